@@ -1,0 +1,83 @@
+#include "core/base/file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fathom {
+namespace {
+
+std::string error_text(int number)
+{
+    return std::error_code(number, std::generic_category()).message();
+}
+
+/// Closes on every path out.
+struct Descriptor {
+    int number{-1};
+    explicit Descriptor(int fd) : number(fd) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor()
+    {
+        if (number >= 0) ::close(number);
+    }
+};
+
+bool write_all(int fd, std::string_view content)
+{
+    while (!content.empty()) {
+        const ssize_t written = ::write(fd, content.data(), content.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return false;
+        content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+} // namespace
+
+Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes)
+{
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.number < 0) {
+        const Errc code = errno == ENOENT ? Errc::kNotFound : Errc::kUnavailable;
+        return Error{code, "cannot open " + path.string() + ": " + error_text(errno)};
+    }
+    std::string content;
+    std::string block(65536, '\0');
+    for (;;) {
+        const ssize_t size = ::read(file.number, block.data(), block.size());
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0) return Error{Errc::kUnavailable, "cannot read " + path.string() + ": " + error_text(errno)};
+        if (size == 0) return content;
+        content.append(block, 0, static_cast<std::size_t>(size));
+        if (content.size() > max_bytes)
+            return Error{Errc::kTooLarge, path.string() + " is larger than " + std::to_string(max_bytes) + " bytes"};
+    }
+}
+
+Result<void> write_file(const std::filesystem::path& path, std::string_view content, unsigned mode)
+{
+    const std::filesystem::path temporary = path.string() + ".new-" + std::to_string(::getpid());
+    const auto failed = [&](const char* step) {
+        const Error error{Errc::kUnavailable,
+                          std::string("cannot ") + step + " " + temporary.string() + ": " + error_text(errno)};
+        ::unlink(temporary.c_str());
+        return error;
+    };
+    {
+        const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+        if (file.number < 0) return failed("create");
+        // The umask must not widen or narrow what the caller asked for.
+        if (::fchmod(file.number, mode) != 0) return failed("set the mode of");
+        if (!write_all(file.number, content)) return failed("write");
+        if (::fsync(file.number) != 0) return failed("flush");
+    }
+    if (::rename(temporary.c_str(), path.c_str()) != 0) return failed("rename");
+    return {};
+}
+
+} // namespace fathom

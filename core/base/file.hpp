@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace fathom {
+
+/// Reads a whole file. Blocks.
+/// @error kNotFound  there is no such file.
+/// @error kTooLarge  it is larger than `max_bytes`.
+/// @error kUnavailable  it cannot be read; the detail says why.
+Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes = 16UL << 20U);
+
+/// Writes through a temporary file in the same folder, flushed and renamed: readers see the old or
+/// the new content, never half of it. `mode` is as for chmod. Blocks.
+/// @error kUnavailable  the detail says why.
+Result<void> write_file(const std::filesystem::path& path, std::string_view content, unsigned mode = 0644);
+
+} // namespace fathom

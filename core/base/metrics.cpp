@@ -1,0 +1,42 @@
+#include "core/base/metrics.hpp"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+namespace fathom {
+
+struct Metrics::State {
+    // Merge: asking for a family or member again returns the one that exists.
+    prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
+};
+
+Metrics::Metrics() : state_(std::make_unique<State>()) {}
+Metrics::~Metrics() = default;
+
+void Metrics::count(const std::string& name, const std::string& help, const MetricLabels& labels, double amount)
+{
+    prometheus::BuildCounter().Name(name).Help(help).Register(state_->registry).Add(labels).Increment(amount);
+}
+
+void Metrics::set(const std::string& name, const std::string& help, double value, const MetricLabels& labels)
+{
+    prometheus::BuildGauge().Name(name).Help(help).Register(state_->registry).Add(labels).Set(value);
+}
+
+void Metrics::observe_seconds(const std::string& name, const std::string& help, double seconds,
+                              const MetricLabels& labels)
+{
+    static const prometheus::Histogram::BucketBoundaries kBounds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+                                                                 0.25,   0.5,   1,      2.5,   5,    10,    30,   60};
+    prometheus::BuildHistogram().Name(name).Help(help).Register(state_->registry).Add(labels, kBounds).Observe(seconds);
+}
+
+std::string Metrics::expose() const
+{
+    return prometheus::TextSerializer().Serialize(state_->registry.Collect());
+}
+
+} // namespace fathom

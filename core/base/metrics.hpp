@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace fathom {
+
+using MetricLabels = std::map<std::string, std::string>;
+
+/// The process's metrics in Prometheus' text format. Thread-safe.
+///
+/// Names follow Prometheus' custom: `fathom_` prefix, unit suffix (`_seconds`, `_bytes`, `_total`).
+/// Labels must have few values; never an id.
+class Metrics
+{
+  public:
+    Metrics();
+    ~Metrics();
+    Metrics(const Metrics&) = delete;
+    Metrics& operator=(const Metrics&) = delete;
+
+    /// Adds to a counter, made at first use.
+    void count(const std::string& name, const std::string& help, const MetricLabels& labels = {}, double amount = 1);
+    /// Sets a gauge, made at first use.
+    void set(const std::string& name, const std::string& help, double value, const MetricLabels& labels = {});
+    /// Records one duration in a histogram with bounds from 0.5 ms to 60 s.
+    void observe_seconds(const std::string& name, const std::string& help, double seconds,
+                         const MetricLabels& labels = {});
+
+    /// The answer of `/metrics`.
+    std::string expose() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace fathom

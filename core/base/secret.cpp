@@ -1,0 +1,69 @@
+#include "core/base/secret.hpp"
+
+#include "core/base/result.hpp"
+
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+
+#include <array>
+
+namespace fathom {
+
+void fill_random(std::span<std::uint8_t> bytes)
+{
+    FATHOM_ASSERT(RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1);
+}
+
+std::string new_secret(std::string_view prefix)
+{
+    std::array<std::uint8_t, 32> bytes{};
+    fill_random(bytes);
+    std::string text = base64_encode({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    for (char& c : text) {
+        if (c == '+') c = '-';
+        if (c == '/') c = '_';
+    }
+    text.erase(text.find_last_not_of('=') + 1);
+    return std::string(prefix) + text;
+}
+
+std::string sha256_hex(std::string_view data)
+{
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+    SHA256(reinterpret_cast<const unsigned char*>(data.data()), data.size(), digest.data());
+    constexpr std::string_view kHex = "0123456789abcdef";
+    std::string text;
+    text.reserve(digest.size() * 2);
+    for (const unsigned char byte : digest) {
+        text += kHex[byte >> 4U];
+        text += kHex[byte & 15U];
+    }
+    return text;
+}
+
+std::string base64_encode(std::string_view data)
+{
+    std::string text((data.size() + 2) / 3 * 4 + 1, '\0');
+    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                     reinterpret_cast<const unsigned char*>(data.data()), static_cast<int>(data.size()));
+    text.resize(static_cast<std::size_t>(size));
+    return text;
+}
+
+Base64Decoded base64_decode(std::string_view text)
+{
+    if (text.size() % 4 != 0) return {};
+    Base64Decoded decoded{true, std::string(text.size() / 4 * 3, '\0')};
+    const int size =
+        EVP_DecodeBlock(reinterpret_cast<unsigned char*>(decoded.data.data()),
+                        reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+    if (size < 0) return {};
+    // EVP_DecodeBlock counts the padding as zero bytes.
+    std::size_t padding = 0;
+    while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
+    decoded.data.resize(static_cast<std::size_t>(size) - padding);
+    return decoded;
+}
+
+} // namespace fathom

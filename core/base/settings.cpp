@@ -1,0 +1,218 @@
+#include "core/base/settings.hpp"
+
+#include "core/base/file.hpp"
+
+#include <CLI/CLI.hpp>
+#include <toml.hpp>
+
+#include <charconv>
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+
+namespace fathom {
+namespace {
+
+struct Sourced {
+    std::string value;
+    std::string source;
+};
+using SourcedValues = std::map<std::string, Sourced>;
+
+std::string flag_name(const std::string& key)
+{
+    std::string name = "--" + key;
+    std::replace(name.begin(), name.end(), '_', '-');
+    return name;
+}
+
+std::string environment_name(const SettingsProgram& program, const std::string& key)
+{
+    std::string name = program.environment_prefix + key;
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
+    return name;
+}
+
+std::string toml_text(const toml::value& value)
+{
+    if (value.is_string()) return value.as_string().str;
+    std::ostringstream text;
+    text << value;
+    return text.str();
+}
+
+/// Adds the file's values; every unknown key is an error.
+void read_config_file(const SettingsProgram& program, const std::string& path, SourcedValues& values,
+                      std::vector<std::string>& errors)
+{
+    const Result<std::string> content = read_file(path, 1U << 20U);
+    if (!content) {
+        errors.push_back(content.error().detail);
+        return;
+    }
+    try {
+        std::istringstream stream(*content);
+        const toml::value document = toml::parse(stream, path);
+        for (const auto& [key, value] : document.as_table()) {
+            if (!values.contains(key)) {
+                errors.push_back(path + ": \"" + key + "\" is not a setting of " + program.name);
+            } else {
+                values[key] = {toml_text(value), path};
+            }
+        }
+    } catch (const std::exception& e) {
+        errors.push_back(path + ": not valid TOML: " + e.what());
+    }
+}
+
+void print_config(const SettingsProgram& program, const SourcedValues& values)
+{
+    for (const SettingSpec& spec : program.specs) {
+        const Sourced& entry = values.at(spec.key);
+        const std::string shown = spec.secret && !entry.value.empty() ? "***" : entry.value;
+        std::cout << spec.key << " = " << toml::format(toml::value(shown)) << "  # " << entry.source << "\n";
+    }
+}
+
+} // namespace
+
+const std::string& Settings::text(const std::string& key) const
+{
+    const auto entry = values_.find(key);
+    FATHOM_ASSERT(entry != values_.end());
+    return entry->second;
+}
+
+double Settings::number(const std::string& key) const
+{
+    double value = 0;
+    const std::string& content = text(key);
+    std::from_chars(content.data(), content.data() + content.size(), value);
+    return value;
+}
+
+std::int64_t Settings::integer(const std::string& key) const
+{
+    std::int64_t value = 0;
+    const std::string& content = text(key);
+    std::from_chars(content.data(), content.data() + content.size(), value);
+    return value;
+}
+
+SettingsOutcome read_settings(const SettingsProgram& program, int argc, const char* const* argv)
+{
+    CLI::App app(program.description, program.name);
+    app.set_version_flag("--version", std::string(FATHOM_VERSION));
+    std::string config_path;
+    bool print = false;
+    app.add_option("--config", config_path, "TOML file with settings; the environment and flags win over it")
+        ->envname(program.environment_prefix + "CONFIG");
+    app.add_flag("--print-config", print, "print every setting with its source, and exit");
+    std::map<std::string, std::string> flags;
+    for (const SettingSpec& spec : program.specs) {
+        std::string help = spec.help + " [" + environment_name(program, spec.key) + "]";
+        if (!spec.default_value.empty()) help += " (default: " + spec.default_value + ")";
+        app.add_option(flag_name(spec.key), flags[spec.key], help)->type_name("VALUE");
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        return {SettingsOutcome::Kind::kExit, app.exit(e) == 0 ? 0 : 2};
+    }
+
+    SourcedValues values;
+    std::vector<std::string> errors;
+    for (const SettingSpec& spec : program.specs) values[spec.key] = {spec.default_value, "default"};
+    if (!config_path.empty()) read_config_file(program, config_path, values, errors);
+    for (const SettingSpec& spec : program.specs) {
+        const std::string variable = environment_name(program, spec.key);
+        // Read before any thread starts.
+        if (const char* value = std::getenv(variable.c_str()); value != nullptr) // NOLINT(concurrency-mt-unsafe)
+            values[spec.key] = {value, variable};
+        if (app.count(flag_name(spec.key)) > 0) values[spec.key] = {flags[spec.key], flag_name(spec.key)};
+    }
+    std::map<std::string, std::string> plain;
+    for (const SettingSpec& spec : program.specs) {
+        const Sourced& entry = values[spec.key];
+        if (spec.check) {
+            if (const std::string problem = spec.check(entry.value); !problem.empty())
+                errors.push_back(spec.key + " (" + entry.source + "): \"" + (spec.secret ? "***" : entry.value) + "\" " +
+                                 problem);
+        }
+        plain[spec.key] = entry.value;
+    }
+    if (!errors.empty()) {
+        for (const std::string& error : errors) std::cerr << program.name << ": " << error << "\n";
+        std::cerr << program.name << ": " << errors.size() << " wrong setting" << (errors.size() == 1 ? "" : "s")
+                  << "; see " << program.name << " --help\n";
+        return {SettingsOutcome::Kind::kExit, 2};
+    }
+    if (print) {
+        print_config(program, values);
+        return {SettingsOutcome::Kind::kExit, 0};
+    }
+    return {SettingsOutcome::Kind::kRun, 0, Settings(std::move(plain))};
+}
+
+Result<AddressPort> parse_address_port(std::string_view text)
+{
+    const Error malformed{Errc::kInvalid, "must be HOST:PORT or [IPv6]:PORT with a port from 0 to 65535"};
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos || colon == 0) return malformed;
+    std::string_view host = text.substr(0, colon);
+    const std::string_view port_text = text.substr(colon + 1);
+    if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+    else if (host.find(':') != std::string_view::npos) return malformed;
+    std::uint16_t port = 0;
+    const auto [end, error] = std::from_chars(port_text.data(), port_text.data() + port_text.size(), port);
+    if (host.empty() || port_text.empty() || error != std::errc{} || end != port_text.data() + port_text.size())
+        return malformed;
+    return AddressPort{std::string(host), port};
+}
+
+std::string check_address_port(std::string_view value)
+{
+    const Result<AddressPort> parsed = parse_address_port(value);
+    return parsed ? std::string() : parsed.error().detail;
+}
+
+std::string check_not_empty(std::string_view value)
+{
+    return value.empty() ? "must not be empty" : "";
+}
+
+std::function<std::string(std::string_view)> check_number(double min, double max)
+{
+    return [min, max](std::string_view value) -> std::string {
+        double number = 0;
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+        if (error == std::errc{} && end == value.data() + value.size() && number >= min && number <= max) return "";
+        std::ostringstream text;
+        text << "must be a number between " << min << " and " << max;
+        return text.str();
+    };
+}
+
+std::function<std::string(std::string_view)> check_integer(std::int64_t min, std::int64_t max)
+{
+    return [min, max](std::string_view value) -> std::string {
+        std::int64_t number = 0;
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+        if (error == std::errc{} && end == value.data() + value.size() && number >= min && number <= max) return "";
+        return "must be a whole number between " + std::to_string(min) + " and " + std::to_string(max);
+    };
+}
+
+std::function<std::string(std::string_view)> check_one_of(std::vector<std::string> values)
+{
+    return [values = std::move(values)](std::string_view value) -> std::string {
+        std::string list;
+        for (const std::string& allowed : values) {
+            if (value == allowed) return "";
+            list += (list.empty() ? "" : ", ") + allowed;
+        }
+        return "must be one of " + list;
+    };
+}
+
+} // namespace fathom
