@@ -1,0 +1,59 @@
+#include "core/decide/sample_statistics.hpp"
+
+#include "core/base/result.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+/// Linear interpolation between order statistics; `sorted` is not empty.
+double quantile(std::span<const double> sorted, double fraction)
+{
+    const double position = fraction * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(position);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+/// How many order statistics may be left out at each end so that the rest still covers the median
+/// with 95 %: the largest r with 2·P(Binomial(n, 1/2) <= r − 1) <= 0.05.
+std::size_t trimmed_each_side(std::size_t n)
+{
+    double term = std::exp2(-static_cast<double>(n)); // P(X = 0)
+    double below = term;
+    std::size_t r = 0;
+    while (2 * below <= 0.05 && r + 1 < n / 2) {
+        ++r;
+        term *= static_cast<double>(n - r + 1) / static_cast<double>(r);
+        below += term;
+    }
+    return r > 0 ? r - 1 : 0;
+}
+
+} // namespace
+
+SampleStatistics summarize(std::span<const double> samples)
+{
+    FATHOM_ASSERT(!samples.empty());
+    std::vector<double> sorted(samples.begin(), samples.end());
+    std::sort(sorted.begin(), sorted.end());
+    const std::size_t trimmed = trimmed_each_side(sorted.size());
+    const double lower = quantile(sorted, 0.25);
+    const double upper = quantile(sorted, 0.75);
+
+    SampleStatistics statistics;
+    statistics.median = quantile(sorted, 0.5);
+    statistics.ci_low = sorted[trimmed];
+    statistics.ci_high = sorted[sorted.size() - 1 - trimmed];
+    statistics.spread = statistics.median != 0 ? (upper - lower) / std::abs(statistics.median) : 0;
+    const double margin = 3 * (upper - lower);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        if (samples[i] < lower - margin || samples[i] > upper + margin)
+            statistics.outliers.push_back(static_cast<std::int64_t>(i));
+    }
+    return statistics;
+}
+
+} // namespace fathom

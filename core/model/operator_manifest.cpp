@@ -1,0 +1,205 @@
+#include "core/model/operator_manifest.hpp"
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+constexpr std::int64_t kLargestParameter = 1LL << 40U;
+
+bool is_identifier(std::string_view text)
+{
+    if (text.empty() || text[0] < 'a' || text[0] > 'z') return false;
+    return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
+}
+
+OperatorParameter parse_parameter(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, path, errors);
+    OperatorParameter parameter;
+    parameter.name = reader.required_string("name", {.min_length = 1, .max_length = 32});
+    if (!parameter.name.empty() && !is_identifier(parameter.name))
+        reader.fail("name", "must be lower-case letters, digits and _, starting with a letter");
+    parameter.min = reader.required_integer("min", 0, kLargestParameter);
+    parameter.max = reader.required_integer("max", 0, kLargestParameter);
+    parameter.default_value = reader.required_integer("default", 0, kLargestParameter);
+    parameter.description = reader.optional_string("description", {.max_length = 500}).value_or("");
+    reader.finish(UnknownFields::kReject);
+    if (parameter.min > parameter.default_value || parameter.default_value > parameter.max)
+        reader.fail("default", "must lie between min and max");
+    return parameter;
+}
+
+std::vector<OperatorImplementation> parse_implementations(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    std::vector<OperatorImplementation> implementations;
+    const Json* items = reader.array("implementations", 1, 8);
+    if (items == nullptr) return implementations;
+    for (std::size_t i = 0; i < items->size(); ++i) {
+        ObjectReader item((*items)[i], reader.path_of("implementations[" + std::to_string(i) + "]"), errors);
+        implementations.push_back(
+            {item.required_string("resource_type", {.min_length = 1, .max_length = 32}),
+             item.required_string("library", {.min_length = 1, .max_length = 64})});
+        item.finish(UnknownFields::kReject);
+    }
+    return implementations;
+}
+
+OperatorSignature parse_signature(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    OperatorSignature signature;
+    const Json* json = reader.object("signature");
+    if (json == nullptr) return signature;
+    ObjectReader item(*json, reader.path_of("signature"), errors);
+    signature.symbols = item.strings("symbols", 200, {.min_length = 1, .max_length = 128});
+    signature.argument_kinds = item.strings("argument_kinds", 32, {.min_length = 1, .max_length = 64});
+    item.finish(UnknownFields::kReject);
+    return signature;
+}
+
+/// A formula must have a value at the defaults and at both ends of every range.
+void check_formula(const OperatorManifest& manifest, const std::string& field, const std::string& formula,
+                   std::vector<FieldError>& errors)
+{
+    Parameters least;
+    Parameters most;
+    for (const OperatorParameter& parameter : manifest.parameters) {
+        least[parameter.name] = parameter.min;
+        most[parameter.name] = parameter.max;
+    }
+    for (const Parameters& at : {manifest.default_parameters(), least, most}) {
+        const Result<double> value = evaluate_formula(formula, at);
+        if (!value) {
+            errors.push_back({field, value.error().detail + " (at " + parameters_key(at) + ")"});
+            return;
+        }
+        if (*value < 0) {
+            errors.push_back({field, "is negative at " + parameters_key(at)});
+            return;
+        }
+    }
+}
+
+} // namespace
+
+Parameters OperatorManifest::default_parameters() const
+{
+    Parameters values;
+    for (const OperatorParameter& parameter : parameters) values[parameter.name] = parameter.default_value;
+    return values;
+}
+
+bool OperatorManifest::runs_on(std::string_view resource_type) const
+{
+    return std::any_of(implementations.begin(), implementations.end(),
+                       [&](const auto& implementation) { return implementation.resource_type == resource_type; });
+}
+
+Result<OperatorManifest> parse_operator_manifest(const Json& json)
+{
+    std::vector<FieldError> errors;
+    ObjectReader reader(json, "", errors);
+    OperatorManifest manifest;
+    manifest.id = reader.required_string("id", {.min_length = 1, .max_length = 64});
+    if (!manifest.id.empty() && !is_identifier(manifest.id))
+        reader.fail("id", "must be lower-case letters, digits and _, starting with a letter");
+    manifest.version = reader.optional_integer("version", 1, 1000000).value_or(1);
+    manifest.category = reader.required_string("category", {.min_length = 1, .max_length = 32});
+    manifest.description = reader.required_string("description", {.min_length = 1, .max_length = 2000});
+    if (const Json* items = reader.array("parameters", 0, 16)) {
+        for (std::size_t i = 0; i < items->size(); ++i) {
+            manifest.parameters.push_back(
+                parse_parameter((*items)[i], "parameters[" + std::to_string(i) + "]", errors));
+        }
+    }
+    manifest.inputs = reader.strings("inputs", 16, {.min_length = 1, .max_length = 200});
+    manifest.outputs = reader.strings("outputs", 16, {.min_length = 1, .max_length = 200});
+    manifest.operation_count = reader.required_string("operation_count", {.min_length = 1, .max_length = 512});
+    manifest.byte_count = reader.required_string("byte_count", {.min_length = 1, .max_length = 512});
+    manifest.truth = reader.required_string("truth", {.min_length = 1, .max_length = 1000});
+    manifest.tolerance = reader.required_number("tolerance", 0, 1);
+    manifest.precision = reader.required_string("precision", {.min_length = 1, .max_length = 16});
+    manifest.implementations = parse_implementations(reader, errors);
+    manifest.signature = parse_signature(reader, errors);
+    reader.finish(UnknownFields::kReject);
+    if (errors.empty()) {
+        check_formula(manifest, "operation_count", manifest.operation_count, errors);
+        check_formula(manifest, "byte_count", manifest.byte_count, errors);
+    }
+    return value_or_errors(std::move(manifest), std::move(errors), "the operator manifest");
+}
+
+Json to_json(const OperatorManifest& manifest)
+{
+    Json parameters = Json::array();
+    for (const OperatorParameter& parameter : manifest.parameters) {
+        parameters.push_back({{"name", parameter.name},
+                              {"min", parameter.min},
+                              {"max", parameter.max},
+                              {"default", parameter.default_value},
+                              {"description", parameter.description}});
+    }
+    Json implementations = Json::array();
+    for (const OperatorImplementation& implementation : manifest.implementations) {
+        implementations.push_back(
+            {{"resource_type", implementation.resource_type}, {"library", implementation.library}});
+    }
+    return {{"id", manifest.id},
+            {"version", manifest.version},
+            {"category", manifest.category},
+            {"description", manifest.description},
+            {"parameters", std::move(parameters)},
+            {"inputs", manifest.inputs},
+            {"outputs", manifest.outputs},
+            {"operation_count", manifest.operation_count},
+            {"byte_count", manifest.byte_count},
+            {"truth", manifest.truth},
+            {"tolerance", manifest.tolerance},
+            {"precision", manifest.precision},
+            {"implementations", std::move(implementations)},
+            {"signature",
+             {{"symbols", manifest.signature.symbols}, {"argument_kinds", manifest.signature.argument_kinds}}}};
+}
+
+Parameters complete_parameters(const OperatorManifest& manifest, const Parameters& given, const std::string& path,
+                               std::vector<FieldError>& errors)
+{
+    Parameters values = manifest.default_parameters();
+    for (const auto& [name, value] : given) {
+        const auto rule = std::find_if(manifest.parameters.begin(), manifest.parameters.end(),
+                                       [&](const OperatorParameter& parameter) { return parameter.name == name; });
+        if (rule == manifest.parameters.end()) {
+            errors.push_back({path + "." + name, "is not a parameter of operator " + manifest.id});
+        } else if (value < rule->min || value > rule->max) {
+            errors.push_back({path + "." + name, "must be between " + std::to_string(rule->min) + " and " +
+                                                     std::to_string(rule->max)});
+        } else {
+            values[name] = value;
+        }
+    }
+    return values;
+}
+
+Parameters parse_parameters(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+{
+    Parameters parameters;
+    ObjectReader reader(json, path, errors);
+    if (json.is_object() && json.size() > 16) {
+        errors.push_back({path, "must have at most 16 parameters"});
+        return parameters;
+    }
+    if (!json.is_object()) return parameters;
+    for (const auto& [name, value] : json.items()) {
+        parameters[name] = reader.required_integer(name, 0, kLargestParameter);
+    }
+    return parameters;
+}
+
+Json to_json(const Parameters& parameters)
+{
+    Json json = Json::object();
+    for (const auto& [name, value] : parameters) json[name] = value;
+    return json;
+}
+
+} // namespace fathom

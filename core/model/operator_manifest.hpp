@@ -1,0 +1,69 @@
+#pragma once
+
+#include "core/base/json_reader.hpp"
+#include "core/model/formula.hpp"
+
+#include <string>
+#include <vector>
+
+namespace fathom {
+
+/// One parameter of a probe operator.
+struct OperatorParameter {
+    std::string name; ///< [a-z][a-z0-9_]*
+    std::int64_t min{};
+    std::int64_t max{};
+    std::int64_t default_value{};
+    std::string description;
+};
+
+/// How an operator is computed on one kind of resource.
+struct OperatorImplementation {
+    std::string resource_type; ///< "cpu", "cuda"
+    std::string library;       ///< "openblas", "fftw", "onednn", "own"
+};
+
+/// What an operator is recognised by in a job (M3).
+struct OperatorSignature {
+    std::vector<std::string> symbols;        ///< library entry points: "dgemm_", "cblas_dgemm"
+    std::vector<std::string> argument_kinds; ///< "matrix_fp64", "vector_fp64", …
+};
+
+/// A probe operator (M2): one core computation whose speed decides a job's speed.
+/// Every change makes a new version; versions never vanish.
+struct OperatorManifest {
+    std::string id; ///< [a-z][a-z0-9_]*, at most 64 characters
+    std::int64_t version{1};
+    std::string category; ///< "hpc", "ai", "memory", …
+    std::string description;
+    std::vector<OperatorParameter> parameters;
+    std::vector<std::string> inputs;  ///< what goes in, one phrase each
+    std::vector<std::string> outputs; ///< what comes out, one phrase each
+    std::string operation_count;      ///< formula of the parameters: floating-point operations of one execution
+    std::string byte_count;           ///< formula of the parameters: least bytes moved to and from memory by one execution
+    std::string truth;                ///< how the truth value is known, in one sentence
+    double tolerance{};               ///< largest relative error of a right result
+    std::string precision;            ///< "fp64", "fp32", …
+    std::vector<OperatorImplementation> implementations;
+    OperatorSignature signature;
+
+    /// The default value of every parameter.
+    Parameters default_parameters() const;
+    bool runs_on(std::string_view resource_type) const;
+};
+
+/// Reads and checks a manifest, formulas included (evaluated at the defaults and at the ranges' ends).
+/// @error kInvalid  with every field error.
+Result<OperatorManifest> parse_operator_manifest(const Json& json);
+Json to_json(const OperatorManifest& manifest);
+
+/// Completes parameters with the manifest's defaults and checks names and ranges.
+/// Errors are added to `errors` under `path`.
+Parameters complete_parameters(const OperatorManifest& manifest, const Parameters& given, const std::string& path,
+                               std::vector<FieldError>& errors);
+
+/// Reads `{"m": 512, …}`: whole numbers only, at most 16 names.
+Parameters parse_parameters(const Json& json, const std::string& path, std::vector<FieldError>& errors);
+Json to_json(const Parameters& parameters);
+
+} // namespace fathom

@@ -1,0 +1,112 @@
+#include "core/model/probe_result.hpp"
+
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+constexpr double kLongest = 1e9;
+constexpr double kLargest = 1e300;
+
+OperatorResult parse_operator_result(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, path, errors);
+    OperatorResult result;
+    result.id = reader.required_string("id", {.min_length = 1, .max_length = 64});
+    result.version = reader.required_integer("version", 1, 1000000);
+    if (const Json* parameters = reader.object("parameters"))
+        result.parameters = parse_parameters(*parameters, reader.path_of("parameters"), errors);
+    result.count = reader.required_integer("count", 1, 1'000'000'000'000);
+    result.first_s = reader.required_number("first_s", 0, kLongest);
+    if (const Json* samples = reader.array("samples_s", 1, 10000)) {
+        for (const Json& sample : *samples) {
+            if (sample.is_number() && sample.get<double>() > 0 && sample.get<double>() < kLongest)
+                result.samples_s.push_back(sample.get<double>());
+            else reader.fail("samples_s", "must be positive numbers");
+        }
+    }
+    if (const Json* outliers = reader.array("outliers", 0, 10000)) {
+        for (const Json& index : *outliers) {
+            if (index.is_number_integer()) result.outliers.push_back(index.get<std::int64_t>());
+            else reader.fail("outliers", "must be whole numbers");
+        }
+    }
+    result.median_s = reader.required_number("median_s", 1e-12, kLongest);
+    result.ci_low_s = reader.required_number("ci_low_s", 0, kLongest);
+    result.ci_high_s = reader.required_number("ci_high_s", 0, kLongest);
+    result.spread = reader.required_number("spread", 0, kLongest);
+    result.operations = reader.required_number("operations", 0, kLargest);
+    result.bytes = reader.required_number("bytes", 0, kLargest);
+    result.error = reader.required_number("error", 0, kLargest);
+    result.tolerance = reader.required_number("tolerance", 0, 1);
+    result.precision = reader.required_string("precision", {.min_length = 1, .max_length = 16});
+    result.library = reader.optional_string("library", {.max_length = 200}).value_or("");
+    result.checksum = reader.optional_string("checksum", {.max_length = 128}).value_or("");
+    return result;
+}
+
+Json operator_result_json(const OperatorResult& result)
+{
+    return {{"id", result.id},
+            {"version", result.version},
+            {"parameters", to_json(result.parameters)},
+            {"count", result.count},
+            {"first_s", result.first_s},
+            {"samples_s", result.samples_s},
+            {"outliers", result.outliers},
+            {"median_s", result.median_s},
+            {"ci_low_s", result.ci_low_s},
+            {"ci_high_s", result.ci_high_s},
+            {"spread", result.spread},
+            {"operations", result.operations},
+            {"bytes", result.bytes},
+            {"rate_flops", result.rate_flops()},
+            {"rate_bytes", result.rate_bytes()},
+            {"error", result.error},
+            {"tolerance", result.tolerance},
+            {"precision", result.precision},
+            {"library", result.library},
+            {"checksum", result.checksum}};
+}
+
+} // namespace
+
+Result<ProbeResult> parse_probe_result(const Json& json)
+{
+    std::vector<FieldError> errors;
+    ObjectReader reader(json, "", errors);
+    ProbeResult result;
+    result.task = reader.required_string("task", {.max_length = 200});
+    result.runner_version = reader.optional_string("runner_version", {.max_length = 64}).value_or("");
+    result.wall_s = reader.required_number("wall_s", 0, kLongest);
+    result.start_up_s = reader.required_number("start_up_s", 0, kLongest);
+    result.task_s = reader.required_number("task_s", 0, kLargest);
+    result.cores = reader.required_integer("cores", 1, 1000000);
+    result.unit_count = reader.required_integer("unit_count", 1, 1000000);
+    if (const Json* items = reader.array("operators", 1, 64)) {
+        for (std::size_t i = 0; i < items->size(); ++i) {
+            result.operators.push_back(
+                parse_operator_result((*items)[i], "operators[" + std::to_string(i) + "]", errors));
+        }
+    }
+    if (const Json* host = reader.object("host")) result.host = *host;
+    reader.finish(UnknownFields::kIgnore);
+    return value_or_errors(std::move(result), std::move(errors), "the probe result");
+}
+
+Json to_json(const ProbeResult& result)
+{
+    Json operators = Json::array();
+    for (const OperatorResult& item : result.operators) operators.push_back(operator_result_json(item));
+    return {{"task", result.task},
+            {"runner_version", result.runner_version},
+            {"wall_s", result.wall_s},
+            {"start_up_s", result.start_up_s},
+            {"task_s", result.task_s},
+            {"cores", result.cores},
+            {"unit_count", result.unit_count},
+            {"operators", std::move(operators)},
+            {"host", result.host}};
+}
+
+} // namespace fathom

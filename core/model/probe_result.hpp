@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/model/probe_task.hpp"
+
+namespace fathom {
+
+/// What one operator at one size did in a probe run (M15). Times are seconds per execution.
+struct OperatorResult {
+    std::string id;
+    std::int64_t version{1};
+    Parameters parameters;
+    std::int64_t count{1};            ///< as in the task
+    double first_s{};                 ///< the first execution, kept apart: caches, page faults, plans
+    std::vector<double> samples_s;    ///< all of them, in order (M17)
+    std::vector<std::int64_t> outliers; ///< indices into samples_s: marked, not dropped
+    double median_s{};
+    double ci_low_s{};                ///< 95 % confidence interval of the median
+    double ci_high_s{};
+    double spread{};                  ///< interquartile range / median
+    double operations{};              ///< floating-point operations of one execution, by the manifest's formula
+    double bytes{};                   ///< bytes of one execution, by the manifest's formula
+    double error{};                   ///< relative, against the truth value
+    double tolerance{};
+    std::string precision;
+    std::string library;              ///< with version and what it chose: "OpenBLAS 0.3.21 SkylakeX"
+    std::string checksum;             ///< hex; only the real computation gives it
+
+    double rate_flops() const { return median_s > 0 ? operations / median_s : 0; }
+    double rate_bytes() const { return median_s > 0 ? bytes / median_s : 0; }
+};
+
+/// What `fathom-probe` prints: one JSON object.
+struct ProbeResult {
+    std::string task;           ///< its name
+    std::string runner_version;
+    double wall_s{};            ///< from process start to the result
+    double start_up_s{};        ///< from process start to the first operator
+    double task_s{};            ///< Σ count × median over the operators
+    std::int64_t cores{1};      ///< threads that the operators used
+    std::int64_t unit_count{1}; ///< FATHOM_UNITS
+    std::vector<OperatorResult> operators;
+    Json host = Json::object(); ///< facts: hostname, cpu_model, isa, cpus, load_before, …
+};
+
+/// @error kInvalid  with every field error. Unknown fields are ignored: runners may be newer.
+Result<ProbeResult> parse_probe_result(const Json& json);
+Json to_json(const ProbeResult& result);
+
+} // namespace fathom
