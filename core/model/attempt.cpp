@@ -1,0 +1,36 @@
+#include "core/model/attempt.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace fathom {
+namespace {
+
+constexpr std::array<std::pair<AttemptOutcome, std::string_view>, 6> kOutcomeNames{{
+    {AttemptOutcome::kExited, "exited"},
+    {AttemptOutcome::kSignalled, "signalled"},
+    {AttemptOutcome::kWallLimit, "wall_limit"},
+    {AttemptOutcome::kCancelled, "cancelled"},
+    {AttemptOutcome::kFailedToStart, "failed_to_start"},
+    {AttemptOutcome::kLost, "lost"},
+}};
+
+} // namespace
+
+std::string_view to_string(AttemptOutcome outcome)
+{
+    return std::find_if(kOutcomeNames.begin(), kOutcomeNames.end(),
+                        [&](const auto& entry) { return entry.first == outcome; })
+        ->second;
+}
+
+std::optional<AttemptOutcome> parse_attempt_outcome(std::string_view text)
+{
+    for (const auto& [outcome, name] : kOutcomeNames) {
+        if (name == text) return outcome;
+    }
+    return std::nullopt;
+}
+
+} // namespace fathom

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/base/id.hpp"
+#include "core/base/json_reader.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fathom {
+
+/// An order to run one attempt of a job on units of one type: all that an agent needs to know.
+struct AttemptOrder {
+    AttemptId attempt_id; ///< also the attempt's name in the center's batch system
+    JobId job_id;
+    std::string name;
+    std::string label; ///< "job" or "probe": the only difference between them (M22)
+    std::string unit_type; ///< the name that the agent reported
+    std::int64_t unit_count{1};
+    std::vector<std::string> command; ///< either this or `script`
+    std::string script;
+    std::map<std::string, std::string> environment;
+    std::map<std::string, std::string> files; ///< name -> content
+    std::int64_t wall_limit_s{86400};
+};
+
+/// How an attempt ended.
+enum class AttemptOutcome {
+    kExited,        ///< by itself, with exit_code
+    kSignalled,     ///< by `signal`
+    kWallLimit,     ///< killed at its wall-time limit
+    kCancelled,     ///< killed, or never started, on request
+    kFailedToStart, ///< the program could not be started; `detail` says why
+    kLost,          ///< nobody knows: its supervisor vanished (a reboot, say)
+};
+std::string_view to_string(AttemptOutcome outcome);
+std::optional<AttemptOutcome> parse_attempt_outcome(std::string_view text);
+
+struct AttemptEnd {
+    AttemptId attempt_id;
+    AttemptOutcome outcome{AttemptOutcome::kLost};
+    std::optional<std::int64_t> exit_code; ///< for kExited
+    std::optional<std::int64_t> signal;    ///< for kSignalled
+    std::string detail;                    ///< for people
+    std::optional<Timestamp> started_at;   ///< empty when it never ran
+    Timestamp ended_at{};
+    double run_s{};                        ///< wall time, steady clock
+    double cpu_s{};                        ///< user + system, all its processes
+    std::int64_t max_resident_bytes{};
+    std::int64_t stdout_bytes{};           ///< written in all, also past what is kept
+    std::int64_t stderr_bytes{};
+};
+
+} // namespace fathom

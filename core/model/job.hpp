@@ -1,0 +1,63 @@
+#pragma once
+
+#include "core/base/id.hpp"
+#include "core/model/probe_task.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fathom {
+
+/// Where a job stands (design: "States"). Who moves it is in docs/architecture.md.
+enum class JobState {
+    kQueued,     ///< accepted; waits for the router
+    kMetering,   ///< waits for probe runs of its type (M10)
+    kPlaced,     ///< units are reserved at a center
+    kDispatched, ///< the center's agent has confirmed it
+    kRunning,
+    kSucceeded,
+    kFailed,
+    kCancelled,
+    kLost, ///< its center has been unreachable past its lease; goes on when the center returns
+};
+std::string_view to_string(JobState state);
+std::optional<JobState> parse_job_state(std::string_view text);
+bool is_final(JobState state);
+
+/// How many units of which type (job.yaml `units`).
+struct UnitRequest {
+    std::string type = "any"; ///< "any", or a unit type's name or id
+    std::string center;       ///< empty for any, or a center's name or id
+    std::optional<std::int64_t> count; ///< empty: auto
+    std::int64_t min = 1;
+    std::int64_t max = 1024;
+};
+
+/// A job as a client describes it: the body of POST /api/v1/jobs and a job.yaml file.
+struct JobSpec {
+    std::string name;
+    std::string project = "default";
+    std::string type; ///< empty: derived from the operator mix
+    std::vector<std::string> command; ///< either this …
+    std::string script;               ///< … or this, run by its `#!` line or /bin/sh
+    std::map<std::string, std::string> environment;
+    std::map<std::string, std::string> files; ///< name -> content, written into the working folder
+    std::vector<OperatorUse> operators;       ///< how often the job executes which operator
+    UnitRequest units;
+    std::int64_t wall_limit_s = 86400;
+    std::int64_t metering_wait_s = 120; ///< longest wait for probes before it is placed on what is known (M10)
+};
+
+/// Reads a job strictly: every error at once, unknown fields refused. Whether operators and unit types
+/// exist is checked against the catalog later.
+/// @error kInvalid
+Result<JobSpec> parse_job_spec(const Json& json);
+Json to_json(const JobSpec& spec);
+
+/// The type that measurements of this job are kept under: its own, or one made from the operators'
+/// ids and sizes, the same for the same mix; empty when there is neither.
+std::string job_type_of(const JobSpec& spec);
+
+} // namespace fathom

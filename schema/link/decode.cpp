@@ -1,0 +1,253 @@
+#include "schema/link/messages.hpp"
+
+#include "core/base/secret.hpp"
+
+#include <functional>
+#include <map>
+
+namespace fathom::link {
+namespace {
+
+constexpr std::int64_t kMaxBytes = 1LL << 60U;
+
+template <class IdType> IdType read_id(ObjectReader& reader, std::string_view name)
+{
+    const std::string text = reader.required_string(name, {.max_length = 64});
+    const std::optional<IdType> id = IdType::parse(text);
+    if (!id) reader.fail(name, "is not an id of the form " + std::string(IdType::kPrefix) + "_…");
+    return id.value_or(IdType{});
+}
+
+Timestamp read_time(ObjectReader& reader, std::string_view name)
+{
+    const std::optional<Timestamp> time = reader.optional_time(name);
+    if (!time && !reader.has(name)) reader.fail(name, "is required");
+    return time.value_or(Timestamp{});
+}
+
+std::vector<AttemptId> read_attempt_ids(ObjectReader& reader, std::string_view name)
+{
+    std::vector<AttemptId> ids;
+    for (const std::string& text : reader.strings(name, 1'000'000, {.max_length = 64})) {
+        if (std::optional<AttemptId> id = AttemptId::parse(text)) ids.push_back(std::move(*id));
+        else reader.fail(name, "holds something that is not an attempt id");
+    }
+    return ids;
+}
+
+std::vector<std::int64_t> read_integers(ObjectReader& reader, std::string_view name)
+{
+    std::vector<std::int64_t> values;
+    const Json* items = reader.array(name, 0, 100'000);
+    if (items == nullptr) return values;
+    for (const Json& item : *items) {
+        if (item.is_number_integer()) values.push_back(item.get<std::int64_t>());
+        else reader.fail(name, "must hold whole numbers");
+    }
+    return values;
+}
+
+std::map<std::string, std::string> read_text_map(ObjectReader& reader, std::string_view name)
+{
+    std::map<std::string, std::string> values;
+    const Json* json = reader.object(name);
+    if (json == nullptr) return values;
+    for (const auto& [key, value] : json->items()) {
+        if (value.is_string()) values[key] = value.get<std::string>();
+        else reader.fail(name, "must hold strings");
+    }
+    return values;
+}
+
+Catalog read_catalog(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    const Json* json = reader.object("catalog");
+    if (json == nullptr) {
+        reader.fail("catalog", "is required");
+        return {};
+    }
+    Result<Catalog> catalog = parse_catalog(*json, "catalog");
+    if (catalog) return std::move(*catalog);
+    const Error error = catalog.error();
+    errors.insert(errors.end(), error.fields.begin(), error.fields.end());
+    return {};
+}
+
+Body read_hello(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    Hello hello;
+    hello.agent_version = reader.required_string("agent_version", {.max_length = 64});
+    hello.catalog = read_catalog(reader, errors);
+    if (const Json* items = reader.array("inventory", 0, 1'000'000)) {
+        for (const Json& json : *items) {
+            ObjectReader item(json, "inventory[]", errors);
+            hello.inventory.push_back({read_id<AttemptId>(item, "attempt_id"),
+                                       item.required_string("state", {.one_of = {"running", "ended"}})});
+        }
+    }
+    return hello;
+}
+
+Body read_welcome(ObjectReader& reader, std::vector<FieldError>&)
+{
+    Welcome welcome;
+    welcome.server_version = reader.required_string("server_version", {.max_length = 64});
+    welcome.center_id = reader.required_string("center_id", {.max_length = 64});
+    welcome.center_name = reader.required_string("center_name", {.max_length = 128});
+    welcome.heartbeat_s = reader.required_integer("heartbeat_s", 1, 3600);
+    welcome.stop = read_attempt_ids(reader, "stop");
+    welcome.forget = read_attempt_ids(reader, "forget");
+    return welcome;
+}
+
+Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>&)
+{
+    AttemptOrder order;
+    order.attempt_id = read_id<AttemptId>(reader, "attempt_id");
+    order.job_id = read_id<JobId>(reader, "job_id");
+    order.name = reader.required_string("name", {.max_length = 200});
+    order.label = reader.required_string("label", {.one_of = {"job", "probe"}});
+    order.unit_type = reader.required_string("unit_type", {.min_length = 1, .max_length = 128});
+    order.unit_count = reader.required_integer("unit_count", 1, 1'000'000);
+    order.command = reader.strings("command", 1000, {.max_length = 65536});
+    order.script = reader.optional_string("script", {.max_length = 1UL << 20U}).value_or("");
+    order.environment = read_text_map(reader, "environment");
+    order.files = read_text_map(reader, "files");
+    order.wall_limit_s = reader.required_integer("wall_limit_s", 1, 31'536'000);
+    if (order.command.empty() == order.script.empty()) reader.fail("command", "either a command or a script is needed");
+    return StartAttempt{std::move(order)};
+}
+
+Body read_cancel_attempt(ObjectReader& reader, std::vector<FieldError>&)
+{
+    return CancelAttempt{read_id<AttemptId>(reader, "attempt_id"),
+                         reader.optional_string("reason", {.max_length = 1000}).value_or("")};
+}
+
+Body read_attempt_started(ObjectReader& reader, std::vector<FieldError>&)
+{
+    return AttemptStarted{read_id<AttemptId>(reader, "attempt_id"), read_time(reader, "started_at"),
+                          read_integers(reader, "cpus"), read_integers(reader, "units")};
+}
+
+Body read_attempt_output(ObjectReader& reader, std::vector<FieldError>&)
+{
+    AttemptOutput output;
+    output.attempt_id = read_id<AttemptId>(reader, "attempt_id");
+    output.stream = reader.required_string("stream", {.one_of = {"stdout", "stderr"}});
+    output.offset_bytes = reader.required_integer("offset_bytes", 0, kMaxBytes);
+    Base64Decoded decoded =
+        base64_decode(reader.required_string("data_base64", {.max_length = kMaxOutputBytes * 4 / 3 + 8}));
+    if (!decoded.ok) reader.fail("data_base64", "is not base64");
+    output.data = std::move(decoded.data);
+    return output;
+}
+
+Body read_attempt_ended(ObjectReader& reader, std::vector<FieldError>&)
+{
+    AttemptEnd end;
+    end.attempt_id = read_id<AttemptId>(reader, "attempt_id");
+    const std::string outcome = reader.required_string("outcome", {.max_length = 32});
+    const std::optional<AttemptOutcome> known = parse_attempt_outcome(outcome);
+    if (!known) reader.fail("outcome", "is not a known outcome");
+    end.outcome = known.value_or(AttemptOutcome::kLost);
+    end.exit_code = reader.optional_integer("exit_code", 0, 255);
+    end.signal = reader.optional_integer("signal", 1, 64);
+    end.detail = reader.optional_string("detail", {.max_length = 4000}).value_or("");
+    end.started_at = reader.optional_time("started_at");
+    end.ended_at = read_time(reader, "ended_at");
+    end.run_s = reader.required_number("run_s", 0, 1e9);
+    end.cpu_s = reader.required_number("cpu_s", 0, 1e12);
+    end.max_resident_bytes = reader.required_integer("max_resident_bytes", 0, kMaxBytes);
+    end.stdout_bytes = reader.required_integer("stdout_bytes", 0, kMaxBytes);
+    end.stderr_bytes = reader.required_integer("stderr_bytes", 0, kMaxBytes);
+    return AttemptEnded{std::move(end)};
+}
+
+Body read_catalog_changed(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    return CatalogChanged{read_catalog(reader, errors)};
+}
+
+Body read_heartbeat(ObjectReader& reader, std::vector<FieldError>&)
+{
+    return Heartbeat{reader.required_number("load_1min", 0, 1e9), reader.required_integer("running_attempts", 0, 1LL << 40U),
+                     reader.required_integer("spooled_messages", 0, 1LL << 40U)};
+}
+
+Body read_renew_certificate(ObjectReader& reader, std::vector<FieldError>&)
+{
+    return RenewCertificate{reader.required_string("request_pem", {.min_length = 1, .max_length = 16384})};
+}
+
+Body read_renewed_certificate(ObjectReader& reader, std::vector<FieldError>&)
+{
+    return RenewedCertificate{reader.required_string("certificate_pem", {.min_length = 1, .max_length = 65536})};
+}
+
+Body read_ack(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    Ack ack{read_id<MessageId>(reader, "of"), std::nullopt};
+    if (const Json* json = reader.object("error")) {
+        ObjectReader item(*json, "error", errors);
+        const std::string code = item.required_string("code", {.max_length = 32});
+        // Only two classes matter to a sender: its message was wrong, or anything else.
+        const Errc errc = code == to_string(Errc::kInvalid) ? Errc::kInvalid : Errc::kInternal;
+        ack.error = Error{errc, item.optional_string("detail", {.max_length = 4000}).value_or(code)};
+    }
+    return ack;
+}
+
+using Reader = Body (*)(ObjectReader&, std::vector<FieldError>&);
+
+const std::map<std::string, Reader, std::less<>>& readers()
+{
+    static const std::map<std::string, Reader, std::less<>> kReaders{
+        {"hello", read_hello},
+        {"welcome", read_welcome},
+        {"start_attempt", read_start_attempt},
+        {"cancel_attempt", read_cancel_attempt},
+        {"attempt_started", read_attempt_started},
+        {"attempt_output", read_attempt_output},
+        {"attempt_ended", read_attempt_ended},
+        {"catalog_changed", read_catalog_changed},
+        {"heartbeat", read_heartbeat},
+        {"renew_certificate", read_renew_certificate},
+        {"renewed_certificate", read_renewed_certificate},
+        {"ack", read_ack},
+    };
+    return kReaders;
+}
+
+} // namespace
+
+std::variant<Message, DecodeFailure> decode(std::string_view text)
+{
+    const Result<Json> json = parse_json(text, {.max_bytes = kMaxMessageBytes});
+    if (!json) return DecodeFailure{std::nullopt, json.error()};
+    std::vector<FieldError> errors;
+    ObjectReader envelope(*json, "", errors);
+    const MessageId id = read_id<MessageId>(envelope, "id");
+    const std::optional<MessageId> known_id = errors.empty() ? std::optional(id) : std::nullopt;
+    const std::int64_t version = envelope.required_integer("v", 0, 1'000'000);
+    const std::string type = envelope.required_string("type", {.max_length = 64});
+    if (errors.empty() && version != kVersion)
+        return DecodeFailure{known_id, Error{Errc::kInvalid, "message version " + std::to_string(version) +
+                                                                 " is not spoken here, only " +
+                                                                 std::to_string(kVersion)}};
+    const auto reader = readers().find(type);
+    if (errors.empty() && reader == readers().end())
+        return DecodeFailure{known_id, Error{Errc::kInvalid, "unknown message type \"" + type + "\""}};
+    const Json* body = envelope.object("body");
+    if (body == nullptr) envelope.fail("body", "is required");
+    if (!errors.empty())
+        return DecodeFailure{known_id, Error{Errc::kInvalid, "malformed message", std::move(errors)}};
+
+    ObjectReader fields(*body, "body", errors);
+    Body value = reader->second(fields, errors);
+    if (!errors.empty())
+        return DecodeFailure{known_id, Error{Errc::kInvalid, "malformed " + type + " message", std::move(errors)}};
+    return Message{id, std::move(value)};
+}
+
+} // namespace fathom::link

@@ -1,0 +1,162 @@
+#include "schema/link/messages.hpp"
+
+#include "core/base/secret.hpp"
+
+namespace fathom::link {
+namespace {
+
+Json ids_json(const std::vector<AttemptId>& ids)
+{
+    Json json = Json::array();
+    for (const AttemptId& id : ids) json.push_back(id.value);
+    return json;
+}
+
+Json body_json(const Hello& hello)
+{
+    Json inventory = Json::array();
+    for (const InventoryItem& item : hello.inventory) {
+        inventory.push_back({{"attempt_id", item.attempt_id.value}, {"state", item.state}});
+    }
+    return {{"agent_version", hello.agent_version},
+            {"catalog", to_json(hello.catalog)},
+            {"inventory", std::move(inventory)}};
+}
+
+Json body_json(const Welcome& welcome)
+{
+    return {{"server_version", welcome.server_version}, {"center_id", welcome.center_id},
+            {"center_name", welcome.center_name},       {"heartbeat_s", welcome.heartbeat_s},
+            {"stop", ids_json(welcome.stop)},           {"forget", ids_json(welcome.forget)}};
+}
+
+Json body_json(const StartAttempt& start)
+{
+    const AttemptOrder& order = start.order;
+    Json json = {{"attempt_id", order.attempt_id.value},
+                 {"job_id", order.job_id.value},
+                 {"name", order.name},
+                 {"label", order.label},
+                 {"unit_type", order.unit_type},
+                 {"unit_count", order.unit_count},
+                 {"environment", order.environment},
+                 {"files", order.files},
+                 {"wall_limit_s", order.wall_limit_s}};
+    if (order.command.empty()) json["script"] = order.script;
+    else json["command"] = order.command;
+    return json;
+}
+
+Json body_json(const CancelAttempt& cancel)
+{
+    return {{"attempt_id", cancel.attempt_id.value}, {"reason", cancel.reason}};
+}
+
+Json body_json(const AttemptStarted& started)
+{
+    return {{"attempt_id", started.attempt_id.value},
+            {"started_at", format_rfc3339(started.started_at)},
+            {"cpus", started.cpus},
+            {"units", started.units}};
+}
+
+Json body_json(const AttemptOutput& output)
+{
+    return {{"attempt_id", output.attempt_id.value},
+            {"stream", output.stream},
+            {"offset_bytes", output.offset_bytes},
+            {"data_base64", base64_encode(output.data)}};
+}
+
+Json body_json(const AttemptEnded& ended)
+{
+    const AttemptEnd& end = ended.end;
+    Json json = {{"attempt_id", end.attempt_id.value},
+                 {"outcome", to_string(end.outcome)},
+                 {"detail", end.detail},
+                 {"ended_at", format_rfc3339(end.ended_at)},
+                 {"run_s", end.run_s},
+                 {"cpu_s", end.cpu_s},
+                 {"max_resident_bytes", end.max_resident_bytes},
+                 {"stdout_bytes", end.stdout_bytes},
+                 {"stderr_bytes", end.stderr_bytes}};
+    if (end.exit_code) json["exit_code"] = *end.exit_code;
+    if (end.signal) json["signal"] = *end.signal;
+    if (end.started_at) json["started_at"] = format_rfc3339(*end.started_at);
+    return json;
+}
+
+Json body_json(const CatalogChanged& changed)
+{
+    return {{"catalog", to_json(changed.catalog)}};
+}
+
+Json body_json(const Heartbeat& heartbeat)
+{
+    return {{"load_1min", heartbeat.load_1min},
+            {"running_attempts", heartbeat.running_attempts},
+            {"spooled_messages", heartbeat.spooled_messages}};
+}
+
+Json body_json(const RenewCertificate& renew)
+{
+    return {{"request_pem", renew.request_pem}};
+}
+
+Json body_json(const RenewedCertificate& renewed)
+{
+    return {{"certificate_pem", renewed.certificate_pem}};
+}
+
+Json body_json(const Ack& ack)
+{
+    Json json = {{"of", ack.of.value}};
+    if (ack.error) json["error"] = {{"code", to_string(ack.error->code)}, {"detail", ack.error->detail}};
+    return json;
+}
+
+struct TypeName {
+    std::string_view operator()(const Hello&) const { return "hello"; }
+    std::string_view operator()(const Welcome&) const { return "welcome"; }
+    std::string_view operator()(const StartAttempt&) const { return "start_attempt"; }
+    std::string_view operator()(const CancelAttempt&) const { return "cancel_attempt"; }
+    std::string_view operator()(const AttemptStarted&) const { return "attempt_started"; }
+    std::string_view operator()(const AttemptOutput&) const { return "attempt_output"; }
+    std::string_view operator()(const AttemptEnded&) const { return "attempt_ended"; }
+    std::string_view operator()(const CatalogChanged&) const { return "catalog_changed"; }
+    std::string_view operator()(const Heartbeat&) const { return "heartbeat"; }
+    std::string_view operator()(const RenewCertificate&) const { return "renew_certificate"; }
+    std::string_view operator()(const RenewedCertificate&) const { return "renewed_certificate"; }
+    std::string_view operator()(const Ack&) const { return "ack"; }
+};
+
+} // namespace
+
+Message make_message(Body body)
+{
+    return {MessageId::make(), std::move(body)};
+}
+
+bool needs_ack(const Body& body)
+{
+    return !std::holds_alternative<Hello>(body) && !std::holds_alternative<Welcome>(body) &&
+           !std::holds_alternative<Heartbeat>(body) && !std::holds_alternative<RenewedCertificate>(body) &&
+           !std::holds_alternative<Ack>(body);
+}
+
+std::string_view type_name(const Body& body)
+{
+    return std::visit(TypeName{}, body);
+}
+
+std::string encode(const Message& message)
+{
+    const Json json = {{"v", kVersion},
+                       {"id", message.id.value},
+                       {"type", type_name(message.body)},
+                       {"body", std::visit([](const auto& body) { return body_json(body); }, message.body)}};
+    // A job's name may hold bytes that are not UTF-8 only if a codec let them in; never throw here.
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+} // namespace fathom::link

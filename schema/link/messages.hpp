@@ -1,0 +1,137 @@
+#pragma once
+
+#include "core/model/attempt.hpp"
+#include "core/model/center.hpp"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// The messages between agent and metascheduler: JSON text frames over a WebSocket over mutual TLS.
+///
+///     {"v": 1, "id": "msg_…", "type": "attempt_ended", "body": {…}}
+///
+/// Delivery is at least once: a message with `needs_ack` is sent again after a reconnect until an `ack`
+/// names its id; receivers are idempotent. Unknown fields are ignored and unknown types are answered by
+/// an ack with an error, so that either side may be one minor version ahead. Golden samples that must
+/// decode for ever are in schema/link/golden/.
+namespace fathom::link {
+
+inline constexpr int kVersion = 1;
+inline constexpr std::size_t kMaxMessageBytes = 8UL << 20U;
+/// Raw bytes of a job's output in one message.
+inline constexpr std::size_t kMaxOutputBytes = 256UL << 10U;
+
+/// An attempt that the agent holds: running, or ended with the report not yet acknowledged.
+struct InventoryItem {
+    AttemptId attempt_id;
+    std::string state; ///< "running" or "ended"
+};
+
+/// agent -> server, first message of a connection.
+struct Hello {
+    std::string agent_version;
+    Catalog catalog;
+    std::vector<InventoryItem> inventory;
+};
+
+/// server -> agent, the answer to Hello.
+struct Welcome {
+    std::string server_version;
+    std::string center_id;
+    std::string center_name;
+    std::int64_t heartbeat_s{10};
+    std::vector<AttemptId> stop;   ///< running at the agent but cancelled or superseded: end them
+    std::vector<AttemptId> forget; ///< ended, and known here: drop them
+};
+
+/// server -> agent, needs ack. An attempt that the agent already holds is not started again.
+struct StartAttempt {
+    AttemptOrder order;
+};
+
+/// server -> agent, needs ack. Unknown or ended attempts are acknowledged and ignored.
+struct CancelAttempt {
+    AttemptId attempt_id;
+    std::string reason;
+};
+
+/// agent -> server, needs ack.
+struct AttemptStarted {
+    AttemptId attempt_id;
+    Timestamp started_at{};
+    std::vector<std::int64_t> cpus;  ///< the processors that it may use
+    std::vector<std::int64_t> units; ///< indices of the units that it holds
+};
+
+/// agent -> server, needs ack. In order for each stream; `offset` makes repeats harmless.
+struct AttemptOutput {
+    AttemptId attempt_id;
+    std::string stream; ///< "stdout" or "stderr"
+    std::int64_t offset_bytes{};
+    std::string data; ///< raw bytes, base64 on the wire
+};
+
+/// agent -> server, needs ack. Sent after all of the attempt's output.
+struct AttemptEnded {
+    AttemptEnd end;
+};
+
+/// agent -> server, needs ack. What the center offers has changed (M9).
+struct CatalogChanged {
+    Catalog catalog;
+};
+
+/// agent -> server. Proof of life, with figures for people.
+struct Heartbeat {
+    double load_1min{};
+    std::int64_t running_attempts{};
+    std::int64_t spooled_messages{};
+};
+
+/// agent -> server, needs ack: asks for a new certificate before the old one ends.
+struct RenewCertificate {
+    std::string request_pem;
+};
+
+/// server -> agent: the answer to RenewCertificate.
+struct RenewedCertificate {
+    std::string certificate_pem;
+};
+
+/// Either way. With an error the sender must not send the message again.
+struct Ack {
+    MessageId of;
+    std::optional<Error> error;
+};
+
+using Body = std::variant<Hello, Welcome, StartAttempt, CancelAttempt, AttemptStarted, AttemptOutput, AttemptEnded,
+                          CatalogChanged, Heartbeat, RenewCertificate, RenewedCertificate, Ack>;
+
+struct Message {
+    MessageId id;
+    Body body;
+};
+
+/// A message with a fresh id.
+Message make_message(Body body);
+
+/// True for the messages that are repeated until acknowledged.
+bool needs_ack(const Body& body);
+
+/// The wire name of a body, "attempt_ended" and so on.
+std::string_view type_name(const Body& body);
+
+std::string encode(const Message& message);
+
+/// A message that could not be read. `id` is set when at least that could be, so that it can be refused by name.
+struct DecodeFailure {
+    std::optional<MessageId> id;
+    Error error;
+};
+
+/// @return the message, or why not: not JSON, too large, another version, an unknown type, wrong fields.
+std::variant<Message, DecodeFailure> decode(std::string_view text);
+
+} // namespace fathom::link
