@@ -18,7 +18,7 @@ Metrics::~Metrics() = default;
 
 void Metrics::count(const std::string& name, const std::string& help, const MetricLabels& labels, double amount)
 {
-    prometheus::BuildCounter().Name(name).Help(help).Register(state_->registry).Add(labels).Increment(amount);
+    counter(name, help, labels).add(amount);
 }
 
 void Metrics::set(const std::string& name, const std::string& help, double value, const MetricLabels& labels)
@@ -29,9 +29,31 @@ void Metrics::set(const std::string& name, const std::string& help, double value
 void Metrics::observe_seconds(const std::string& name, const std::string& help, double seconds,
                               const MetricLabels& labels)
 {
+    seconds_histogram(name, help, labels).observe(seconds);
+}
+
+Metrics::Counter Metrics::counter(const std::string& name, const std::string& help, const MetricLabels& labels)
+{
+    return Counter(prometheus::BuildCounter().Name(name).Help(help).Register(state_->registry).Add(labels));
+}
+
+Metrics::SecondsHistogram Metrics::seconds_histogram(const std::string& name, const std::string& help,
+                                                     const MetricLabels& labels)
+{
     static const prometheus::Histogram::BucketBoundaries kBounds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
                                                                  0.25,   0.5,   1,      2.5,   5,    10,    30,   60};
-    prometheus::BuildHistogram().Name(name).Help(help).Register(state_->registry).Add(labels, kBounds).Observe(seconds);
+    return SecondsHistogram(
+        prometheus::BuildHistogram().Name(name).Help(help).Register(state_->registry).Add(labels, kBounds));
+}
+
+void Metrics::Counter::add(double amount) const
+{
+    counter_->Increment(amount);
+}
+
+void Metrics::SecondsHistogram::observe(double seconds) const
+{
+    histogram_->Observe(seconds);
 }
 
 std::string Metrics::expose() const

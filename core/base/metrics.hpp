@@ -5,6 +5,11 @@
 #include <string>
 #include <vector>
 
+namespace prometheus {
+class Counter;
+class Histogram;
+} // namespace prometheus
+
 namespace fathom {
 
 using MetricLabels = std::map<std::string, std::string>;
@@ -28,6 +33,33 @@ class Metrics
     /// Records one duration in a histogram with bounds from 0.5 ms to 60 s.
     void observe_seconds(const std::string& name, const std::string& help, double seconds,
                          const MetricLabels& labels = {});
+
+    /// One counter, found once: adding takes no look-up and no lock. Valid as long as its Metrics.
+    class Counter
+    {
+      public:
+        void add(double amount = 1) const;
+
+      private:
+        friend class Metrics;
+        explicit Counter(prometheus::Counter& counter) : counter_(&counter) {}
+        prometheus::Counter* counter_;
+    };
+    /// One histogram of durations, found once. Valid as long as its Metrics.
+    class SecondsHistogram
+    {
+      public:
+        void observe(double seconds) const;
+
+      private:
+        friend class Metrics;
+        explicit SecondsHistogram(prometheus::Histogram& histogram) : histogram_(&histogram) {}
+        prometheus::Histogram* histogram_;
+    };
+    /// The counter or histogram itself, for paths that run thousands of times a second.
+    Counter counter(const std::string& name, const std::string& help, const MetricLabels& labels = {});
+    SecondsHistogram seconds_histogram(const std::string& name, const std::string& help,
+                                       const MetricLabels& labels = {});
 
     /// The answer of `/metrics`.
     std::string expose() const;

@@ -18,6 +18,8 @@ struct AttemptOrder {
     std::string name;
     std::string label; ///< "job" or "probe": the only difference between them (M22)
     std::string unit_type; ///< the name that the agent reported
+    /// M13d: `unit_type` is only a proposal; the agent may take another of its types and reports it.
+    bool center_chooses{false};
     std::int64_t unit_count{1};
     std::vector<std::string> command; ///< either this or `script`
     std::string script;

@@ -109,6 +109,7 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>&)
     order.label = reader.required_string("label", {.one_of = {"job", "probe"}});
     order.unit_type = reader.required_string("unit_type", {.min_length = 1, .max_length = 128});
     order.unit_count = reader.required_integer("unit_count", 1, 1'000'000);
+    order.center_chooses = reader.optional_boolean("center_chooses").value_or(false);
     order.command = reader.strings("command", 1000, {.max_length = 65536});
     order.script = reader.optional_string("script", {.max_length = 1UL << 20U}).value_or("");
     order.environment = read_text_map(reader, "environment");
@@ -127,7 +128,8 @@ Body read_cancel_attempt(ObjectReader& reader, std::vector<FieldError>&)
 Body read_attempt_started(ObjectReader& reader, std::vector<FieldError>&)
 {
     return AttemptStarted{read_id<AttemptId>(reader, "attempt_id"), read_time(reader, "started_at"),
-                          read_integers(reader, "cpus"), read_integers(reader, "units")};
+                          read_integers(reader, "cpus"), read_integers(reader, "units"),
+                          reader.optional_string("unit_type", {.max_length = 128}).value_or("")};
 }
 
 Body read_attempt_output(ObjectReader& reader, std::vector<FieldError>&)

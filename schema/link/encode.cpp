@@ -39,6 +39,7 @@ Json body_json(const StartAttempt& start)
                  {"label", order.label},
                  {"unit_type", order.unit_type},
                  {"unit_count", order.unit_count},
+                 {"center_chooses", order.center_chooses},
                  {"environment", order.environment},
                  {"files", order.files},
                  {"wall_limit_s", order.wall_limit_s}};
@@ -57,7 +58,8 @@ Json body_json(const AttemptStarted& started)
     return {{"attempt_id", started.attempt_id.value},
             {"started_at", format_rfc3339(started.started_at)},
             {"cpus", started.cpus},
-            {"units", started.units}};
+            {"units", started.units},
+            {"unit_type", started.unit_type}};
 }
 
 Json body_json(const AttemptOutput& output)

@@ -63,6 +63,7 @@ struct AttemptStarted {
     Timestamp started_at{};
     std::vector<std::int64_t> cpus;  ///< the processors that it may use
     std::vector<std::int64_t> units; ///< indices of the units that it holds
+    std::string unit_type;           ///< what it runs on; empty: as ordered
 };
 
 /// agent -> server, needs ack. In order for each stream; `offset` makes repeats harmless.

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "core/net/http.hpp"
+#include "core/net/tls.hpp"
+#include "core/net/websocket.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace fathom::net {
+
+/// Where a client connects: scheme is always https/wss.
+struct Endpoint {
+    std::string host;
+    std::uint16_t port{443};
+};
+
+/// Parses `https://host[:port]` (a path or other scheme is an error) or plain `host:port`.
+Result<Endpoint> parse_endpoint(std::string_view url);
+
+struct ClientResponse {
+    int status{};
+    Headers headers;
+    std::string body;
+};
+
+struct ClientOptions {
+    std::chrono::milliseconds connect_time{10000};
+    std::chrono::milliseconds response_time{60000}; ///< from the request to the end of its answer
+    std::size_t body_bytes = 64UL << 20U;
+};
+
+/// One keep-alive HTTPS connection that blocks its caller; reconnects when the server closed it
+/// between requests. Not thread-safe. For the CLI, enrolment and tests.
+class HttpClient
+{
+  public:
+    HttpClient(Endpoint endpoint, TlsContext tls, ClientOptions options = {});
+    ~HttpClient();
+    HttpClient(HttpClient&&) noexcept;
+    HttpClient& operator=(HttpClient&&) noexcept;
+
+    /// @error kUnavailable  cannot connect, TLS refused or connection lost; the detail says which.
+    /// @error kDeadline     too slow.
+    Result<ClientResponse> request(Method method, const std::string& target, const Headers& headers,
+                                   const std::string& body);
+
+    /// Like request(), but hands the body over as it arrives; `on_data` returns false to stop.
+    /// The answer's `body` holds what came with a status of 400 or more. No response_time limit.
+    Result<ClientResponse> stream(Method method, const std::string& target, const Headers& headers,
+                                  const std::function<bool(std::string_view)>& on_data);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Opens a client WebSocket. Await it on the io_context that shall run the connection.
+/// @error kUnavailable, kDeadline  as HttpClient::request.
+/// @error kForbidden, kUnauthenticated, kNotFound  the server refused the upgrade (detail from its answer).
+asio::awaitable<Result<std::shared_ptr<WebSocket>>> connect_websocket(Endpoint endpoint, TlsContext tls,
+                                                                      std::string target, ClientOptions options);
+
+} // namespace fathom::net

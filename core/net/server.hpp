@@ -1,0 +1,60 @@
+#pragma once
+
+#include "core/base/metrics.hpp"
+#include "core/base/settings.hpp"
+#include "core/net/router.hpp"
+#include "core/net/tls.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace fathom::net {
+
+struct ServerLimits {
+    std::size_t header_bytes = 16UL << 10U;
+    std::size_t body_bytes = 4UL << 20U;
+    std::size_t websocket_message_bytes = 8UL << 20U;
+    std::size_t connections = 10000;                ///< further ones are closed at once
+    std::chrono::seconds handshake_time{10};
+    std::chrono::seconds request_time{30};          ///< from the first byte of a request to its last
+    std::chrono::seconds idle_time{60};             ///< keep-alive without a request
+    std::chrono::seconds write_time{30};            ///< a slow reader is dropped
+};
+
+/// HTTPS/1.1 and WebSocket server on one address. Every connection has its own strand.
+///
+/// Oversized headers get 431, bodies 413, malformed requests 400, unknown paths 404, wrong methods 405
+/// with Allow, handler exceptions 500: all as problem+json. Adds X-Request-Id, Strict-Transport-Security,
+/// X-Content-Type-Options. Counts fathom_http_requests_total{route,method,status} and
+/// fathom_http_request_seconds{route}.
+class Server
+{
+  public:
+    /// `metrics` and the router's handlers must outlive the server.
+    Server(asio::io_context& context, TlsContext tls, Router router, ServerLimits limits, Metrics& metrics);
+    ~Server();
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+
+    /// Binds and starts accepting. Port 0 takes a free port.
+    /// @error kUnavailable  the address cannot be bound; the detail names it and the cause.
+    Result<void> listen(const AddressPort& address);
+
+    /// The bound port, after listen().
+    std::uint16_t port() const;
+
+    /// Stops accepting, closes idle connections and WebSockets, lets requests in flight finish for at
+    /// most `grace`, then closes the rest. Returns when all are gone. Await it on the io_context.
+    asio::awaitable<void> stop(std::chrono::seconds grace);
+
+  private:
+    struct State;
+    std::shared_ptr<State> state_;
+};
+
+} // namespace fathom::net

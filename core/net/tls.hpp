@@ -1,0 +1,69 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace boost::asio::ssl {
+class context;
+}
+
+namespace fathom::net {
+
+/// A certificate and its private key, both PEM. The key is a secret: never log it.
+struct Credential {
+    std::string certificate_pem;
+    std::string key_pem;
+};
+
+/// What a certificate says.
+struct CertificateFacts {
+    std::string common_name;
+    std::string serial_hex;
+    Timestamp not_before{};
+    Timestamp not_after{};
+};
+
+/// A fresh self-signed certificate authority: EC P-256, `valid_days` from now, path length 0.
+Result<Credential> make_authority(const std::string& common_name, int valid_days);
+
+/// A fresh key with a server certificate for `names` (DNS names and IP literals as subject
+/// alternative names), signed by the authority. Starts five minutes ago for clock skew.
+Result<Credential> make_server_credential(const Credential& authority, const std::vector<std::string>& names,
+                                          int valid_days);
+
+/// A fresh EC P-256 private key, PEM.
+Result<std::string> make_private_key();
+
+/// A PKCS#10 certificate signing request for the key, PEM.
+Result<std::string> make_signing_request(const std::string& key_pem, const std::string& common_name);
+
+/// Signs a request as a client certificate. The subject is `common_name`, whatever the request
+/// says; the request's own signature is verified first.
+/// @error kInvalid  not a request, wrong signature, or a key type other than EC P-256/P-384 or RSA >= 2048.
+Result<std::string> sign_client_request(const Credential& authority, const std::string& request_pem,
+                                        const std::string& common_name, int valid_days);
+
+/// @error kInvalid  not a certificate.
+Result<CertificateFacts> read_certificate(const std::string& certificate_pem);
+
+/// TLS 1.2 and newer, no compression, no renegotiation, session tickets on.
+using TlsContext = std::shared_ptr<boost::asio::ssl::context>;
+
+enum class ClientCertificates {
+    kNone,     ///< not asked for
+    kOptional, ///< asked for; verified when sent (enrolment and agents share a listener)
+};
+
+/// For a listener. `authority_pem` is what client certificates must be signed by.
+Result<TlsContext> make_server_context(const Credential& credential, ClientCertificates clients,
+                                       const std::string& authority_pem);
+
+/// For a client that trusts only `authority_pem` (or the system's authorities when empty) and checks
+/// the server's name; `credential` may be null.
+Result<TlsContext> make_client_context(const std::string& authority_pem, const Credential* credential);
+
+} // namespace fathom::net

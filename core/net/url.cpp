@@ -1,0 +1,107 @@
+#include "core/net/url.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace fathom::net {
+namespace {
+
+enum class Plus { kLiteral, kSpace };
+
+int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+/// Size of the UTF-8 sequence at the front; 0 when it is none (also overlong, surrogate, too big).
+std::size_t utf8_size(std::string_view text)
+{
+    const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+    const std::uint8_t first = byte(0);
+    if (first < 0x80) return first == 0 ? 0 : 1;
+    const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (first < 0xC2 || first > 0xF4 || text.size() < size) return 0;
+    for (std::size_t i = 1; i < size; ++i) {
+        if ((byte(i) & 0xC0U) != 0x80) return 0;
+    }
+    if (first == 0xE0 && byte(1) < 0xA0) return 0;
+    if (first == 0xED && byte(1) > 0x9F) return 0;
+    if (first == 0xF0 && byte(1) < 0x90) return 0;
+    if (first == 0xF4 && byte(1) > 0x8F) return 0;
+    return size;
+}
+
+bool is_utf8_without_nul(std::string_view text)
+{
+    while (!text.empty()) {
+        const std::size_t size = utf8_size(text);
+        if (size == 0) return false;
+        text.remove_prefix(size);
+    }
+    return true;
+}
+
+std::optional<std::string> decode(std::string_view text, Plus plus)
+{
+    std::string decoded;
+    decoded.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '%') {
+            if (i + 2 >= text.size()) return std::nullopt;
+            const int high = hex_digit(text[i + 1]);
+            const int low = hex_digit(text[i + 2]);
+            if (high < 0 || low < 0) return std::nullopt;
+            decoded += static_cast<char>(high * 16 + low);
+            i += 2;
+        } else if (text[i] == '+' && plus == Plus::kSpace) {
+            decoded += ' ';
+        } else {
+            decoded += text[i];
+        }
+    }
+    if (!is_utf8_without_nul(decoded)) return std::nullopt;
+    return decoded;
+}
+
+} // namespace
+
+std::optional<std::string> percent_decode(std::string_view text)
+{
+    return decode(text, Plus::kLiteral);
+}
+
+std::optional<std::map<std::string, std::string>> parse_query(std::string_view text)
+{
+    std::map<std::string, std::string> values;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('&'), text.size());
+        const std::string_view pair = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (pair.empty()) continue;
+        const std::size_t equals = std::min(pair.find('='), pair.size());
+        auto name = decode(pair.substr(0, equals), Plus::kSpace);
+        auto value = decode(pair.substr(std::min(equals + 1, pair.size())), Plus::kSpace);
+        if (!name || !value) return std::nullopt;
+        values.insert_or_assign(std::move(*name), std::move(*value));
+    }
+    return values;
+}
+
+std::optional<TargetParts> split_target(std::string_view target)
+{
+    // RFC 9112 3.2.2: servers must understand the absolute form too.
+    for (const std::string_view scheme : {"https://", "http://"}) {
+        if (!target.starts_with(scheme)) continue;
+        target.remove_prefix(scheme.size());
+        target.remove_prefix(std::min(target.find('/'), target.size()));
+        break;
+    }
+    if (!target.starts_with('/') || target.find('#') != std::string_view::npos) return std::nullopt;
+    const std::size_t end = std::min(target.find('?'), target.size());
+    return TargetParts{target.substr(0, end), target.substr(std::min(end + 1, target.size()))};
+}
+
+} // namespace fathom::net

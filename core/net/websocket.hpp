@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <memory>
+#include <string>
+
+namespace fathom::net {
+
+namespace asio = boost::asio;
+
+/// One WebSocket connection, server or client side, text frames only. Pings keep it alive; a peer
+/// that is silent for the idle limit (default 30 s) is dropped.
+/// Runs on: the connection's strand, except send() and close(), which are thread-safe.
+class WebSocket
+{
+  public:
+    virtual ~WebSocket() = default;
+
+    /// The next text message. One reader at a time.
+    /// @error kUnavailable  closed or lost.  @error kTooLarge  over the message limit (then closed).
+    virtual asio::awaitable<Result<std::string>> read() = 0;
+
+    /// Queues one message for the writer. Order is kept.
+    /// @error kTooMany  the queue (default 64 MiB) is full: the peer is too slow and gets closed.
+    /// @error kUnavailable  closed.
+    virtual Result<void> send(std::string text) = 0;
+
+    /// Closes with a reason (at most 120 bytes); later reads and sends fail. Idempotent.
+    virtual void close(std::string reason) = 0;
+
+    virtual bool is_open() const = 0;
+};
+
+} // namespace fathom::net

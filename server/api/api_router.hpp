@@ -1,0 +1,65 @@
+#pragma once
+
+#include "core/base/json_reader.hpp"
+#include "core/net/http.hpp"
+#include "core/net/router.hpp"
+#include "server/identity/principal.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace fathom::server {
+
+namespace asio = boost::asio;
+
+/// One authenticated request.
+struct Call {
+    net::Request request;
+    Principal principal;
+
+    /// The body as JSON. @error kInvalid, kTooLarge
+    Result<Json> json() const;
+};
+
+using ApiHandler = std::function<asio::awaitable<net::Response>(Call)>;
+
+class IdentityService;
+
+/// Adds REST routes behind the one place that authenticates (Authorization: Bearer) and checks roles:
+/// no or bad token 401 with WWW-Authenticate, missing permission 403.
+class ApiRouter
+{
+  public:
+    ApiRouter(net::Router& router, IdentityService& identity);
+
+    /// `pattern` without the prefix /api/v1.
+    void add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler);
+    /// Without authentication: enrolment and the like.
+    void add_open(net::Method method, const std::string& pattern, net::Handler handler);
+
+  private:
+    net::Router* router_;
+    IdentityService* identity_;
+};
+
+/// Query parameters of lists.
+struct PageRequest {
+    std::int64_t size = 50;  ///< 1…1000
+    std::string after;       ///< opaque key of the last row of the previous page, decoded; empty for the first page
+};
+/// Reads page_size and page_token; unknown query parameters (not in `filters`) are errors too.
+/// @error kInvalid
+Result<PageRequest> parse_page_request(const net::Request& request, std::initializer_list<std::string_view> filters);
+
+/// `{"items": […], "next_page_token": "…"|null}`; `next_after` empty on the last page.
+net::Response page_response(Json items, const std::string& next_after);
+
+net::Response json_response(int status, const Json& body);
+/// A row version as an ETag, and the check of If-Match against it (missing header: allowed).
+std::string etag(std::int64_t version);
+/// @error kConflict (412 is sent by the caller through precondition_failed)
+bool if_match_allows(const net::Request& request, std::int64_t version);
+net::Response precondition_failed(const net::Request& request);
+
+} // namespace fathom::server

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/base/id.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace fathom::server {
+
+/// admin: everything. expert: operators, probe tasks, policies, probe runs, and all jobs to read.
+/// user: own jobs. viewer: reads everything but tokens.
+enum class Role { kViewer, kUser, kExpert, kAdmin };
+std::string_view to_string(Role role);
+std::optional<Role> parse_role(std::string_view text);
+
+/// What a route needs. The table of who has what is in principal.cpp and nowhere else.
+enum class Permission {
+    kReadNetwork,    ///< centers, unit types, operators, tasks, runs, scores, policies
+    kReadAllJobs,    ///< also other people's
+    kReadJobs,       ///< own
+    kSubmitJobs,     ///< submit, and cancel own
+    kCancelAnyJob,
+    kManageMetering, ///< operators, probe tasks, probe runs, policies
+    kManageNetwork,  ///< enrolment tokens, centers, drain
+    kManageTokens,
+};
+bool has_permission(Role role, Permission permission);
+
+/// Who calls.
+struct Principal {
+    TokenId token_id;
+    std::string name;
+    Role role{Role::kViewer};
+};
+
+} // namespace fathom::server

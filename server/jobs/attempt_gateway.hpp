@@ -1,0 +1,40 @@
+#pragma once
+
+#include "core/net/http.hpp"
+#include "schema/link/messages.hpp"
+
+#include <vector>
+
+namespace fathom::server {
+
+namespace asio = boost::asio;
+
+/// What an agent's session needs from the jobs room. Every call is idempotent, first writer wins, and
+/// refuses attempts of other centers with kNotFound.
+class AttemptGateway
+{
+  public:
+    virtual ~AttemptGateway() = default;
+
+    /// On connect: which of the agent's attempts to stop or forget; attempts that the server believes
+    /// dispatched or running at this center, but the agent does not hold, end as lost.
+    struct Reconciliation {
+        std::vector<AttemptId> stop;
+        std::vector<AttemptId> forget;
+    };
+    virtual asio::awaitable<Result<Reconciliation>> reconcile(CenterId center,
+                                                              std::vector<link::InventoryItem> inventory) = 0;
+
+    /// Everything this center must be told now: a StartAttempt for each placed attempt, a CancelAttempt for
+    /// each live attempt whose job was cancelled.
+    virtual asio::awaitable<Result<std::vector<link::Body>>> pending_orders(CenterId center) = 0;
+
+    /// The agent acknowledged a StartAttempt (`refusal` when it refused it): placed -> dispatched, or ended.
+    virtual asio::awaitable<Result<void>> start_acknowledged(CenterId center, AttemptId attempt,
+                                                             std::optional<Error> refusal) = 0;
+    virtual asio::awaitable<Result<void>> attempt_started(CenterId center, link::AttemptStarted started) = 0;
+    virtual asio::awaitable<Result<void>> attempt_output(CenterId center, link::AttemptOutput output) = 0;
+    virtual asio::awaitable<Result<void>> attempt_ended(CenterId center, link::AttemptEnded ended) = 0;
+};
+
+} // namespace fathom::server

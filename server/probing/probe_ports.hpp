@@ -1,0 +1,48 @@
+#pragma once
+
+#include "core/model/attempt.hpp"
+#include "core/model/job.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pqxx {
+class work;
+}
+
+namespace fathom::server {
+
+/// What routing asks of probing (M10), inside routing's transaction.
+class ProbePlanner
+{
+  public:
+    virtual ~ProbePlanner() = default;
+    /// Makes or finds the probe task of a job type and queues a run of it on one unit of each unit type; a run
+    /// that is already queued there is joined. Returns the ids of all the runs.
+    virtual Result<std::vector<ProbeRunId>> request_probes(pqxx::work& transaction, const std::string& job_type,
+                                                           const std::vector<OperatorUse>& operators,
+                                                           const std::vector<UnitTypeId>& unit_types) = 0;
+    /// True when a run of the job type's task is still queued.
+    virtual Result<bool> probes_pending(pqxx::work& transaction, const std::string& job_type) = 0;
+};
+
+/// What jobs tells probing when a probe's job has ended, inside the transaction that ends it.
+class ProbeJobObserver
+{
+  public:
+    virtual ~ProbeJobObserver() = default;
+    /// `stdout_text` is what fathom-probe printed; `succeeded` is the job's end state.
+    virtual Result<void> probe_job_ended(pqxx::work& transaction, const JobId& job, bool succeeded,
+                                         const std::string& reason, const std::string& stdout_text) = 0;
+};
+
+/// How probing queues an ordinary job with the label "probe" (M22), inside its transaction.
+class ProbeJobWriter
+{
+  public:
+    virtual ~ProbeJobWriter() = default;
+    virtual Result<void> insert_probe_job(pqxx::work& transaction, const JobId& id, const JobSpec& spec,
+                                          const std::string& submitted_by) = 0;
+};
+
+} // namespace fathom::server

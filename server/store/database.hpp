@@ -1,0 +1,117 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/base/metrics.hpp"
+#include "core/base/result.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+namespace pqxx {
+class work;
+}
+
+namespace fathom::server {
+
+namespace asio = boost::asio;
+
+struct DatabaseOptions {
+    std::string url; ///< libpq connection string or postgresql:// URL
+    std::size_t connections = 8;
+    std::size_t waiting = 4096; ///< work queued beyond this is refused with kUnavailable
+    std::chrono::milliseconds statement_limit{15000};
+};
+
+/// The store's pool: one thread per connection, since libpqxx blocks. Broken connections are opened
+/// again with back-off; the work that met the break gets kUnavailable, unless it had done nothing yet.
+/// Thread-safe.
+class Database
+{
+  public:
+    Database(DatabaseOptions options, Metrics& metrics);
+    ~Database();
+    Database(const Database&) = delete;
+    Database& operator=(const Database&) = delete;
+
+    /// Connects once to see that it works. Blocks.
+    /// @error kUnavailable  with what PostgreSQL said.
+    Result<void> check();
+
+    /// Waits for running work, refuses new work, closes the connections. Blocks.
+    void stop();
+
+    /// Runs `work(pqxx::work&) -> Result<T>` in one transaction on a pool thread and resumes the caller on
+    /// its own executor. Commits when the result is a value, rolls back when it is an error or an exception
+    /// left it. Serialization failures and deadlocks run the work again (at most 3 times), so it must not
+    /// have effects of its own. pqxx exceptions become: unique violation -> kConflict, broken connection ->
+    /// kUnavailable, statement time-out -> kDeadline, others -> kInternal (logged with the SQLSTATE).
+    template <class Work, class R = std::invoke_result_t<Work&, pqxx::work&>> asio::awaitable<R> run(Work work)
+    {
+        // Named on purpose: GCC 12 destroys a capturing temporary twice inside a co_await expression.
+        auto initiate = [this](auto handler, Work job) {
+            auto home = asio::make_work_guard(handler);
+            auto shared = std::make_shared<Call<decltype(handler), decltype(home), Work>>(std::move(handler), std::move(home),
+                                                                                        std::move(job));
+            submit([this, shared] {
+                R result = blocking_run(shared->work);
+                auto executor = shared->home.get_executor();
+                asio::post(executor, [shared, result = std::move(result)]() mutable {
+                    auto handler_now = std::move(shared->handler);
+                    shared->home.reset();
+                    std::move(handler_now)(std::move(result));
+                });
+            },
+                   [shared](Error error) {
+                       auto executor = shared->home.get_executor();
+                       asio::post(executor, [shared, error = std::move(error)]() mutable {
+                           auto handler_now = std::move(shared->handler);
+                           shared->home.reset();
+                           std::move(handler_now)(R(std::move(error)));
+                       });
+                   });
+        };
+        co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(R)>(initiate, asio::use_awaitable,
+                                                                                        std::move(work));
+    }
+
+    /// The same for a thread that may block: start-up, duties with their own thread, tests.
+    template <class Work, class R = std::invoke_result_t<Work&, pqxx::work&>> R blocking_run(Work& work)
+    {
+        R result = Error{Errc::kInternal, "the transaction did not run"};
+        const std::function<Result<void>(pqxx::work&)> step = [&](pqxx::work& transaction) -> Result<void> {
+            result = work(transaction);
+            if (!result) return result.error();
+            return {};
+        };
+        if (Result<void> outcome = transact(step); !outcome) return outcome.error();
+        return result;
+    }
+
+  private:
+    template <class Handler, class Guard, class Work> struct Call {
+        Call(Handler h, Guard g, Work w) : handler(std::move(h)), home(std::move(g)), work(std::move(w)) {}
+        Handler handler;
+        Guard home;
+        Work work;
+    };
+
+    /// Runs `task` on a pool thread, or calls `refused` at once when the waiting line is full or the pool stopped.
+    void submit(std::function<void()> task, std::function<void(Error)> refused);
+    /// One transaction with retries on this thread's connection. On a thread outside the pool: on a spare connection.
+    Result<void> transact(const std::function<Result<void>(pqxx::work&)>& step);
+
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace fathom::server
