@@ -15,16 +15,14 @@ using Timestamp = std::chrono::sys_time<std::chrono::microseconds>;
 using Seconds = std::chrono::duration<double>;
 
 /// Where time comes from. Code that decides takes times as arguments; code that acts takes a Clock.
-class Clock
-{
+class Clock {
   public:
     virtual ~Clock() = default;
     virtual Timestamp now() const = 0;
 };
 
 /// The machine's clock. Thread-safe.
-class SystemClock final : public Clock
-{
+class SystemClock final : public Clock {
   public:
     Timestamp now() const override;
 };

@@ -16,7 +16,8 @@ std::string new_ulid();
 bool is_ulid(std::string_view text);
 
 /// An id of one kind of thing: `prefix_ULID`. Kinds do not mix.
-template <class Kind> struct Id {
+template <class Kind>
+struct Id {
     std::string value;
 
     static constexpr std::string_view kPrefix = Kind::kPrefix;
@@ -36,17 +37,39 @@ template <class Kind> struct Id {
 };
 
 // The prefixes are part of the REST contract.
-struct JobKind { static constexpr std::string_view kPrefix = "job"; };
-struct AttemptKind { static constexpr std::string_view kPrefix = "att"; };
-struct CenterKind { static constexpr std::string_view kPrefix = "ctr"; };
-struct UnitTypeKind { static constexpr std::string_view kPrefix = "ut"; };
-struct ProbeTaskKind { static constexpr std::string_view kPrefix = "ptk"; };
-struct ProbeRunKind { static constexpr std::string_view kPrefix = "prn"; };
-struct TokenKind { static constexpr std::string_view kPrefix = "tok"; };
-struct EnrolmentTokenKind { static constexpr std::string_view kPrefix = "enr"; };
-struct MessageKind { static constexpr std::string_view kPrefix = "msg"; };
-struct ReplicaKind { static constexpr std::string_view kPrefix = "rep"; };
-struct RequestKind { static constexpr std::string_view kPrefix = "req"; };
+struct JobKind {
+    static constexpr std::string_view kPrefix = "job";
+};
+struct AttemptKind {
+    static constexpr std::string_view kPrefix = "att";
+};
+struct CenterKind {
+    static constexpr std::string_view kPrefix = "ctr";
+};
+struct UnitTypeKind {
+    static constexpr std::string_view kPrefix = "ut";
+};
+struct ProbeTaskKind {
+    static constexpr std::string_view kPrefix = "ptk";
+};
+struct ProbeRunKind {
+    static constexpr std::string_view kPrefix = "prn";
+};
+struct TokenKind {
+    static constexpr std::string_view kPrefix = "tok";
+};
+struct EnrolmentTokenKind {
+    static constexpr std::string_view kPrefix = "enr";
+};
+struct MessageKind {
+    static constexpr std::string_view kPrefix = "msg";
+};
+struct ReplicaKind {
+    static constexpr std::string_view kPrefix = "rep";
+};
+struct RequestKind {
+    static constexpr std::string_view kPrefix = "req";
+};
 
 using JobId = Id<JobKind>;
 using AttemptId = Id<AttemptKind>; ///< one try to run a job at one center; also its name in the batch system
@@ -62,6 +85,7 @@ using RequestId = Id<RequestKind>;
 
 } // namespace fathom
 
-template <class Kind> struct std::hash<fathom::Id<Kind>> {
+template <class Kind>
+struct std::hash<fathom::Id<Kind>> {
     std::size_t operator()(const fathom::Id<Kind>& id) const noexcept { return std::hash<std::string>{}(id.value); }
 };

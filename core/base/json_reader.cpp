@@ -15,13 +15,18 @@ std::size_t nesting_depth(std::string_view text)
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
         if (in_string) {
-            if (c == '\\') ++i;
-            else if (c == '"') in_string = false;
+            if (c == '\\')
+                ++i;
+            else if (c == '"')
+                in_string = false;
             continue;
         }
-        if (c == '"') in_string = true;
-        else if (c == '{' || c == '[') deepest = std::max(deepest, ++depth);
-        else if ((c == '}' || c == ']') && depth > 0) --depth;
+        if (c == '"')
+            in_string = true;
+        else if (c == '{' || c == '[')
+            deepest = std::max(deepest, ++depth);
+        else if ((c == '}' || c == ']') && depth > 0)
+            --depth;
     }
     return deepest;
 }
@@ -129,11 +134,13 @@ bool ObjectReader::check_string(std::string_view name, const Json& value, const 
 bool ObjectReader::check_integer(std::string_view name, const Json& value, std::int64_t min, std::int64_t max)
 {
     if (!value.is_number_integer()) {
-        fail(name, std::string("must be a whole number, not ") + (value.is_number() ? "a fraction" : value.type_name()));
+        fail(name,
+             std::string("must be a whole number, not ") + (value.is_number() ? "a fraction" : value.type_name()));
         return false;
     }
-    const bool too_large = value.is_number_unsigned() &&
-                           value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const bool too_large =
+        value.is_number_unsigned() &&
+        value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (too_large || value.get<std::int64_t>() < min || value.get<std::int64_t>() > max) {
         fail(name, range_text(min, max));
         return false;

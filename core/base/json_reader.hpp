@@ -38,8 +38,7 @@ enum class UnknownFields { kReject, kIgnore };
 ///
 /// After reading, the value is good only if `errors` stayed empty. Not thread-safe; keeps references
 /// to `json` and `errors`.
-class ObjectReader
-{
+class ObjectReader {
   public:
     struct StringRule {
         std::size_t min_length = 0;
@@ -93,11 +92,13 @@ class ObjectReader
 };
 
 /// The usual end of a parse: the value, or kInvalid with every field error.
-template <class T> Result<T> value_or_errors(T value, std::vector<FieldError> errors, std::string_view what)
+template <class T>
+Result<T> value_or_errors(T value, std::vector<FieldError> errors, std::string_view what)
 {
     if (errors.empty()) return value;
-    return Error{Errc::kInvalid, std::string(what) + " has " + std::to_string(errors.size()) +
-                                     (errors.size() == 1 ? " error" : " errors"),
+    return Error{Errc::kInvalid,
+                 std::string(what) + " has " + std::to_string(errors.size()) +
+                     (errors.size() == 1 ? " error" : " errors"),
                  std::move(errors)};
 }
 

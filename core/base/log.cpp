@@ -34,10 +34,14 @@ LogState& state()
 spdlog::level::level_enum to_spdlog(LogLevel level)
 {
     switch (level) {
-    case LogLevel::kDebug: return spdlog::level::debug;
-    case LogLevel::kInfo: return spdlog::level::info;
-    case LogLevel::kWarning: return spdlog::level::warn;
-    case LogLevel::kError: return spdlog::level::err;
+    case LogLevel::kDebug:
+        return spdlog::level::debug;
+    case LogLevel::kInfo:
+        return spdlog::level::info;
+    case LogLevel::kWarning:
+        return spdlog::level::warn;
+    case LogLevel::kError:
+        return spdlog::level::err;
     }
     return spdlog::level::info;
 }
@@ -45,10 +49,14 @@ spdlog::level::level_enum to_spdlog(LogLevel level)
 std::string_view level_name(LogLevel level)
 {
     switch (level) {
-    case LogLevel::kDebug: return "debug";
-    case LogLevel::kInfo: return "info";
-    case LogLevel::kWarning: return "warning";
-    case LogLevel::kError: return "error";
+    case LogLevel::kDebug:
+        return "debug";
+    case LogLevel::kInfo:
+        return "info";
+    case LogLevel::kWarning:
+        return "warning";
+    case LogLevel::kError:
+        return "error";
     }
     return "info";
 }

@@ -18,8 +18,7 @@ using MetricLabels = std::map<std::string, std::string>;
 ///
 /// Names follow Prometheus' custom: `fathom_` prefix, unit suffix (`_seconds`, `_bytes`, `_total`).
 /// Labels must have few values; never an id.
-class Metrics
-{
+class Metrics {
   public:
     Metrics();
     ~Metrics();
@@ -35,8 +34,7 @@ class Metrics
                          const MetricLabels& labels = {});
 
     /// One counter, found once: adding takes no look-up and no lock. Valid as long as its Metrics.
-    class Counter
-    {
+    class Counter {
       public:
         void add(double amount = 1) const;
 
@@ -46,8 +44,7 @@ class Metrics
         prometheus::Counter* counter_;
     };
     /// One histogram of durations, found once. Valid as long as its Metrics.
-    class SecondsHistogram
-    {
+    class SecondsHistogram {
       public:
         void observe(double seconds) const;
 

@@ -9,17 +9,28 @@ namespace fathom {
 std::string_view to_string(Errc code)
 {
     switch (code) {
-    case Errc::kInvalid: return "invalid";
-    case Errc::kUnauthenticated: return "unauthenticated";
-    case Errc::kForbidden: return "forbidden";
-    case Errc::kNotFound: return "not_found";
-    case Errc::kConflict: return "conflict";
-    case Errc::kInfeasible: return "infeasible";
-    case Errc::kTooLarge: return "too_large";
-    case Errc::kTooMany: return "too_many";
-    case Errc::kUnavailable: return "unavailable";
-    case Errc::kDeadline: return "deadline";
-    case Errc::kInternal: return "internal";
+    case Errc::kInvalid:
+        return "invalid";
+    case Errc::kUnauthenticated:
+        return "unauthenticated";
+    case Errc::kForbidden:
+        return "forbidden";
+    case Errc::kNotFound:
+        return "not_found";
+    case Errc::kConflict:
+        return "conflict";
+    case Errc::kInfeasible:
+        return "infeasible";
+    case Errc::kTooLarge:
+        return "too_large";
+    case Errc::kTooMany:
+        return "too_many";
+    case Errc::kUnavailable:
+        return "unavailable";
+    case Errc::kDeadline:
+        return "deadline";
+    case Errc::kInternal:
+        return "internal";
     }
     return "internal";
 }

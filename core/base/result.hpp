@@ -48,7 +48,8 @@ struct Error {
 };
 
 /// A value or an Error. Note: `error()` returns a copy; do not iterate over `result.error().fields` directly.
-template <class T> using Result = boost::system::result<T, Error>;
+template <class T>
+using Result = boost::system::result<T, Error>;
 
 /// One line with the code, the detail and every field error, for logs and terminals.
 std::string describe(const Error& error);

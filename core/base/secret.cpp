@@ -45,8 +45,9 @@ std::string sha256_hex(std::string_view data)
 std::string base64_encode(std::string_view data)
 {
     std::string text((data.size() + 2) / 3 * 4 + 1, '\0');
-    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                     reinterpret_cast<const unsigned char*>(data.data()), static_cast<int>(data.size()));
+    const int size =
+        EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                        reinterpret_cast<const unsigned char*>(data.data()), static_cast<int>(data.size()));
     text.resize(static_cast<std::size_t>(size));
     return text;
 }
@@ -61,7 +62,8 @@ Base64Decoded base64_decode(std::string_view text)
     if (size < 0) return {};
     // EVP_DecodeBlock counts the padding as zero bytes.
     std::size_t padding = 0;
-    while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
+    while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=')
+        ++padding;
     decoded.data.resize(static_cast<std::size_t>(size) - padding);
     return decoded;
 }

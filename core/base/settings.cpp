@@ -41,9 +41,10 @@ std::string toml_text(const toml::value& value)
     return text.str();
 }
 
-/// Adds the file's values; every unknown key is an error.
+/// Adds the file's values; every unknown key is an error. Tables that the program reads itself are
+/// only gathered, for --print-config.
 void read_config_file(const SettingsProgram& program, const std::string& path, SourcedValues& values,
-                      std::vector<std::string>& errors)
+                      toml::table& tables, std::vector<std::string>& errors)
 {
     const Result<std::string> content = read_file(path, 1U << 20U);
     if (!content) {
@@ -54,24 +55,31 @@ void read_config_file(const SettingsProgram& program, const std::string& path, S
         std::istringstream stream(*content);
         const toml::value document = toml::parse(stream, path);
         for (const auto& [key, value] : document.as_table()) {
-            if (!values.contains(key)) {
+            if (std::find(program.tables.begin(), program.tables.end(), key) != program.tables.end()) {
+                tables[key] = value;
+            } else if (!values.contains(key)) {
                 errors.push_back(path + ": \"" + key + "\" is not a setting of " + program.name);
             } else {
                 values[key] = {toml_text(value), path};
             }
+        }
+        if (program.check_tables) {
+            for (const std::string& error : program.check_tables(*content))
+                errors.push_back(path + ": " + error);
         }
     } catch (const std::exception& e) {
         errors.push_back(path + ": not valid TOML: " + e.what());
     }
 }
 
-void print_config(const SettingsProgram& program, const SourcedValues& values)
+void print_config(const SettingsProgram& program, const SourcedValues& values, const toml::table& tables)
 {
     for (const SettingSpec& spec : program.specs) {
         const Sourced& entry = values.at(spec.key);
         const std::string shown = spec.secret && !entry.value.empty() ? "***" : entry.value;
         std::cout << spec.key << " = " << toml::format(toml::value(shown)) << "  # " << entry.source << "\n";
     }
+    if (!tables.empty()) std::cout << "\n" << toml::format(toml::value(tables));
 }
 
 } // namespace
@@ -122,8 +130,10 @@ SettingsOutcome read_settings(const SettingsProgram& program, int argc, const ch
 
     SourcedValues values;
     std::vector<std::string> errors;
-    for (const SettingSpec& spec : program.specs) values[spec.key] = {spec.default_value, "default"};
-    if (!config_path.empty()) read_config_file(program, config_path, values, errors);
+    for (const SettingSpec& spec : program.specs)
+        values[spec.key] = {spec.default_value, "default"};
+    toml::table tables;
+    if (!config_path.empty()) read_config_file(program, config_path, values, tables, errors);
     for (const SettingSpec& spec : program.specs) {
         const std::string variable = environment_name(program, spec.key);
         // Read before any thread starts.
@@ -136,22 +146,23 @@ SettingsOutcome read_settings(const SettingsProgram& program, int argc, const ch
         const Sourced& entry = values[spec.key];
         if (spec.check) {
             if (const std::string problem = spec.check(entry.value); !problem.empty())
-                errors.push_back(spec.key + " (" + entry.source + "): \"" + (spec.secret ? "***" : entry.value) + "\" " +
-                                 problem);
+                errors.push_back(spec.key + " (" + entry.source + "): \"" + (spec.secret ? "***" : entry.value) +
+                                 "\" " + problem);
         }
         plain[spec.key] = entry.value;
     }
     if (!errors.empty()) {
-        for (const std::string& error : errors) std::cerr << program.name << ": " << error << "\n";
+        for (const std::string& error : errors)
+            std::cerr << program.name << ": " << error << "\n";
         std::cerr << program.name << ": " << errors.size() << " wrong setting" << (errors.size() == 1 ? "" : "s")
                   << "; see " << program.name << " --help\n";
         return {SettingsOutcome::Kind::kExit, 2};
     }
     if (print) {
-        print_config(program, values);
+        print_config(program, values, tables);
         return {SettingsOutcome::Kind::kExit, 0};
     }
-    return {SettingsOutcome::Kind::kRun, 0, Settings(std::move(plain))};
+    return {SettingsOutcome::Kind::kRun, 0, Settings(std::move(plain)), config_path};
 }
 
 Result<AddressPort> parse_address_port(std::string_view text)
@@ -161,8 +172,10 @@ Result<AddressPort> parse_address_port(std::string_view text)
     if (colon == std::string_view::npos || colon == 0) return malformed;
     std::string_view host = text.substr(0, colon);
     const std::string_view port_text = text.substr(colon + 1);
-    if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-    else if (host.find(':') != std::string_view::npos) return malformed;
+    if (host.front() == '[' && host.back() == ']')
+        host = host.substr(1, host.size() - 2);
+    else if (host.find(':') != std::string_view::npos)
+        return malformed;
     std::uint16_t port = 0;
     const auto [end, error] = std::from_chars(port_text.data(), port_text.data() + port_text.size(), port);
     if (host.empty() || port_text.empty() || error != std::errc{} || end != port_text.data() + port_text.size())

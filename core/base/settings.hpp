@@ -22,8 +22,7 @@ struct SettingSpec {
 };
 
 /// A program's settings after all sources were joined.
-class Settings
-{
+class Settings {
   public:
     explicit Settings(std::map<std::string, std::string> values) : values_(std::move(values)) {}
 
@@ -42,6 +41,7 @@ struct SettingsOutcome {
     enum class Kind { kRun, kExit } kind = Kind::kRun;
     int exit_code = 0; ///< for kExit: the text was printed (--help, --version, --print-config, errors)
     Settings settings{{}};
+    std::string config_path = {}; ///< of the file that was read; empty for none
 };
 
 /// The program's name, text for --help, prefix of its environment variables (`FATHOMD_`), and specs.
@@ -50,6 +50,10 @@ struct SettingsProgram {
     std::string description;
     std::string environment_prefix;
     std::vector<SettingSpec> specs;
+    /// Keys of the config file whose values are tables or lists: the program reads them itself.
+    std::vector<std::string> tables = {};
+    /// Every error in those tables, each naming its key; called with the text of the config file.
+    std::function<std::vector<std::string>(const std::string& toml)> check_tables = nullptr;
 };
 
 /// Joins defaults < `--config` file (TOML) < environment < flags; checks everything and reports all
@@ -57,7 +61,7 @@ struct SettingsProgram {
 SettingsOutcome read_settings(const SettingsProgram& program, int argc, const char* const* argv);
 
 // Checks for SettingSpec::check.
-std::string check_address_port(std::string_view value);      ///< HOST:PORT, [IPv6]:PORT
+std::string check_address_port(std::string_view value); ///< HOST:PORT, [IPv6]:PORT
 std::string check_not_empty(std::string_view value);
 std::function<std::string(std::string_view)> check_number(double min, double max);
 std::function<std::string(std::string_view)> check_integer(std::int64_t min, std::int64_t max);

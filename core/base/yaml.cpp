@@ -1,8 +1,8 @@
 #include "core/base/yaml.hpp"
 
 #include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/parser.h>
 #include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
 
 #include <charconv>
 #include <cmath>
@@ -33,8 +33,7 @@ Json plain_scalar(const std::string& text)
 }
 
 /// Builds the JSON value from parse events, so that limits hold before a tree exists.
-class JsonBuilder final : public YAML::EventHandler
-{
+class JsonBuilder final : public YAML::EventHandler {
   public:
     explicit JsonBuilder(std::size_t max_depth) : max_depth_(max_depth) {}
 
@@ -48,8 +47,10 @@ class JsonBuilder final : public YAML::EventHandler
     {
         // "?" is the tag of a plain scalar, "!" of a quoted one.
         const bool is_key = !open_.empty() && open_.back().value.is_object() && !open_.back().has_key;
-        if (tag == "?" && !is_key) add(plain_scalar(value), mark);
-        else add(value, mark);
+        if (tag == "?" && !is_key)
+            add(plain_scalar(value), mark);
+        else
+            add(value, mark);
     }
     void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override
     {

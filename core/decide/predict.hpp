@@ -19,9 +19,9 @@ struct MeasuredOperator {
     double median_s{};          ///< seconds per execution
     double ci_low_s{};
     double ci_high_s{};
-    double error{};             ///< relative
+    double error{}; ///< relative
     double tolerance{};
-    double start_up_s{};        ///< of the probe's process
+    double start_up_s{}; ///< of the probe's process
     std::string probe_run_id;
     Timestamp measured_at{};
 };

@@ -42,7 +42,8 @@ struct Candidate {
     std::string center;
     bool feasible{false};
     std::string reason; ///< why not feasible, or what it lost by, or why it won; for people
-    std::string criterion; ///< for programs, when not feasible: "operators", "unit_type", "center", "unit_count", "closed"
+    std::string
+        criterion; ///< for programs, when not feasible: "operators", "unit_type", "center", "unit_count", "closed"
     std::int64_t unit_count{1};
     RunPrediction prediction;
     double wait_s{};       ///< until unit_count units are free

@@ -9,10 +9,11 @@ namespace fathom {
 /// What repeated measurements of one thing say (M17). Same unit as the samples.
 struct SampleStatistics {
     double median{};
-    double ci_low{};  ///< 95 % confidence interval of the median, from order statistics
+    double ci_low{}; ///< 95 % confidence interval of the median, from order statistics
     double ci_high{};
-    double spread{};  ///< interquartile range / median; 0 when the median is 0
-    std::vector<std::int64_t> outliers; ///< indices of samples outside the quartiles by more than 3 interquartile ranges
+    double spread{}; ///< interquartile range / median; 0 when the median is 0
+    std::vector<std::int64_t>
+        outliers; ///< indices of samples outside the quartiles by more than 3 interquartile ranges
 };
 
 /// Order statistics need no assumption about the distribution: run times are skewed. The interval is

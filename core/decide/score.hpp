@@ -34,9 +34,9 @@ struct MetricPolicy {
     std::int64_t version{1};
     std::string description;
     Kind kind{Kind::kIntervals};
-    std::vector<ScoreFigure> figures;           ///< kIntervals
-    std::string reference_machine;              ///< kRelative: what it is, for people
-    std::vector<MeasuredOperator> reference;    ///< kRelative: operator, size, operations, bytes, median_s
+    std::vector<ScoreFigure> figures;        ///< kIntervals
+    std::string reference_machine;           ///< kRelative: what it is, for people
+    std::vector<MeasuredOperator> reference; ///< kRelative: operator, size, operations, bytes, median_s
 };
 
 /// @error kInvalid  with every field error; weights must be positive, steps ascending.

@@ -16,7 +16,7 @@ struct AttemptOrder {
     AttemptId attempt_id; ///< also the attempt's name in the center's batch system
     JobId job_id;
     std::string name;
-    std::string label; ///< "job" or "probe": the only difference between them (M22)
+    std::string label;     ///< "job" or "probe": the only difference between them (M22)
     std::string unit_type; ///< the name that the agent reported
     /// M13d: `unit_type` is only a proposal; the agent may take another of its types and reports it.
     bool center_chooses{false};
@@ -48,10 +48,10 @@ struct AttemptEnd {
     std::string detail;                    ///< for people
     std::optional<Timestamp> started_at;   ///< empty when it never ran
     Timestamp ended_at{};
-    double run_s{};                        ///< wall time, steady clock
-    double cpu_s{};                        ///< user + system, all its processes
+    double run_s{}; ///< wall time, steady clock
+    double cpu_s{}; ///< user + system, all its processes
     std::int64_t max_resident_bytes{};
-    std::int64_t stdout_bytes{};           ///< written in all, also past what is kept
+    std::int64_t stdout_bytes{}; ///< written in all, also past what is kept
     std::int64_t stderr_bytes{};
 };
 

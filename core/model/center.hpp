@@ -9,13 +9,13 @@ namespace fathom {
 
 /// One unit type as a center's agent reports it (M8, M9).
 struct UnitTypeReport {
-    std::string name;                     ///< unique within the center
-    std::string resource_type = "cpu";    ///< "cpu", "cuda"
-    std::int64_t unit_count = 0;          ///< how many units of this type the center offers
+    std::string name;                  ///< unique within the center
+    std::string resource_type = "cpu"; ///< "cpu", "cuda"
+    std::int64_t unit_count = 0;       ///< how many units of this type the center offers
     std::int64_t cores_per_unit = 0;
     std::int64_t memory_bytes_per_unit = 0;
-    std::vector<std::string> operators;   ///< ids that a unit of this type can run
-    Json facts = Json::object();          ///< cpu_model, isa, numa_nodes, cache sizes, blas core type, …
+    std::vector<std::string> operators; ///< ids that a unit of this type can run
+    Json facts = Json::object();        ///< cpu_model, isa, numa_nodes, cache sizes, blas core type, …
 };
 
 /// Everything that a center offers.

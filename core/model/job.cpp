@@ -40,10 +40,9 @@ bool is_file_name(std::string_view name)
     });
 }
 
-std::map<std::string, std::string> parse_text_map(ObjectReader& reader, std::string_view field,
-                                                  std::size_t max_items, std::size_t max_value,
-                                                  bool (*is_name)(std::string_view), std::string_view name_rule,
-                                                  std::vector<FieldError>& errors)
+std::map<std::string, std::string> parse_text_map(ObjectReader& reader, std::string_view field, std::size_t max_items,
+                                                  std::size_t max_value, bool (*is_name)(std::string_view),
+                                                  std::string_view name_rule, std::vector<FieldError>& errors)
 {
     std::map<std::string, std::string> values;
     const Json* json = reader.object(field);
@@ -73,8 +72,10 @@ UnitRequest parse_unit_request(const Json& json, const std::string& path, std::v
     if (count != nullptr && *count != Json("auto")) {
         const std::size_t before = errors.size();
         const std::int64_t value = reader.required_integer("count", 1, 1000000);
-        if (errors.size() == before) request.count = value;
-        else errors.back().detail += ", or \"auto\"";
+        if (errors.size() == before)
+            request.count = value;
+        else
+            errors.back().detail += ", or \"auto\"";
     }
     reader.finish(UnknownFields::kReject);
     return request;
@@ -116,8 +117,7 @@ Result<JobSpec> parse_job_spec(const Json& json)
                                 "must be a plain file name (letters, digits, . _ -)", errors);
     if (const Json* items = reader.array("operators", 0, 64)) {
         for (std::size_t i = 0; i < items->size(); ++i) {
-            spec.operators.push_back(
-                parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
+            spec.operators.push_back(parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
         }
     }
     if (const Json* units = reader.object("units")) spec.units = parse_unit_request(*units, "units", errors);
@@ -128,7 +128,8 @@ Result<JobSpec> parse_job_spec(const Json& json)
     if (has_command == has_script) reader.fail("command", "give either a command or a script");
     if (has_command && spec.command[0].empty()) reader.fail("command[0]", "must not be empty");
     const std::string default_name = has_command ? spec.command[0].substr(spec.command[0].rfind('/') + 1) : "script";
-    spec.name = reader.optional_string("name", {.min_length = 1, .max_length = 200}).value_or(default_name.substr(0, 200));
+    spec.name =
+        reader.optional_string("name", {.min_length = 1, .max_length = 200}).value_or(default_name.substr(0, 200));
     reader.finish(UnknownFields::kReject);
     return value_or_errors(std::move(spec), std::move(errors), "the job");
 }
@@ -136,7 +137,8 @@ Result<JobSpec> parse_job_spec(const Json& json)
 Json to_json(const JobSpec& spec)
 {
     Json operators = Json::array();
-    for (const OperatorUse& use : spec.operators) operators.push_back(to_json(use));
+    for (const OperatorUse& use : spec.operators)
+        operators.push_back(to_json(use));
     Json json = {{"name", spec.name},
                  {"project", spec.project},
                  {"type", spec.type},
@@ -151,8 +153,10 @@ Json to_json(const JobSpec& spec)
                    {"max", spec.units.max}}},
                  {"wall_limit_s", spec.wall_limit_s},
                  {"metering_wait_s", spec.metering_wait_s}};
-    if (spec.command.empty()) json["script"] = spec.script;
-    else json["command"] = spec.command;
+    if (spec.command.empty())
+        json["script"] = spec.script;
+    else
+        json["command"] = spec.command;
     return json;
 }
 
@@ -160,11 +164,13 @@ std::string job_type_of(const JobSpec& spec)
 {
     if (!spec.type.empty()) return spec.type;
     std::vector<std::string> keys;
-    for (const OperatorUse& use : spec.operators) keys.push_back(operator_key(use.id, use.parameters));
+    for (const OperatorUse& use : spec.operators)
+        keys.push_back(operator_key(use.id, use.parameters));
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     std::string type;
-    for (const std::string& key : keys) type += (type.empty() ? "" : "+") + key;
+    for (const std::string& key : keys)
+        type += (type.empty() ? "" : "+") + key;
     return type;
 }
 

@@ -28,8 +28,8 @@ bool is_final(JobState state);
 
 /// How many units of which type (job.yaml `units`).
 struct UnitRequest {
-    std::string type = "any"; ///< "any", or a unit type's name or id
-    std::string center;       ///< empty for any, or a center's name or id
+    std::string type = "any";          ///< "any", or a unit type's name or id
+    std::string center;                ///< empty for any, or a center's name or id
     std::optional<std::int64_t> count; ///< empty: auto
     std::int64_t min = 1;
     std::int64_t max = 1024;
@@ -39,7 +39,7 @@ struct UnitRequest {
 struct JobSpec {
     std::string name;
     std::string project = "default";
-    std::string type; ///< empty: derived from the operator mix
+    std::string type;                 ///< empty: derived from the operator mix
     std::vector<std::string> command; ///< either this …
     std::string script;               ///< … or this, run by its `#!` line or /bin/sh
     std::map<std::string, std::string> environment;

@@ -37,9 +37,8 @@ std::vector<OperatorImplementation> parse_implementations(ObjectReader& reader, 
     if (items == nullptr) return implementations;
     for (std::size_t i = 0; i < items->size(); ++i) {
         ObjectReader item((*items)[i], reader.path_of("implementations[" + std::to_string(i) + "]"), errors);
-        implementations.push_back(
-            {item.required_string("resource_type", {.min_length = 1, .max_length = 32}),
-             item.required_string("library", {.min_length = 1, .max_length = 64})});
+        implementations.push_back({item.required_string("resource_type", {.min_length = 1, .max_length = 32}),
+                                   item.required_string("library", {.min_length = 1, .max_length = 64})});
         item.finish(UnknownFields::kReject);
     }
     return implementations;
@@ -85,7 +84,8 @@ void check_formula(const OperatorManifest& manifest, const std::string& field, c
 Parameters OperatorManifest::default_parameters() const
 {
     Parameters values;
-    for (const OperatorParameter& parameter : parameters) values[parameter.name] = parameter.default_value;
+    for (const OperatorParameter& parameter : parameters)
+        values[parameter.name] = parameter.default_value;
     return values;
 }
 
@@ -171,8 +171,8 @@ Parameters complete_parameters(const OperatorManifest& manifest, const Parameter
         if (rule == manifest.parameters.end()) {
             errors.push_back({path + "." + name, "is not a parameter of operator " + manifest.id});
         } else if (value < rule->min || value > rule->max) {
-            errors.push_back({path + "." + name, "must be between " + std::to_string(rule->min) + " and " +
-                                                     std::to_string(rule->max)});
+            errors.push_back({path + "." + name,
+                              "must be between " + std::to_string(rule->min) + " and " + std::to_string(rule->max)});
         } else {
             values[name] = value;
         }
@@ -198,7 +198,8 @@ Parameters parse_parameters(const Json& json, const std::string& path, std::vect
 Json to_json(const Parameters& parameters)
 {
     Json json = Json::object();
-    for (const auto& [name, value] : parameters) json[name] = value;
+    for (const auto& [name, value] : parameters)
+        json[name] = value;
     return json;
 }
 

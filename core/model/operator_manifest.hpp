@@ -40,10 +40,10 @@ struct OperatorManifest {
     std::vector<std::string> inputs;  ///< what goes in, one phrase each
     std::vector<std::string> outputs; ///< what comes out, one phrase each
     std::string operation_count;      ///< formula of the parameters: floating-point operations of one execution
-    std::string byte_count;           ///< formula of the parameters: least bytes moved to and from memory by one execution
-    std::string truth;                ///< how the truth value is known, in one sentence
-    double tolerance{};               ///< largest relative error of a right result
-    std::string precision;            ///< "fp64", "fp32", …
+    std::string byte_count; ///< formula of the parameters: least bytes moved to and from memory by one execution
+    std::string truth;      ///< how the truth value is known, in one sentence
+    double tolerance{};     ///< largest relative error of a right result
+    std::string precision;  ///< "fp64", "fp32", …
     std::vector<OperatorImplementation> implementations;
     OperatorSignature signature;
 

@@ -22,13 +22,16 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
         for (const Json& sample : *samples) {
             if (sample.is_number() && sample.get<double>() > 0 && sample.get<double>() < kLongest)
                 result.samples_s.push_back(sample.get<double>());
-            else reader.fail("samples_s", "must be positive numbers");
+            else
+                reader.fail("samples_s", "must be positive numbers");
         }
     }
     if (const Json* outliers = reader.array("outliers", 0, 10000)) {
         for (const Json& index : *outliers) {
-            if (index.is_number_integer()) result.outliers.push_back(index.get<std::int64_t>());
-            else reader.fail("outliers", "must be whole numbers");
+            if (index.is_number_integer())
+                result.outliers.push_back(index.get<std::int64_t>());
+            else
+                reader.fail("outliers", "must be whole numbers");
         }
     }
     result.median_s = reader.required_number("median_s", 1e-12, kLongest);
@@ -97,7 +100,8 @@ Result<ProbeResult> parse_probe_result(const Json& json)
 Json to_json(const ProbeResult& result)
 {
     Json operators = Json::array();
-    for (const OperatorResult& item : result.operators) operators.push_back(operator_result_json(item));
+    for (const OperatorResult& item : result.operators)
+        operators.push_back(operator_result_json(item));
     return {{"task", result.task},
             {"runner_version", result.runner_version},
             {"wall_s", result.wall_s},

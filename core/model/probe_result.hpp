@@ -9,21 +9,21 @@ struct OperatorResult {
     std::string id;
     std::int64_t version{1};
     Parameters parameters;
-    std::int64_t count{1};            ///< as in the task
-    double first_s{};                 ///< the first execution, kept apart: caches, page faults, plans
-    std::vector<double> samples_s;    ///< all of them, in order (M17)
+    std::int64_t count{1};              ///< as in the task
+    double first_s{};                   ///< the first execution, kept apart: caches, page faults, plans
+    std::vector<double> samples_s;      ///< all of them, in order (M17)
     std::vector<std::int64_t> outliers; ///< indices into samples_s: marked, not dropped
     double median_s{};
-    double ci_low_s{};                ///< 95 % confidence interval of the median
+    double ci_low_s{}; ///< 95 % confidence interval of the median
     double ci_high_s{};
-    double spread{};                  ///< interquartile range / median
-    double operations{};              ///< floating-point operations of one execution, by the manifest's formula
-    double bytes{};                   ///< bytes of one execution, by the manifest's formula
-    double error{};                   ///< relative, against the truth value
+    double spread{};     ///< interquartile range / median
+    double operations{}; ///< floating-point operations of one execution, by the manifest's formula
+    double bytes{};      ///< bytes of one execution, by the manifest's formula
+    double error{};      ///< relative, against the truth value
     double tolerance{};
     std::string precision;
-    std::string library;              ///< with version and what it chose: "OpenBLAS 0.3.21 SkylakeX"
-    std::string checksum;             ///< hex; only the real computation gives it
+    std::string library;  ///< with version and what it chose: "OpenBLAS 0.3.21 SkylakeX"
+    std::string checksum; ///< hex; only the real computation gives it
 
     double rate_flops() const { return median_s > 0 ? operations / median_s : 0; }
     double rate_bytes() const { return median_s > 0 ? bytes / median_s : 0; }
@@ -31,7 +31,7 @@ struct OperatorResult {
 
 /// What `fathom-probe` prints: one JSON object.
 struct ProbeResult {
-    std::string task;           ///< its name
+    std::string task; ///< its name
     std::string runner_version;
     double wall_s{};            ///< from process start to the result
     double start_up_s{};        ///< from process start to the first operator

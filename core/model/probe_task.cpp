@@ -30,8 +30,7 @@ Result<ProbeTask> parse_probe_task(const Json& json)
     task.name = reader.required_string("name", {.min_length = 1, .max_length = 200});
     if (const Json* items = reader.array("operators", 1, 64)) {
         for (std::size_t i = 0; i < items->size(); ++i) {
-            task.operators.push_back(
-                parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
+            task.operators.push_back(parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
         }
     }
     task.repeats = reader.optional_integer("repeats", 1, 1000).value_or(task.repeats);
@@ -44,7 +43,8 @@ Result<ProbeTask> parse_probe_task(const Json& json)
 Json to_json(const ProbeTask& task)
 {
     Json operators = Json::array();
-    for (const OperatorUse& use : task.operators) operators.push_back(to_json(use));
+    for (const OperatorUse& use : task.operators)
+        operators.push_back(to_json(use));
     return {{"name", task.name},
             {"operators", std::move(operators)},
             {"repeats", task.repeats},

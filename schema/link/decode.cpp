@@ -1,6 +1,5 @@
-#include "schema/link/messages.hpp"
-
 #include "core/base/secret.hpp"
+#include "schema/link/messages.hpp"
 
 #include <functional>
 #include <map>
@@ -10,7 +9,8 @@ namespace {
 
 constexpr std::int64_t kMaxBytes = 1LL << 60U;
 
-template <class IdType> IdType read_id(ObjectReader& reader, std::string_view name)
+template <class IdType>
+IdType read_id(ObjectReader& reader, std::string_view name)
 {
     const std::string text = reader.required_string(name, {.max_length = 64});
     const std::optional<IdType> id = IdType::parse(text);
@@ -29,8 +29,10 @@ std::vector<AttemptId> read_attempt_ids(ObjectReader& reader, std::string_view n
 {
     std::vector<AttemptId> ids;
     for (const std::string& text : reader.strings(name, 1'000'000, {.max_length = 64})) {
-        if (std::optional<AttemptId> id = AttemptId::parse(text)) ids.push_back(std::move(*id));
-        else reader.fail(name, "holds something that is not an attempt id");
+        if (std::optional<AttemptId> id = AttemptId::parse(text))
+            ids.push_back(std::move(*id));
+        else
+            reader.fail(name, "holds something that is not an attempt id");
     }
     return ids;
 }
@@ -41,8 +43,10 @@ std::vector<std::int64_t> read_integers(ObjectReader& reader, std::string_view n
     const Json* items = reader.array(name, 0, 100'000);
     if (items == nullptr) return values;
     for (const Json& item : *items) {
-        if (item.is_number_integer()) values.push_back(item.get<std::int64_t>());
-        else reader.fail(name, "must hold whole numbers");
+        if (item.is_number_integer())
+            values.push_back(item.get<std::int64_t>());
+        else
+            reader.fail(name, "must hold whole numbers");
     }
     return values;
 }
@@ -53,8 +57,10 @@ std::map<std::string, std::string> read_text_map(ObjectReader& reader, std::stri
     const Json* json = reader.object(name);
     if (json == nullptr) return values;
     for (const auto& [key, value] : json->items()) {
-        if (value.is_string()) values[key] = value.get<std::string>();
-        else reader.fail(name, "must hold strings");
+        if (value.is_string())
+            values[key] = value.get<std::string>();
+        else
+            reader.fail(name, "must hold strings");
     }
     return values;
 }
@@ -173,7 +179,8 @@ Body read_catalog_changed(ObjectReader& reader, std::vector<FieldError>& errors)
 
 Body read_heartbeat(ObjectReader& reader, std::vector<FieldError>&)
 {
-    return Heartbeat{reader.required_number("load_1min", 0, 1e9), reader.required_integer("running_attempts", 0, 1LL << 40U),
+    return Heartbeat{reader.required_number("load_1min", 0, 1e9),
+                     reader.required_integer("running_attempts", 0, 1LL << 40U),
                      reader.required_integer("spooled_messages", 0, 1LL << 40U)};
 }
 
@@ -234,16 +241,15 @@ std::variant<Message, DecodeFailure> decode(std::string_view text)
     const std::int64_t version = envelope.required_integer("v", 0, 1'000'000);
     const std::string type = envelope.required_string("type", {.max_length = 64});
     if (errors.empty() && version != kVersion)
-        return DecodeFailure{known_id, Error{Errc::kInvalid, "message version " + std::to_string(version) +
-                                                                 " is not spoken here, only " +
-                                                                 std::to_string(kVersion)}};
+        return DecodeFailure{known_id,
+                             Error{Errc::kInvalid, "message version " + std::to_string(version) +
+                                                       " is not spoken here, only " + std::to_string(kVersion)}};
     const auto reader = readers().find(type);
     if (errors.empty() && reader == readers().end())
         return DecodeFailure{known_id, Error{Errc::kInvalid, "unknown message type \"" + type + "\""}};
     const Json* body = envelope.object("body");
     if (body == nullptr) envelope.fail("body", "is required");
-    if (!errors.empty())
-        return DecodeFailure{known_id, Error{Errc::kInvalid, "malformed message", std::move(errors)}};
+    if (!errors.empty()) return DecodeFailure{known_id, Error{Errc::kInvalid, "malformed message", std::move(errors)}};
 
     ObjectReader fields(*body, "body", errors);
     Body value = reader->second(fields, errors);

@@ -1,6 +1,5 @@
-#include "schema/link/messages.hpp"
-
 #include "core/base/secret.hpp"
+#include "schema/link/messages.hpp"
 
 namespace fathom::link {
 namespace {
@@ -8,7 +7,8 @@ namespace {
 Json ids_json(const std::vector<AttemptId>& ids)
 {
     Json json = Json::array();
-    for (const AttemptId& id : ids) json.push_back(id.value);
+    for (const AttemptId& id : ids)
+        json.push_back(id.value);
     return json;
 }
 
@@ -43,8 +43,10 @@ Json body_json(const StartAttempt& start)
                  {"environment", order.environment},
                  {"files", order.files},
                  {"wall_limit_s", order.wall_limit_s}};
-    if (order.command.empty()) json["script"] = order.script;
-    else json["command"] = order.command;
+    if (order.command.empty())
+        json["script"] = order.script;
+    else
+        json["command"] = order.command;
     return json;
 }
 
