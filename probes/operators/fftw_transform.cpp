@@ -1,0 +1,105 @@
+#include "probes/operators/fftw_transform.hpp"
+
+#include "probes/operators/checksum.hpp"
+#include "probes/operators/fft_check.hpp"
+#include "probes/operators/random.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fftw3.h>
+#include <new>
+
+namespace fathom::probes {
+namespace {
+
+/// FFTW_MEASURE tries algorithms until the limit and then takes the best that it knows. Long vectors
+/// would plan for many seconds; a probe has ten for everything.
+constexpr double kPlanningLimitS = 1;
+
+std::size_t power(std::size_t base, int exponent)
+{
+    std::size_t result = 1;
+    for (int i = 0; i < exponent; ++i)
+        result *= base;
+    return result;
+}
+
+/// The thread library of FFTW starts working only when asked: with one thread the plain planner runs,
+/// as in a program that never heard of threads.
+void set_planner_threads(int threads)
+{
+    static bool started = false;
+    if (threads > 1 && !started) started = fftw_init_threads() != 0;
+    if (started) fftw_plan_with_nthreads(threads);
+}
+
+} // namespace
+
+FftwTransform::FftwTransform(std::size_t n, int dimensions, int threads)
+    : n_(n), dimensions_(dimensions), threads_(threads)
+{
+}
+
+FftwTransform::~FftwTransform()
+{
+    if (plan_ != nullptr) fftw_destroy_plan(plan_);
+}
+
+Result<void> FftwTransform::prepare(std::uint64_t seed)
+{
+    seed_ = seed;
+    const std::size_t size = power(n_, dimensions_);
+    input_ = Buffer<std::complex<double>>(size);
+    spectrum_ = Buffer<std::complex<double>>(size);
+    std::fill_n(input_.data(), size, 0.0); // touched before the planner measures
+    std::fill_n(spectrum_.data(), size, 0.0);
+
+    set_planner_threads(threads_);
+    fftw_set_timelimit(kPlanningLimitS);
+    const std::vector<int> edges(static_cast<std::size_t>(dimensions_), static_cast<int>(n_));
+    const auto start = std::chrono::steady_clock::now();
+    plan_ = fftw_plan_dft(dimensions_, edges.data(), reinterpret_cast<fftw_complex*>(input_.data()),
+                          reinterpret_cast<fftw_complex*>(spectrum_.data()), FFTW_FORWARD, FFTW_MEASURE);
+    planning_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (plan_ == nullptr) return Error{Errc::kUnavailable, "FFTW has no plan for this size"};
+
+    for (std::size_t i = 0; i < size; ++i) // planning has overwritten the input
+        input_[i] = {random_signed(seed, 2 * i), random_signed(seed, 2 * i + 1)};
+    return {};
+}
+
+void FftwTransform::execute()
+{
+    fftw_execute(plan_);
+}
+
+double FftwTransform::error()
+{
+    return dimensions_ == 1 ? fft_error_1d(input_.span(), spectrum_.span(), seed_ + 1)
+                            : fft_error_3d(input_.span(), spectrum_.span(), n_, seed_ + 1);
+}
+
+std::string FftwTransform::checksum()
+{
+    const std::size_t size = spectrum_.size();
+    // Parts uniform in [-1, 1) have variance 1/3, so those of the spectrum have size/3.
+    const double scale = std::sqrt(static_cast<double>(size) / 3);
+    return rounded_checksum(std::span(reinterpret_cast<const double*>(spectrum_.data()), 2 * size), scale);
+}
+
+std::string FftwTransform::library() const
+{
+    std::string text = fftw_version; // "fftw-3.3.10-sse2-avx-…": version, then what it was built for
+    if (text.starts_with("fftw-")) text.replace(0, 5, "FFTW ");
+    if (const std::size_t dash = text.find('-'); dash != std::string::npos) text[dash] = ' ';
+    return text + (planning_s_ >= kPlanningLimitS ? ", planning stopped after 1 s" : ", measured plan");
+}
+
+double fftw_memory(double elements)
+{
+    // Input, spectrum, and room for the planner: some algorithms copy the data once.
+    return 3 * 16 * elements;
+}
+
+} // namespace fathom::probes

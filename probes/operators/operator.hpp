@@ -1,0 +1,50 @@
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace fathom::probes {
+
+/// One probe operator at one size, ready to be executed again and again.
+///
+/// Order of calls: prepare once; then execute as often as wanted; error and checksum look at the
+/// result of the last execution. Whatever a program that uses the library does once (planning,
+/// packing weights into the library's layout, filling inputs) belongs to prepare: execute holds the
+/// library call and nothing else, for it is what the clock sees.
+/// Not thread-safe; an operator may run threads of its own.
+class ProbeOperator {
+  public:
+    ProbeOperator() = default;
+    virtual ~ProbeOperator() = default;
+    ProbeOperator(const ProbeOperator&) = delete;
+    ProbeOperator& operator=(const ProbeOperator&) = delete;
+
+    /// Allocates, makes the inputs from `seed`, plans. Same seed, same inputs, on every machine.
+    /// Throws std::bad_alloc when memory runs out.
+    /// @error kUnavailable  the library refuses this size or this processor.
+    virtual Result<void> prepare(std::uint64_t seed) = 0;
+
+    /// Computes the result once more, from the same inputs into the same place.
+    virtual void execute() = 0;
+
+    /// Relative error of the last result against the truth value, which is known or checked
+    /// independently of the library under test. Looks at every element of the result.
+    virtual double error() = 0;
+
+    /// Digest of the last result, 16 hex digits. Elements are rounded first (checksum.hpp), so that
+    /// another summation order gives the same digest.
+    virtual std::string checksum() = 0;
+
+    /// The library with its version and what it chose on this processor, such as
+    /// "OpenBLAS 0.3.21 SkylakeX".
+    virtual std::string library() const = 0;
+
+    /// The memory that holds the last result, in the library's own layout.
+    virtual std::span<std::byte> output() = 0;
+};
+
+} // namespace fathom::probes

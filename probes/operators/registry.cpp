@@ -1,0 +1,92 @@
+#include "probes/operators/registry.hpp"
+
+#include "probes/operators/implementations.hpp"
+#include "probes/operators/manifests.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cblas.h>
+#include <cstdlib>
+#include <dlfcn.h>
+
+namespace fathom::probes {
+namespace {
+
+struct Implementation {
+    std::string_view id;
+    std::unique_ptr<ProbeOperator> (*make)(const Parameters& parameters, int threads);
+    double (*memory)(const Parameters& parameters);
+};
+
+constexpr std::array kImplementations{
+    Implementation{"conv2d", make_conv2d, conv2d_memory},
+    Implementation{"dgemm", make_dgemm, dgemm_memory},
+    Implementation{"fft1d", make_fft1d, fft1d_memory},
+    Implementation{"fft3d", make_fft3d, fft3d_memory},
+    Implementation{"spmv", make_spmv, spmv_memory},
+    Implementation{"stream_triad", make_stream_triad, stream_triad_memory},
+};
+
+std::vector<RegisteredOperator> register_operators()
+{
+    std::vector<RegisteredOperator> operators;
+    for (OperatorManifest& manifest : operator_manifests()) {
+        const auto* const found =
+            std::find_if(kImplementations.begin(), kImplementations.end(),
+                         [&](const Implementation& implementation) { return implementation.id == manifest.id; });
+        FATHOM_ASSERT(found != kImplementations.end());
+        operators.push_back({std::move(manifest), found->make, found->memory});
+    }
+    return operators;
+}
+
+/// The smaller of `threads` and what the environment asks for, if it asks for a number.
+int limited_by(const char* variable, int threads)
+{
+    const char* const text = std::getenv(variable);
+    if (text == nullptr) return threads;
+    const long asked = std::strtol(text, nullptr, 10);
+    return asked >= 1 && asked < threads ? static_cast<int>(asked) : threads;
+}
+
+} // namespace
+
+const std::vector<RegisteredOperator>& registered_operators()
+{
+    static const std::vector<RegisteredOperator> operators = register_operators();
+    return operators;
+}
+
+const RegisteredOperator* find_operator(std::string_view id)
+{
+    for (const RegisteredOperator& item : registered_operators()) {
+        if (item.manifest.id == id) return &item;
+    }
+    return nullptr;
+}
+
+void limit_library_threads(int threads)
+{
+    openblas_set_num_threads(limited_by("OPENBLAS_NUM_THREADS", limited_by("OMP_NUM_THREADS", threads)));
+    // oneDNN computes in the threads of the OpenMP runtime that it was built with. That library is
+    // already in this process, but not one that we link ourselves.
+    using SetThreads = void (*)(int);
+    if (void* const found = dlsym(RTLD_DEFAULT, "omp_set_num_threads"))
+        reinterpret_cast<SetThreads>(found)(limited_by("OMP_NUM_THREADS", threads));
+}
+
+BlasCore blas_core()
+{
+    BlasCore core{.used = openblas_get_corename(), .better = ""};
+#if defined(__x86_64__)
+    const auto is_one_of = [&](auto... names) { return ((core.used == names) || ...); };
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
+        if (!is_one_of("SkylakeX", "Cooperlake", "SapphireRapids", "Zen")) core.better = "SkylakeX";
+    } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        if (!is_one_of("Haswell", "Zen", "Excavator")) core.better = "Haswell";
+    }
+#endif
+    return core;
+}
+
+} // namespace fathom::probes

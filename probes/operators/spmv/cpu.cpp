@@ -1,0 +1,149 @@
+#include "probes/operators/buffer.hpp"
+#include "probes/operators/checksum.hpp"
+#include "probes/operators/implementations.hpp"
+#include "probes/operators/random.hpp"
+#include "probes/operators/thread_team.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+namespace fathom::probes {
+namespace {
+
+constexpr std::size_t kPerRow = 27;
+
+/// e^(2πi·f·j/n), the angle reduced in whole numbers.
+std::complex<double> harmonic(std::uint64_t f, std::uint64_t j, std::uint64_t n)
+{
+    const double angle = 2 * std::numbers::pi * static_cast<double>(f * j % n) / static_cast<double>(n);
+    return {std::cos(angle), std::sin(angle)};
+}
+
+/// A circulant matrix with the pattern of a 27-point stencil on a grid of edge ∛rows whose lines and
+/// planes follow each other without a border. It is stored like any other sparse matrix, so it costs
+/// what any other costs, yet its eigenvectors are the harmonics: the truth has a closed form.
+class Spmv final : public ProbeOperator {
+  public:
+    Spmv(std::size_t rows, int threads) : rows_(rows), team_(threads) {}
+
+    Result<void> prepare(std::uint64_t seed) override
+    {
+        choose_stencil(seed);
+        frequency_ = 1 + random_bits(seed + 1, 0) % (rows_ - 1);
+        phase_ = std::polar(1.0, 2 * std::numbers::pi * random_unit(seed + 1, 1));
+        row_begin_ = Buffer<std::int32_t>(rows_ + 1);
+        columns_ = Buffer<std::int32_t>(rows_ * kPerRow);
+        values_ = Buffer<double>(rows_ * kPerRow);
+        x_ = Buffer<double>(rows_);
+        y_ = Buffer<double>(rows_);
+        row_begin_[0] = 0;
+        team_.for_parts(rows_, [this](Part part) { // each thread touches first what it will read and write
+            for (std::size_t row = part.begin; row < part.end; ++row)
+                fill_row(row);
+        });
+        return {};
+    }
+
+    void execute() override
+    {
+        team_.for_parts(rows_, [this](Part part) { multiply(part); });
+    }
+
+    double error() override
+    {
+        std::complex<double> eigenvalue;
+        for (std::size_t e = 0; e < kPerRow; ++e)
+            eigenvalue += weights_[e] * harmonic(frequency_, offsets_[e], rows_);
+        const std::complex<double> factor = eigenvalue * phase_;
+        double difference = 0;
+        for (std::size_t i = 0; i < rows_; ++i) {
+            const double found = std::abs(y_[i] - (factor * harmonic(frequency_, i, rows_)).real());
+            if (!(found <= difference)) difference = found; // keeps a NaN
+        }
+        // Relative to what a row could sum up to: the eigenvalue itself may be small by cancellation.
+        double largest = 0;
+        for (const double weight : weights_)
+            largest += weight;
+        return difference / largest;
+    }
+
+    std::string checksum() override { return rounded_checksum(y_.span(), 1); }
+    std::string library() const override { return "own CSR kernel, 32-bit indices"; }
+    std::span<std::byte> output() override { return y_.bytes(); }
+
+  private:
+    void choose_stencil(std::uint64_t seed)
+    {
+        const auto edge = static_cast<std::int64_t>(std::cbrt(static_cast<double>(rows_)));
+        const auto rows = static_cast<std::int64_t>(rows_);
+        std::size_t e = 0;
+        for (std::int64_t plane = -1; plane <= 1; ++plane) {
+            for (std::int64_t line = -1; line <= 1; ++line) {
+                for (std::int64_t point = -1; point <= 1; ++point, ++e) {
+                    const std::int64_t offset = (plane * edge + line) * edge + point;
+                    offsets_[e] = static_cast<std::uint64_t>((offset + rows) % rows);
+                    weights_[e] = 0.5 + random_unit(seed, e);
+                }
+            }
+        }
+    }
+
+    void fill_row(std::size_t row)
+    {
+        std::array<std::pair<std::int32_t, double>, kPerRow> entries;
+        for (std::size_t e = 0; e < kPerRow; ++e)
+            entries[e] = {static_cast<std::int32_t>((row + offsets_[e]) % rows_), weights_[e]};
+        std::sort(entries.begin(), entries.end()); // columns ascend, as programs store them
+        for (std::size_t e = 0; e < kPerRow; ++e) {
+            columns_[row * kPerRow + e] = entries[e].first;
+            values_[row * kPerRow + e] = entries[e].second;
+        }
+        row_begin_[row + 1] = static_cast<std::int32_t>((row + 1) * kPerRow);
+        x_[row] = (phase_ * harmonic(frequency_, row, rows_)).real();
+        y_[row] = 0;
+    }
+
+    void multiply(Part part)
+    {
+        const std::int32_t* const row_begin = row_begin_.data();
+        const std::int32_t* const columns = columns_.data();
+        const double* const values = values_.data();
+        const double* const x = x_.data();
+        double* const y = y_.data();
+        for (std::size_t row = part.begin; row < part.end; ++row) {
+            double sum = 0;
+            for (std::int32_t e = row_begin[row]; e < row_begin[row + 1]; ++e)
+                sum += values[e] * x[columns[e]];
+            y[row] = sum;
+        }
+    }
+
+    std::size_t rows_;
+    ThreadTeam team_;
+    std::array<std::uint64_t, kPerRow> offsets_{}; ///< column − row, modulo rows
+    std::array<double, kPerRow> weights_{};
+    std::uint64_t frequency_{};
+    std::complex<double> phase_;
+    Buffer<std::int32_t> row_begin_;
+    Buffer<std::int32_t> columns_;
+    Buffer<double> values_;
+    Buffer<double> x_;
+    Buffer<double> y_;
+};
+
+} // namespace
+
+std::unique_ptr<ProbeOperator> make_spmv(const Parameters& parameters, int threads)
+{
+    return std::make_unique<Spmv>(static_cast<std::size_t>(parameters.at("rows")), threads);
+}
+
+double spmv_memory(const Parameters& parameters)
+{
+    return static_cast<double>(parameters.at("rows")) * (kPerRow * 12 + 20);
+}
+
+} // namespace fathom::probes

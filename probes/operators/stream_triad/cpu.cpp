@@ -1,0 +1,85 @@
+#include "probes/operators/buffer.hpp"
+#include "probes/operators/checksum.hpp"
+#include "probes/operators/implementations.hpp"
+#include "probes/operators/random.hpp"
+#include "probes/operators/thread_team.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fathom::probes {
+namespace {
+
+constexpr double kScalar = 3;
+
+/// The loop of the benchmark. __restrict spares the compiler a test for overlap.
+void triad(double* __restrict a, const double* __restrict b, const double* __restrict c, std::size_t size)
+{
+    for (std::size_t i = 0; i < size; ++i)
+        a[i] = b[i] + kScalar * c[i];
+}
+
+class StreamTriad final : public ProbeOperator {
+  public:
+    StreamTriad(std::size_t n, int threads) : n_(n), team_(threads) {}
+
+    Result<void> prepare(std::uint64_t seed) override
+    {
+        seed_ = seed;
+        a_ = Buffer<double>(n_);
+        b_ = Buffer<double>(n_);
+        c_ = Buffer<double>(n_);
+        team_.for_parts(n_, [this](Part part) { // each thread touches first what it will read and write
+            for (std::size_t i = part.begin; i < part.end; ++i) {
+                a_[i] = 0;
+                b_[i] = random_unit(seed_, i);
+                c_[i] = random_unit(seed_ + 1, i);
+            }
+        });
+        return {};
+    }
+
+    void execute() override
+    {
+        team_.for_parts(n_, [this](Part part) {
+            triad(a_.data() + part.begin, b_.data() + part.begin, c_.data() + part.begin, part.end - part.begin);
+        });
+    }
+
+    double error() override
+    {
+        double largest = 0;
+        for (std::size_t i = 0; i < n_; ++i) { // from the index again, not from b and c: they may be wrong too
+            const double truth = random_unit(seed_, i) + kScalar * random_unit(seed_ + 1, i);
+            const double difference = std::abs(a_[i] - truth);
+            if (!(difference <= largest)) largest = difference; // keeps a NaN
+        }
+        return largest / (1 + kScalar);
+    }
+
+    std::string checksum() override { return rounded_checksum(a_.span(), 1); }
+    std::string library() const override { return "own triad, compiled loop"; }
+    std::span<std::byte> output() override { return a_.bytes(); }
+
+  private:
+    std::size_t n_;
+    ThreadTeam team_;
+    std::uint64_t seed_{};
+    Buffer<double> a_;
+    Buffer<double> b_;
+    Buffer<double> c_;
+};
+
+} // namespace
+
+std::unique_ptr<ProbeOperator> make_stream_triad(const Parameters& parameters, int threads)
+{
+    return std::make_unique<StreamTriad>(static_cast<std::size_t>(parameters.at("n")), threads);
+}
+
+double stream_triad_memory(const Parameters& parameters)
+{
+    return 24 * static_cast<double>(parameters.at("n"));
+}
+
+} // namespace fathom::probes

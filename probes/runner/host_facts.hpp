@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/base/json_reader.hpp"
+
+namespace fathom::probes {
+
+/// What the machine and the process looked like, for the `host` object of a result.
+///
+/// Make it before the first operator (load and steal time are compared with that moment), finish it
+/// after the last. Reads the kernel's files; what they do not say is left out.
+class HostFacts {
+  public:
+    HostFacts();
+
+    /// Facts, with what happened since the constructor: `steal_s` (time that the hypervisor gave to
+    /// others, all cores), context switches and processor time of this process, `load_before`.
+    Json finish() const;
+
+  private:
+    Json facts_;
+    double steal_before_s_;
+};
+
+} // namespace fathom::probes

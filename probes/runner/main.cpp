@@ -1,0 +1,190 @@
+#include "core/base/file.hpp"
+#include "probes/operators/registry.hpp"
+#include "probes/runner/host_facts.hpp"
+#include "probes/runner/list_operators.hpp"
+#include "probes/runner/resources.hpp"
+#include "probes/runner/run_task.hpp"
+#include "probes/runner/watchdog.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <iostream>
+#include <new>
+
+namespace fathom::probes {
+namespace {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+/// The program's exit codes; part of its contract with the agent.
+enum ExitCode { kDone = 0, kFailed = 1, kWrongInput = 2, kTooSlow = 3, kOutOfMemory = 4 };
+
+constexpr const char* kFooter = R"(Exit codes:
+  0      done; the result is one line of JSON on standard output
+  1      a library or the system failed
+  2      the command line, the task or the environment is wrong; every error is listed
+  3      the task took longer than its limit
+  4      the operators need more memory than is usable here
+  128+n  ended by signal n (SIGTERM, SIGINT)
+Environment:
+  FATHOM_CORES   threads to use (default: the affinity mask; never more than that)
+  FATHOM_UNITS   compute units that this run stands for (default 1)
+  OPENBLAS_NUM_THREADS, OMP_NUM_THREADS, OPENBLAS_CORETYPE   as the libraries define them
+A task: {"name": "t", "operators": [{"id": "dgemm", "parameters": {"m": 512}}], "repeats": 7})";
+
+struct Arguments {
+    std::string task;
+    std::string output = "table";
+    bool list = false;
+};
+
+int fail(const Error& error)
+{
+    fmt::print(stderr, "fathom-probe: {}\n", error.detail);
+    for (const FieldError& field : error.fields)
+        fmt::print(stderr, "  {}: {}\n", field.field, field.detail);
+    switch (error.code) {
+    case Errc::kInvalid:
+    case Errc::kNotFound:
+        return kWrongInput;
+    case Errc::kDeadline:
+        return kTooSlow;
+    case Errc::kTooLarge:
+        return kOutOfMemory;
+    case Errc::kUnauthenticated:
+    case Errc::kForbidden:
+    case Errc::kConflict:
+    case Errc::kInfeasible:
+    case Errc::kTooMany:
+    case Errc::kUnavailable:
+    case Errc::kInternal:
+        return kFailed;
+    }
+    return kFailed;
+}
+
+/// Standard output is the result and nothing else: a full disk or a closed pipe is a failure.
+int print_line(const std::string& line)
+{
+    if (std::fputs((line + "\n").c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return kDone;
+    std::perror("fathom-probe: cannot write the result");
+    return kFailed;
+}
+
+int list(const Arguments& arguments)
+{
+    if (arguments.output == "json") return print_line(operators_json().dump());
+    std::string table = operators_table();
+    table.pop_back();
+    return print_line(table);
+}
+
+Result<ProbeTask> read_task(const std::string& path)
+{
+    constexpr std::size_t kMaxBytes = 1UL << 20U;
+    std::string text;
+    if (path == "-") {
+        text.resize(kMaxBytes + 1);
+        text.resize(std::fread(text.data(), 1, text.size(), stdin));
+    } else {
+        Result<std::string> content = read_file(path, kMaxBytes);
+        if (!content) return Error{Errc::kInvalid, path + ": " + content.error().detail};
+        text = std::move(*content);
+    }
+    const Result<Json> json = parse_json(text, {.max_bytes = kMaxBytes});
+    if (!json) return Error{Errc::kInvalid, path + ": " + json.error().detail};
+    Result<ProbeTask> task = parse_probe_task(*json);
+    if (!task) return task;
+    return validate_task(std::move(*task));
+}
+
+Result<RunConditions> conditions(SteadyTime start)
+{
+    const Result<int> cores = usable_cores();
+    if (!cores) return cores.error();
+    const Result<std::int64_t> units = unit_count();
+    if (!units) return units.error();
+    return RunConditions{.process_start = start,
+                         .cores = *cores,
+                         .unit_count = *units,
+                         .usable_memory_bytes = usable_memory_bytes(),
+                         .progress = nullptr};
+}
+
+void warn(const ProbeResult& result)
+{
+    for (const OperatorResult& item : result.operators) {
+        if (item.error > item.tolerance)
+            fmt::print(stderr, "fathom-probe: the result of {} is wrong: relative error {:.3g}, tolerance {:.3g}\n",
+                       operator_key(item.id, item.parameters), item.error, item.tolerance);
+    }
+    const BlasCore core = blas_core();
+    if (!core.better.empty())
+        fmt::print(stderr, "fathom-probe: OpenBLAS took this processor for {}; OPENBLAS_CORETYPE={} fits it better\n",
+                   core.used, core.better);
+}
+
+int run(const Arguments& arguments, SteadyTime start)
+{
+    const Result<ProbeTask> task = read_task(arguments.task);
+    if (!task) return fail(task.error());
+    Result<RunConditions> here = conditions(start);
+    if (!here) return fail(here.error());
+
+    const HostFacts facts;
+    Watchdog watchdog(start, task->limit_s, kTooSlow);
+    here->progress = [&](const std::string& what) { watchdog.set_progress(what); };
+    Result<ProbeResult> result = run_task(*task, *here);
+    if (!result) return fail(result.error());
+    result->host = facts.finish();
+    result->wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    warn(*result);
+    return print_line(to_json(*result).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+int run_program(int argc, const char* const* argv, SteadyTime start)
+{
+    Arguments arguments;
+    CLI::App app{"Measures the compute unit that it runs on with small probe operators.", "fathom-probe"};
+    app.footer(kFooter);
+    app.set_version_flag("--version", std::string("fathom-probe ") + FATHOM_VERSION);
+    CLI::Option* const task =
+        app.add_option("--task", arguments.task, "Run the task in FILE, or - for standard input")->type_name("FILE");
+    CLI::Option* const list_flag = app.add_flag("--list", arguments.list, "List the operators and their parameters");
+    app.add_option("--output", arguments.output, "Form of --list: table or json")
+        ->check(CLI::IsMember({"table", "json"}))
+        ->needs(list_flag);
+    task->excludes(list_flag);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e, std::cout, std::cerr) == 0 ? kDone : kWrongInput;
+    }
+    if (arguments.list) return list(arguments);
+    if (task->count() == 0) {
+        fmt::print(stderr, "fathom-probe: give --task FILE or --list; --help explains\n");
+        return kWrongInput;
+    }
+    return run(arguments, start);
+}
+
+} // namespace
+} // namespace fathom::probes
+
+int main(int argc, char** argv)
+{
+    using namespace fathom::probes;
+    const SteadyTime start = process_start(std::chrono::steady_clock::now());
+    end_on_signals();
+    try {
+        return run_program(argc, argv, start);
+    } catch (const std::bad_alloc&) {
+        std::fputs("fathom-probe: out of memory\n", stderr);
+        return kOutOfMemory;
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "fathom-probe: {}\n", e.what());
+        return kFailed;
+    }
+}

@@ -1,0 +1,163 @@
+#include "probes/runner/resources.hpp"
+
+#include "probes/runner/proc_files.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <ctime>
+#include <limits>
+#include <sched.h>
+#include <sstream>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <vector>
+
+namespace fathom::probes {
+namespace {
+
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+/// The number that an environment variable holds; `otherwise` when it is not set or empty.
+Result<std::int64_t> environment_number(const char* variable, std::int64_t otherwise)
+{
+    const char* const set = std::getenv(variable);
+    const std::string_view text = set != nullptr ? set : "";
+    if (text.empty()) return otherwise;
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > 1'000'000)
+        return Error{Errc::kInvalid, std::string(variable) + " must be a whole number of at least 1, not \"" +
+                                         std::string(text) + "\""};
+    return value;
+}
+
+int allowed_cores()
+{
+    // A mask for more processors than glibc's fixed set has: grow until the kernel is content.
+    for (std::size_t processors = 1024; processors <= 1U << 20U; processors *= 2) {
+        std::vector<cpu_set_t> set(processors / 8 / sizeof(cpu_set_t));
+        const std::size_t bytes = set.size() * sizeof(cpu_set_t);
+        if (sched_getaffinity(0, bytes, set.data()) == 0) return std::max(1, CPU_COUNT_S(bytes, set.data()));
+    }
+    return 1;
+}
+
+struct CgroupFiles {
+    const char* limit;
+    const char* usage;
+    const char* reclaimable; ///< key in memory.stat: file pages that count as used but can be dropped
+};
+constexpr CgroupFiles kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
+constexpr CgroupFiles kVersion2{"memory.max", "memory.current", "inactive_file"};
+
+double stat_value(const std::string& text, const std::string& key)
+{
+    std::istringstream lines(text);
+    std::string name;
+    double value = 0;
+    while (lines >> name >> value) {
+        if (name == key) return value;
+    }
+    return 0;
+}
+
+/// The least that a control group and those above it leave.
+double left_in_cgroup(const std::string& mount, std::string path, const CgroupFiles& files)
+{
+    double left = kUnlimited;
+    while (true) {
+        const std::string folder = mount + path + "/";
+        if (const std::optional<double> limit = leading_number(proc_text(folder + files.limit))) {
+            const double usage = leading_number(proc_text(folder + files.usage)).value_or(0);
+            const double reclaimable = stat_value(proc_text(folder + "memory.stat"), files.reclaimable);
+            left = std::min(left, *limit - usage + reclaimable);
+        }
+        if (path.empty()) return left;
+        path.resize(path.rfind('/'));
+    }
+}
+
+double left_by_cgroups()
+{
+    double left = kUnlimited;
+    std::istringstream lines(proc_text("/proc/self/cgroup"));
+    for (std::string line; std::getline(lines, line);) { // "4:memory:/path", version 2: "0::/path"
+        const std::size_t first = line.find(':');
+        const std::size_t second = line.find(':', first + 1);
+        if (first == std::string::npos || second == std::string::npos) continue;
+        const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+        std::string path = line.substr(second + 1);
+        if (path == "/") path.clear();
+        if (!path.empty() && path[0] != '/') continue;
+        if (controllers == ",,") {
+            left = std::min(left, left_in_cgroup("/sys/fs/cgroup", path, kVersion2));
+            left = std::min(left, left_in_cgroup("/sys/fs/cgroup/unified", path, kVersion2));
+        } else if (controllers.find(",memory,") != std::string::npos) {
+            left = std::min(left, left_in_cgroup("/sys/fs/cgroup/memory", path, kVersion1));
+        }
+    }
+    return left;
+}
+
+double left_by_limit(decltype(RLIMIT_AS) resource, double used_bytes)
+{
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
+    return static_cast<double>(limit.rlim_cur) - used_bytes;
+}
+
+} // namespace
+
+Result<int> usable_cores()
+{
+    const int allowed = allowed_cores();
+    const Result<std::int64_t> asked = environment_number("FATHOM_CORES", allowed);
+    if (!asked) return asked.error();
+    return static_cast<int>(std::min<std::int64_t>(*asked, allowed));
+}
+
+Result<std::int64_t> unit_count()
+{
+    return environment_number("FATHOM_UNITS", 1);
+}
+
+double usable_memory_bytes()
+{
+    double usable = left_by_cgroups();
+    if (const auto free_kb = leading_number(proc_value(proc_text("/proc/meminfo"), "MemAvailable")))
+        usable = std::min(usable, *free_kb * 1024);
+    std::istringstream statm(proc_text("/proc/self/statm")); // in pages: size resident shared text lib data
+    double size = 0;
+    double ignored = 0;
+    double data = 0;
+    statm >> size >> ignored >> ignored >> ignored >> ignored >> data;
+    const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
+    usable = std::min(usable, left_by_limit(RLIMIT_AS, size * page));
+    usable = std::min(usable, left_by_limit(RLIMIT_DATA, data * page));
+    return std::max(usable, 0.0);
+}
+
+std::chrono::steady_clock::time_point process_start(std::chrono::steady_clock::time_point main_entered)
+{
+    const std::string stat = proc_text("/proc/self/stat");
+    const std::size_t name_end = stat.rfind(')'); // the name may hold blanks
+    if (name_end == std::string::npos) return main_entered;
+    std::istringstream fields(stat.substr(name_end + 1));
+    std::string skipped;
+    for (int field = 3; field < 22; ++field)
+        fields >> skipped;
+    double start_ticks = 0;
+    timespec since_boot{};
+    if (!(fields >> start_ticks) || clock_gettime(CLOCK_BOOTTIME, &since_boot) != 0) return main_entered;
+
+    const auto now = std::chrono::steady_clock::now();
+    const double ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
+    const double uptime_s = static_cast<double>(since_boot.tv_sec) + static_cast<double>(since_boot.tv_nsec) * 1e-9;
+    const double age_s = uptime_s - (start_ticks + 0.5) / ticks_per_s;
+    const auto start = now - std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(age_s));
+    return std::min(start, main_entered);
+}
+
+} // namespace fathom::probes

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/model/probe_result.hpp"
+
+#include <chrono>
+#include <functional>
+
+namespace fathom::probes {
+
+/// What the runner knows about its process.
+struct RunConditions {
+    std::chrono::steady_clock::time_point process_start;
+    int cores{1};
+    std::int64_t unit_count{1};
+    double usable_memory_bytes{};
+    /// Told what happens next ("sample 3 of 7 of dgemm(…)"), never inside a timed part. May be empty.
+    std::function<void(const std::string&)> progress;
+};
+
+/// Finds every operator and completes its parameters.
+/// @error kInvalid  unknown operators, versions or parameters, values out of range: all of them.
+Result<ProbeTask> validate_task(ProbeTask task);
+
+/// Runs a validated task: every operator is prepared and executed once; then samples are taken in
+/// turn, one of each operator, `repeats` times round, so that a disturbance of the machine hits all
+/// operators and not one; then results are verified. A wrong result is reported as such, not refused.
+/// Blocks. Fills everything but `host` and `wall_s`.
+/// @error kTooLarge     the operators need more memory than is usable; nothing was allocated.
+/// @error kDeadline     after the first executions it is clear that the limit will not be kept.
+/// @error kUnavailable  a library refuses an operator.
+Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditions);
+
+} // namespace fathom::probes

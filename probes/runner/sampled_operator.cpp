@@ -1,0 +1,102 @@
+#include "probes/runner/sampled_operator.hpp"
+
+#include "core/decide/sample_statistics.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace fathom::probes {
+namespace {
+
+constexpr std::int64_t kMostExecutions = 1'000'000'000;
+constexpr double kLeastSeconds = 1e-9; ///< the clock's step: no sample is shorter
+constexpr double kLargestError = 1e300;
+
+std::int64_t executions_for(double seconds, double each_s)
+{
+    const double wanted = std::ceil(seconds / std::max(each_s, kLeastSeconds));
+    return static_cast<std::int64_t>(std::clamp(wanted, 1.0, static_cast<double>(kMostExecutions)));
+}
+
+} // namespace
+
+SampledOperator::SampledOperator(const RegisteredOperator& registered, OperatorUse use, int threads)
+    : registered_(&registered), use_(std::move(use)), operator_(registered.make(use_.parameters, threads))
+{
+}
+
+Result<void> SampledOperator::start(std::uint64_t seed, const SampleRule& rule)
+{
+    rule_ = rule;
+    if (Result<void> prepared = operator_->prepare(seed); !prepared)
+        return Error{prepared.error().code, name() + ": " + prepared.error().detail};
+    first_s_ = time_executions(1);
+    estimate_s_ = time_executions(1);
+    if (estimate_s_ < rule_.min_sample_s / 8) { // one execution is too short to judge by
+        const std::int64_t several = executions_for(rule_.min_sample_s / 8, estimate_s_);
+        estimate_s_ = time_executions(several) / static_cast<double>(several);
+    }
+    executions_ = executions_for(rule_.min_sample_s, estimate_s_);
+    if (use_.count > executions_ && static_cast<double>(use_.count) * estimate_s_ <= rule_.count_budget_s)
+        executions_ = use_.count;
+    return {};
+}
+
+double SampledOperator::sample()
+{
+    if (rule_.warm_up_each) operator_->execute();
+    std::int64_t done = executions_;
+    double elapsed_s = time_executions(done);
+    while (elapsed_s < rule_.min_sample_s && done < kMostExecutions) { // the estimate was too high
+        const std::int64_t more = executions_for(rule_.min_sample_s - elapsed_s, elapsed_s / static_cast<double>(done));
+        elapsed_s += time_executions(more);
+        done += more;
+    }
+    samples_s_.push_back(std::max(elapsed_s / static_cast<double>(done), kLeastSeconds));
+    return samples_s_.back();
+}
+
+double SampledOperator::expected_sample_s() const
+{
+    return estimate_s_ * static_cast<double>(executions_ + (rule_.warm_up_each ? 1 : 0));
+}
+
+OperatorResult SampledOperator::result()
+{
+    const OperatorManifest& manifest = registered_->manifest;
+    const SampleStatistics statistics = summarize(samples_s_);
+    OperatorResult result;
+    result.id = use_.id;
+    result.version = manifest.version;
+    result.parameters = use_.parameters;
+    result.count = use_.count;
+    result.first_s = first_s_;
+    result.samples_s = samples_s_;
+    result.outliers = statistics.outliers;
+    result.median_s = statistics.median;
+    result.ci_low_s = statistics.ci_low;
+    result.ci_high_s = statistics.ci_high;
+    result.spread = statistics.spread;
+    // The manifest's formulas were evaluated at the ends of all ranges when it was read.
+    result.operations = evaluate_formula(manifest.operation_count, use_.parameters).value();
+    result.bytes = evaluate_formula(manifest.byte_count, use_.parameters).value();
+    const double error = operator_->error();
+    // JSON has no NaN or infinity; a result that is not a number is as wrong as can be.
+    result.error = std::isfinite(error) ? std::min(error, kLargestError) : kLargestError;
+    result.tolerance = manifest.tolerance;
+    result.precision = manifest.precision;
+    result.library = operator_->library();
+    result.checksum = operator_->checksum();
+    return result;
+}
+
+double SampledOperator::time_executions(std::int64_t executions)
+{
+    const auto start = std::chrono::steady_clock::now();
+    for (std::int64_t i = 0; i < executions; ++i)
+        operator_->execute();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+} // namespace fathom::probes

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "core/model/probe_result.hpp"
+#include "probes/operators/registry.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace fathom::probes {
+
+/// How long samples are.
+struct SampleRule {
+    double min_sample_s{0.02}; ///< a sample executes its operator until at least this long
+    double count_budget_s{0};  ///< a sample executes the task's whole count if that takes no longer
+    bool warm_up_each{};       ///< true: one execution before each sample is not timed
+};
+
+/// One operator of a task: executed first apart, then in samples.
+/// Not thread-safe.
+class SampledOperator {
+  public:
+    /// `use` must be complete (validate_task); `registered` must outlive this.
+    SampledOperator(const RegisteredOperator& registered, OperatorUse use, int threads);
+
+    /// Makes inputs and plans; then the first execution, whose time is kept apart, and a few more to
+    /// learn how many a sample needs.
+    Result<void> start(std::uint64_t seed, const SampleRule& rule);
+
+    /// Takes one sample and keeps it: seconds per execution.
+    double sample();
+
+    /// Seconds that one sample will take, by what was seen so far.
+    double expected_sample_s() const;
+
+    /// Statistics, error and checksum. At least one sample must have been taken.
+    OperatorResult result();
+
+    /// `dgemm(k=…,m=…,n=…)`
+    std::string name() const { return operator_key(use_.id, use_.parameters); }
+
+  private:
+    /// Seconds for `executions` in a row.
+    double time_executions(std::int64_t executions);
+
+    const RegisteredOperator* registered_;
+    OperatorUse use_;
+    std::unique_ptr<ProbeOperator> operator_;
+    SampleRule rule_;
+    std::int64_t executions_{1}; ///< of one sample
+    double estimate_s_{};        ///< of one execution
+    double first_s_{};
+    std::vector<double> samples_s_;
+};
+
+} // namespace fathom::probes
