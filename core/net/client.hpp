@@ -33,13 +33,13 @@ struct ClientResponse {
 struct ClientOptions {
     std::chrono::milliseconds connect_time{10000};
     std::chrono::milliseconds response_time{60000}; ///< from the request to the end of its answer
-    std::size_t body_bytes = 64UL << 20U;
+    std::size_t body_bytes = 64UL << 20U;           ///< of an answer, or of one WebSocket message
+    std::chrono::milliseconds websocket_idle_time{30000};
 };
 
 /// One keep-alive HTTPS connection that blocks its caller; reconnects when the server closed it
 /// between requests. Not thread-safe. For the CLI, enrolment and tests.
-class HttpClient
-{
+class HttpClient {
   public:
     HttpClient(Endpoint endpoint, TlsContext tls, ClientOptions options = {});
     ~HttpClient();

@@ -17,12 +17,8 @@ Response problem_of(int status, const Error& error, std::string_view request_id)
 {
     // Some internal errors carry SQL or paths; nobody outside may see them.
     const std::string detail = error.code == Errc::kInternal ? "internal error" : error.detail;
-    Json body{{"type", "about:blank"},
-              {"title", reason_phrase(status)},
-              {"status", status},
-              {"detail", detail},
-              {"code", to_string(error.code)},
-              {"request_id", request_id}};
+    Json body{{"type", "about:blank"}, {"title", reason_phrase(status)}, {"status", status},
+              {"detail", detail},      {"code", to_string(error.code)},  {"request_id", request_id}};
     if (!error.fields.empty()) {
         Json& errors = body["errors"] = Json::array();
         for (const FieldError& field : error.fields) {
@@ -43,13 +39,20 @@ Response problem_of(int status, const Error& error, std::string_view request_id)
 std::string_view to_string(Method method)
 {
     switch (method) {
-    case Method::kGet: return "GET";
-    case Method::kPost: return "POST";
-    case Method::kPut: return "PUT";
-    case Method::kPatch: return "PATCH";
-    case Method::kDelete: return "DELETE";
-    case Method::kHead: return "HEAD";
-    case Method::kOptions: return "OPTIONS";
+    case Method::kGet:
+        return "GET";
+    case Method::kPost:
+        return "POST";
+    case Method::kPut:
+        return "PUT";
+    case Method::kPatch:
+        return "PATCH";
+    case Method::kDelete:
+        return "DELETE";
+    case Method::kHead:
+        return "HEAD";
+    case Method::kOptions:
+        return "OPTIONS";
     }
     return "GET";
 }
@@ -69,17 +72,28 @@ std::string_view Request::header(std::string_view name) const
 int http_status(Errc code)
 {
     switch (code) {
-    case Errc::kInvalid: return 400;
-    case Errc::kUnauthenticated: return 401;
-    case Errc::kForbidden: return 403;
-    case Errc::kNotFound: return 404;
-    case Errc::kConflict: return 409;
-    case Errc::kInfeasible: return 422;
-    case Errc::kTooLarge: return 413;
-    case Errc::kTooMany: return 429;
-    case Errc::kUnavailable: return 503;
-    case Errc::kDeadline: return 504;
-    case Errc::kInternal: return 500;
+    case Errc::kInvalid:
+        return 400;
+    case Errc::kUnauthenticated:
+        return 401;
+    case Errc::kForbidden:
+        return 403;
+    case Errc::kNotFound:
+        return 404;
+    case Errc::kConflict:
+        return 409;
+    case Errc::kInfeasible:
+        return 422;
+    case Errc::kTooLarge:
+        return 413;
+    case Errc::kTooMany:
+        return 429;
+    case Errc::kUnavailable:
+        return 503;
+    case Errc::kDeadline:
+        return 504;
+    case Errc::kInternal:
+        return 500;
     }
     return 500;
 }
@@ -87,41 +101,76 @@ int http_status(Errc code)
 std::string_view reason_phrase(int status)
 {
     switch (status) {
-    case 200: return "OK";
-    case 201: return "Created";
-    case 202: return "Accepted";
-    case 204: return "No Content";
-    case 206: return "Partial Content";
-    case 301: return "Moved Permanently";
-    case 302: return "Found";
-    case 303: return "See Other";
-    case 304: return "Not Modified";
-    case 307: return "Temporary Redirect";
-    case 308: return "Permanent Redirect";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 406: return "Not Acceptable";
-    case 409: return "Conflict";
-    case 410: return "Gone";
-    case 411: return "Length Required";
-    case 412: return "Precondition Failed";
-    case 413: return "Content Too Large";
-    case 415: return "Unsupported Media Type";
-    case 422: return "Unprocessable Content";
-    case 426: return "Upgrade Required";
-    case 428: return "Precondition Required";
-    case 429: return "Too Many Requests";
-    case 431: return "Request Header Fields Too Large";
-    case 500: return "Internal Server Error";
-    case 501: return "Not Implemented";
-    case 502: return "Bad Gateway";
-    case 503: return "Service Unavailable";
-    case 504: return "Gateway Timeout";
-    case 505: return "HTTP Version Not Supported";
-    default: return "Status";
+    case 200:
+        return "OK";
+    case 201:
+        return "Created";
+    case 202:
+        return "Accepted";
+    case 204:
+        return "No Content";
+    case 206:
+        return "Partial Content";
+    case 301:
+        return "Moved Permanently";
+    case 302:
+        return "Found";
+    case 303:
+        return "See Other";
+    case 304:
+        return "Not Modified";
+    case 307:
+        return "Temporary Redirect";
+    case 308:
+        return "Permanent Redirect";
+    case 400:
+        return "Bad Request";
+    case 401:
+        return "Unauthorized";
+    case 403:
+        return "Forbidden";
+    case 404:
+        return "Not Found";
+    case 405:
+        return "Method Not Allowed";
+    case 406:
+        return "Not Acceptable";
+    case 409:
+        return "Conflict";
+    case 410:
+        return "Gone";
+    case 411:
+        return "Length Required";
+    case 412:
+        return "Precondition Failed";
+    case 413:
+        return "Content Too Large";
+    case 415:
+        return "Unsupported Media Type";
+    case 422:
+        return "Unprocessable Content";
+    case 426:
+        return "Upgrade Required";
+    case 428:
+        return "Precondition Required";
+    case 429:
+        return "Too Many Requests";
+    case 431:
+        return "Request Header Fields Too Large";
+    case 500:
+        return "Internal Server Error";
+    case 501:
+        return "Not Implemented";
+    case 502:
+        return "Bad Gateway";
+    case 503:
+        return "Service Unavailable";
+    case 504:
+        return "Gateway Timeout";
+    case 505:
+        return "HTTP Version Not Supported";
+    default:
+        return "Status";
     }
 }
 

@@ -38,10 +38,10 @@ struct PeerCertificate {
 /// One request, read completely. Plain data: handlers know nothing of sockets.
 struct Request {
     Method method{Method::kGet};
-    std::string target;                              ///< as sent, with the query
-    std::string path;                                ///< percent-decoded, without the query
-    std::map<std::string, std::string> path_params;  ///< from the route: `/jobs/{id}` -> {"id", …}, decoded
-    std::map<std::string, std::string> query;        ///< decoded; the last of equal names wins
+    std::string target;                             ///< as sent, with the query
+    std::string path;                               ///< percent-decoded, without the query
+    std::map<std::string, std::string> path_params; ///< from the route: `/jobs/{id}` -> {"id", …}, decoded
+    std::map<std::string, std::string> query;       ///< decoded; the last of equal names wins
     Headers headers;
     std::string body;
     std::string remote_address;                      ///< "127.0.0.1:51234"
@@ -53,8 +53,7 @@ struct Request {
 };
 
 /// Writes a streamed body piece by piece; offered to Response::stream.
-class BodyWriter
-{
+class BodyWriter {
   public:
     virtual ~BodyWriter() = default;
     /// Sends one chunk. @error kUnavailable when the peer is gone or too slow.
@@ -65,7 +64,7 @@ class BodyWriter
 
 struct Response {
     int status{200};
-    Headers headers;  ///< Content-Type included; Content-Length, Date and X-Request-Id are added
+    Headers headers; ///< Content-Type included; Content-Length, Date and X-Request-Id are added
     std::string body;
     /// When set, the body is what this writes (chunked, or until close) and `body` is ignored.
     std::function<asio::awaitable<void>(std::shared_ptr<BodyWriter>)> stream;

@@ -17,14 +17,22 @@ std::string_view view(BeastText text)
 std::optional<Method> method_of(http::verb verb)
 {
     switch (verb) {
-    case http::verb::get: return Method::kGet;
-    case http::verb::post: return Method::kPost;
-    case http::verb::put: return Method::kPut;
-    case http::verb::patch: return Method::kPatch;
-    case http::verb::delete_: return Method::kDelete;
-    case http::verb::head: return Method::kHead;
-    case http::verb::options: return Method::kOptions;
-    default: return std::nullopt;
+    case http::verb::get:
+        return Method::kGet;
+    case http::verb::post:
+        return Method::kPost;
+    case http::verb::put:
+        return Method::kPut;
+    case http::verb::patch:
+        return Method::kPatch;
+    case http::verb::delete_:
+        return Method::kDelete;
+    case http::verb::head:
+        return Method::kHead;
+    case http::verb::options:
+        return Method::kOptions;
+    default:
+        return std::nullopt;
     }
 }
 

@@ -15,8 +15,7 @@ using ErrorCode = boost::system::error_code;
 
 /// Parses one request. Feed it with put() until is_done(); it checks what Beast leaves open
 /// (total header size, repeated Host, transfer codings other than chunked). Not thread-safe.
-class RequestParser final : public http::basic_parser<true>
-{
+class RequestParser final : public http::basic_parser<true> {
   public:
     RequestParser(std::size_t header_bytes, std::size_t body_bytes);
 
@@ -25,7 +24,9 @@ class RequestParser final : public http::basic_parser<true>
     bool is_known_method() const { return known_method_; }
     /// 10 or 11; others fail before.
     int version() const { return version_; }
+    /// The client waits for a 100 before it sends the body.
     bool expects_continue() const { return expects_continue_; }
+    void continue_was_sent() { expects_continue_ = false; }
     /// Asks for a WebSocket.
     bool is_websocket_upgrade() const;
 
@@ -57,8 +58,7 @@ struct Refusal {
 Refusal refusal_of(const ErrorCode& ec);
 
 /// Parses one response; the body goes to `on_data` when there is one and the status is below 400.
-class ResponseParser final : public http::basic_parser<false>
-{
+class ResponseParser final : public http::basic_parser<false> {
   public:
     using OnData = std::function<bool(std::string_view)>;
 

@@ -16,10 +16,16 @@
 
 namespace fathom::net::openssl {
 
-template <auto Free> struct Deleter {
-    template <class T> void operator()(T* object) const { Free(object); }
+template <auto Free>
+struct Deleter {
+    template <class T>
+    void operator()(T* object) const
+    {
+        Free(object);
+    }
 };
-template <class T, auto Free> using Owner = std::unique_ptr<T, Deleter<Free>>;
+template <class T, auto Free>
+using Owner = std::unique_ptr<T, Deleter<Free>>;
 
 using Bio = Owner<BIO, BIO_free_all>;
 using Key = Owner<EVP_PKEY, EVP_PKEY_free>;

@@ -48,7 +48,7 @@ Node& parameter_child(Node& node, std::string_view ending)
         if (known == ending) return *child;
     }
     node.parameters.emplace_back(std::string(ending), std::make_unique<Node>());
-    std::ranges::stable_sort(node.parameters, std::greater{}, [](const auto& entry) { return entry.first.size(); });
+    std::ranges::sort(node.parameters, std::greater{}, [](const auto& entry) { return entry.first.size(); });
     return parameter_child(node, ending);
 }
 
@@ -121,7 +121,8 @@ bool find(const Node& node, std::span<const std::string> segments, Found& found)
     }
     if (!node.rest) return false;
     std::string rest;
-    for (const std::string& part : segments) rest += (rest.empty() ? "" : "/") + part;
+    for (const std::string& part : segments)
+        rest += (rest.empty() ? "" : "/") + part;
     found.values.push_back(std::move(rest));
     found.route = node.rest.get();
     return true;
@@ -144,7 +145,8 @@ std::string allowed_methods(const Route& route)
 std::map<std::string, std::string> name_values(const Route& route, std::vector<std::string> values)
 {
     std::map<std::string, std::string> params;
-    for (std::size_t i = 0; i < values.size(); ++i) params.emplace(route.names[i], std::move(values[i]));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        params.emplace(route.names[i], std::move(values[i]));
     return params;
 }
 

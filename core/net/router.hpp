@@ -16,8 +16,7 @@ using WebSocketHandler = std::function<asio::awaitable<void>(std::shared_ptr<Web
 /// Patterns are `/api/v1/jobs/{id}/events`; a segment may end in a literal verb, `/jobs/{id}:cancel`
 /// (also matched when the colon arrives as %3A). A last segment `{name*}` takes the rest of the path.
 /// Literal segments win over parameters. Fill it before the server starts; reading it is thread-safe.
-class Router
-{
+class Router {
   public:
     Router();
     ~Router();

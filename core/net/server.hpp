@@ -19,11 +19,13 @@ struct ServerLimits {
     std::size_t header_bytes = 16UL << 10U;
     std::size_t body_bytes = 4UL << 20U;
     std::size_t websocket_message_bytes = 8UL << 20U;
-    std::size_t connections = 10000;                ///< further ones are closed at once
+    std::size_t connections = 10000; ///< further ones are closed at once
     std::chrono::seconds handshake_time{10};
-    std::chrono::seconds request_time{30};          ///< from the first byte of a request to its last
-    std::chrono::seconds idle_time{60};             ///< keep-alive without a request
-    std::chrono::seconds write_time{30};            ///< a slow reader is dropped
+    std::chrono::seconds request_time{30}; ///< from the first byte of a request to its last
+    std::chrono::seconds idle_time{60};    ///< keep-alive without a request
+    std::chrono::seconds write_time{30};   ///< for each 256 KiB: a slow reader is dropped
+    std::size_t websocket_queue_bytes = 64UL << 20U;
+    std::chrono::milliseconds websocket_idle_time{30000};
 };
 
 /// HTTPS/1.1 and WebSocket server on one address. Every connection has its own strand.
@@ -32,8 +34,7 @@ struct ServerLimits {
 /// with Allow, handler exceptions 500: all as problem+json. Adds X-Request-Id, Strict-Transport-Security,
 /// X-Content-Type-Options. Counts fathom_http_requests_total{route,method,status} and
 /// fathom_http_request_seconds{route}.
-class Server
-{
+class Server {
   public:
     /// `metrics` and the router's handlers must outlive the server.
     Server(asio::io_context& context, TlsContext tls, Router router, ServerLimits limits, Metrics& metrics);

@@ -13,8 +13,7 @@ namespace asio = boost::asio;
 
 /// Spawns coroutines that someone must wait for: logs what they throw, counts those alive, and takes
 /// no new ones after close(). Thread-safe.
-class TaskGroup
-{
+class TaskGroup {
   public:
     explicit TaskGroup(std::string name);
     ~TaskGroup();

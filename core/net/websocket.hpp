@@ -12,10 +12,10 @@ namespace fathom::net {
 namespace asio = boost::asio;
 
 /// One WebSocket connection, server or client side, text frames only. Pings keep it alive; a peer
-/// that is silent for the idle limit (default 30 s) is dropped.
+/// that is silent for the idle limit (default 30 s) is dropped. Answers to pings are seen by read()
+/// only: keep one pending, also on a connection that mostly sends.
 /// Runs on: the connection's strand, except send() and close(), which are thread-safe.
-class WebSocket
-{
+class WebSocket {
   public:
     virtual ~WebSocket() = default;
 

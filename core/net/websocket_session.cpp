@@ -37,10 +37,14 @@ Error declined_error(const websocket::response_type& response)
     if (body.is_object() && body.contains("detail") && body["detail"].is_string())
         detail += ": " + body["detail"].get<std::string>();
     switch (status) {
-    case 401: return Error{Errc::kUnauthenticated, std::move(detail)};
-    case 403: return Error{Errc::kForbidden, std::move(detail)};
-    case 404: return Error{Errc::kNotFound, std::move(detail)};
-    default: return Error{Errc::kUnavailable, std::move(detail)};
+    case 401:
+        return Error{Errc::kUnauthenticated, std::move(detail)};
+    case 403:
+        return Error{Errc::kForbidden, std::move(detail)};
+    case 404:
+        return Error{Errc::kNotFound, std::move(detail)};
+    default:
+        return Error{Errc::kUnavailable, std::move(detail)};
     }
 }
 
@@ -63,7 +67,8 @@ WebSocketSession::WebSocketSession(TlsStream stream, asio::any_io_executor execu
 asio::awaitable<Result<void>> WebSocketSession::accept(const Request& request)
 {
     beast::http::request<beast::http::empty_body> upgrade(beast::http::verb::get, request.target, 11);
-    for (const auto& [name, value] : request.headers) upgrade.set(name, value);
+    for (const auto& [name, value] : request.headers)
+        upgrade.set(name, value);
     const auto [ec] = co_await stream_.async_accept(upgrade, kAsTuple);
     if (ec) co_return Error{Errc::kInvalid, "the WebSocket upgrade failed: " + ec.message()};
     start_writer();

@@ -28,8 +28,7 @@ struct WebSocketOptions {
 /// One coroutine writes: it drains the queue, then says goodbye once close() was called. States:
 /// handshake -> open (writer runs) -> closing (no new messages, queue drains) -> ended (writer done).
 /// Runs on: `executor`, a strand; send(), close(), kill() and is_open() are thread-safe.
-class WebSocketSession final : public WebSocket, public std::enable_shared_from_this<WebSocketSession>
-{
+class WebSocketSession final : public WebSocket, public std::enable_shared_from_this<WebSocketSession> {
   public:
     WebSocketSession(TlsStream stream, asio::any_io_executor executor, WebSocketOptions options);
 
@@ -60,11 +59,11 @@ class WebSocketSession final : public WebSocket, public std::enable_shared_from_
     const asio::any_io_executor executor_;
     const WebSocketOptions options_;
     boost::beast::flat_buffer inbox_;
-    std::deque<std::string> queue_;          ///< strand only
+    std::deque<std::string> queue_; ///< strand only
     std::atomic<std::size_t> queued_bytes_{0};
-    std::atomic<bool> open_{false};          ///< takes messages
-    std::string close_reason_;               ///< strand only, as the rest
-    asio::steady_timer wake_;                ///< something for the writer
+    std::atomic<bool> open_{false}; ///< takes messages
+    std::string close_reason_;      ///< strand only, as the rest
+    asio::steady_timer wake_;       ///< something for the writer
     asio::steady_timer writer_ended_;
     bool closing_ = false;
     bool writer_runs_ = false;

@@ -1,0 +1,352 @@
+#include "core/net/connection.hpp"
+
+#include "core/base/id.hpp"
+#include "core/base/log.hpp"
+#include "core/net/http_status.hpp"
+#include "core/net/openssl_ptr.hpp"
+#include "core/net/url.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+
+#include <limits>
+
+namespace fathom::net {
+namespace {
+
+constexpr std::size_t kReadBytes = 16UL << 10U; // one TLS record
+constexpr auto kNever = std::numeric_limits<std::chrono::steady_clock::rep>::max();
+constexpr std::chrono::seconds kLingerTime{2};
+
+/// RFC 9112 2.2: some clients send an empty line after a body.
+void skip_line_breaks(boost::beast::flat_buffer& buffer)
+{
+    const std::string_view text(static_cast<const char*>(buffer.cdata().data()), buffer.size());
+    buffer.consume(std::min(text.find_first_not_of("\r\n"), text.size()));
+}
+
+std::optional<PeerCertificate> verified_certificate(TlsStream& stream)
+{
+    SSL* ssl = stream.native_handle();
+    const X509* certificate = SSL_get0_peer_certificate(ssl);
+    if (certificate == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return std::nullopt;
+    CertificateFacts facts = openssl::facts_of(*certificate);
+    return PeerCertificate{std::move(facts.common_name), std::move(facts.serial_hex), facts.not_after};
+}
+
+} // namespace
+
+std::string remote_address_of(const Tcp::socket& socket)
+{
+    boost::system::error_code ec;
+    const Tcp::endpoint endpoint = socket.remote_endpoint(ec);
+    if (ec) return {};
+    const std::string address = endpoint.address().to_string();
+    const std::string port = std::to_string(endpoint.port());
+    return endpoint.address().is_v6() ? "[" + address + "]:" + port : address + ":" + port;
+}
+
+Connection::Connection(std::shared_ptr<ServerCore> core, Strand strand, Tcp::socket socket)
+    : core_(std::move(core)), strand_(std::move(strand)), stream_(std::move(socket), *core_->tls),
+      remote_address_(remote_address_of(stream_.next_layer())), wake_(strand_), deadline_(kNever)
+{
+}
+
+void Connection::start()
+{
+    asio::post(strand_, [self = shared_from_this()] {
+        auto done = [self](const std::exception_ptr& thrown) {
+            if (thrown && !self->killed_) log_error("connection_failed", {{"remote", self->remote_address_}});
+            self->close_socket();
+            self->core_->remove(self);
+        };
+        asio::co_spawn(self->strand_, self->run(), asio::bind_cancellation_slot(self->cancel_.slot(), std::move(done)));
+    });
+}
+
+void Connection::begin_stop()
+{
+    asio::post(strand_, [self = shared_from_this()] {
+        boost::system::error_code ignored;
+        if (self->phase_ == Phase::kHandshake) self->close_socket();
+        // Cancelled, not closed: the coroutine wakes and says goodbye properly.
+        if (self->phase_ == Phase::kIdle) self->stream_.next_layer().cancel(ignored);
+        if (self->phase_ == Phase::kIdle || self->streaming_) self->wake_.cancel();
+        if (self->websocket_) self->websocket_->close("the server is stopping");
+    });
+}
+
+void Connection::kill()
+{
+    asio::post(strand_, [self = shared_from_this()] {
+        self->killed_ = true;
+        self->close_socket();
+        if (self->websocket_) self->websocket_->kill();
+        self->cancel_.emit(asio::cancellation_type::terminal);
+    });
+}
+
+void Connection::check_deadline(SteadyTime now)
+{
+    if (deadline_.load(std::memory_order_relaxed) > now.time_since_epoch().count()) return;
+    asio::post(strand_, [self = shared_from_this()] { self->expire(); });
+}
+
+void Connection::expire()
+{
+    // The phase may have changed since the server looked.
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    if (deadline_.load(std::memory_order_relaxed) > now) return;
+    log_debug("connection_expired", {{"remote", remote_address_}, {"phase", static_cast<int>(phase_)}});
+    boost::system::error_code ignored;
+    if (phase_ == Phase::kIdle) {
+        deadline_.store(kNever, std::memory_order_relaxed);
+        peer_gone_ = true; // whatever comes now comes too late
+        stream_.next_layer().cancel(ignored);
+    } else {
+        close_socket();
+    }
+    wake_.cancel();
+}
+
+void Connection::enter(Phase phase, std::chrono::milliseconds limit)
+{
+    phase_ = phase;
+    deadline_.store((std::chrono::steady_clock::now() + limit).time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+void Connection::enter_unlimited(Phase phase)
+{
+    phase_ = phase;
+    deadline_.store(kNever, std::memory_order_relaxed);
+}
+
+void Connection::close_socket()
+{
+    if (websocket_) return; // it owns the socket now
+    boost::system::error_code ignored;
+    stream_.next_layer().close(ignored);
+    peer_gone_ = true;
+    wake_.cancel();
+}
+
+asio::awaitable<void> Connection::run()
+{
+    const bool open = co_await shake_hands();
+    if (!open) co_return;
+    After after = After::kKeepAlive;
+    while (after == After::kKeepAlive)
+        after = co_await serve_one();
+    if (after != After::kGone) co_await close_gracefully(after);
+}
+
+asio::awaitable<bool> Connection::shake_hands()
+{
+    if (core_->stopping.load()) co_return false;
+    enter(Phase::kHandshake, core_->limits.handshake_time);
+    const auto [ec] = co_await stream_.async_handshake(TlsStream::server, kAsTuple);
+    if (ec) {
+        log_debug("tls_handshake_failed", {{"remote", remote_address_}, {"error", ec.message()}});
+        co_return false;
+    }
+    peer_certificate_ = verified_certificate(stream_);
+    co_return true;
+}
+
+asio::awaitable<Connection::After> Connection::serve_one()
+{
+    RequestParser parser(core_->limits.header_bytes, core_->limits.body_bytes);
+    Refusal refusal;
+    const ReadOutcome outcome = co_await read_request(parser, refusal);
+    if (outcome == ReadOutcome::kClosed) co_return After::kClose;
+
+    Exchange exchange;
+    exchange.request_id = RequestId::make().value;
+    exchange.method = parser.request().method;
+    exchange.started = std::chrono::steady_clock::now();
+    enter_unlimited(Phase::kHandling);
+    if (outcome == ReadOutcome::kRefused) {
+        exchange.linger = true;
+        co_return co_await respond(exchange, status_problem(refusal.status, refusal.error, exchange.request_id));
+    }
+    exchange.keep_alive = parser.keep_alive();
+    exchange.chunked_allowed = parser.version() == 11;
+    co_return co_await answer(parser, exchange);
+}
+
+asio::awaitable<Connection::ReadOutcome> Connection::read_request(RequestParser& parser, Refusal& refusal)
+{
+    if (buffer_.size() == 0) {
+        enter(Phase::kIdle, core_->limits.idle_time);
+        if (core_->stopping.load()) co_return ReadOutcome::kClosed;
+        const bool received = co_await receive();
+        if (!received) co_return ReadOutcome::kClosed;
+    }
+    enter(Phase::kReading, core_->limits.request_time);
+    for (;;) {
+        if (!parser.got_some()) skip_line_breaks(buffer_);
+        while (buffer_.size() != 0) {
+            boost::system::error_code ec;
+            buffer_.consume(parser.put(buffer_.cdata(), ec));
+            if (parser.is_done() && !ec) co_return ReadOutcome::kRequest;
+            if (ec == http::error::need_more) break;
+            if (ec) {
+                refusal = refusal_of(ec);
+                co_return ReadOutcome::kRefused;
+            }
+            // The header is complete: from here on take as much of the body as there is.
+            parser.eager(true);
+        }
+        if (parser.is_header_done() && parser.expects_continue() && parser.request().body.empty()) {
+            const bool sent = co_await write_all("HTTP/1.1 100 Continue\r\n\r\n");
+            parser.continue_was_sent();
+            if (!sent) co_return ReadOutcome::kClosed;
+        }
+        const bool received = co_await receive();
+        if (!received) co_return ReadOutcome::kClosed;
+    }
+}
+
+asio::awaitable<bool> Connection::receive()
+{
+    if (peer_gone_) co_return false;
+    if (watching_) { // the read beside the last streamed answer still waits, and will bring the data
+        const std::size_t before = buffer_.size();
+        while (watching_ && buffer_.size() == before && !peer_gone_) {
+            const bool stop = phase_ == Phase::kIdle && core_->stopping.load();
+            if (stop) co_return false;
+            wake_.expires_at(SteadyTime::max());
+            co_await wake_.async_wait(kAsTuple);
+        }
+        co_return buffer_.size() != before;
+    }
+    // Chunk headers are the only thing that could pile up unparsed.
+    if (buffer_.size() > core_->limits.header_bytes + kReadBytes) co_return false;
+    const auto [ec, size] = co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kAsTuple);
+    buffer_.commit(size);
+    co_return !ec;
+}
+
+asio::awaitable<Connection::After> Connection::answer(RequestParser& parser, Exchange& exchange)
+{
+    Request& request = parser.request();
+    const std::optional<TargetParts> parts = split_target(request.target);
+    std::optional<std::string> path;
+    std::optional<std::map<std::string, std::string>> query;
+    if (parts) {
+        path = percent_decode(parts->path);
+        query = parse_query(parts->query);
+    }
+    if (!path || !query) {
+        const Error error(Errc::kInvalid, "the request's path or query is malformed");
+        co_return co_await respond(exchange, problem(error, exchange.request_id));
+    }
+    if (!parser.is_known_method()) {
+        const Error error(Errc::kInvalid, "the method is not known here");
+        co_return co_await respond(exchange, status_problem(501, error, exchange.request_id));
+    }
+    request.path = std::move(*path);
+    request.query = std::move(*query);
+    request.remote_address = remote_address_;
+    request.peer_certificate = peer_certificate_;
+    request.request_id = exchange.request_id;
+
+    Router::Match match = core_->router.match(request.method, parts->path, parser.is_websocket_upgrade());
+    if (auto* found = std::get_if<Router::Http>(&match)) {
+        request.path_params = std::move(found->path_params);
+        exchange.pattern = std::move(found->pattern);
+        exchange.handler = found->handler;
+        Response response = co_await call_handler(*found->handler, std::move(request));
+        co_return co_await respond(exchange, std::move(response));
+    }
+    if (auto* found = std::get_if<Router::Upgrade>(&match)) {
+        request.path_params = std::move(found->path_params);
+        exchange.pattern = std::move(found->pattern);
+        exchange.handler = found->handler;
+        if (watching_ || buffer_.size() != 0) { // the stream cannot change hands with a read pending
+            const Error error(Errc::kInvalid, "a WebSocket needs a new connection");
+            co_return co_await respond(exchange, problem(error, exchange.request_id));
+        }
+        record(exchange, 101);
+        co_return co_await upgrade(*found->handler, std::move(request));
+    }
+    if (auto* wrong = std::get_if<Router::WrongMethod>(&match)) {
+        const Error error(Errc::kInvalid,
+                          wrong->allowed.empty() ? "only a WebSocket lives here" : "the method is not allowed here");
+        Response response = status_problem(wrong->allowed.empty() ? 426 : 405, error, exchange.request_id);
+        if (wrong->allowed.empty())
+            response.headers["Upgrade"] = "websocket";
+        else
+            response.headers["Allow"] = wrong->allowed;
+        co_return co_await respond(exchange, std::move(response));
+    }
+    const Error error(Errc::kNotFound, "there is nothing at this path");
+    co_return co_await respond(exchange, problem(error, exchange.request_id));
+}
+
+asio::awaitable<Response> Connection::call_handler(const Handler& handler, Request request)
+{
+    const std::string id = request.request_id;
+    std::string what = "unknown exception";
+    try {
+        co_return co_await handler(std::move(request));
+    } catch (const std::exception& e) {
+        what = e.what();
+    } catch (...) { // NOLINT(bugprone-empty-catch): answered and logged below
+    }
+    if (!killed_) log_error("handler_failed", {{"request_id", id}, {"error", what}});
+    co_return problem(Error(Errc::kInternal, what), id);
+}
+
+asio::awaitable<Connection::After> Connection::upgrade(const WebSocketHandler& handler, Request request)
+{
+    enter_unlimited(Phase::kUpgraded);
+    WebSocketOptions options;
+    options.message_bytes = core_->limits.websocket_message_bytes;
+    options.queue_bytes = core_->limits.websocket_queue_bytes;
+    options.idle_time = core_->limits.websocket_idle_time;
+    websocket_ = std::make_shared<WebSocketSession>(std::move(stream_), strand_, options);
+    const std::shared_ptr<WebSocketSession> socket = websocket_;
+    const Result<void> accepted = co_await socket->accept(request);
+    if (!accepted) {
+        socket->kill();
+        co_return After::kGone;
+    }
+    if (core_->stopping.load()) socket->close("the server is stopping");
+    const std::string id = request.request_id;
+    try {
+        co_await handler(socket, std::move(request));
+    } catch (const std::exception& e) {
+        if (!killed_) log_error("handler_failed", {{"request_id", id}, {"error", e.what()}});
+    } catch (...) {
+        log_error("handler_failed", {{"request_id", id}, {"error", "unknown exception"}});
+    }
+    if (killed_) { // nothing can be awaited any more
+        socket->kill();
+        co_return After::kGone;
+    }
+    co_await socket->finish();
+    co_return After::kGone;
+}
+
+asio::awaitable<void> Connection::close_gracefully(After after)
+{
+    enter(Phase::kClosing, kLingerTime);
+    // Our goodbye is sent; the peer's is not waited for.
+    SSL_set_shutdown(stream_.native_handle(), SSL_RECEIVED_SHUTDOWN);
+    co_await stream_.async_shutdown(kAsTuple);
+    if (after != After::kLinger) co_return;
+    // Closing with input unread would reset the connection and could destroy the answer on its way.
+    boost::system::error_code ec;
+    stream_.next_layer().shutdown(Tcp::socket::shutdown_send, ec);
+    std::array<char, 4096> sink{};
+    while (!ec) {
+        const auto [failed, size] = co_await stream_.next_layer().async_read_some(asio::buffer(sink), kAsTuple);
+        ec = failed;
+    }
+}
+
+} // namespace fathom::net

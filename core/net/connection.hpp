@@ -1,0 +1,143 @@
+#pragma once
+
+// Internal to core/net: what the server and its connections share, and one connection.
+
+#include "core/net/message_parser.hpp"
+#include "core/net/server.hpp"
+#include "core/net/stream.hpp"
+#include "core/net/websocket_session.hpp"
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <unordered_set>
+
+namespace fathom::net {
+
+class Connection;
+
+/// The part of a server that lives as long as its last connection. Thread-safe.
+struct ServerCore {
+    TlsContext tls;
+    Router router;
+    ServerLimits limits;
+    Metrics& metrics;
+    std::atomic<bool> stopping{false};
+    std::function<void()> on_empty; ///< called when the last connection goes while stopping
+
+    ServerCore(TlsContext context, Router routes, ServerLimits bounds, Metrics& registry)
+        : tls(std::move(context)), router(std::move(routes)), limits(bounds), metrics(registry)
+    {
+    }
+
+    /// False when there are too many already.
+    bool add(const std::shared_ptr<Connection>& connection);
+    void remove(const std::shared_ptr<Connection>& connection);
+    std::vector<std::shared_ptr<Connection>> connections() const;
+    bool is_empty() const;
+
+  private:
+    mutable std::mutex mutex_;
+    std::unordered_set<std::shared_ptr<Connection>> connections_;
+};
+
+/// One accepted connection: TLS, then requests one after another, then perhaps a WebSocket.
+///
+/// Each phase has a deadline. The server looks at all deadlines a few times a second, which costs a
+/// busy connection one atomic store a phase instead of a timer per read and write.
+/// Runs on: its strand; the public functions are thread-safe.
+class Connection : public std::enable_shared_from_this<Connection> {
+  public:
+    using SteadyTime = std::chrono::steady_clock::time_point;
+
+    Connection(std::shared_ptr<ServerCore> core, Strand strand, Tcp::socket socket);
+
+    void start();
+    /// The server is stopping: closes when idle, else after the answer in flight.
+    void begin_stop();
+    /// Drops the connection and cancels its handler.
+    void kill();
+    /// Drops the connection when its phase has taken too long.
+    void check_deadline(SteadyTime now);
+
+  private:
+    friend class StreamWriter;
+
+    /// kHandshake -> (kIdle -> kReading -> kHandling -> kWriting)* -> kClosing, or -> kUpgraded.
+    enum class Phase { kHandshake, kIdle, kReading, kHandling, kWriting, kClosing, kUpgraded };
+    enum class ReadOutcome { kRequest, kRefused, kClosed };
+    enum class After { kKeepAlive, kClose, kLinger, kGone };
+
+    /// One request and its answer.
+    struct Exchange {
+        std::string request_id;
+        std::string pattern;           ///< of the route; empty when none matched
+        const void* handler = nullptr; ///< identifies the route in the metrics cache
+        Method method = Method::kGet;
+        SteadyTime started;
+        bool keep_alive = false;
+        bool chunked_allowed = true; ///< HTTP/1.1
+        bool linger = false;         ///< unread input may be on its way
+    };
+
+    asio::awaitable<void> run();
+    asio::awaitable<bool> shake_hands();
+    asio::awaitable<After> serve_one();
+    asio::awaitable<ReadOutcome> read_request(RequestParser& parser, Refusal& refusal);
+    asio::awaitable<bool> receive();
+    asio::awaitable<After> answer(RequestParser& parser, Exchange& exchange);
+    asio::awaitable<Response> call_handler(const Handler& handler, Request request);
+    asio::awaitable<After> upgrade(const WebSocketHandler& handler, Request request);
+    asio::awaitable<After> respond(Exchange& exchange, Response response);
+    asio::awaitable<bool> send_plain(const Exchange& exchange, const Response& response);
+    asio::awaitable<bool> send_stream(const Exchange& exchange, const Response& response);
+    asio::awaitable<bool> write_all(std::string_view data);
+    asio::awaitable<void> close_gracefully(After after);
+
+    // For StreamWriter.
+    asio::awaitable<Result<void>> write_chunk(std::string chunk);
+    asio::awaitable<Result<void>> sleep(std::chrono::milliseconds duration);
+    bool is_stream_over() const { return peer_gone_ || core_->stopping.load(); }
+
+    void enter(Phase phase, std::chrono::milliseconds limit);
+    void enter_unlimited(Phase phase);
+    void expire();
+    void close_socket();
+    void watch_peer();
+    void record(const Exchange& exchange, int status);
+
+    /// Metric handles of a route this connection has used, so that the next request takes no look-up.
+    struct CachedMetrics {
+        const void* handler;
+        Method method;
+        int status;
+        Metrics::Counter requests;
+        Metrics::SecondsHistogram seconds;
+    };
+
+    const std::shared_ptr<ServerCore> core_;
+    const Strand strand_;
+    TlsStream stream_;
+    boost::beast::flat_buffer buffer_; ///< received, not parsed yet
+    std::string out_;                  ///< the answer's head, or all of a small answer
+    std::string remote_address_;
+    std::optional<PeerCertificate> peer_certificate_;
+    std::shared_ptr<WebSocketSession> websocket_;
+    std::vector<CachedMetrics> cached_metrics_;
+    asio::cancellation_signal cancel_;
+    asio::steady_timer wake_; ///< ends a stream's sleep and waits for the watching read
+    std::array<char, 512> watch_space_{};
+    std::atomic<std::chrono::steady_clock::rep> deadline_;
+    Phase phase_ = Phase::kHandshake;
+    bool watching_ = false; ///< a read is pending beside a streamed answer
+    bool streaming_ = false;
+    bool chunked_ = false;
+    bool peer_gone_ = false;
+    bool killed_ = false;
+};
+
+} // namespace fathom::net

@@ -1,0 +1,210 @@
+#include "core/net/server.hpp"
+
+#include "core/base/log.hpp"
+#include "core/net/connection.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+
+namespace fathom::net {
+
+bool ServerCore::add(const std::shared_ptr<Connection>& connection)
+{
+    const std::scoped_lock lock(mutex_);
+    if (connections_.size() >= limits.connections) return false;
+    connections_.insert(connection);
+    return true;
+}
+
+void ServerCore::remove(const std::shared_ptr<Connection>& connection)
+{
+    bool last = false;
+    {
+        const std::scoped_lock lock(mutex_);
+        connections_.erase(connection);
+        last = connections_.empty();
+    }
+    if (last && stopping.load() && on_empty) on_empty();
+}
+
+std::vector<std::shared_ptr<Connection>> ServerCore::connections() const
+{
+    const std::scoped_lock lock(mutex_);
+    return {connections_.begin(), connections_.end()};
+}
+
+bool ServerCore::is_empty() const
+{
+    const std::scoped_lock lock(mutex_);
+    return connections_.empty();
+}
+
+/// Everything here runs on `strand`, but listen(), which comes before.
+struct Server::State : std::enable_shared_from_this<Server::State> {
+    State(asio::io_context& io, TlsContext tls, Router router, ServerLimits limits, Metrics& metrics)
+        : context(io), strand(asio::make_strand(io)), acceptor(strand), pause(strand), sweep(strand), drained(strand),
+          core(std::make_shared<ServerCore>(std::move(tls), std::move(router), limits, metrics))
+    {
+    }
+
+    asio::io_context& context;
+    const Strand strand;
+    Tcp::acceptor acceptor;
+    asio::steady_timer pause;   ///< between failed accepts
+    asio::steady_timer sweep;   ///< between looks at the deadlines
+    asio::steady_timer drained; ///< cancelled when the last connection has gone
+    std::shared_ptr<ServerCore> core;
+    std::uint16_t port = 0;
+    bool finished = false;
+
+    Result<void> bind(const AddressPort& address);
+    void start();
+    asio::awaitable<void> accept_connections(std::shared_ptr<State> self);
+    asio::awaitable<void> sweep_deadlines(std::shared_ptr<State> self);
+    asio::awaitable<void> stop(std::shared_ptr<State> self, std::chrono::seconds grace);
+    void shut_down_now();
+};
+
+Result<void> Server::State::bind(const AddressPort& address)
+{
+    const std::string text = address.host + ":" + std::to_string(address.port);
+    const auto refuse = [&](const boost::system::error_code& ec) {
+        return Error{Errc::kUnavailable, "cannot listen on " + text + ": " + ec.message()};
+    };
+    boost::system::error_code ec;
+    Tcp::resolver resolver(context);
+    const auto found = resolver.resolve(address.host, std::to_string(address.port), Tcp::resolver::passive, ec);
+    if (ec) return refuse(ec);
+    const Tcp::endpoint endpoint = found.begin()->endpoint();
+    acceptor.open(endpoint.protocol(), ec);
+    if (!ec) acceptor.set_option(Tcp::acceptor::reuse_address(true), ec);
+    // "::" takes IPv4 clients too, whatever the system's default.
+    if (!ec && endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only(false), ec);
+    if (!ec) acceptor.bind(endpoint, ec);
+    if (!ec) acceptor.listen(asio::socket_base::max_listen_connections, ec);
+    if (!ec) port = acceptor.local_endpoint(ec).port();
+    if (!ec) return {};
+    boost::system::error_code ignored;
+    acceptor.close(ignored);
+    return refuse(ec);
+}
+
+void Server::State::start()
+{
+    // The handler may outlive the server: it must not keep the state alive in a circle.
+    core->on_empty = [weak = weak_from_this()] {
+        if (const auto state = weak.lock()) asio::post(state->strand, [state] { state->drained.cancel(); });
+    };
+    auto done = [](const std::exception_ptr& thrown) {
+        if (thrown) log_error("server_failed", {});
+    };
+    asio::co_spawn(strand, accept_connections(shared_from_this()), done);
+    asio::co_spawn(strand, sweep_deadlines(shared_from_this()), done);
+}
+
+asio::awaitable<void> Server::State::accept_connections(std::shared_ptr<State>)
+{
+    constexpr std::chrono::milliseconds kPause{100};
+    while (acceptor.is_open()) {
+        Strand session = asio::make_strand(context);
+        auto [ec, socket] = co_await acceptor.async_accept(asio::any_io_executor(session), kAsTuple);
+        if (!acceptor.is_open()) co_return;
+        if (ec) {
+            // Out of file descriptors, say: the waiting client stays in the backlog meanwhile.
+            log_warning("accept_failed", {{"error", ec.message()}});
+            pause.expires_after(kPause);
+            co_await pause.async_wait(kAsTuple);
+            continue;
+        }
+        boost::system::error_code ignored;
+        socket.set_option(Tcp::no_delay(true), ignored);
+        socket.set_option(asio::socket_base::keep_alive(true), ignored);
+        const auto connection = std::make_shared<Connection>(core, std::move(session), std::move(socket));
+        if (core->add(connection))
+            connection->start();
+        else
+            log_warning("too_many_connections", {{"limit", core->limits.connections}});
+    }
+}
+
+asio::awaitable<void> Server::State::sweep_deadlines(std::shared_ptr<State>)
+{
+    constexpr std::chrono::milliseconds kInterval{200};
+    while (!finished) {
+        sweep.expires_after(kInterval);
+        co_await sweep.async_wait(kAsTuple);
+        const auto now = std::chrono::steady_clock::now();
+        for (const auto& connection : core->connections())
+            connection->check_deadline(now);
+    }
+}
+
+asio::awaitable<void> Server::State::stop(std::shared_ptr<State>, std::chrono::seconds grace)
+{
+    boost::system::error_code ignored;
+    core->stopping = true;
+    acceptor.close(ignored);
+    pause.cancel();
+    for (const auto& connection : core->connections())
+        connection->begin_stop();
+
+    const auto limit = std::chrono::steady_clock::now() + grace;
+    while (!core->is_empty() && std::chrono::steady_clock::now() < limit) {
+        drained.expires_at(limit);
+        co_await drained.async_wait(kAsTuple);
+    }
+    for (const auto& connection : core->connections())
+        connection->kill();
+    while (!core->is_empty()) {
+        drained.expires_at(asio::steady_timer::time_point::max());
+        co_await drained.async_wait(kAsTuple);
+    }
+    finished = true;
+    sweep.cancel();
+}
+
+void Server::State::shut_down_now()
+{
+    boost::system::error_code ignored;
+    core->stopping = true;
+    acceptor.close(ignored);
+    pause.cancel();
+    for (const auto& connection : core->connections())
+        connection->kill();
+    finished = true;
+    sweep.cancel();
+}
+
+Server::Server(asio::io_context& context, TlsContext tls, Router router, ServerLimits limits, Metrics& metrics)
+    : state_(std::make_shared<State>(context, std::move(tls), std::move(router), limits, metrics))
+{
+}
+
+Server::~Server()
+{
+    asio::post(state_->strand, [state = state_] { state->shut_down_now(); });
+}
+
+Result<void> Server::listen(const AddressPort& address)
+{
+    Result<void> bound = state_->bind(address);
+    if (bound) state_->start();
+    return bound;
+}
+
+std::uint16_t Server::port() const
+{
+    return state_->port;
+}
+
+asio::awaitable<void> Server::stop(std::chrono::seconds grace)
+{
+    const std::shared_ptr<State> state = state_;
+    asio::awaitable<void> work = state->stop(state, grace);
+    co_await asio::co_spawn(state->strand, std::move(work), asio::use_awaitable);
+}
+
+} // namespace fathom::net
