@@ -1,0 +1,91 @@
+#include "core/base/settings.hpp"
+
+#include "core/base/file.hpp"
+#include "core/base/id.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace fathom {
+namespace {
+
+SettingsProgram program()
+{
+    return {"sample",
+            "A sample.",
+            "SAMPLE_TEST_",
+            {{"listen", "127.0.0.1:1", "where to listen", check_address_port},
+             {"period_s", "10", "a period", check_number(1, 100)},
+             {"key", "", "a secret", nullptr, true}}};
+}
+
+SettingsOutcome read(std::vector<const char*> arguments)
+{
+    arguments.insert(arguments.begin(), "sample");
+    return read_settings(program(), static_cast<int>(arguments.size()), arguments.data());
+}
+
+/// A file that is gone after the test.
+struct TemporaryFile {
+    std::filesystem::path path = std::filesystem::temp_directory_path() / ("fathom-test-" + new_ulid());
+    explicit TemporaryFile(std::string_view content) { EXPECT_TRUE(write_file(path, content)); }
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    ~TemporaryFile() { std::filesystem::remove(path); }
+};
+
+TEST(Settings, FlagsWinOverTheEnvironmentAndThatOverTheFile)
+{
+    const TemporaryFile file("listen = \"127.0.0.1:2\"\nperiod_s = 20\nkey = \"k\"\n");
+    ::setenv("SAMPLE_TEST_LISTEN", "127.0.0.1:3", 1);
+    ::setenv("SAMPLE_TEST_PERIOD_S", "30", 1);
+
+    const SettingsOutcome outcome = read({"--config", file.path.c_str(), "--listen", "127.0.0.1:4"});
+    ::unsetenv("SAMPLE_TEST_LISTEN");
+    ::unsetenv("SAMPLE_TEST_PERIOD_S");
+
+    ASSERT_EQ(outcome.kind, SettingsOutcome::Kind::kRun);
+    EXPECT_EQ(outcome.settings.text("listen"), "127.0.0.1:4");
+    EXPECT_DOUBLE_EQ(outcome.settings.number("period_s"), 30);
+    EXPECT_EQ(outcome.settings.text("key"), "k");
+}
+
+TEST(Settings, ReportsAllErrorsAtOnce)
+{
+    const TemporaryFile file("surprise = 1\nlisten = \"nowhere\"\n");
+
+    testing::internal::CaptureStderr();
+    const SettingsOutcome outcome = read({"--config", file.path.c_str(), "--period-s", "1000"});
+    const std::string text = testing::internal::GetCapturedStderr();
+
+    EXPECT_EQ(outcome.kind, SettingsOutcome::Kind::kExit);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_NE(text.find("\"surprise\" is not a setting"), std::string::npos) << text;
+    EXPECT_NE(text.find("listen ("), std::string::npos) << text;
+    EXPECT_NE(text.find("period_s (--period-s): \"1000\" must be a number between 1 and 100"), std::string::npos) << text;
+}
+
+TEST(Settings, PrintConfigHidesSecretsAndNamesSources)
+{
+    testing::internal::CaptureStdout();
+    const SettingsOutcome outcome = read({"--print-config", "--key", "topsecret"});
+    const std::string text = testing::internal::GetCapturedStdout();
+
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(text.find("topsecret"), std::string::npos);
+    EXPECT_NE(text.find("listen = \"127.0.0.1:1\"  # default"), std::string::npos) << text;
+    EXPECT_NE(text.find("# --key"), std::string::npos) << text;
+}
+
+TEST(AddressPort, KnowsIpv6)
+{
+    EXPECT_EQ(parse_address_port("[::1]:8443").value().host, "::1");
+    EXPECT_EQ(parse_address_port("host:0").value().port, 0);
+    for (const char* text : {"", "host", ":1", "host:", "host:65536", "::1:80", "host:80x"})
+        EXPECT_FALSE(parse_address_port(text)) << text;
+}
+
+} // namespace
+} // namespace fathom

@@ -1,0 +1,147 @@
+#include "core/base/clock.hpp"
+#include "core/base/file.hpp"
+#include "core/base/id.hpp"
+#include "core/base/metrics.hpp"
+#include "core/base/secret.hpp"
+#include "core/base/yaml.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+#include <sys/stat.h>
+#include <thread>
+
+namespace fathom {
+namespace {
+
+TEST(Rfc3339, SurvivesTheWayThroughText)
+{
+    const Timestamp time = parse_rfc3339("2026-12-01T18:00:00.123456Z").value();
+
+    EXPECT_EQ(format_rfc3339(time), "2026-12-01T18:00:00.123456Z");
+    EXPECT_EQ(parse_rfc3339("2026-12-01T20:30:00.123456+02:30").value(), time);
+    EXPECT_EQ(format_rfc3339(parse_rfc3339("2024-02-29T00:00:00Z").value()), "2024-02-29T00:00:00.000000Z");
+}
+
+TEST(Rfc3339, RefusesWhatIsNoTime)
+{
+    for (const char* text : {"", "2026-12-01", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z", "2026-12-01T24:00:00Z",
+                             "2026-12-01T00:00:00", "2026-12-01T00:00:00Zx", "2026-12-01T00:00:00.Z", "tomorrow"})
+        EXPECT_FALSE(parse_rfc3339(text)) << text;
+}
+
+TEST(Ulid, AscendsWithinAProcessAndNeverRepeats)
+{
+    std::set<std::string> seen;
+    std::string last;
+    for (int i = 0; i < 10000; ++i) {
+        const std::string ulid = new_ulid();
+        EXPECT_LT(last, ulid);
+        EXPECT_TRUE(is_ulid(ulid)) << ulid;
+        last = ulid;
+        seen.insert(ulid);
+    }
+    EXPECT_EQ(seen.size(), 10000U);
+}
+
+TEST(Ids, OfOneKindAreNotOfAnother)
+{
+    const JobId id = JobId::make();
+
+    EXPECT_EQ(JobId::parse(id.value), id);
+    EXPECT_FALSE(AttemptId::parse(id.value));
+    EXPECT_FALSE(JobId::parse("job_"));
+    EXPECT_FALSE(JobId::parse("job_01J00000000000000000000lower"));
+    EXPECT_FALSE(JobId::parse("job_'; DROP TABLE job; --000000"));
+}
+
+TEST(Base64, DecodesWhatItEncoded)
+{
+    for (const std::string& data : {std::string(), std::string("a"), std::string("ab"), std::string("abc"),
+                                    std::string("\0\xff\n", 3), std::string(1000, 'x')}) {
+        const Base64Decoded decoded = base64_decode(base64_encode(data));
+        EXPECT_TRUE(decoded.ok);
+        EXPECT_EQ(decoded.data, data);
+    }
+    EXPECT_FALSE(base64_decode("a").ok);
+    EXPECT_FALSE(base64_decode("a$==").ok);
+}
+
+TEST(Sha256, OfAKnownText)
+{
+    EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Secrets, AreLongAndDiffer)
+{
+    EXPECT_EQ(new_secret("fth_").size(), 4U + 43U);
+    EXPECT_NE(new_secret(""), new_secret(""));
+}
+
+TEST(WriteFile, ReplacesWithTheGivenMode)
+{
+    const std::filesystem::path path = std::filesystem::temp_directory_path() / ("fathom-test-" + new_ulid());
+
+    ASSERT_TRUE(write_file(path, "one", 0600));
+    ASSERT_TRUE(write_file(path, "two", 0600));
+
+    EXPECT_EQ(read_file(path).value(), "two");
+    struct stat status = {};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777U, 0600U);
+    EXPECT_EQ(read_file(path, 2).error().code, Errc::kTooLarge);
+    std::filesystem::remove(path);
+    EXPECT_EQ(read_file(path).error().code, Errc::kNotFound);
+    EXPECT_EQ(write_file("/nonexistent/x", "").error().code, Errc::kUnavailable);
+}
+
+TEST(Metrics, AreExposedInPrometheusText)
+{
+    Metrics metrics;
+    metrics.count("fathom_jobs_total", "Jobs.", {{"state", "failed"}}, 2);
+    metrics.count("fathom_jobs_total", "Jobs.", {{"state", "failed"}});
+    metrics.set("fathom_free_units", "Units.", 7);
+    metrics.observe_seconds("fathom_wait_seconds", "Waits.", 0.3);
+
+    const std::string text = metrics.expose();
+
+    EXPECT_NE(text.find("fathom_jobs_total{state=\"failed\"} 3"), std::string::npos) << text;
+    EXPECT_NE(text.find("fathom_free_units 7"), std::string::npos);
+    EXPECT_NE(text.find("fathom_wait_seconds_bucket{le=\"0.5\"} 1"), std::string::npos);
+}
+
+TEST(Yaml, ReadsTheCoreSchema)
+{
+    const Result<Json> json = parse_yaml(R"(
+name: si-bulk
+count: 3
+big: 2.0e9
+flag: true
+nothing:
+quoted: "3"
+list: [a, 1, {b: 2}]
+text: |
+  two
+  lines
+)");
+
+    ASSERT_TRUE(json) << json.error().detail;
+    EXPECT_EQ(*json, Json::parse(R"({"name": "si-bulk", "count": 3, "big": 2e9, "flag": true, "nothing": null,
+        "quoted": "3", "list": ["a", 1, {"b": 2}], "text": "two\nlines\n"})"));
+}
+
+TEST(Yaml, RefusesWhatCouldHarm)
+{
+    EXPECT_FALSE(parse_yaml("a: &x [1]\nb: *x")) << "aliases";
+    EXPECT_FALSE(parse_yaml("a: 1\na: 2")) << "a key that stands twice";
+    EXPECT_FALSE(parse_yaml(std::string(200, '[')));
+    EXPECT_FALSE(parse_yaml("a: [1"));
+    EXPECT_FALSE(parse_yaml(""));
+    const Result<Json> wrong = parse_yaml("a: 1\n b: 2\n");
+    ASSERT_FALSE(wrong);
+    EXPECT_NE(wrong.error().detail.find("line 2"), std::string::npos) << wrong.error().detail;
+}
+
+} // namespace
+} // namespace fathom
