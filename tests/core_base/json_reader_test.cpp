@@ -8,7 +8,8 @@ namespace {
 std::vector<std::string> fields_of(const std::vector<FieldError>& errors)
 {
     std::vector<std::string> fields;
-    for (const FieldError& error : errors) fields.push_back(error.field);
+    for (const FieldError& error : errors)
+        fields.push_back(error.field);
     return fields;
 }
 
@@ -30,7 +31,8 @@ TEST(ParseJson, BoundsNestingBeforeItBuildsATree)
 
     ASSERT_FALSE(json);
     EXPECT_EQ(json.error().detail, "nested deeper than 32 levels");
-    EXPECT_TRUE(parse_json("[\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"]")) << "brackets in strings do not nest";
+    EXPECT_TRUE(parse_json("[\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"]"))
+        << "brackets in strings do not nest";
 }
 
 TEST(ParseJson, BoundsTheSize)
@@ -65,7 +67,8 @@ TEST(ObjectReader, KeepsIntegersInRange)
     std::vector<FieldError> errors;
     ObjectReader reader(json, "", errors);
 
-    for (const char* name : {"a", "b", "c"}) reader.required_integer(name, 0, 10);
+    for (const char* name : {"a", "b", "c"})
+        reader.required_integer(name, 0, 10);
     EXPECT_EQ(errors.size(), 3U);
     EXPECT_EQ(reader.required_integer("d", 0, 10), 10);
     EXPECT_EQ(errors.size(), 3U);

@@ -1,7 +1,6 @@
-#include "core/base/settings.hpp"
-
 #include "core/base/file.hpp"
 #include "core/base/id.hpp"
+#include "core/base/settings.hpp"
 
 #include <gtest/gtest.h>
 
@@ -64,7 +63,8 @@ TEST(Settings, ReportsAllErrorsAtOnce)
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_NE(text.find("\"surprise\" is not a setting"), std::string::npos) << text;
     EXPECT_NE(text.find("listen ("), std::string::npos) << text;
-    EXPECT_NE(text.find("period_s (--period-s): \"1000\" must be a number between 1 and 100"), std::string::npos) << text;
+    EXPECT_NE(text.find("period_s (--period-s): \"1000\" must be a number between 1 and 100"), std::string::npos)
+        << text;
 }
 
 TEST(Settings, PrintConfigHidesSecretsAndNamesSources)

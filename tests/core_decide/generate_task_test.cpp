@@ -28,8 +28,10 @@ TEST(ScaleCount, DoesNotOverflow)
 
 TEST(GenerateProbeTask, JoinsEqualOperatorsAndKeepsSizes)
 {
-    const std::vector<OperatorUse> operators{{"dgemm", 1, {{"m", 512}}, 1500}, {"fft3d", 1, {{"n", 64}}, 20},
-                                             {"dgemm", 1, {{"m", 512}}, 1500}, {"dgemm", 1, {{"m", 64}}, 5000}};
+    const std::vector<OperatorUse> operators{{"dgemm", 1, {{"m", 512}}, 1500},
+                                             {"fft3d", 1, {{"n", 64}}, 20},
+                                             {"dgemm", 1, {{"m", 512}}, 1500},
+                                             {"dgemm", 1, {{"m", 64}}, 5000}};
 
     const ProbeTask task = generate_probe_task("mix", operators);
 

@@ -57,7 +57,8 @@ std::vector<std::string> feasible_names(const Decision& decision)
 // M8, golden: which unit types can run which probe task (M13a).
 TEST(Route, GoldenCatalog)
 {
-    const std::vector catalog{unit_type("u1", {"op1", "op3", "op4"}, 10), unit_type("u2", {"op1", "op2", "op3", "op5"}, 20),
+    const std::vector catalog{unit_type("u1", {"op1", "op3", "op4"}, 10),
+                              unit_type("u2", {"op1", "op2", "op3", "op5"}, 20),
                               unit_type("u3", {"op1", "op2", "op5"}, 5)};
     using Names = std::vector<std::string>;
 
@@ -124,7 +125,8 @@ TEST(Route, ACandidateWithoutMeasurementsRanksLast)
 
 TEST(Route, NamesTheReasonAndCriterionOfEachInfeasibleCandidate)
 {
-    std::vector catalog{unit_type("drained", {"dgemm"}), unit_type("without", {"fft1d"}), unit_type("small", {"dgemm"})};
+    std::vector catalog{unit_type("drained", {"dgemm"}), unit_type("without", {"fft1d"}),
+                        unit_type("small", {"dgemm"})};
     catalog[0].closed_reason = "the center is drained";
     catalog[0].unit_count = 8;
     RouteRequest request = job({demand("dgemm", 1)});
@@ -198,10 +200,13 @@ rc::Gen<std::vector<UnitTypeView>> any_catalog()
         const int size = *rc::gen::inRange(1, 9);
         for (int i = 0; i < size; ++i) {
             UnitTypeView view = unit_type("c" + std::to_string(i), {"dgemm", "fft1d"}, *rc::gen::inRange(1, 5));
-            if (*rc::gen::inRange(0, 4) > 0) view.measured.push_back(measured("dgemm", *rc::gen::inRange(1, 100) / 1e4));
-            if (*rc::gen::inRange(0, 4) > 0) view.measured.push_back(measured("fft1d", *rc::gen::inRange(1, 100) / 1e4));
+            if (*rc::gen::inRange(0, 4) > 0)
+                view.measured.push_back(measured("dgemm", *rc::gen::inRange(1, 100) / 1e4));
+            if (*rc::gen::inRange(0, 4) > 0)
+                view.measured.push_back(measured("fft1d", *rc::gen::inRange(1, 100) / 1e4));
             const int busy = *rc::gen::inRange(0, static_cast<int>(view.unit_count) + 1);
-            for (int j = 0; j < busy; ++j) view.busy_s.push_back(*rc::gen::inRange(0, 60));
+            for (int j = 0; j < busy; ++j)
+                view.busy_s.push_back(*rc::gen::inRange(0, 60));
             if (*rc::gen::inRange(0, 6) == 0) view.closed_reason = "closed";
             catalog.push_back(std::move(view));
         }
@@ -227,7 +232,8 @@ RC_GTEST_PROP(RouteProperty, AFasterMeasurementNeverMakesAUnitTypeLose, ())
     const std::string winner = before.candidates[*before.winner].center;
     for (UnitTypeView& view : catalog) {
         if (view.center_name != winner) continue;
-        for (MeasuredOperator& one : view.measured) one.median_s = one.ci_low_s = one.ci_high_s = one.median_s / 2;
+        for (MeasuredOperator& one : view.measured)
+            one.median_s = one.ci_low_s = one.ci_high_s = one.median_s / 2;
     }
 
     const Decision after = route(request, catalog);
