@@ -1,0 +1,269 @@
+"""Starts real parts of Fathom as processes: fathomd with its embedded PostgreSQL, agents, the CLI."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import requests
+
+BIN = pathlib.Path(os.environ["FATHOM_BIN"])
+SLOWER = 4 if os.environ.get("FATHOM_SANITIZED") else 1
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until(condition, limit_s=30, what="the condition"):
+    """Polls until the condition gives something true, and returns that."""
+    end = time.monotonic() + limit_s * SLOWER
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"{what} did not come true within {limit_s * SLOWER} s")
+        time.sleep(0.05)
+
+
+class Process:
+    """A program of ours with its log in a file."""
+
+    def __init__(self, name, arguments, log_path, environment=None):
+        self.name = name
+        self.arguments = [str(a) for a in arguments]
+        self.log_path = log_path
+        self.environment = {**os.environ, **(environment or {})}
+        self.process = None
+
+    def start(self):
+        log = open(self.log_path, "ab")
+        self.process = subprocess.Popen(
+            self.arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self.environment)
+        log.close()
+        return self
+
+    def log(self):
+        return self.log_path.read_text(errors="replace")
+
+    def alive(self):
+        return self.process is not None and self.process.poll() is None
+
+    def kill(self):
+        """kill -9: no chance to tidy up."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self, limit_s=30):
+        """SIGTERM; the exit status."""
+        if not self.alive():
+            return self.process.returncode if self.process else None
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(limit_s * SLOWER)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError(f"{self.name} did not stop within {limit_s} s:\n{self.log()[-4000:]}")
+
+
+class Rest:
+    """The REST interface with one token."""
+
+    def __init__(self, url, ca, token):
+        self.url = url
+        self.session = requests.Session()
+        self.session.verify = str(ca)
+        if token:
+            self.session.headers["Authorization"] = f"Bearer {token}"
+
+    def call(self, method, path, **arguments):
+        prefix = "" if path.startswith(("/healthz", "/readyz", "/metrics", "/openapi")) else "/api/v1"
+        return self.session.request(method, self.url + prefix + path, timeout=60 * SLOWER, **arguments)
+
+    def get(self, path, **arguments):
+        answer = self.call("GET", path, **arguments)
+        assert answer.status_code == 200, f"GET {path}: {answer.status_code} {answer.text}"
+        return answer.json()
+
+    def post(self, path, body, expect=201, **arguments):
+        answer = self.call("POST", path, json=body, **arguments)
+        assert answer.status_code == expect, f"POST {path}: {answer.status_code} {answer.text}"
+        return answer.json()
+
+    def items(self, path):
+        """Every item of a list, page by page."""
+        items, token = [], None
+        while True:
+            separator = "&" if "?" in path else "?"
+            page = self.get(path + (f"{separator}page_token={token}" if token else ""))
+            items += page["items"]
+            token = page["next_page_token"]
+            if not token:
+                return items
+
+
+class Server:
+    """One fathomd with a state folder of its own."""
+
+    def __init__(self, folder, name="fathomd", database=None, settings=()):
+        self.name = name
+        self.state_dir = folder / name
+        self.state_dir.mkdir(exist_ok=True)
+        self.state_dir.chmod(0o755)
+        self.port, self.agent_port = free_port(), free_port()
+        arguments = [BIN / "fathomd", "--state-dir", self.state_dir, "--listen", f"127.0.0.1:{self.port}",
+                     "--agent-listen", f"127.0.0.1:{self.agent_port}", *settings]
+        if database:
+            arguments += ["--database", database]
+        self.process = Process(name, arguments, folder / f"{name}.log")
+        self.url = f"https://127.0.0.1:{self.port}"
+
+    @property
+    def ca(self):
+        return self.state_dir / "ca.pem"
+
+    def start(self):
+        self.process.start()
+        wait_until(self.is_ready, 60, f"{self.name} being ready")
+        return self
+
+    def is_ready(self):
+        assert self.process.alive(), f"{self.name} ended:\n{self.process.log()[-4000:]}"
+        try:
+            return self.ca.exists() and requests.get(
+                self.url + "/readyz", verify=str(self.ca), timeout=5).status_code == 200
+        except requests.RequestException:
+            return False
+
+    def postgres_pid(self):
+        """The process id of the embedded PostgreSQL."""
+        pids = [p for p in self.state_dir.rglob("postmaster.pid")]
+        assert pids, "no postmaster.pid below the state folder"
+        return int(pids[0].read_text().splitlines()[0])
+
+
+class Agent:
+    """One center's agent."""
+
+    def __init__(self, folder, name, config):
+        self.name = name
+        self.state_dir = folder / f"agent-{name}"
+        self.state_dir.mkdir()
+        self.state_dir.chmod(0o755)
+        self.config = folder / f"{name}.toml"
+        self.config.write_text(config)
+        self.process = Process(
+            name, [BIN / "fathom-agent", "run", "--state-dir", self.state_dir, "--config", self.config],
+            folder / f"{name}.log")
+
+    def enrol(self, server, rest):
+        token = rest.post("/enrolment-tokens", {"center_name": self.name})["token"]
+        token_file = self.state_dir.parent / f"{self.name}.token"
+        token_file.write_text(token)
+        outcome = subprocess.run(
+            [BIN / "fathom-agent", "enrol", "--server", f"127.0.0.1:{server.agent_port}", "--ca", server.ca,
+             "--token-file", token_file, "--state-dir", self.state_dir], capture_output=True, text=True)
+        assert outcome.returncode == 0, outcome.stderr
+        token_file.unlink()
+        return self
+
+    def start(self):
+        self.process.start()
+        return self
+
+
+def agent_config(cores="0", unit_name="core", cores_per_unit=1, unit_count=1, core_type=None, extra=""):
+    """A config file of an agent; several units may share a core, which only tests do."""
+    lines = [f'cores = "{cores}"', extra]
+    if core_type:
+        lines += ["[environment]", f'OPENBLAS_CORETYPE = "{core_type}"']
+    lines += ["[[unit_type]]", f'name = "{unit_name}"', f"cores_per_unit = {cores_per_unit}", f"unit_count = {unit_count}"]
+    return "\n".join(lines) + "\n"
+
+
+class Network:
+    """A folder with a server and its agents; everything is stopped and removed at the end."""
+
+    def __init__(self, settings=()):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-e2e-"))
+        self.folder.chmod(0o755)
+        self.servers, self.agents = [], []
+        self.server = self.add_server(settings=settings)
+
+    def add_server(self, **arguments):
+        server = Server(self.folder, f"fathomd-{len(self.servers)}", **arguments).start()
+        self.servers.append(server)
+        return server
+
+    @property
+    def admin_token(self):
+        return (self.server.state_dir / "admin.token").read_text().strip()
+
+    @property
+    def rest(self):
+        return self.rest_of(self.server)
+
+    def rest_of(self, server, token=None):
+        return Rest(server.url, server.ca, token or self.admin_token)
+
+    def add_agent(self, name, config=None, server=None):
+        server = server or self.server
+        agent = Agent(self.folder, name, config or agent_config()).enrol(server, self.rest).start()
+        self.agents.append(agent)
+        wait_until(lambda: self.center(name)["state"] == "online", 30, f"center {name} being online")
+        return agent
+
+    def center(self, name):
+        return next(c for c in self.rest.items("/centers") if c["name"] == name)
+
+    def cli(self, *arguments, expect=0, stdin=None, token=None):
+        """Runs `fathom`; its standard output."""
+        environment = {**os.environ, "FATHOM_URL": self.server.url, "FATHOM_CA": str(self.server.ca),
+                       "FATHOM_TOKEN": token or self.admin_token}
+        outcome = subprocess.run([BIN / "fathom", *map(str, arguments)], capture_output=True, text=True,
+                                 env=environment, input=stdin, timeout=120 * SLOWER)
+        assert outcome.returncode == expect, \
+            f"fathom {arguments}: exit {outcome.returncode}\n{outcome.stdout}\n{outcome.stderr}"
+        return outcome.stdout
+
+    def submit(self, rest=None, **spec):
+        return (rest or self.rest).post("/jobs", spec)
+
+    def job(self, job_id, rest=None):
+        return (rest or self.rest).get(f"/jobs/{job_id}")
+
+    def wait_job(self, job_id, limit_s=60, rest=None):
+        """The job in its end state."""
+        return wait_until(
+            lambda: (lambda job: job if job["state"] in ("succeeded", "failed", "cancelled") else None)(
+                self.job(job_id, rest)), limit_s, f"the end of {job_id}")
+
+    def close(self):
+        for agent in self.agents:
+            if agent.process.alive():
+                agent.process.stop()
+        for server in reversed(self.servers):
+            if server.process.alive():
+                server.process.stop()
+        # Supervisors of jobs that still run hold the agents' folders.
+        subprocess.run(["pkill", "-9", "-f", str(self.folder)], check=False)
+        if not os.environ.get("FATHOM_KEEP"):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def dump_logs(self, lines=60):
+        text = ""
+        for process in [s.process for s in self.servers] + [a.process for a in self.agents]:
+            text += f"--- {process.name}\n" + "\n".join(process.log().splitlines()[-lines:]) + "\n"
+        return text
+
+
+def save_json(path, value):
+    path.write_text(json.dumps(value, indent=2))

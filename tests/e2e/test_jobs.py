@@ -1,0 +1,157 @@
+"""What a job gets and how its end is told: the local executor behind a real agent, seen through REST."""
+import os
+import time
+
+import pytest
+import requests
+
+from network import wait_until
+
+
+def run(network, command=None, **spec):
+    job = network.submit(command=command or ["sh", "-c", spec.pop("shell")], **spec)
+    return network.wait_job(job["id"])
+
+
+def stdout(network, job):
+    return network.rest.call("GET", f"/jobs/{job['id']}/logs/stdout").content
+
+
+def test_exit_codes_and_signals_are_told_truly(network):
+    assert run(network, shell="exit 3")["exit_code"] == 3
+    failed = run(network, shell="exit 3")
+    assert failed["state"] == "failed" and "3" in failed["end_reason"]
+    killed = run(network, shell="kill -SEGV $$")
+    assert killed["state"] == "failed" and killed["attempt"]["signal"] == 11 and killed["exit_code"] is None
+
+
+def test_a_program_that_does_not_exist_fails_with_the_reason(network):
+    job = run(network, ["/no/such/program"])
+    assert job["state"] == "failed" and job["attempt"]["outcome"] == "failed_to_start"
+    assert "no/such/program" in job["end_reason"]
+
+
+def test_the_wall_limit_ends_the_whole_process_group(network):
+    started = time.monotonic()
+    job = run(network, shell="sleep 1000 & sleep 1000", wall_limit_s=1)
+    assert job["state"] == "failed" and job["attempt"]["outcome"] == "wall_limit"
+    assert time.monotonic() - started < 20
+
+
+def test_a_job_gets_what_its_units_hold_and_is_told_so(network):
+    job = run(network, shell="echo $FATHOM_UNITS $FATHOM_CORES $OMP_NUM_THREADS $(nproc) $FATHOM_JOB_ID; id -u; pwd; umask",
+              units={"center": "alpha"})
+    lines = stdout(network, job).decode().splitlines()
+    assert lines[0] == f"1 1 1 1 {job['id']}"
+    if os.geteuid() == 0:
+        assert lines[1] != "0", "users' jobs never run as root"
+    assert lines[3] == "0077"
+
+
+def test_variables_that_the_user_sets_win_and_files_are_there(network):
+    job = run(network, shell="echo $OMP_NUM_THREADS; cat input.txt", environment={"OMP_NUM_THREADS": "7"},
+              files={"input.txt": "grüße\n"})
+    assert stdout(network, job).decode() == "7\ngrüße\n"
+
+
+def test_a_script_runs_by_its_first_line(network):
+    job = network.submit(name="script", script="#!/usr/bin/env python3\nprint(6 * 7)\n")
+    assert network.wait_job(job["id"])["state"] == "succeeded"
+    assert stdout(network, job) == b"42\n"
+
+
+def test_output_is_streamed_while_the_job_runs(network):
+    job = network.submit(command=["sh", "-c", "for i in 1 2 3; do echo line $i; sleep 0.5; done"])
+    wait_until(lambda: network.job(job["id"])["state"] == "running", 30, "running")
+    answer = network.rest.call("GET", f"/jobs/{job['id']}/logs/stdout?follow=true", stream=True)
+    moments = [(time.monotonic(), chunk) for chunk in answer.iter_content(None)]
+    assert b"".join(chunk for _, chunk in moments) == b"line 1\nline 2\nline 3\n"
+    assert moments[-1][0] - moments[0][0] > 0.4, "it came piece by piece"
+
+
+def test_bytes_come_back_as_they_were_written(network):
+    job = run(network, ["python3", "-c", "import sys; sys.stdout.buffer.write(bytes(range(256)) * 4096)"])
+    assert stdout(network, job) == bytes(range(256)) * 4096
+    tail = network.rest.call("GET", f"/jobs/{job['id']}/logs/stdout?offset_bytes=1048320").content
+    assert tail == bytes(range(256))
+
+
+def test_one_job_cannot_read_another_ones_folder(network):
+    holder = network.submit(command=["sh", "-c", "pwd; echo secret > s; sleep 3"], units={"center": "alpha"})
+    wait_until(lambda: stdout(network, holder).strip(), 30, "the folder's name")
+    folder = stdout(network, holder).decode().strip()
+    assert "/" in folder
+    network.wait_job(holder["id"])
+    assert not os.path.exists(folder), "the working folder is removed when the end was reported"
+
+
+@pytest.mark.parametrize("moment", ["queued", "running"])
+def test_a_job_can_be_cancelled(network, moment):
+    blocker = network.submit(command=["sleep", "1000"], units={"center": "alpha"})
+    wait_until(lambda: network.job(blocker["id"])["state"] == "running", 30, "running")
+    job = blocker
+    if moment == "queued":
+        job = network.submit(command=["sleep", "1000"], units={"center": "alpha"})
+        wait_until(lambda: "alpha" in network.job(job["id"])["waiting_reason"], 30, "the reason for waiting")
+    assert network.rest.call("POST", f"/jobs/{job['id']}:cancel").status_code == 202
+    assert network.wait_job(job["id"])["state"] == "cancelled"
+    if moment == "queued":
+        assert network.job(job["id"])["attempt"] is None
+        network.rest.call("POST", f"/jobs/{blocker['id']}:cancel")
+        network.wait_job(blocker["id"])
+    assert network.rest.call("POST", f"/jobs/{job['id']}:cancel").status_code == 409
+
+
+def test_units_are_never_sold_twice(network):
+    jobs = [network.submit(command=["sleep", "0.3"]) for _ in range(8)]
+    ended = [network.wait_job(job["id"], 90) for job in jobs]
+    for center in ("alpha", "beta"):
+        spans = sorted((j["started_at"], j["ended_at"]) for j in ended if j["attempt"]["center"] == center)
+        assert all(a[1] <= b[0] for a, b in zip(spans, spans[1:])), spans
+
+
+def test_a_drained_center_gets_no_new_work(network):
+    network.rest.call("PATCH", "/centers/beta", json={"drained": True})
+    try:
+        jobs = [network.submit(command=["true"]) for _ in range(3)]
+        assert {network.wait_job(j["id"])["attempt"]["center"] for j in jobs} == {"alpha"}
+        waiting = network.submit(command=["true"], units={"center": "beta"})
+        wait_until(lambda: "drained" in network.job(waiting["id"])["waiting_reason"], 15, "the reason")
+    finally:
+        network.rest.call("PATCH", "/centers/beta", json={"drained": False})
+    assert network.wait_job(waiting["id"])["attempt"]["center"] == "beta"
+
+
+def test_pages_hold_every_job_once(network):
+    network.rest.post("/jobs", [{"command": ["true"], "name": f"page-{i}"} for i in range(25)])
+    seen, token = [], None
+    while True:
+        page = network.rest.get("/jobs?page_size=7" + (f"&page_token={token}" if token else ""))
+        seen += [j["id"] for j in page["items"]]
+        token = page["next_page_token"]
+        if not token:
+            break
+    assert len(seen) == len(set(seen)) and seen == sorted(seen, reverse=True)
+    names = {j["name"] for j in network.rest.items("/jobs")}
+    assert names >= {f"page-{i}" for i in range(25)}
+    for job in network.rest.items("/jobs"):
+        network.wait_job(job["id"], 120)
+
+
+def test_live_events_can_be_resumed(network):
+    rest = network.rest
+    headers = {"Accept": "text/event-stream", **rest.session.headers}
+    job = network.submit(command=["true"])
+    network.wait_job(job["id"])
+    events = rest.items(f"/jobs/{job['id']}/events")
+
+    with requests.get(f"{rest.url}/api/v1/events?job={job['id']}", headers={**headers, "Last-Event-ID": str(events[0]["id"])},
+                      verify=rest.session.verify, stream=True, timeout=20) as stream:
+        assert stream.headers["Content-Type"].startswith("text/event-stream")
+        ids = []
+        for line in stream.iter_lines():
+            if line.startswith(b"id:"):
+                ids.append(int(line.split(b":")[1]))
+            if len(ids) == len(events) - 1:
+                break
+    assert ids == [e["id"] for e in events[1:]]

@@ -1,0 +1,136 @@
+"""The main job, end to end: two centers measured, a program routed by what was measured (M1, M8–M10, M15–M17, M22, M23)."""
+import pytest
+
+from network import wait_until
+
+DGEMM = {"id": "dgemm", "parameters": {"m": 512, "n": 512, "k": 512}, "count": 200}
+
+
+@pytest.fixture(scope="module")
+def measured(network):
+    """Both centers measured with the default task."""
+    runs = network.rest.post("/probe-runs", {})["items"]
+    assert {run["center"] for run in runs} == {"alpha", "beta"}
+    for run in runs:
+        wait_until(lambda: network.rest.get(f"/probe-runs/{run['id']}")["state"] != "queued", 90, "the probe run's end")
+        ended = network.rest.get(f"/probe-runs/{run['id']}")
+        assert ended["state"] == "succeeded", ended["error"]
+    return network
+
+
+def test_every_operator_of_every_unit_type_gets_a_score_with_its_spread(measured):
+    scores = measured.rest.items("/scores")
+    operators = {o["id"] for o in measured.rest.items("/operators")}
+    assert operators >= {"dgemm", "fft1d", "fft3d", "spmv", "conv2d", "stream_triad"}
+    assert {(s["center"], s["operator"]) for s in scores} >= {(c, o) for c in ("alpha", "beta") for o in operators}
+    for score in scores:
+        assert score["ci_low_s"] <= score["median_s"] <= score["ci_high_s"]
+        assert score["sample_count"] >= 5 and score["spread"] >= 0
+        assert score["error"] <= score["tolerance"], score
+        assert score["score"] > 0
+
+
+def test_the_centers_really_differ_in_dgemm(measured):
+    rate = {s["center"]: s["rate_flops"] for s in measured.rest.items("/scores?operator=dgemm")}
+    assert rate["beta"] > 1.5 * rate["alpha"]
+
+
+def test_a_dense_job_goes_to_the_center_that_is_measured_faster_and_says_why(measured):
+    job = measured.submit(name="dense", command=["sh", "-c", "echo ran on $FATHOM_UNITS unit; echo to-stderr >&2"],
+                          operators=[DGEMM])
+    ended = measured.wait_job(job["id"], 120)
+    assert ended["state"] == "succeeded" and ended["exit_code"] == 0
+    assert ended["attempt"]["center"] == "beta"
+
+    placement = measured.rest.get(f"/jobs/{job['id']}/placement")
+    candidates = placement["decision"]["candidates"]
+    assert [c["center"] for c in candidates] == ["beta", "alpha"]
+    assert candidates[0]["prediction"]["run_s"] < candidates[1]["prediction"]["run_s"]
+    assert candidates[0]["prediction"]["operators"][0]["basis"] == "measured"
+    assert "later" in candidates[1]["reason"]
+    assert placement["actual"]["run_s"] > 0
+
+    assert measured.rest.call("GET", f"/jobs/{job['id']}/logs/stdout").content == b"ran on 1 unit\n"
+    assert measured.rest.call("GET", f"/jobs/{job['id']}/logs/stderr").content == b"to-stderr\n"
+
+
+def test_a_job_of_an_unmeasured_size_is_measured_first(measured):
+    size = {"m": 300, "n": 300, "k": 300}
+    job = measured.submit(name="fresh", command=["true"], operators=[{"id": "dgemm", "parameters": size, "count": 5000}])
+    ended = measured.wait_job(job["id"], 120)
+    assert ended["state"] == "succeeded"
+
+    states = [e["state"] for e in measured.rest.items(f"/jobs/{job['id']}/events")]
+    assert states == ["queued", "metering", "placed", "dispatched", "running", "succeeded"] or \
+        states == ["queued", "metering", "queued", "placed", "dispatched", "running", "succeeded"]
+    runs = [r for r in measured.rest.items("/probe-runs") if r["cause"] == "arrival"]
+    assert {r["center"] for r in runs} == {"alpha", "beta"}
+    task = measured.rest.get(f"/probe-tasks/{runs[0]['probe_task_id']}")
+    assert task["document"]["operators"] == [{"id": "dgemm", "version": 1, "parameters": size, "count": 5}]
+    # M11's first half: the second job of the type is placed at once.
+    again = measured.submit(name="again", command=["true"], operators=[{"id": "dgemm", "parameters": size, "count": 5000}])
+    measured.wait_job(again["id"])
+    assert "metering" not in [e["state"] for e in measured.rest.items(f"/jobs/{again['id']}/events")]
+
+
+def test_a_job_that_must_not_wait_for_metering_is_placed_on_what_is_known(measured):
+    job = measured.submit(name="hasty", command=["true"], metering_wait_s=0,
+                          operators=[{"id": "dgemm", "parameters": {"m": 200, "n": 200, "k": 200}}])
+    assert measured.wait_job(job["id"])["state"] == "succeeded"
+    decision = measured.rest.get(f"/jobs/{job['id']}/placement")["decision"]
+    assert any("scaled" in text or "interpolated" in text or "measure" in text for text in decision["assumptions"])
+
+
+def test_probes_are_ordinary_jobs_with_a_label(measured):
+    probes = measured.rest.items("/jobs?label=probe")
+    assert probes and all(p["state"] == "succeeded" for p in probes)
+    assert probes[0]["spec"]["command"][0] == "fathom-probe"
+    assert not any(j["label"] == "probe" for j in measured.rest.items("/jobs"))
+
+
+def test_same_work_same_scale_and_raw_results_are_kept(measured):
+    run = measured.rest.items("/probe-runs")[0]
+    result = measured.rest.get(f"/probe-runs/{run['id']}")["result"]
+    assert result["unit_count"] == 1
+    for operator in result["operators"]:
+        assert len(operator["samples_s"]) >= 5 and operator["checksum"]
+
+
+def test_what_the_center_chooses_is_reported(measured):
+    runs = measured.rest.post("/probe-runs", {"operators": [{"id": "dgemm"}], "selection": "center"})["items"]
+    assert {r["selection"] for r in runs} == {"center"} and len(runs) == 2
+    for run in runs:
+        wait_until(lambda: measured.rest.get(f"/probe-runs/{run['id']}")["state"] == "succeeded", 60, "the run")
+        assert measured.rest.get(f"/probe-runs/{run['id']}")["unit_type"] in ("core", "core-large")
+
+
+def test_another_policy_gives_other_scores_from_the_same_results(measured):
+    measured.rest.post("/metric-policies", {"document": {
+        "id": "golden", "kind": "intervals", "figures": [
+            {"figure": "time_s", "weight": 0.7, "steps": [{"below": 1000, "points": 100}, {"points": 10}]},
+            {"figure": "error", "weight": 0.3, "steps": [{"below": 1, "points": 80}, {"points": 0}]}]}})
+    scores = measured.rest.items("/scores?policy=golden")
+    assert scores and all(s["score"] == pytest.approx(94) for s in scores)
+
+
+def test_an_impossible_job_is_refused_at_once_with_the_reason_per_center(measured):
+    answer = measured.rest.call("POST", "/jobs", json={"command": ["true"], "units": {"count": 1000}})
+    assert answer.status_code == 422
+    problem = answer.json()
+    assert problem["code"] == "infeasible"
+    assert sorted(e["field"] for e in problem["errors"]) == ["alpha/core", "beta/core-large"]
+
+
+def test_the_command_line_does_the_same(measured):
+    table = measured.cli("score", "list")
+    assert "alpha" in table and "dgemm" in table
+    assert "alpha" in measured.cli("center", "list") and "core-large" in measured.cli("unit", "list")
+    text = measured.cli("job", "submit", "--operators", "dgemm:m=512;n=512;k=512=100", "--units", "1", "--wait",
+                        "--output", "json", "--", "sh", "-c", "echo $0 $1", "a b", "c")
+    import json
+    job = json.loads(text)
+    assert job["state"] == "succeeded"
+    assert measured.cli("job", "logs", job["id"]) == "a b c\n"
+    explained = measured.cli("job", "explain", job["id"])
+    assert "beta" in explained and "alpha" in explained
+    assert measured.cli("job", "show", "job_01ARZ3NDEKTSV4RRFFQ69G5FAV", expect=5) == ""
