@@ -15,11 +15,12 @@ constexpr char to_lower(char c)
 
 Response problem_of(int status, const Error& error, std::string_view request_id)
 {
-    // Some internal errors carry SQL or paths; nobody outside may see them.
-    const std::string detail = error.code == Errc::kInternal ? "internal error" : error.detail;
+    // Internal errors may carry SQL or paths; nobody outside may see them.
+    const bool is_internal = error.code == Errc::kInternal;
+    const std::string detail = is_internal ? "internal error" : error.detail;
     Json body{{"type", "about:blank"}, {"title", reason_phrase(status)}, {"status", status},
               {"detail", detail},      {"code", to_string(error.code)},  {"request_id", request_id}};
-    if (!error.fields.empty()) {
+    if (!is_internal && !error.fields.empty()) {
         Json& errors = body["errors"] = Json::array();
         for (const FieldError& field : error.fields) {
             errors.push_back({{"field", field.field}, {"detail", field.detail}});

@@ -59,6 +59,7 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
     std::shared_ptr<ServerCore> core;
     std::uint16_t port = 0;
     bool finished = false;
+    std::chrono::steady_clock::time_point next_warning;
 
     Result<void> bind(const AddressPort& address);
     void start();
@@ -66,6 +67,7 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
     asio::awaitable<void> sweep_deadlines(std::shared_ptr<State> self);
     asio::awaitable<void> stop(std::shared_ptr<State> self, std::chrono::seconds grace);
     void shut_down_now();
+    void warn_of_too_many();
 };
 
 Result<void> Server::State::bind(const AddressPort& address)
@@ -128,6 +130,15 @@ asio::awaitable<void> Server::State::accept_connections(std::shared_ptr<State>)
         else
             log_warning("too_many_connections", {{"limit", core->limits.connections}});
     }
+}
+
+void Server::State::warn_of_too_many()
+{
+    // Once a second: a flood of connections must not become a flood of lines.
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_warning) return;
+    next_warning = now + std::chrono::seconds(1);
+    log_warning("too_many_connections", {{"limit", core->limits.connections}});
 }
 
 asio::awaitable<void> Server::State::sweep_deadlines(std::shared_ptr<State>)

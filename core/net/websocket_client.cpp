@@ -22,7 +22,10 @@ asio::awaitable<Outcome> open_on_strand(Endpoint endpoint, TlsContext tls, std::
     const auto session = std::make_shared<WebSocketSession>(std::move(**stream), executor, bounds);
     const Result<void> upgraded = co_await session->handshake(host_header(endpoint), std::move(target));
     if (!upgraded) co_return upgraded.error();
-    co_return session;
+    // The writer keeps the session alive; letting the last reference go must still close it.
+    WebSocket* const socket = session.get();
+    auto close_it = [session](WebSocket*) { session->close("the client has let go"); };
+    co_return std::shared_ptr<WebSocket>(socket, std::move(close_it));
 }
 
 } // namespace

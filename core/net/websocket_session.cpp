@@ -15,15 +15,14 @@ namespace {
 namespace beast = boost::beast;
 namespace websocket = boost::beast::websocket;
 
+/// Beast 1.81 reports a failed teardown in place of the close that came before it, hence the reason.
 Error closed_error(const boost::system::error_code& ec, const websocket::close_reason& reason)
 {
-    if (ec == websocket::error::closed) {
+    if (ec == websocket::error::closed || reason.code != websocket::close_code::none) {
         std::string text = "the peer closed the WebSocket";
         if (!reason.reason.empty()) text += ": " + std::string(reason.reason.data(), reason.reason.size());
         return Error{Errc::kUnavailable, std::move(text)};
     }
-    if (ec == websocket::error::message_too_big || ec == websocket::error::buffer_overflow)
-        return Error{Errc::kTooLarge, "a WebSocket message is over the limit"};
     if (ec == beast::error::timeout) return Error{Errc::kUnavailable, "the WebSocket's peer is silent"};
     return Error{Errc::kUnavailable, "the WebSocket is lost: " + ec.message()};
 }
@@ -51,15 +50,16 @@ Error declined_error(const websocket::response_type& response)
 } // namespace
 
 WebSocketSession::WebSocketSession(TlsStream stream, asio::any_io_executor executor, WebSocketOptions options)
-    : stream_(std::move(stream)), executor_(std::move(executor)), options_(options), wake_(executor_),
-      writer_ended_(executor_)
+    : stream_(std::move(stream)), executor_(std::move(executor)), options_(options), inbox_(options.message_bytes + 1),
+      wake_(executor_), writer_ended_(executor_)
 {
     websocket::stream_base::timeout timeout{};
     timeout.handshake_timeout = options.handshake_time;
     timeout.idle_timeout = options.idle_time;
     timeout.keep_alive_pings = true;
     stream_.set_option(timeout);
-    stream_.read_message_max(options.message_bytes);
+    // The inbox bounds messages: its overflow, unlike Beast's own limit, leaves the saying goodbye to us.
+    stream_.read_message_max(0);
     stream_.auto_fragment(false); // one frame a message: one record for small ones
     stream_.text(true);
 }
@@ -107,6 +107,11 @@ asio::awaitable<Result<std::string>> WebSocketSession::read_on_strand()
 {
     inbox_.clear();
     const auto [ec, size] = co_await stream_.async_read(inbox_, kAsTuple);
+    const bool is_too_large = ec == websocket::error::buffer_overflow || (!ec && size > options_.message_bytes);
+    if (is_too_large) {
+        close_with(websocket::close_code::too_big, "the message is over the limit");
+        co_return Error{Errc::kTooLarge, "a WebSocket message is over the limit"};
+    }
     if (ec) {
         const Error error = closed_error(ec, stream_.reason());
         open_ = false;
@@ -115,7 +120,7 @@ asio::awaitable<Result<std::string>> WebSocketSession::read_on_strand()
         co_return error;
     }
     if (!stream_.got_text()) {
-        close("only text messages are understood");
+        close_with(websocket::close_code::unknown_data, "only text messages are understood");
         co_return Error{Errc::kUnavailable, "the peer sent a binary message"};
     }
     std::string text(static_cast<const char*>(inbox_.cdata().data()), size);
@@ -146,10 +151,16 @@ Result<void> WebSocketSession::send(std::string text)
 
 void WebSocketSession::close(std::string reason)
 {
+    close_with(websocket::close_code::normal, std::move(reason));
+}
+
+void WebSocketSession::close_with(websocket::close_code code, std::string reason)
+{
     constexpr std::size_t kLongestReason = 120;
     if (!open_.exchange(false)) return;
     if (reason.size() > kLongestReason) reason.resize(kLongestReason);
-    asio::dispatch(executor_, [self = shared_from_this(), reason = std::move(reason)]() mutable {
+    asio::dispatch(executor_, [self = shared_from_this(), code, reason = std::move(reason)]() mutable {
+        self->close_code_ = code;
         self->close_reason_ = std::move(reason);
         self->closing_ = true;
         self->wake_.cancel();
@@ -211,7 +222,7 @@ asio::awaitable<void> WebSocketSession::write_until_closed()
     }
     co_await drain();
     if (!stream_.next_layer().next_layer().is_open()) co_return;
-    websocket::close_reason reason(websocket::close_code::normal);
+    websocket::close_reason reason(close_code_);
     reason.reason.assign(close_reason_.data(), close_reason_.size());
     co_await stream_.async_close(reason, kAsTuple);
     drop_connection();

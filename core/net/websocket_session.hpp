@@ -48,6 +48,7 @@ class WebSocketSession final : public WebSocket, public std::enable_shared_from_
 
   private:
     asio::awaitable<Result<std::string>> read_on_strand();
+    void close_with(boost::beast::websocket::close_code code, std::string reason);
     bool is_on_strand() const;
     void start_writer();
     asio::awaitable<void> write_until_closed();
@@ -62,8 +63,9 @@ class WebSocketSession final : public WebSocket, public std::enable_shared_from_
     std::deque<std::string> queue_; ///< strand only
     std::atomic<std::size_t> queued_bytes_{0};
     std::atomic<bool> open_{false}; ///< takes messages
-    std::string close_reason_;      ///< strand only, as the rest
-    asio::steady_timer wake_;       ///< something for the writer
+    boost::beast::websocket::close_code close_code_ = boost::beast::websocket::close_code::normal;
+    std::string close_reason_; ///< strand only, as the rest
+    asio::steady_timer wake_;  ///< something for the writer
     asio::steady_timer writer_ended_;
     bool closing_ = false;
     bool writer_runs_ = false;

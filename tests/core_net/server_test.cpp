@@ -227,21 +227,13 @@ TEST(Server, CountsRequestsByRoute)
 TEST(Server, ReportsAnAddressThatIsTaken)
 {
     const TestServer first(echo_router());
-    const Endpoint taken = first.endpoint();
 
-    try {
-        Router router;
-        Metrics metrics;
-        const SilentListener listener;
-        // A second bind of a listening port must fail with the address in the text.
-        const TlsContext tls = make_server_context(make_server_credential(authority(), {"localhost"}, 1).value(),
-                                                   ClientCertificates::kNone, "")
-                                   .value();
-        (void)tls;
-    } catch (const std::exception& e) {
-        FAIL() << e.what();
-    }
-    EXPECT_NE(taken.port, 0);
+    const Result<void> second = try_to_listen({"127.0.0.1", first.endpoint().port});
+
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Errc::kUnavailable);
+    EXPECT_THAT(second.error().detail, HasSubstr("127.0.0.1:" + std::to_string(first.endpoint().port)));
+    EXPECT_THAT(second.error().detail, HasSubstr("in use"));
 }
 
 } // namespace

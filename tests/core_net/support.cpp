@@ -111,6 +111,15 @@ std::chrono::milliseconds TestServer::stop(std::chrono::seconds grace)
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
 }
 
+Result<void> try_to_listen(const AddressPort& address)
+{
+    asio::io_context io;
+    Metrics metrics;
+    Server server(io, make_server_context(server_credential(), ClientCertificates::kNone, "").value(), Router(), {},
+                  metrics);
+    return server.listen(address);
+}
+
 struct RawClient::State {
     State(const Endpoint& endpoint, const Credential* credential)
         : tls(client_tls(credential)), stream(connected_socket(io, endpoint), *tls)

@@ -63,6 +63,9 @@ class RawClient {
     std::unique_ptr<State> state_;
 };
 
+/// Starts a server on the address and destroys it.
+Result<void> try_to_listen(const AddressPort& address);
+
 /// Runs a coroutine on an io_context of its own; fails the test after 10 s.
 void run_on_loop(std::function<asio::awaitable<void>()> work);
 

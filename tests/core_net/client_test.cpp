@@ -1,0 +1,174 @@
+#include "core/net/task_group.hpp"
+#include "support.hpp"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+namespace fathom::net::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+Router router()
+{
+    Router routes;
+    routes.add(Method::kGet, "/slow", [](Request) -> asio::awaitable<Response> {
+        co_await TaskGroup::sleep(60s);
+        co_return Response();
+    });
+    routes.add(Method::kPost, "/echo",
+               answer_with([](Request& request) { return json_response(200, std::move(request.body)); }));
+    routes.add(Method::kGet, "/host",
+               answer_with([](Request& request) { return json_response(200, std::string(request.header("host"))); }));
+    routes.add(Method::kDelete, "/thing", answer_with([](Request&) {
+                   Response response;
+                   response.status = 204;
+                   return response;
+               }));
+    return routes;
+}
+
+Error error_of(HttpClient client, const std::string& target = "/host")
+{
+    const Result<ClientResponse> response = client.request(Method::kGet, target, {}, "");
+    return response ? Error(Errc::kInternal, "answered " + std::to_string(response->status)) : response.error();
+}
+
+TEST(HttpClient, SaysThatAConnectionWasRefused)
+{
+    const Error error = error_of(HttpClient({"127.0.0.1", unused_port()}, client_tls()));
+
+    EXPECT_EQ(error.code, Errc::kUnavailable);
+    EXPECT_THAT(error.detail, HasSubstr("cannot connect to 127.0.0.1:"));
+    EXPECT_THAT(error.detail, HasSubstr("refused"));
+}
+
+TEST(HttpClient, SaysThatAHostIsUnknown)
+{
+    const Error error = error_of(HttpClient({"no-such-host.invalid", 443}, client_tls()));
+
+    EXPECT_EQ(error.code, Errc::kUnavailable);
+    EXPECT_EQ(error.detail, "unknown host no-such-host.invalid");
+}
+
+TEST(HttpClient, SaysThatACertificateIsNotTrusted)
+{
+    const TestServer server(router());
+    const Credential other = make_authority("Other", 1).value();
+
+    const Error error =
+        error_of(HttpClient(server.endpoint(), make_client_context(other.certificate_pem, nullptr).value()));
+
+    EXPECT_EQ(error.code, Errc::kUnavailable);
+    EXPECT_THAT(error.detail, HasSubstr("is not trusted"));
+}
+
+TEST(HttpClient, SaysThatACertificateIsForAnotherName)
+{
+    const TestServer server(router());
+
+    // The resolver reads this as 127.0.0.1, the certificate does not.
+    const Error error = error_of(HttpClient({"127.1", server.endpoint().port}, client_tls()));
+
+    EXPECT_EQ(error.code, Errc::kUnavailable);
+    EXPECT_THAT(error.detail, HasSubstr("another name"));
+}
+
+TEST(HttpClient, AcceptsCertificatesForAddresses)
+{
+    const TestServer server(router());
+    HttpClient client({"127.0.0.1", server.endpoint().port}, client_tls());
+
+    const Result<ClientResponse> response = client.request(Method::kGet, "/host", {}, "");
+
+    ASSERT_TRUE(response) << describe(response.error());
+    EXPECT_EQ(response->body, "127.0.0.1:" + std::to_string(server.endpoint().port));
+}
+
+TEST(HttpClient, LimitsTheTimeToConnect)
+{
+    const SilentListener silent;
+    ClientOptions options;
+    options.connect_time = 100ms;
+
+    const Error error = error_of(HttpClient(silent.endpoint(), client_tls(), options));
+
+    EXPECT_EQ(error.code, Errc::kDeadline);
+    EXPECT_THAT(error.detail, HasSubstr("within 100 ms"));
+}
+
+TEST(HttpClient, LimitsTheTimeOfAnAnswer)
+{
+    const TestServer server(router());
+    ClientOptions options;
+    options.response_time = 200ms;
+
+    const Error error = error_of(server.client(options), "/slow");
+
+    EXPECT_EQ(error.code, Errc::kDeadline);
+    EXPECT_THAT(error.detail, HasSubstr("no answer"));
+}
+
+TEST(HttpClient, LimitsTheSizeOfAnAnswer)
+{
+    const TestServer server(router());
+    ClientOptions options;
+    options.body_bytes = 1000;
+    HttpClient client = server.client(options);
+
+    EXPECT_EQ(client.request(Method::kPost, "/echo", {}, std::string(1001, 'x')).error().code, Errc::kTooLarge);
+    EXPECT_EQ(client.request(Method::kPost, "/echo", {}, std::string(1000, 'x')).value().status, 200);
+}
+
+TEST(HttpClient, ConnectsAgainWhenTheServerClosedInBetween)
+{
+    ServerLimits limits;
+    limits.idle_time = 1s;
+    const TestServer server(router(), limits);
+    HttpClient client = server.client();
+    client.request(Method::kPost, "/echo", {}, "first").value();
+
+    std::this_thread::sleep_for(1500ms);
+
+    const Result<ClientResponse> response = client.request(Method::kPost, "/echo", {}, "second");
+    ASSERT_TRUE(response) << describe(response.error());
+    EXPECT_EQ(response->body, "second");
+}
+
+TEST(HttpClient, ReadsAnswersWithoutABody)
+{
+    const TestServer server(router());
+    HttpClient client = server.client();
+
+    for (int i = 0; i < 3; ++i) {
+        const ClientResponse response = client.request(Method::kDelete, "/thing", {}, "").value();
+        EXPECT_EQ(response.status, 204);
+        EXPECT_FALSE(response.headers.contains("Content-Length"));
+    }
+}
+
+TEST(HttpClient, PassesOverInterimAnswers)
+{
+    const TestServer server(router());
+    HttpClient client = server.client();
+
+    const ClientResponse response =
+        client.request(Method::kPost, "/echo", {{"Expect", "100-continue"}}, std::string(200000, 'x')).value();
+
+    EXPECT_EQ(response.status, 200);
+}
+
+TEST(HttpClient, RefusesWhatWouldBreakARequestApart)
+{
+    const TestServer server(router());
+    HttpClient client = server.client();
+
+    for (const char* target : {"", "host", "/a b", "/a\r\nX: y"})
+        EXPECT_EQ(client.request(Method::kGet, target, {}, "").error().code, Errc::kInvalid);
+    EXPECT_EQ(client.request(Method::kGet, "/host", {{"X", "a\r\nY: b"}}, "").error().code, Errc::kInvalid);
+}
+
+} // namespace
+} // namespace fathom::net::test
