@@ -37,11 +37,14 @@ CREATE TABLE idempotency_key (
     token_id text NOT NULL,
     key text NOT NULL CHECK (length(key) BETWEEN 1 AND 255),
     request_sha256 text NOT NULL,
-    response_status integer NOT NULL,
-    response_body text NOT NULL,
+    response_status integer NOT NULL DEFAULT 0,
+    response_body text NOT NULL DEFAULT '',
+    response_location text NOT NULL DEFAULT '',
     created_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (token_id, key)
 );
+COMMENT ON COLUMN idempotency_key.response_status IS 'HTTP status; 0 while the first request still runs.';
+COMMENT ON COLUMN idempotency_key.response_location IS 'The Location header; empty for none.';
 COMMENT ON TABLE idempotency_key IS 'Answers of POST requests that carried an Idempotency-Key; kept for a day.';
 CREATE INDEX idempotency_key_created ON idempotency_key (created_at); -- the daily clean-up
 
@@ -53,6 +56,7 @@ CREATE TABLE center (
     version bigint NOT NULL DEFAULT 1,
     created_at timestamptz NOT NULL DEFAULT now(),
     certificate_serial text,
+    previous_certificate_serial text,
     certificate_not_after timestamptz,
     revoked_at timestamptz,
     session_epoch bigint NOT NULL DEFAULT 0,
@@ -64,7 +68,8 @@ CREATE TABLE center (
 );
 COMMENT ON COLUMN center.state IS 'enrolled: never connected. online: heard of lately. suspect: silent, no new work. lost: silent past its lease.';
 COMMENT ON COLUMN center.session_epoch IS 'Grows with every connection of the agent; a session acts only while it holds the newest.';
-COMMENT ON COLUMN center.version IS 'For ETag and If-Match.';
+COMMENT ON COLUMN center.version IS 'For ETag and If-Match; grows with what people change, not with every heartbeat.';
+COMMENT ON COLUMN center.previous_certificate_serial IS 'Still accepted after a renewal, until the agent first comes with the new certificate.';
 
 CREATE TABLE enrolment_token (
     id text PRIMARY KEY,
@@ -231,6 +236,9 @@ COMMENT ON COLUMN probe_run.selection IS 'M13: how the units were chosen. catalo
 CREATE UNIQUE INDEX probe_run_of_job ON probe_run (job_id);                                -- from an ended job to its run
 CREATE UNIQUE INDEX probe_run_pending ON probe_run (probe_task_id, unit_type_id, unit_count) WHERE state = 'queued'; -- one at a time
 CREATE INDEX probe_run_of_unit_type ON probe_run (unit_type_id, id DESC);                  -- lists filtered by unit type
+
+CREATE VIEW center_chosen_job AS SELECT job_id FROM probe_run WHERE selection = 'center';
+COMMENT ON VIEW center_chosen_job IS 'M13d: jobs whose center may run them on another unit type than the one they were placed on.';
 
 CREATE TABLE measurement (
     probe_run_id text NOT NULL REFERENCES probe_run (id),

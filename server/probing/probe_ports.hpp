@@ -2,19 +2,15 @@
 
 #include "core/model/attempt.hpp"
 #include "core/model/job.hpp"
+#include "server/store/transaction.hpp"
 
 #include <string>
 #include <vector>
 
-namespace pqxx {
-class work;
-}
-
 namespace fathom::server {
 
 /// What routing asks of probing (M10), inside routing's transaction.
-class ProbePlanner
-{
+class ProbePlanner {
   public:
     virtual ~ProbePlanner() = default;
     /// Makes or finds the probe task of a job type and queues a run of it on one unit of each unit type; a run
@@ -27,8 +23,7 @@ class ProbePlanner
 };
 
 /// What jobs tells probing when a probe's job has ended, inside the transaction that ends it.
-class ProbeJobObserver
-{
+class ProbeJobObserver {
   public:
     virtual ~ProbeJobObserver() = default;
     /// `stdout_text` is what fathom-probe printed; `succeeded` is the job's end state.
@@ -37,8 +32,7 @@ class ProbeJobObserver
 };
 
 /// How probing queues an ordinary job with the label "probe" (M22), inside its transaction.
-class ProbeJobWriter
-{
+class ProbeJobWriter {
   public:
     virtual ~ProbeJobWriter() = default;
     virtual Result<void> insert_probe_job(pqxx::work& transaction, const JobId& id, const JobSpec& spec,

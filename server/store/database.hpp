@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/metrics.hpp"
 #include "core/base/result.hpp"
+#include "server/store/transaction.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
@@ -16,10 +17,6 @@
 #include <memory>
 #include <string>
 #include <type_traits>
-
-namespace pqxx {
-class work;
-}
 
 namespace fathom::server {
 
@@ -35,8 +32,7 @@ struct DatabaseOptions {
 /// The store's pool: one thread per connection, since libpqxx blocks. Broken connections are opened
 /// again with back-off; the work that met the break gets kUnavailable, unless it had done nothing yet.
 /// Thread-safe.
-class Database
-{
+class Database {
   public:
     Database(DatabaseOptions options, Metrics& metrics);
     ~Database();
@@ -55,37 +51,40 @@ class Database
     /// left it. Serialization failures and deadlocks run the work again (at most 3 times), so it must not
     /// have effects of its own. pqxx exceptions become: unique violation -> kConflict, broken connection ->
     /// kUnavailable, statement time-out -> kDeadline, others -> kInternal (logged with the SQLSTATE).
-    template <class Work, class R = std::invoke_result_t<Work&, pqxx::work&>> asio::awaitable<R> run(Work work)
+    template <class Work, class R = std::invoke_result_t<Work&, pqxx::work&>>
+    asio::awaitable<R> run(Work work)
     {
         // Named on purpose: GCC 12 destroys a capturing temporary twice inside a co_await expression.
         auto initiate = [this](auto handler, Work job) {
             auto home = asio::make_work_guard(handler);
-            auto shared = std::make_shared<Call<decltype(handler), decltype(home), Work>>(std::move(handler), std::move(home),
-                                                                                        std::move(job));
-            submit([this, shared] {
-                R result = blocking_run(shared->work);
-                auto executor = shared->home.get_executor();
-                asio::post(executor, [shared, result = std::move(result)]() mutable {
-                    auto handler_now = std::move(shared->handler);
-                    shared->home.reset();
-                    std::move(handler_now)(std::move(result));
+            auto shared = std::make_shared<Call<decltype(handler), decltype(home), Work>>(
+                std::move(handler), std::move(home), std::move(job));
+            submit(
+                [this, shared] {
+                    R result = blocking_run(shared->work);
+                    auto executor = shared->home.get_executor();
+                    asio::post(executor, [shared, result = std::move(result)]() mutable {
+                        auto handler_now = std::move(shared->handler);
+                        shared->home.reset();
+                        std::move(handler_now)(std::move(result));
+                    });
+                },
+                [shared](Error error) {
+                    auto executor = shared->home.get_executor();
+                    asio::post(executor, [shared, error = std::move(error)]() mutable {
+                        auto handler_now = std::move(shared->handler);
+                        shared->home.reset();
+                        std::move(handler_now)(R(std::move(error)));
+                    });
                 });
-            },
-                   [shared](Error error) {
-                       auto executor = shared->home.get_executor();
-                       asio::post(executor, [shared, error = std::move(error)]() mutable {
-                           auto handler_now = std::move(shared->handler);
-                           shared->home.reset();
-                           std::move(handler_now)(R(std::move(error)));
-                       });
-                   });
         };
         co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(R)>(initiate, asio::use_awaitable,
-                                                                                        std::move(work));
+                                                                                         std::move(work));
     }
 
     /// The same for a thread that may block: start-up, duties with their own thread, tests.
-    template <class Work, class R = std::invoke_result_t<Work&, pqxx::work&>> R blocking_run(Work& work)
+    template <class Work, class R = std::invoke_result_t<Work&, pqxx::work&>>
+    R blocking_run(Work& work)
     {
         R result = Error{Errc::kInternal, "the transaction did not run"};
         const std::function<Result<void>(pqxx::work&)> step = [&](pqxx::work& transaction) -> Result<void> {
@@ -98,7 +97,8 @@ class Database
     }
 
   private:
-    template <class Handler, class Guard, class Work> struct Call {
+    template <class Handler, class Guard, class Work>
+    struct Call {
         Call(Handler h, Guard g, Work w) : handler(std::move(h)), home(std::move(g)), work(std::move(w)) {}
         Handler handler;
         Guard home;

@@ -1,7 +1,12 @@
 #pragma once
 
+#include "core/base/log.hpp"
 #include "server/store/database.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+
+#include <deque>
+#include <mutex>
 #include <vector>
 
 namespace fathom::server {
@@ -11,22 +16,189 @@ namespace fathom::server {
 /// after COMMIT. When a batch fails for a reason of its content, its items run one by one, so that one bad
 /// item does not take the others down.
 ///
-/// `Item` goes in, `Answer` (copyable) comes out for each. Thread-safe.
-template <class Item, class Answer> class GroupCommit
-{
+/// `Item` (movable) goes in, `Answer` (copyable) comes out for each. Thread-safe. The database and the
+/// executor's context must outlive the last add().
+template <class Item, class Answer>
+class GroupCommit {
   public:
-    /// Writes all items; returns one answer an item, in order.
+    /// Writes all items; returns one answer an item, in order. It may run again with the same items (after a
+    /// conflict, or one by one), so it must leave them as they were.
     using Write = std::function<Result<std::vector<Answer>>(pqxx::work&, std::vector<Item>&)>;
 
     GroupCommit(Database& database, asio::any_io_executor executor, std::string name, Metrics& metrics, Write write,
-                std::size_t max_batch = 512);
-    ~GroupCommit();
+                std::size_t max_batch = 512)
+        : state_(std::make_shared<State>(database, std::move(executor), std::move(name), metrics, std::move(write),
+                                         max_batch))
+    {
+    }
+    /// Items that wait are still written.
+    ~GroupCommit() = default;
+    GroupCommit(const GroupCommit&) = delete;
+    GroupCommit& operator=(const GroupCommit&) = delete;
 
     /// @error kTooMany  more than 16 × max_batch items wait.  Others as Database::run.
-    asio::awaitable<Result<Answer>> add(Item item);
+    asio::awaitable<Result<Answer>> add(Item item) { return add_to(state_, std::move(item)); }
 
   private:
-    struct State;
+    /// One caller: its item, and how to answer it on its own executor.
+    struct Waiting {
+        Item item;
+        std::function<void(Result<Answer>)> answer;
+        Waiting(Item i, std::function<void(Result<Answer>)> a) : item(std::move(i)), answer(std::move(a)) {}
+    };
+
+    struct State {
+        State(Database& db, asio::any_io_executor flush_executor, std::string name, Metrics& metrics, Write writer,
+              std::size_t batch_limit)
+            : database(&db), executor(std::move(flush_executor)), write(std::move(writer)), max_batch(batch_limit),
+              items(metrics.counter("fathom_group_commit_items_total", "Small writes that went through a group commit",
+                                    {{"group", name}})),
+              batches(metrics.counter("fathom_group_commit_batches_total", "Transactions that wrote a group",
+                                      {{"group", name}})),
+              singles(metrics.counter("fathom_group_commit_singles_total",
+                                      "Writes run alone because their group had a bad one", {{"group", name}}))
+        {
+        }
+
+        Database* database;
+        asio::any_io_executor executor;
+        Write write;
+        std::size_t max_batch;
+        Metrics::Counter items;
+        Metrics::Counter batches;
+        Metrics::Counter singles;
+
+        std::mutex mutex;
+        std::deque<Waiting> waiting;
+        bool flushing = false; ///< a flush coroutine lives and will see everything in `waiting`
+    };
+
+    // The callers' coroutines own the state, so the group itself may go before they end.
+    static asio::awaitable<Result<Answer>> add_to(std::shared_ptr<State> state, Item item)
+    {
+        // Named on purpose: GCC 12 destroys a capturing temporary twice inside a co_await expression.
+        auto initiate = [state](auto handler, Item work) { enqueue(state, std::move(handler), std::move(work)); };
+        co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Result<Answer>)>(
+            initiate, asio::use_awaitable, std::move(item));
+    }
+
+    template <class Handler>
+    static void enqueue(const std::shared_ptr<State>& state, Handler handler, Item item)
+    {
+        auto home = asio::make_work_guard(handler);
+        auto shared = std::make_shared<std::pair<Handler, decltype(home)>>(std::move(handler), std::move(home));
+        std::function<void(Result<Answer>)> answer = [shared](Result<Answer> outcome) {
+            auto executor = shared->second.get_executor();
+            asio::post(executor, [shared, outcome = std::move(outcome)]() mutable {
+                Handler handler_now = std::move(shared->first);
+                shared->second.reset();
+                std::move(handler_now)(std::move(outcome));
+            });
+        };
+        bool full = false;
+        bool start = false;
+        {
+            const std::scoped_lock lock(state->mutex);
+            full = state->waiting.size() >= 16 * state->max_batch;
+            if (!full) {
+                state->waiting.emplace_back(std::move(item), answer);
+                start = !std::exchange(state->flushing, true);
+            }
+        }
+        if (full) answer(Error{Errc::kTooMany, "too many writes wait for the database; try again"});
+        if (start)
+            asio::co_spawn(state->executor, flush(state), [state](const std::exception_ptr& thrown) {
+                if (thrown) fail_all(state, thrown);
+            });
+    }
+
+    /// Writes batches until nothing waits.
+    static asio::awaitable<void> flush(std::shared_ptr<State> state)
+    {
+        for (;;) {
+            std::vector<Waiting> batch = take_batch(*state);
+            if (batch.empty()) co_return;
+            co_await commit(state, std::move(batch));
+        }
+    }
+
+    static std::vector<Waiting> take_batch(State& state)
+    {
+        std::vector<Waiting> batch;
+        const std::scoped_lock lock(state.mutex);
+        const std::size_t count = std::min(state.waiting.size(), state.max_batch);
+        batch.reserve(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            batch.push_back(std::move(state.waiting.front()));
+            state.waiting.pop_front();
+        }
+        if (count == 0) state.flushing = false; // under the mutex: the next add() starts a new flush
+        return batch;
+    }
+
+    static asio::awaitable<void> commit(std::shared_ptr<State> state, std::vector<Waiting> batch)
+    {
+        state->items.add(static_cast<double>(batch.size()));
+        state->batches.add();
+        auto items = std::make_shared<std::vector<Item>>();
+        items->reserve(batch.size());
+        for (Waiting& one : batch)
+            items->push_back(std::move(one.item));
+        const Result<std::vector<Answer>> answers = co_await write_once(state, items);
+        if (answers) {
+            for (std::size_t i = 0; i < batch.size(); ++i)
+                batch[i].answer((*answers)[i]);
+            co_return;
+        }
+        const Error error = answers.error();
+        const bool is_content = error.code != Errc::kUnavailable && error.code != Errc::kDeadline;
+        if (batch.size() == 1 || !is_content) {
+            for (const Waiting& one : batch)
+                one.answer(error);
+            co_return;
+        }
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            state->singles.add();
+            auto alone = std::make_shared<std::vector<Item>>();
+            alone->push_back(std::move((*items)[i]));
+            const Result<std::vector<Answer>> answer = co_await write_once(state, alone);
+            if (answer)
+                batch[i].answer(answer->front());
+            else
+                batch[i].answer(answer.error());
+        }
+    }
+
+    static asio::awaitable<Result<std::vector<Answer>>> write_once(std::shared_ptr<State> state,
+                                                                   std::shared_ptr<std::vector<Item>> items)
+    {
+        auto work = [state, items](pqxx::work& transaction) -> Result<std::vector<Answer>> {
+            Result<std::vector<Answer>> answers = state->write(transaction, *items);
+            if (answers && answers->size() != items->size())
+                return Error{Errc::kInternal, "a group commit gave the wrong number of answers"};
+            return answers;
+        };
+        co_return co_await state->database->run(std::move(work));
+    }
+
+    /// A defect in the flush itself: nobody may wait for ever.
+    static void fail_all(const std::shared_ptr<State>& state, const std::exception_ptr& thrown)
+    {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const std::exception& e) {
+            log_error("group_commit_failed", {{"error", e.what()}});
+        }
+        std::deque<Waiting> left;
+        {
+            const std::scoped_lock lock(state->mutex);
+            left.swap(state->waiting);
+            state->flushing = false;
+        }
+        for (const Waiting& one : left)
+            one.answer(Error{Errc::kInternal, "a group commit failed"});
+    }
+
     std::shared_ptr<State> state_;
 };
 

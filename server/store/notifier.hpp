@@ -19,8 +19,7 @@ namespace fathom::server {
 /// Topics: "route" (something changed for waiting jobs), "dispatch" (payload: center id; orders wait),
 /// "event" (payload: id of the newest job_event), "catalog" (centers, unit types, operators, measurements).
 /// Thread-safe; callbacks run on the notifier's own thread and must be short.
-class Notifier
-{
+class Notifier {
   public:
     explicit Notifier(std::string url);
     ~Notifier();

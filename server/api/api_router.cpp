@@ -1,0 +1,91 @@
+#include "server/api/api_router.hpp"
+
+#include "server/identity/identity_service.hpp"
+
+namespace fathom::server {
+namespace {
+
+constexpr const char* kPrefix = "/api/v1";
+
+/// What a guarded route needs; shared by its requests.
+struct Route {
+    IdentityService* identity;
+    Permission permission;
+    ApiHandler handler;
+    Route(IdentityService& service, Permission needed, ApiHandler next)
+        : identity(&service), permission(needed), handler(std::move(next))
+    {
+    }
+};
+
+net::Response refuse(const Error& error, const net::Request& request)
+{
+    net::Response response = net::problem(error, request.request_id);
+    if (error.code == Errc::kUnauthenticated) {
+        // RFC 6750: no error code when there was no credential at all.
+        const bool sent = !request.header("Authorization").empty();
+        response.headers["WWW-Authenticate"] =
+            sent ? R"(Bearer realm="fathom", error="invalid_token")" : R"(Bearer realm="fathom")";
+    }
+    if (error.code == Errc::kTooMany) response.headers["Retry-After"] = "60";
+    return response;
+}
+
+asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Request request)
+{
+    std::string authorization(request.header("Authorization"));
+    Result<Principal> who = co_await route->identity->authenticate(std::move(authorization), request.remote_address);
+    if (!who) co_return refuse(who.error(), request);
+    if (!has_permission(who->role, route->permission)) {
+        const Error error{Errc::kForbidden,
+                          "the role " + std::string(to_string(who->role)) + " of this token does not allow this"};
+        co_return refuse(error, request);
+    }
+    Call call{std::move(request), std::move(*who)};
+    co_return co_await route->handler(std::move(call));
+}
+
+bool has_nul(const Json& value)
+{
+    if (value.is_string()) return value.get_ref<const std::string&>().find('\0') != std::string::npos;
+    if (value.is_object()) {
+        for (const auto& [key, item] : value.items())
+            if (key.find('\0') != std::string::npos || has_nul(item)) return true;
+    } else if (value.is_array()) {
+        for (const Json& item : value)
+            if (has_nul(item)) return true;
+    }
+    return false;
+}
+
+} // namespace
+
+Result<Json> Call::json() const
+{
+    Result<Json> body = parse_json(request.body);
+    // PostgreSQL's text has no NUL, and libpqxx would cut the string there. The escape is the only way in.
+    if (body && request.body.find("\\u0000") != std::string::npos && has_nul(*body))
+        return Error{Errc::kInvalid, "text must not contain the character NUL (\\u0000)"};
+    return body;
+}
+
+ApiRouter::ApiRouter(net::Router& router, IdentityService& identity) : router_(&router), identity_(&identity) {}
+
+void ApiRouter::add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler)
+{
+    auto route = std::make_shared<const Route>(*identity_, permission, std::move(handler));
+    router_->add(method, kPrefix + pattern,
+                 [route](net::Request request) { return serve(route, std::move(request)); });
+}
+
+void ApiRouter::add_open(net::Method method, const std::string& pattern, net::Handler handler)
+{
+    router_->add(method, kPrefix + pattern, std::move(handler));
+}
+
+net::Response json_response(int status, const Json& body)
+{
+    return net::json_response(status, body.dump());
+}
+
+} // namespace fathom::server

@@ -1,0 +1,66 @@
+#include "server/api/api_router.hpp"
+
+#include "core/base/secret.hpp"
+
+#include <charconv>
+
+namespace fathom::server {
+namespace {
+
+constexpr std::int64_t kLargestPage = 1000;
+constexpr std::string_view kTokenVersion = "1:"; // so that the key's form can change without misreading old tokens
+
+/// URL-safe, so that clients may paste it unescaped.
+std::string encode_token(const std::string& after)
+{
+    std::string token = base64_encode(std::string(kTokenVersion) + after);
+    while (token.ends_with('=')) token.pop_back();
+    for (char& c : token) c = c == '+' ? '-' : c == '/' ? '_' : c;
+    return token;
+}
+
+std::optional<std::string> decode_token(std::string token)
+{
+    for (char& c : token) c = c == '-' ? '+' : c == '_' ? '/' : c;
+    token.append((4 - token.size() % 4) % 4, '=');
+    Base64Decoded decoded = base64_decode(token);
+    if (!decoded.ok || !decoded.data.starts_with(kTokenVersion) || decoded.data.find('\0') != std::string::npos)
+        return std::nullopt;
+    return decoded.data.substr(kTokenVersion.size());
+}
+
+void read_size(const std::string& text, PageRequest& page, std::vector<FieldError>& errors)
+{
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), page.size);
+    if (error != std::errc{} || end != text.data() + text.size() || page.size < 1 || page.size > kLargestPage)
+        errors.push_back({"page_size", "must be a whole number between 1 and 1000"});
+}
+
+} // namespace
+
+Result<PageRequest> parse_page_request(const net::Request& request, std::initializer_list<std::string_view> filters)
+{
+    PageRequest page;
+    std::vector<FieldError> errors;
+    for (const auto& [name, value] : request.query) {
+        if (name == "page_size") {
+            read_size(value, page, errors);
+        } else if (name == "page_token") {
+            std::optional<std::string> after = decode_token(value);
+            if (after) page.after = std::move(*after);
+            else errors.push_back({name, "is not a token that this server gave out"});
+        } else if (std::find(filters.begin(), filters.end(), name) == filters.end()) {
+            errors.push_back({name, "is not a query parameter of this list"});
+        }
+    }
+    return value_or_errors(std::move(page), std::move(errors), "the query");
+}
+
+net::Response page_response(Json items, const std::string& next_after)
+{
+    Json body = {{"items", std::move(items)}, {"next_page_token", nullptr}};
+    if (!next_after.empty()) body["next_page_token"] = encode_token(next_after);
+    return json_response(200, body);
+}
+
+} // namespace fathom::server

@@ -1,0 +1,80 @@
+#include "server/api/system_api.hpp"
+
+#include "core/base/log.hpp"
+#include "core/base/yaml.hpp"
+#include "schema/embedded.hpp"
+#include "server/api/api_router.hpp"
+
+#include <pqxx/transaction>
+
+namespace fathom::server {
+namespace {
+
+asio::awaitable<net::Response> answer_now(net::Response response)
+{
+    co_return response;
+}
+
+/// Alive: the process answers. Says nothing of others, so that a supervisor does not restart us for the
+/// database's sake.
+net::Response health()
+{
+    return json_response(200, {{"status", "ok"}});
+}
+
+asio::awaitable<net::Response> readiness(Database* database, const std::function<std::string()>* embedded_state)
+{
+    auto work = [](pqxx::work& transaction) -> Result<void> {
+        transaction.exec("SELECT 1");
+        return {};
+    };
+    const Result<void> database_answers = co_await database->run(work);
+    Json checks = {{"database", database_answers ? "ok" : database_answers.error().detail}};
+    bool ready = database_answers.has_value();
+    if (*embedded_state) {
+        const std::string state = (*embedded_state)();
+        ready = ready && state == "ok";
+        checks["embedded_postgres"] = state;
+    }
+    const Json body = {{"status", ready ? "ok" : "unavailable"}, {"checks", std::move(checks)}};
+    co_return json_response(ready ? 200 : 503, body);
+}
+
+net::Response metrics_text(const Metrics& metrics)
+{
+    net::Response response;
+    response.headers["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8";
+    response.body = metrics.expose();
+    return response;
+}
+
+/// The document that clients are generated from, as JSON.
+net::Response openapi_document()
+{
+    const auto files = schema::openapi::embedded_files();
+    const Result<Json> document = parse_yaml(files.empty() ? std::string_view() : files.front().content,
+                                             {.max_bytes = 16UL << 20U, .max_depth = 64});
+    if (!document) {
+        log_warning("openapi_unreadable", {{"error", describe(document.error())}});
+        return net::problem(Error{Errc::kUnavailable, "this build has no readable OpenAPI document"}, "");
+    }
+    return json_response(200, *document);
+}
+
+} // namespace
+
+void add_system_routes(net::Router& router, Database& database, Metrics& metrics,
+                       std::function<std::string()> embedded_state)
+{
+    using net::Method;
+    router.add(Method::kGet, "/healthz", [](net::Request) { return answer_now(health()); });
+    auto state = std::make_shared<const std::function<std::string()>>(std::move(embedded_state));
+    router.add(Method::kGet, "/readyz",
+               [database = &database, state](net::Request) { return readiness(database, state.get()); });
+    router.add(Method::kGet, "/metrics", [metrics = &metrics](net::Request) { return answer_now(metrics_text(*metrics)); });
+    // Converted once: the document does not change while we run.
+    router.add(Method::kGet, "/openapi.json",
+               [document = openapi_document()](net::Request) { return answer_now(document); });
+}
+
+} // namespace fathom::server

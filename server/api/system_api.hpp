@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/base/metrics.hpp"
+#include "core/net/router.hpp"
+#include "server/store/database.hpp"
+
+#include <functional>
+#include <string>
+
+namespace fathom::server {
+
+/// Adds what lives outside /api/v1, open to all: /healthz, /readyz, /metrics, /openapi.json.
+/// `embedded_state` says how the embedded PostgreSQL is ("ok" or what is wrong); null when there is none.
+/// All must outlive the router.
+void add_system_routes(net::Router& router, Database& database, Metrics& metrics,
+                       std::function<std::string()> embedded_state);
+
+} // namespace fathom::server

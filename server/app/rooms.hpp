@@ -1,0 +1,58 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/base/id.hpp"
+#include "core/base/metrics.hpp"
+#include "core/net/router.hpp"
+#include "core/net/task_group.hpp"
+#include "core/net/tls.hpp"
+#include "server/api/api_router.hpp"
+#include "server/app/duty.hpp"
+#include "server/app/server_settings.hpp"
+#include "server/identity/identity_service.hpp"
+#include "server/store/database.hpp"
+#include "server/store/notifier.hpp"
+
+#include <memory>
+
+namespace fathom::server {
+
+/// What the rooms are built from. Owned by Application; outlives the rooms.
+struct RoomContext {
+    asio::any_io_executor executor;    ///< of the io threads; make a strand where order matters
+    Database& database;
+    Notifier& notifier;                ///< subscribe in a constructor; it starts after all rooms are built
+    DutyRunner& duties;                ///< add in a constructor; it starts after all rooms are built
+    net::TaskGroup& tasks;             ///< background coroutines; closed first when the server stops
+    Metrics& metrics;
+    const Clock& clock;
+    IdentityService& identity;
+    const net::Credential& authority;  ///< signs agents' certificates
+    const ServerSettings& settings;
+    const ReplicaId& replica;          ///< fresh at each start of fathomd
+    ApiRouter& api;                    ///< REST listener, prefix /api/v1
+    ApiRouter& agent_api;              ///< agent listener, prefix /api/v1 (enrolment)
+    net::Router& agent_router;         ///< agent listener, any path (the agents' WebSocket)
+};
+
+/// The features. The constructor builds each room in the order of who needs whom and adds its routes,
+/// subscriptions and duties; nothing runs yet. Not thread-safe.
+class Rooms
+{
+  public:
+    explicit Rooms(const RoomContext& context);
+    ~Rooms(); ///< in reverse order
+    Rooms(const Rooms&) = delete;
+    Rooms& operator=(const Rooms&) = delete;
+
+    /// Before the listeners open: first snapshots and the like; may block. An error stops the start.
+    Result<void> start();
+    /// The listeners are closed and no request runs; io threads still run. Ends what start() began.
+    void stop();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace fathom::server

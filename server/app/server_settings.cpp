@@ -1,0 +1,97 @@
+#include "server/app/server_settings.hpp"
+
+#include <thread>
+
+namespace fathom::server {
+namespace {
+
+std::vector<std::string> split_names(std::string_view text)
+{
+    std::vector<std::string> names;
+    while (!text.empty()) {
+        const std::size_t comma = text.find(',');
+        std::string_view name = text.substr(0, comma);
+        while (name.starts_with(' ')) name.remove_prefix(1);
+        while (name.ends_with(' ')) name.remove_suffix(1);
+        if (!name.empty()) names.emplace_back(name);
+        text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    }
+    return names;
+}
+
+std::string check_names(std::string_view value)
+{
+    for (const std::string& name : split_names(value)) {
+        const bool good = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+            return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == ':' || c == '*';
+        });
+        if (!good || name.size() > 253) return "must be host names or IP addresses, separated by commas";
+    }
+    return "";
+}
+
+LogLevel parse_log_level(const std::string& text)
+{
+    if (text == "debug") return LogLevel::kDebug;
+    if (text == "warning") return LogLevel::kWarning;
+    if (text == "error") return LogLevel::kError;
+    return LogLevel::kInfo; // the setting's check allows no other
+}
+
+std::string default_state_dir()
+{
+    // Read before any thread starts.
+    const char* const home = std::getenv("HOME"); // NOLINT(concurrency-mt-unsafe)
+    return home == nullptr ? "/var/lib/fathom" : std::string(home) + "/.local/state/fathom";
+}
+
+} // namespace
+
+SettingsProgram server_program()
+{
+    return {
+        .name = "fathomd",
+        .description = "The Fathom metascheduler: measures centers, routes jobs by what was measured.\n"
+                       "With no database setting it runs a private PostgreSQL in its state folder.",
+        .environment_prefix = "FATHOMD_",
+        .specs = {
+            {"state_dir", default_state_dir(), "folder for the CA certificate, the first admin token and the embedded database",
+             check_not_empty},
+            {"listen", "127.0.0.1:8443", "address of the REST listener", check_address_port},
+            {"agent_listen", "127.0.0.1:8444", "address of the listener for agents", check_address_port},
+            {"database", "", "postgresql:// URL; empty for the embedded PostgreSQL", nullptr, true},
+            {"public_names", "", "further names and addresses for the server's certificate, separated by commas",
+             check_names},
+            {"metering_period_s", "604800", "seconds after which a center is measured again", check_integer(60, 31622400)},
+            {"suspect_after_s", "30", "seconds of silence after which a center gets no new work", check_integer(1, 86400)},
+            {"lost_after_s", "300", "seconds of silence after which a center's jobs count as lost",
+             check_integer(1, 604800)},
+            {"io_threads", "0", "threads for the network; 0 for one per processor", check_integer(0, 1024)},
+            {"database_connections", "8", "connections to PostgreSQL, one thread each", check_integer(1, 512)},
+            {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
+        }};
+}
+
+Result<ServerSettings> to_server_settings(const Settings& settings)
+{
+    ServerSettings typed;
+    std::error_code error;
+    typed.state_dir = std::filesystem::absolute(settings.text("state_dir"), error).lexically_normal();
+    if (error) return Error{Errc::kInvalid, "state_dir: " + error.message()};
+    typed.listen = parse_address_port(settings.text("listen")).value(); // checked by read_settings
+    typed.agent_listen = parse_address_port(settings.text("agent_listen")).value();
+    typed.database = settings.text("database");
+    typed.public_names = split_names(settings.text("public_names"));
+    typed.metering_period = std::chrono::seconds(settings.integer("metering_period_s"));
+    typed.suspect_after = std::chrono::seconds(settings.integer("suspect_after_s"));
+    typed.lost_after = std::chrono::seconds(settings.integer("lost_after_s"));
+    if (typed.lost_after <= typed.suspect_after)
+        return Error{Errc::kInvalid, "lost_after_s must be greater than suspect_after_s"};
+    const std::int64_t threads = settings.integer("io_threads");
+    typed.io_threads = threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
+    typed.database_connections = static_cast<std::size_t>(settings.integer("database_connections"));
+    typed.log_level = parse_log_level(settings.text("log_level"));
+    return typed;
+}
+
+} // namespace fathom::server

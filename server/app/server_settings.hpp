@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/base/log.hpp"
+#include "core/base/settings.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace fathom::server {
+
+/// fathomd's settings, typed.
+struct ServerSettings {
+    std::filesystem::path state_dir; ///< absolute
+    AddressPort listen;
+    AddressPort agent_listen;
+    std::string database; ///< libpq URL; empty: the embedded PostgreSQL. May hold a password: never log it.
+    std::vector<std::string> public_names;
+    std::chrono::seconds metering_period{};
+    std::chrono::seconds suspect_after{};
+    std::chrono::seconds lost_after{};
+    std::size_t io_threads{};
+    std::size_t database_connections{};
+    LogLevel log_level{LogLevel::kInfo};
+};
+
+/// The program's description for read_settings().
+SettingsProgram server_program();
+
+/// @error kInvalid  values that do not fit together; the detail names them.
+Result<ServerSettings> to_server_settings(const Settings& settings);
+
+} // namespace fathom::server

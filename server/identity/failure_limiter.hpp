@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace fathom::server {
+
+/// Slows down who keeps sending wrong credentials: each network may fail `burst` times at once and then
+/// `per_second`. Memory is bounded; when it is full the networks that have been quiet longest are forgotten.
+/// Thread-safe.
+class FailureLimiter
+{
+  public:
+    using SteadyTime = std::chrono::steady_clock::time_point;
+
+    FailureLimiter(double burst, double per_second, std::size_t most_networks);
+
+    bool allows(const std::string& network, SteadyTime now);
+    void record_failure(const std::string& network, SteadyTime now);
+
+  private:
+    struct Bucket {
+        double left{};
+        SteadyTime at{};
+    };
+    double refilled(const Bucket& bucket, SteadyTime now) const;
+    void make_room(SteadyTime now);
+
+    const double burst_;
+    const double per_second_;
+    const std::size_t most_networks_;
+    std::mutex mutex_;
+    std::unordered_map<std::string, Bucket> buckets_; ///< networks that failed lately
+};
+
+/// The IPv4 address or IPv6 /64 network of "127.0.0.1:51234" or "[2001:db8::1]:443": one customer's line
+/// has a whole /64, so a limit per address would be none.
+std::string network_of(std::string_view remote_address);
+
+} // namespace fathom::server

@@ -1,0 +1,136 @@
+#include "server/identity/identity_service.hpp"
+
+#include "core/base/secret.hpp"
+#include "server/identity/audit.hpp"
+
+namespace fathom::server {
+namespace {
+
+constexpr std::size_t kCachedTokens = 10000;
+constexpr double kFailureBurst = 60;
+constexpr double kFailuresPerSecond = 2;
+constexpr std::size_t kWatchedNetworks = 10000;
+
+bool is_base64url(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+/// The secret of `Bearer SECRET`; empty when the header is something else.
+std::string_view bearer_secret(std::string_view authorization)
+{
+    constexpr std::string_view kScheme = "bearer ";
+    if (authorization.size() <= kScheme.size()) return {};
+    const std::string_view scheme = authorization.substr(0, kScheme.size());
+    const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+    if (!std::equal(scheme.begin(), scheme.end(), kScheme.begin(), same)) return {};
+    std::string_view secret = authorization.substr(kScheme.size());
+    while (secret.starts_with(' ')) secret.remove_prefix(1);
+    return secret;
+}
+
+} // namespace
+
+bool is_api_secret(std::string_view text)
+{
+    return text.size() == kApiSecretPrefix.size() + 43 && text.starts_with(kApiSecretPrefix) &&
+           std::all_of(text.begin(), text.end(), is_base64url);
+}
+
+IdentityService::IdentityService(Database& database, Notifier& notifier, const Clock& clock, Metrics& metrics)
+    : database_(&database), clock_(&clock), cache_(kCachedTokens),
+      limiter_(kFailureBurst, kFailuresPerSecond, kWatchedNetworks),
+      failures_(metrics.counter("fathom_authentication_failures_total", "Requests with a wrong or missing token")),
+      limited_(metrics.counter("fathom_authentication_limited_total",
+                               "Requests refused because their network sent too many wrong tokens"))
+{
+    notifier.subscribe("identity", [this](const std::string&) { cache_.clear(); });
+}
+
+asio::awaitable<Result<Principal>> IdentityService::authenticate(std::string authorization, std::string remote_address)
+{
+    const std::string_view secret = bearer_secret(authorization);
+    if (!is_api_secret(secret))
+        co_return reject(authorization.empty() ? "send an API token: Authorization: Bearer fth_…"
+                                               : "the Authorization header holds no API token (fth_…)");
+    const std::string hash = sha256_hex(secret);
+    const auto now = std::chrono::steady_clock::now();
+    if (std::optional<Principal> known = cache_.find(hash, now, clock_->now())) co_return std::move(*known);
+    const std::string network = network_of(remote_address);
+    // A secret that was good before is not a guess, so that a noisy neighbour cannot lock others out.
+    if (!cache_.knows(hash) && !limiter_.allows(network, now)) {
+        limited_.add();
+        co_return Error{Errc::kTooMany, "too many wrong tokens from your address; try again in a minute"};
+    }
+    auto work = [&hash](pqxx::work& transaction) -> Result<std::optional<UsableToken>> {
+        return find_usable_token(transaction, hash);
+    };
+    Result<std::optional<UsableToken>> found = co_await database_->run(work);
+    if (!found) co_return found.error();
+    if (!*found) {
+        cache_.erase(hash);
+        // Only what costs a query counts: a missing or malformed header is no guess.
+        limiter_.record_failure(network, now);
+        co_return reject("the token is unknown, expired or revoked");
+    }
+    Principal principal = (*found)->principal;
+    cache_.put(hash, std::move(**found), now);
+    co_return principal;
+}
+
+Result<Principal> IdentityService::reject(std::string why) const
+{
+    failures_.add();
+    return Error{Errc::kUnauthenticated, std::move(why)};
+}
+
+asio::awaitable<Result<IdentityService::CreatedToken>>
+IdentityService::create_token(Principal actor, TokenRequest wanted, std::string request_id)
+{
+    const std::string secret = new_secret(kApiSecretPrefix);
+    const NewToken token{.id = TokenId::make().value,
+                         .name = wanted.name,
+                         .secret_sha256 = sha256_hex(secret),
+                         .role = wanted.role,
+                         .created_by = actor.token_id.value,
+                         .valid_s = wanted.valid_s};
+    auto work = [&](pqxx::work& transaction) -> Result<TokenRow> {
+        TokenRow row = insert_token(transaction, token);
+        audit(transaction, actor.token_id.value, "token.create", row.id, request_id,
+              {{"name", token.name}, {"role", std::string(to_string(token.role))}});
+        return row;
+    };
+    Result<TokenRow> row = co_await database_->run(work);
+    if (!row) co_return row.error();
+    co_return CreatedToken{std::move(*row), secret};
+}
+
+asio::awaitable<Result<std::vector<TokenRow>>> IdentityService::list_tokens(std::string after, std::int64_t limit)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<std::vector<TokenRow>> {
+        return server::list_tokens(transaction, after, limit);
+    };
+    co_return co_await database_->run(work);
+}
+
+asio::awaitable<Result<void>> IdentityService::revoke_token(Principal actor, std::string id, std::string request_id)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        lock_admin_tokens(transaction);
+        const std::optional<TokenRow> row = find_token(transaction, id);
+        if (!row) return Error{Errc::kNotFound, "there is no token " + id};
+        if (row->revoked_at) return {};
+        server::revoke_token(transaction, id);
+        if (row->role == "admin" && count_usable_admin_tokens(transaction) == 0)
+            return Error{Errc::kConflict, "this is the last admin token; make another one first"};
+        audit(transaction, actor.token_id.value, "token.revoke", id, request_id, {{"name", row->name}});
+        notify(transaction, "identity", "");
+        return {};
+    };
+    Result<void> outcome = co_await database_->run(work);
+    // This replica at once; the others when the wake-up reaches them.
+    if (outcome) cache_.clear();
+    co_return outcome;
+}
+
+} // namespace fathom::server

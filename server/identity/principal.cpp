@@ -1,0 +1,52 @@
+#include "server/identity/principal.hpp"
+
+#include <array>
+
+namespace fathom::server {
+namespace {
+
+constexpr std::array<std::string_view, 4> kRoleNames{"viewer", "user", "expert", "admin"}; // order of Role
+
+using Set = unsigned;
+constexpr Set bit(Permission permission)
+{
+    return 1U << static_cast<unsigned>(permission);
+}
+
+constexpr Set kViewer = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kReadAllJobs);
+constexpr Set kUser = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kSubmitJobs);
+constexpr Set kExpert = kViewer | kUser | bit(Permission::kManageMetering);
+constexpr Set kAdmin = kExpert | bit(Permission::kCancelAnyJob) | bit(Permission::kManageNetwork) |
+                       bit(Permission::kManageTokens);
+
+Set permissions_of(Role role)
+{
+    switch (role) {
+    case Role::kViewer: return kViewer;
+    case Role::kUser: return kUser;
+    case Role::kExpert: return kExpert;
+    case Role::kAdmin: return kAdmin;
+    }
+    return 0;
+}
+
+} // namespace
+
+std::string_view to_string(Role role)
+{
+    return kRoleNames.at(static_cast<std::size_t>(role));
+}
+
+std::optional<Role> parse_role(std::string_view text)
+{
+    for (std::size_t i = 0; i < kRoleNames.size(); ++i)
+        if (kRoleNames[i] == text) return static_cast<Role>(i);
+    return std::nullopt;
+}
+
+bool has_permission(Role role, Permission permission)
+{
+    return (permissions_of(role) & bit(permission)) != 0;
+}
+
+} // namespace fathom::server

@@ -1,0 +1,312 @@
+#include "server/store/database.hpp"
+
+#include "core/base/log.hpp"
+#include "server/store/connection_string.hpp"
+#include "server/store/sql_error.hpp"
+
+#include <pqxx/connection>
+#include <pqxx/errorhandler>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace fathom::server {
+namespace {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+using namespace std::chrono_literals;
+
+constexpr int kMostRuns = 4;       // the first and three repeats
+constexpr auto kPatience = 1500ms; // how long work waits for a database that has just gone: a restart, a failover
+constexpr auto kBetweenConnects = 100ms;
+
+/// One connection and what it was set to. pqxx reconnects a dead one at BEGIN by itself and then sets the
+/// session variables again.
+class Link {
+  public:
+    Link(const std::string& target, std::chrono::milliseconds statement_limit)
+        : connection_(target), quiet_(connection_)
+    {
+        connection_.set_variable("statement_timeout", std::to_string(statement_limit.count()));
+        // Work never waits inside a transaction; a thread that hangs must not keep its locks for ever.
+        connection_.set_variable("idle_in_transaction_session_timeout", "60000");
+        connection_.set_variable("TimeZone", "'UTC'");
+    }
+
+    pqxx::connection& operator*() { return connection_; }
+    bool is_open() const { return connection_.is_open(); }
+
+  private:
+    pqxx::connection connection_;
+    pqxx::quiet_errorhandler quiet_; // notices would go to standard error, outside the log
+};
+
+/// A place for a connection; empty until first used and after a break.
+struct Slot {
+    std::unique_ptr<Link> link;
+    bool busy = false;
+};
+
+struct Task {
+    std::function<void()> run;
+    std::function<void(Error)> refuse;
+    SteadyTime queued_at;
+};
+
+/// Which pool the current thread belongs to, and its slot.
+struct PoolThread {
+    const void* pool = nullptr;
+    Slot* slot = nullptr;
+};
+thread_local PoolThread t_pool_thread;
+
+} // namespace
+
+struct Database::State {
+    State(DatabaseOptions database_options, Metrics& metrics)
+        : options(std::move(database_options)),
+          transaction_seconds(metrics.seconds_histogram("fathom_database_transaction_seconds",
+                                                        "Duration of transactions, from BEGIN to COMMIT")),
+          waiting_seconds(
+              metrics.seconds_histogram("fathom_database_waiting_seconds", "Time that work waited for a connection")),
+          refused(metrics.counter("fathom_database_refused_total", "Work refused because the waiting line was full")),
+          repeats(metrics.counter("fathom_database_repeats_total", "Transactions run again after a conflict")),
+          connects(metrics.counter("fathom_database_connects_total", "Connections opened"))
+    {
+    }
+
+    void serve();
+    std::unique_ptr<Link> connect(std::string& failure) const;
+    Result<void> open(Slot& slot);
+    Result<void> transact_on(Slot& slot, const std::function<Result<void>(pqxx::work&)>& step);
+
+    struct Attempt {
+        Result<void> outcome;
+        bool again = false;
+    };
+    Attempt attempt(Slot& slot, const std::function<Result<void>(pqxx::work&)>& step);
+
+    std::unique_ptr<Slot> take_spare();
+    void give_spare(std::unique_ptr<Slot> slot);
+
+    const DatabaseOptions options;
+    const Metrics::SecondsHistogram transaction_seconds;
+    const Metrics::SecondsHistogram waiting_seconds;
+    const Metrics::Counter refused;
+    const Metrics::Counter repeats;
+    const Metrics::Counter connects;
+
+    std::mutex mutex;
+    std::condition_variable changed; // tasks or stopping; only serve() may wait for it, else notify_one gets lost
+    std::condition_variable stopped;
+    std::deque<Task> tasks;
+    std::vector<std::unique_ptr<Slot>> spares; // for threads outside the pool
+    bool stopping = false;
+    // While the database is down: since when, and when someone may try next. Else every queued piece of work
+    // would wait its own patience out, one after another.
+    std::optional<SteadyTime> down_since;
+    SteadyTime next_try{};
+    std::string down_reason;
+
+    std::vector<std::thread> threads;
+};
+
+Database::Database(DatabaseOptions options, Metrics& metrics)
+    : state_(std::make_unique<State>(std::move(options), metrics))
+{
+    for (std::size_t i = 0; i < state_->options.connections; ++i)
+        state_->threads.emplace_back([state = state_.get()] { state->serve(); });
+}
+
+Database::~Database()
+{
+    stop();
+}
+
+Result<void> Database::check()
+{
+    const auto nothing = [](pqxx::work& transaction) -> Result<void> {
+        transaction.exec("SELECT 1");
+        return {};
+    };
+    return blocking_run(nothing);
+}
+
+void Database::stop()
+{
+    std::deque<Task> left;
+    {
+        const std::scoped_lock lock(state_->mutex);
+        state_->stopping = true;
+        left.swap(state_->tasks);
+    }
+    state_->changed.notify_all();
+    state_->stopped.notify_all();
+    for (const Task& task : left)
+        task.refuse(Error{Errc::kUnavailable, "the server is stopping"});
+    for (std::thread& thread : state_->threads)
+        if (thread.joinable()) thread.join();
+    const std::scoped_lock lock(state_->mutex);
+    state_->spares.clear();
+}
+
+void Database::submit(std::function<void()> task, std::function<void(Error)> refused)
+{
+    Error error;
+    {
+        const std::scoped_lock lock(state_->mutex);
+        if (state_->stopping) {
+            error = Error{Errc::kUnavailable, "the server is stopping"};
+        } else if (state_->tasks.size() >= state_->options.waiting) {
+            error = Error{Errc::kUnavailable, "too much work waits for the database; try again"};
+        } else {
+            state_->tasks.push_back({std::move(task), std::move(refused), std::chrono::steady_clock::now()});
+            state_->changed.notify_one();
+            return;
+        }
+    }
+    state_->refused.add();
+    refused(std::move(error));
+}
+
+Result<void> Database::transact(const std::function<Result<void>(pqxx::work&)>& step)
+{
+    const PoolThread& here = t_pool_thread;
+    // Inside a transaction of this very thread its connection is taken; a spare one serves then too.
+    if (here.pool == state_.get() && !here.slot->busy) return state_->transact_on(*here.slot, step);
+    std::unique_ptr<Slot> spare = state_->take_spare();
+    if (spare == nullptr) return Error{Errc::kUnavailable, "the server is stopping"};
+    Result<void> outcome = state_->transact_on(*spare, step);
+    state_->give_spare(std::move(spare));
+    return outcome;
+}
+
+/// The life of a pool thread.
+void Database::State::serve()
+{
+    Slot slot;
+    t_pool_thread = {this, &slot};
+    std::unique_lock lock(mutex);
+    for (;;) {
+        changed.wait(lock, [this] { return stopping || !tasks.empty(); });
+        if (tasks.empty()) break;
+        const Task task = std::move(tasks.front());
+        tasks.pop_front();
+        lock.unlock();
+        waiting_seconds.observe(Seconds(std::chrono::steady_clock::now() - task.queued_at).count());
+        task.run();
+        lock.lock();
+    }
+    t_pool_thread = {};
+}
+
+std::unique_ptr<Slot> Database::State::take_spare()
+{
+    const std::scoped_lock lock(mutex);
+    if (stopping) return nullptr;
+    if (spares.empty()) return std::make_unique<Slot>();
+    std::unique_ptr<Slot> slot = std::move(spares.back());
+    spares.pop_back();
+    return slot;
+}
+
+void Database::State::give_spare(std::unique_ptr<Slot> slot)
+{
+    const std::scoped_lock lock(mutex);
+    if (!stopping && spares.size() < 2) spares.push_back(std::move(slot));
+}
+
+Result<void> Database::State::transact_on(Slot& slot, const std::function<Result<void>(pqxx::work&)>& step)
+{
+    slot.busy = true;
+    const SteadyTime start = std::chrono::steady_clock::now();
+    Attempt last;
+    for (int run = 1; run <= kMostRuns; ++run) {
+        if (run > 1) repeats.add();
+        if (last.outcome = open(slot); !last.outcome) break;
+        last = attempt(slot, step);
+        if (!last.again) break;
+    }
+    slot.busy = false;
+    transaction_seconds.observe(Seconds(std::chrono::steady_clock::now() - start).count());
+    return last.outcome;
+}
+
+/// One run of the step in one transaction on an open slot.
+Database::State::Attempt Database::State::attempt(Slot& slot, const std::function<Result<void>(pqxx::work&)>& step)
+{
+    bool began = false;
+    Attempt result;
+    SqlFailure failure;
+    try {
+        pqxx::work transaction(**slot.link);
+        began = true;
+        result.outcome = step(transaction);
+        if (result.outcome) transaction.commit();
+    } catch (...) {
+        failure = classify_sql_exception(std::current_exception());
+        result.outcome = failure.error;
+        result.again = failure.again;
+        if (failure.error.code == Errc::kInternal)
+            log_error("database_error", {{"sqlstate", failure.sqlstate}, {"error", failure.error.detail}});
+    }
+    // A step may have caught the exception itself, so ask the connection, too.
+    if (!result.outcome && (failure.reconnect || !slot.link->is_open())) {
+        slot.link.reset();
+        // Nothing was done yet: the connection had died while idle.
+        if (!began) result.again = true;
+    }
+    return result;
+}
+
+std::unique_ptr<Link> Database::State::connect(std::string& failure) const
+{
+    const Result<std::string> target = connection_string(options.url);
+    if (!target) {
+        failure = target.error().detail;
+        return nullptr;
+    }
+    try {
+        auto link = std::make_unique<Link>(*target, options.statement_limit);
+        connects.add();
+        return link;
+    } catch (...) {
+        failure = classify_sql_exception(std::current_exception()).error.detail;
+        return nullptr;
+    }
+}
+
+/// Makes sure that the slot has a connection. While the database is down only one thread at a time tries,
+/// and work is refused at once after a short patience.
+Result<void> Database::State::open(Slot& slot)
+{
+    if (slot.link) return {};
+    std::unique_lock lock(mutex);
+    for (;;) {
+        const SteadyTime now = std::chrono::steady_clock::now();
+        if (!down_since || now >= next_try) {
+            next_try = now + kBetweenConnects;
+            lock.unlock();
+            std::string failure;
+            slot.link = connect(failure);
+            lock.lock();
+            if (slot.link) {
+                if (down_since) log_info("database_back");
+                down_since.reset();
+                return {};
+            }
+            if (!down_since) {
+                down_since = now;
+                log_warning("database_unavailable", {{"error", failure}});
+            }
+            down_reason = std::move(failure);
+        }
+        if (std::chrono::steady_clock::now() - *down_since > kPatience) return Error{Errc::kUnavailable, down_reason};
+        stopped.wait_for(lock, kBetweenConnects, [this] { return stopping; });
+        if (stopping) return Error{Errc::kUnavailable, "the server is stopping"};
+    }
+}
+
+} // namespace fathom::server

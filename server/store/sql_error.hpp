@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <exception>
+#include <string>
+
+namespace fathom::server {
+
+/// What a transaction should do about an exception of libpqxx.
+struct SqlFailure {
+    Error error;
+    bool again = false;        ///< serialization failure or deadlock: run the transaction again
+    bool reconnect = false;    ///< this connection is of no more use
+    std::string sqlstate = {}; ///< empty when PostgreSQL gave none
+};
+
+/// Sorts the exception being handled into our error classes. Call inside a catch block.
+/// Details of kInternal errors stay out of `error` answers (net::problem) but are logged by the caller.
+SqlFailure classify_sql_exception(const std::exception_ptr& thrown);
+
+} // namespace fathom::server
