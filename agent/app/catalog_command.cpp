@@ -1,0 +1,49 @@
+#include "agent/app/commands.hpp"
+#include "agent/catalog/catalog.hpp"
+#include "agent/executor/local/local_executor.hpp"
+#include "agent/executor/local/supervise.hpp"
+
+#include <iostream>
+
+namespace fathom::agent {
+namespace {
+
+/// Describes the executor without making its folders.
+Result<CenterOffer> survey(const AgentConfig& config)
+{
+    const Result<std::optional<JobUser>> user = find_job_user(config.run_as);
+    if (!user) return user.error();
+    return survey_center(config,
+                         LocalExecutor({.attempts = {}, .supervisor = {}, .programs = {}, .user = *user}).facts());
+}
+
+} // namespace
+
+int catalog_command(int argc, const char* const* argv)
+{
+    const SettingsOutcome outcome =
+        read_settings(agent_settings("fathom-agent catalog",
+                                     "Prints, as JSON, what this center would report to the metascheduler.", false),
+                      argc, argv);
+    if (outcome.kind == SettingsOutcome::Kind::kExit) return outcome.exit_code;
+    const Result<AgentConfig> config = make_agent_config(outcome);
+    if (config) start_log("fathom-agent", config->log_level);
+    const Result<CenterOffer> offer = config ? survey(*config) : Result<CenterOffer>(config.error());
+    if (!offer) {
+        std::cerr << "fathom-agent catalog: " << describe(offer.error()) << "\n";
+        return 1;
+    }
+    std::cout << to_json(offer->catalog).dump(2) << "\n";
+    return 0;
+}
+
+int supervise_command(int argc, const char* const* argv)
+{
+    if (argc != 2) {
+        std::cerr << "fathom-agent supervise: is started by fathom-agent run only\n";
+        return 2;
+    }
+    return supervise(argv[1]);
+}
+
+} // namespace fathom::agent

@@ -1,0 +1,181 @@
+#include "agent/app/daemon.hpp"
+
+#include "core/base/file.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <csignal>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+namespace asio = boost::asio;
+
+/// How soon a finished program is seen; also the pace of everything else that has no event of its own.
+constexpr std::chrono::milliseconds kTick{50};
+constexpr std::chrono::milliseconds kIdleTick{200};
+constexpr std::chrono::minutes kRenewalInterval{10};
+constexpr std::chrono::seconds kFirstRenewalLook{2};
+constexpr std::chrono::seconds kStopLimit{5};
+
+} // namespace
+
+Daemon::Daemon(AgentConfig config, std::function<std::optional<AgentConfig>()> reread)
+    : config_(std::move(config)), reread_(std::move(reread)), files_(config_.state_dir)
+{
+}
+
+Result<void> Daemon::prepare()
+{
+    if (!files_.exist())
+        return Error{Errc::kNotFound,
+                     config_.state_dir.string() + " is not enrolled: first run fathom-agent enrol (see its --help)"};
+    const Result<Enrolment> enrolment = files_.load();
+    if (!enrolment) return enrolment.error();
+    if (Result<void> taken = take_state_dir(); !taken) return taken;
+    const Result<std::optional<JobUser>> user = find_job_user(config_.run_as);
+    if (!user) return user.error();
+    if (::getuid() == 0 && !*user) log_warning("jobs_run_as_root", {{"way_out", "set run_as to an ordinary user"}});
+
+    executor_ = std::make_unique<LocalExecutor>(
+        LocalExecutorOptions{.attempts = std::filesystem::absolute(config_.state_dir) / "attempts",
+                             .supervisor = "/proc/self/exe", // this very program, also when its file was replaced
+                             .programs = std::filesystem::absolute(config_.probe_program).parent_path(),
+                             .output_limit_bytes = config_.output_limit_bytes,
+                             .user = *user});
+    Result<CenterOffer> offer = survey_center(config_, executor_->facts());
+    if (!offer) return offer.error();
+    Result<Spool> spool = Spool::open(config_.state_dir / "spool.db");
+    if (!spool) return spool.error();
+    spool_.emplace(std::move(*spool));
+    book_ = std::make_unique<AttemptBook>(*spool_, *executor_, clock_, std::move(offer->plan),
+                                          config_.tables.environment, config_.keep_finished);
+    last_catalog_ = to_json(offer->catalog);
+    conversation_ = std::make_unique<Conversation>(*spool_, *book_, std::move(offer->catalog));
+    conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };
+    connector_ = std::make_shared<Connector>(files_, *conversation_, work_.get_executor());
+    log_info("agent_ready", {{"center", enrolment->center_name},
+                             {"center_id", enrolment->center_id},
+                             {"facts", executor_->facts().dump()}});
+    return book_->load();
+}
+
+/// Two agents on one spool would both start its jobs.
+Result<void> Daemon::take_state_dir()
+{
+    const std::filesystem::path path = config_.state_dir / "agent.lock";
+    // Stays open for the life of the process.
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return Error{Errc::kUnavailable,
+                     "cannot open " + path.string() + ": " + std::error_code(errno, std::generic_category()).message()};
+    if (!take_lock(fd))
+        return Error{Errc::kConflict, "another fathom-agent runs with the state folder " + config_.state_dir.string()};
+    return {};
+}
+
+void Daemon::run()
+{
+    tasks_.spawn(network_.get_executor(), "connector", connector_->run());
+    const auto network_work = asio::make_work_guard(network_);
+    std::thread network_thread([this] { network_.run(); });
+    next_renewal_look_ = std::chrono::steady_clock::now() + kFirstRenewalLook;
+    wait_for_signal();
+    tick();
+    work_.run();
+
+    // Stop: no new connection, then the present one, then the threads. Jobs are not touched.
+    tasks_.close();
+    connector_->reconnect("the agent stops");
+    if (!tasks_.wait(kStopLimit)) log_warning("stop_incomplete", {{"part", "connector"}});
+    network_.stop();
+    network_thread.join();
+    survey_.join();
+    log_info("agent_stopped", {{"running_attempts", book_->running_count()}});
+}
+
+void Daemon::tick()
+{
+    const SteadyTime now = std::chrono::steady_clock::now();
+    conversation_->tick(now);
+    renew_certificate(now);
+    timer_.expires_after(book_->inventory().empty() ? kIdleTick : kTick);
+    timer_.async_wait([this](const boost::system::error_code& error) {
+        if (!error) tick();
+    });
+}
+
+void Daemon::renew_certificate(SteadyTime now)
+{
+    if (now < next_renewal_look_) return;
+    next_renewal_look_ = now + kFirstRenewalLook;
+    if (!conversation_->is_welcome()) return;
+    next_renewal_look_ = now + kRenewalInterval;
+    const Result<Enrolment> enrolment = files_.load();
+    if (!enrolment) return;
+    const Result<net::CertificateFacts> facts = net::read_certificate(enrolment->credential.certificate_pem);
+    if (!facts || !is_renewal_due(*facts, clock_.now())) return;
+    const Result<std::string> request = net::make_signing_request(enrolment->credential.key_pem, enrolment->center_id);
+    if (request && conversation_->request_certificate(*request))
+        log_info("certificate_renewal_asked", {{"not_after", format_rfc3339(facts->not_after)}});
+}
+
+void Daemon::store_certificate(const std::string& certificate_pem)
+{
+    const Result<void> stored = files_.store_certificate(certificate_pem);
+    if (!stored) {
+        log_error("certificate_not_stored", {{"reason", describe(stored.error())}});
+        return;
+    }
+    log_info("certificate_renewed");
+    connector_->reconnect("certificate renewed");
+}
+
+void Daemon::wait_for_signal()
+{
+    signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+        if (error) return;
+        if (signal == SIGHUP) {
+            reload();
+            wait_for_signal();
+            return;
+        }
+        log_info("stopping", {{"signal", signal}});
+        work_.stop();
+    });
+}
+
+void Daemon::reload()
+{
+    std::optional<AgentConfig> config = reread_();
+    if (!config) {
+        log_warning("config_rejected", {{"effect", "the present settings stay"}});
+        return;
+    }
+    asio::post(survey_, [this, config = std::move(*config), facts = executor_->facts()]() mutable {
+        auto offer = std::make_shared<Result<CenterOffer>>(survey_center(config, facts));
+        asio::post(work_, [this, config = std::move(config), offer]() mutable {
+            if (*offer)
+                apply(std::move(config), std::move(**offer));
+            else
+                log_warning("config_rejected", {{"reason", describe(offer->error())}});
+        });
+    });
+}
+
+void Daemon::apply(AgentConfig config, CenterOffer offer)
+{
+    start_log("fathom-agent", config.log_level);
+    const Json catalog = to_json(offer.catalog);
+    const bool changed = catalog != last_catalog_;
+    log_info("config_reloaded", {{"catalog_changed", changed}});
+    book_->replace_offer(std::move(offer.plan), config.tables.environment);
+    if (changed) conversation_->offer_changed(std::move(offer.catalog));
+    last_catalog_ = catalog;
+}
+
+} // namespace fathom::agent

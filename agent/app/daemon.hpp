@@ -1,0 +1,59 @@
+#pragma once
+
+#include "agent/catalog/catalog.hpp"
+#include "agent/executor/local/local_executor.hpp"
+#include "agent/link/connector.hpp"
+#include "core/net/task_group.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+namespace fathom::agent {
+
+/// The whole agent: built in the order of its members, ended in reverse.
+///
+/// Threads: `work_` (the caller of run()) has the attempts, the spool and the executor, and may block for
+/// milliseconds on files; `network_` has the connection and never blocks; `survey_` looks at the machine
+/// again when told to, which may take seconds.
+class Daemon {
+  public:
+    /// `reread` gives the settings anew at SIGHUP; empty when they are wrong (then they have been reported).
+    Daemon(AgentConfig config, std::function<std::optional<AgentConfig>()> reread);
+
+    /// Takes up what an earlier run left. @error  the detail says what stands in the way.
+    Result<void> prepare();
+
+    /// Serves until SIGTERM or SIGINT. Jobs go on under their supervisors; the next run finds them again.
+    void run();
+
+  private:
+    void tick();
+    void renew_certificate(SteadyTime now);
+    void store_certificate(const std::string& certificate_pem);
+    void wait_for_signal();
+    void reload();
+    void apply(AgentConfig config, CenterOffer offer);
+    Result<void> take_state_dir();
+
+    AgentConfig config_;
+    std::function<std::optional<AgentConfig>()> reread_;
+    SystemClock clock_;
+    EnrolmentFiles files_;
+    boost::asio::io_context work_{1};
+    boost::asio::io_context network_{1};
+    boost::asio::thread_pool survey_{1};
+    boost::asio::signal_set signals_{work_, SIGTERM, SIGINT, SIGHUP};
+    boost::asio::steady_timer timer_{work_};
+    net::TaskGroup tasks_{"agent"};
+    std::optional<Spool> spool_;
+    std::unique_ptr<LocalExecutor> executor_;
+    std::unique_ptr<AttemptBook> book_;
+    std::unique_ptr<Conversation> conversation_;
+    std::shared_ptr<Connector> connector_;
+    Json last_catalog_;
+    SteadyTime next_renewal_look_{};
+};
+
+} // namespace fathom::agent

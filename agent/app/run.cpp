@@ -1,0 +1,56 @@
+#include "agent/app/commands.hpp"
+#include "agent/app/daemon.hpp"
+
+#include <csignal>
+#include <iostream>
+
+namespace fathom::agent {
+namespace {
+
+SettingsProgram run_settings()
+{
+    return agent_settings("fathom-agent run",
+                          "Offers this machine to the metascheduler and runs the jobs that it sends.\n\n"
+                          "SIGTERM and SIGINT stop the agent; jobs go on, and the next start finds them again.\n"
+                          "SIGHUP reads the settings again and reports what has changed.\n"
+                          "The config file may also hold the tables [[unit_type]], [environment] and [operators]:\n"
+                          "see agent/README.md.",
+                          true);
+}
+
+std::optional<AgentConfig> read_config(int argc, const char* const* argv, int& exit_code)
+{
+    const SettingsOutcome outcome = read_settings(run_settings(), argc, argv);
+    exit_code = outcome.exit_code;
+    if (outcome.kind == SettingsOutcome::Kind::kExit) return std::nullopt;
+    Result<AgentConfig> config = make_agent_config(outcome);
+    if (config) return std::move(*config);
+    std::cerr << "fathom-agent run: " << describe(config.error()) << "\n";
+    exit_code = 2;
+    return std::nullopt;
+}
+
+} // namespace
+
+int run_command(int argc, const char* const* argv)
+{
+    int exit_code = 0;
+    const std::optional<AgentConfig> config = read_config(argc, argv, exit_code);
+    if (!config) return exit_code;
+    start_log("fathom-agent", config->log_level);
+    ::signal(SIGPIPE, SIG_IGN);
+
+    const auto reread = [argc, argv] {
+        int ignored = 0;
+        return read_config(argc, argv, ignored);
+    };
+    Daemon daemon(*config, reread);
+    if (const Result<void> ready = daemon.prepare(); !ready) {
+        std::cerr << "fathom-agent run: " << describe(ready.error()) << "\n";
+        return 1;
+    }
+    daemon.run();
+    return 0;
+}
+
+} // namespace fathom::agent

@@ -1,0 +1,101 @@
+#include "agent/catalog/run_program.hpp"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::size_t kMaxOutput = 4UL << 20U;
+
+std::vector<std::string> joined_environment(std::map<std::string, std::string> variables)
+{
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string text(*entry);
+        const std::size_t equals = text.find('=');
+        if (equals != std::string::npos) variables.try_emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+    std::vector<std::string> lines;
+    for (const auto& [name, value] : variables)
+        lines.push_back(name + "=" + value);
+    return lines;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts)
+{
+    std::vector<char*> list;
+    for (std::string& text : texts)
+        list.push_back(text.data());
+    list.push_back(nullptr);
+    return list;
+}
+
+/// Reads until end of file; the time limit and the size limit end it early.
+Result<std::string> read_output(int fd, std::chrono::steady_clock::time_point deadline)
+{
+    std::string output;
+    std::array<char, 65536> block{};
+    for (;;) {
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        pollfd waiting{fd, POLLIN, 0};
+        const int ready = left.count() <= 0 ? 0 : ::poll(&waiting, 1, static_cast<int>(left.count()));
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready == 0) return Error{Errc::kDeadline, "took too long"};
+        const ssize_t size = ::read(fd, block.data(), block.size());
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) return output;
+        output.append(block.data(), static_cast<std::size_t>(size));
+        if (output.size() > kMaxOutput) return Error{Errc::kTooLarge, "wrote more than 4 MiB"};
+    }
+}
+
+int spawn(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment, int output,
+          pid_t& pid)
+{
+    std::vector<std::string> arguments = command;
+    std::vector<std::string> variables = joined_environment(environment);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    const int error = ::posix_spawn(&pid, arguments.front().c_str(), &actions, nullptr, pointers(arguments).data(),
+                                    pointers(variables).data());
+    ::posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+} // namespace
+
+Result<std::string> run_program(const std::vector<std::string>& command,
+                                const std::map<std::string, std::string>& environment, std::chrono::milliseconds limit)
+{
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return Error{Errc::kInternal, "cannot make a pipe"};
+    pid_t pid = 0;
+    const int spawn_error = spawn(command, environment, ends[1], pid);
+    ::close(ends[1]);
+    if (spawn_error != 0) {
+        ::close(ends[0]);
+        return Error{Errc::kNotFound, "cannot run " + command.front() + ": " +
+                                          std::error_code(spawn_error, std::generic_category()).message()};
+    }
+    Result<std::string> output = read_output(ends[0], deadline);
+    ::close(ends[0]);
+    if (!output) ::kill(pid, SIGKILL);
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!output) return Error{output.error().code, command.front() + " " + output.error().detail};
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return Error{Errc::kUnavailable, command.front() + " ended with wait status " + std::to_string(status)};
+    return output;
+}
+
+} // namespace fathom::agent

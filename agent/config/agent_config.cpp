@@ -1,0 +1,201 @@
+#include "agent/config/agent_config.hpp"
+
+#include "agent/config/cpu_list.hpp"
+#include "core/base/file.hpp"
+#include "core/base/json_reader.hpp"
+
+#include <toml.hpp>
+
+#include <set>
+#include <sstream>
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::int64_t kMaxMemoryBytes = 1LL << 50U;
+
+/// TOML as JSON, so that one strict reader with field paths serves both.
+Json to_json(const toml::value& value)
+{
+    switch (value.type()) {
+    case toml::value_t::boolean:
+        return value.as_boolean();
+    case toml::value_t::integer:
+        return value.as_integer();
+    case toml::value_t::floating:
+        return value.as_floating();
+    case toml::value_t::string:
+        return value.as_string().str;
+    case toml::value_t::array: {
+        Json items = Json::array();
+        for (const toml::value& item : value.as_array())
+            items.push_back(to_json(item));
+        return items;
+    }
+    case toml::value_t::table: {
+        Json fields = Json::object();
+        for (const auto& [key, item] : value.as_table())
+            fields[key] = to_json(item);
+        return fields;
+    }
+    case toml::value_t::empty:
+    case toml::value_t::offset_datetime:
+    case toml::value_t::local_datetime:
+    case toml::value_t::local_date:
+    case toml::value_t::local_time:
+        break;
+    }
+    return nullptr; // dates stand nowhere in this file; the reader reports the field
+}
+
+UnitCut read_unit_cut(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, path, errors);
+    UnitCut cut;
+    cut.name = reader.required_string("name", {.min_length = 1, .max_length = 128});
+    cut.resource_type = reader.optional_string("resource_type", {.one_of = {"cpu"}}).value_or("cpu");
+    cut.cores_per_unit = reader.optional_integer("cores_per_unit", 1, 65536).value_or(1);
+    cut.unit_count = reader.optional_integer("unit_count", 0, 65536).value_or(0);
+    cut.memory_bytes_per_unit = reader.optional_integer("memory_bytes_per_unit", 0, kMaxMemoryBytes).value_or(0);
+    cut.operators = reader.strings("operators", 1000, {.min_length = 1, .max_length = 64});
+    reader.finish(UnknownFields::kReject);
+    return cut;
+}
+
+std::vector<UnitCut> read_unit_cuts(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    std::vector<UnitCut> cuts;
+    const Json* items = reader.array("unit_type", 1, 100);
+    if (items == nullptr) return cuts;
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < items->size(); ++i) {
+        const std::string path = "unit_type[" + std::to_string(i) + "]";
+        cuts.push_back(read_unit_cut((*items)[i], path, errors));
+        if (!names.insert(cuts.back().name).second) errors.push_back({path + ".name", "stands twice"});
+    }
+    return cuts;
+}
+
+std::map<std::string, std::string> read_environment(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    std::map<std::string, std::string> variables;
+    const Json* json = reader.object("environment");
+    if (json == nullptr) return variables;
+    ObjectReader item(*json, "environment", errors);
+    for (const auto& [name, value] : json->items()) {
+        if (name.find('=') != std::string::npos || name.empty()) item.fail(name, "is not a variable's name");
+        variables[name] = item.required_string(name, {.max_length = 65536});
+    }
+    return variables;
+}
+
+std::map<std::string, std::vector<std::string>> read_operators(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    std::map<std::string, std::vector<std::string>> operators;
+    const Json* json = reader.object("operators");
+    if (json == nullptr) return operators;
+    ObjectReader item(*json, "operators", errors);
+    for (const auto& [resource_type, ids] : json->items()) {
+        operators[resource_type] = item.strings(resource_type, 1000, {.min_length = 1, .max_length = 64});
+    }
+    return operators;
+}
+
+std::string check_cpu_list(std::string_view text)
+{
+    const Result<std::vector<std::int64_t>> cpus = parse_cpu_list(text);
+    return cpus ? std::string() : cpus.error().detail;
+}
+
+LogLevel parse_log_level(const std::string& text)
+{
+    if (text == "debug") return LogLevel::kDebug;
+    if (text == "warning") return LogLevel::kWarning;
+    if (text == "error") return LogLevel::kError;
+    return LogLevel::kInfo;
+}
+
+std::vector<std::string> table_errors(const std::string& toml)
+{
+    std::vector<std::string> texts;
+    const Result<AgentTables> tables = parse_agent_tables(toml);
+    if (tables) return texts;
+    const Error error = tables.error();
+    for (const FieldError& field : error.fields)
+        texts.push_back(field.field + " " + field.detail);
+    if (texts.empty()) texts.push_back(error.detail);
+    return texts;
+}
+
+} // namespace
+
+Result<AgentTables> parse_agent_tables(const std::string& toml)
+{
+    Json document = Json::object();
+    try {
+        std::istringstream stream(toml);
+        const Json all = to_json(toml::parse(stream, "config"));
+        for (const char* key : {"unit_type", "environment", "operators"}) {
+            if (all.contains(key)) document[key] = all[key];
+        }
+    } catch (const std::exception& e) {
+        return Error{Errc::kInvalid, std::string("not valid TOML: ") + e.what()};
+    }
+    std::vector<FieldError> errors;
+    ObjectReader reader(document, "", errors);
+    AgentTables tables;
+    tables.unit_types = read_unit_cuts(reader, errors);
+    tables.environment = read_environment(reader, errors);
+    tables.operators = read_operators(reader, errors);
+    return value_or_errors(std::move(tables), std::move(errors), "the config file");
+}
+
+SettingsProgram agent_settings(std::string name, std::string description, bool needs_state_dir)
+{
+    SettingsProgram program{std::move(name), std::move(description), "FATHOM_AGENT_", {}};
+    program.specs = {
+        {"state_dir", "", "folder made by fathom-agent enrol: key, certificate, spool, running jobs",
+         needs_state_dir ? check_not_empty : nullptr},
+        {"cores", "", "processors that this center offers, such as 0-3,6; empty: all that the agent may use",
+         check_cpu_list},
+        {"run_as", "", "user that jobs run as when the agent is root; empty: fathom if it exists, else nobody"},
+        {"probe_program", (own_folder() / "fathom-probe").string(), "the program that runs probes", check_not_empty},
+        {"output_limit_bytes", std::to_string(16LL << 20U), "how much of each output stream of a job is kept",
+         check_integer(0, 1LL << 40U)},
+        {"keep_finished_hours", "0", "how long the folder of a finished job is kept after its end was reported",
+         check_number(0, 8760)},
+        {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
+    };
+    program.tables = {"unit_type", "environment", "operators"};
+    program.check_tables = table_errors;
+    return program;
+}
+
+Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
+{
+    const Settings& settings = outcome.settings;
+    AgentConfig config;
+    config.state_dir = settings.text("state_dir");
+    config.cpus = parse_cpu_list(settings.text("cores")).value();
+    config.run_as = settings.text("run_as");
+    config.probe_program = settings.text("probe_program");
+    config.output_limit_bytes = settings.integer("output_limit_bytes");
+    config.keep_finished = std::chrono::seconds(std::llround(settings.number("keep_finished_hours") * 3600));
+    config.log_level = parse_log_level(settings.text("log_level"));
+    if (outcome.config_path.empty()) return config;
+
+    const Result<std::string> content = read_file(outcome.config_path, 1U << 20U);
+    if (!content) return content.error();
+    Result<AgentTables> tables = parse_agent_tables(*content);
+    if (!tables) return tables.error();
+    config.tables = std::move(*tables);
+    return config;
+}
+
+std::filesystem::path own_folder()
+{
+    std::error_code ignored;
+    return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+} // namespace fathom::agent

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "core/base/log.hpp"
+#include "core/base/settings.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fathom::agent {
+
+/// How one unit type is cut from this center's processors: a `[[unit_type]]` table.
+struct UnitCut {
+    std::string name;
+    std::string resource_type = "cpu";
+    std::int64_t cores_per_unit = 1;
+    std::int64_t unit_count = 0;            ///< 0: as many as fit
+    std::int64_t memory_bytes_per_unit = 0; ///< 0: the unit's share of the host's memory
+    std::vector<std::string> operators;     ///< empty: all that its resource type has
+};
+
+/// The tables of the config file, which no flag can express.
+struct AgentTables {
+    std::vector<UnitCut> unit_types;                           ///< empty: one type "core" of one core each
+    std::map<std::string, std::string> environment;            ///< for every job at this center
+    std::map<std::string, std::vector<std::string>> operators; ///< resource type -> ids; absent: all (M8, M9)
+};
+
+/// Everything that an administrator can set.
+struct AgentConfig {
+    std::filesystem::path state_dir;
+    std::vector<std::int64_t> cpus; ///< that this center offers; empty: all allowed
+    std::string run_as;             ///< user of the jobs when started as root; empty: fathom, else nobody
+    std::filesystem::path probe_program;
+    std::int64_t output_limit_bytes = 16LL << 20U; ///< kept for each stream
+    std::chrono::seconds keep_finished{0};
+    LogLevel log_level = LogLevel::kInfo;
+    AgentTables tables;
+};
+
+/// Reads the tables of a config file; other keys are left alone.
+/// @error kInvalid  with every field error, paths as in the file: `unit_type[1].cores_per_unit`.
+Result<AgentTables> parse_agent_tables(const std::string& toml);
+
+/// The settings of `fathom-agent run` and `fathom-agent catalog`.
+SettingsProgram agent_settings(std::string name, std::string description, bool needs_state_dir);
+
+/// All of it, from what read_settings() has joined. Blocks: reads the config file again for its tables.
+Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome);
+
+/// The folder of this program's own file, where `fathom-probe` is by default.
+std::filesystem::path own_folder();
+
+} // namespace fathom::agent

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "agent/executor/executor.hpp"
+
+#include <filesystem>
+
+namespace fathom::agent {
+
+/// Who jobs run as.
+struct JobUser {
+    std::string name;
+    unsigned uid{};
+    unsigned gid{};
+};
+
+/// All that a supervisor needs to know; the file order.json.
+struct SupervisorOrder {
+    RunOrder run;
+    std::optional<JobUser> user;       ///< empty: as the supervisor itself
+    std::filesystem::path programs;    ///< folder appended to the job's PATH
+    std::int64_t output_limit_bytes{}; ///< kept of each stream
+};
+
+std::string encode(const SupervisorOrder& order);
+/// @error kInvalid  not what encode() wrote.
+Result<SupervisorOrder> decode_supervisor_order(const std::string& text);
+
+/// The files of one attempt, and who writes them.
+///
+///     order.json       agent, before it starts the supervisor
+///     lock             held by the supervisor as long as it lives (an open file description lock)
+///     started          made once, by the supervisor that may start the program: a second one never can
+///     supervisor.json  supervisor: its process
+///     running.json     supervisor: since when the program runs
+///     cancel           agent: the attempt shall end
+///     stdout, stderr   supervisor: what the program wrote, up to the limit
+///     status.json      supervisor, last of all: how it ended
+///     work/            the program's working folder, home and temporary folder
+class AttemptFolder {
+  public:
+    explicit AttemptFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+    const std::filesystem::path& path() const { return path_; }
+    std::filesystem::path order() const { return path_ / "order.json"; }
+    std::filesystem::path lock() const { return path_ / "lock"; }
+    std::filesystem::path started() const { return path_ / "started"; }
+    std::filesystem::path supervisor() const { return path_ / "supervisor.json"; }
+    std::filesystem::path running() const { return path_ / "running.json"; }
+    std::filesystem::path cancel() const { return path_ / "cancel"; }
+    std::filesystem::path output(OutputStream stream) const { return path_ / to_string(stream); }
+    std::filesystem::path status() const { return path_ / "status.json"; }
+    std::filesystem::path work() const { return path_ / "work"; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+/// Takes the whole-file lock for this open file description; false when another one has it.
+bool take_lock(int fd);
+/// Whether somebody holds it. Asks without taking, so that asking never keeps a supervisor from it.
+bool is_locked(const std::filesystem::path& path);
+
+/// A process that cannot be mistaken for a later one with the same number.
+struct ProcessName {
+    int pid{};
+    std::int64_t start_ticks{}; ///< since boot, from /proc/PID/stat
+};
+/// Empty when there is no such process.
+std::optional<ProcessName> name_process(int pid);
+/// Sends a signal, unless the process is gone.
+void signal_process(const ProcessName& process, int signal);
+
+} // namespace fathom::agent

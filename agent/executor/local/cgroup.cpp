@@ -1,0 +1,227 @@
+#include "agent/executor/local/cgroup.hpp"
+
+#include "core/base/file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<const char*, 3> kControllers{"cpuset", "memory", "pids"};
+constexpr std::chrono::seconds kKillLimit{5};
+
+/// Control files take one write each; no temporary file, no rename.
+bool write_control(const fs::path& path, const std::string& value)
+{
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    const ssize_t written = ::write(fd, value.data(), value.size());
+    ::close(fd);
+    return written == static_cast<ssize_t>(value.size());
+}
+
+std::string read_control(const fs::path& path)
+{
+    std::ifstream file(path);
+    std::stringstream content;
+    content << file.rdbuf();
+    std::string text = content.str();
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
+        text.pop_back();
+    return text;
+}
+
+std::vector<std::string> split(const std::string& text, char separator)
+{
+    std::vector<std::string> parts;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, separator);)
+        parts.push_back(part);
+    return parts;
+}
+
+bool make_folder(const fs::path& path)
+{
+    std::error_code ignored;
+    return ::mkdir(path.c_str(), 0755) == 0 || fs::is_directory(path, ignored);
+}
+
+/// Where this process stands: controller name ("" for version 2) -> folder in the mounted hierarchy.
+std::map<std::string, fs::path> own_groups()
+{
+    std::map<std::string, fs::path> mounts;
+    std::ifstream mount_table("/proc/self/mounts");
+    for (std::string device, point, type, options, rest;
+         mount_table >> device >> point >> type >> options && std::getline(mount_table, rest);) {
+        if (type == "cgroup2") mounts[""] = point;
+        if (type != "cgroup") continue;
+        for (const std::string& option : split(options, ','))
+            mounts[option] = point;
+    }
+    std::map<std::string, fs::path> groups;
+    std::ifstream own("/proc/self/cgroup");
+    for (std::string line; std::getline(own, line);) {
+        const std::size_t first = line.find(':');
+        const std::size_t second = line.find(':', first + 1);
+        if (first == std::string::npos || second == std::string::npos) continue;
+        const std::string names = line.substr(first + 1, second - first - 1);
+        for (const std::string& name : names.empty() ? std::vector<std::string>{""} : split(names, ',')) {
+            if (!mounts.contains(name)) continue;
+            // In a container the path may be the host's; then the mount's root is our own group.
+            const fs::path folder = mounts[name] / fs::path(line.substr(second + 1)).relative_path();
+            std::error_code ignored;
+            groups[name] = fs::is_directory(folder, ignored) ? folder : mounts[name];
+        }
+    }
+    return groups;
+}
+
+/// A cpuset of version 1 starts empty and must have processors and memory nodes before anything joins.
+void inherit_cpuset(const fs::path& parent, const fs::path& child)
+{
+    for (const char* file : {"cpuset.cpus", "cpuset.mems"}) {
+        if (read_control(child / file).empty()) write_control(child / file, read_control(parent / file));
+    }
+}
+
+/// The folder of a version 1 controller for jobs; empty when it cannot be used.
+fs::path jobs_folder_v1(const fs::path& own, const std::string& controller)
+{
+    const fs::path folder = own / "fathom";
+    if (!make_folder(folder)) return {};
+    if (controller == "cpuset") inherit_cpuset(own, folder);
+    return folder;
+}
+
+/// The version 2 folder for jobs, its controllers switched on as far as the kernel allows.
+fs::path jobs_folder_v2(const fs::path& own)
+{
+    const fs::path folder = own / "fathom";
+    if (!make_folder(folder)) return {};
+    for (const char* controller : kControllers) {
+        // Refused while processes sit in `own` itself, unless it is the root; then there are no limits.
+        if (write_control(own / "cgroup.subtree_control", std::string("+") + controller))
+            write_control(folder / "cgroup.subtree_control", std::string("+") + controller);
+    }
+    return folder;
+}
+
+bool set_limit(const fs::path& folder, const std::string& controller, const CgroupLimits& limits, bool version_2)
+{
+    if (controller == "cpuset") return write_control(folder / "cpuset.cpus", limits.cpus);
+    if (controller == "pids") return write_control(folder / "pids.max", std::to_string(limits.processes));
+    if (limits.memory_bytes <= 0) return true;
+    return write_control(folder / (version_2 ? "memory.max" : "memory.limit_in_bytes"),
+                         std::to_string(limits.memory_bytes));
+}
+
+std::vector<int> processes_in(const fs::path& folder)
+{
+    std::vector<int> pids;
+    std::ifstream file(folder / "cgroup.procs");
+    for (int pid = 0; file >> pid;)
+        pids.push_back(pid);
+    return pids;
+}
+
+} // namespace
+
+Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits)
+{
+    Cgroup group;
+    const std::map<std::string, fs::path> own = own_groups();
+    for (const char* controller : kControllers) {
+        const auto entry = own.find(controller);
+        if (entry == own.end()) continue;
+        const fs::path jobs = jobs_folder_v1(entry->second, controller);
+        if (jobs.empty() || !make_folder(jobs / name)) continue;
+        if (std::string(controller) == "cpuset") inherit_cpuset(jobs, jobs / name);
+        if (!set_limit(jobs / name, controller, limits, false)) {
+            ::rmdir((jobs / name).c_str());
+            continue;
+        }
+        group.folders_.push_back(jobs / name);
+        group.controllers_.emplace_back(controller);
+    }
+    if (!group.folders_.empty() || !own.contains("")) return group;
+
+    const fs::path jobs = jobs_folder_v2(own.at(""));
+    if (jobs.empty() || !make_folder(jobs / name)) return group;
+    group.folders_.push_back(jobs / name); // even without controllers it finds every process again
+    for (const char* controller : kControllers) {
+        if (set_limit(jobs / name, controller, limits, true)) group.controllers_.emplace_back(controller);
+    }
+    return group;
+}
+
+Cgroup Cgroup::find(const std::string& name)
+{
+    Cgroup group;
+    std::set<fs::path> folders;
+    for (const auto& [controller, own] : own_groups()) {
+        std::error_code ignored;
+        if (fs::is_directory(own / "fathom" / name, ignored)) folders.insert(own / "fathom" / name);
+    }
+    group.folders_.assign(folders.begin(), folders.end());
+    return group;
+}
+
+std::vector<std::string> Cgroup::join_files() const
+{
+    std::vector<std::string> files;
+    for (const fs::path& folder : folders_)
+        files.push_back((folder / "cgroup.procs").string());
+    return files;
+}
+
+bool Cgroup::ran_out_of_memory() const
+{
+    for (const fs::path& folder : folders_) {
+        for (const char* file : {"memory.oom_control", "memory.events"}) {
+            std::istringstream fields(read_control(folder / file));
+            for (std::string name, value; fields >> name >> value;) {
+                if (name == "oom_kill" && value != "0") return true;
+            }
+        }
+    }
+    return false;
+}
+
+void Cgroup::kill_all() const
+{
+    const auto deadline = std::chrono::steady_clock::now() + kKillLimit;
+    for (;;) {
+        bool empty = true;
+        for (const fs::path& folder : folders_) {
+            for (const int pid : processes_in(folder)) {
+                empty = false;
+                if (pid > 0 && pid != ::getpid()) ::kill(pid, SIGKILL);
+            }
+        }
+        if (empty || std::chrono::steady_clock::now() > deadline) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+}
+
+void Cgroup::remove()
+{
+    for (const fs::path& folder : folders_)
+        ::rmdir(folder.c_str());
+    folders_.clear();
+    controllers_.clear();
+}
+
+} // namespace fathom::agent

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace fathom::agent {
+
+/// What a job shall be held to.
+struct CgroupLimits {
+    std::string cpus;            ///< list as the kernel writes it
+    std::int64_t memory_bytes{}; ///< 0: no limit
+    std::int64_t processes = 8192;
+};
+
+/// The control groups of one job, below the agent's own, in version 1 or 2 hierarchies. Everything here
+/// is by best effort: where a controller cannot be used, the job runs without it.
+class Cgroup {
+  public:
+    /// Makes the groups and sets the limits.
+    static Cgroup create(const std::string& name, const CgroupLimits& limits);
+    /// The groups of that name which exist already.
+    static Cgroup find(const std::string& name);
+
+    /// Controllers that hold the job: some of cpuset, memory, pids.
+    const std::vector<std::string>& controllers() const { return controllers_; }
+    /// Writing "0" to each of these files moves the writer into the groups.
+    std::vector<std::string> join_files() const;
+
+    /// Whether the kernel has killed something here for want of memory.
+    bool ran_out_of_memory() const;
+    /// Kills every process in the groups, and waits (at most 5 s) until none is left.
+    void kill_all() const;
+    /// Deletes the groups; they must be empty.
+    void remove();
+
+  private:
+    std::vector<std::filesystem::path> folders_;
+    std::vector<std::string> controllers_;
+};
+
+} // namespace fathom::agent

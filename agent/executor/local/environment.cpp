@@ -1,0 +1,34 @@
+#include "agent/executor/local/environment.hpp"
+
+namespace fathom::agent {
+
+std::map<std::string, std::string> job_environment(const RunOrder& run, const JobPlace& place)
+{
+    const std::string cores = std::to_string(run.cores);
+    std::map<std::string, std::string> variables{
+        {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:" + place.programs},
+        {"HOME", place.work},
+        {"TMPDIR", place.work},
+        {"PWD", place.work},
+        {"USER", place.user},
+        {"LOGNAME", place.user},
+        {"SHELL", "/bin/sh"},
+        {"LANG", "C.UTF-8"},
+        {"FATHOM_JOB_ID", run.order.job_id.value},
+        {"FATHOM_ATTEMPT_ID", run.order.attempt_id.value},
+        {"FATHOM_UNIT_TYPE", run.order.unit_type},
+        {"FATHOM_UNITS", std::to_string(run.order.unit_count)},
+        {"FATHOM_CORES", cores},
+        {"OMP_NUM_THREADS", cores},
+        {"OPENBLAS_NUM_THREADS", cores},
+        {"MKL_NUM_THREADS", cores},
+        {"BLIS_NUM_THREADS", cores},
+    };
+    for (const auto& [name, value] : run.environment)
+        variables[name] = value;
+    for (const auto& [name, value] : run.order.environment)
+        variables[name] = value;
+    return variables;
+}
+
+} // namespace fathom::agent

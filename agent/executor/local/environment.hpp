@@ -1,0 +1,19 @@
+#pragma once
+
+#include "agent/executor/executor.hpp"
+
+namespace fathom::agent {
+
+/// Where a job finds itself.
+struct JobPlace {
+    std::string work;     ///< working folder, HOME and TMPDIR
+    std::string programs; ///< folder of fathom-probe, last in PATH
+    std::string user;
+};
+
+/// The environment of a job: a small clean base, what it holds (FATHOM_UNITS, FATHOM_CORES and the thread
+/// counts of the numerical libraries), the center's variables, then the user's, each winning over the ones
+/// before. Nothing of the agent's own environment. Pure.
+std::map<std::string, std::string> job_environment(const RunOrder& run, const JobPlace& place);
+
+} // namespace fathom::agent

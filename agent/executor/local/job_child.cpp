@@ -1,0 +1,169 @@
+#include "agent/executor/local/job_child.hpp"
+
+#include "agent/executor/local/environment.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/close_range.h>
+#include <pwd.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The child of a process with one thread: it may allocate and use the library freely.
+
+namespace fathom::agent {
+namespace {
+
+/// Where a job that runs as another user finds its folders, whatever folder the agent keeps them in:
+/// bound there in a mount namespace of the job's own.
+constexpr const char* kViewRoot = "/run/fathom-job";
+constexpr const char* kViewWork = "/run/fathom-job/work";
+constexpr const char* kViewPrograms = "/run/fathom-job/bin";
+
+[[noreturn]] void give_up(const ChildPlan& plan, const std::string& step, int error)
+{
+    std::string text = step;
+    if (error != 0) text += ": " + std::error_code(error, std::generic_category()).message();
+    // A short write could only shorten the text.
+    static_cast<void>(!::write(plan.report_fd, text.data(), text.size()));
+    ::_exit(127);
+}
+
+void reset_signals()
+{
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    for (int signal = 1; signal < NSIG; ++signal)
+        ::signal(signal, SIG_DFL);
+}
+
+void redirect(const ChildPlan& plan)
+{
+    const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null < 0 || ::dup2(null, STDIN_FILENO) < 0 || ::dup2(plan.stdout_fd, STDOUT_FILENO) < 0 ||
+        ::dup2(plan.stderr_fd, STDERR_FILENO) < 0)
+        give_up(plan, "cannot redirect its output", errno);
+}
+
+/// Control groups first: joining a cpuset changes the affinity. A group that cannot be joined was a
+/// promise of less, not of more, so the job still starts.
+void confine(const ChildPlan& plan)
+{
+    for (const std::string& file : plan.join_files) {
+        const int fd = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+        if (fd < 0) continue;
+        static_cast<void>(!::write(fd, "0", 1));
+        ::close(fd);
+    }
+    const std::vector<std::int64_t>& cpus = plan.order.run.cpus;
+    if (!cpus.empty()) {
+        const auto count = static_cast<std::size_t>(*std::max_element(cpus.begin(), cpus.end())) + 1;
+        cpu_set_t* set = CPU_ALLOC(count);
+        const std::size_t size_bytes = CPU_ALLOC_SIZE(count);
+        CPU_ZERO_S(size_bytes, set);
+        for (const std::int64_t cpu : cpus)
+            CPU_SET_S(static_cast<std::size_t>(cpu), size_bytes, set);
+        if (::sched_setaffinity(0, size_bytes, set) != 0) give_up(plan, "cannot bind to its processors", errno);
+        CPU_FREE(set);
+    }
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+}
+
+bool make_open_folder(const char* path)
+{
+    return (::mkdir(path, 0755) == 0 || errno == EEXIST) && ::chmod(path, 0755) == 0;
+}
+
+/// Shows the job its own folders at fixed places. Works from any state folder, even one below /root, and
+/// leaves other jobs' folders out of reach although they run as the same user.
+bool enter_private_view(const ChildPlan& plan)
+{
+    if (!make_open_folder(kViewRoot) || ::unshare(CLONE_NEWNS) != 0) return false;
+    if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
+    // A small file system of its own, so that nothing of it is left on the host.
+    if (::mount("fathom-job", kViewRoot, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64k") != 0) return false;
+    if (!make_open_folder(kViewWork) || !make_open_folder(kViewPrograms)) return false;
+    return ::mount(plan.folder.work().c_str(), kViewWork, nullptr, MS_BIND, nullptr) == 0 &&
+           ::mount(plan.order.programs.c_str(), kViewPrograms, nullptr, MS_BIND, nullptr) == 0;
+}
+
+JobPlace take_place(const ChildPlan& plan)
+{
+    if (!plan.order.user) {
+        const passwd* self = ::getpwuid(::getuid());
+        return {plan.folder.work().string(), plan.order.programs.string(), self != nullptr ? self->pw_name : "root"};
+    }
+    if (enter_private_view(plan)) return {kViewWork, kViewPrograms, plan.order.user->name};
+    // Without mount namespaces (in most containers) the job must be able to walk to its real folder.
+    ::chmod(plan.folder.path().c_str(), 0711);
+    return {plan.folder.work().string(), plan.order.programs.string(), plan.order.user->name};
+}
+
+void drop_privileges(const ChildPlan& plan)
+{
+    if (const std::optional<JobUser>& user = plan.order.user) {
+        if (::setgroups(0, nullptr) != 0 || ::setgid(user->gid) != 0 || ::setuid(user->uid) != 0)
+            give_up(plan, "cannot become user " + user->name, errno);
+    }
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(plan, "cannot renounce new privileges", errno);
+    // After the change of user, which clears it. The parent may have died before.
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != plan.parent)
+        give_up(plan, "cannot be tied to its supervisor", errno);
+}
+
+[[noreturn]] void execute(const ChildPlan& plan, const JobPlace& place)
+{
+    std::vector<std::string> lines;
+    std::string search_path;
+    for (const auto& [name, value] : job_environment(plan.order.run, place)) {
+        lines.push_back(name + "=" + value);
+        if (name == "PATH") search_path = value;
+    }
+    std::vector<char*> variables;
+    for (std::string& line : lines)
+        variables.push_back(line.data());
+    variables.push_back(nullptr);
+    std::vector<std::string> command = plan.command;
+    std::vector<char*> arguments;
+    for (std::string& argument : command)
+        arguments.push_back(argument.data());
+    arguments.push_back(nullptr);
+
+    ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    environ = variables.data(); // execvp() searches the PATH of the environment in force
+    ::execvp(arguments[0], arguments.data());
+    const int error = errno;
+    std::string step = "cannot start \"" + command[0] + "\"";
+    if (error == ENOENT && command[0].find('/') == std::string::npos) step += " (PATH is " + search_path + ")";
+    give_up(plan, step, error);
+}
+
+} // namespace
+
+void become_job(const ChildPlan& plan)
+{
+    ::setsid();
+    reset_signals();
+    redirect(plan);
+    confine(plan);
+    const JobPlace place = take_place(plan);
+    drop_privileges(plan);
+    ::umask(077);
+    if (::chdir(place.work.c_str()) != 0)
+        give_up(plan,
+                "cannot enter " + place.work + " as user " + place.user +
+                    " (let that user pass all folders above it, or choose another state folder or run_as)",
+                errno);
+    execute(plan, place);
+}
+
+} // namespace fathom::agent

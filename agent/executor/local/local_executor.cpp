@@ -1,0 +1,205 @@
+#include "agent/executor/local/local_executor.hpp"
+
+#include "agent/config/cpu_list.hpp"
+#include "agent/executor/local/cgroup.hpp"
+#include "agent/executor/local/process_tree.hpp"
+#include "core/base/file.hpp"
+#include "schema/link/messages.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <pwd.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+std::string error_text(int number)
+{
+    return std::error_code(number, std::generic_category()).message();
+}
+
+Result<void> make_folder(const std::filesystem::path& path, mode_t mode)
+{
+    if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST)
+        return Error{Errc::kUnavailable, "cannot make " + path.string() + ": " + error_text(errno)};
+    if (::chmod(path.c_str(), mode) != 0)
+        return Error{Errc::kUnavailable, "cannot set the mode of " + path.string() + ": " + error_text(errno)};
+    return {};
+}
+
+/// Starts `program supervise folder` in a session of its own, with no signals blocked or ignored and no
+/// descriptors but /dev/null. It forks at once, so the wait is short.
+Result<void> spawn_supervisor(const std::filesystem::path& program, const std::filesystem::path& folder)
+{
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    ::posix_spawnattr_setsigmask(&attributes, &signals);
+    ::sigfillset(&signals);
+    ::posix_spawnattr_setsigdefault(&attributes, &signals);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+
+    std::string name = "fathom-agent";
+    std::string verb = "supervise";
+    std::string argument = folder.string();
+    char* arguments[] = {name.data(), verb.data(), argument.data(), nullptr};
+    pid_t pid = 0;
+    const int error = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, arguments, environ);
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) return Error{Errc::kUnavailable, "cannot start a supervisor: " + error_text(error)};
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (status != 0) return Error{Errc::kUnavailable, "cannot start a supervisor: no more processes"};
+    return {};
+}
+
+std::optional<AttemptEnd> read_status(const AttemptFolder& folder)
+{
+    const Result<std::string> text = read_file(folder.status());
+    if (!text) return std::nullopt;
+    auto decoded = link::decode(*text);
+    const auto* message = std::get_if<link::Message>(&decoded);
+    const auto* ended = message == nullptr ? nullptr : std::get_if<link::AttemptEnded>(&message->body);
+    return ended == nullptr ? std::nullopt : std::optional(ended->end);
+}
+
+std::optional<Timestamp> read_started_at(const AttemptFolder& folder)
+{
+    const Result<std::string> text = read_file(folder.running());
+    if (!text) return std::nullopt;
+    const Json json = Json::parse(*text, nullptr, false);
+    if (!json.is_object() || !json.contains("started_at")) return std::nullopt;
+    const Result<Timestamp> time = parse_rfc3339(json["started_at"].get<std::string>());
+    return time ? std::optional(*time) : std::nullopt;
+}
+
+} // namespace
+
+LocalExecutor::LocalExecutor(LocalExecutorOptions options) : options_(std::move(options))
+{
+    Cgroup trial = Cgroup::create("trial-" + std::to_string(::getpid()), {.cpus = format_cpu_list(allowed_cpus())});
+    controllers_ = trial.controllers();
+    trial.remove();
+}
+
+Result<void> LocalExecutor::start(const RunOrder& run)
+{
+    const AttemptFolder folder = folder_of(run.order.attempt_id);
+    // Jobs' folders may be passed through by other users only where no private view is possible.
+    if (Result<void> made = make_folder(options_.attempts, 0711); !made) return made;
+    if (Result<void> made = make_folder(folder.path(), 0700); !made) return made;
+    const SupervisorOrder order{run, options_.user, options_.programs, options_.output_limit_bytes};
+    if (Result<void> written = write_file(folder.order(), encode(order), 0600); !written) return written;
+    return spawn_supervisor(options_.supervisor, folder.path());
+}
+
+RunView LocalExecutor::look(const AttemptId& id)
+{
+    const AttemptFolder folder = folder_of(id);
+    const auto ended = [&](const AttemptEnd& end) { return RunView{RunPhase::kEnded, end.started_at, end}; };
+    if (const std::optional<AttemptEnd> end = read_status(folder)) return ended(*end);
+    const bool was_started = ::access(folder.started().c_str(), F_OK) == 0;
+    if (is_locked(folder.lock())) return {RunPhase::kAlive, read_started_at(folder)};
+    // It may have ended between the two looks: only a status that is missing now is really missing.
+    if (const std::optional<AttemptEnd> end = read_status(folder)) return ended(*end);
+    if (!was_started) return {RunPhase::kAbsent};
+    return {RunPhase::kVanished, read_started_at(folder)};
+}
+
+void LocalExecutor::cancel(const AttemptId& id)
+{
+    const AttemptFolder folder = folder_of(id);
+    static_cast<void>(write_file(folder.cancel(), "", 0600));
+    const Result<std::string> text = read_file(folder.supervisor());
+    if (!text) return;
+    const Json json = Json::parse(*text, nullptr, false);
+    if (!json.is_object()) return;
+    signal_process({json.value("pid", 0), json.value("start_ticks", std::int64_t{0})}, SIGUSR1);
+}
+
+Result<std::string> LocalExecutor::read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
+                                               std::size_t max_bytes)
+{
+    const std::filesystem::path path = folder_of(id).output(stream);
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        if (errno == ENOENT) return std::string();
+        return Error{Errc::kUnavailable, "cannot open " + path.string() + ": " + error_text(errno)};
+    }
+    struct stat facts{};
+    std::string data;
+    if (::fstat(fd, &facts) == 0 && facts.st_size > offset) {
+        data.resize(std::min(max_bytes, static_cast<std::size_t>(facts.st_size - offset)));
+        const ssize_t size = ::pread(fd, data.data(), data.size(), offset);
+        data.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+    }
+    ::close(fd);
+    return data;
+}
+
+void LocalExecutor::end_leftovers(const AttemptId& id)
+{
+    Cgroup cgroup = Cgroup::find(id.value);
+    cgroup.kill_all();
+    kill_by_environment(id.value);
+    cgroup.remove();
+}
+
+std::vector<AttemptId> LocalExecutor::known()
+{
+    std::vector<AttemptId> ids;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(options_.attempts, error), end; !error && entry != end;
+         entry.increment(error)) {
+        if (std::optional<AttemptId> id = AttemptId::parse(entry->path().filename().string()))
+            ids.push_back(std::move(*id));
+    }
+    return ids;
+}
+
+void LocalExecutor::remove(const AttemptId& id)
+{
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_of(id).path(), ignored);
+}
+
+Json LocalExecutor::facts() const
+{
+    Json controllers = controllers_;
+    return {{"executor", "local"},
+            {"cgroup_controllers", std::move(controllers)},
+            {"jobs_run_as", options_.user ? options_.user->name : "the agent's own user"}};
+}
+
+Result<std::optional<JobUser>> find_job_user(const std::string& wanted)
+{
+    if (::getuid() != 0) {
+        const passwd* self = ::getpwuid(::getuid());
+        if (wanted.empty() || (self != nullptr && wanted == self->pw_name)) return std::optional<JobUser>();
+        return Error{Errc::kInvalid, "run_as needs an agent that is started as root"};
+    }
+    if (wanted == "root") return std::optional<JobUser>();
+    const std::vector<std::string> candidates =
+        wanted.empty() ? std::vector<std::string>{"fathom", "nobody"} : std::vector<std::string>{wanted};
+    for (const std::string& name : candidates) {
+        if (const passwd* entry = ::getpwnam(name.c_str()); entry != nullptr)
+            return std::optional(JobUser{name, entry->pw_uid, entry->pw_gid});
+    }
+    return Error{Errc::kInvalid, wanted.empty() ? "neither user fathom nor user nobody exists: set run_as"
+                                                : "run_as: there is no user \"" + wanted + "\""};
+}
+
+} // namespace fathom::agent

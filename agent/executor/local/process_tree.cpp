@@ -1,0 +1,88 @@
+#include "agent/executor/local/process_tree.hpp"
+
+#include "core/base/file.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <sstream>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace fathom::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kKillLimit{10};
+
+std::vector<int> all_processes()
+{
+    std::vector<int> pids;
+    std::error_code error;
+    for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        int pid = 0;
+        const auto [last, failed] = std::from_chars(name.data(), name.data() + name.size(), pid);
+        if (failed == std::errc{} && last == name.data() + name.size()) pids.push_back(pid);
+    }
+    return pids;
+}
+
+int parent_of(int pid)
+{
+    const Result<std::string> stat = read_file("/proc/" + std::to_string(pid) + "/stat", 65536);
+    if (!stat) return 0;
+    const std::size_t name_end = stat->rfind(')');
+    if (name_end == std::string::npos) return 0;
+    std::istringstream fields(stat->substr(name_end + 1));
+    std::string state;
+    int parent = 0;
+    fields >> state >> parent;
+    return parent;
+}
+
+} // namespace
+
+void adopt_orphans()
+{
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+void kill_descendants()
+{
+    // Killing our children makes their children ours: round by round none is left.
+    const auto deadline = std::chrono::steady_clock::now() + kKillLimit;
+    const int self = ::getpid();
+    while (std::chrono::steady_clock::now() < deadline) {
+        pid_t reaped = 0;
+        while ((reaped = ::waitpid(-1, nullptr, WNOHANG)) > 0) {
+        }
+        if (reaped < 0 && errno == ECHILD) return;
+        for (const int pid : all_processes()) {
+            if (parent_of(pid) == self) ::kill(pid, SIGKILL);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+}
+
+void kill_by_environment(const std::string& attempt_id)
+{
+    const std::string wanted = "FATHOM_ATTEMPT_ID=" + attempt_id;
+    for (const int pid : all_processes()) {
+        if (pid == ::getpid()) continue;
+        const Result<std::string> environment = read_file("/proc/" + std::to_string(pid) + "/environ", 4UL << 20U);
+        if (!environment) continue;
+        std::istringstream lines(*environment);
+        for (std::string line; std::getline(lines, line, '\0');) {
+            if (line == wanted) ::kill(pid, SIGKILL);
+        }
+    }
+}
+
+} // namespace fathom::agent

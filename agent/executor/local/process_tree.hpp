@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+namespace fathom::agent {
+
+/// Makes orphaned descendants of this process its own children, so that none gets away.
+void adopt_orphans();
+
+/// Kills and reaps every descendant of this process, also those that are made meanwhile; needs
+/// adopt_orphans(). Gives up after 10 s.
+void kill_descendants();
+
+/// Kills processes whose environment says that they belong to the attempt. A last resort for jobs whose
+/// supervisor is gone: a program can change its environment, but then its control group finds it.
+void kill_by_environment(const std::string& attempt_id);
+
+} // namespace fathom::agent

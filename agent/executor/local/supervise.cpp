@@ -1,0 +1,108 @@
+#include "agent/executor/local/supervise.hpp"
+
+#include "agent/config/cpu_list.hpp"
+#include "agent/executor/local/job_watch.hpp"
+#include "agent/executor/local/process_tree.hpp"
+#include "core/base/file.hpp"
+#include "schema/link/messages.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+/// Goes on as a child of init, so that neither the agent's death nor a terminal's touches it.
+void leave_parent()
+{
+    const pid_t pid = ::fork();
+    if (pid != 0) ::_exit(pid < 0 ? 1 : 0);
+    ::prctl(PR_SET_NAME, "fathom-superv", 0, 0, 0);
+    ::close_range(3, ~0U, 0);
+    ::umask(077);
+}
+
+/// Signals are read, not caught; blocked before anybody can know our number.
+void block_signals()
+{
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int signal : {SIGCHLD, SIGUSR1, SIGTERM, SIGINT, SIGHUP})
+        ::sigaddset(&signals, signal);
+    ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+}
+
+/// True when this supervisor is the one that may start the attempt's program. The lock says that it
+/// lives; the marker, which is never deleted, that there has been one.
+bool become_the_only_one(const AttemptFolder& folder)
+{
+    // Both descriptors stay open on purpose: the lock lives as long as the process.
+    const int lock = ::open(folder.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (lock < 0 || !take_lock(lock)) return false;
+    const int marker = ::open(folder.started().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (marker < 0) return false;
+    // A marker that a power failure forgets would let the program start twice.
+    const int directory = ::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool durable = ::fsync(marker) == 0 && directory >= 0 && ::fsync(directory) == 0;
+    ::close(marker);
+    if (directory >= 0) ::close(directory);
+    return durable;
+}
+
+void tell_who_we_are(const AttemptFolder& folder)
+{
+    const std::optional<ProcessName> self = name_process(::getpid());
+    if (!self) return;
+    static_cast<void>(
+        write_file(folder.supervisor(), Json{{"pid", self->pid}, {"start_ticks", self->start_ticks}}.dump(), 0600));
+}
+
+AttemptEnd never_ran(const AttemptId& id, AttemptOutcome outcome, const std::string& reason)
+{
+    AttemptEnd end;
+    end.attempt_id = id;
+    end.outcome = outcome;
+    end.detail = reason.substr(0, 3000);
+    end.ended_at = SystemClock().now();
+    return end;
+}
+
+AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder)
+{
+    const AttemptId& id = order.run.order.attempt_id;
+    if (::access(folder.cancel().c_str(), F_OK) == 0) return never_ran(id, AttemptOutcome::kCancelled, "");
+    if (const Result<void> ready = prepare_work(order, folder); !ready)
+        return never_ran(id, AttemptOutcome::kFailedToStart, ready.error().detail);
+    Cgroup cgroup =
+        Cgroup::create(id.value, {.cpus = format_cpu_list(order.run.cpus), .memory_bytes = order.run.memory_bytes});
+    const Result<JobProcess> job = start_job(order, folder, cgroup);
+    AttemptEnd end = job ? watch_job(order, folder, *job, cgroup)
+                         : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
+    cgroup.remove();
+    return end;
+}
+
+} // namespace
+
+int supervise(const std::filesystem::path& path)
+{
+    block_signals();
+    leave_parent();
+    adopt_orphans();
+    const AttemptFolder folder(path);
+    const Result<std::string> text = read_file(folder.order(), 64UL << 20U);
+    const Result<SupervisorOrder> order = text ? decode_supervisor_order(*text) : Result<SupervisorOrder>(text.error());
+    if (!order) return 1; // nothing was started, so another try is safe
+    if (!become_the_only_one(folder)) return 0;
+    tell_who_we_are(folder);
+
+    const AttemptEnd end = run_attempt(*order, folder);
+    const std::string status = link::encode(link::make_message(link::AttemptEnded{end}));
+    return write_file(folder.status(), status, 0600) ? 0 : 1;
+}
+
+} // namespace fathom::agent

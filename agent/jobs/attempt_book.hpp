@@ -1,0 +1,97 @@
+#pragma once
+
+#include "agent/jobs/attempt_step.hpp"
+#include "agent/jobs/output_feed.hpp"
+#include "agent/jobs/unit_allocator.hpp"
+
+#include <list>
+
+namespace fathom::agent {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+/// All attempts of this center: accepts orders, gives them units, has the executor run them, and reports.
+///
+/// Each change is in the spool before anything follows from it; after a crash, load() goes on where the
+/// spool and the executor stand. A spool that fails stops the process: jobs go on under their supervisors,
+/// and the next start finds the truth. Messages are put into the spool; somebody else sends them.
+/// Not thread-safe; functions block for milliseconds.
+class AttemptBook {
+  public:
+    /// The references must outlive the book.
+    AttemptBook(Spool& spool, Executor& executor, const Clock& clock, UnitPlan plan,
+                std::map<std::string, std::string> environment, std::chrono::seconds keep_finished);
+
+    /// Takes up what the spool holds. Call once, first.
+    Result<void> load();
+
+    /// Stores a new order; a known one is left as it is.
+    /// @error kUnavailable  it could not be stored: do not acknowledge.
+    Result<void> accept(const AttemptOrder& order);
+    /// Ends an attempt; unknown and ended ones are ignored.
+    void cancel(const AttemptId& id, const std::string& reason);
+    /// Drops an attempt that the metascheduler knows to have ended. One that has not is cancelled.
+    void forget(const AttemptId& id);
+
+    /// Looks at every attempt and does what is next for it.
+    void advance(SteadyTime now);
+
+    /// Pieces of output that should be sent now.
+    std::vector<link::Message> next_output();
+    /// A message was acknowledged, with an error or without: it is not sent again.
+    void acknowledged(const MessageId& id);
+    /// Output that travels will travel again.
+    void connection_lost();
+
+    /// A new cut of the center, and new variables for coming jobs.
+    void replace_offer(UnitPlan plan, std::map<std::string, std::string> environment);
+
+    /// Everything that the metascheduler has not been heard to know of.
+    std::vector<link::InventoryItem> inventory() const;
+    /// Attempts that hold units.
+    std::int64_t running_count() const;
+
+  private:
+    struct Entry {
+        explicit Entry(StoredAttempt attempt);
+
+        StoredAttempt stored;
+        OutputFeed stdout_feed;
+        OutputFeed stderr_feed;
+        std::optional<SteadyTime> start_asked;
+        std::optional<SteadyTime> cancel_asked;
+        int starts{};
+        bool output_unsaved{};
+    };
+
+    void advance_one(Entry& entry, SteadyTime now);
+    AttemptFacts facts_of(const Entry& entry, const RunView& view, SteadyTime now);
+    void give_units(Entry& entry, SteadyTime now);
+    void start(Entry& entry, SteadyTime now);
+    void ask_to_end(Entry& entry, SteadyTime now);
+    void report_started(Entry& entry, Timestamp started_at);
+    void record_end(Entry& entry, AttemptEnd end);
+    void record_lost(Entry& entry, const RunView& view);
+    void end_unstarted(Entry& entry, AttemptOutcome outcome, const std::string& detail);
+    void report_ended(Entry& entry);
+    void drop(const AttemptId& id); // `id` must not be the entry's own, which ends here
+    void save_output_progress();
+    void keep_for_now(const AttemptId& id);
+    void remove_old_folders();
+    void look_for_strays();
+    Entry* find(const AttemptId& id);
+    RunOrder run_order(const Entry& entry) const;
+
+    Spool& spool_;
+    Executor& executor_;
+    const Clock& clock_;
+    UnitAllocator units_;
+    std::map<std::string, std::string> environment_;
+    std::chrono::seconds keep_finished_;
+    std::list<Entry> entries_;            ///< in order of arrival
+    std::set<std::string> waiting_types_; ///< unit types for which an earlier attempt waits, in this round
+    std::deque<std::pair<Timestamp, AttemptId>> kept_folders_; ///< to be removed later
+    SteadyTime last_save_{};
+};
+
+} // namespace fathom::agent

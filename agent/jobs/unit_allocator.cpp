@@ -1,0 +1,86 @@
+#include "agent/jobs/unit_allocator.hpp"
+
+namespace fathom::agent {
+namespace {
+
+/// Whether whatever runs on `a` runs on `b` as well.
+bool can_replace(const UnitTypeReport& a, const UnitTypeReport& b)
+{
+    return a.resource_type == b.resource_type && b.cores_per_unit >= a.cores_per_unit &&
+           b.memory_bytes_per_unit >= a.memory_bytes_per_unit &&
+           std::all_of(a.operators.begin(), a.operators.end(), [&](const std::string& id) {
+               return std::find(b.operators.begin(), b.operators.end(), id) != b.operators.end();
+           });
+}
+
+} // namespace
+
+const UnitType* UnitAllocator::find(const std::string& unit_type) const
+{
+    for (const UnitType& type : plan_) {
+        if (type.report.name == unit_type) return &type;
+    }
+    return nullptr;
+}
+
+bool UnitAllocator::is_free(const Unit& unit) const
+{
+    return std::none_of(unit.cpus.begin(), unit.cpus.end(), [&](std::int64_t cpu) { return busy_cpus_.contains(cpu); });
+}
+
+std::int64_t UnitAllocator::free_count(const UnitType& type) const
+{
+    return std::count_if(type.units.begin(), type.units.end(), [&](const Unit& unit) { return is_free(unit); });
+}
+
+const UnitType& UnitAllocator::choose_type(const UnitType& proposal) const
+{
+    const UnitType* best = &proposal;
+    for (const UnitType& type : plan_) {
+        if (can_replace(proposal.report, type.report) && free_count(type) > free_count(*best)) best = &type;
+    }
+    return *best;
+}
+
+Result<Allocation> UnitAllocator::allocate(const AttemptId& attempt, const std::string& unit_type, std::int64_t count,
+                                           bool center_chooses)
+{
+    const UnitType* type = find(unit_type);
+    if (type == nullptr) return Error{Errc::kNotFound, "this center has no unit type \"" + unit_type + "\""};
+    if (center_chooses) type = &choose_type(*type);
+    if (count > static_cast<std::int64_t>(type->units.size()))
+        return Error{Errc::kInfeasible, "this center has only " + std::to_string(type->units.size()) + " units of \"" +
+                                            unit_type + "\", not " + std::to_string(count)};
+    Allocation allocation;
+    allocation.unit_type = type->report.name;
+    for (std::size_t i = 0; i < type->units.size(); ++i) {
+        if (static_cast<std::int64_t>(allocation.units.size()) == count) break;
+        const Unit& unit = type->units[i];
+        if (!is_free(unit)) continue;
+        allocation.units.push_back(static_cast<std::int64_t>(i));
+        allocation.cpus.insert(allocation.cpus.end(), unit.cpus.begin(), unit.cpus.end());
+    }
+    if (static_cast<std::int64_t>(allocation.units.size()) < count)
+        return Error{Errc::kTooMany, "not enough units of \"" + unit_type + "\" are free"};
+    std::sort(allocation.cpus.begin(), allocation.cpus.end());
+    allocation.cores = count * type->report.cores_per_unit;
+    allocation.memory_bytes = count * type->report.memory_bytes_per_unit;
+    hold(attempt, allocation.cpus);
+    return allocation;
+}
+
+void UnitAllocator::hold(const AttemptId& attempt, const std::vector<std::int64_t>& cpus)
+{
+    held_[attempt] = cpus;
+    busy_cpus_.insert(cpus.begin(), cpus.end());
+}
+
+void UnitAllocator::release(const AttemptId& attempt)
+{
+    held_.erase(attempt);
+    busy_cpus_.clear();
+    for (const auto& [other, cpus] : held_)
+        busy_cpus_.insert(cpus.begin(), cpus.end());
+}
+
+} // namespace fathom::agent

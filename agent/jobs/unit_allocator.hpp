@@ -1,0 +1,54 @@
+#pragma once
+
+#include "agent/catalog/unit_plan.hpp"
+#include "core/base/id.hpp"
+
+#include <map>
+#include <set>
+
+namespace fathom::agent {
+
+/// What an attempt holds.
+struct Allocation {
+    std::string unit_type;
+    std::vector<std::int64_t> units; ///< indices within the unit type, ascending
+    std::vector<std::int64_t> cpus;  ///< ascending
+    std::int64_t cores{};
+    std::int64_t memory_bytes{};
+};
+
+/// Which attempt holds which units. A unit is free when none of its processors is held, so that what was
+/// given away before a change of the cut stays respected after it. Pure; not thread-safe.
+class UnitAllocator {
+  public:
+    explicit UnitAllocator(UnitPlan plan) : plan_(std::move(plan)) {}
+
+    /// Gives the first `count` free units of a type to an attempt that holds none. With
+    /// `center_chooses` the type is a proposal: one that can do the same and has more units free wins.
+    /// @error kNotFound    this center has no such unit type.
+    /// @error kInfeasible  the type has fewer units in all.
+    /// @error kTooMany     not enough are free now.
+    Result<Allocation> allocate(const AttemptId& attempt, const std::string& unit_type, std::int64_t count,
+                                bool center_chooses = false);
+
+    /// Notes what an attempt holds already (after a restart of the agent).
+    void hold(const AttemptId& attempt, const std::vector<std::int64_t>& cpus);
+    void release(const AttemptId& attempt);
+
+    /// Cuts anew; what attempts hold stays held.
+    void replace_plan(UnitPlan plan) { plan_ = std::move(plan); }
+
+    /// The unit type of that name; nullptr when there is none.
+    const UnitType* find(const std::string& unit_type) const;
+
+  private:
+    bool is_free(const Unit& unit) const;
+    std::int64_t free_count(const UnitType& type) const;
+    const UnitType& choose_type(const UnitType& proposal) const;
+
+    UnitPlan plan_;
+    std::map<AttemptId, std::vector<std::int64_t>> held_;
+    std::set<std::int64_t> busy_cpus_;
+};
+
+} // namespace fathom::agent

@@ -1,0 +1,170 @@
+#include "agent/link/conversation.hpp"
+
+#include "core/base/log.hpp"
+
+#include <array>
+#include <cstdlib>
+
+namespace fathom::agent {
+namespace {
+
+/// Spooled messages on their way at once: enough to fill a long line, few enough to send again.
+constexpr std::size_t kMaxTravelling = 256;
+constexpr std::int64_t kBatch = 64;
+constexpr std::chrono::milliseconds kOutputInterval{200};
+
+} // namespace
+
+void Conversation::connected(Peer peer)
+{
+    peer_ = std::move(peer);
+    welcome_ = false;
+    say(link::make_message(link::Hello{FATHOM_VERSION, catalog_, book_.inventory()}));
+}
+
+void Conversation::disconnected()
+{
+    peer_.reset();
+    welcome_ = false;
+    travelling_.clear();
+    last_sequence_ = 0;
+    book_.connection_lost();
+}
+
+void Conversation::receive(const link::Message& message)
+{
+    if (const auto* welcome = std::get_if<link::Welcome>(&message.body))
+        handle(*welcome);
+    else if (const auto* ack = std::get_if<link::Ack>(&message.body))
+        handle(*ack);
+    else if (const auto* renewed = std::get_if<link::RenewedCertificate>(&message.body)) {
+        if (on_certificate) on_certificate(renewed->certificate_pem);
+    } else if (!handle_order(message)) {
+        acknowledge(message.id,
+                    Error{Errc::kInvalid, "agents do not take " + std::string(link::type_name(message.body))});
+    }
+}
+
+void Conversation::handle(const link::Welcome& welcome)
+{
+    log_info("welcome", {{"center", welcome.center_name},
+                         {"center_id", welcome.center_id},
+                         {"server_version", welcome.server_version}});
+    welcome_ = true;
+    heartbeat_ = std::chrono::seconds(welcome.heartbeat_s);
+    for (const AttemptId& id : welcome.forget)
+        book_.forget(id);
+    for (const AttemptId& id : welcome.stop)
+        book_.cancel(id, "the metascheduler has given it up");
+    send_heartbeat();
+    send_spooled();
+}
+
+void Conversation::handle(const link::Ack& ack)
+{
+    if (ack.error) log_warning("message_refused", {{"message_id", ack.of.value}, {"reason", describe(*ack.error)}});
+    travelling_.erase(ack.of);
+    book_.acknowledged(ack.of);
+    last_output_ = {}; // the next pieces need not wait
+}
+
+/// Orders are acknowledged when they are safe on disk, not when they are done.
+bool Conversation::handle_order(const link::Message& message)
+{
+    if (const auto* start = std::get_if<link::StartAttempt>(&message.body)) {
+        const Result<void> stored = book_.accept(start->order);
+        if (!stored) {
+            // Without an answer the order stays with the metascheduler, which will repeat it.
+            log_error("order_not_stored", {{"reason", stored.error().detail}});
+            if (peer_) peer_->close("the agent cannot store orders");
+            return true;
+        }
+        acknowledge(message.id);
+        book_.advance(std::chrono::steady_clock::now()); // a start need not wait for the next tick
+        return true;
+    }
+    if (const auto* cancel = std::get_if<link::CancelAttempt>(&message.body)) {
+        book_.cancel(cancel->attempt_id, cancel->reason);
+        acknowledge(message.id);
+        return true;
+    }
+    return false;
+}
+
+void Conversation::refuse(const link::DecodeFailure& failure)
+{
+    log_warning("message_malformed", {{"reason", describe(failure.error)}});
+    if (failure.id) acknowledge(*failure.id, failure.error);
+}
+
+void Conversation::tick(SteadyTime now)
+{
+    book_.advance(now);
+    if (!welcome_) return;
+    if (now - last_heartbeat_ >= heartbeat_) send_heartbeat();
+    // Output only after everything that is older: an attempt's start is told before its first line.
+    if (!send_spooled() || now - last_output_ < kOutputInterval) return;
+    last_output_ = now;
+    for (const link::Message& piece : book_.next_output())
+        say(piece);
+}
+
+/// Sends what the window allows; true when nothing waits any more.
+bool Conversation::send_spooled()
+{
+    while (peer_ && travelling_.size() < kMaxTravelling) {
+        const Result<std::vector<SpooledMessage>> messages = spool_.messages_after(last_sequence_, kBatch);
+        if (!messages) {
+            log_error("spool_failed", {{"reason", messages.error().detail}});
+            return false;
+        }
+        if (messages->empty()) return true;
+        for (const SpooledMessage& message : *messages) {
+            last_sequence_ = message.sequence;
+            travelling_.insert(message.id);
+            send(message.text);
+        }
+    }
+    return false;
+}
+
+void Conversation::send_heartbeat()
+{
+    last_heartbeat_ = std::chrono::steady_clock::now();
+    std::array<double, 1> load{};
+    if (::getloadavg(load.data(), 1) != 1) load[0] = 0;
+    const Result<std::int64_t> spooled = spool_.message_count();
+    say(link::make_message(link::Heartbeat{load[0], book_.running_count(), spooled ? *spooled : 0}));
+}
+
+void Conversation::offer_changed(Catalog catalog)
+{
+    // Not spooled: an old catalog that is sent again would undo what a later greeting has said.
+    catalog_ = std::move(catalog);
+    if (welcome_) say(link::make_message(link::CatalogChanged{catalog_}));
+}
+
+bool Conversation::request_certificate(const std::string& request_pem)
+{
+    if (!welcome_) return false;
+    say(link::make_message(link::RenewCertificate{request_pem}));
+    return true;
+}
+
+void Conversation::acknowledge(const MessageId& id, std::optional<Error> error)
+{
+    say(link::make_message(link::Ack{id, std::move(error)}));
+}
+
+void Conversation::say(const link::Message& message)
+{
+    send(link::encode(message));
+}
+
+void Conversation::send(std::string text)
+{
+    // A failure shows as a lost connection soon; whatever matters is kept until it is acknowledged.
+    if (peer_ && !peer_->send(std::move(text))) peer_->close("the connection takes no more messages");
+}
+
+} // namespace fathom::agent

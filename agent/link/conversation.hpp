@@ -1,0 +1,65 @@
+#pragma once
+
+#include "agent/jobs/attempt_book.hpp"
+
+namespace fathom::agent {
+
+/// The other end, as far as a conversation is concerned. Its functions may be called from any thread.
+struct Peer {
+    std::function<bool(std::string)> send;  ///< false: gone or too slow
+    std::function<void(std::string)> close; ///< with a reason
+};
+
+/// What the agent says to the metascheduler and does on its words, without sockets: greeting, spooled
+/// messages in order until each is acknowledged, output, proof of life.
+/// Not thread-safe: everything runs on the agent's one working thread.
+class Conversation {
+  public:
+    /// The references must outlive it.
+    Conversation(Spool& spool, AttemptBook& book, Catalog catalog)
+        : spool_(spool), book_(book), catalog_(std::move(catalog))
+    {
+    }
+
+    /// A new connection: says hello.
+    void connected(Peer peer);
+    void disconnected();
+    void receive(const link::Message& message);
+    /// Something that was no message: refused by name, if it had one.
+    void refuse(const link::DecodeFailure& failure);
+
+    /// Does what time brings. Call it every 100 ms or so.
+    void tick(SteadyTime now);
+
+    /// M9: reports a changed offer; a connection that comes later hears of it in the greeting.
+    void offer_changed(Catalog catalog);
+    /// Asks for a new certificate; false when there is nobody to ask.
+    bool request_certificate(const std::string& request_pem);
+    /// Called with a new certificate.
+    std::function<void(std::string)> on_certificate;
+
+    bool is_welcome() const { return welcome_; }
+
+  private:
+    void handle(const link::Welcome& welcome);
+    void handle(const link::Ack& ack);
+    bool handle_order(const link::Message& message);
+    void acknowledge(const MessageId& id, std::optional<Error> error = std::nullopt);
+    void say(const link::Message& message);
+    void send(std::string text);
+    bool send_spooled();
+    void send_heartbeat();
+
+    Spool& spool_;
+    AttemptBook& book_;
+    Catalog catalog_;
+    std::optional<Peer> peer_;
+    bool welcome_{};
+    std::int64_t last_sequence_{}; ///< of the spooled messages sent on this connection
+    std::set<MessageId> travelling_;
+    std::chrono::seconds heartbeat_{10};
+    SteadyTime last_heartbeat_{};
+    SteadyTime last_output_{};
+};
+
+} // namespace fathom::agent

@@ -1,0 +1,77 @@
+#include "agent/link/enrolment.hpp"
+
+#include "core/base/file.hpp"
+#include "core/base/json_reader.hpp"
+
+namespace fathom::agent {
+namespace {
+
+constexpr const char* kFacts = "agent.json";
+constexpr const char* kKey = "agent-key.pem";
+constexpr const char* kCertificate = "agent-cert.pem";
+constexpr const char* kAuthority = "ca.pem";
+
+} // namespace
+
+bool EnrolmentFiles::exist() const
+{
+    std::error_code ignored;
+    return std::filesystem::exists(state_dir_ / kFacts, ignored);
+}
+
+Result<void> EnrolmentFiles::store(const Enrolment& enrolment) const
+{
+    const Json facts = {{"center_id", enrolment.center_id},
+                        {"center_name", enrolment.center_name},
+                        {"agent_host", enrolment.host},
+                        {"agent_port", enrolment.port}};
+    const std::vector<std::pair<const char*, std::string>> files{{kKey, enrolment.credential.key_pem},
+                                                                 {kCertificate, enrolment.credential.certificate_pem},
+                                                                 {kAuthority, enrolment.authority_pem},
+                                                                 {kFacts, facts.dump(2) + "\n"}};
+    for (const auto& [name, content] : files) {
+        if (Result<void> done = write_file(state_dir_ / name, content, 0600); !done) return done;
+    }
+    return {};
+}
+
+Result<Enrolment> EnrolmentFiles::load() const
+{
+    const Result<std::string> text = read_file(state_dir_ / kFacts, 65536);
+    if (!text) return text.error();
+    const Result<Json> json = parse_json(*text);
+    if (!json) return Error{Errc::kInvalid, (state_dir_ / kFacts).string() + ": " + json.error().detail};
+    Enrolment enrolment;
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    enrolment.center_id = reader.required_string("center_id", {.max_length = 64});
+    enrolment.center_name = reader.required_string("center_name", {.max_length = 128});
+    enrolment.host = reader.required_string("agent_host", {.min_length = 1, .max_length = 255});
+    enrolment.port = static_cast<std::uint16_t>(reader.required_integer("agent_port", 1, 65535));
+    reader.finish(UnknownFields::kIgnore);
+    if (!errors.empty()) return Error{Errc::kInvalid, (state_dir_ / kFacts).string() + " is damaged", errors};
+
+    const std::vector<std::pair<const char*, std::string*>> files{{kKey, &enrolment.credential.key_pem},
+                                                                  {kCertificate, &enrolment.credential.certificate_pem},
+                                                                  {kAuthority, &enrolment.authority_pem}};
+    for (const auto& [name, target] : files) {
+        Result<std::string> content = read_file(state_dir_ / name, 1U << 20U);
+        if (!content) return content.error();
+        *target = std::move(*content);
+    }
+    return enrolment;
+}
+
+Result<void> EnrolmentFiles::store_certificate(const std::string& certificate_pem) const
+{
+    if (const Result<net::CertificateFacts> facts = net::read_certificate(certificate_pem); !facts)
+        return facts.error();
+    return write_file(state_dir_ / kCertificate, certificate_pem, 0600);
+}
+
+bool is_renewal_due(const net::CertificateFacts& certificate, Timestamp now)
+{
+    return now >= certificate.not_before + (certificate.not_after - certificate.not_before) / 2;
+}
+
+} // namespace fathom::agent

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/net/tls.hpp"
+
+#include <filesystem>
+
+namespace fathom::agent {
+
+/// What an agent got when it was enrolled: who it is, and how it proves that.
+struct Enrolment {
+    std::string center_id;
+    std::string center_name;
+    std::string host; ///< of the metascheduler's listener for agents
+    std::uint16_t port{};
+    std::string authority_pem;
+    net::Credential credential; ///< secret
+};
+
+/// The files agent.json, agent-key.pem, agent-cert.pem and ca.pem of a state folder, all mode 0600.
+/// Functions block for a moment.
+class EnrolmentFiles {
+  public:
+    explicit EnrolmentFiles(std::filesystem::path state_dir) : state_dir_(std::move(state_dir)) {}
+
+    bool exist() const;
+    /// agent.json is written last: it says that the others are complete.
+    Result<void> store(const Enrolment& enrolment) const;
+    /// @error kNotFound  never enrolled.  @error kInvalid  damaged.
+    Result<Enrolment> load() const;
+    /// Replaces the certificate; the key stays.
+    /// @error kInvalid  not a certificate.
+    Result<void> store_certificate(const std::string& certificate_pem) const;
+
+  private:
+    std::filesystem::path state_dir_;
+};
+
+/// Whether half of a certificate's life is over. Pure.
+bool is_renewal_due(const net::CertificateFacts& certificate, Timestamp now);
+
+} // namespace fathom::agent

@@ -1,0 +1,128 @@
+#include "agent/spool/database.hpp"
+
+#include <sqlite3.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+Error failure(sqlite3* database, const std::string& what)
+{
+    return Error{Errc::kUnavailable, what + ": " + sqlite3_errmsg(database)};
+}
+
+} // namespace
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const
+{
+    sqlite3_finalize(statement);
+}
+
+Statement::Statement(sqlite3* database, std::string_view sql) : database_(database)
+{
+    sqlite3_stmt* raw = nullptr;
+    // A failure shows at step(): the statement is then null and the database remembers why.
+    sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
+    statement_.reset(raw);
+}
+
+Statement& Statement::bind(int position, std::int64_t value)
+{
+    sqlite3_bind_int64(statement_.get(), position, value);
+    return *this;
+}
+
+Statement& Statement::bind(int position, std::string_view value)
+{
+    sqlite3_bind_text64(statement_.get(), position, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    return *this;
+}
+
+Statement& Statement::bind(int position, const std::optional<std::string>& value)
+{
+    if (value) return bind(position, std::string_view(*value));
+    sqlite3_bind_null(statement_.get(), position);
+    return *this;
+}
+
+Result<bool> Statement::step()
+{
+    if (!statement_) return failure(database_, "cannot prepare a statement");
+    const int code = sqlite3_step(statement_.get());
+    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_DONE) return false;
+    return failure(database_, "the spool cannot be used");
+}
+
+std::int64_t Statement::integer(int column) const
+{
+    return sqlite3_column_int64(statement_.get(), column);
+}
+
+std::string Statement::text(int column) const
+{
+    const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
+    const int size = sqlite3_column_bytes(statement_.get(), column);
+    return bytes == nullptr ? std::string() : std::string(bytes, static_cast<std::size_t>(size));
+}
+
+bool Statement::is_null(int column) const
+{
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
+void Database::Close::operator()(sqlite3* database) const
+{
+    sqlite3_close_v2(database);
+}
+
+Result<Database> Database::open(const std::filesystem::path& path, const char* schema)
+{
+    // Made here, because SQLite would make it readable for everybody; -wal and -shm take its mode.
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file >= 0) ::close(file);
+    sqlite3* raw = nullptr;
+    const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+    Database database(raw);
+    if (code != SQLITE_OK) return failure(raw, "cannot open " + path.string());
+    sqlite3_busy_timeout(raw, 5000);
+    for (const char* sql : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", schema}) {
+        if (const Result<void> done = database.execute(sql); !done)
+            return Error{done.error().code, "cannot use " + path.string() + ": " + done.error().detail};
+    }
+    return database;
+}
+
+Result<void> Database::execute(const char* sql)
+{
+    if (sqlite3_exec(database_.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+        return failure(database_.get(), "the spool cannot be used");
+    return {};
+}
+
+std::int64_t Database::changes() const
+{
+    return sqlite3_changes64(database_.get());
+}
+
+Transaction::Transaction(Database& database)
+    : database_(&database), begun_(database.execute("BEGIN IMMEDIATE")), open_(begun_.has_value())
+{
+}
+
+Transaction::~Transaction()
+{
+    if (open_) static_cast<void>(database_->execute("ROLLBACK"));
+}
+
+Result<void> Transaction::commit()
+{
+    if (!begun_) return begun_;
+    const Result<void> done = database_->execute("COMMIT");
+    if (done) open_ = false;
+    return done;
+}
+
+} // namespace fathom::agent

@@ -1,0 +1,240 @@
+#include "agent/spool/spool.hpp"
+
+#include <array>
+
+namespace fathom::agent {
+namespace {
+
+// Orders and ends are kept as the wire messages that carry them: one codec, and it is tested anyway.
+constexpr const char* kSchema = R"sql(
+    CREATE TABLE IF NOT EXISTS attempt (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, -- order of arrival
+        id TEXT NOT NULL UNIQUE,
+        stage INTEGER NOT NULL,
+        start_message TEXT,
+        end_message TEXT,
+        cpus TEXT NOT NULL DEFAULT '[]',
+        units TEXT NOT NULL DEFAULT '[]',
+        unit_type TEXT NOT NULL DEFAULT '',
+        cancel_reason TEXT,
+        stdout_acked INTEGER NOT NULL DEFAULT 0,
+        stderr_acked INTEGER NOT NULL DEFAULT 0,
+        forgotten_at INTEGER -- microseconds since 1970
+    );
+    CREATE TABLE IF NOT EXISTS message (
+        sequence INTEGER PRIMARY KEY AUTOINCREMENT, -- order of sending; never used twice
+        id TEXT NOT NULL UNIQUE,
+        attempt_id TEXT,
+        text TEXT NOT NULL
+    );
+    CREATE INDEX IF NOT EXISTS message_of_attempt ON message (attempt_id);
+)sql";
+
+constexpr const char* kAccept = "INSERT OR IGNORE INTO attempt (id, stage, start_message) VALUES (?, ?, ?)";
+constexpr const char* kSave = R"sql(
+    UPDATE attempt SET stage = ?2, end_message = ?3, cpus = ?4, units = ?5, cancel_reason = ?6,
+                       stdout_acked = ?7, stderr_acked = ?8, unit_type = ?9 WHERE id = ?1)sql";
+constexpr const char* kSaveOutput = "UPDATE attempt SET stdout_acked = ?2, stderr_acked = ?3 WHERE id = ?1";
+constexpr const char* kForget = R"sql(
+    UPDATE attempt SET stage = ?2, forgotten_at = ?3, start_message = NULL, end_message = NULL WHERE id = ?1)sql";
+constexpr const char* kForgetMessages = "DELETE FROM message WHERE attempt_id = ?";
+constexpr const char* kPurge = "DELETE FROM attempt WHERE forgotten_at < ?";
+constexpr const char* kAttempts = R"sql(
+    SELECT start_message, end_message, stage, cpus, units, cancel_reason, stdout_acked, stderr_acked, unit_type
+    FROM attempt WHERE stage <> ? ORDER BY number)sql";
+constexpr const char* kPut = "INSERT INTO message (id, attempt_id, text) VALUES (?, ?, ?)";
+constexpr const char* kMessagesAfter =
+    "SELECT sequence, id, text FROM message WHERE sequence > ? ORDER BY sequence LIMIT ?";
+constexpr const char* kAcknowledge = "DELETE FROM message WHERE id = ?";
+constexpr const char* kAttemptOf = "SELECT attempt_id FROM message WHERE id = ?";
+constexpr const char* kCountOfAttempt = "SELECT count(*) FROM message WHERE attempt_id = ?";
+constexpr const char* kCount = "SELECT count(*) FROM message";
+
+template <class Body>
+Result<Body> decode_as(const std::string& text)
+{
+    std::variant<link::Message, link::DecodeFailure> decoded = link::decode(text);
+    if (const auto* failure = std::get_if<link::DecodeFailure>(&decoded))
+        return Error{Errc::kUnavailable, "the spool is damaged: " + describe(failure->error)};
+    Body* body = std::get_if<Body>(&std::get<link::Message>(decoded).body);
+    if (body == nullptr) return Error{Errc::kUnavailable, "the spool is damaged: wrong message type"};
+    return std::move(*body);
+}
+
+std::vector<std::int64_t> read_numbers(const std::string& text)
+{
+    const Json json = Json::parse(text, nullptr, false);
+    return json.is_array() ? json.get<std::vector<std::int64_t>>() : std::vector<std::int64_t>{};
+}
+
+Result<StoredAttempt> read_attempt(const Statement& row)
+{
+    Result<link::StartAttempt> start = decode_as<link::StartAttempt>(row.text(0));
+    if (!start) return start.error();
+    StoredAttempt attempt;
+    attempt.order = std::move(start->order);
+    if (!row.is_null(1)) {
+        const Result<link::AttemptEnded> ended = decode_as<link::AttemptEnded>(row.text(1));
+        if (!ended) return ended.error();
+        attempt.end = ended->end;
+    }
+    attempt.stage = static_cast<Stage>(row.integer(2));
+    attempt.cpus = read_numbers(row.text(3));
+    attempt.units = read_numbers(row.text(4));
+    if (!row.is_null(5)) attempt.cancel_reason = row.text(5);
+    attempt.stdout_acked = row.integer(6);
+    attempt.stderr_acked = row.integer(7);
+    attempt.unit_type = row.text(8);
+    return attempt;
+}
+
+/// Runs a statement that gives no rows.
+Result<void> run(Statement statement)
+{
+    const Result<bool> done = statement.step();
+    if (!done) return done.error();
+    return {};
+}
+
+} // namespace
+
+Result<Spool> Spool::open(const std::filesystem::path& path)
+{
+    Result<Database> database = Database::open(path, kSchema);
+    if (!database) return database.error();
+    return Spool(std::move(*database));
+}
+
+Result<bool> Spool::accept(const AttemptOrder& order)
+{
+    const std::string text = link::encode(link::make_message(link::StartAttempt{order}));
+    Statement insert = database_.prepare(kAccept);
+    insert.bind(1, std::string_view(order.attempt_id.value)).bind(2, static_cast<std::int64_t>(Stage::kAccepted));
+    insert.bind(3, std::string_view(text));
+    const Result<bool> done = insert.step();
+    if (!done) return done.error();
+    return database_.changes() > 0;
+}
+
+Result<void> Spool::save(const StoredAttempt& attempt, std::span<const link::Message> messages)
+{
+    std::optional<std::string> end;
+    if (attempt.end) end = link::encode(link::make_message(link::AttemptEnded{*attempt.end}));
+    const std::string& id = attempt.order.attempt_id.value;
+
+    Transaction transaction(database_);
+    Statement update = database_.prepare(kSave);
+    update.bind(1, std::string_view(id)).bind(2, static_cast<std::int64_t>(attempt.stage)).bind(3, end);
+    update.bind(4, std::string_view(Json(attempt.cpus).dump())).bind(5, std::string_view(Json(attempt.units).dump()));
+    update.bind(6, attempt.cancel_reason).bind(7, attempt.stdout_acked).bind(8, attempt.stderr_acked);
+    update.bind(9, std::string_view(attempt.unit_type));
+    if (Result<void> done = run(std::move(update)); !done) return done;
+    for (const link::Message& message : messages) {
+        if (Result<void> done = insert_message(message, id); !done) return done;
+    }
+    return transaction.commit();
+}
+
+Result<void> Spool::save_output_acked(const AttemptId& id, std::int64_t stdout_acked, std::int64_t stderr_acked)
+{
+    Statement update = database_.prepare(kSaveOutput);
+    update.bind(1, std::string_view(id.value)).bind(2, stdout_acked).bind(3, stderr_acked);
+    return run(std::move(update));
+}
+
+Result<void> Spool::forget(const AttemptId& id, Timestamp now)
+{
+    Transaction transaction(database_);
+    Statement update = database_.prepare(kForget);
+    update.bind(1, std::string_view(id.value)).bind(2, static_cast<std::int64_t>(Stage::kForgotten));
+    update.bind(3, static_cast<std::int64_t>(now.time_since_epoch().count()));
+    if (Result<void> done = run(std::move(update)); !done) return done;
+    Statement messages = database_.prepare(kForgetMessages);
+    messages.bind(1, std::string_view(id.value));
+    if (Result<void> done = run(std::move(messages)); !done) return done;
+    return transaction.commit();
+}
+
+Result<void> Spool::purge(Timestamp before)
+{
+    Statement statement = database_.prepare(kPurge);
+    statement.bind(1, static_cast<std::int64_t>(before.time_since_epoch().count()));
+    return run(std::move(statement));
+}
+
+Result<std::vector<StoredAttempt>> Spool::attempts()
+{
+    std::vector<StoredAttempt> list;
+    Statement select = database_.prepare(kAttempts);
+    select.bind(1, static_cast<std::int64_t>(Stage::kForgotten));
+    for (;;) {
+        const Result<bool> row = select.step();
+        if (!row) return row.error();
+        if (!*row) return list;
+        Result<StoredAttempt> attempt = read_attempt(select);
+        if (!attempt) return attempt.error();
+        list.push_back(std::move(*attempt));
+    }
+}
+
+Result<void> Spool::put(const link::Message& message)
+{
+    return insert_message(message, std::nullopt);
+}
+
+Result<void> Spool::insert_message(const link::Message& message, const std::optional<std::string>& attempt_id)
+{
+    Statement insert = database_.prepare(kPut);
+    insert.bind(1, std::string_view(message.id.value)).bind(2, attempt_id);
+    insert.bind(3, std::string_view(link::encode(message)));
+    return run(std::move(insert));
+}
+
+Result<std::vector<SpooledMessage>> Spool::messages_after(std::int64_t sequence, std::int64_t limit)
+{
+    std::vector<SpooledMessage> list;
+    Statement select = database_.prepare(kMessagesAfter);
+    select.bind(1, sequence).bind(2, limit);
+    for (;;) {
+        const Result<bool> row = select.step();
+        if (!row) return row.error();
+        if (!*row) return list;
+        list.push_back({select.integer(0), MessageId{select.text(1)}, select.text(2)});
+    }
+}
+
+Result<void> Spool::acknowledge(const MessageId& id)
+{
+    Statement statement = database_.prepare(kAcknowledge);
+    statement.bind(1, std::string_view(id.value));
+    return run(std::move(statement));
+}
+
+Result<std::optional<AttemptId>> Spool::attempt_of(const MessageId& id)
+{
+    Statement select = database_.prepare(kAttemptOf);
+    select.bind(1, std::string_view(id.value));
+    const Result<bool> row = select.step();
+    if (!row) return row.error();
+    if (!*row || select.is_null(0)) return std::optional<AttemptId>();
+    return std::optional(AttemptId{select.text(0)});
+}
+
+Result<std::int64_t> Spool::message_count(const AttemptId& id)
+{
+    Statement select = database_.prepare(kCountOfAttempt);
+    select.bind(1, std::string_view(id.value));
+    const Result<bool> row = select.step();
+    if (!row) return row.error();
+    return select.integer(0);
+}
+
+Result<std::int64_t> Spool::message_count()
+{
+    Statement select = database_.prepare(kCount);
+    const Result<bool> row = select.step();
+    if (!row) return row.error();
+    return select.integer(0);
+}
+
+} // namespace fathom::agent

@@ -1,0 +1,88 @@
+#pragma once
+
+#include "agent/spool/database.hpp"
+#include "core/model/attempt.hpp"
+#include "schema/link/messages.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fathom::agent {
+
+/// How far an attempt has come at this center.
+///
+///     accepted -> starting -> running -> ended -> reported -> (forgotten)
+///
+/// accepted: its order is stored, no unit given. starting: units given, the executor was asked.
+/// running: attempt_started is on its way. ended: output still to be sent. reported: attempt_ended is on
+/// its way. forgotten: acknowledged; only the id is kept for a while, so that a late repeat of the order
+/// does not start it again. Only AttemptBook moves it, always forward.
+enum class Stage { kAccepted, kStarting, kRunning, kEnded, kReported, kForgotten };
+
+/// An attempt as it is stored.
+struct StoredAttempt {
+    AttemptOrder order;
+    Stage stage = Stage::kAccepted;
+    std::vector<std::int64_t> cpus;  ///< that it holds, from kStarting to kRunning
+    std::vector<std::int64_t> units; ///< their indices
+    std::string unit_type;           ///< of the units; the order's own, unless the center chooses (M13d)
+    std::optional<std::string> cancel_reason;
+    std::optional<AttemptEnd> end; ///< from kEnded on
+    std::int64_t stdout_acked{};   ///< bytes of each stream that the metascheduler has
+    std::int64_t stderr_acked{};
+};
+
+/// A message that waits for its acknowledgement.
+struct SpooledMessage {
+    std::int64_t sequence{};
+    MessageId id;
+    std::string text; ///< as it goes on the wire
+};
+
+/// What must survive kill -9: attempts, and messages that the metascheduler has not acknowledged.
+/// Everything is on disk when a function returns. Blocks for a few milliseconds. Not thread-safe.
+class Spool {
+  public:
+    /// @error kUnavailable  the file cannot be opened or is not ours.
+    static Result<Spool> open(const std::filesystem::path& path);
+
+    /// Stores a new attempt. @return false when it is known already, also when it was forgotten.
+    Result<bool> accept(const AttemptOrder& order);
+
+    /// Stores the attempt's present state, and the messages that tell of it: all or nothing.
+    Result<void> save(const StoredAttempt& attempt, std::span<const link::Message> messages = {});
+
+    /// Stores how much of its output was acknowledged.
+    Result<void> save_output_acked(const AttemptId& id, std::int64_t stdout_acked, std::int64_t stderr_acked);
+
+    /// Leaves only the id, and drops its messages. Unknown ids are ignored.
+    Result<void> forget(const AttemptId& id, Timestamp now);
+    /// Deletes the ids of attempts that were forgotten before `before`.
+    Result<void> purge(Timestamp before);
+
+    /// All attempts that are not forgotten, oldest first.
+    Result<std::vector<StoredAttempt>> attempts();
+
+    /// Adds a message that belongs to no attempt.
+    Result<void> put(const link::Message& message);
+    /// Messages after `sequence`, in order.
+    Result<std::vector<SpooledMessage>> messages_after(std::int64_t sequence, std::int64_t limit);
+    /// Drops an acknowledged message; ids that are not here are ignored.
+    Result<void> acknowledge(const MessageId& id);
+    /// The attempt of a message; empty when there is no such message, or it belongs to none.
+    Result<std::optional<AttemptId>> attempt_of(const MessageId& id);
+    /// Messages of one attempt that are still here.
+    Result<std::int64_t> message_count(const AttemptId& id);
+    Result<std::int64_t> message_count();
+
+  private:
+    explicit Spool(Database database) : database_(std::move(database)) {}
+
+    Result<void> insert_message(const link::Message& message, const std::optional<std::string>& attempt_id);
+
+    Database database_;
+};
+
+} // namespace fathom::agent
