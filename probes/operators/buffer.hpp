@@ -18,26 +18,41 @@ class Buffer {
     /// Throws std::bad_alloc.
     explicit Buffer(std::size_t size) : size_(size)
     {
-        constexpr std::size_t kLine = 64;
-        const std::size_t bytes = (size * sizeof(T) + kLine - 1) / kLine * kLine;
-        memory_.reset(static_cast<T*>(std::aligned_alloc(kLine, bytes)));
+        const std::size_t shift = next_shift();
+        const std::size_t bytes = (shift + size * sizeof(T) + kLine - 1) / kLine * kLine;
+        memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kLine, bytes)));
         if (memory_ == nullptr) throw std::bad_alloc();
+        data_ = reinterpret_cast<T*>(memory_.get() + shift);
     }
 
-    T* data() { return memory_.get(); }
-    const T* data() const { return memory_.get(); }
+    T* data() { return data_; }
+    const T* data() const { return data_; }
     std::size_t size() const { return size_; }
-    T& operator[](std::size_t i) { return memory_.get()[i]; }
-    const T& operator[](std::size_t i) const { return memory_.get()[i]; }
-    std::span<T> span() { return {memory_.get(), size_}; }
-    std::span<const T> span() const { return {memory_.get(), size_}; }
+    T& operator[](std::size_t i) { return data_[i]; }
+    const T& operator[](std::size_t i) const { return data_[i]; }
+    std::span<T> span() { return {data_, size_}; }
+    std::span<const T> span() const { return {data_, size_}; }
     std::span<std::byte> bytes() { return std::as_writable_bytes(span()); }
 
   private:
+    static constexpr std::size_t kLine = 64;
+
+    /// Large blocks from the allocator all start at the same place within a page. A store would then
+    /// collide with loads from the other arrays at the same index: processors compare only the low
+    /// twelve bits of addresses at first. So every buffer starts a little further into its page.
+    static std::size_t next_shift()
+    {
+        constexpr std::size_t kStep = 11 * kLine;
+        static thread_local std::size_t shift = 0;
+        shift = (shift + kStep) % 4096;
+        return shift;
+    }
+
     struct Free {
-        void operator()(T* memory) const { std::free(memory); }
+        void operator()(std::byte* memory) const { std::free(memory); }
     };
-    std::unique_ptr<T, Free> memory_;
+    std::unique_ptr<std::byte, Free> memory_;
+    T* data_ = nullptr;
     std::size_t size_{};
 };
 

@@ -10,7 +10,7 @@
 /// the metascheduler fills its operator library from here.
 namespace fathom::probes {
 
-/// `<operator>/manifest.json` as text, sorted by name.
+/// `operators/<id>/manifest.json` as text, sorted by name.
 std::span<const EmbeddedFile> operator_manifest_files();
 
 /// The same, parsed, sorted by id.

@@ -1,0 +1,284 @@
+#include "core/model/operator_manifest.hpp"
+#include "core/model/probe_result.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace fathom {
+namespace {
+
+using testing::HasSubstr;
+
+struct Outcome {
+    int exit_code{}; ///< 1000 + n when a signal ended it
+    std::string out;
+    std::string err;
+};
+
+/// fathom-probe as a process, its streams in files of a temporary folder.
+class ProbeProgram : public testing::Test {
+  protected:
+    ProbeProgram()
+    {
+        std::string pattern = (std::filesystem::temp_directory_path() / "probe-test-XXXXXX").string();
+        folder_ = mkdtemp(pattern.data());
+    }
+    ~ProbeProgram() override { std::filesystem::remove_all(folder_); }
+
+    std::string write(const std::string& name, const std::string& content) const
+    {
+        const std::string path = folder_ + "/" + name;
+        std::ofstream(path) << content;
+        return path;
+    }
+
+    /// `environment` holds KEY=VALUE settings on top of the test's own.
+    pid_t start(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {},
+                const std::string& input = "") const
+    {
+        const std::string in = write("in", input);
+        const pid_t child = fork();
+        if (child != 0) return child;
+        if (std::freopen(in.c_str(), "r", stdin) == nullptr) _exit(120);
+        if (std::freopen((folder_ + "/out").c_str(), "w", stdout) == nullptr) _exit(121);
+        if (std::freopen((folder_ + "/err").c_str(), "w", stderr) == nullptr) _exit(122);
+        for (const std::string& setting : environment) {
+            const std::size_t equals = setting.find('=');
+            setenv(setting.substr(0, equals).c_str(), setting.substr(equals + 1).c_str(), 1);
+        }
+        std::vector<char*> argv{const_cast<char*>("fathom-probe")};
+        for (const std::string& argument : arguments)
+            argv.push_back(const_cast<char*>(argument.c_str()));
+        argv.push_back(nullptr);
+        execv(FATHOM_PROBE, argv.data());
+        _exit(123);
+    }
+
+    Outcome wait(pid_t child) const
+    {
+        int status = 0;
+        waitpid(child, &status, 0);
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status), read("out"), read("err")};
+    }
+
+    Outcome run(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {},
+                const std::string& input = "") const
+    {
+        return wait(start(arguments, environment, input));
+    }
+
+    Outcome run_task(const std::string& task, const std::vector<std::string>& environment = {}) const
+    {
+        return run({"--task", write("task.json", task)}, environment);
+    }
+
+    std::string read(const std::string& name) const
+    {
+        std::ostringstream text;
+        text << std::ifstream(folder_ + "/" + name).rdbuf();
+        return text.str();
+    }
+
+    std::string folder_;
+};
+
+constexpr const char* kSmallTask = R"({"name": "small", "repeats": 3, "min_sample_s": 0.002, "operators": [
+    {"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count": 2},
+    {"id": "fft1d", "parameters": {"n": 1024}}, {"id": "fft3d", "parameters": {"n": 16}},
+    {"id": "spmv", "parameters": {"rows": 5000}}, {"id": "stream_triad", "parameters": {"n": 20000}},
+    {"id": "conv2d", "parameters": {"batch": 1, "channels_in": 16, "channels_out": 16, "height": 14, "width": 14}}]})";
+
+constexpr const char* kEndlessTask = R"({"name": "endless", "limit_s": 60, "operators": [
+    {"id": "dgemm", "parameters": {"m": 9000, "n": 9000, "k": 9000}}]})";
+
+Result<ProbeResult> result_of(const Outcome& outcome)
+{
+    const Result<Json> json = parse_json(outcome.out);
+    if (!json) return json.error();
+    return parse_probe_result(*json);
+}
+
+TEST_F(ProbeProgram, PrintsOneLineWithTheResultOfATask)
+{
+    const Outcome outcome = run_task(kSmallTask);
+
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1);
+    const Result<ProbeResult> result = result_of(outcome);
+    ASSERT_TRUE(result) << describe(result.error());
+    EXPECT_EQ(result->task, "small");
+    ASSERT_EQ(result->operators.size(), 6U);
+    for (const OperatorResult& item : result->operators) {
+        EXPECT_LE(item.error, item.tolerance) << item.id;
+        EXPECT_EQ(item.samples_s.size(), 3U) << item.id;
+    }
+    EXPECT_GT(result->start_up_s, 0);
+    EXPECT_GT(result->wall_s, result->start_up_s);
+    for (const char* const fact : {"hostname", "cpu_model", "isa", "cpus_allowed", "load_before", "steal_s",
+                                   "openblas_core", "memory_bytes", "involuntary_context_switches"})
+        EXPECT_TRUE(result->host.contains(fact)) << fact;
+}
+
+TEST_F(ProbeProgram, ReadsTheTaskFromStandardInput)
+{
+    const Outcome outcome = run({"--task", "-"}, {}, R"({"name": "in", "repeats": 1, "operators": [{"id": "dgemm",
+        "parameters": {"m": 8, "n": 8, "k": 8}}]})");
+
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(result_of(outcome)->task, "in");
+}
+
+TEST_F(ProbeProgram, GivesTheSameChecksumsEveryTime)
+{
+    const Result<ProbeResult> one = result_of(run_task(kSmallTask, {"FATHOM_CORES=1"}));
+    const Result<ProbeResult> two = result_of(run_task(kSmallTask, {"OPENBLAS_CORETYPE=Nehalem"}));
+    ASSERT_TRUE(one && two);
+
+    for (std::size_t i = 0; i < one->operators.size(); ++i)
+        EXPECT_EQ(one->operators[i].checksum, two->operators[i].checksum) << one->operators[i].id;
+}
+
+TEST_F(ProbeProgram, ObeysItsEnvironment)
+{
+    const Result<ProbeResult> result =
+        result_of(run_task(kSmallTask, {"FATHOM_CORES=1", "FATHOM_UNITS=4", "OPENBLAS_CORETYPE=Nehalem"}));
+
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->cores, 1);
+    EXPECT_EQ(result->unit_count, 4);
+    EXPECT_EQ(result->host.at("openblas_core"), "Nehalem");
+    EXPECT_THAT(result->operators[0].library, HasSubstr("Nehalem"));
+}
+
+TEST_F(ProbeProgram, RefusesAWrongEnvironment)
+{
+    const Outcome outcome = run_task(kSmallTask, {"FATHOM_UNITS=many"});
+
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("FATHOM_UNITS must be a whole number"));
+    EXPECT_EQ(outcome.out, "");
+}
+
+TEST_F(ProbeProgram, ListsEveryErrorOfATask)
+{
+    const Outcome outcome = run_task(R"({"name": "t", "operators": [{"id": "lu"},
+        {"id": "dgemm", "parameters": {"m": 0, "size": 4}}, {"id": "fft3d", "parameters": {"n": 5000}}]})");
+
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("operators[0].id"));
+    EXPECT_THAT(outcome.err, HasSubstr("operators[1].parameters.m"));
+    EXPECT_THAT(outcome.err, HasSubstr("operators[1].parameters.size"));
+    EXPECT_THAT(outcome.err, HasSubstr("operators[2].parameters.n"));
+    EXPECT_EQ(outcome.out, "");
+}
+
+TEST_F(ProbeProgram, RefusesWhatIsNotATask)
+{
+    EXPECT_EQ(run_task("{\"name\": ").exit_code, 2);
+    EXPECT_EQ(run_task("[]").exit_code, 2);
+    EXPECT_EQ(run_task(R"({"name": "t", "operators": []})").exit_code, 2);
+    EXPECT_EQ(run_task(R"({"name": "t", "operators": [{"id": "dgemm", "paramters": {}}]})").exit_code, 2);
+    EXPECT_EQ(run({"--task", folder_ + "/none.json"}).exit_code, 2);
+    EXPECT_EQ(run({"--task", "-"}, {}, std::string(2 << 20, ' ')).exit_code, 2);
+}
+
+TEST_F(ProbeProgram, StopsInTheMiddleOfACallWhenTheLimitIsOver)
+{
+    const auto start_time = std::chrono::steady_clock::now();
+
+    const Outcome outcome = run_task(R"({"name": "t", "limit_s": 0.5, "operators": [
+        {"id": "dgemm", "parameters": {"m": 9000, "n": 9000, "k": 9000}}]})");
+
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("took longer than its limit of 0.5 s: stopped after 0.5"));
+    EXPECT_THAT(outcome.err, HasSubstr("dgemm(k=9000,m=9000,n=9000)"));
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_LT(std::chrono::steady_clock::now() - start_time, std::chrono::seconds(3));
+}
+
+TEST_F(ProbeProgram, GivesUpWhenTheLimitIsOutOfReach)
+{
+    const Outcome outcome = run_task(R"({"name": "t", "limit_s": 1, "repeats": 1000, "operators": [
+        {"id": "dgemm", "parameters": {"m": 32, "n": 32, "k": 32}}]})");
+
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_THAT(outcome.err, HasSubstr("took longer than its limit of 1 s: it would take about 20"));
+}
+
+TEST_F(ProbeProgram, RefusesWhatDoesNotFitIntoMemory)
+{
+    const Outcome outcome = run_task(R"({"name": "t", "operators": [
+        {"id": "stream_triad", "parameters": {"n": 4000000000}}, {"id": "stream_triad", "parameters": {"n": 4000000000}},
+        {"id": "fft1d", "parameters": {"n": 268435456}}]})");
+
+    EXPECT_EQ(outcome.exit_code, 4);
+    EXPECT_THAT(outcome.err, HasSubstr("out of memory: the task needs 204884.9 MB"));
+}
+
+TEST_F(ProbeProgram, EndsAtOnceOnSignals)
+{
+    for (const int signal : {SIGTERM, SIGINT}) {
+        const pid_t child = start({"--task", write("task.json", kEndlessTask)});
+        std::this_thread::sleep_for(std::chrono::milliseconds(600)); // well inside the product
+        const auto sent = std::chrono::steady_clock::now();
+        kill(child, signal);
+
+        const Outcome outcome = wait(child);
+
+        EXPECT_EQ(outcome.exit_code, 128 + signal);
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_LT(std::chrono::steady_clock::now() - sent, std::chrono::seconds(1));
+    }
+}
+
+TEST_F(ProbeProgram, ListsItsOperators)
+{
+    const Outcome table = run({"--list"});
+    const Outcome json = run({"--list", "--output", "json"});
+
+    EXPECT_EQ(table.exit_code, 0);
+    EXPECT_THAT(table.out, HasSubstr("channels_out"));
+    const Result<Json> parsed = parse_json(json.out);
+    ASSERT_TRUE(parsed);
+    ASSERT_EQ(parsed->at("operators").size(), 6U);
+    for (const Json& manifest : parsed->at("operators"))
+        EXPECT_TRUE(parse_operator_manifest(manifest));
+}
+
+TEST_F(ProbeProgram, HelpsAndRefusesWrongArguments)
+{
+    EXPECT_EQ(run({"--help"}).exit_code, 0);
+    EXPECT_THAT(run({"--help"}).out, HasSubstr("Exit codes"));
+    EXPECT_THAT(run({"--version"}).out, HasSubstr("fathom-probe 0."));
+    EXPECT_EQ(run({}).exit_code, 2);
+    EXPECT_EQ(run({"--task"}).exit_code, 2);
+    EXPECT_EQ(run({"--list", "--output", "xml"}).exit_code, 2);
+    EXPECT_EQ(run({"--frobnicate"}).exit_code, 2);
+}
+
+TEST_F(ProbeProgram, FailsWhenTheResultCannotBeWritten)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        if (std::freopen("/dev/full", "w", stdout) == nullptr) _exit(120);
+        execl(FATHOM_PROBE, "fathom-probe", "--list", nullptr);
+        _exit(123);
+    }
+
+    EXPECT_EQ(wait(child).exit_code, 1);
+}
+
+} // namespace
+} // namespace fathom

@@ -1,0 +1,201 @@
+#include "probes/runner/run_task.hpp"
+#include "probes/runner/sampled_operator.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <thread>
+
+namespace fathom::probes {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+ProbeTask small_task()
+{
+    return {.name = "small",
+            .operators = {{.id = "dgemm", .parameters = {{"m", 32}, {"n", 32}, {"k", 32}}, .count = 3},
+                          {.id = "fft1d", .parameters = {{"n", 256}}}},
+            .repeats = 3,
+            .min_sample_s = 0.001};
+}
+
+RunConditions conditions(double memory_bytes = 1e9)
+{
+    return {
+        .process_start = std::chrono::steady_clock::now(), .usable_memory_bytes = memory_bytes, .progress = nullptr};
+}
+
+ProbeTask validated(ProbeTask task)
+{
+    Result<ProbeTask> result = validate_task(std::move(task));
+    EXPECT_TRUE(result) << describe(result.error());
+    return *result;
+}
+
+TEST(ValidateTask, CompletesParametersAndVersions)
+{
+    const ProbeTask task = validated({.name = "t", .operators = {{.id = "dgemm", .parameters = {{"m", 64}}}}});
+
+    EXPECT_EQ(task.operators[0].parameters, (Parameters{{"k", 1024}, {"m", 64}, {"n", 1024}}));
+    EXPECT_EQ(task.operators[0].version, 1);
+}
+
+TEST(ValidateTask, ReportsEveryError)
+{
+    const Result<ProbeTask> task =
+        validate_task({.name = "t",
+                       .operators = {{.id = "lu", .parameters = {}},
+                                     {.id = "dgemm", .version = 9, .parameters = {{"m", 0}, {"size", 4}}}}});
+
+    ASSERT_FALSE(task);
+    const Error error = task.error();
+    EXPECT_EQ(error.code, Errc::kInvalid);
+    std::vector<std::string> fields;
+    for (const FieldError& field : error.fields)
+        fields.push_back(field.field);
+    EXPECT_THAT(fields, ElementsAre("operators[0].id", "operators[1].version", "operators[1].parameters.m",
+                                    "operators[1].parameters.size"));
+}
+
+TEST(RunTask, MeasuresEveryOperator)
+{
+    const Result<ProbeResult> result = run_task(validated(small_task()), conditions());
+
+    ASSERT_TRUE(result) << describe(result.error());
+    ASSERT_EQ(result->operators.size(), 2U);
+    for (const OperatorResult& item : result->operators) {
+        EXPECT_EQ(item.samples_s.size(), 3U);
+        EXPECT_GT(item.first_s, 0);
+        EXPECT_GT(item.median_s, 0);
+        EXPECT_LE(item.ci_low_s, item.median_s);
+        EXPECT_LE(item.median_s, item.ci_high_s);
+        EXPECT_LE(item.error, item.tolerance);
+        EXPECT_EQ(item.checksum.size(), 16U);
+    }
+    EXPECT_DOUBLE_EQ(result->operators[0].operations, 2 * 32 * 32 * 32);
+    EXPECT_DOUBLE_EQ(result->task_s, 3 * result->operators[0].median_s + result->operators[1].median_s);
+}
+
+TEST(RunTask, TakesSamplesInTurn)
+{
+    std::vector<std::string> steps;
+    RunConditions here = conditions();
+    here.progress = [&](const std::string& what) { steps.push_back(what.substr(0, what.find('('))); };
+
+    ASSERT_TRUE(run_task(validated(small_task()), here));
+
+    EXPECT_THAT(steps,
+                ElementsAre("preparing dgemm", "preparing fft1d", "sample 1 of 3 of dgemm", "sample 1 of 3 of fft1d",
+                            "sample 2 of 3 of dgemm", "sample 2 of 3 of fft1d", "sample 3 of 3 of dgemm",
+                            "sample 3 of 3 of fft1d", "verifying dgemm", "verifying fft1d"));
+}
+
+TEST(RunTask, GivesAResultThatCanBeRead)
+{
+    const Result<ProbeResult> result = run_task(validated(small_task()), conditions());
+    ASSERT_TRUE(result);
+
+    const Result<ProbeResult> read = parse_probe_result(to_json(*result));
+
+    ASSERT_TRUE(read) << describe(read.error());
+    EXPECT_EQ(read->operators[1].checksum, result->operators[1].checksum);
+}
+
+TEST(RunTask, RefusesBeforeAllocatingWhatDoesNotFit)
+{
+    const Result<ProbeResult> result =
+        run_task(validated({.name = "t", .operators = {{.id = "stream_triad", .parameters = {{"n", 1000000}}}}}),
+                 conditions(23e6)); // 24 bytes an element: 24 MB
+
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, Errc::kTooLarge);
+    EXPECT_THAT(result.error().detail, HasSubstr("needs 24.0 MB, 23.0 MB are usable"));
+}
+
+TEST(RunTask, GivesUpWhenTheLimitIsOutOfReach)
+{
+    ProbeTask task = small_task();
+    task.repeats = 1000;
+    task.min_sample_s = 0.01; // 2 operators · 1000 samples · 10 ms = 20 s
+    task.limit_s = 1;
+    const auto start = std::chrono::steady_clock::now();
+
+    const Result<ProbeResult> result = run_task(validated(task), conditions());
+
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, Errc::kDeadline);
+    EXPECT_THAT(result.error().detail, HasSubstr("longer than its limit of 1 s"));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+}
+
+/// Sleeps: a kernel whose time is known, on which the clockwork of samples can be tested.
+class Sleeper final : public ProbeOperator {
+  public:
+    Result<void> prepare(std::uint64_t) override { return {}; }
+    void execute() override
+    {
+        ++executions;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    double error() override { return std::numeric_limits<double>::quiet_NaN(); }
+    std::string checksum() override { return "0000000000000000"; }
+    std::string library() const override { return "none"; }
+    std::span<std::byte> output() override { return {}; }
+
+    static inline int executions = 0;
+};
+
+RegisteredOperator sleeper()
+{
+    return {
+        .manifest = find_operator("dgemm")->manifest,
+        .make = [](const Parameters&, int) -> std::unique_ptr<ProbeOperator> { return std::make_unique<Sleeper>(); },
+        .memory = [](const Parameters&) { return 0.0; }};
+}
+
+int executions_of_one_sample(std::int64_t count, const SampleRule& rule)
+{
+    const RegisteredOperator registered = sleeper();
+    SampledOperator item(registered, {.id = "dgemm", .parameters = {{"m", 1}, {"n", 1}, {"k", 1}}, .count = count}, 1);
+    EXPECT_TRUE(item.start(1, rule));
+    const int before = Sleeper::executions;
+    EXPECT_GE(item.sample(), 0.001);
+    return Sleeper::executions - before;
+}
+
+TEST(SampledOperator, ExecutesUntilTheSampleIsLongEnough)
+{
+    const int executions = executions_of_one_sample(1, {.min_sample_s = 0.01});
+
+    EXPECT_GE(executions, 2);
+    EXPECT_LE(executions, 11);
+}
+
+TEST(SampledOperator, ExecutesOnceWhenOneIsLongEnough)
+{
+    EXPECT_EQ(executions_of_one_sample(1, {.min_sample_s = 0}), 1);
+    EXPECT_EQ(executions_of_one_sample(1, {.min_sample_s = 0, .warm_up_each = true}), 2);
+}
+
+TEST(SampledOperator, ExecutesTheWholeCountWhenTheBudgetAllows)
+{
+    EXPECT_EQ(executions_of_one_sample(40, {.min_sample_s = 0, .count_budget_s = 10}), 40);
+    EXPECT_EQ(executions_of_one_sample(40, {.min_sample_s = 0, .count_budget_s = 0.01}), 1);
+}
+
+TEST(SampledOperator, ReportsAnErrorThatIsNotANumberAsLargest)
+{
+    const RegisteredOperator registered = sleeper();
+    SampledOperator item(registered, {.id = "dgemm", .parameters = {{"m", 1}, {"n", 1}, {"k", 1}}}, 1);
+    ASSERT_TRUE(item.start(1, {.min_sample_s = 0}));
+    item.sample();
+
+    EXPECT_EQ(item.result().error, 1e300);
+}
+
+} // namespace
+} // namespace fathom::probes
