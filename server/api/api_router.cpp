@@ -74,8 +74,7 @@ ApiRouter::ApiRouter(net::Router& router, IdentityService& identity) : router_(&
 void ApiRouter::add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler)
 {
     auto route = std::make_shared<const Route>(*identity_, permission, std::move(handler));
-    router_->add(method, kPrefix + pattern,
-                 [route](net::Request request) { return serve(route, std::move(request)); });
+    router_->add(method, kPrefix + pattern, [route](net::Request request) { return serve(route, std::move(request)); });
 }
 
 void ApiRouter::add_open(net::Method method, const std::string& pattern, net::Handler handler)

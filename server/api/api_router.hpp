@@ -28,8 +28,7 @@ class IdentityService;
 
 /// Adds REST routes behind the one place that authenticates (Authorization: Bearer) and checks roles:
 /// no or bad token 401 with WWW-Authenticate, missing permission 403.
-class ApiRouter
-{
+class ApiRouter {
   public:
     ApiRouter(net::Router& router, IdentityService& identity);
 
@@ -45,8 +44,8 @@ class ApiRouter
 
 /// Query parameters of lists.
 struct PageRequest {
-    std::int64_t size = 50;  ///< 1…1000
-    std::string after;       ///< opaque key of the last row of the previous page, decoded; empty for the first page
+    std::int64_t size = 50; ///< 1…1000
+    std::string after;      ///< opaque key of the last row of the previous page, decoded; empty for the first page
 };
 /// Reads page_size and page_token; unknown query parameters (not in `filters`) are errors too.
 /// @error kInvalid

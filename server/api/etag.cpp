@@ -16,8 +16,10 @@ bool if_match_allows(const net::Request& request, std::int64_t version)
     while (!list.empty()) {
         const std::size_t comma = list.find(',');
         std::string_view tag = list.substr(0, comma);
-        while (tag.starts_with(' ') || tag.starts_with('\t')) tag.remove_prefix(1);
-        while (tag.ends_with(' ') || tag.ends_with('\t')) tag.remove_suffix(1);
+        while (tag.starts_with(' ') || tag.starts_with('\t'))
+            tag.remove_prefix(1);
+        while (tag.ends_with(' ') || tag.ends_with('\t'))
+            tag.remove_suffix(1);
         if (tag == "*" || tag == wanted) return true;
         list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
     }

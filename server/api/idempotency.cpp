@@ -20,9 +20,8 @@ constexpr Statement kFind{"api_find_idempotency_key", R"sql(
 constexpr Statement kStore{"api_store_idempotent_answer", R"sql(
     UPDATE idempotency_key SET response_status = $3, response_body = $4, response_location = $5
     WHERE token_id = $1 AND key = $2)sql"};
-constexpr Statement kRelease{
-    "api_release_idempotency_key",
-    "DELETE FROM idempotency_key WHERE token_id = $1 AND key = $2 AND response_status = 0"};
+constexpr Statement kRelease{"api_release_idempotency_key",
+                             "DELETE FROM idempotency_key WHERE token_id = $1 AND key = $2 AND response_status = 0"};
 constexpr Statement kRemoveOld{"api_remove_old_idempotency_keys", R"sql(
     DELETE FROM idempotency_key WHERE ctid IN (
         SELECT ctid FROM idempotency_key WHERE created_at < now() - interval '1 day' LIMIT 5000))sql"};
@@ -55,8 +54,10 @@ StoredAnswer to_answer(const net::Response& response, const std::string& secret_
 asio::awaitable<void> settle(std::shared_ptr<const Guard> guard, IdempotencyKey key, StoredAnswer answer)
 {
     auto work = [&](pqxx::work& transaction) -> Result<void> {
-        if (answer.status < 400) store_answer(transaction, key, answer);
-        else exec(transaction, kRelease, key.token_id, key.key);
+        if (answer.status < 400)
+            store_answer(transaction, key, answer);
+        else
+            exec(transaction, kRelease, key.token_id, key.key);
         return {};
     };
     const Result<void> settled = co_await guard->database->run(work);
@@ -119,7 +120,8 @@ Result<std::optional<StoredAnswer>> claim_key(pqxx::work& transaction, const Ide
         return std::optional<StoredAnswer>();
     const pqxx::result rows = exec(transaction, kFind, key.token_id, key.key);
     // Given back in between: the first request was refused just now.
-    if (rows.empty()) return Error{Errc::kConflict, "the first request with this Idempotency-Key just ended; try again"};
+    if (rows.empty())
+        return Error{Errc::kConflict, "the first request with this Idempotency-Key just ended; try again"};
     if (rows[0][0].as<std::string>() != key.request_sha256)
         return Error{Errc::kConflict, "this Idempotency-Key was used with another request; take a new key"};
     StoredAnswer answer{rows[0][1].as<int>(), rows[0][2].as<std::string>(), rows[0][3].as<std::string>()};

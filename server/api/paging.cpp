@@ -1,6 +1,5 @@
-#include "server/api/api_router.hpp"
-
 #include "core/base/secret.hpp"
+#include "server/api/api_router.hpp"
 
 #include <charconv>
 
@@ -14,14 +13,17 @@ constexpr std::string_view kTokenVersion = "1:"; // so that the key's form can c
 std::string encode_token(const std::string& after)
 {
     std::string token = base64_encode(std::string(kTokenVersion) + after);
-    while (token.ends_with('=')) token.pop_back();
-    for (char& c : token) c = c == '+' ? '-' : c == '/' ? '_' : c;
+    while (token.ends_with('='))
+        token.pop_back();
+    for (char& c : token)
+        c = c == '+' ? '-' : c == '/' ? '_' : c;
     return token;
 }
 
 std::optional<std::string> decode_token(std::string token)
 {
-    for (char& c : token) c = c == '-' ? '+' : c == '_' ? '/' : c;
+    for (char& c : token)
+        c = c == '-' ? '+' : c == '_' ? '/' : c;
     token.append((4 - token.size() % 4) % 4, '=');
     Base64Decoded decoded = base64_decode(token);
     if (!decoded.ok || !decoded.data.starts_with(kTokenVersion) || decoded.data.find('\0') != std::string::npos)
@@ -47,8 +49,10 @@ Result<PageRequest> parse_page_request(const net::Request& request, std::initial
             read_size(value, page, errors);
         } else if (name == "page_token") {
             std::optional<std::string> after = decode_token(value);
-            if (after) page.after = std::move(*after);
-            else errors.push_back({name, "is not a token that this server gave out"});
+            if (after)
+                page.after = std::move(*after);
+            else
+                errors.push_back({name, "is not a token that this server gave out"});
         } else if (std::find(filters.begin(), filters.end(), name) == filters.end()) {
             errors.push_back({name, "is not a query parameter of this list"});
         }

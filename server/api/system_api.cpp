@@ -71,7 +71,8 @@ void add_system_routes(net::Router& router, Database& database, Metrics& metrics
     auto state = std::make_shared<const std::function<std::string()>>(std::move(embedded_state));
     router.add(Method::kGet, "/readyz",
                [database = &database, state](net::Request) { return readiness(database, state.get()); });
-    router.add(Method::kGet, "/metrics", [metrics = &metrics](net::Request) { return answer_now(metrics_text(*metrics)); });
+    router.add(Method::kGet, "/metrics",
+               [metrics = &metrics](net::Request) { return answer_now(metrics_text(*metrics)); });
     // Converted once: the document does not change while we run.
     router.add(Method::kGet, "/openapi.json",
                [document = openapi_document()](net::Request) { return answer_now(document); });

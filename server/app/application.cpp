@@ -1,0 +1,279 @@
+#include "server/app/application.hpp"
+
+#include "core/base/file.hpp"
+#include "core/net/server.hpp"
+#include "schema/embedded.hpp"
+#include "server/api/idempotency.hpp"
+#include "server/api/system_api.hpp"
+#include "server/app/certificate_names.hpp"
+#include "server/app/embedded_postgres.hpp"
+#include "server/app/rooms.hpp"
+#include "server/app/state_lock.hpp"
+#include "server/identity/admin_token.hpp"
+#include "server/identity/authority.hpp"
+#include "server/store/migrations.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <future>
+#include <iostream>
+#include <optional>
+#include <signal.h>
+#include <thread>
+#include <unistd.h>
+
+namespace fathom::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kServerCertificateDays = 825; // made anew at each start
+
+/// Threads that run an io_context. Stopped and joined at the latest when it is destroyed.
+class IoThreads {
+  public:
+    IoThreads(asio::io_context& context, std::size_t count) : context_(&context), work_(asio::make_work_guard(context))
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            threads_.emplace_back([this] { context_->run(); });
+    }
+    ~IoThreads() { stop(); }
+    IoThreads(const IoThreads&) = delete;
+    IoThreads& operator=(const IoThreads&) = delete;
+
+    void stop()
+    {
+        work_.reset();
+        context_->stop();
+        for (std::thread& thread : threads_)
+            if (thread.joinable()) thread.join();
+    }
+
+  private:
+    asio::io_context* context_;
+    asio::executor_work_guard<asio::io_context::executor_type> work_;
+    std::vector<std::thread> threads_;
+};
+
+/// Tells the main thread of the first SIGTERM or SIGINT; the second ends the process at once.
+class StopSignals {
+  public:
+    explicit StopSignals(asio::io_context& context) : signals_(context, SIGTERM, SIGINT) { wait_first(); }
+
+    std::future<int> first() { return promise_.get_future(); }
+
+  private:
+    void wait_first()
+    {
+        signals_.async_wait([this](const boost::system::error_code& error, int number) {
+            if (error) return;
+            promise_.set_value(number);
+            signals_.async_wait([](const boost::system::error_code& again, int) {
+                if (!again) _exit(1); // the embedded PostgreSQL notices and stops by itself
+            });
+        });
+    }
+
+    asio::signal_set signals_;
+    std::promise<int> promise_;
+};
+
+/// The whole server. Members are in the order in which they are built; start() fills them, stop() takes them
+/// down in reverse.
+class Application {
+  public:
+    explicit Application(const ServerSettings& settings) : settings_(settings) {}
+    ~Application() { stop(); }
+    Application(const Application&) = delete;
+    Application& operator=(const Application&) = delete;
+
+    Result<void> start();
+    void run_until_signal();
+    void stop();
+
+  private:
+    Result<void> open_state();
+    Result<void> open_database();
+    Result<void> prepare_data();
+    Result<void> build();
+    Result<void> open_listeners(const net::Credential& credential);
+    void announce() const;
+
+    const ServerSettings settings_;
+    const ReplicaId replica_ = ReplicaId::make();
+    const SystemClock clock_;
+    Metrics metrics_;                            // counted from the first moment
+    std::optional<StateLock> state_lock_;        // nobody else works on our state folder
+    std::unique_ptr<EmbeddedPostgres> embedded_; // unless a database URL is given
+    std::unique_ptr<Database> database_;         // the store's pool; the only state
+    net::Credential authority_;                  // the network's CA, the same in all replicas
+    asio::io_context io_;                        // all network work
+    std::unique_ptr<IoThreads> io_threads_;      // run io_
+    std::unique_ptr<StopSignals> signals_;       // SIGTERM, SIGINT
+    std::unique_ptr<Notifier> notifier_;         // wake-ups between replicas
+    std::unique_ptr<DutyRunner> duties_;         // periodic work, one replica at a time
+    std::unique_ptr<net::TaskGroup> tasks_;      // the rooms' background coroutines
+    std::unique_ptr<IdentityService> identity_;  // who calls
+    std::unique_ptr<ApiRouter> api_;             // REST routes behind authentication
+    std::unique_ptr<ApiRouter> agent_api_;       // enrolment on the agent listener
+    std::unique_ptr<Rooms> rooms_;               // the features
+    std::unique_ptr<net::Server> server_;        // REST listener
+    std::unique_ptr<net::Server> agent_server_;  // agent listener, mutual TLS
+    net::Router router_;                         // moved into server_ once all routes are in
+    net::Router agent_router_;
+};
+
+Result<void> Application::start()
+{
+    if (Result<void> done = open_state(); !done) return done;
+    if (Result<void> done = open_database(); !done) return done;
+    if (Result<void> done = prepare_data(); !done) return done;
+    if (Result<void> done = build(); !done) return done;
+    const std::vector<std::string> names = certificate_names(settings_);
+    const Result<net::Credential> credential = net::make_server_credential(authority_, names, kServerCertificateDays);
+    if (!credential) return credential.error();
+    return open_listeners(*credential);
+}
+
+Result<void> Application::open_state()
+{
+    Result<StateLock> lock = StateLock::take(settings_.state_dir);
+    if (!lock) return lock.error();
+    state_lock_.emplace(std::move(*lock));
+    return {};
+}
+
+Result<void> Application::open_database()
+{
+    std::string url = settings_.database;
+    if (url.empty()) {
+        Result<std::unique_ptr<EmbeddedPostgres>> embedded =
+            EmbeddedPostgres::start({.state_dir = settings_.state_dir});
+        if (!embedded) return embedded.error();
+        embedded_ = std::move(*embedded);
+        url = embedded_->url();
+        log_info("embedded_postgres_access", {{"psql", embedded_->psql_command()}});
+    }
+    database_ = std::make_unique<Database>(DatabaseOptions{.url = url, .connections = settings_.database_connections},
+                                           metrics_);
+    notifier_ = std::make_unique<Notifier>(url);
+    return database_->check();
+}
+
+Result<void> Application::prepare_data()
+{
+    if (Result<void> done = migrate(*database_, schema::sql::embedded_files()); !done) return done;
+    Result<net::Credential> authority = load_authority(*database_);
+    if (!authority) return authority.error();
+    authority_ = std::move(*authority);
+    if (Result<void> done = write_file(settings_.state_dir / "ca.pem", authority_.certificate_pem, 0644); !done)
+        return done;
+    return ensure_admin_token(*database_, settings_.state_dir);
+}
+
+/// Routes, subscriptions and duties; then everything that runs, the listeners last.
+Result<void> Application::build()
+{
+    io_threads_ = std::make_unique<IoThreads>(io_, settings_.io_threads);
+    signals_ = std::make_unique<StopSignals>(io_);
+    duties_ = std::make_unique<DutyRunner>(*database_, io_.get_executor(), metrics_);
+    duties_->add("remove_old_idempotency_keys", 600s, remove_old_keys);
+    tasks_ = std::make_unique<net::TaskGroup>("rooms");
+    identity_ = std::make_unique<IdentityService>(*database_, *notifier_, clock_, metrics_);
+    std::function<std::string()> embedded_state;
+    if (embedded_) embedded_state = [embedded = embedded_.get()] { return embedded->state(); };
+    add_system_routes(router_, *database_, metrics_, std::move(embedded_state));
+    api_ = std::make_unique<ApiRouter>(router_, *identity_);
+    agent_api_ = std::make_unique<ApiRouter>(agent_router_, *identity_);
+    rooms_ = std::make_unique<Rooms>(RoomContext{io_.get_executor(), *database_, *notifier_, *duties_, *tasks_,
+                                                 metrics_, clock_, *identity_, authority_, settings_, replica_, *api_,
+                                                 *agent_api_, agent_router_});
+    notifier_->start();
+    duties_->start();
+    return rooms_->start();
+}
+
+Result<void> Application::open_listeners(const net::Credential& credential)
+{
+    Result<net::TlsContext> tls =
+        net::make_server_context(credential, net::ClientCertificates::kNone, authority_.certificate_pem);
+    if (!tls) return tls.error();
+    Result<net::TlsContext> agent_tls =
+        net::make_server_context(credential, net::ClientCertificates::kOptional, authority_.certificate_pem);
+    if (!agent_tls) return agent_tls.error();
+    server_ = std::make_unique<net::Server>(io_, *tls, std::move(router_), net::ServerLimits{}, metrics_);
+    agent_server_ =
+        std::make_unique<net::Server>(io_, *agent_tls, std::move(agent_router_), net::ServerLimits{}, metrics_);
+    if (Result<void> done = server_->listen(settings_.listen); !done) return done;
+    if (Result<void> done = agent_server_->listen(settings_.agent_listen); !done) return done;
+    announce();
+    return {};
+}
+
+void Application::announce() const
+{
+    const auto url = [](const AddressPort& address, std::uint16_t port) {
+        const bool is_v6 = address.host.find(':') != std::string::npos;
+        return "https://" + (is_v6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(port);
+    };
+    log_info("ready", {{"replica", replica_.value}, {"version", FATHOM_VERSION}});
+    std::cout << "fathomd " FATHOM_VERSION " ready: " << url(settings_.listen, server_->port()) << " (REST), "
+              << url(settings_.agent_listen, agent_server_->port()) << " (agents), state in "
+              << settings_.state_dir.string() << std::endl; // flushed: scripts wait for this line
+}
+
+void Application::run_until_signal()
+{
+    const int number = signals_->first().get();
+    log_info("stopping", {{"signal", number}});
+}
+
+/// The one place with the shutdown order. Each step may use what the later ones end.
+void Application::stop()
+{
+    // 1. No new connections; requests in flight finish; agents are disconnected.
+    for (const auto& server : {server_.get(), agent_server_.get()})
+        if (server != nullptr) asio::co_spawn(io_, server->stop(10s), asio::use_future).get();
+    // 2. No new background work; what runs is cancelled.
+    if (tasks_) {
+        tasks_->close();
+        tasks_->wait(10s);
+    }
+    if (duties_) duties_->stop();
+    // 3. No more wake-ups into the rooms; then the rooms end what they began.
+    if (notifier_) notifier_->stop();
+    if (rooms_) rooms_->stop();
+    // 4. Running transactions end; their answers reach nobody now.
+    if (database_) database_->stop();
+    // 5. Nothing is left to run. Only now may what the coroutines point to be destroyed.
+    if (io_threads_) io_threads_->stop();
+    server_.reset();
+    agent_server_.reset();
+    rooms_.reset();
+    // 6. The database itself, when it is ours.
+    embedded_.reset();
+}
+
+} // namespace
+
+int run_server(const ServerSettings& settings)
+{
+    signal(SIGPIPE, SIG_IGN); // a peer that went away is an error code, not the end of the process
+    signal(SIGHUP, SIG_IGN);  // the end of a terminal must not stop a server that was started from it
+    start_log("fathomd", settings.log_level);
+    Application application(settings);
+    if (const Result<void> started = application.start(); !started) {
+        application.stop();
+        std::cerr << "fathomd: " << describe(started.error()) << std::endl;
+        return 1;
+    }
+    application.run_until_signal();
+    application.stop();
+    log_info("stopped");
+    return 0;
+}
+
+} // namespace fathom::server

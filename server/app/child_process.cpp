@@ -1,0 +1,174 @@
+#include "server/app/child_process.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace fathom::server {
+namespace {
+
+/// What the child needs, made before fork(): between fork() and exec() of a program with threads only
+/// async-signal-safe calls are allowed, so no allocation.
+struct Plan {
+    const char* path;
+    char* const* arguments;
+    const UnixUser* user; ///< null: stay
+    int input;
+    int output;
+    int inherited;
+    int death_signal;
+    pid_t parent;
+    int report; ///< pipe: errno when something failed; closes at exec
+};
+
+bool set_signals_to_default()
+{
+    for (int number = 1; number < 32; ++number)
+        signal(number, SIG_DFL); // SIGKILL and SIGSTOP refuse, rightly
+    sigset_t none;
+    sigemptyset(&none);
+    return sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
+}
+
+/// System calls, not glibc's functions: those would try to change all threads of the parent's time.
+bool become(const UnixUser& user)
+{
+    const gid_t group = user.gid;
+    return syscall(SYS_setgroups, 1, &group) == 0 && syscall(SYS_setresgid, group, group, group) == 0 &&
+           syscall(SYS_setresuid, user.uid, user.uid, user.uid) == 0;
+}
+
+bool arrange_descriptors(const Plan& plan)
+{
+    if (dup2(plan.input, 0) < 0 || dup2(plan.output, 1) < 0 || dup2(plan.output, 2) < 0) return false;
+    if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) return false;
+    return plan.inherited < 0 || fcntl(plan.inherited, F_SETFD, 0) == 0;
+}
+
+[[noreturn]] void child_main(const Plan& plan)
+{
+    setsid();
+    // Our working folder may be closed to the child's user.
+    const bool ready = chdir("/") == 0 && set_signals_to_default() && arrange_descriptors(plan) &&
+                       (plan.user == nullptr || become(*plan.user)) &&
+                       // After the change of user, which clears it.
+                       (plan.death_signal == 0 || prctl(PR_SET_PDEATHSIG, plan.death_signal) == 0);
+    // The parent may have died before PDEATHSIG was set.
+    if (ready && (plan.death_signal == 0 || getppid() == plan.parent)) execv(plan.path, plan.arguments);
+    const int error = errno;
+    [[maybe_unused]] const ssize_t written = write(plan.report, &error, sizeof error);
+    _exit(127);
+}
+
+class Descriptor {
+  public:
+    explicit Descriptor(int number = -1) : number_(number) {}
+    ~Descriptor() { reset(); }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int get() const { return number_; }
+    void reset(int number = -1)
+    {
+        if (number_ >= 0) close(number_);
+        number_ = number;
+    }
+
+  private:
+    int number_;
+};
+
+Error system_error(const std::string& what, int code)
+{
+    return {Errc::kUnavailable, what + ": " + std::generic_category().message(code)};
+}
+
+std::string last_lines(const std::string& text)
+{
+    constexpr std::size_t kMost = 600;
+    std::string end = text.size() > kMost ? "…" + text.substr(text.size() - kMost) : text;
+    while (end.ends_with('\n'))
+        end.pop_back();
+    return end;
+}
+
+} // namespace
+
+Result<pid_t> start_child(const ChildOptions& options)
+{
+    std::vector<std::string> copies = options.arguments;
+    std::vector<char*> arguments;
+    for (std::string& argument : copies)
+        arguments.push_back(argument.data());
+    arguments.push_back(nullptr);
+
+    int pipe_ends[2];
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0) return system_error("pipe", errno);
+    const Descriptor report_read(pipe_ends[0]);
+    Descriptor report_write(pipe_ends[1]);
+    const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
+    const Plan plan{copies[0].c_str(),
+                    arguments.data(),
+                    options.user ? &*options.user : nullptr,
+                    null.get(),
+                    options.output >= 0 ? options.output : null.get(),
+                    options.inherited,
+                    options.signal_on_parent_death,
+                    getpid(),
+                    report_write.get()};
+    const pid_t child = fork();
+    if (child < 0) return system_error("fork", errno);
+    if (child == 0) child_main(plan);
+    report_write.reset();
+    int code = 0;
+    ssize_t size = 0;
+    do
+        size = read(report_read.get(), &code, sizeof code);
+    while (size < 0 && errno == EINTR);
+    if (size == 0) return child; // closed by a successful exec
+    waitpid(child, nullptr, 0);
+    return system_error("cannot start " + options.arguments[0], code);
+}
+
+Result<std::string> run_child(ChildOptions options)
+{
+    int pipe_ends[2];
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0) return system_error("pipe", errno);
+    const Descriptor output_read(pipe_ends[0]);
+    Descriptor output_write(pipe_ends[1]);
+    options.output = output_write.get();
+    const Result<pid_t> child = start_child(options);
+    if (!child) return child.error();
+    output_write.reset();
+    std::string output;
+    char buffer[4096];
+    for (;;) {
+        const ssize_t size = read(output_read.get(), buffer, sizeof buffer);
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) break;
+        output.append(buffer, static_cast<std::size_t>(size));
+    }
+    int status = 0;
+    while (waitpid(*child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (status == 0) return output;
+    return Error{Errc::kUnavailable,
+                 options.arguments[0] + " ended with " + describe_exit(status) + ": " + last_lines(output)};
+}
+
+std::string describe_exit(int status)
+{
+    if (WIFEXITED(status)) return "exit code " + std::to_string(WEXITSTATUS(status));
+    if (!WIFSIGNALED(status)) return "status " + std::to_string(status);
+    const int number = WTERMSIG(status);
+    const char* const name = sigabbrev_np(number);
+    return "signal " + std::to_string(number) + (name == nullptr ? "" : " (SIG" + std::string(name) + ")");
+}
+
+} // namespace fathom::server

@@ -52,7 +52,8 @@ void DutyRunner::add(std::string name, std::chrono::milliseconds period, Work wo
 
 void DutyRunner::start()
 {
-    for (const auto& duty : duties_) tasks_.spawn(executor_, duty->name, repeat(duty));
+    for (const auto& duty : duties_)
+        tasks_.spawn(executor_, duty->name, repeat(duty));
 }
 
 void DutyRunner::stop()

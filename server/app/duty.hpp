@@ -14,8 +14,7 @@ namespace fathom::server {
 /// replicas do the same duty at the same time; a replica that finds the lock taken skips that turn. The lock
 /// ends with the transaction, also when the connection is lost. Replicas take turns by chance, so a duty
 /// must look at the data for what is due, not count its own runs.
-class DutyRunner
-{
+class DutyRunner {
   public:
     using Work = std::function<Result<void>(pqxx::work&)>;
 

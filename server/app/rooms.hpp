@@ -19,26 +19,25 @@ namespace fathom::server {
 
 /// What the rooms are built from. Owned by Application; outlives the rooms.
 struct RoomContext {
-    asio::any_io_executor executor;    ///< of the io threads; make a strand where order matters
+    asio::any_io_executor executor; ///< of the io threads; make a strand where order matters
     Database& database;
-    Notifier& notifier;                ///< subscribe in a constructor; it starts after all rooms are built
-    DutyRunner& duties;                ///< add in a constructor; it starts after all rooms are built
-    net::TaskGroup& tasks;             ///< background coroutines; closed first when the server stops
+    Notifier& notifier;    ///< subscribe in a constructor; it starts after all rooms are built
+    DutyRunner& duties;    ///< add in a constructor; it starts after all rooms are built
+    net::TaskGroup& tasks; ///< background coroutines; closed first when the server stops
     Metrics& metrics;
     const Clock& clock;
     IdentityService& identity;
-    const net::Credential& authority;  ///< signs agents' certificates
+    const net::Credential& authority; ///< signs agents' certificates
     const ServerSettings& settings;
-    const ReplicaId& replica;          ///< fresh at each start of fathomd
-    ApiRouter& api;                    ///< REST listener, prefix /api/v1
-    ApiRouter& agent_api;              ///< agent listener, prefix /api/v1 (enrolment)
-    net::Router& agent_router;         ///< agent listener, any path (the agents' WebSocket)
+    const ReplicaId& replica;  ///< fresh at each start of fathomd
+    ApiRouter& api;            ///< REST listener, prefix /api/v1
+    ApiRouter& agent_api;      ///< agent listener, prefix /api/v1 (enrolment)
+    net::Router& agent_router; ///< agent listener, any path (the agents' WebSocket)
 };
 
 /// The features. The constructor builds each room in the order of who needs whom and adds its routes,
 /// subscriptions and duties; nothing runs yet. Not thread-safe.
-class Rooms
-{
+class Rooms {
   public:
     explicit Rooms(const RoomContext& context);
     ~Rooms(); ///< in reverse order

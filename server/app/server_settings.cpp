@@ -11,8 +11,10 @@ std::vector<std::string> split_names(std::string_view text)
     while (!text.empty()) {
         const std::size_t comma = text.find(',');
         std::string_view name = text.substr(0, comma);
-        while (name.starts_with(' ')) name.remove_prefix(1);
-        while (name.ends_with(' ')) name.remove_suffix(1);
+        while (name.starts_with(' '))
+            name.remove_prefix(1);
+        while (name.ends_with(' '))
+            name.remove_suffix(1);
         if (!name.empty()) names.emplace_back(name);
         text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
     }
@@ -55,15 +57,17 @@ SettingsProgram server_program()
                        "With no database setting it runs a private PostgreSQL in its state folder.",
         .environment_prefix = "FATHOMD_",
         .specs = {
-            {"state_dir", default_state_dir(), "folder for the CA certificate, the first admin token and the embedded database",
-             check_not_empty},
+            {"state_dir", default_state_dir(),
+             "folder for the CA certificate, the first admin token and the embedded database", check_not_empty},
             {"listen", "127.0.0.1:8443", "address of the REST listener", check_address_port},
             {"agent_listen", "127.0.0.1:8444", "address of the listener for agents", check_address_port},
             {"database", "", "postgresql:// URL; empty for the embedded PostgreSQL", nullptr, true},
             {"public_names", "", "further names and addresses for the server's certificate, separated by commas",
              check_names},
-            {"metering_period_s", "604800", "seconds after which a center is measured again", check_integer(60, 31622400)},
-            {"suspect_after_s", "30", "seconds of silence after which a center gets no new work", check_integer(1, 86400)},
+            {"metering_period_s", "604800", "seconds after which a center is measured again",
+             check_integer(60, 31622400)},
+            {"suspect_after_s", "30", "seconds of silence after which a center gets no new work",
+             check_integer(1, 86400)},
             {"lost_after_s", "300", "seconds of silence after which a center's jobs count as lost",
              check_integer(1, 604800)},
             {"io_threads", "0", "threads for the network; 0 for one per processor", check_integer(0, 1024)},
@@ -88,7 +92,8 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     if (typed.lost_after <= typed.suspect_after)
         return Error{Errc::kInvalid, "lost_after_s must be greater than suspect_after_s"};
     const std::int64_t threads = settings.integer("io_threads");
-    typed.io_threads = threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
+    typed.io_threads =
+        threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
     typed.database_connections = static_cast<std::size_t>(settings.integer("database_connections"));
     typed.log_level = parse_log_level(settings.text("log_level"));
     return typed;

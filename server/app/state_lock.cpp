@@ -1,11 +1,10 @@
 #include "server/app/state_lock.hpp"
 
-#include <sys/file.h>
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace fathom::server {
 namespace {
@@ -20,7 +19,8 @@ std::string read_owner(int file)
     char text[32];
     const ssize_t size = pread(file, text, sizeof text, 0);
     std::string owner(text, size > 0 ? static_cast<std::size_t>(size) : 0);
-    while (owner.ends_with('\n')) owner.pop_back();
+    while (owner.ends_with('\n'))
+        owner.pop_back();
     return owner;
 }
 

@@ -8,8 +8,7 @@ namespace fathom::server {
 
 /// The state folder, made when missing, and held for this process alone by a lock on its file fathomd.lock.
 /// The kernel drops the lock when the process ends, however it ends.
-class StateLock
-{
+class StateLock {
   public:
     /// @error kConflict     another fathomd uses the folder; the detail has its process id.
     /// @error kUnavailable  the folder cannot be made or written; the detail says why.

@@ -23,7 +23,8 @@ Result<std::string> read_secret(const std::filesystem::path& path)
         return Error{Errc::kUnavailable, content.error().detail};
     }
     std::string secret = *content;
-    while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
+    while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r'))
+        secret.pop_back();
     if (!is_api_secret(secret))
         return Error{Errc::kInvalid, path.string() + " does not hold an API token; move it away and start again"};
     return secret;

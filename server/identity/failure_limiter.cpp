@@ -1,8 +1,7 @@
 #include "server/identity/failure_limiter.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
+#include <arpa/inet.h>
 
 namespace fathom::server {
 

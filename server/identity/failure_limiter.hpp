@@ -11,8 +11,7 @@ namespace fathom::server {
 /// Slows down who keeps sending wrong credentials: each network may fail `burst` times at once and then
 /// `per_second`. Memory is bounded; when it is full the networks that have been quiet longest are forgotten.
 /// Thread-safe.
-class FailureLimiter
-{
+class FailureLimiter {
   public:
     using SteadyTime = std::chrono::steady_clock::time_point;
 

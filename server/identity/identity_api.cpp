@@ -64,7 +64,8 @@ asio::awaitable<net::Response> list(IdentityService* identity, Call call)
         next_after = rows->back().id;
     }
     Json items = Json::array();
-    for (const TokenRow& row : *rows) items.push_back(to_json(row));
+    for (const TokenRow& row : *rows)
+        items.push_back(to_json(row));
     co_return page_response(std::move(items), next_after);
 }
 
@@ -84,8 +85,8 @@ void add_identity_routes(ApiRouter& router, IdentityService& identity, Database&
 {
     using net::Method;
     IdentityService* const service = &identity;
-    ApiHandler create_once = idempotent(
-        database, [service](Call call) { return create(service, std::move(call)); }, "token");
+    ApiHandler create_once =
+        idempotent(database, [service](Call call) { return create(service, std::move(call)); }, "token");
     router.add(Method::kPost, "/tokens", Permission::kManageTokens, std::move(create_once));
     router.add(Method::kGet, "/tokens", Permission::kManageTokens,
                [service](Call call) { return list(service, std::move(call)); });

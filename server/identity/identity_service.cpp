@@ -25,7 +25,8 @@ std::string_view bearer_secret(std::string_view authorization)
     const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
     if (!std::equal(scheme.begin(), scheme.end(), kScheme.begin(), same)) return {};
     std::string_view secret = authorization.substr(kScheme.size());
-    while (secret.starts_with(' ')) secret.remove_prefix(1);
+    while (secret.starts_with(' '))
+        secret.remove_prefix(1);
     return secret;
 }
 

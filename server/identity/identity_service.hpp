@@ -15,8 +15,7 @@ inline constexpr std::string_view kApiSecretPrefix = "fth_";
 bool is_api_secret(std::string_view text);
 
 /// Who calls, and the tokens they call with. Thread-safe.
-class IdentityService
-{
+class IdentityService {
   public:
     /// Subscribes to topic "identity", with which replicas tell each other of revocations; call before
     /// notifier.start(). All must outlive the service.

@@ -57,8 +57,8 @@ TokenRow insert_token(pqxx::work& transaction, const NewToken& token)
     const std::string role(to_string(token.role));
     const std::string valid_s = token.valid_s ? std::to_string(*token.valid_s) : std::string();
     const char* const valid = token.valid_s ? valid_s.c_str() : nullptr;
-    return to_token_row(exec(transaction, kInsert, token.id, token.name, token.secret_sha256, role, token.created_by,
-                             valid)[0]);
+    return to_token_row(
+        exec(transaction, kInsert, token.id, token.name, token.secret_sha256, role, token.created_by, valid)[0]);
 }
 
 std::optional<UsableToken> find_usable_token(pqxx::work& transaction, const std::string& secret_sha256)
@@ -84,7 +84,8 @@ std::optional<TokenRow> find_token(pqxx::work& transaction, const std::string& i
 std::vector<TokenRow> list_tokens(pqxx::work& transaction, const std::string& after, std::int64_t limit)
 {
     std::vector<TokenRow> tokens;
-    for (const pqxx::row& row : exec(transaction, kList, after, limit)) tokens.push_back(to_token_row(row));
+    for (const pqxx::row& row : exec(transaction, kList, after, limit))
+        tokens.push_back(to_token_row(row));
     return tokens;
 }
 

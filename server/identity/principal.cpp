@@ -16,16 +16,20 @@ constexpr Set bit(Permission permission)
 constexpr Set kViewer = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kReadAllJobs);
 constexpr Set kUser = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kSubmitJobs);
 constexpr Set kExpert = kViewer | kUser | bit(Permission::kManageMetering);
-constexpr Set kAdmin = kExpert | bit(Permission::kCancelAnyJob) | bit(Permission::kManageNetwork) |
-                       bit(Permission::kManageTokens);
+constexpr Set kAdmin =
+    kExpert | bit(Permission::kCancelAnyJob) | bit(Permission::kManageNetwork) | bit(Permission::kManageTokens);
 
 Set permissions_of(Role role)
 {
     switch (role) {
-    case Role::kViewer: return kViewer;
-    case Role::kUser: return kUser;
-    case Role::kExpert: return kExpert;
-    case Role::kAdmin: return kAdmin;
+    case Role::kViewer:
+        return kViewer;
+    case Role::kUser:
+        return kUser;
+    case Role::kExpert:
+        return kExpert;
+    case Role::kAdmin:
+        return kAdmin;
     }
     return 0;
 }

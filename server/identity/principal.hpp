@@ -16,10 +16,10 @@ std::optional<Role> parse_role(std::string_view text);
 
 /// What a route needs. The table of who has what is in principal.cpp and nowhere else.
 enum class Permission {
-    kReadNetwork,    ///< centers, unit types, operators, tasks, runs, scores, policies
-    kReadAllJobs,    ///< also other people's
-    kReadJobs,       ///< own
-    kSubmitJobs,     ///< submit, and cancel own
+    kReadNetwork, ///< centers, unit types, operators, tasks, runs, scores, policies
+    kReadAllJobs, ///< also other people's
+    kReadJobs,    ///< own
+    kSubmitJobs,  ///< submit, and cancel own
     kCancelAnyJob,
     kManageMetering, ///< operators, probe tasks, probe runs, policies
     kManageNetwork,  ///< enrolment tokens, centers, drain

@@ -38,7 +38,8 @@ void TokenCache::clear()
 {
     const std::scoped_lock lock(mutex_);
     // Made stale rather than dropped: a known secret stays exempt from the failure limiter.
-    for (auto& [hash, entry] : entries_) entry.checked_at = SteadyTime{};
+    for (auto& [hash, entry] : entries_)
+        entry.checked_at = SteadyTime{};
 }
 
 } // namespace fathom::server

@@ -13,8 +13,7 @@ namespace fathom::server {
 /// Tokens that were found good a moment ago, by the SHA-256 of their secret, so that a busy client does not
 /// cost a query a request. An entry counts for 5 s at most: that bounds how long a revoked token works when
 /// the wake-up that empties the cache is lost. Thread-safe.
-class TokenCache
-{
+class TokenCache {
   public:
     using SteadyTime = std::chrono::steady_clock::time_point;
     static constexpr std::chrono::seconds kFresh{5};

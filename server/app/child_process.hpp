@@ -1,0 +1,41 @@
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace fathom::server {
+
+/// Whom a child runs as.
+struct UnixUser {
+    std::string name;
+    uid_t uid{};
+    gid_t gid{};
+};
+
+struct ChildOptions {
+    std::vector<std::string> arguments; ///< [0] is the program's absolute path
+    std::optional<UnixUser> user;       ///< given up to, groups included; needs root
+    int output = -1;                    ///< descriptor for standard output and error; -1 for /dev/null
+    int inherited = -1;                 ///< one further descriptor that stays open in the child, under its number
+    int signal_on_parent_death = 0;     ///< sent when the *thread* that started the child ends; 0 for none
+};
+
+/// Starts a child in a session of its own (a Ctrl-C at the terminal must not reach it before we stop it in
+/// order), with default signals and no other descriptor of ours. Reap it with waitpid.
+/// @error kUnavailable  it could not be started; the detail says why.
+Result<pid_t> start_child(const ChildOptions& options);
+
+/// Runs a program to its end and returns what it wrote. Blocks.
+/// @error kUnavailable  it could not be started or ended with a code other than 0; the detail has the end of
+///                      what it wrote.
+Result<std::string> run_child(ChildOptions options);
+
+/// "exit code 1", "signal 9 (Killed)" for a status of waitpid.
+std::string describe_exit(int status);
+
+} // namespace fathom::server
