@@ -6,7 +6,8 @@
 namespace fathom::server {
 
 /// A page of rows that have a to_json().
-template <class Row> net::Response render_page(const Page<Row>& page)
+template <class Row>
+net::Response render_page(const Page<Row>& page)
 {
     Json items = Json::array();
     for (const Row& row : page.items)

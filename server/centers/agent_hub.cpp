@@ -1,0 +1,155 @@
+#include "server/centers/agent_hub.hpp"
+
+#include "core/base/log.hpp"
+#include "server/centers/agent_session.hpp"
+
+#include <boost/asio/this_coro.hpp>
+
+#include <mutex>
+
+namespace fathom::server {
+namespace {
+
+/// Owns the session for as long as its orders are sent.
+asio::awaitable<void> send_orders(std::shared_ptr<AgentSession> session)
+{
+    co_await session->send_orders();
+}
+
+/// A session ends when its reader does, also by an exception.
+class EndGuard {
+  public:
+    explicit EndGuard(std::shared_ptr<AgentSession> session) : session_(std::move(session)) {}
+    ~EndGuard() { session_->end(""); }
+    EndGuard(const EndGuard&) = delete;
+    EndGuard& operator=(const EndGuard&) = delete;
+
+  private:
+    std::shared_ptr<AgentSession> session_;
+};
+
+} // namespace
+
+struct AgentHub::State {
+    State(AgentSessionParts session_parts, AgentSessionOptions session_options)
+        : parts(session_parts), options(std::move(session_options)), tasks("agent_sessions")
+    {
+    }
+
+    const AgentSessionParts parts;
+    const AgentSessionOptions options;
+    net::TaskGroup tasks;
+    std::mutex mutex;
+    std::map<CenterId, std::weak_ptr<AgentSession>> sessions; ///< the newest of each center
+    bool closed = false;
+
+    /// Makes the session the center's one. False when a newer one was quicker, or the hub is closed.
+    bool enlist(const CenterId& center, const std::shared_ptr<AgentSession>& session)
+    {
+        const std::scoped_lock lock(mutex);
+        if (closed) return false;
+        auto& slot = sessions[center];
+        if (const auto other = slot.lock()) {
+            if (other->epoch() > session->epoch()) return false;
+            other->end("superseded by a newer connection");
+        }
+        slot = session;
+        return true;
+    }
+
+    void delist(const CenterId& center, const std::shared_ptr<AgentSession>& session)
+    {
+        const std::scoped_lock lock(mutex);
+        const auto slot = sessions.find(center);
+        if (slot != sessions.end() && slot->second.lock() == session) sessions.erase(slot);
+    }
+
+    /// Calls `action` for the session of a center, or for all when the payload is empty.
+    template <class Action>
+    void for_sessions(const std::string& payload, Action action)
+    {
+        const std::scoped_lock lock(mutex);
+        for (const auto& [center, slot] : sessions) {
+            if (!payload.empty() && center.value != payload) continue;
+            if (const auto session = slot.lock()) action(*session);
+        }
+    }
+
+    static asio::awaitable<void> serve(std::shared_ptr<State> self, std::shared_ptr<net::WebSocket> socket,
+                                       net::Request request);
+};
+
+asio::awaitable<void> AgentHub::State::serve(std::shared_ptr<State> self, std::shared_ptr<net::WebSocket> socket,
+                                             net::Request request)
+{
+    if (!request.peer_certificate) {
+        log_warning("agent_refused", {{"remote_address", request.remote_address}, {"error", "no client certificate"}});
+        socket->close("a client certificate of the network is required");
+        co_return;
+    }
+    const asio::any_io_executor executor = co_await asio::this_coro::executor;
+    auto session = std::make_shared<AgentSession>(std::move(socket), std::move(*request.peer_certificate), self->parts,
+                                                  self->options, executor);
+    const EndGuard guard(session);
+    const std::optional<SessionGrant> grant = co_await session->greet();
+    if (!grant) co_return;
+    if (!self->enlist(grant->center_id, session)) {
+        session->end("superseded by a newer connection");
+        co_return;
+    }
+    self->tasks.spawn(executor, "send_orders", send_orders(session));
+    co_await session->serve();
+    self->delist(grant->center_id, session);
+}
+
+AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService& enrolment, AgentHubOptions options)
+{
+    AgentSessionOptions session_options;
+    session_options.replica = std::move(options.replica);
+    session_options.heartbeat = options.heartbeat;
+    session_options.hello_time = options.hello_time;
+    session_options.order_tick = options.order_tick;
+    session_options.touch_period = options.touch_period;
+    state_ = std::make_shared<State>(AgentSessionParts{&database, &gateway, &enrolment}, std::move(session_options));
+}
+
+AgentHub::~AgentHub()
+{
+    close();
+}
+
+void AgentHub::add_route(net::Router& router)
+{
+    router.add_websocket("/link/v1", [state = state_](std::shared_ptr<net::WebSocket> socket, net::Request request) {
+        return State::serve(state, std::move(socket), std::move(request));
+    });
+}
+
+void AgentHub::subscribe(Notifier& notifier)
+{
+    notifier.subscribe("dispatch", [state = state_](const std::string& payload) {
+        state->for_sessions(payload, [](AgentSession& session) { session.wake(); });
+    });
+    notifier.subscribe("center", [state = state_](const std::string& payload) {
+        state->for_sessions(payload, [](AgentSession& session) { session.recheck(); });
+    });
+}
+
+void AgentHub::close()
+{
+    {
+        const std::scoped_lock lock(state_->mutex);
+        state_->closed = true;
+        for (const auto& [center, slot] : state_->sessions) {
+            if (const auto session = slot.lock()) session->end("the server is stopping");
+        }
+    }
+    state_->tasks.close();
+}
+
+bool AgentHub::wait(std::chrono::milliseconds limit)
+{
+    return state_->tasks.wait(limit);
+}
+
+} // namespace fathom::server

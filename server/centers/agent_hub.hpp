@@ -1,0 +1,48 @@
+#pragma once
+
+#include "core/net/router.hpp"
+#include "core/net/task_group.hpp"
+#include "server/centers/enrolment_service.hpp"
+#include "server/jobs/attempt_gateway.hpp"
+#include "server/store/notifier.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace fathom::server {
+
+struct AgentHubOptions {
+    std::string replica;
+    std::chrono::seconds heartbeat{10};           ///< what agents are asked for
+    std::chrono::milliseconds hello_time{10000};  ///< from the connection to its first message
+    std::chrono::milliseconds order_tick{5000};   ///< orders are looked for at least so often
+    std::chrono::milliseconds touch_period{3000}; ///< last_seen_at is written at most so often
+};
+
+/// The agents' connections on this replica. One session a center: a newer connection ends the older one,
+/// here at once, on other replicas through the wake-up "center". Thread-safe.
+class AgentHub {
+  public:
+    /// All must outlive the hub.
+    AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService& enrolment, AgentHubOptions options);
+    ~AgentHub();
+    AgentHub(const AgentHub&) = delete;
+    AgentHub& operator=(const AgentHub&) = delete;
+
+    /// Adds `/link/v1` to the router of the agents' listener.
+    void add_route(net::Router& router);
+    /// Listens to "dispatch" (orders wait) and "center" (a session may be superseded). Before Notifier::start().
+    void subscribe(Notifier& notifier);
+
+    /// Ends all sessions and takes no new ones.
+    void close();
+    /// Blocks until their work has ended; false at the limit.
+    bool wait(std::chrono::milliseconds limit);
+
+  private:
+    struct State;
+    std::shared_ptr<State> state_;
+};
+
+} // namespace fathom::server

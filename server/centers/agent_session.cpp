@@ -1,0 +1,379 @@
+#include "server/centers/agent_session.hpp"
+
+#include "core/base/log.hpp"
+#include "server/store/notifier.hpp"
+#include "server/store/transaction.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace fathom::server {
+namespace {
+
+/// True when sending the same message again later can help: the agent must keep it.
+bool is_transient(Errc code)
+{
+    switch (code) {
+    case Errc::kUnavailable:
+    case Errc::kDeadline:
+    case Errc::kTooMany:
+    case Errc::kInternal:
+        return true;
+    case Errc::kInvalid:
+    case Errc::kUnauthenticated:
+    case Errc::kForbidden:
+    case Errc::kNotFound:
+    case Errc::kConflict:
+    case Errc::kInfeasible:
+    case Errc::kTooLarge:
+        return false;
+    }
+    return true;
+}
+
+/// The attempt that a message is about, or empty.
+std::string attempt_of(const link::Body& body)
+{
+    if (const auto* started = std::get_if<link::AttemptStarted>(&body)) return started->attempt_id.value;
+    if (const auto* output = std::get_if<link::AttemptOutput>(&body)) return output->attempt_id.value;
+    if (const auto* ended = std::get_if<link::AttemptEnded>(&body)) return ended->end.attempt_id.value;
+    return {};
+}
+
+/// PostgreSQL's jsonb cannot hold them, and the agent must hear of it as its own fault.
+Result<void> check_facts(const Catalog& catalog)
+{
+    bool good = !contains_nul(catalog.facts);
+    for (const UnitTypeReport& unit_type : catalog.unit_types)
+        good = good && !contains_nul(unit_type.facts);
+    if (good) return {};
+    return Error{Errc::kInvalid, "the catalog's facts hold a NUL character"};
+}
+
+} // namespace
+
+AgentSession::AgentSession(std::shared_ptr<net::WebSocket> socket, net::PeerCertificate certificate,
+                           AgentSessionParts parts, AgentSessionOptions options, asio::any_io_executor executor)
+    : socket_(std::move(socket)), certificate_(std::move(certificate)), parts_(parts), options_(std::move(options)),
+      executor_(executor), wake_timer_(executor)
+{
+}
+
+asio::awaitable<std::optional<link::Hello>> AgentSession::read_hello()
+{
+    asio::steady_timer limit(executor_, options_.hello_time);
+    limit.async_wait([socket = std::weak_ptr(socket_)](const boost::system::error_code& ec) {
+        if (ec) return;
+        if (const auto open = socket.lock()) open->close("no hello in time");
+    });
+    Result<std::string> text = co_await socket_->read();
+    limit.cancel();
+    if (!text) co_return std::nullopt;
+    auto message = link::decode(*text);
+    if (auto* failure = std::get_if<link::DecodeFailure>(&message)) {
+        refuse(failure->id, failure->error, "");
+        end("the first message is malformed");
+        co_return std::nullopt;
+    }
+    auto& body = std::get<link::Message>(message).body;
+    if (auto* hello = std::get_if<link::Hello>(&body)) co_return std::move(*hello);
+    end("the first message must be hello");
+    co_return std::nullopt;
+}
+
+asio::awaitable<std::optional<SessionGrant>> AgentSession::greet()
+{
+    std::optional<link::Hello> hello = co_await read_hello();
+    if (!hello) co_return std::nullopt;
+    if (const Result<void> good = check_facts(hello->catalog); !good) {
+        log_refusal(good.error(), "");
+        end(good.error().detail);
+        co_return std::nullopt;
+    }
+    const CenterId center{certificate_.common_name};
+    auto work = [&](pqxx::work& transaction) -> Result<SessionGrant> {
+        std::optional<SessionGrant> grant = open_session(transaction, center, certificate_.serial_hex, options_.replica,
+                                                         hello->agent_version, hello->catalog.facts);
+        if (!grant) return Error{Errc::kForbidden, "this certificate is not, or no longer, accepted"};
+        store_catalog(transaction, center, hello->catalog);
+        // An older session, perhaps on another replica, shall see that it is superseded.
+        notify(transaction, "center", center.value);
+        notify(transaction, "catalog", center.value);
+        notify(transaction, "route", "");
+        return *grant;
+    };
+    const Result<SessionGrant> grant = co_await parts_.database->run(std::move(work));
+    if (!grant) {
+        log_warning("agent_refused", {{"center_id", center.value}, {"error", grant.error().detail}});
+        end(grant.error().code == Errc::kForbidden ? grant.error().detail : "not available now");
+        co_return std::nullopt;
+    }
+    grant_ = *grant;
+    inventory_ = std::move(hello->inventory);
+    touched_ = std::chrono::steady_clock::now();
+    log_info("agent_connected", {{"center", grant_.center_name},
+                                 {"center_id", grant_.center_id.value},
+                                 {"epoch", grant_.epoch},
+                                 {"agent_version", hello->agent_version}});
+    co_return grant_;
+}
+
+asio::awaitable<Result<void>> AgentSession::welcome()
+{
+    Result<AttemptGateway::Reconciliation> known =
+        co_await parts_.gateway->reconcile(grant_.center_id, std::move(inventory_));
+    if (!known) co_return known.error();
+    link::Welcome welcome;
+    welcome.server_version = options_.server_version;
+    welcome.center_id = grant_.center_id.value;
+    welcome.center_name = grant_.center_name;
+    welcome.heartbeat_s = options_.heartbeat.count();
+    welcome.stop = std::move(known->stop);
+    welcome.forget = std::move(known->forget);
+    send(std::move(welcome));
+    co_return Result<void>();
+}
+
+asio::awaitable<void> AgentSession::serve()
+{
+    const Result<void> welcomed = co_await welcome();
+    if (!welcomed) {
+        log_warning("agent_welcome_failed", {{"center", grant_.center_name}, {"error", describe(welcomed.error())}});
+        end("not available now");
+        co_return;
+    }
+    wake();
+    for (;;) {
+        Result<std::string> text = co_await socket_->read();
+        if (!text) {
+            log_info("agent_disconnected", {{"center", grant_.center_name},
+                                            {"center_id", grant_.center_id.value},
+                                            {"epoch", grant_.epoch},
+                                            {"cause", text.error().detail}});
+            break;
+        }
+        heard_ = true;
+        const bool go_on = co_await handle(std::move(*text));
+        if (!go_on) break;
+    }
+    end("");
+}
+
+asio::awaitable<bool> AgentSession::handle(std::string text)
+{
+    auto decoded = link::decode(text);
+    if (const auto* failure = std::get_if<link::DecodeFailure>(&decoded))
+        co_return refuse(failure->id, failure->error, "");
+    auto& message = std::get<link::Message>(decoded);
+    if (std::holds_alternative<link::Heartbeat>(message.body)) co_return true;
+    if (auto* ack = std::get_if<link::Ack>(&message.body)) co_return co_await handle_ack(std::move(*ack));
+
+    const std::string attempt = attempt_of(message.body);
+    const Result<void> applied = co_await apply(std::move(message.body));
+    if (applied) {
+        acknowledge(message.id, std::nullopt);
+        co_return true;
+    }
+    const Error error = applied.error();
+    if (!is_transient(error.code)) co_return refuse(message.id, error, attempt);
+    log_refusal(error, attempt);
+    end("not available now");
+    co_return false;
+}
+
+/// Tells the agent never to send the message again. False when the connection had too many that make no sense.
+bool AgentSession::refuse(const std::optional<MessageId>& id, const Error& error, const std::string& attempt_id)
+{
+    log_refusal(error, attempt_id);
+    if (id) acknowledge(*id, Error{Errc::kInvalid, describe(error)});
+    // An attempt that is unknown here says nothing against the agent.
+    if (error.code != Errc::kInvalid || ++refusals_ < options_.refusals) return true;
+    log_warning("agent_closed_for_malformed_messages", {{"center", grant_.center_name}, {"count", refusals_}});
+    end("too many malformed messages");
+    return false;
+}
+
+asio::awaitable<bool> AgentSession::handle_ack(link::Ack ack)
+{
+    const auto start = starts_.find(ack.of);
+    if (start == starts_.end()) co_return true; // of a cancellation, or of an earlier connection
+    const AttemptId attempt = start->second;
+    const Result<void> noted =
+        co_await parts_.gateway->start_acknowledged(grant_.center_id, attempt, std::move(ack.error));
+    if (!noted) {
+        log_refusal(noted.error(), attempt.value);
+        if (is_transient(noted.error().code)) {
+            end("not available now");
+            co_return false;
+        }
+    }
+    // Only now: until the row says so, pending_orders() would name the attempt again.
+    starting_.erase(attempt);
+    starts_.erase(ack.of);
+    co_return true;
+}
+
+asio::awaitable<Result<void>> AgentSession::apply(link::Body body)
+{
+    if (auto* started = std::get_if<link::AttemptStarted>(&body))
+        co_return co_await parts_.gateway->attempt_started(grant_.center_id, std::move(*started));
+    if (auto* output = std::get_if<link::AttemptOutput>(&body))
+        co_return co_await parts_.gateway->attempt_output(grant_.center_id, std::move(*output));
+    if (auto* ended = std::get_if<link::AttemptEnded>(&body)) {
+        cancelled_.erase(ended->end.attempt_id);
+        co_return co_await parts_.gateway->attempt_ended(grant_.center_id, std::move(*ended));
+    }
+    if (auto* changed = std::get_if<link::CatalogChanged>(&body))
+        co_return co_await change_catalog(std::move(changed->catalog));
+    if (auto* asked = std::get_if<link::RenewCertificate>(&body))
+        co_return co_await renew(std::move(asked->request_pem));
+    co_return Error{Errc::kInvalid, "an agent does not send " + std::string(link::type_name(body)) + " here"};
+}
+
+asio::awaitable<Result<void>> AgentSession::change_catalog(Catalog catalog)
+{
+    if (const Result<void> good = check_facts(catalog); !good) co_return good;
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        // A superseded session must not undo what the newer one reported.
+        if (check_session(transaction, grant_) == SessionStanding::kEnded)
+            return Error{Errc::kUnavailable, "the session is superseded"};
+        if (store_catalog(transaction, grant_.center_id, catalog)) {
+            notify(transaction, "catalog", grant_.center_id.value);
+            notify(transaction, "route", "");
+        }
+        return {};
+    };
+    co_return co_await parts_.database->run(std::move(work));
+}
+
+asio::awaitable<Result<void>> AgentSession::renew(std::string request_pem)
+{
+    Result<std::string> certificate =
+        co_await parts_.enrolment->renew(grant_.center_id, certificate_.serial_hex, std::move(request_pem));
+    if (!certificate) co_return certificate.error();
+    log_info("agent_certificate_renewed", {{"center", grant_.center_name}});
+    send(link::RenewedCertificate{std::move(*certificate)});
+    co_return Result<void>();
+}
+
+asio::awaitable<void> AgentSession::send_orders()
+{
+    while (!ended_) {
+        wake_pending_ = false;
+        const bool holds = co_await keep_standing();
+        if (!holds) break;
+        co_await offer_orders();
+        if (wake_pending_ || ended_) continue;
+        wake_timer_.expires_after(options_.order_tick);
+        co_await wake_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+}
+
+asio::awaitable<bool> AgentSession::keep_standing()
+{
+    const auto now = std::chrono::steady_clock::now();
+    const bool touch = heard_ && now - touched_ >= options_.touch_period;
+    if (!touch && !recheck_pending_) co_return true;
+    recheck_pending_ = false;
+    auto work = [&](pqxx::work& transaction) -> Result<SessionStanding> {
+        const SessionStanding standing =
+            touch ? touch_session(transaction, grant_) : check_session(transaction, grant_);
+        if (standing == SessionStanding::kReturned) {
+            notify(transaction, "catalog", grant_.center_id.value);
+            notify(transaction, "route", "");
+        }
+        return standing;
+    };
+    const Result<SessionStanding> standing = co_await parts_.database->run(std::move(work));
+    if (!standing) {
+        // The database is away: the next tick looks again, and the silence duty counts from when it is back.
+        recheck_pending_ = true;
+        co_return true;
+    }
+    if (touch) {
+        heard_ = false;
+        touched_ = now;
+    }
+    if (*standing == SessionStanding::kReturned) log_info("center_returned", {{"center", grant_.center_name}});
+    if (*standing != SessionStanding::kEnded) co_return true;
+    log_info("agent_session_superseded", {{"center", grant_.center_name}, {"epoch", grant_.epoch}});
+    end("superseded by a newer connection, or revoked");
+    co_return false;
+}
+
+asio::awaitable<void> AgentSession::offer_orders()
+{
+    Result<std::vector<link::Body>> orders = co_await parts_.gateway->pending_orders(grant_.center_id);
+    if (!orders) {
+        log_warning("agent_orders_failed", {{"center", grant_.center_name}, {"error", describe(orders.error())}});
+        co_return;
+    }
+    if (ended_) co_return;
+    for (link::Body& order : *orders)
+        offer(std::move(order));
+}
+
+/// Sends an order unless it is on its way in this connection already.
+void AgentSession::offer(link::Body order)
+{
+    if (const auto* start = std::get_if<link::StartAttempt>(&order)) {
+        const AttemptId attempt = start->order.attempt_id;
+        if (!starting_.insert(attempt).second) return;
+        link::Message message = link::make_message(std::move(order));
+        starts_.emplace(message.id, attempt);
+        log_info("attempt_ordered", {{"center", grant_.center_name}, {"attempt_id", attempt.value}});
+        if (!socket_->send(link::encode(message))) end("the agent reads too slowly");
+        return;
+    }
+    if (const auto* cancel = std::get_if<link::CancelAttempt>(&order)) {
+        if (!cancelled_.insert(cancel->attempt_id).second) return;
+        log_info("attempt_cancel_ordered", {{"center", grant_.center_name}, {"attempt_id", cancel->attempt_id.value}});
+    }
+    send(std::move(order));
+}
+
+void AgentSession::send(link::Body body)
+{
+    const link::Message message = link::make_message(std::move(body));
+    if (!socket_->send(link::encode(message))) end("the agent reads too slowly");
+}
+
+void AgentSession::acknowledge(const MessageId& id, const std::optional<Error>& error)
+{
+    send(link::Ack{id, error});
+}
+
+void AgentSession::log_refusal(const Error& error, const std::string& attempt_id) const
+{
+    log_warning("agent_message_refused", {{"center", grant_.center_name},
+                                          {"center_id", certificate_.common_name},
+                                          {"attempt_id", attempt_id},
+                                          {"error", describe(error)}});
+}
+
+void AgentSession::wake()
+{
+    asio::post(executor_, [self = shared_from_this()] {
+        self->wake_pending_ = true;
+        self->wake_timer_.cancel();
+    });
+}
+
+void AgentSession::recheck()
+{
+    asio::post(executor_, [self = shared_from_this()] {
+        self->recheck_pending_ = true;
+        self->wake_pending_ = true;
+        self->wake_timer_.cancel();
+    });
+}
+
+void AgentSession::end(std::string reason)
+{
+    if (ended_.exchange(true)) return;
+    socket_->close(std::move(reason));
+    wake();
+}
+
+} // namespace fathom::server

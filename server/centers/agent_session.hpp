@@ -1,0 +1,107 @@
+#pragma once
+
+// Internal to server/centers.
+
+#include "core/net/http.hpp"
+#include "core/net/websocket.hpp"
+#include "schema/link/messages.hpp"
+#include "server/centers/enrolment_service.hpp"
+#include "server/centers/session_store.hpp"
+#include "server/jobs/attempt_gateway.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace fathom::server {
+
+struct AgentSessionOptions {
+    std::string server_version = FATHOM_VERSION;
+    std::string replica; ///< this process, for the log and the center's row
+    std::chrono::seconds heartbeat{10};
+    std::chrono::milliseconds hello_time{10000};
+    std::chrono::milliseconds order_tick{5000};   ///< orders are looked for at least so often
+    std::chrono::milliseconds touch_period{3000}; ///< last_seen_at is written at most so often
+    int refusals = 20;                            ///< malformed messages in one connection before it is closed
+};
+
+/// What a session works with. All outlive it.
+struct AgentSessionParts {
+    Database* database;
+    AttemptGateway* gateway;
+    EnrolmentService* enrolment;
+};
+
+/// One connection of a center's agent.
+///
+///     greeting --hello stored--> open --closed, superseded, revoked or a database failure--> ended
+///
+/// Two coroutines: serve() reads and answers one message after the other, so a flood of messages waits in
+/// the agent's socket and not in our memory; send_orders() tells the agent what the jobs room has for it
+/// and keeps last_seen_at. A message is acknowledged after its transaction committed. When the database
+/// fails, the session ends without an acknowledgement and the agent sends again.
+///
+/// Runs on: the connection's strand; wake(), recheck() and end() are thread-safe.
+class AgentSession : public std::enable_shared_from_this<AgentSession> {
+  public:
+    AgentSession(std::shared_ptr<net::WebSocket> socket, net::PeerCertificate certificate, AgentSessionParts parts,
+                 AgentSessionOptions options, asio::any_io_executor executor);
+
+    /// Reads the first message, opens the session in the database and stores the catalog. Empty when that
+    /// did not come about; the connection is closing then and the cause is logged.
+    asio::awaitable<std::optional<SessionGrant>> greet();
+    /// After greet(): reconciles, says welcome, and reads until the connection ends.
+    asio::awaitable<void> serve();
+    /// After greet(), beside serve(): returns when the session has ended.
+    asio::awaitable<void> send_orders();
+
+    /// Orders may wait.
+    void wake();
+    /// A newer session or a revocation may have ended this one.
+    void recheck();
+    void end(std::string reason);
+
+    std::int64_t epoch() const { return grant_.epoch; }
+
+  private:
+    asio::awaitable<std::optional<link::Hello>> read_hello();
+    asio::awaitable<Result<void>> welcome();
+    asio::awaitable<bool> handle(std::string text);
+    bool refuse(const std::optional<MessageId>& id, const Error& error, const std::string& attempt_id);
+    asio::awaitable<bool> handle_ack(link::Ack ack);
+    asio::awaitable<Result<void>> apply(link::Body body);
+    asio::awaitable<Result<void>> change_catalog(Catalog catalog);
+    asio::awaitable<Result<void>> renew(std::string request_pem);
+    asio::awaitable<bool> keep_standing();
+    asio::awaitable<void> offer_orders();
+    void offer(link::Body order);
+    void send(link::Body body);
+    void acknowledge(const MessageId& id, const std::optional<Error>& error);
+    void log_refusal(const Error& error, const std::string& attempt_id) const;
+
+    const std::shared_ptr<net::WebSocket> socket_;
+    const net::PeerCertificate certificate_;
+    const AgentSessionParts parts_;
+    const AgentSessionOptions options_;
+    asio::any_io_executor executor_;
+
+    SessionGrant grant_;
+    std::vector<link::InventoryItem> inventory_; ///< from hello until reconciled
+    std::map<MessageId, AttemptId> starts_;      ///< sent, not acknowledged
+    std::set<AttemptId> starting_;               ///< the same attempts
+    std::set<AttemptId> cancelled_;              ///< told to end in this connection
+    asio::steady_timer wake_timer_;
+    bool wake_pending_ = false;
+    bool recheck_pending_ = false;
+    bool heard_ = false; ///< since the last touch
+    std::chrono::steady_clock::time_point touched_{};
+    int refusals_ = 0;
+    std::atomic<bool> ended_{false};
+};
+
+} // namespace fathom::server

@@ -1,0 +1,170 @@
+#include "server/centers/centers_store.hpp"
+
+#include "server/store/column.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+constexpr const char* kSelectCenters = R"sql(
+    SELECT c.*, (SELECT count(*) FROM unit_type u WHERE u.center_id = c.id AND u.active) AS unit_type_count
+    FROM center c WHERE c.name > $1 ORDER BY c.name LIMIT $2)sql";
+
+constexpr const char* kSelectCenter = R"sql(
+    SELECT c.*, (SELECT count(*) FROM unit_type u WHERE u.center_id = c.id AND u.active) AS unit_type_count
+    FROM center c WHERE c.id = $1 OR c.name = $1)sql";
+
+constexpr const char* kLockCenter = "SELECT id FROM center WHERE id = $1 OR name = $1 FOR UPDATE";
+
+constexpr const char* kUpdateDrained = "UPDATE center SET drained = $2, version = version + 1 WHERE id = $1";
+
+// The epoch moves on, so that a session that missed the wake-up fails its next check.
+constexpr const char* kUpdateRevoked = R"sql(
+    UPDATE center SET revoked_at = now(), state = 'lost', version = version + 1, session_epoch = session_epoch + 1
+    WHERE id = $1)sql";
+
+constexpr const char* kExpireEnrolmentTokens = R"sql(
+    UPDATE enrolment_token SET expires_at = least(expires_at, now())
+    WHERE used_at IS NULL AND center_name = (SELECT name FROM center WHERE id = $1))sql";
+
+constexpr const char* kSelectUnitTypes = R"sql(
+    SELECT u.*, c.name AS center, to_jsonb(u.operators) AS operator_list,
+           (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a
+            WHERE a.unit_type_id = u.id AND a.state <> 'ended') AS units_in_use
+    FROM unit_type u JOIN center c ON c.id = u.center_id
+    WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND (c.name, u.name) > ($2, $3)
+    ORDER BY c.name, u.name LIMIT $4)sql";
+
+constexpr const char* kSelectUnitType = R"sql(
+    SELECT u.*, c.name AS center, to_jsonb(u.operators) AS operator_list,
+           (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a
+            WHERE a.unit_type_id = u.id AND a.state <> 'ended') AS units_in_use
+    FROM unit_type u JOIN center c ON c.id = u.center_id WHERE u.id = $1)sql";
+
+CenterRecord to_center(const pqxx::row& row)
+{
+    return {.id = {row["id"].as<std::string>()},
+            .name = row["name"].as<std::string>(),
+            .state = row["state"].as<std::string>(),
+            .drained = row["drained"].as<bool>(),
+            .version = row["version"].as<std::int64_t>(),
+            .created_at = to_timestamp(row["created_at"]),
+            .certificate_not_after = to_optional_timestamp(row["certificate_not_after"]),
+            .revoked_at = to_optional_timestamp(row["revoked_at"]),
+            .connected_at = to_optional_timestamp(row["connected_at"]),
+            .last_seen_at = to_optional_timestamp(row["last_seen_at"]),
+            .agent_version = row["agent_version"].as<std::string>(""),
+            .facts = to_json_value(row["facts"]),
+            .unit_type_count = row["unit_type_count"].as<std::int64_t>()};
+}
+
+UnitTypeRecord to_unit_type(const pqxx::row& row)
+{
+    return {.id = {row["id"].as<std::string>()},
+            .center_id = {row["center_id"].as<std::string>()},
+            .center = row["center"].as<std::string>(),
+            .name = row["name"].as<std::string>(),
+            .resource_type = row["resource_type"].as<std::string>(),
+            .unit_count = row["unit_count"].as<std::int64_t>(),
+            .units_in_use = row["units_in_use"].as<std::int64_t>(),
+            .cores_per_unit = row["cores_per_unit"].as<std::int64_t>(),
+            .memory_bytes_per_unit = row["memory_bytes_per_unit"].as<std::int64_t>(),
+            .operators = to_json_value(row["operator_list"]).get<std::vector<std::string>>(),
+            .facts = to_json_value(row["facts"]),
+            .active = row["active"].as<bool>(),
+            .changed_at = to_timestamp(row["changed_at"])};
+}
+
+/// A center's name holds no slash (EnrolmentService sees to it), so the first one separates.
+constexpr char kKeySeparator = '/';
+
+} // namespace
+
+Page<CenterRecord> select_centers(pqxx::transaction_base& transaction, std::int64_t size, const std::string& after)
+{
+    std::vector<CenterRecord> centers;
+    for (const pqxx::row& row : transaction.exec_params(kSelectCenters, after, size + 1))
+        centers.push_back(to_center(row));
+    return cut_page(std::move(centers), size, [](const CenterRecord& center) { return center.name; });
+}
+
+std::optional<CenterRecord> select_center(pqxx::transaction_base& transaction, const std::string& key)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectCenter, key);
+    if (rows.empty()) return std::nullopt;
+    return to_center(rows[0]);
+}
+
+std::optional<CenterRecord> lock_center(pqxx::transaction_base& transaction, const std::string& key)
+{
+    if (transaction.exec_params(kLockCenter, key).empty()) return std::nullopt;
+    return select_center(transaction, key);
+}
+
+void update_drained(pqxx::transaction_base& transaction, const CenterId& id, bool drained)
+{
+    transaction.exec_params(kUpdateDrained, id.value, drained);
+}
+
+void update_revoked(pqxx::transaction_base& transaction, const CenterId& id)
+{
+    transaction.exec_params(kUpdateRevoked, id.value);
+    transaction.exec_params(kExpireEnrolmentTokens, id.value);
+}
+
+Page<UnitTypeRecord> select_unit_types(pqxx::transaction_base& transaction, const std::string& center,
+                                       std::int64_t size, const std::string& after)
+{
+    const std::size_t cut = after.find(kKeySeparator);
+    const std::string after_center = after.substr(0, cut);
+    const std::string after_name = cut == std::string::npos ? std::string() : after.substr(cut + 1);
+    std::vector<UnitTypeRecord> unit_types;
+    for (const pqxx::row& row : transaction.exec_params(kSelectUnitTypes, center, after_center, after_name, size + 1))
+        unit_types.push_back(to_unit_type(row));
+    return cut_page(std::move(unit_types), size,
+                    [](const UnitTypeRecord& unit_type) { return unit_type.center + kKeySeparator + unit_type.name; });
+}
+
+std::optional<UnitTypeRecord> select_unit_type(pqxx::transaction_base& transaction, const UnitTypeId& id)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectUnitType, id.value);
+    if (rows.empty()) return std::nullopt;
+    return to_unit_type(rows[0]);
+}
+
+Json to_json(const CenterRecord& center)
+{
+    return {{"id", center.id.value},
+            {"name", center.name},
+            {"state", center.state},
+            {"drained", center.drained},
+            {"version", center.version},
+            {"created_at", format_rfc3339(center.created_at)},
+            {"certificate_not_after", time_json(center.certificate_not_after)},
+            {"revoked_at", time_json(center.revoked_at)},
+            {"connected_at", time_json(center.connected_at)},
+            {"last_seen_at", time_json(center.last_seen_at)},
+            {"agent_version", text_or_null(center.agent_version)},
+            {"facts", center.facts},
+            {"unit_type_count", center.unit_type_count}};
+}
+
+Json to_json(const UnitTypeRecord& unit_type)
+{
+    return {{"id", unit_type.id.value},
+            {"center_id", unit_type.center_id.value},
+            {"center", unit_type.center},
+            {"name", unit_type.name},
+            {"resource_type", unit_type.resource_type},
+            {"unit_count", unit_type.unit_count},
+            {"units_in_use", unit_type.units_in_use},
+            {"cores_per_unit", unit_type.cores_per_unit},
+            {"memory_bytes_per_unit", unit_type.memory_bytes_per_unit},
+            {"operators", unit_type.operators},
+            {"facts", unit_type.facts},
+            {"active", unit_type.active},
+            {"changed_at", format_rfc3339(unit_type.changed_at)}};
+}
+
+} // namespace fathom::server

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/base/id.hpp"
+#include "core/base/json_reader.hpp"
+#include "server/store/page.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pqxx {
+class transaction_base;
+}
+
+/// Rows of centers and unit types. All functions take the caller's transaction, block, and let pqxx's
+/// exceptions through to Database::run.
+namespace fathom::server {
+
+struct CenterRecord {
+    CenterId id;
+    std::string name;
+    std::string state; ///< "enrolled", "online", "suspect", "lost"
+    bool drained{};
+    std::int64_t version{};
+    Timestamp created_at{};
+    std::optional<Timestamp> certificate_not_after;
+    std::optional<Timestamp> revoked_at;
+    std::optional<Timestamp> connected_at;
+    std::optional<Timestamp> last_seen_at;
+    std::string agent_version;
+    Json facts;
+    std::int64_t unit_type_count{}; ///< active ones
+};
+
+struct UnitTypeRecord {
+    UnitTypeId id;
+    CenterId center_id;
+    std::string center;
+    std::string name;
+    std::string resource_type;
+    std::int64_t unit_count{};
+    std::int64_t units_in_use{};
+    std::int64_t cores_per_unit{};
+    std::int64_t memory_bytes_per_unit{};
+    std::vector<std::string> operators;
+    Json facts;
+    bool active{};
+    Timestamp changed_at{};
+};
+
+/// Ordered by name; `after` is a name.
+Page<CenterRecord> select_centers(pqxx::transaction_base& transaction, std::int64_t size, const std::string& after);
+/// By id or name.
+std::optional<CenterRecord> select_center(pqxx::transaction_base& transaction, const std::string& key);
+/// The same, and nobody else changes it until the transaction ends.
+std::optional<CenterRecord> lock_center(pqxx::transaction_base& transaction, const std::string& key);
+
+void update_drained(pqxx::transaction_base& transaction, const CenterId& id, bool drained);
+/// Revokes the certificate, ends the session on whichever replica holds it, and makes unused enrolment
+/// tokens of the same name worthless: else one that was issued before could undo this.
+void update_revoked(pqxx::transaction_base& transaction, const CenterId& id);
+
+/// Ordered by center name, then name; `center` is an id, a name, or empty for all. `after` is opaque.
+Page<UnitTypeRecord> select_unit_types(pqxx::transaction_base& transaction, const std::string& center,
+                                       std::int64_t size, const std::string& after);
+std::optional<UnitTypeRecord> select_unit_type(pqxx::transaction_base& transaction, const UnitTypeId& id);
+
+Json to_json(const CenterRecord& center);
+Json to_json(const UnitTypeRecord& unit_type);
+
+} // namespace fathom::server

@@ -1,0 +1,134 @@
+#include "server/centers/enrolment_service.hpp"
+
+#include "core/base/log.hpp"
+#include "core/base/secret.hpp"
+#include "server/identity/audit.hpp"
+#include "server/store/notifier.hpp"
+#include "server/store/transaction.hpp"
+
+#include <cctype>
+
+namespace fathom::server {
+namespace {
+
+constexpr const char* kTokenPrefix = "fen_";
+
+bool is_center_name(const std::string& name)
+{
+    if (name.empty() || name.size() > 63 || CenterId::parse(name)) return false;
+    const auto is_plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    };
+    return is_plain(name[0]) && std::all_of(name.begin(), name.end(),
+                                            [&](char c) { return is_plain(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+Error refused_token(const std::string& detail)
+{
+    return Error{Errc::kUnauthenticated, detail};
+}
+
+} // namespace
+
+EnrolmentService::EnrolmentService(Database& database, EnrolmentOptions options)
+    : database_(&database), options_(std::move(options))
+{
+}
+
+asio::awaitable<Result<EnrolmentService::NewToken>>
+EnrolmentService::create_token(Caller caller, std::string center_name, std::chrono::seconds valid)
+{
+    if (!is_center_name(center_name)) {
+        Error error{Errc::kInvalid, "not a usable name for a center"};
+        error.fields.push_back(
+            {"center_name", "must be 1 to 63 letters, digits, '.', '_' or '-', a letter or digit first"});
+        co_return error;
+    }
+    const std::string secret = new_secret(kTokenPrefix);
+    auto work = [&](pqxx::work& transaction) -> Result<NewToken> {
+        const EnrolmentTokenId id = EnrolmentTokenId::make();
+        NewToken token{insert_enrolment_token(transaction, id, sha256_hex(secret), center_name, caller.actor, valid),
+                       secret};
+        audit(transaction, caller.actor, "enrolment_token.create", id.value, caller.request_id,
+              {{"center_name", center_name}, {"valid_s", valid.count()}});
+        return token;
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<Page<EnrolmentTokenRecord>>> EnrolmentService::list_tokens(std::int64_t size, std::string after)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<Page<EnrolmentTokenRecord>> {
+        return select_enrolment_tokens(transaction, size, after);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+Result<EnrolmentService::Signed> EnrolmentService::sign(const CenterId& center, const std::string& request_pem) const
+{
+    const Result<std::string> pem =
+        net::sign_client_request(options_.authority, request_pem, center.value, options_.certificate_days);
+    if (!pem) {
+        Error error = pem.error();
+        if (error.code == Errc::kInvalid) error.fields.push_back({"signing_request_pem", error.detail});
+        return error;
+    }
+    const Result<net::CertificateFacts> facts = net::read_certificate(*pem);
+    if (!facts) return facts.error();
+    return Signed{*pem, *facts};
+}
+
+asio::awaitable<Result<EnrolmentService::Enrolment>> EnrolmentService::enrol(std::string token, std::string request_pem,
+                                                                             std::string request_id)
+{
+    auto work = [&](pqxx::work& transaction) { return enrol_in(transaction, token, request_pem, request_id); };
+    Result<Enrolment> enrolment = co_await database_->run(std::move(work));
+    if (enrolment)
+        log_info("center_enrolled", {{"center", enrolment->center_name}, {"center_id", enrolment->center_id.value}});
+    else
+        log_warning("enrolment_refused", {{"request_id", request_id}, {"error", enrolment.error().detail}});
+    co_return enrolment;
+}
+
+Result<EnrolmentService::Enrolment> EnrolmentService::enrol_in(pqxx::transaction_base& transaction,
+                                                               const std::string& token, const std::string& request_pem,
+                                                               const std::string& request_id) const
+{
+    const std::optional<EnrolmentTokenRecord> record = lock_enrolment_token(transaction, sha256_hex(token));
+    if (!record) return refused_token("the enrolment token is not known");
+    if (record->used_at) return refused_token("the enrolment token was used already");
+    if (record->expired) return refused_token("the enrolment token has expired");
+
+    const CenterId center = find_or_insert_center(transaction, record->center_name);
+    const Result<Signed> certificate = sign(center, request_pem);
+    if (!certificate) return certificate.error(); // rolls the new center back too
+    set_certificate(transaction, center, certificate->facts);
+    mark_token_used(transaction, record->id);
+    audit(transaction, record->id.value, "center.enrol", center.value, request_id,
+          {{"center_name", record->center_name}, {"serial", certificate->facts.serial_hex}});
+    notify(transaction, "center", center.value);
+    notify(transaction, "catalog", center.value);
+    return Enrolment{.center_id = center,
+                     .center_name = record->center_name,
+                     .certificate_pem = certificate->pem,
+                     .ca_pem = options_.authority.certificate_pem,
+                     .agent_port = options_.agent_port,
+                     .certificate_not_after = certificate->facts.not_after};
+}
+
+asio::awaitable<Result<std::string>> EnrolmentService::renew(CenterId center, std::string current_serial,
+                                                             std::string request_pem)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<std::string> {
+        const Result<Signed> certificate = sign(center, request_pem);
+        if (!certificate) return certificate.error();
+        if (!renew_certificate(transaction, center, current_serial, certificate->facts))
+            return Error{Errc::kNotFound, "the certificate is not this center's any more"};
+        audit(transaction, center.value, "center.renew_certificate", center.value, current_serial,
+              {{"serial", certificate->facts.serial_hex}});
+        return certificate->pem;
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+} // namespace fathom::server

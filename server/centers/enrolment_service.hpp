@@ -1,0 +1,66 @@
+#pragma once
+
+#include "core/net/tls.hpp"
+#include "server/api/caller.hpp"
+#include "server/centers/enrolment_store.hpp"
+#include "server/store/database.hpp"
+
+#include <chrono>
+#include <string>
+
+namespace fathom::server {
+
+struct EnrolmentOptions {
+    net::Credential authority;  ///< the network's, with which agents' certificates are signed
+    std::uint16_t agent_port{}; ///< told to agents when they enrol
+    int certificate_days = 30;
+};
+
+/// How a center's agent becomes known: an admin makes a one-time token, the agent brings it with a signing
+/// request and gets a certificate whose common name is the center's id; it renews it over its session.
+/// Thread-safe. `database` must outlive it.
+class EnrolmentService {
+  public:
+    EnrolmentService(Database& database, EnrolmentOptions options);
+
+    struct NewToken {
+        EnrolmentTokenRecord record;
+        std::string secret; ///< shown once
+    };
+    /// @error kInvalid  not a usable center name: letters, digits, `.`, `_`, `-`, at most 63, a letter or
+    ///                  digit first, and not of the form of an id.
+    asio::awaitable<Result<NewToken>> create_token(Caller caller, std::string center_name, std::chrono::seconds valid);
+    asio::awaitable<Result<Page<EnrolmentTokenRecord>>> list_tokens(std::int64_t size, std::string after);
+
+    struct Enrolment {
+        CenterId center_id;
+        std::string center_name;
+        std::string certificate_pem;
+        std::string ca_pem;
+        std::uint16_t agent_port{};
+        Timestamp certificate_not_after{};
+    };
+    /// A token for a name that exists enrols that center anew: its old certificate is worth nothing then.
+    /// @error kUnauthenticated  the token is unknown, used or expired.
+    /// @error kInvalid          the signing request is not good; the token stays unused.
+    asio::awaitable<Result<Enrolment>> enrol(std::string token, std::string request_pem, std::string request_id);
+
+    /// Signs a renewal for the holder of the certificate `current_serial`.
+    /// @error kInvalid   the signing request is not good.
+    /// @error kNotFound  the certificate is not this center's any more.
+    asio::awaitable<Result<std::string>> renew(CenterId center, std::string current_serial, std::string request_pem);
+
+  private:
+    struct Signed {
+        std::string pem;
+        net::CertificateFacts facts;
+    };
+    Result<Signed> sign(const CenterId& center, const std::string& request_pem) const;
+    Result<Enrolment> enrol_in(pqxx::transaction_base& transaction, const std::string& token,
+                               const std::string& request_pem, const std::string& request_id) const;
+
+    Database* database_;
+    EnrolmentOptions options_;
+};
+
+} // namespace fathom::server

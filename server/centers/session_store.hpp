@@ -1,0 +1,65 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/base/id.hpp"
+#include "core/model/center.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pqxx {
+class transaction_base;
+}
+
+/// What agents' sessions keep in the database. All functions take the caller's transaction, block, and
+/// let pqxx's exceptions through to Database::run.
+namespace fathom::server {
+
+/// A connection that may act for a center until a newer one takes its place.
+struct SessionGrant {
+    CenterId center_id;
+    std::string center_name;
+    std::int64_t epoch{};
+};
+
+/// Opens a session for the holder of a certificate; older sessions of the center end by it. Empty when
+/// the certificate is not, or no longer, this center's. An agent that comes with its newest certificate
+/// ends the time of grace of the one before.
+std::optional<SessionGrant> open_session(pqxx::transaction_base& transaction, const CenterId& center,
+                                         const std::string& certificate_serial, const std::string& replica,
+                                         const std::string& agent_version, const Json& facts);
+
+enum class SessionStanding {
+    kHolds,    ///< still the newest
+    kReturned, ///< likewise, and the center was suspect or lost until now
+    kEnded,    ///< superseded or revoked
+};
+/// Notes that the agent was heard.
+SessionStanding touch_session(pqxx::transaction_base& transaction, const SessionGrant& grant);
+/// Only looks.
+SessionStanding check_session(pqxx::transaction_base& transaction, const SessionGrant& grant);
+
+/// Adds and changes unit types by name and makes those that are not named inactive. True when anything
+/// that routing looks at changed.
+bool store_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog);
+
+/// A center whose state the silence duty changed.
+struct SilentCenter {
+    CenterId id;
+    std::string name;
+    std::string state; ///< "suspect" or "lost"
+    double silent_s{};
+};
+/// Marks centers that were silent too long. Silence counts from `watched_since` on at the earliest.
+std::vector<SilentCenter> mark_silent_centers(pqxx::transaction_base& transaction, Timestamp watched_since,
+                                              std::chrono::seconds suspect_after, std::chrono::seconds lost_after);
+
+/// The database's clock, which all replicas share.
+Timestamp database_now(pqxx::transaction_base& transaction);
+
+/// One replica at a time has a duty, until its transaction ends.
+bool try_duty_lock(pqxx::transaction_base& transaction, std::int64_t key);
+
+} // namespace fathom::server

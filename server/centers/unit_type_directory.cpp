@@ -1,0 +1,55 @@
+#include "server/centers/unit_type_directory.hpp"
+
+#include "server/store/column.hpp"
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+constexpr const char* kSelectOffers = R"sql(
+    SELECT u.id, u.name, u.center_id, c.name AS center, u.unit_count,
+           to_jsonb(ARRAY(SELECT o FROM unnest(u.operators) AS o ORDER BY o COLLATE "C")) AS operator_list,
+           CASE WHEN c.revoked_at IS NOT NULL THEN 'the center is revoked'
+                WHEN c.drained THEN 'the center is drained'
+                WHEN c.state = 'lost' THEN 'the center is lost'
+                WHEN c.state = 'enrolled' THEN 'the center has never connected'
+                ELSE '' END AS closed_reason
+    FROM unit_type u JOIN center c ON c.id = u.center_id
+    WHERE u.active ORDER BY c.name, u.name)sql";
+
+} // namespace
+
+bool UnitTypeOffer::runs(const std::vector<std::string>& operator_ids) const
+{
+    return std::all_of(operator_ids.begin(), operator_ids.end(), [this](const std::string& wanted) {
+        return std::binary_search(operators.begin(), operators.end(), wanted);
+    });
+}
+
+std::vector<UnitTypeOffer> unit_type_offers(pqxx::transaction_base& transaction)
+{
+    std::vector<UnitTypeOffer> offers;
+    for (const pqxx::row& row : transaction.exec(kSelectOffers)) {
+        offers.push_back({.id = {row["id"].as<std::string>()},
+                          .name = row["name"].as<std::string>(),
+                          .center_id = {row["center_id"].as<std::string>()},
+                          .center = row["center"].as<std::string>(),
+                          .unit_count = row["unit_count"].as<std::int64_t>(),
+                          .operators = to_json_value(row["operator_list"]).get<std::vector<std::string>>(),
+                          .closed_reason = row["closed_reason"].as<std::string>()});
+    }
+    return offers;
+}
+
+const UnitTypeOffer* find_offer(const std::vector<UnitTypeOffer>& offers, const std::string& key)
+{
+    const auto found = std::find_if(offers.begin(), offers.end(), [&](const UnitTypeOffer& offer) {
+        return offer.id.value == key || offer.center + "/" + offer.name == key;
+    });
+    return found == offers.end() ? nullptr : &*found;
+}
+
+} // namespace fathom::server

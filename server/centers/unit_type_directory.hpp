@@ -1,0 +1,35 @@
+#pragma once
+
+#include "core/base/id.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pqxx {
+class transaction_base;
+}
+
+namespace fathom::server {
+
+/// A unit type that a center offers now, for other rooms to choose from.
+struct UnitTypeOffer {
+    UnitTypeId id;
+    std::string name;
+    CenterId center_id;
+    std::string center;
+    std::int64_t unit_count{};
+    std::vector<std::string> operators; ///< sorted ids
+    /// Empty when the center takes new work; else why not, for people.
+    std::string closed_reason;
+
+    bool runs(const std::vector<std::string>& operator_ids) const;
+};
+
+/// All active unit types, ordered by center, then name. Blocks; throws pqxx's exceptions.
+std::vector<UnitTypeOffer> unit_type_offers(pqxx::transaction_base& transaction);
+
+/// Finds one by id or "center/unit_type"; nullptr when there is none.
+const UnitTypeOffer* find_offer(const std::vector<UnitTypeOffer>& offers, const std::string& key);
+
+} // namespace fathom::server

@@ -1,0 +1,60 @@
+#include "server/operators/operator_library.hpp"
+
+namespace fathom::server {
+
+OperatorLibrary::OperatorLibrary(std::vector<Version> versions)
+{
+    for (Version& version : versions) {
+        const OperatorManifest& manifest = version.manifest;
+        auto& slot = versions_[manifest.id];
+        const std::int64_t number = manifest.version;
+        slot.insert_or_assign(number, std::move(version));
+    }
+}
+
+const OperatorLibrary::Version* OperatorLibrary::find(std::string_view id, std::int64_t version) const
+{
+    const auto entry = versions_.find(id);
+    if (entry == versions_.end()) return nullptr;
+    const auto& known = entry->second;
+    if (version != 0) {
+        const auto exact = known.find(version);
+        return exact == known.end() ? nullptr : &exact->second;
+    }
+    for (auto newest = known.rbegin(); newest != known.rend(); ++newest) {
+        if (!newest->second.withdrawn_at) return &newest->second;
+    }
+    return nullptr;
+}
+
+std::vector<const OperatorLibrary::Version*> OperatorLibrary::newest() const
+{
+    std::vector<const Version*> list;
+    for (const auto& [id, known] : versions_) {
+        if (const Version* version = find(id)) list.push_back(version);
+    }
+    return list;
+}
+
+std::vector<OperatorUse> OperatorLibrary::resolve(const std::vector<OperatorUse>& uses, const std::string& path,
+                                                  std::vector<FieldError>& errors) const
+{
+    std::vector<OperatorUse> resolved;
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        const std::string field = path + "[" + std::to_string(i) + "]";
+        const Version* version = find(uses[i].id, uses[i].version);
+        if (version == nullptr) {
+            const bool known_id = versions_.contains(uses[i].id);
+            errors.push_back({field + (known_id ? ".version" : ".id"),
+                              known_id ? "is not a version of " + uses[i].id : "is not an operator of the library"});
+            continue;
+        }
+        OperatorUse use = uses[i];
+        use.version = version->manifest.version;
+        use.parameters = complete_parameters(version->manifest, use.parameters, field + ".parameters", errors);
+        resolved.push_back(std::move(use));
+    }
+    return resolved;
+}
+
+} // namespace fathom::server

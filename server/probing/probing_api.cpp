@@ -1,0 +1,163 @@
+#include "server/probing/probing_api.hpp"
+
+#include "server/api/idempotency.hpp"
+#include "server/api/render_page.hpp"
+
+namespace fathom::server {
+namespace {
+
+using Answer = asio::awaitable<net::Response>;
+
+struct TaskOrder {
+    ProbeTask document;
+    std::string job_type;
+};
+
+Result<TaskOrder> parse_task_order(const Call& call)
+{
+    const Result<Json> json = call.json();
+    if (!json) return json.error();
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    TaskOrder order;
+    if (const Json* document = reader.object("document")) {
+        const Result<ProbeTask> task = parse_probe_task(*document);
+        if (task)
+            order.document = *task;
+        else {
+            const Error error = task.error();
+            for (const FieldError& field : error.fields)
+                errors.push_back({"document." + field.field, field.detail});
+        }
+    } else if (!reader.has("document")) {
+        reader.fail("document", "is required");
+    }
+    order.job_type = reader.optional_string("job_type", {.max_length = 200}).value_or("");
+    reader.finish(UnknownFields::kReject);
+    return value_or_errors(std::move(order), std::move(errors), "the probe task");
+}
+
+Answer create_task(ProbingService* service, Call call)
+{
+    Result<TaskOrder> order = parse_task_order(call);
+    if (!order) co_return net::problem(order.error(), call.request.request_id);
+    const Result<ProbeTaskRecord> task =
+        co_await service->create_task(caller_of(call), std::move(order->document), std::move(order->job_type));
+    if (!task) co_return net::problem(task.error(), call.request.request_id);
+    net::Response response = json_response(201, to_json(*task));
+    response.headers["Location"] = "/api/v1/probe-tasks/" + task->id.value;
+    co_return response;
+}
+
+Answer list_tasks(ProbingService* service, Call call)
+{
+    const Result<PageRequest> page = parse_page_request(call.request, {});
+    if (!page) co_return net::problem(page.error(), call.request.request_id);
+    const Result<Page<ProbeTaskRecord>> tasks = co_await service->list_tasks(page->size, page->after);
+    if (!tasks) co_return net::problem(tasks.error(), call.request.request_id);
+    co_return render_page(*tasks);
+}
+
+Answer get_task(ProbingService* service, Call call)
+{
+    const Result<ProbeTaskRecord> task = co_await service->get_task(call.request.path_params["id"]);
+    if (!task) co_return net::problem(task.error(), call.request.request_id);
+    co_return json_response(200, to_json(*task));
+}
+
+SelectionOrder parse_places(ObjectReader& reader)
+{
+    SelectionOrder order;
+    const std::string selection =
+        reader.optional_string("selection", {.one_of = {"catalog", "user", "center"}}).value_or("catalog");
+    if (selection == "user") order.selection = RunSelection::kUser;
+    if (selection == "center") order.selection = RunSelection::kCenter;
+    order.unit_types = reader.strings("unit_types", 1000, {.min_length = 1, .max_length = 256});
+    order.centers = reader.strings("centers", 1000, {.min_length = 1, .max_length = 128});
+    order.unit_count = reader.optional_integer("unit_count", 1, 1'000'000).value_or(1);
+    if (selection == "user" && order.unit_types.empty())
+        reader.fail("unit_types", "is required when the selection is \"user\"");
+    if (selection != "user" && !order.unit_types.empty())
+        reader.fail("unit_types", "is only for the selection \"user\"");
+    if (selection == "user" && !order.centers.empty()) reader.fail("centers", "is not for the selection \"user\"");
+    return order;
+}
+
+Result<ProbingService::RunOrder> parse_run_order(const Call& call)
+{
+    const Result<Json> json = call.json();
+    if (!json) return json.error();
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    ProbingService::RunOrder order;
+    order.probe_task_id = reader.optional_string("probe_task_id", {.min_length = 1, .max_length = 64}).value_or("");
+    if (const Json* items = reader.array("operators", 0, 64)) {
+        for (std::size_t i = 0; i < items->size(); ++i)
+            order.operators.push_back(parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
+    }
+    if (!order.probe_task_id.empty() && !order.operators.empty())
+        reader.fail("operators", "give either a probe_task_id or operators");
+    order.places = parse_places(reader);
+    reader.finish(UnknownFields::kReject);
+    return value_or_errors(std::move(order), std::move(errors), "the probe run");
+}
+
+Answer create_runs(ProbingService* service, Call call)
+{
+    Result<ProbingService::RunOrder> order = parse_run_order(call);
+    if (!order) co_return net::problem(order.error(), call.request.request_id);
+    const Result<std::vector<ProbeRunRecord>> runs = co_await service->create_runs(caller_of(call), std::move(*order));
+    if (!runs) co_return net::problem(runs.error(), call.request.request_id);
+    Json items = Json::array();
+    for (const ProbeRunRecord& run : *runs)
+        items.push_back(to_json(run));
+    const Json body{{"items", std::move(items)}};
+    co_return json_response(201, body);
+}
+
+Answer list_runs(ProbingService* service, Call call)
+{
+    const Result<PageRequest> page = parse_page_request(call.request, {"state", "unit_type", "probe_task"});
+    if (!page) co_return net::problem(page.error(), call.request.request_id);
+    const std::map<std::string, std::string>& query = call.request.query;
+    const auto text = [&query](const char* name) {
+        const auto found = query.find(name);
+        return found == query.end() ? std::string() : found->second;
+    };
+    RunFilter filter{text("state"), text("unit_type"), text("probe_task")};
+    const std::vector<std::string_view> states{"", "queued", "succeeded", "failed", "cancelled"};
+    if (std::find(states.begin(), states.end(), filter.state) == states.end()) {
+        const Error error{Errc::kInvalid,
+                          "the query has 1 error",
+                          {{"state", "must be one of \"queued\", \"succeeded\", \"failed\", \"cancelled\""}}};
+        co_return net::problem(error, call.request.request_id);
+    }
+    const Result<Page<ProbeRunRecord>> runs = co_await service->list_runs(std::move(filter), page->size, page->after);
+    if (!runs) co_return net::problem(runs.error(), call.request.request_id);
+    co_return render_page(*runs);
+}
+
+Answer get_run(ProbingService* service, Call call)
+{
+    const Result<ProbeRunRecord> run = co_await service->get_run(call.request.path_params["id"]);
+    if (!run) co_return net::problem(run.error(), call.request.request_id);
+    co_return json_response(200, to_json(*run));
+}
+
+} // namespace
+
+void add_probing_routes(ApiRouter& router, ProbingService& service, Database& database)
+{
+    using net::Method;
+    const auto bind = [&service](auto handler) -> ApiHandler {
+        return [handler, target = &service](Call call) { return handler(target, std::move(call)); };
+    };
+    router.add(Method::kPost, "/probe-tasks", Permission::kManageMetering, idempotent(database, bind(create_task)));
+    router.add(Method::kGet, "/probe-tasks", Permission::kReadNetwork, bind(list_tasks));
+    router.add(Method::kGet, "/probe-tasks/{id}", Permission::kReadNetwork, bind(get_task));
+    router.add(Method::kPost, "/probe-runs", Permission::kManageMetering, idempotent(database, bind(create_runs)));
+    router.add(Method::kGet, "/probe-runs", Permission::kReadNetwork, bind(list_runs));
+    router.add(Method::kGet, "/probe-runs/{id}", Permission::kReadNetwork, bind(get_run));
+}
+
+} // namespace fathom::server

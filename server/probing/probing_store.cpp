@@ -1,0 +1,271 @@
+#include "server/probing/probing_store.hpp"
+
+#include "core/base/secret.hpp"
+#include "server/store/column.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+// DO UPDATE without effect: it locks and returns the row in one statement, whoever made it.
+constexpr const char* kFindOrInsertTask = R"sql(
+    INSERT INTO probe_task (id, name, job_type, origin, document, document_sha256, created_by)
+    VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7)
+    ON CONFLICT (job_type, document_sha256) DO UPDATE SET name = probe_task.name
+    RETURNING *)sql";
+
+constexpr const char* kSelectTask = "SELECT * FROM probe_task WHERE id = $1";
+constexpr const char* kLockTask = "SELECT * FROM probe_task WHERE id = $1 FOR UPDATE";
+constexpr const char* kSelectTasks = "SELECT * FROM probe_task WHERE $1 = '' OR id < $1 ORDER BY id DESC LIMIT $2";
+
+constexpr const char* kInsertRun = R"sql(
+    INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, cause, job_id, created_by)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9))sql";
+
+constexpr const char* kSelectRun = R"sql(
+    SELECT r.*, c.name AS center, u.name AS unit_type
+    FROM probe_run r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id
+    WHERE r.id = $1)sql";
+
+// Results are large, so a list does not read them.
+constexpr const char* kSelectRuns = R"sql(
+    SELECT r.id, r.probe_task_id, r.center_id, r.unit_type_id, r.unit_count, r.selection, r.cause, r.job_id, r.state,
+           r.error, r.created_at, r.created_by, r.ended_at, NULL::jsonb AS result, c.name AS center,
+           u.name AS unit_type
+    FROM probe_run r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id
+    WHERE ($1 = '' OR r.state = $1) AND ($2 = '' OR r.unit_type_id = $2 OR c.name || '/' || u.name = $2)
+      AND ($3 = '' OR r.probe_task_id = $3) AND ($4 = '' OR r.id < $4)
+    ORDER BY r.id DESC LIMIT $5)sql";
+
+constexpr const char* kFindQueuedRun = R"sql(
+    SELECT id FROM probe_run WHERE probe_task_id = $1 AND unit_type_id = $2 AND unit_count = $3 AND state = 'queued')sql";
+
+constexpr const char* kHasQueuedRun = R"sql(
+    SELECT 1 FROM probe_run r JOIN probe_task t ON t.id = r.probe_task_id
+    WHERE t.job_type = $1 AND r.state = 'queued' LIMIT 1)sql";
+
+// The newest attempt, because a center that chooses (M13d) may have taken another unit type.
+constexpr const char* kLockRunOfJob = R"sql(
+    SELECT r.id, r.state, r.unit_count, t.document, j.state AS job_state,
+           coalesce(a.unit_type_id, r.unit_type_id) AS unit_type_id, coalesce(a.center_id, r.center_id) AS center_id
+    FROM probe_run r JOIN probe_task t ON t.id = r.probe_task_id JOIN job j ON j.id = r.job_id
+    LEFT JOIN LATERAL (SELECT unit_type_id, center_id FROM attempt WHERE attempt.job_id = r.job_id
+                       ORDER BY epoch DESC LIMIT 1) a ON true
+    WHERE r.job_id = $1 FOR UPDATE OF r)sql";
+
+constexpr const char* kEndRun =
+    "UPDATE probe_run SET state = $2, error = $3, ended_at = now() WHERE id = $1 AND state = 'queued'";
+
+constexpr const char* kStoreResult = R"sql(
+    UPDATE probe_run SET state = 'succeeded', ended_at = now(), unit_type_id = $2, center_id = $3, result = $4::jsonb
+    WHERE id = $1 AND state = 'queued')sql";
+
+constexpr const char* kInsertMeasurements = R"sql(
+    INSERT INTO measurement (probe_run_id, operator_id, operator_version, parameters_key, parameters, unit_type_id,
+        unit_count, median_s, ci_low_s, ci_high_s, spread, sample_count, outlier_count, operations, bytes, error,
+        tolerance, precision, library, checksum, start_up_s)
+    SELECT $1, x.operator_id, x.operator_version, x.parameters_key, x.parameters, $2, $3, x.median_s, x.ci_low_s,
+           x.ci_high_s, x.spread, x.sample_count, x.outlier_count, x.operations, x.bytes, x.error, x.tolerance,
+           x.precision, x.library, x.checksum, $4
+    FROM jsonb_to_recordset($5::jsonb) AS x(operator_id text, operator_version bigint, parameters_key text,
+        parameters jsonb, median_s float8, ci_low_s float8, ci_high_s float8, spread float8, sample_count integer,
+        outlier_count integer, operations float8, bytes float8, error float8, tolerance float8, precision text,
+        library text, checksum text))sql";
+
+ProbeTask to_document(const pqxx::field& field)
+{
+    // Written by us after it was checked, so it reads.
+    return parse_probe_task(to_json_value(field)).value();
+}
+
+ProbeTaskRecord to_task(const pqxx::row& row)
+{
+    return {.id = {row["id"].as<std::string>()},
+            .name = row["name"].as<std::string>(),
+            .job_type = row["job_type"].as<std::string>(),
+            .origin = row["origin"].as<std::string>(),
+            .document = to_document(row["document"]),
+            .created_at = to_timestamp(row["created_at"]),
+            .created_by = row["created_by"].as<std::string>()};
+}
+
+ProbeRunRecord to_run(const pqxx::row& row)
+{
+    return {.id = {row["id"].as<std::string>()},
+            .probe_task_id = {row["probe_task_id"].as<std::string>()},
+            .center_id = {row["center_id"].as<std::string>()},
+            .center = row["center"].as<std::string>(),
+            .unit_type_id = {row["unit_type_id"].as<std::string>()},
+            .unit_type = row["unit_type"].as<std::string>(),
+            .unit_count = row["unit_count"].as<std::int64_t>(),
+            .selection = row["selection"].as<std::string>(),
+            .cause = row["cause"].as<std::string>(),
+            .job_id = {row["job_id"].as<std::string>()},
+            .state = row["state"].as<std::string>(),
+            .error = row["error"].as<std::string>(),
+            .created_at = to_timestamp(row["created_at"]),
+            .created_by = row["created_by"].as<std::string>(),
+            .ended_at = to_optional_timestamp(row["ended_at"]),
+            .result = to_json_value(row["result"])};
+}
+
+Json measurement_rows(const ProbeResult& result)
+{
+    Json rows = Json::array();
+    for (const OperatorResult& item : result.operators) {
+        rows.push_back({{"operator_id", item.id},
+                        {"operator_version", item.version},
+                        {"parameters_key", parameters_key(item.parameters)},
+                        {"parameters", fathom::to_json(item.parameters)},
+                        {"median_s", item.median_s},
+                        {"ci_low_s", item.ci_low_s},
+                        {"ci_high_s", item.ci_high_s},
+                        {"spread", item.spread},
+                        {"sample_count", item.samples_s.size()},
+                        {"outlier_count", item.outliers.size()},
+                        {"operations", item.operations},
+                        {"bytes", item.bytes},
+                        {"error", item.error},
+                        {"tolerance", item.tolerance},
+                        {"precision", item.precision},
+                        {"library", item.library},
+                        {"checksum", item.checksum}});
+    }
+    return rows;
+}
+
+std::optional<ProbeTaskRecord> first_task(const pqxx::result& rows)
+{
+    if (rows.empty()) return std::nullopt;
+    return to_task(rows[0]);
+}
+
+} // namespace
+
+FoundTask find_or_insert_task(pqxx::transaction_base& transaction, const NewProbeTask& task)
+{
+    const std::string document = to_json(task.document).dump();
+    const ProbeTaskId id = ProbeTaskId::make();
+    const pqxx::row row = transaction.exec_params1(kFindOrInsertTask, id.value, task.document.name, task.job_type,
+                                                   task.origin, document, sha256_hex(document), task.created_by);
+    ProbeTaskRecord record = to_task(row);
+    const bool created = record.id == id;
+    return {std::move(record), created};
+}
+
+std::optional<ProbeTaskRecord> select_task(pqxx::transaction_base& transaction, const std::string& id)
+{
+    return first_task(transaction.exec_params(kSelectTask, id));
+}
+
+std::optional<ProbeTaskRecord> lock_task(pqxx::transaction_base& transaction, const std::string& id)
+{
+    return first_task(transaction.exec_params(kLockTask, id));
+}
+
+Page<ProbeTaskRecord> select_tasks(pqxx::transaction_base& transaction, std::int64_t size, const std::string& after)
+{
+    std::vector<ProbeTaskRecord> tasks;
+    for (const pqxx::row& row : transaction.exec_params(kSelectTasks, after, size + 1))
+        tasks.push_back(to_task(row));
+    return cut_page(std::move(tasks), size, [](const ProbeTaskRecord& task) { return task.id.value; });
+}
+
+void insert_run(pqxx::transaction_base& transaction, const NewProbeRun& run)
+{
+    transaction.exec_params(kInsertRun, run.id.value, run.probe_task_id.value, run.center_id.value,
+                            run.unit_type_id.value, run.unit_count, run.selection, run.cause, run.job_id.value,
+                            run.created_by);
+}
+
+std::optional<ProbeRunRecord> select_run(pqxx::transaction_base& transaction, const std::string& id)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectRun, id);
+    if (rows.empty()) return std::nullopt;
+    return to_run(rows[0]);
+}
+
+std::optional<ProbeRunId> find_queued_run(pqxx::transaction_base& transaction, const ProbeTaskId& task,
+                                          const UnitTypeId& unit_type, std::int64_t unit_count)
+{
+    const pqxx::result rows = transaction.exec_params(kFindQueuedRun, task.value, unit_type.value, unit_count);
+    if (rows.empty()) return std::nullopt;
+    return ProbeRunId{rows[0][0].as<std::string>()};
+}
+
+Page<ProbeRunRecord> select_runs(pqxx::transaction_base& transaction, const RunFilter& filter, std::int64_t size,
+                                 const std::string& after)
+{
+    std::vector<ProbeRunRecord> runs;
+    for (const pqxx::row& row :
+         transaction.exec_params(kSelectRuns, filter.state, filter.unit_type, filter.probe_task, after, size + 1))
+        runs.push_back(to_run(row));
+    return cut_page(std::move(runs), size, [](const ProbeRunRecord& run) { return run.id.value; });
+}
+
+bool has_queued_run(pqxx::transaction_base& transaction, const std::string& job_type)
+{
+    return !transaction.exec_params(kHasQueuedRun, job_type).empty();
+}
+
+std::optional<EndingRun> lock_run_of_job(pqxx::transaction_base& transaction, const JobId& job)
+{
+    const pqxx::result rows = transaction.exec_params(kLockRunOfJob, job.value);
+    if (rows.empty()) return std::nullopt;
+    const pqxx::row row = rows[0];
+    return EndingRun{.id = {row["id"].as<std::string>()},
+                     .queued = row["state"].as<std::string>() == "queued",
+                     .unit_count = row["unit_count"].as<std::int64_t>(),
+                     .unit_type_id = {row["unit_type_id"].as<std::string>()},
+                     .center_id = {row["center_id"].as<std::string>()},
+                     .job_cancelled = row["job_state"].as<std::string>() == "cancelled",
+                     .task = to_document(row["document"])};
+}
+
+void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const std::string& state,
+             const std::string& error)
+{
+    transaction.exec_params(kEndRun, id.value, state, error);
+}
+
+void store_result(pqxx::transaction_base& transaction, const EndingRun& run, const ProbeResult& result)
+{
+    transaction.exec_params(kStoreResult, run.id.value, run.unit_type_id.value, run.center_id.value,
+                            to_json(result).dump());
+    transaction.exec_params(kInsertMeasurements, run.id.value, run.unit_type_id.value, run.unit_count,
+                            result.start_up_s, measurement_rows(result).dump());
+}
+
+Json to_json(const ProbeTaskRecord& task)
+{
+    return {{"id", task.id.value},
+            {"name", task.name},
+            {"job_type", text_or_null(task.job_type)},
+            {"origin", task.origin},
+            {"document", to_json(task.document)},
+            {"created_at", format_rfc3339(task.created_at)},
+            {"created_by", task.created_by}};
+}
+
+Json to_json(const ProbeRunRecord& run)
+{
+    return {{"id", run.id.value},
+            {"probe_task_id", run.probe_task_id.value},
+            {"center_id", run.center_id.value},
+            {"center", run.center},
+            {"unit_type_id", run.unit_type_id.value},
+            {"unit_type", run.unit_type},
+            {"unit_count", run.unit_count},
+            {"selection", run.selection},
+            {"cause", run.cause},
+            {"job_id", run.job_id.value},
+            {"state", run.state},
+            {"error", text_or_null(run.error)},
+            {"created_at", format_rfc3339(run.created_at)},
+            {"created_by", run.created_by},
+            {"ended_at", time_json(run.ended_at)},
+            {"result", run.result}};
+}
+
+} // namespace fathom::server

@@ -1,0 +1,116 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/base/id.hpp"
+#include "core/model/probe_result.hpp"
+#include "server/store/page.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pqxx {
+class transaction_base;
+}
+
+/// Rows of probe tasks, probe runs and measurements. All functions take the caller's transaction, block,
+/// and let pqxx's exceptions through to Database::run.
+namespace fathom::server {
+
+struct ProbeTaskRecord {
+    ProbeTaskId id;
+    std::string name;
+    std::string job_type;
+    std::string origin; ///< "job", "expert", "default"
+    ProbeTask document;
+    Timestamp created_at{};
+    std::string created_by;
+};
+
+struct NewProbeTask {
+    std::string job_type;
+    std::string origin;
+    ProbeTask document; ///< operators resolved: versions and all parameters stand in it
+    std::string created_by;
+};
+
+struct FoundTask {
+    ProbeTaskRecord record;
+    bool created{false};
+};
+/// Adds a task, or finds the equal one of the same job type. The row stays locked until the transaction
+/// ends, so that nobody else queues runs of it meanwhile.
+FoundTask find_or_insert_task(pqxx::transaction_base& transaction, const NewProbeTask& task);
+std::optional<ProbeTaskRecord> select_task(pqxx::transaction_base& transaction, const std::string& id);
+/// As select_task, locked until the transaction ends.
+std::optional<ProbeTaskRecord> lock_task(pqxx::transaction_base& transaction, const std::string& id);
+/// Newest first; `after` is an id.
+Page<ProbeTaskRecord> select_tasks(pqxx::transaction_base& transaction, std::int64_t size, const std::string& after);
+
+struct ProbeRunRecord {
+    ProbeRunId id;
+    ProbeTaskId probe_task_id;
+    CenterId center_id;
+    std::string center;
+    UnitTypeId unit_type_id;
+    std::string unit_type;
+    std::int64_t unit_count{1};
+    std::string selection; ///< "catalog", "user", "center"
+    std::string cause;     ///< "command", "arrival", "schedule", "catalog_change"
+    JobId job_id;
+    std::string state; ///< "queued", "succeeded", "failed", "cancelled"
+    std::string error;
+    Timestamp created_at{};
+    std::string created_by;
+    std::optional<Timestamp> ended_at;
+    Json result; ///< null in lists and until it succeeded
+};
+
+struct NewProbeRun {
+    ProbeRunId id;
+    ProbeTaskId probe_task_id;
+    CenterId center_id;
+    UnitTypeId unit_type_id;
+    std::int64_t unit_count{1};
+    std::string selection;
+    std::string cause;
+    JobId job_id;
+    std::string created_by;
+};
+/// The job must have been inserted before.
+void insert_run(pqxx::transaction_base& transaction, const NewProbeRun& run);
+std::optional<ProbeRunRecord> select_run(pqxx::transaction_base& transaction, const std::string& id);
+/// The queued run of a task on so many units of a type, if there is one.
+std::optional<ProbeRunId> find_queued_run(pqxx::transaction_base& transaction, const ProbeTaskId& task,
+                                          const UnitTypeId& unit_type, std::int64_t unit_count);
+
+struct RunFilter {
+    std::string state;
+    std::string unit_type; ///< id or "center/unit_type"
+    std::string probe_task;
+};
+/// Newest first; `after` is an id. Empty filters take all.
+Page<ProbeRunRecord> select_runs(pqxx::transaction_base& transaction, const RunFilter& filter, std::int64_t size,
+                                 const std::string& after);
+bool has_queued_run(pqxx::transaction_base& transaction, const std::string& job_type);
+
+/// The run that a probe's job stands for, locked, with what its end needs.
+struct EndingRun {
+    ProbeRunId id;
+    bool queued{}; ///< else its end is known already
+    std::int64_t unit_count{1};
+    UnitTypeId unit_type_id; ///< where it really ran: what the newest attempt says
+    CenterId center_id;
+    bool job_cancelled{};
+    ProbeTask task;
+};
+std::optional<EndingRun> lock_run_of_job(pqxx::transaction_base& transaction, const JobId& job);
+void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const std::string& state,
+             const std::string& error);
+/// Ends the run as succeeded and adds a measurement for each operator.
+void store_result(pqxx::transaction_base& transaction, const EndingRun& run, const ProbeResult& result);
+
+Json to_json(const ProbeTaskRecord& task);
+Json to_json(const ProbeRunRecord& run);
+
+} // namespace fathom::server

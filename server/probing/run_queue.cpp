@@ -1,0 +1,58 @@
+#include "server/probing/run_queue.hpp"
+
+#include <cmath>
+
+namespace fathom::server {
+namespace {
+
+constexpr const char* kTaskFile = "probe-task.json";
+
+/// Beyond the task's own limit, which the runner keeps: to start, to load libraries, to make inputs.
+constexpr double kMargin_s = 60;
+
+constexpr std::size_t kLongestName = 200;
+
+} // namespace
+
+JobSpec make_probe_job(const ProbeTask& task, const RunPlace& place)
+{
+    JobSpec spec;
+    spec.name = ("probe " + task.name).substr(0, kLongestName);
+    spec.project = "probes";
+    // A type of its own: what probes need to run must not count as experience with the jobs they stand for.
+    spec.type = "fathom/probe";
+    spec.command = {"fathom-probe", "--task", kTaskFile};
+    spec.files[kTaskFile] = to_json(task).dump();
+    spec.operators = task.operators;
+    spec.units.center = place.center_id.value;
+    if (place.selection != "center") spec.units.type = place.unit_type_id.value;
+    spec.units.count = place.unit_count;
+    spec.units.min = place.unit_count;
+    spec.units.max = place.unit_count;
+    spec.wall_limit_s = static_cast<std::int64_t>(std::ceil(task.limit_s + kMargin_s));
+    spec.metering_wait_s = 0;
+    return spec;
+}
+
+Result<ProbeRunId> queue_run(pqxx::work& transaction, ProbeJobWriter& writer, const ProbeTaskRecord& task,
+                             const RunPlace& place)
+{
+    if (const auto queued = find_queued_run(transaction, task.id, place.unit_type_id, place.unit_count)) return *queued;
+    const JobId job = JobId::make();
+    const Result<void> inserted =
+        writer.insert_probe_job(transaction, job, make_probe_job(task.document, place), place.created_by);
+    if (!inserted) return inserted.error();
+    const NewProbeRun run{.id = ProbeRunId::make(),
+                          .probe_task_id = task.id,
+                          .center_id = place.center_id,
+                          .unit_type_id = place.unit_type_id,
+                          .unit_count = place.unit_count,
+                          .selection = place.selection,
+                          .cause = place.cause,
+                          .job_id = job,
+                          .created_by = place.created_by};
+    insert_run(transaction, run);
+    return run.id;
+}
+
+} // namespace fathom::server

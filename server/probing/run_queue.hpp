@@ -1,0 +1,29 @@
+#pragma once
+
+#include "server/probing/probe_ports.hpp"
+#include "server/probing/probing_store.hpp"
+
+#include <string>
+
+namespace fathom::server {
+
+/// Where and why one run of a probe task is to be.
+struct RunPlace {
+    UnitTypeId unit_type_id;
+    CenterId center_id;
+    std::int64_t unit_count{1};
+    std::string selection; ///< "center": `unit_type_id` is a proposal
+    std::string cause;
+    std::string created_by;
+};
+
+/// The ordinary job that a probe run is (M22): `fathom-probe` with the task as a file, on units of one type
+/// (or of one center, when the center chooses). Pure.
+JobSpec make_probe_job(const ProbeTask& task, const RunPlace& place);
+
+/// Queues a run and its job; a run that is queued there already is joined. `task` must be locked by the
+/// transaction (find_or_insert_task, lock_task), so that two callers do not queue the same.
+Result<ProbeRunId> queue_run(pqxx::work& transaction, ProbeJobWriter& writer, const ProbeTaskRecord& task,
+                             const RunPlace& place);
+
+} // namespace fathom::server
