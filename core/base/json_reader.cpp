@@ -67,6 +67,17 @@ Result<Json> parse_json(std::string_view text, JsonLimits limits)
     }
 }
 
+bool contains_nul(const Json& json)
+{
+    if (json.is_string()) return json.get_ref<const std::string&>().find('\0') != std::string::npos;
+    if (json.is_array()) return std::any_of(json.begin(), json.end(), contains_nul);
+    if (!json.is_object()) return false;
+    for (const auto& [name, value] : json.items()) {
+        if (name.find('\0') != std::string::npos || contains_nul(value)) return true;
+    }
+    return false;
+}
+
 ObjectReader::ObjectReader(const Json& json, std::string path, std::vector<FieldError>& errors)
     : json_(&json), path_(std::move(path)), errors_(&errors)
 {

@@ -30,6 +30,9 @@ Result<Json> parse_json(std::string_view text, JsonLimits limits = {});
 
 enum class UnknownFields { kReject, kIgnore };
 
+/// True when any string in it, names included, holds a NUL character: PostgreSQL's jsonb takes none.
+bool contains_nul(const Json& json);
+
 /// Reads one JSON object strictly and gathers every field error instead of stopping at the first.
 ///
 ///     ObjectReader reader(json, "", errors);
