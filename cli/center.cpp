@@ -1,0 +1,134 @@
+#include "cli/command_line.hpp"
+#include "cli/format_units.hpp"
+#include "cli/json_view.hpp"
+
+#include <ostream>
+
+namespace fathom::cli {
+namespace {
+
+std::string state_of(const Json& center)
+{
+    if (!member(center, "revoked_at").is_null()) return "revoked";
+    return text_of(center, "state");
+}
+
+Table centers_table(const Json& centers, Timestamp now)
+{
+    Table table({{"CENTER"},
+                 {"STATE"},
+                 {"TAKES JOBS"},
+                 {"UNIT TYPES", Align::kRight, 2},
+                 {"LAST SEEN", Align::kRight, 1},
+                 {"AGENT", Align::kLeft, 3},
+                 {"CERTIFICATE ENDS", Align::kRight, 4},
+                 {"ID", Align::kLeft, 5}});
+    for (const Json& center : centers) {
+        const std::string state = state_of(center);
+        table.add_row({text_of(center, "name"), Cell(state, tone_of_state(state)),
+                       is_true(center, "drained") ? Cell("no, drained", Tone::kPending) : Cell("yes"),
+                       count_of(center, "unit_type_count"), age_of(center, "last_seen_at", now),
+                       text_of(center, "agent_version"), age_of(center, "certificate_not_after", now),
+                       text_of(center, "id")});
+    }
+    return table;
+}
+
+std::string center_text(Session& session, const Json& center)
+{
+    const Timestamp now = session.now();
+    const std::string state = state_of(center);
+    std::vector<std::pair<std::string, Cell>> details{
+        {"Center", text_of(center, "name")},
+        {"Id", text_of(center, "id")},
+        {"State", Cell(state, tone_of_state(state))},
+        {"Takes jobs", is_true(center, "drained") ? Cell("no, drained", Tone::kPending) : Cell("yes")},
+        {"Unit types", count_of(center, "unit_type_count")},
+        {"Agent", text_of(center, "agent_version")},
+        {"Connected", age_of(center, "connected_at", now)},
+        {"Last seen", age_of(center, "last_seen_at", now)},
+        {"Enrolled", age_of(center, "created_at", now)},
+        {"Certificate", "ends " + age_of(center, "certificate_not_after", now)},
+    };
+    if (member(center, "facts").is_object()) {
+        for (const auto& [name, value] : member(center, "facts").items())
+            details.emplace_back("  " + name, text_of(member(center, "facts"), name));
+    }
+    return render_details(details, table_style(session));
+}
+
+std::string path_of(const NameOptions& options)
+{
+    return "/centers/" + path_segment(options.name);
+}
+
+Outcome list_centers(Session& session, const ListOptions& options)
+{
+    return print_list(session,
+                      {.path = "/centers",
+                       .query = {},
+                       .table = centers_table,
+                       .when_empty = "No centers yet; `fathom enrolment-token create --center NAME` lets one join."},
+                      options);
+}
+
+Outcome show_center(Session& session, const NameOptions& options)
+{
+    return print_answer(session, session.get(path_of(options)),
+                        [&](const Json& center) { return center_text(session, center); });
+}
+
+Outcome set_drained(Session& session, const NameOptions& options, bool drained, const std::string& effect)
+{
+    return print_answer(session, session.patch(path_of(options), {{"drained", drained}}), [&](const Json& center) {
+        return "Center " + text_of(center, "name", options.name) + " " + effect + "\n";
+    });
+}
+
+Outcome drain_center(Session& session, const NameOptions& options)
+{
+    return set_drained(session, options, true, "takes no new jobs; running ones go on.");
+}
+
+Outcome resume_center(Session& session, const NameOptions& options)
+{
+    return set_drained(session, options, false, "takes jobs again.");
+}
+
+Outcome revoke_center(Session& session, const NameOptions& options)
+{
+    return print_answer(session, session.post(path_of(options) + ":revoke", Json()), [&](const Json& center) {
+        return "Center " + text_of(center, "name", options.name) +
+               " is revoked: its certificate is refused from now on. "
+               "To let it join again: fathom enrolment-token create --center " +
+               options.name + "\n";
+    });
+}
+
+void add_named(CLI::App& center, Invocation& invocation, const std::string& verb, const std::string& description,
+               Outcome (*action)(Session&, const NameOptions&))
+{
+    auto options = std::make_shared<NameOptions>();
+    CLI::App& command = add_verb(center, verb, description, "fathom center " + verb + " alpha");
+    add_required(command, "CENTER", options->name, "Name or id of the center");
+    on_chosen(command, invocation, std::move(options), action);
+}
+
+} // namespace
+
+void add_center_commands(CLI::App& app, Invocation& invocation)
+{
+    CLI::App& center = add_noun(app, "center", "Computing centers that take jobs");
+    auto options = std::make_shared<ListOptions>();
+    CLI::App& list = add_verb(center, "list", "Every center and its state", "fathom center list");
+    add_list_options(list, *options);
+    on_chosen(list, invocation, std::move(options), list_centers);
+    add_named(center, invocation, "show", "All that is known of one center", show_center);
+    add_named(center, invocation, "drain", "Give it no new jobs; running ones go on", drain_center);
+    add_named(center, invocation, "resume", "Give it jobs again after a drain", resume_center);
+    add_named(center, invocation, "revoke", "Refuse its certificate for ever; to join again it must enrol anew",
+              revoke_center);
+    add_enrolment_token_create(center, "enrol-token", invocation);
+}
+
+} // namespace fathom::cli

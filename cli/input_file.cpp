@@ -1,0 +1,45 @@
+#include "cli/input_file.hpp"
+
+#include "core/base/file.hpp"
+#include "core/base/yaml.hpp"
+
+#include <istream>
+#include <iterator>
+
+namespace fathom::cli {
+namespace {
+
+constexpr std::size_t kLargestFile = 4UL << 20U; // what the server takes
+
+bool looks_like_json(const std::string& path, const std::string& text)
+{
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return path.ends_with(".json") || (first != std::string::npos && (text[first] == '{' || text[first] == '['));
+}
+
+Result<std::string> read_text(const std::string& path, const Console& console)
+{
+    if (path != "-") return read_file(path, kLargestFile);
+    std::string text{std::istreambuf_iterator<char>(*console.in), std::istreambuf_iterator<char>()};
+    if (text.size() > kLargestFile) return Error{Errc::kTooLarge, "larger than 4 MiB"};
+    return text;
+}
+
+} // namespace
+
+Error in_file(const std::string& path, const Error& error)
+{
+    return Error{Errc::kInvalid, (path == "-" ? "standard input" : path) + ": " + error.detail, error.fields};
+}
+
+Result<Json> read_input_file(const std::string& path, const Console& console)
+{
+    const Result<std::string> text = read_text(path, console);
+    if (!text) return in_file(path, text.error());
+    const bool by_name = path.ends_with(".yaml") || path.ends_with(".yml");
+    Result<Json> json = !by_name && looks_like_json(path, *text) ? parse_json(*text) : parse_yaml(*text);
+    if (!json) return in_file(path, json.error());
+    return json;
+}
+
+} // namespace fathom::cli

@@ -1,0 +1,127 @@
+#include "cli/job_request.hpp"
+
+#include "cli/input_file.hpp"
+#include "cli/operator_argument.hpp"
+#include "core/model/job.hpp"
+
+#include <charconv>
+
+namespace fathom::cli {
+namespace {
+
+/// Every error of every job of the list, their fields prefixed as the server does.
+Result<void> check_job_list(const Json& jobs)
+{
+    if (jobs.empty() || jobs.size() > 1000) return Error{Errc::kInvalid, "a list must hold 1 to 1000 jobs"};
+    std::vector<FieldError> errors;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const Result<JobSpec> spec = parse_job_spec(jobs[i]);
+        if (spec) continue;
+        const Error error = spec.error();
+        for (const FieldError& field : error.fields)
+            errors.push_back({"[" + std::to_string(i) + "]." + field.field, field.detail});
+    }
+    if (errors.empty()) return {};
+    return Error{Errc::kInvalid, "the jobs have " + std::to_string(errors.size()) + " errors", std::move(errors)};
+}
+
+Result<void> check_job(const Json& job)
+{
+    if (const Result<JobSpec> spec = parse_job_spec(job); !spec) return spec.error();
+    return {};
+}
+
+bool has_flags(const JobRequestOptions& options)
+{
+    return !options.operators.empty() || !options.units.empty() || !options.unit_type.empty() ||
+           !options.center.empty() || !options.name.empty() || !options.project.empty() || !options.type.empty() ||
+           !options.environment.empty() || options.wall_limit_s || options.metering_wait_s || !options.program.empty();
+}
+
+Result<Json> read_job_file(const JobRequestOptions& options, const Console& console)
+{
+    if (has_flags(options))
+        return Error{Errc::kInvalid, "give either a job file, or flags and a program after --, not both"};
+    Result<Json> json = read_input_file(options.file, console);
+    if (!json) return json;
+    const Result<void> checked = json->is_array() ? check_job_list(*json) : check_job(*json);
+    if (!checked) return in_file(options.file, checked.error());
+    return json;
+}
+
+Result<Json> units_request(const JobRequestOptions& options)
+{
+    Json units = Json::object();
+    if (!options.unit_type.empty()) units["type"] = options.unit_type;
+    if (!options.center.empty()) units["center"] = options.center;
+    if (options.units == "auto") {
+        units["count"] = "auto";
+    } else if (!options.units.empty()) {
+        std::int64_t count = 0;
+        const char* const last = options.units.data() + options.units.size();
+        const auto [end, error] = std::from_chars(options.units.data(), last, count);
+        if (error != std::errc{} || end != last || count < 1)
+            return Error{Errc::kInvalid, "--units \"" + options.units + "\" must be a number from 1 on, or auto"};
+        units["count"] = count;
+    }
+    return units;
+}
+
+Result<Json> environment_request(const JobRequestOptions& options)
+{
+    Json environment = Json::object();
+    for (const std::string& pair : options.environment) {
+        const std::size_t equals = pair.find('=');
+        if (equals == 0 || equals == std::string::npos)
+            return Error{Errc::kInvalid, "--env \"" + pair + "\" must be NAME=VALUE"};
+        environment[pair.substr(0, equals)] = pair.substr(equals + 1);
+    }
+    return environment;
+}
+
+Result<Json> operators_request(const JobRequestOptions& options)
+{
+    Json operators = Json::array();
+    for (const std::string& text : options.operators) {
+        const Result<std::vector<OperatorUse>> uses = parse_operator_arguments(text, OperatorCount::kRequired);
+        if (!uses) return uses.error();
+        for (const OperatorUse& use : *uses)
+            operators.push_back(to_json(use));
+    }
+    return operators;
+}
+
+Result<Json> job_of_flags(const JobRequestOptions& options)
+{
+    if (options.program.empty())
+        return Error{Errc::kInvalid, "nothing to run: give a job file, or a program with its arguments after --"};
+    const Result<Json> operators = operators_request(options);
+    if (!operators) return operators;
+    const Result<Json> units = units_request(options);
+    if (!units) return units;
+    const Result<Json> environment = environment_request(options);
+    if (!environment) return environment;
+    Json job{{"command", options.program}};
+    const auto set = [&](const char* field, const Json& value) {
+        if (!value.empty()) job[field] = value;
+    };
+    set("operators", *operators);
+    set("units", *units);
+    set("environment", *environment);
+    if (!options.name.empty()) job["name"] = options.name;
+    if (!options.project.empty()) job["project"] = options.project;
+    if (!options.type.empty()) job["type"] = options.type;
+    if (options.wall_limit_s) job["wall_limit_s"] = *options.wall_limit_s;
+    if (options.metering_wait_s) job["metering_wait_s"] = *options.metering_wait_s;
+    if (const Result<void> checked = check_job(job); !checked) return checked.error();
+    return job;
+}
+
+} // namespace
+
+Result<Json> make_job_request(const JobRequestOptions& options, const Console& console)
+{
+    return options.file.empty() ? job_of_flags(options) : read_job_file(options, console);
+}
+
+} // namespace fathom::cli

@@ -1,0 +1,242 @@
+#include "cli/command_line.hpp"
+#include "cli/display_text.hpp"
+#include "cli/format_units.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/json_view.hpp"
+#include "cli/operator_argument.hpp"
+#include "cli/wait_time.hpp"
+
+#include <ostream>
+#include <set>
+
+namespace fathom::cli {
+namespace {
+
+struct RunOptions {
+    std::vector<std::string> operators;
+    std::string task;
+    std::vector<std::string> units;
+    std::vector<std::string> centers;
+    std::string selection;
+    std::optional<std::int64_t> count;
+    bool wait = false;
+    std::optional<double> timeout_s;
+};
+
+struct ProbeListOptions : ListOptions {
+    std::string state;
+    std::string unit_type;
+    std::string task;
+};
+
+Table runs_table(const Json& runs, Timestamp now)
+{
+    Table table({{"ID"},
+                 {"CENTER"},
+                 {"UNIT TYPE"},
+                 {"UNITS", Align::kRight, 2},
+                 {"STATE"},
+                 {"SELECTION", Align::kLeft, 5},
+                 {"CAUSE", Align::kLeft, 4},
+                 {"CREATED", Align::kRight, 3},
+                 {"ERROR", Align::kLeft, 1, true}});
+    for (const Json& run : runs) {
+        const std::string state = text_of(run, "state");
+        table.add_row({text_of(run, "id"), text_of(run, "center"), text_of(run, "unit_type"),
+                       count_of(run, "unit_count"), Cell(state, tone_of_state(state)), text_of(run, "selection"),
+                       text_of(run, "cause"), age_of(run, "created_at", now), text_of(run, "error", "")});
+    }
+    return table;
+}
+
+std::string results_text(const Json& run, const TableStyle& style)
+{
+    Table table({{"OPERATOR"},
+                 {"SIZE", Align::kLeft, 2, true},
+                 {"MEDIAN", Align::kRight},
+                 {"95 % INTERVAL", Align::kRight, 1},
+                 {"SPREAD", Align::kRight},
+                 {"SAMPLES", Align::kRight, 4},
+                 {"RATE", Align::kRight},
+                 {"BANDWIDTH", Align::kRight, 3},
+                 {"ERROR", Align::kRight},
+                 {"LIBRARY", Align::kLeft, 5}});
+    for (const Json& one : items_of(member(run, "result"), "operators")) {
+        const double median_s = number_of(one, "median_s").value_or(0);
+        const auto rate = [&](std::string_view work, std::string (*format)(double)) {
+            const double amount = number_of(one, work).value_or(0);
+            return median_s > 0 && amount > 0 ? format(amount / median_s) : std::string("-");
+        };
+        table.add_row({text_of(one, "id"), parameters_of(one, "parameters"), duration_of(one, "median_s"),
+                       format_interval(number_of(one, "ci_low_s").value_or(median_s),
+                                       number_of(one, "ci_high_s").value_or(median_s)),
+                       format_percent(number_of(one, "spread").value_or(0)),
+                       std::to_string(items_of(one, "samples_s").size()), rate("operations", format_flops),
+                       rate("bytes", format_bandwidth), format_error(number_of(one, "error").value_or(0)),
+                       text_of(one, "library")});
+    }
+    return table.empty() ? std::string() : "\n" + table.render(style);
+}
+
+std::string run_text(Session& session, const Json& run)
+{
+    const TableStyle style = table_style(session);
+    const std::string state = text_of(run, "state");
+    const Json& host = member(member(run, "result"), "host");
+    return render_details({{"Probe run", text_of(run, "id")},
+                           {"State", Cell(state, tone_of_state(state))},
+                           {"Error", text_of(run, "error")},
+                           {"At", text_of(run, "center") + "/" + text_of(run, "unit_type") +
+                                      ", units: " + text_of(run, "unit_count")},
+                           {"Selection", text_of(run, "selection")},
+                           {"Cause", text_of(run, "cause")},
+                           {"Probe task", text_of(run, "probe_task_id")},
+                           {"Job", text_of(run, "job_id")},
+                           {"Created", age_of(run, "created_at", session.now())},
+                           {"Ended", age_of(run, "ended_at", session.now())},
+                           {"Took", duration_of(member(run, "result"), "wall_s")},
+                           {"Processor", text_of(host, "cpu_model")}},
+                          style) +
+           results_text(run, style);
+}
+
+Result<Json> run_request(const RunOptions& options)
+{
+    Json body = Json::object();
+    if (!options.task.empty()) body["probe_task_id"] = options.task;
+    for (const std::string& text : options.operators) {
+        const Result<std::vector<OperatorUse>> uses = parse_operator_arguments(text, OperatorCount::kOptional);
+        if (!uses) return uses.error();
+        for (const OperatorUse& use : *uses)
+            body["operators"].push_back(to_json(use));
+    }
+    // What was named says what is meant, unless --selection does.
+    std::string selection = options.selection;
+    if (selection.empty() && !options.units.empty()) selection = "user";
+    if (selection.empty() && !options.centers.empty()) selection = "center";
+    if (selection == "user" && options.units.empty())
+        return Error{Errc::kInvalid, "--selection user needs --units CENTER/TYPE"};
+    if (!selection.empty()) body["selection"] = selection;
+    if (!options.units.empty()) body["unit_types"] = options.units;
+    if (!options.centers.empty()) body["centers"] = options.centers;
+    if (options.count) body["unit_count"] = *options.count;
+    return body;
+}
+
+bool has_ended(const Json& run)
+{
+    const std::string state = text_of(run, "state");
+    return state == "succeeded" || state == "failed" || state == "cancelled";
+}
+
+/// Replaces each run by its state at the end.
+Result<void> wait_for_runs(Session& session, Json& runs, std::optional<double> timeout_s)
+{
+    const InterruptNotice notice("fathom: the probes go on; `fathom probe list` shows them\n");
+    WaitTime time(timeout_s);
+    for (;;) {
+        std::size_t ended = 0;
+        for (Json& run : runs) {
+            if (!has_ended(run)) {
+                Result<Json> now = session.get("/probe-runs/" + path_segment(text_of(run, "id")));
+                if (!now) return now.error();
+                run = std::move(*now);
+                if (has_ended(run) && session.console().err_is_terminal)
+                    say(session, "  " + printable(text_of(run, "center") + "/" + text_of(run, "unit_type") + " " +
+                                                  text_of(run, "state") + " " + text_of(run, "error", "")));
+            }
+            if (has_ended(run)) ++ended;
+        }
+        if (ended == runs.size()) return {};
+        if (!time.pause())
+            return Error{Errc::kDeadline, std::to_string(runs.size() - ended) +
+                                              " probe runs have not ended; they go on (`fathom probe list`)"};
+    }
+}
+
+Outcome run_probe(Session& session, const RunOptions& options)
+{
+    const Result<Json> body = run_request(options);
+    if (!body) return body.error();
+    Result<Json> answer = session.post("/probe-runs", *body);
+    if (!answer) return answer.error();
+    Json runs = items_of(*answer);
+    if (options.wait) {
+        if (const Result<void> waited = wait_for_runs(session, runs, options.timeout_s); !waited) return waited.error();
+    }
+    if (session.wants_json())
+        print_json(session, {{"items", runs}});
+    else
+        *session.console().out << runs_table(runs, session.now()).render(table_style(session));
+    bool all_good = true;
+    for (const Json& run : runs)
+        all_good = all_good && (!options.wait || text_of(run, "state") == "succeeded");
+    return all_good ? ExitCode::kOk : ExitCode::kFailed;
+}
+
+Outcome list_runs(Session& session, const ProbeListOptions& options)
+{
+    return print_list(
+        session,
+        {.path = "/probe-runs",
+         .query = {{"state", options.state}, {"unit_type", options.unit_type}, {"probe_task", options.task}},
+         .table = runs_table,
+         .when_empty = "No probe runs; `fathom probe run --wait` measures every unit type.",
+         .table_limit = 50},
+        options);
+}
+
+Outcome show_run(Session& session, const NameOptions& options)
+{
+    return print_answer(session, session.get("/probe-runs/" + path_segment(options.name)),
+                        [&](const Json& run) { return run_text(session, run); });
+}
+
+void add_run(CLI::App& noun, Invocation& invocation)
+{
+    auto options = std::make_shared<RunOptions>();
+    CLI::App& run = add_verb(noun, "run", "Measure now; without options every operator on every unit type",
+                             "fathom probe run --operators dgemm,fft3d:n=64 --centers alpha --wait");
+    auto* const operators =
+        run.add_option("--operators", options->operators, "ID[:PARAM=VALUE[;PARAM=VALUE…]], several joined by commas")
+            ->allow_extra_args(false);
+    run.add_option("--task", options->task, "Id of a probe task, instead of operators")->excludes(operators);
+    run.add_option("--units", options->units, "Measure these unit types: CENTER/TYPE or an id, one or more");
+    run.add_option("--centers", options->centers, "Measure at these centers: names or ids, one or more");
+    run.add_option("--selection", options->selection,
+                   "Who picks the units: catalog (all that can run it), user (--units), center (each center)")
+        ->check(CLI::IsMember({"catalog", "user", "center"}));
+    run.add_option("--count", options->count, "Measure on so many units at once (default 1)")
+        ->check(CLI::Range(1, 1'000'000));
+    auto* const wait = run.add_flag("--wait", options->wait, "Wait for the results; exit 1 when one has failed");
+    run.add_option("--timeout-s", options->timeout_s, "With --wait: give up waiting (exit 7); the probes go on")
+        ->check(CLI::NonNegativeNumber)
+        ->needs(wait);
+    on_chosen(run, invocation, std::move(options), run_probe);
+}
+
+} // namespace
+
+void add_probe_commands(CLI::App& app, Invocation& invocation)
+{
+    CLI::App& noun = add_noun(app, "probe", "Measurements of what the centers really do");
+    add_run(noun, invocation);
+
+    auto list_options = std::make_shared<ProbeListOptions>();
+    CLI::App& list = add_verb(noun, "list", "Probe runs, newest first", "fathom probe list --state failed");
+    list.add_option("--state", list_options->state, "Only in this state")
+        ->check(CLI::IsMember({"queued", "succeeded", "failed", "cancelled"}));
+    list.add_option("--unit-type", list_options->unit_type, "Only of this unit type");
+    list.add_option("--task", list_options->task, "Only of this probe task");
+    add_list_options(list, *list_options);
+    on_chosen(list, invocation, std::move(list_options), list_runs);
+
+    auto show_options = std::make_shared<NameOptions>();
+    CLI::App& show = add_verb(noun, "show", "One probe run with its measurements",
+                              "fathom probe show prn_01JD0000000000000000000000");
+    add_required(show, "ID", show_options->name, "The probe run's id");
+    on_chosen(show, invocation, std::move(show_options), show_run);
+    add_probe_task_commands(noun, invocation);
+}
+
+} // namespace fathom::cli
