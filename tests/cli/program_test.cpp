@@ -1,0 +1,273 @@
+#include "core/base/file.hpp"
+#include "core/base/json_reader.hpp"
+#include "fake_server.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace fathom::cli::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kJob = R"({"id":"job_1","name":"scf","state":"queued","spec":{"command":["true"]}})";
+constexpr const char* kSucceeded =
+    R"({"id":"job_1","name":"scf","state":"succeeded","exit_code":0,"run_s":12.3,"predicted":{"run_s":11.8},
+        "attempt":{"center":"alpha","unit_type":"core","unit_count":1}})";
+constexpr const char* kFailed = R"({"id":"job_1","state":"failed","exit_code":3,"end_reason":"the program failed"})";
+
+int code_after(const net::Response& response)
+{
+    const FakeServer server({{"GET /api/v1/jobs/job_1", {response}}});
+    return fathom(server, {"job", "show", "job_1", "--output", "json"}).code;
+}
+
+TEST(ExitCodes, FollowTheServersRefusal)
+{
+    EXPECT_EQ(code_after(answer(200, kJob)), 0);
+    EXPECT_EQ(code_after(refusal(Errc::kConflict, "x")), 1);
+    EXPECT_EQ(code_after(refusal(Errc::kInternal, "x")), 1);
+    EXPECT_EQ(code_after(refusal(Errc::kInvalid, "x")), 2);
+    EXPECT_EQ(code_after(refusal(Errc::kUnavailable, "x")), 3);
+    EXPECT_EQ(code_after(refusal(Errc::kUnauthenticated, "x")), 4);
+    EXPECT_EQ(code_after(refusal(Errc::kForbidden, "x")), 4);
+    EXPECT_EQ(code_after(refusal(Errc::kNotFound, "x")), 5);
+    EXPECT_EQ(code_after(refusal(Errc::kInfeasible, "x")), 6);
+    EXPECT_EQ(code_after(answer(404, "not json")), 5);
+}
+
+TEST(ExitCodes, ThreeWhenNobodyListens)
+{
+    const Ran ran = fathom({"job", "list", "--url", "https://127.0.0.1:1"}, {{"FATHOM_TOKEN", "x"}});
+
+    EXPECT_EQ(ran.code, 3);
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("127.0.0.1:1"), HasSubstr("FATHOM_URL")));
+}
+
+TEST(ExitCodes, ThreeWhenTheServerIsNotTrusted)
+{
+    const FakeServer server({});
+    const Ran ran = fathom({"job", "list", "--url", server.url()}, {{"FATHOM_TOKEN", "x"}});
+
+    EXPECT_EQ(ran.code, 3);
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("certificate"), HasSubstr("FATHOM_CA")));
+}
+
+TEST(Program, ReportsEveryFieldOnItsOwnLine)
+{
+    const FakeServer server(
+        {{"POST /api/v1/jobs",
+          {refusal(Errc::kInfeasible, "no center can run this job",
+                   {{"alpha/core", "cannot run fft3d"}, {"beta/core", "the center is drained"}})}}});
+    const Ran ran = fathom(server, {"job", "submit", "--operators", "fft3d=1", "--", "true"});
+
+    EXPECT_EQ(ran.code, 6);
+    EXPECT_EQ(ran.err, "fathom: no center can run this job\n"
+                       "  alpha/core: cannot run fft3d\n"
+                       "  beta/core: the center is drained\n"
+                       "  hint: `fathom unit list` shows what the centers offer\n");
+    EXPECT_THAT(ran.out, IsEmpty());
+}
+
+TEST(Program, SendsTokenKeyAndTheProgramUntouched)
+{
+    const FakeServer server({{"POST /api/v1/jobs", {answer(201, kJob)}}});
+    const Ran ran = fathom(server, {"job", "submit", "--operators", "dgemm:m=8=3", "--units", "auto", "--env", "A=b=c",
+                                    "--", "sh", "-c", "echo --help", "--", "x y"});
+
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out, "job_1\n");
+    ASSERT_EQ(server.requests().size(), 1U);
+    const net::Request request = server.requests()[0];
+    EXPECT_EQ(request.header("Authorization"), "Bearer fth_test");
+    EXPECT_THAT(std::string(request.header("Idempotency-Key")), testing::StartsWith("cli-"));
+    EXPECT_EQ(Json::parse(request.body),
+              Json::parse(R"({"command":["sh","-c","echo --help","--","x y"],"environment":{"A":"b=c"},
+                              "operators":[{"id":"dgemm","parameters":{"m":8},"count":3}],"units":{"count":"auto"}})"));
+}
+
+TEST(Program, RepeatsAPostUnderTheSameKeyWhenTheConnectionIsLost)
+{
+    const FakeServer server({{"POST /api/v1/jobs", {broken_chunks({"{"}), answer(201, kJob)}}});
+    const Ran ran = fathom(server, {"job", "submit", "--", "true"});
+
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out, "job_1\n");
+    ASSERT_EQ(server.requests().size(), 2U);
+    EXPECT_EQ(server.requests()[0].header("Idempotency-Key"), server.requests()[1].header("Idempotency-Key"));
+}
+
+TEST(Program, ReadsAJobFromStandardInput)
+{
+    const FakeServer server({{"POST /api/v1/jobs", {answer(201, kJob)}}});
+    const Ran ran = fathom(server, {"job", "submit", "-", "--output", "json"}, "command: [echo, '1']\n");
+
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(Json::parse(ran.out), Json::parse(kJob));
+    EXPECT_EQ(Json::parse(server.requests().at(0).body), Json::parse(R"({"command":["echo","1"]})"));
+}
+
+TEST(Program, JoinsThePagesOfAList)
+{
+    const FakeServer server({{"GET /api/v1/centers",
+                              {answer(200, R"({"items":[{"name":"alpha"}],"next_page_token":"p 2"})"),
+                               answer(200, R"({"items":[{"name":"beta"}],"next_page_token":null})")}}});
+    const Ran ran = fathom(server, {"center", "list", "--output", "json"});
+
+    EXPECT_EQ(Json::parse(ran.out), Json::parse(R"({"items":[{"name":"alpha"},{"name":"beta"}]})"));
+    EXPECT_EQ(server.requests().at(1).query.at("page_token"), "p 2");
+}
+
+TEST(Program, ShowsScoresForPeople)
+{
+    const FakeServer server({{"GET /api/v1/scores", {answer(200, R"({"items":[
+            {"center":"beta","unit_type":"core","unit_count":1,"operator":"dgemm","parameters":{"k":8,"m":8},
+             "median_s":0.0123,"spread":0.004,"sample_count":7,"rate_flops":2.5e10,"rate_bytes":0,"error":1e-16,
+             "tolerance":1e-12,"score":1016.2,"measured_at":null},
+            {"center":"alpha","unit_type":"core","unit_count":1,"operator":"stream_triad","parameters":{"n":9},
+             "median_s":2.5e-5,"spread":0.1,"sample_count":7,"rate_flops":2e9,"rate_bytes":1.2e10,"error":1e-3,
+             "tolerance":1e-12,"score":null,"measured_at":null}],"next_page_token":null})")}}});
+
+    EXPECT_EQ(fathom(server, {"score", "list"}).out, "CENTER  UNIT TYPE  UNITS  OPERATOR      SIZE      MEDIAN  SPREAD "
+                                                     " SAMPLES          RATE  BANDWIDTH      ERROR  SCORE  MEASURED\n"
+                                                     "alpha   core           1  stream_triad  n=9      25.0 µs  10.0 % "
+                                                     "       7  2.00 GFLOP/s  12.0 GB/s  1.0e-03 !      -         -\n"
+                                                     "beta    core           1  dgemm         k=8,m=8  12.3 ms   0.4 % "
+                                                     "       7  25.0 GFLOP/s          -    1.0e-16   1016         -\n");
+}
+
+TEST(Program, KeepsASecretOffTheTerminalWhenAFileIsNamed)
+{
+    const FakeServer server({{"POST /api/v1/tokens", {answer(201, R"({"id":"tok_1","token":"fth_secret"})")}}});
+    const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "cli.token";
+    const Ran ran = fathom(server, {"token", "create", "--name", "me", "--role", "user", "--output-file", file.string(),
+                                    "--output", "json"});
+
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(read_file(file).value(), "fth_secret\n");
+    EXPECT_EQ(std::filesystem::status(file).permissions() & std::filesystem::perms::mask,
+              std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    EXPECT_EQ(Json::parse(ran.out), Json::parse(R"({"id":"tok_1"})"));
+    std::filesystem::remove(file);
+}
+
+TEST(JobWait, ReportsHowTheJobEnded)
+{
+    // No event stream is played: it must do without.
+    const FakeServer server({{"GET /api/v1/jobs/job_1", {answer(200, kJob), answer(200, kSucceeded)}}});
+    const Ran ran = fathom(server, {"job", "wait", "job_1", "--verbose"});
+
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out, "job job_1 succeeded at alpha/core: exit code 0, run 12.3 s (predicted 11.8 s)\n");
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("  queued\n"), HasSubstr("  succeeded  at alpha/core\n")));
+}
+
+TEST(JobWait, IsOneWhenTheJobFails)
+{
+    const FakeServer server({{"GET /api/v1/jobs/job_1", {answer(200, kFailed)}}});
+    const Ran ran = fathom(server, {"job", "wait", "job_1"});
+
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_EQ(ran.out, "job job_1 failed: exit code 3, the program failed\n");
+    EXPECT_THAT(ran.err, IsEmpty());
+}
+
+TEST(JobWait, GivesUpAtItsTimeLimit)
+{
+    const FakeServer server({{"GET /api/v1/jobs/job_1", {answer(200, kJob)}}});
+    const Ran ran = fathom(server, {"job", "wait", "job_1", "--timeout-s", "0.2"});
+
+    EXPECT_EQ(ran.code, 7);
+    EXPECT_THAT(ran.err, HasSubstr("still queued; it goes on"));
+}
+
+TEST(JobWait, IsWokenByAnEvent)
+{
+    const FakeServer server(
+        {{"GET /api/v1/jobs/job_1", {answer(200, kJob), answer(200, kJob), answer(200, kSucceeded)}},
+         {"GET /api/v1/events",
+          {chunks(
+              {"id: 1\nevent: job\ndata: {\"job_id\":\"job_1\",\"state\":\"running\",\"cause\":\"started\"}\n\n"})}}});
+    const Ran ran = fathom(server, {"job", "wait", "job_1", "--verbose"});
+
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_THAT(ran.err, HasSubstr("running  started\n"));
+}
+
+TEST(JobSubmit, FollowShowsTheJobsOwnOutputAlone)
+{
+    const FakeServer server({{"POST /api/v1/jobs", {answer(201, kJob)}},
+                             {"GET /api/v1/jobs/job_1", {answer(200, kSucceeded)}},
+                             {"GET /api/v1/jobs/job_1/logs/stdout", {chunks({"one\n", "two\n"})}},
+                             {"GET /api/v1/jobs/job_1/logs/stderr", {chunks({"oops\n"})}}});
+    const Ran ran = fathom(server, {"job", "submit", "--follow", "--", "true"});
+
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out, "one\ntwo\n");
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("oops\n"), HasSubstr("job job_1 succeeded")));
+}
+
+TEST(JobLogs, GoOnWhereTheyWereWhenTheConnectionIsLost)
+{
+    const FakeServer server({{"GET /api/v1/jobs/job_1", {answer(200, kSucceeded)}},
+                             {"GET /api/v1/jobs/job_1/logs/stdout", {broken_chunks({"one\n"}), chunks({"two\n"})}}});
+    const Ran ran = fathom(server, {"job", "logs", "job_1", "--follow"});
+
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out, "one\ntwo\n");
+    EXPECT_EQ(server.requests().back().query.at("offset_bytes"), "4");
+}
+
+TEST(JobSubmit, WaitInJsonGivesOneDocument)
+{
+    const FakeServer server(
+        {{"POST /api/v1/jobs", {answer(201, kJob)}}, {"GET /api/v1/jobs/job_1", {answer(200, kFailed)}}});
+    const Ran ran = fathom(server, {"job", "submit", "--wait", "--output", "json", "--", "false"});
+
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_EQ(Json::parse(ran.out), Json::parse(kFailed));
+}
+
+TEST(JobPreview, IsSixWhenNothingCanRunIt)
+{
+    const FakeServer server({{"POST /api/v1/placements:preview",
+                              {answer(200, R"({"decision":{"winner":null,"candidates":[],"assumptions":[]}})")}}});
+    const Ran ran = fathom(server, {"job", "preview", "--operators", "dgemm=1", "--", "true"});
+
+    EXPECT_EQ(ran.code, 6);
+    EXPECT_EQ(ran.out, "No center can run it.\n");
+}
+
+TEST(ProbeRun, SaysWhoPicksTheUnits)
+{
+    const FakeServer server(
+        {{"POST /api/v1/probe-runs", {answer(201, R"({"items":[{"id":"prn_1","state":"queued"}]})")}},
+         {"GET /api/v1/probe-runs/prn_1", {answer(200, R"({"id":"prn_1","state":"failed"})")}}});
+    const Ran ran = fathom(server, {"probe", "run", "--operators", "dgemm,fft3d:n=64", "--units", "alpha/core",
+                                    "beta/core", "--count", "2", "--wait"});
+
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_EQ(Json::parse(server.requests().at(0).body),
+              Json::parse(R"({"operators":[{"id":"dgemm","parameters":{},"count":1},
+                                           {"id":"fft3d","parameters":{"n":64},"count":1}],
+                              "selection":"user","unit_types":["alpha/core","beta/core"],"unit_count":2})"));
+}
+
+TEST(EventWatch, PrintsOneLineAnEvent)
+{
+    const FakeServer server(
+        {{"GET /api/v1/events",
+          {chunks({": hi\n\nid: 4\ndata: {\"id\":4,\"job_id\":\"job_1\",\"state\":\"running\",\"cause\":\"c\","
+                   "\"at\":\"2026-11-20T11:04:14Z\"}\n\n"})}}});
+
+    EXPECT_EQ(fathom(server, {"event", "watch", "--limit", "1"}).out, "11:04:14  job_1  running     c\n");
+    EXPECT_EQ(
+        fathom(server, {"event", "watch", "--limit", "1", "--output", "json"}).out,
+        "{\"at\":\"2026-11-20T11:04:14Z\",\"cause\":\"c\",\"id\":4,\"job_id\":\"job_1\",\"state\":\"running\"}\n");
+}
+
+} // namespace
+} // namespace fathom::cli::test

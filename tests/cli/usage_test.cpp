@@ -1,0 +1,133 @@
+#include "core/base/file.hpp"
+#include "fake_server.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace fathom::cli::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class TemporaryFile {
+  public:
+    TemporaryFile(const std::string& name, const std::string& content)
+        : path_(std::filesystem::path(testing::TempDir()) / name)
+    {
+        write_file(path_, content).value();
+    }
+    ~TemporaryFile() { std::filesystem::remove(path_); }
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    std::string path() const { return path_.string(); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+TEST(Usage, HelpOfEachCommandHasAnExample)
+{
+    const std::vector<std::vector<std::string>> commands{
+        {"center", "list"},   {"center", "drain"},       {"unit", "list"},
+        {"operator", "show"}, {"probe", "run"},          {"probe", "task", "create"},
+        {"policy", "list"},   {"policy", "activate"},    {"score", "list"},
+        {"job", "submit"},    {"job", "preview"},        {"job", "wait"},
+        {"job", "logs"},      {"job", "explain"},        {"token", "create"},
+        {"event", "watch"},   {"center", "enrol-token"}, {"enrolment-token", "create"},
+        {"version"}};
+    for (std::vector<std::string> command : commands) {
+        command.emplace_back("--help");
+        const Ran ran = fathom(command);
+        EXPECT_EQ(ran.code, 0) << command[0];
+        EXPECT_THAT(ran.out, HasSubstr("Example:\n  fathom " + command[0])) << command[0];
+        EXPECT_THAT(ran.err, IsEmpty());
+    }
+}
+
+TEST(Usage, TheWholeHelpDocumentsEnvironmentAndExitCodes)
+{
+    EXPECT_THAT(fathom({"--help"}).out,
+                AllOf(HasSubstr("FATHOM_TOKEN_FILE"), HasSubstr("Exit codes"), HasSubstr("130")));
+}
+
+TEST(Usage, WrongUseIsTwoAndSaysWhereToLook)
+{
+    for (const std::vector<std::string>& arguments :
+         std::vector<std::vector<std::string>>{{},
+                                               {"job"},
+                                               {"jobs"},
+                                               {"job", "show"},
+                                               {"job", "list", "--nope"},
+                                               {"job", "list", "--output", "xml"},
+                                               {"job", "show", ""},
+                                               {"center", "list", "--", "true"},
+                                               {"token", "create", "--name", "x", "--role", "king"}}) {
+        const Ran ran = fathom(arguments);
+        EXPECT_EQ(ran.code, 2) << testing::PrintToString(arguments);
+        EXPECT_THAT(ran.err, AllOf(StartsWith("fathom: "), HasSubstr("--help"))) << testing::PrintToString(arguments);
+        EXPECT_THAT(ran.out, IsEmpty());
+    }
+}
+
+TEST(Usage, ATokenIsNeverAFlagsValue)
+{
+    EXPECT_EQ(fathom({"job", "list", "--token", "fth_secret"}).code, 2);
+}
+
+TEST(Usage, VersionNeedsNoServer)
+{
+    EXPECT_EQ(fathom({"version"}).out, "fathom " FATHOM_VERSION "\n");
+    EXPECT_EQ(fathom({"--version"}).code, 0);
+}
+
+TEST(Usage, WithoutATokenItSaysHowToGiveOne)
+{
+    const Ran ran = fathom({"job", "list"});
+
+    EXPECT_EQ(ran.code, 4);
+    EXPECT_THAT(ran.err, AllOf(StartsWith("fathom: no token is given\n"), HasSubstr("FATHOM_TOKEN_FILE")));
+}
+
+TEST(Usage, NamesTheFileAndEveryBadFieldOfAJob)
+{
+    const TemporaryFile file("bad.yaml", "comand: [true]\nunits: {count: 0}\noperators: [{count: 3}]\n");
+    const Ran ran = fathom({"job", "submit", file.path()});
+
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_THAT(ran.err,
+                AllOf(StartsWith("fathom: " + file.path() + ": "), HasSubstr("  comand: "),
+                      HasSubstr("  units.count: "), HasSubstr("  operators[0].id: "), HasSubstr("  command: ")));
+}
+
+TEST(Usage, PointsIntoAFileThatIsNotYaml)
+{
+    const TemporaryFile file("broken.yaml", "command: [true\nname: x\n");
+    const Ran ran = fathom({"job", "submit", file.path()});
+
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_THAT(ran.err, AllOf(HasSubstr(file.path()), HasSubstr("line 2")));
+}
+
+TEST(Usage, ChecksTheFlagsOfAJobBeforeAnythingIsSent)
+{
+    const auto refusal_of = [](std::vector<std::string> flags) {
+        flags.insert(flags.begin(), {"job", "submit"});
+        const Ran ran = fathom(flags);
+        EXPECT_EQ(ran.code, 2);
+        return ran.err;
+    };
+    EXPECT_THAT(refusal_of({}), HasSubstr("nothing to run"));
+    EXPECT_THAT(refusal_of({"--units", "some", "--", "true"}), HasSubstr("--units \"some\""));
+    EXPECT_THAT(refusal_of({"--env", "novalue", "--", "true"}), HasSubstr("--env \"novalue\""));
+    EXPECT_THAT(refusal_of({"--env", "1X=2", "--", "true"}), HasSubstr("environment.1X"));
+    EXPECT_THAT(refusal_of({"--operators", "dgemm", "--", "true"}), HasSubstr("dgemm=COUNT"));
+    EXPECT_THAT(refusal_of({"job.yaml", "--", "true"}), HasSubstr("not both"));
+    EXPECT_THAT(refusal_of({"no-such-file.yaml"}), HasSubstr("no-such-file.yaml"));
+}
+
+} // namespace
+} // namespace fathom::cli::test
