@@ -11,8 +11,7 @@ namespace asio = boost::asio;
 
 /// What an agent's session needs from the jobs room. Every call is idempotent, first writer wins, and
 /// refuses attempts of other centers with kNotFound.
-class AttemptGateway
-{
+class AttemptGateway {
   public:
     virtual ~AttemptGateway() = default;
 

@@ -1,0 +1,91 @@
+#include "server/events/events_api.hpp"
+
+#include "server/api/render_page.hpp"
+#include "server/events/events_service.hpp"
+#include "server/events/events_store.hpp"
+
+#include <charconv>
+
+namespace fathom::server {
+namespace {
+
+struct EventsQuery {
+    EventFilter filter;
+    std::optional<std::int64_t> resume_after;
+};
+
+std::optional<std::int64_t> parse_event_id(std::string_view text)
+{
+    std::int64_t id = 0;
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), id);
+    if (ec != std::errc{} || end != text.data() + text.size() || id < 0) return std::nullopt;
+    return id;
+}
+
+EventFilter owner_filter_of(const Call& call)
+{
+    EventFilter filter;
+    if (!has_permission(call.principal.role, Permission::kReadAllJobs)) filter.owner = call.principal.token_id.value;
+    return filter;
+}
+
+Result<EventsQuery> parse_events_query(const Call& call)
+{
+    std::vector<FieldError> errors;
+    EventsQuery query;
+    query.filter = owner_filter_of(call);
+    for (const auto& [name, value] : call.request.query) {
+        if (name != "job")
+            errors.push_back({name, "is not a parameter of this request"});
+        else if (!JobId::parse(value))
+            errors.push_back({name, "must be a job id, job_…"});
+        else
+            query.filter.job_id = value;
+    }
+    if (const std::string_view text = call.request.header("Last-Event-ID"); !text.empty()) {
+        query.resume_after = parse_event_id(text);
+        if (!query.resume_after) errors.push_back({"Last-Event-ID", "must be the id of an event"});
+    }
+    return value_or_errors(std::move(query), std::move(errors), "the request");
+}
+
+asio::awaitable<net::Response> stream_events(EventsService* events, Call call)
+{
+    Result<EventsQuery> query = parse_events_query(call);
+    if (!query) co_return net::problem(query.error(), call.request.request_id);
+    net::Response response;
+    response.headers["Content-Type"] = "text/event-stream";
+    response.headers["Cache-Control"] = "no-store";
+    response.stream = [events, wanted = std::move(*query)](std::shared_ptr<net::BodyWriter> writer) {
+        return events->stream(wanted.filter, wanted.resume_after, std::move(writer));
+    };
+    co_return response;
+}
+
+asio::awaitable<net::Response> list_job_events(EventsService* events, Call call)
+{
+    const std::string request_id = call.request.request_id;
+    const std::optional<JobId> id = JobId::parse(call.request.path_params["id"]);
+    if (!id) co_return net::problem(Error(Errc::kNotFound, "there is no such job"), request_id);
+    const Result<PageRequest> page = parse_page_request(call.request, {});
+    if (!page) co_return net::problem(page.error(), request_id);
+    const std::optional<std::int64_t> after = page->after.empty() ? 0 : parse_event_id(page->after);
+    if (!after) co_return net::problem(Error(Errc::kInvalid, "page_token is not one of this list's"), request_id);
+    EventFilter filter = owner_filter_of(call);
+    filter.job_id = id->value;
+    const Result<Page<JobEventRecord>> found = co_await events->list(std::move(filter), page->size, *after);
+    if (!found) co_return net::problem(found.error(), request_id);
+    co_return render_page(*found);
+}
+
+} // namespace
+
+void add_events_api(ApiRouter& api, EventsService& events)
+{
+    api.add(net::Method::kGet, "/events", Permission::kReadJobs,
+            [&events](Call call) { return stream_events(&events, std::move(call)); });
+    api.add(net::Method::kGet, "/jobs/{id}/events", Permission::kReadJobs,
+            [&events](Call call) { return list_job_events(&events, std::move(call)); });
+}
+
+} // namespace fathom::server

@@ -1,0 +1,189 @@
+#include "server/events/events_service.hpp"
+
+#include "core/base/log.hpp"
+#include "server/events/events_store.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kRingEvents = 8192;
+constexpr std::int64_t kPageEvents = 500;
+/// Transactions are short; a number that is still missing then belongs to one that was rolled back.
+constexpr auto kGapLimit = 1s;
+constexpr auto kIdle = 1s;
+constexpr auto kLookEvery = 100ms;
+/// Proxies drop connections that are silent for long.
+constexpr auto kCommentEvery = 15s;
+
+LiveEvent to_live(const JobEventRecord& event)
+{
+    LiveEvent live;
+    live.id = event.id;
+    live.job_id = event.job_id;
+    live.owner = event.owner;
+    live.frame = "id: " + std::to_string(event.id) + "\nevent: job\ndata: " + to_json(event).dump() + "\n\n";
+    return live;
+}
+
+bool matches(const EventFilter& filter, const LiveEvent& event)
+{
+    return (filter.owner.empty() || filter.owner == event.owner) &&
+           (filter.job_id.empty() || filter.job_id == event.job_id);
+}
+
+/// Counts a listener for as long as it lives.
+class Listener {
+  public:
+    Listener(std::atomic<std::int64_t>& count, Metrics& metrics) : count_(&count), metrics_(&metrics) { change(1); }
+    ~Listener() { change(-1); }
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+
+  private:
+    void change(std::int64_t by)
+    {
+        const std::int64_t now = count_->fetch_add(by) + by;
+        metrics_->set("fathom_event_listeners", "Clients on the event stream.", static_cast<double>(now));
+    }
+
+    std::atomic<std::int64_t>* count_;
+    Metrics* metrics_;
+};
+
+} // namespace
+
+EventsService::EventsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics)
+    : database_(&database), metrics_(&metrics), wake_(executor), ring_(kRingEvents)
+{
+}
+
+void EventsService::subscribe(Notifier& notifier)
+{
+    notifier.subscribe("event", [this](const std::string&) {
+        if (listeners_.load() > 0) wake_.wake();
+    });
+}
+
+void EventsService::start(net::TaskGroup& group)
+{
+    group.spawn(wake_.executor(), "read_events", read_events());
+}
+
+asio::awaitable<void> EventsService::read_events()
+{
+    for (;;) {
+        const std::chrono::milliseconds pause = co_await read_once();
+        if (pause > 0ms) co_await wake_.wait(pause);
+    }
+}
+
+asio::awaitable<std::chrono::milliseconds> EventsService::read_once()
+{
+    EventRing::View ends = ring_.ends();
+    if (listeners_.load() == 0) {
+        ring_.close();
+        gap_since_.reset();
+        co_return std::chrono::milliseconds(kIdle);
+    }
+    if (ends.kind == EventRing::View::Kind::kClosed) {
+        auto find_start = [](pqxx::work& transaction) -> Result<std::int64_t> {
+            return select_safe_start(transaction);
+        };
+        const Result<std::int64_t> start = co_await database_->run(find_start);
+        if (!start) co_return std::chrono::milliseconds(kIdle);
+        ring_.open(*start);
+        ends.last = *start;
+    }
+    auto read_page = [after = ends.last](pqxx::work& transaction) -> Result<std::vector<JobEventRecord>> {
+        return select_job_events(transaction, after, kPageEvents, EventFilter{});
+    };
+    const Result<std::vector<JobEventRecord>> page = co_await database_->run(read_page);
+    if (!page) co_return std::chrono::milliseconds(kIdle);
+    std::int64_t last = ends.last;
+    for (const JobEventRecord& event : *page) {
+        const auto now = std::chrono::steady_clock::now();
+        if (event.id != last + 1) {
+            if (!gap_since_) gap_since_ = now;
+            if (now - *gap_since_ < kGapLimit) co_return std::chrono::milliseconds(50ms);
+        }
+        gap_since_.reset();
+        last = event.id;
+        ring_.push(to_live(event));
+    }
+    const bool is_full = page->size() == static_cast<std::size_t>(kPageEvents);
+    co_return is_full ? 0ms : std::chrono::milliseconds(kIdle);
+}
+
+asio::awaitable<Result<Page<JobEventRecord>>> EventsService::list(EventFilter filter, std::int64_t size,
+                                                                  std::int64_t after)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<Page<JobEventRecord>> {
+        if (!is_visible_job(transaction, filter)) return Error{Errc::kNotFound, "there is no such job"};
+        return cut_page(select_job_events(transaction, after, size + 1, filter), size,
+                        [](const JobEventRecord& event) { return std::to_string(event.id); });
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<std::optional<std::int64_t>> EventsService::first_place(std::shared_ptr<net::BodyWriter> writer)
+{
+    for (;;) {
+        const EventRing::View ends = ring_.ends();
+        if (ends.kind == EventRing::View::Kind::kLive) co_return ends.last;
+        const Result<void> slept = co_await writer->sleep(20ms);
+        if (!slept) co_return std::nullopt;
+    }
+}
+
+asio::awaitable<void> EventsService::stream(EventFilter filter, std::optional<std::int64_t> resume_after,
+                                            std::shared_ptr<net::BodyWriter> writer)
+{
+    const Listener listener(listeners_, *metrics_);
+    wake_.wake();
+    // The place is taken before the first byte goes out: who has seen the answer begin misses nothing after it.
+    const std::optional<std::int64_t> live_place = co_await first_place(writer);
+    if (!live_place) co_return;
+    std::int64_t place = resume_after.value_or(*live_place);
+    Result<void> alive = co_await writer->write("retry: 1000\n\n");
+    auto last_write = std::chrono::steady_clock::now();
+    bool was_live = false;
+    while (alive) {
+        const EventRing::View view = ring_.after(place, 512);
+        std::string text;
+        if (view.kind == EventRing::View::Kind::kBehind) {
+            // Too slow to follow: it may come again and resume.
+            if (was_live) co_return;
+            auto read_page = [place, filter](pqxx::work& transaction) -> Result<std::vector<JobEventRecord>> {
+                return select_job_events(transaction, place, kPageEvents, filter);
+            };
+            const Result<std::vector<JobEventRecord>> page = co_await database_->run(read_page);
+            if (!page) co_return;
+            std::int64_t reached = view.floor;
+            if (page->size() == static_cast<std::size_t>(kPageEvents)) reached = std::min(view.floor, page->back().id);
+            for (const JobEventRecord& event : *page) {
+                if (event.id <= reached) text += to_live(event).frame;
+            }
+            place = reached;
+        } else if (view.kind == EventRing::View::Kind::kLive) {
+            was_live = true;
+            for (const auto& event : view.events) {
+                if (matches(filter, *event)) text += event->frame;
+                place = event->id;
+            }
+        }
+        const auto now = std::chrono::steady_clock::now();
+        if (text.empty() && now - last_write > kCommentEvery) text = ": alive\n\n";
+        if (!text.empty()) {
+            last_write = now;
+            alive = co_await writer->write(std::move(text));
+        } else if (view.events.empty() && view.kind != EventRing::View::Kind::kBehind) {
+            alive = co_await writer->sleep(kLookEvery);
+        }
+    }
+}
+
+} // namespace fathom::server

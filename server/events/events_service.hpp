@@ -1,0 +1,60 @@
+#pragma once
+
+#include "core/net/http.hpp"
+#include "core/net/task_group.hpp"
+#include "server/events/event_ring.hpp"
+#include "server/events/wake_signal.hpp"
+#include "server/store/database.hpp"
+#include "server/store/notifier.hpp"
+#include "server/store/page.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace fathom::server {
+
+struct EventFilter;
+struct JobEventRecord;
+
+/// The live stream of job events. One coroutine reads new rows for all listeners of this replica, in order of
+/// id, and only while somebody listens. Thread-safe.
+///
+/// Ids are given before their transactions commit, so a lower id can appear after a higher one: the reader
+/// waits a second at a missing number before it goes on, so that listeners see ids ascend and can resume at
+/// the last one they saw.
+class EventsService {
+  public:
+    EventsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics);
+
+    /// Before Notifier::start().
+    void subscribe(Notifier& notifier);
+    void start(net::TaskGroup& group);
+
+    /// Writes events to one listener until it is gone, too slow, or the server stops.
+    /// @param resume_after  Last-Event-ID: what came after it is sent first.
+    asio::awaitable<void> stream(EventFilter filter, std::optional<std::int64_t> resume_after,
+                                 std::shared_ptr<net::BodyWriter> writer);
+
+    /// One job's events, oldest first. @error kNotFound  no such job, or another owner's.
+    asio::awaitable<Result<Page<JobEventRecord>>> list(EventFilter filter, std::int64_t size, std::int64_t after);
+
+  private:
+    asio::awaitable<void> read_events();
+    /// @return how long to wait before reading again.
+    asio::awaitable<std::chrono::milliseconds> read_once();
+    asio::awaitable<std::optional<std::int64_t>> first_place(std::shared_ptr<net::BodyWriter> writer);
+
+    Database* database_;
+    Metrics* metrics_;
+    WakeSignal wake_;
+    EventRing ring_;
+    std::atomic<std::int64_t> listeners_{0};
+    /// When the reader first met the number that is missing now. Runs on: the wake signal's strand.
+    std::optional<std::chrono::steady_clock::time_point> gap_since_;
+};
+
+} // namespace fathom::server

@@ -1,0 +1,87 @@
+#include "server/events/events_store.hpp"
+
+#include "server/store/column.hpp"
+#include "server/store/sql_array.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+constexpr const char* kInsertJobEvents = R"sql(
+    WITH added AS (
+        INSERT INTO job_event (job_id, state, cause, evidence)
+        SELECT e.job_id, e.state, e.cause, e.evidence::jsonb
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS e (job_id, state, cause, evidence)
+        RETURNING id)
+    SELECT max(id) FROM added)sql";
+
+constexpr const char* kSelectJobEvents = R"sql(
+    SELECT e.id, e.job_id, e.at, e.state, e.cause, e.evidence::text AS evidence, j.submitted_by
+    FROM job_event e JOIN job j ON j.id = e.job_id
+    WHERE e.id > $1 AND ($2 = '' OR e.job_id = $2) AND ($3 = '' OR j.submitted_by = $3)
+    ORDER BY e.id LIMIT $4)sql";
+
+constexpr const char* kSelectVisibleJob = "SELECT 1 FROM job WHERE id = $1 AND ($2 = '' OR submitted_by = $2)";
+
+// The row after which the first gap among the newest 64 ids opens; without a gap the newest itself.
+constexpr const char* kSelectSafeStart = R"sql(
+    SELECT coalesce(min(id) FILTER (WHERE next IS NOT NULL AND next > id + 1), max(id), 0)
+    FROM (SELECT id, lead(id) OVER (ORDER BY id) AS next
+          FROM (SELECT id FROM job_event ORDER BY id DESC LIMIT 64) newest) steps)sql";
+
+JobEventRecord to_job_event(const pqxx::row& row)
+{
+    return {.id = row["id"].as<std::int64_t>(),
+            .job_id = row["job_id"].as<std::string>(),
+            .at = to_timestamp(row["at"]),
+            .state = row["state"].as<std::string>(),
+            .cause = row["cause"].as<std::string>(),
+            .evidence = row["evidence"].as<std::string>(),
+            .owner = row["submitted_by"].as<std::string>()};
+}
+
+} // namespace
+
+Json to_json(const JobEventRecord& event)
+{
+    return {{"id", event.id},       {"job_id", event.job_id}, {"at", format_rfc3339(event.at)},
+            {"state", event.state}, {"cause", event.cause},   {"evidence", Json::parse(event.evidence)}};
+}
+
+std::int64_t insert_job_events(pqxx::work& transaction, const std::vector<NewJobEvent>& events)
+{
+    SqlArray jobs;
+    SqlArray states;
+    SqlArray causes;
+    SqlArray evidence;
+    for (const NewJobEvent& event : events) {
+        jobs.add(event.job_id.value);
+        states.add(to_string(event.state));
+        causes.add(event.cause);
+        evidence.add(event.evidence.dump(-1, ' ', false, Json::error_handler_t::replace));
+    }
+    return transaction.exec_params1(kInsertJobEvents, jobs.take(), states.take(), causes.take(), evidence.take())[0]
+        .as<std::int64_t>();
+}
+
+std::vector<JobEventRecord> select_job_events(pqxx::work& transaction, std::int64_t after, std::int64_t limit,
+                                              const EventFilter& filter)
+{
+    std::vector<JobEventRecord> events;
+    for (const pqxx::row& row : transaction.exec_params(kSelectJobEvents, after, filter.job_id, filter.owner, limit))
+        events.push_back(to_job_event(row));
+    return events;
+}
+
+bool is_visible_job(pqxx::work& transaction, const EventFilter& filter)
+{
+    return !transaction.exec_params(kSelectVisibleJob, filter.job_id, filter.owner).empty();
+}
+
+std::int64_t select_safe_start(pqxx::work& transaction)
+{
+    return transaction.exec1(kSelectSafeStart)[0].as<std::int64_t>();
+}
+
+} // namespace fathom::server

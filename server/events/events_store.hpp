@@ -1,0 +1,48 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "server/events/job_event_log.hpp"
+#include "server/store/transaction.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Rows of job events. All functions take the caller's transaction, block, and let pqxx's exceptions
+/// through to Database::run.
+namespace fathom::server {
+
+struct JobEventRecord {
+    std::int64_t id{};
+    std::string job_id;
+    Timestamp at{};
+    std::string state;
+    std::string cause;
+    std::string evidence; ///< JSON text
+    std::string owner;    ///< who submitted the job
+};
+
+Json to_json(const JobEventRecord& event);
+
+/// Whose events, and of which job; empty for all.
+struct EventFilter {
+    std::string owner;
+    std::string job_id;
+};
+
+/// @return the id of the last one. `events` is not empty.
+std::int64_t insert_job_events(pqxx::work& transaction, const std::vector<NewJobEvent>& events);
+
+/// Ascending ids above `after`, at most `limit`.
+std::vector<JobEventRecord> select_job_events(pqxx::work& transaction, std::int64_t after, std::int64_t limit,
+                                              const EventFilter& filter);
+
+/// Whether the filter's job exists and is its owner's.
+bool is_visible_job(pqxx::work& transaction, const EventFilter& filter);
+
+/// Where a reader that starts now begins so that it misses nothing that is being written: the newest id, or
+/// the one before the first number that is missing among the last few (its transaction may yet commit).
+std::int64_t select_safe_start(pqxx::work& transaction);
+
+} // namespace fathom::server

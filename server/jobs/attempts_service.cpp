@@ -1,0 +1,190 @@
+#include "server/jobs/attempts_service.hpp"
+
+#include "core/base/log.hpp"
+#include "server/events/job_event_log.hpp"
+#include "server/jobs/attempt_words.hpp"
+
+#include <unordered_map>
+
+namespace fathom::server {
+namespace {
+
+/// Pieces are up to 256 KiB: this bounds a statement to some MiB.
+constexpr std::size_t kOutputBatch = 16;
+
+Error unknown_attempt(const AttemptId& attempt)
+{
+    return Error{Errc::kNotFound, "this center has no attempt " + attempt.value};
+}
+
+Result<std::vector<bool>> write_output(pqxx::work& transaction, std::vector<NewOutput>& pieces)
+{
+    return insert_output(transaction, pieces);
+}
+
+Result<void> acknowledge(pqxx::work& transaction, const AttemptJob& job, const AttemptId& attempt)
+{
+    if (!update_to_dispatched(transaction, attempt)) return {};
+    if (!update_job_state(transaction, job.job_id, JobState::kDispatched)) return {};
+    record_job_events(transaction, {{job.job_id, JobState::kDispatched, "center " + job.center + " has the job",
+                                     Json{{"attempt_id", attempt.value}}}});
+    log_info("job_dispatched", {{"job_id", job.job_id.value}, {"attempt_id", attempt.value}});
+    return {};
+}
+
+Result<void> start(pqxx::work& transaction, const AttemptJob& job, const link::AttemptStarted& started)
+{
+    if (!update_to_running(transaction, started)) return {};
+    if (!update_job_started(transaction, job.job_id, started.started_at)) return {};
+    Json evidence = {{"attempt_id", started.attempt_id.value},
+                     {"started_at", format_rfc3339(started.started_at)},
+                     {"cpus", started.cpus},
+                     {"units", started.units}};
+    if (!started.unit_type.empty()) evidence["unit_type"] = started.unit_type;
+    record_job_events(transaction, {{job.job_id, JobState::kRunning, "started at center " + job.center, evidence}});
+    log_info("job_started", {{"job_id", job.job_id.value}, {"attempt_id", started.attempt_id.value}});
+    return {};
+}
+
+AttemptGateway::Reconciliation compare(const std::vector<link::InventoryItem>& inventory,
+                                       const std::vector<HeldAttempt>& known)
+{
+    std::unordered_map<AttemptId, bool> is_ended;
+    for (const HeldAttempt& attempt : known)
+        is_ended[attempt.id] = attempt.is_ended;
+    AttemptGateway::Reconciliation answer;
+    for (const link::InventoryItem& item : inventory) {
+        const auto found = is_ended.find(item.attempt_id);
+        // Live here: it goes on, or its report of the end is on its way.
+        if (found != is_ended.end() && !found->second) continue;
+        (item.state == "running" ? answer.stop : answer.forget).push_back(item.attempt_id);
+    }
+    return answer;
+}
+
+} // namespace
+
+AttemptsService::AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
+                                 const JobCloser& closer, const Clock& clock)
+    : database_(&database), closer_(&closer), clock_(&clock),
+      output_(database, executor, "job_output", metrics, write_output, kOutputBatch)
+{
+}
+
+asio::awaitable<Result<AttemptGateway::Reconciliation>>
+AttemptsService::reconcile(CenterId center, std::vector<link::InventoryItem> inventory)
+{
+    auto work = [this, center, inventory = std::move(inventory)](pqxx::work& transaction) -> Result<Reconciliation> {
+        std::vector<std::string> held;
+        for (const link::InventoryItem& item : inventory)
+            held.push_back(item.attempt_id.value);
+        if (const Result<void> ended = end_missing(transaction, center, held); !ended) return ended.error();
+        return compare(inventory, select_attempts(transaction, center, held));
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+Result<void> AttemptsService::end_missing(pqxx::work& transaction, const CenterId& center,
+                                          const std::vector<std::string>& held) const
+{
+    const std::vector<AttemptId> missing = select_missing_attempts(transaction, center, held);
+    for (const AttemptId& attempt : missing) {
+        const std::optional<AttemptJob> job = lock_attempt_job(transaction, attempt, center);
+        if (!job) continue;
+        AttemptEnd end;
+        end.attempt_id = attempt;
+        end.ended_at = clock_->now();
+        if (job->is_cancel_requested) {
+            end.outcome = AttemptOutcome::kCancelled;
+            end.detail = "center " + job->center + " does not hold it";
+        } else {
+            end.outcome = AttemptOutcome::kLost;
+            end.detail = "center " + job->center + " came back without it";
+        }
+        if (const Result<void> done = end_attempt(transaction, *job, end); !done) return done;
+    }
+    return {};
+}
+
+asio::awaitable<Result<std::vector<link::Body>>> AttemptsService::pending_orders(CenterId center)
+{
+    auto work = [center](pqxx::work& transaction) -> Result<std::vector<link::Body>> {
+        std::vector<link::Body> bodies;
+        for (AttemptOrder& order : claim_orders(transaction, center))
+            bodies.emplace_back(link::StartAttempt{std::move(order)});
+        for (AttemptId& attempt : select_cancelled_attempts(transaction, center))
+            bodies.emplace_back(link::CancelAttempt{std::move(attempt), "the job was cancelled"});
+        return bodies;
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<void>> AttemptsService::start_acknowledged(CenterId center, AttemptId attempt,
+                                                                  std::optional<Error> refusal)
+{
+    auto work = [this, center, attempt, refusal = std::move(refusal)](pqxx::work& transaction) -> Result<void> {
+        const std::optional<AttemptJob> job = lock_attempt_job(transaction, attempt, center);
+        if (!job) return unknown_attempt(attempt);
+        if (!refusal) return acknowledge(transaction, *job, attempt);
+        AttemptEnd end;
+        end.attempt_id = attempt;
+        end.outcome = AttemptOutcome::kFailedToStart;
+        end.detail = "center " + job->center + " refused it: " + describe(*refusal);
+        end.ended_at = clock_->now();
+        return end_attempt(transaction, *job, end);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<void>> AttemptsService::attempt_started(CenterId center, link::AttemptStarted started)
+{
+    auto work = [center, started = std::move(started)](pqxx::work& transaction) -> Result<void> {
+        const std::optional<AttemptJob> job = lock_attempt_job(transaction, started.attempt_id, center);
+        if (!job) return unknown_attempt(started.attempt_id);
+        return start(transaction, *job, started);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<void>> AttemptsService::attempt_output(CenterId center, link::AttemptOutput output)
+{
+    const AttemptId attempt = output.attempt_id;
+    NewOutput piece{std::move(center), std::move(output)};
+    const Result<bool> kept = co_await output_.add(std::move(piece));
+    if (!kept) co_return kept.error();
+    if (!*kept) co_return unknown_attempt(attempt);
+    co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> AttemptsService::attempt_ended(CenterId center, link::AttemptEnded ended)
+{
+    auto work = [this, center, ended = std::move(ended)](pqxx::work& transaction) -> Result<void> {
+        const std::optional<AttemptJob> job = lock_attempt_job(transaction, ended.end.attempt_id, center);
+        if (!job) return unknown_attempt(ended.end.attempt_id);
+        return end_attempt(transaction, *job, ended.end);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const
+{
+    if (!update_to_ended(transaction, end)) return {};
+    const JobEnding ending = ending_of(end, job.wall_limit_s);
+    EndedJob ended;
+    ended.id = job.job_id;
+    ended.state = ending.state;
+    ended.reason = ending.reason;
+    ended.exit_code = end.exit_code;
+    ended.started_at = end.started_at;
+    ended.ended_at = end.ended_at;
+    if (end.started_at) ended.run_s = end.run_s;
+    Json evidence = {{"outcome", to_string(end.outcome)},
+                     {"run_s", end.run_s},
+                     {"cpu_s", end.cpu_s},
+                     {"max_resident_bytes", end.max_resident_bytes},
+                     {"detail", end.detail},
+                     {"center", job.center}};
+    return closer_->close(transaction, ended, job.label, end.attempt_id, std::move(evidence));
+}
+
+} // namespace fathom::server

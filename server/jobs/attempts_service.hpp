@@ -1,0 +1,42 @@
+#pragma once
+
+#include "server/jobs/attempt_gateway.hpp"
+#include "server/jobs/attempts_store.hpp"
+#include "server/jobs/job_closer.hpp"
+#include "server/store/database.hpp"
+#include "server/store/group_commit.hpp"
+
+namespace fathom::server {
+
+/// What agents report of attempts, and what follows for their jobs, each in one transaction:
+///
+///     attempt  placed -> dispatched -> running -> ended      (any state may go straight to ended)
+///     job      placed -> dispatched -> running -> succeeded | failed | cancelled
+///
+/// Reports may repeat, come late or out of order: a state is only ever left forwards. Thread-safe.
+class AttemptsService final : public AttemptGateway {
+  public:
+    AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
+                    const JobCloser& closer, const Clock& clock);
+
+    asio::awaitable<Result<Reconciliation>> reconcile(CenterId center,
+                                                      std::vector<link::InventoryItem> inventory) override;
+    asio::awaitable<Result<std::vector<link::Body>>> pending_orders(CenterId center) override;
+    asio::awaitable<Result<void>> start_acknowledged(CenterId center, AttemptId attempt,
+                                                     std::optional<Error> refusal) override;
+    asio::awaitable<Result<void>> attempt_started(CenterId center, link::AttemptStarted started) override;
+    asio::awaitable<Result<void>> attempt_output(CenterId center, link::AttemptOutput output) override;
+    asio::awaitable<Result<void>> attempt_ended(CenterId center, link::AttemptEnded ended) override;
+
+  private:
+    Result<void> end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const;
+    Result<void> end_missing(pqxx::work& transaction, const CenterId& center,
+                             const std::vector<std::string>& held) const;
+
+    Database* database_;
+    const JobCloser* closer_;
+    const Clock* clock_;
+    GroupCommit<NewOutput, bool> output_;
+};
+
+} // namespace fathom::server

@@ -1,0 +1,327 @@
+#include "server/jobs/attempts_store.hpp"
+
+#include "server/store/column.hpp"
+#include "server/store/sql_array.hpp"
+#include "server/store/statement.hpp"
+
+#include <pqxx/pqxx>
+
+#include <map>
+#include <tuple>
+
+namespace fathom::server {
+namespace {
+
+// The job first and alone: whoever changes an attempt holds its job, so two reports on one attempt queue up here.
+constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
+    SELECT j.id, j.label, j.state, j.cancel_requested_at IS NOT NULL AS cancel_requested,
+           coalesce((j.spec ->> 'wall_limit_s')::bigint, 0) AS wall_limit_s, c.name AS center
+    FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
+    WHERE a.id = $1 AND a.center_id = $2
+    FOR UPDATE OF j)sql"};
+
+constexpr Statement kUpdateToDispatched{"jobs_update_to_dispatched", R"sql(
+    UPDATE attempt SET state = 'dispatched', dispatched_at = coalesce(dispatched_at, now())
+    WHERE id = $1 AND state = 'placed')sql"};
+
+// M13d: the agent may report another of its types than was ordered. The expected end moves with the start.
+constexpr Statement kUpdateToRunning{"jobs_update_to_running", R"sql(
+    UPDATE attempt a SET state = 'running', dispatched_at = coalesce(dispatched_at, now()),
+        started_at = $2::timestamptz, cpus = $3::bigint[], units = $4::bigint[],
+        expected_end_at = now() + (expected_end_at - created_at),
+        unit_type_id = coalesce((SELECT u.id FROM unit_type u WHERE u.center_id = a.center_id AND u.name = $5),
+                                a.unit_type_id)
+    WHERE id = $1 AND state IN ('placed', 'dispatched'))sql"};
+
+constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
+    UPDATE attempt SET state = 'ended', outcome = $2, exit_code = $3, signal = $4, detail = $5,
+        started_at = coalesce($6::timestamptz, started_at), ended_at = $7::timestamptz, run_s = $8, cpu_s = $9,
+        max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12
+    WHERE id = $1 AND state <> 'ended')sql"};
+
+constexpr Statement kUpdateJobState{"jobs_update_job_state", R"sql(
+    UPDATE job SET state = $2, version = version + 1, state_changed_at = now()
+    WHERE id = $1 AND state <> $2 AND state NOT IN ('succeeded', 'failed', 'cancelled'))sql"};
+
+constexpr Statement kUpdateJobStarted{"jobs_update_job_started", R"sql(
+    UPDATE job SET state = 'running', version = version + 1, state_changed_at = now(), started_at = $2::timestamptz
+    WHERE id = $1 AND state NOT IN ('running', 'succeeded', 'failed', 'cancelled'))sql"};
+
+constexpr Statement kUpdateJobEnded{"jobs_update_job_ended", R"sql(
+    UPDATE job SET state = $2, version = version + 1, state_changed_at = now(), end_reason = $3, exit_code = $4,
+        started_at = coalesce($5::timestamptz, started_at), ended_at = coalesce($6::timestamptz, now()), run_s = $7,
+        waiting_reason = ''
+    WHERE id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled'))sql"};
+
+constexpr Statement kMarkOrdersSent{"jobs_mark_orders_sent", R"sql(
+    UPDATE attempt a SET dispatched_at = now() FROM job j
+    WHERE j.id = a.job_id AND a.center_id = $1 AND a.state = 'placed' AND a.dispatched_at IS NULL
+      AND j.cancel_requested_at IS NULL)sql"};
+
+// selection 'center' is M13d: the agent may choose another unit type.
+constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
+    SELECT a.id, a.job_id, j.name, j.label, u.name AS unit_type, a.unit_count, j.spec,
+           coalesce(r.selection = 'center', false) AS center_chooses
+    FROM attempt a JOIN job j ON j.id = a.job_id JOIN unit_type u ON u.id = a.unit_type_id
+    LEFT JOIN probe_run r ON r.job_id = j.id
+    WHERE a.center_id = $1 AND a.state = 'placed' AND a.dispatched_at IS NOT NULL AND j.cancel_requested_at IS NULL
+    ORDER BY a.id LIMIT 1000)sql"};
+
+constexpr Statement kSelectCancelledAttempts{"jobs_select_cancelled_attempts", R"sql(
+    SELECT a.id FROM attempt a JOIN job j ON j.id = a.job_id
+    WHERE a.center_id = $1 AND a.state <> 'ended' AND j.cancel_requested_at IS NOT NULL ORDER BY a.id)sql"};
+
+constexpr const char* kSelectAttempts = R"sql(
+    SELECT id, state = 'ended' AS is_ended FROM attempt WHERE id = ANY ($2::text[]) AND center_id = $1)sql";
+
+constexpr const char* kSelectMissingAttempts = R"sql(
+    SELECT a.id FROM attempt a JOIN job j ON j.id = a.job_id
+    WHERE a.center_id = $1 AND a.state <> 'ended' AND a.id <> ALL ($2::text[])
+      AND (a.state <> 'placed' OR (a.dispatched_at IS NOT NULL AND j.cancel_requested_at IS NOT NULL))
+    ORDER BY a.id)sql";
+
+constexpr const char* kSelectCenterName = "SELECT name FROM center WHERE id = $1";
+
+// A repeat of the same piece changes nothing. An agent that was restarted may cut its output anew, so a longer
+// piece at the same place holds more.
+constexpr Statement kInsertOutput{"jobs_insert_output", R"sql(
+    INSERT INTO job_output AS o (attempt_id, stream, offset_bytes, data)
+    SELECT n.attempt_id, n.stream, n.offset_bytes, n.data
+    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[]) AS n (attempt_id, stream, offset_bytes, data)
+    ON CONFLICT (attempt_id, stream, offset_bytes) DO UPDATE SET data = excluded.data
+        WHERE length(excluded.data) > length(o.data))sql"};
+
+constexpr Statement kFindCenters{"jobs_find_attempt_centers", R"sql(
+    SELECT id, center_id FROM attempt WHERE id = ANY ($1::text[]))sql"};
+
+constexpr const char* kSelectStdout = R"sql(
+    SELECT offset_bytes, data FROM job_output WHERE attempt_id = $1 AND stream = 'stdout' ORDER BY offset_bytes)sql";
+
+constexpr const char* kLockJobsOfLostCenters = R"sql(
+    SELECT j.id AS job_id, j.label, a.id AS attempt_id, a.state, a.dispatched_at IS NOT NULL AS sent, c.name AS center
+    FROM job j JOIN attempt a ON a.job_id = j.id AND a.state <> 'ended' JOIN center c ON c.id = a.center_id
+    WHERE j.state IN ('placed', 'dispatched', 'running') AND c.state = 'lost'
+    ORDER BY j.id LIMIT 500 FOR UPDATE OF j SKIP LOCKED)sql";
+
+constexpr const char* kLockJobsOfReturnedCenters = R"sql(
+    SELECT j.id AS job_id, j.label, a.id AS attempt_id, a.state, a.dispatched_at IS NOT NULL AS sent, c.name AS center
+    FROM job j JOIN attempt a ON a.job_id = j.id AND a.state <> 'ended' JOIN center c ON c.id = a.center_id
+    WHERE j.state = 'lost' AND c.state = 'online'
+    ORDER BY j.id LIMIT 500 FOR UPDATE OF j SKIP LOCKED)sql";
+
+constexpr const char* kUpdateJobRequeued = R"sql(
+    UPDATE job SET state = 'queued', version = version + 1, state_changed_at = now(), waiting_reason = ''
+    WHERE id = $1)sql";
+
+std::optional<std::string> time_text(const std::optional<Timestamp>& time)
+{
+    if (!time) return std::nullopt;
+    return format_rfc3339(*time);
+}
+
+/// libpqxx 6 wants NULL as a pointer.
+template <class Text>
+const char* or_null(const Text& text)
+{
+    return text ? text->c_str() : nullptr;
+}
+
+std::optional<std::string> number_text(const std::optional<std::int64_t>& number)
+{
+    if (!number) return std::nullopt;
+    return std::to_string(*number);
+}
+
+std::vector<AffectedJob> to_affected_jobs(const pqxx::result& rows)
+{
+    std::vector<AffectedJob> jobs;
+    for (const pqxx::row& row : rows) {
+        jobs.push_back({.job_id = {row["job_id"].as<std::string>()},
+                        .label = row["label"].as<std::string>(),
+                        .attempt_id = {row["attempt_id"].as<std::string>()},
+                        .attempt_state = row["state"].as<std::string>(),
+                        .is_sent = row["sent"].as<bool>(),
+                        .center = row["center"].as<std::string>()});
+    }
+    return jobs;
+}
+
+} // namespace
+
+std::optional<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& attempt, const CenterId& center)
+{
+    const pqxx::result rows = exec(transaction, kLockAttemptJob, attempt.value, center.value);
+    if (rows.empty()) return std::nullopt;
+    AttemptJob job;
+    job.job_id = {rows[0]["id"].as<std::string>()};
+    job.label = rows[0]["label"].as<std::string>();
+    job.job_state = parse_job_state(rows[0]["state"].c_str()).value();
+    job.is_cancel_requested = rows[0]["cancel_requested"].as<bool>();
+    job.wall_limit_s = rows[0]["wall_limit_s"].as<std::int64_t>();
+    job.center = rows[0]["center"].as<std::string>();
+    return job;
+}
+
+bool update_to_dispatched(pqxx::work& transaction, const AttemptId& attempt)
+{
+    return exec(transaction, kUpdateToDispatched, attempt.value).affected_rows() == 1;
+}
+
+bool update_to_running(pqxx::work& transaction, const link::AttemptStarted& started)
+{
+    return exec(transaction, kUpdateToRunning, started.attempt_id.value, format_rfc3339(started.started_at),
+                sql_array(started.cpus), sql_array(started.units), started.unit_type)
+               .affected_rows() == 1;
+}
+
+bool update_to_ended(pqxx::work& transaction, const AttemptEnd& end)
+{
+    const auto exit_code = number_text(end.exit_code);
+    const auto signal = number_text(end.signal);
+    const auto started_at = time_text(end.started_at);
+    return exec(transaction, kUpdateToEnded, end.attempt_id.value, std::string(to_string(end.outcome)),
+                or_null(exit_code), or_null(signal), end.detail, or_null(started_at), format_rfc3339(end.ended_at),
+                end.run_s, end.cpu_s, end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes)
+               .affected_rows() == 1;
+}
+
+bool update_job_state(pqxx::work& transaction, const JobId& job, JobState state)
+{
+    return exec(transaction, kUpdateJobState, job.value, std::string(to_string(state))).affected_rows() == 1;
+}
+
+bool update_job_started(pqxx::work& transaction, const JobId& job, Timestamp started_at)
+{
+    return exec(transaction, kUpdateJobStarted, job.value, format_rfc3339(started_at)).affected_rows() == 1;
+}
+
+bool update_job_ended(pqxx::work& transaction, const EndedJob& job)
+{
+    const auto exit_code = number_text(job.exit_code);
+    const auto started_at = time_text(job.started_at);
+    const auto ended_at = time_text(job.ended_at);
+    const std::optional<std::string> run_s =
+        job.run_s ? std::optional<std::string>(pqxx::to_string(*job.run_s)) : std::nullopt;
+    return exec(transaction, kUpdateJobEnded, job.id.value, std::string(to_string(job.state)), job.reason,
+                or_null(exit_code), or_null(started_at), or_null(ended_at), or_null(run_s))
+               .affected_rows() == 1;
+}
+
+std::vector<AttemptOrder> claim_orders(pqxx::work& transaction, const CenterId& center)
+{
+    exec(transaction, kMarkOrdersSent, center.value);
+    std::vector<AttemptOrder> orders;
+    for (const pqxx::row& row : exec(transaction, kSelectOrders, center.value)) {
+        const JobSpec spec = parse_job_spec(to_json_value(row["spec"])).value();
+        orders.push_back({.attempt_id = {row["id"].as<std::string>()},
+                          .job_id = {row["job_id"].as<std::string>()},
+                          .name = row["name"].as<std::string>(),
+                          .label = row["label"].as<std::string>(),
+                          .unit_type = row["unit_type"].as<std::string>(),
+                          .center_chooses = row["center_chooses"].as<bool>(),
+                          .unit_count = row["unit_count"].as<std::int64_t>(),
+                          .command = spec.command,
+                          .script = spec.script,
+                          .environment = spec.environment,
+                          .files = spec.files,
+                          .wall_limit_s = spec.wall_limit_s});
+    }
+    return orders;
+}
+
+std::vector<AttemptId> select_cancelled_attempts(pqxx::work& transaction, const CenterId& center)
+{
+    std::vector<AttemptId> attempts;
+    for (const pqxx::row& row : exec(transaction, kSelectCancelledAttempts, center.value))
+        attempts.push_back({row[0].as<std::string>()});
+    return attempts;
+}
+
+std::vector<HeldAttempt> select_attempts(pqxx::work& transaction, const CenterId& center,
+                                         const std::vector<std::string>& ids)
+{
+    std::vector<HeldAttempt> attempts;
+    for (const pqxx::row& row : transaction.exec_params(kSelectAttempts, center.value, sql_array(ids)))
+        attempts.push_back({{row["id"].as<std::string>()}, row["is_ended"].as<bool>()});
+    return attempts;
+}
+
+std::vector<AttemptId> select_missing_attempts(pqxx::work& transaction, const CenterId& center,
+                                               const std::vector<std::string>& held)
+{
+    std::vector<AttemptId> attempts;
+    for (const pqxx::row& row : transaction.exec_params(kSelectMissingAttempts, center.value, sql_array(held)))
+        attempts.push_back({row[0].as<std::string>()});
+    return attempts;
+}
+
+std::string select_center_name(pqxx::work& transaction, const CenterId& center)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectCenterName, center.value);
+    return rows.empty() ? center.value : rows[0][0].as<std::string>();
+}
+
+std::vector<bool> insert_output(pqxx::work& transaction, std::span<const NewOutput> pieces)
+{
+    std::vector<std::string> ids;
+    for (const NewOutput& piece : pieces)
+        ids.push_back(piece.output.attempt_id.value);
+    std::map<std::string, std::string> centers;
+    for (const pqxx::row& row : exec(transaction, kFindCenters, sql_array(ids)))
+        centers[row["id"].as<std::string>()] = row["center_id"].as<std::string>();
+
+    // One statement may not touch a row twice: of repeats within it the longest stays.
+    std::map<std::tuple<std::string, std::string, std::int64_t>, const std::string*> unique;
+    std::vector<bool> is_ours;
+    for (const NewOutput& piece : pieces) {
+        const auto found = centers.find(piece.output.attempt_id.value);
+        is_ours.push_back(found != centers.end() && found->second == piece.center.value);
+        if (!is_ours.back()) continue;
+        const std::string*& data =
+            unique[{piece.output.attempt_id.value, piece.output.stream, piece.output.offset_bytes}];
+        if (data == nullptr || data->size() < piece.output.data.size()) data = &piece.output.data;
+    }
+    if (unique.empty()) return is_ours;
+    SqlArray attempts;
+    SqlArray streams;
+    SqlArray offsets;
+    SqlArray data;
+    for (const auto& [key, bytes] : unique) {
+        attempts.add(std::get<0>(key));
+        streams.add(std::get<1>(key));
+        offsets.add(std::get<2>(key));
+        data.add_bytes(*bytes);
+    }
+    exec(transaction, kInsertOutput, attempts.take(), streams.take(), offsets.take(), data.take());
+    return is_ours;
+}
+
+std::string select_stdout(pqxx::work& transaction, const AttemptId& attempt, std::size_t limit_bytes)
+{
+    std::string text;
+    for (const pqxx::row& row : transaction.exec_params(kSelectStdout, attempt.value)) {
+        const auto offset = row["offset_bytes"].as<std::size_t>();
+        // Without what is missing the rest cannot be read; the observer will say so.
+        if (offset > text.size() || text.size() >= limit_bytes) break;
+        const pqxx::binarystring bytes(row["data"]);
+        if (offset + bytes.size() > text.size()) text.replace(offset, std::string::npos, bytes.str());
+    }
+    return text;
+}
+
+std::vector<AffectedJob> lock_jobs_of_lost_centers(pqxx::work& transaction)
+{
+    return to_affected_jobs(transaction.exec(kLockJobsOfLostCenters));
+}
+
+std::vector<AffectedJob> lock_jobs_of_returned_centers(pqxx::work& transaction)
+{
+    return to_affected_jobs(transaction.exec(kLockJobsOfReturnedCenters));
+}
+
+void update_job_requeued(pqxx::work& transaction, const JobId& job)
+{
+    transaction.exec_params0(kUpdateJobRequeued, job.value);
+}
+
+} // namespace fathom::server

@@ -1,0 +1,97 @@
+#pragma once
+
+#include "core/model/attempt.hpp"
+#include "core/model/job.hpp"
+#include "schema/link/messages.hpp"
+#include "server/store/transaction.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+/// Rows of attempts and what follows for their jobs. Changes of state compare and set: the first writer wins,
+/// later ones are told so. All functions take the caller's transaction, block, and let pqxx's exceptions
+/// through to Database::run. Lock order everywhere: the job, then its attempt.
+namespace fathom::server {
+
+/// The job behind an attempt, locked.
+struct AttemptJob {
+    JobId job_id;
+    std::string label;
+    JobState job_state{JobState::kQueued};
+    bool is_cancel_requested{false};
+    std::int64_t wall_limit_s{};
+    std::string center; ///< its name
+};
+/// Empty when there is no such attempt, or it belongs to another center.
+std::optional<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& attempt, const CenterId& center);
+
+/// placed -> dispatched. False when it is past that.
+bool update_to_dispatched(pqxx::work& transaction, const AttemptId& attempt);
+/// placed, dispatched -> running, with what the agent reports of it. False when it is past that.
+bool update_to_running(pqxx::work& transaction, const link::AttemptStarted& started);
+/// Any -> ended. False when it has ended before.
+bool update_to_ended(pqxx::work& transaction, const AttemptEnd& end);
+
+/// Moves a live job. False when it is there already, or has ended.
+bool update_job_state(pqxx::work& transaction, const JobId& job, JobState state);
+/// Takes the job to `running`, with its start.
+bool update_job_started(pqxx::work& transaction, const JobId& job, Timestamp started_at);
+
+struct EndedJob {
+    JobId id;
+    JobState state{JobState::kFailed};
+    std::string reason;
+    std::optional<std::int64_t> exit_code;
+    std::optional<Timestamp> started_at;
+    std::optional<Timestamp> ended_at; ///< empty: now
+    std::optional<double> run_s;
+};
+/// False when it has ended before.
+bool update_job_ended(pqxx::work& transaction, const EndedJob& job);
+
+/// Placed attempts of a center whose jobs are wanted, oldest first; marks them as sent.
+std::vector<AttemptOrder> claim_orders(pqxx::work& transaction, const CenterId& center);
+/// Live attempts of a center whose jobs were cancelled.
+std::vector<AttemptId> select_cancelled_attempts(pqxx::work& transaction, const CenterId& center);
+
+struct HeldAttempt {
+    AttemptId id;
+    bool is_ended{false};
+};
+/// Which of these attempts are of this center, and how they stand.
+std::vector<HeldAttempt> select_attempts(pqxx::work& transaction, const CenterId& center,
+                                         const std::vector<std::string>& ids);
+/// Attempts that the center should hold but does not name in `held`: dispatched or running ones, and cancelled
+/// ones whose order was sent.
+std::vector<AttemptId> select_missing_attempts(pqxx::work& transaction, const CenterId& center,
+                                               const std::vector<std::string>& held);
+std::string select_center_name(pqxx::work& transaction, const CenterId& center);
+
+struct NewOutput {
+    CenterId center;
+    link::AttemptOutput output;
+};
+/// Keeps the pieces; a repeat changes nothing. @return for each whether its attempt is of its center.
+std::vector<bool> insert_output(pqxx::work& transaction, std::span<const NewOutput> pieces);
+/// What an attempt wrote to stdout, at most `limit_bytes`.
+std::string select_stdout(pqxx::work& transaction, const AttemptId& attempt, std::size_t limit_bytes);
+
+/// A live job whose center came or went, locked.
+struct AffectedJob {
+    JobId job_id;
+    std::string label;
+    AttemptId attempt_id;
+    std::string attempt_state;
+    bool is_sent{false}; ///< the center may have the attempt
+    std::string center;
+};
+/// Jobs on centers that are lost, not marked so; at most 500. Jobs that another replica holds are skipped.
+std::vector<AffectedJob> lock_jobs_of_lost_centers(pqxx::work& transaction);
+/// Lost jobs on centers that are back.
+std::vector<AffectedJob> lock_jobs_of_returned_centers(pqxx::work& transaction);
+/// Gives a placed attempt back: its job waits again.
+void update_job_requeued(pqxx::work& transaction, const JobId& job);
+
+} // namespace fathom::server

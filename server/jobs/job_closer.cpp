@@ -1,0 +1,33 @@
+#include "server/jobs/job_closer.hpp"
+
+#include "core/base/log.hpp"
+#include "server/events/job_event_log.hpp"
+#include "server/store/notifier.hpp"
+
+namespace fathom::server {
+namespace {
+
+/// What fathom-probe prints is far smaller.
+constexpr std::size_t kProbeOutputBytes = 16UL << 20U;
+
+} // namespace
+
+Result<void> JobCloser::close(pqxx::work& transaction, const EndedJob& job, const std::string& label,
+                              const std::optional<AttemptId>& attempt, Json evidence) const
+{
+    if (!update_job_ended(transaction, job)) return {};
+    if (attempt) evidence["attempt_id"] = attempt->value;
+    record_job_events(transaction, {{job.id, job.state, job.reason, std::move(evidence)}});
+    notify(transaction, "route", "");
+    log_info("job_ended", {{"job_id", job.id.value},
+                           {"attempt_id", attempt ? std::string_view(attempt->value) : std::string_view()},
+                           {"state", to_string(job.state)},
+                           {"reason", job.reason}});
+    metrics_->count("fathom_jobs_ended_total", "Jobs that reached an end state.",
+                    {{"state", std::string(to_string(job.state))}, {"label", label}});
+    if (label != "probe") return {};
+    const std::string text = attempt ? select_stdout(transaction, *attempt, kProbeOutputBytes) : std::string();
+    return observer_->probe_job_ended(transaction, job.id, job.state == JobState::kSucceeded, job.reason, text);
+}
+
+} // namespace fathom::server

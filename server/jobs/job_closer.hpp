@@ -1,0 +1,29 @@
+#pragma once
+
+#include "core/base/metrics.hpp"
+#include "server/jobs/attempts_store.hpp"
+#include "server/probing/probe_ports.hpp"
+
+#include <optional>
+#include <string>
+
+namespace fathom::server {
+
+/// The one way in which a job reaches its end state, whoever ends it: row, event, wake-ups, and word to probing
+/// when it was a probe. Thread-safe.
+class JobCloser {
+  public:
+    JobCloser(ProbeJobObserver& observer, Metrics& metrics) : observer_(&observer), metrics_(&metrics) {}
+
+    /// The job is locked by the caller. A job that has ended before stays as it is.
+    /// @param attempt  the attempt that ended it; empty when it never had one.
+    /// Blocks; pqxx's exceptions pass through. @error what the observer said.
+    Result<void> close(pqxx::work& transaction, const EndedJob& job, const std::string& label,
+                       const std::optional<AttemptId>& attempt, Json evidence) const;
+
+  private:
+    ProbeJobObserver* observer_;
+    Metrics* metrics_;
+};
+
+} // namespace fathom::server

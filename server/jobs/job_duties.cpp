@@ -1,0 +1,116 @@
+#include "server/jobs/job_duties.hpp"
+
+#include "core/base/log.hpp"
+#include "server/events/job_event_log.hpp"
+#include "server/jobs/attempts_store.hpp"
+#include "server/jobs/jobs_store.hpp"
+
+#include <array>
+
+namespace fathom::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLookEvery = 5s;
+
+/// An order that was never sent can go elsewhere; one that was sent may be running, and must not run twice.
+NewJobEvent lose_or_requeue(pqxx::work& transaction, const AffectedJob& job)
+{
+    NewJobEvent event;
+    event.job_id = job.job_id;
+    event.evidence = {{"attempt_id", job.attempt_id.value}, {"center", job.center}};
+    if (job.is_sent) {
+        update_job_state(transaction, job.job_id, JobState::kLost);
+        event.state = JobState::kLost;
+        event.cause = "center " + job.center + " is silent past its limit: the job goes on when it reports again";
+        return event;
+    }
+    AttemptEnd end;
+    end.attempt_id = job.attempt_id;
+    end.outcome = AttemptOutcome::kLost;
+    end.detail = "never sent: center " + job.center + " was lost";
+    end.ended_at = SystemClock().now();
+    update_to_ended(transaction, end);
+    update_job_requeued(transaction, job.job_id);
+    event.state = JobState::kQueued;
+    event.cause = "center " + job.center + " was lost before it got the job: placed anew";
+    return event;
+}
+
+NewJobEvent give_back(pqxx::work& transaction, const AffectedJob& job)
+{
+    NewJobEvent event;
+    event.job_id = job.job_id;
+    event.state = parse_job_state(job.attempt_state).value_or(JobState::kPlaced);
+    event.cause = "center " + job.center + " reports again";
+    event.evidence = {{"attempt_id", job.attempt_id.value}, {"center", job.center}};
+    update_job_state(transaction, job.job_id, event.state);
+    return event;
+}
+
+Result<std::int64_t> move_jobs(pqxx::work& transaction)
+{
+    std::vector<NewJobEvent> events;
+    for (const AffectedJob& job : lock_jobs_of_lost_centers(transaction))
+        events.push_back(lose_or_requeue(transaction, job));
+    for (const AffectedJob& job : lock_jobs_of_returned_centers(transaction))
+        events.push_back(give_back(transaction, job));
+    for (const NewJobEvent& event : events)
+        log_warning("job_follows_center", {{"job_id", event.job_id.value}, {"state", to_string(event.state)}});
+    record_job_events(transaction, events);
+    if (!events.empty()) notify(transaction, "route", "");
+    return static_cast<std::int64_t>(events.size());
+}
+
+} // namespace
+
+JobDuties::JobDuties(Database& database, const asio::any_io_executor& executor, Metrics& metrics)
+    : database_(&database), metrics_(&metrics), wake_(executor)
+{
+}
+
+void JobDuties::subscribe(Notifier& notifier)
+{
+    notifier.subscribe("catalog", [this](const std::string&) { wake_.wake(); });
+}
+
+void JobDuties::start(net::TaskGroup& group)
+{
+    group.spawn(wake_.executor(), "job_duties", follow());
+}
+
+asio::awaitable<void> JobDuties::follow()
+{
+    for (;;) {
+        const Result<std::int64_t> moved = co_await follow_centers();
+        if (!moved) log_warning("job_duty_failed", {{"error", describe(moved.error())}});
+        const Result<void> gauges = co_await set_gauges();
+        if (!gauges) log_debug("job_gauges_failed", {{"error", describe(gauges.error())}});
+        // Probes wake "catalog" often: a look now and then is enough.
+        co_await net::TaskGroup::sleep(500ms);
+        co_await wake_.wait(kLookEvery);
+    }
+}
+
+asio::awaitable<Result<std::int64_t>> JobDuties::follow_centers()
+{
+    co_return co_await database_->run(move_jobs);
+}
+
+asio::awaitable<Result<void>> JobDuties::set_gauges()
+{
+    auto count = [](pqxx::work& transaction) -> Result<std::vector<JobCount>> { return count_open_jobs(transaction); };
+    const Result<std::vector<JobCount>> counts = co_await database_->run(count);
+    if (!counts) co_return counts.error();
+    constexpr std::array kOpenStates{"queued", "metering", "placed", "dispatched", "running", "lost"};
+    for (const char* state : kOpenStates) {
+        double value = 0;
+        for (const JobCount& one : *counts)
+            if (one.state == state) value = static_cast<double>(one.count);
+        metrics_->set("fathom_jobs", "Jobs that have not ended, by state.", value, {{"state", state}});
+    }
+    co_return Result<void>();
+}
+
+} // namespace fathom::server

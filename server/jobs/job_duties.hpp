@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/net/task_group.hpp"
+#include "server/events/wake_signal.hpp"
+#include "server/store/database.hpp"
+#include "server/store/notifier.hpp"
+
+#include <cstdint>
+
+namespace fathom::server {
+
+/// What must be done for jobs without anybody asking: jobs whose center is lost are marked so and come back with
+/// it, and the gauges of open jobs are kept. Every replica runs it; row locks share the work.
+///
+/// When a center counts as lost is decided by the centers room, which starts its clocks anew when the server
+/// itself was away; this duty only follows the center's state.
+class JobDuties {
+  public:
+    JobDuties(Database& database, const asio::any_io_executor& executor, Metrics& metrics);
+
+    /// Before Notifier::start().
+    void subscribe(Notifier& notifier);
+    void start(net::TaskGroup& group);
+
+    /// One look at lost and returned centers; called by the duty, and by tests. @return jobs moved.
+    asio::awaitable<Result<std::int64_t>> follow_centers();
+
+  private:
+    asio::awaitable<void> follow();
+    asio::awaitable<Result<void>> set_gauges();
+
+    Database* database_;
+    Metrics* metrics_;
+    WakeSignal wake_;
+};
+
+} // namespace fathom::server

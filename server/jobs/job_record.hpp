@@ -1,0 +1,79 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/base/json_reader.hpp"
+#include "core/model/job.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fathom::server {
+
+/// The newest try to run a job, as clients see it.
+struct AttemptRecord {
+    std::string id;
+    std::int64_t epoch{};
+    std::string center_id;
+    std::string center;
+    std::string unit_type_id;
+    std::string unit_type;
+    std::int64_t unit_count{};
+    std::string state;
+    std::string outcome; ///< empty until it has ended
+    std::optional<std::int64_t> exit_code;
+    std::optional<std::int64_t> signal;
+    std::string detail;
+    Timestamp created_at{};
+    std::optional<Timestamp> dispatched_at; ///< when its order was first sent to the center
+    std::optional<Timestamp> started_at;
+    std::optional<Timestamp> ended_at;
+    std::optional<double> run_s;
+    std::optional<double> cpu_s;
+    std::optional<std::int64_t> max_resident_bytes;
+    std::optional<std::int64_t> stdout_bytes;
+    std::optional<std::int64_t> stderr_bytes;
+    std::string cpus;  ///< JSON array
+    std::string units; ///< JSON array
+    std::string decided_by;
+};
+
+/// What the placement of the newest attempt predicted.
+struct PredictedRecord {
+    std::optional<double> run_s;
+    std::optional<double> low_s;
+    std::optional<double> high_s;
+    std::optional<double> wait_s;
+};
+
+struct JobRecord {
+    JobId id;
+    std::string label = "job";
+    std::string name;
+    std::string project;
+    std::string job_type;
+    std::string spec; ///< JSON text
+    std::string state = "queued";
+    std::int64_t version{1};
+    Timestamp submitted_at{};
+    std::string submitted_by;
+    Timestamp state_changed_at{};
+    std::string waiting_reason;
+    std::optional<std::int64_t> exit_code;
+    std::string end_reason;
+    std::optional<Timestamp> started_at;
+    std::optional<Timestamp> ended_at;
+    std::optional<double> run_s;
+    std::optional<AttemptRecord> attempt;
+    std::optional<PredictedRecord> predicted;
+};
+
+/// A job that is about to be queued. The operators of `spec` are completed.
+JobRecord make_job_record(JobId id, std::string label, const JobSpec& spec, std::string submitted_by);
+
+/// As JSON text: the spec goes in as it is, which saves building its tree for each submission.
+std::string job_text(const JobRecord& job);
+Json to_json(const JobRecord& job);
+
+} // namespace fathom::server

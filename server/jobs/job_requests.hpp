@@ -1,0 +1,24 @@
+#pragma once
+
+#include "server/jobs/jobs_service.hpp"
+#include "server/jobs/log_stream.hpp"
+
+#include <vector>
+
+namespace fathom::server {
+
+/// The body of POST /jobs: one job, or an array of 1 to 1000.
+struct SubmitRequest {
+    std::vector<JobSpec> specs;
+    JobsService::Batch batch = JobsService::Batch::kOne;
+};
+/// @error kInvalid  every field error of every job, with `[i].` before the fields of an array's.
+Result<SubmitRequest> parse_submit_request(const Json& body);
+
+/// @error kInvalid  an unknown label or state.
+Result<JobFilter> parse_job_filter(const net::Request& request);
+
+/// @error kInvalid  kNotFound for a stream that is neither stdout nor stderr, or a malformed id.
+Result<LogRequest> parse_log_request(const net::Request& request);
+
+} // namespace fathom::server

@@ -1,0 +1,108 @@
+#include "server/jobs/job_row.hpp"
+
+#include "server/store/column.hpp"
+
+namespace fathom::server {
+namespace {
+
+// Literals, so that statements are joined by the compiler and stay constants.
+#define FATHOM_JOB_COLUMNS                                                                                             \
+    "j.id, j.label, j.name, j.project, j.job_type, j.state, j.version, j.submitted_at, j.submitted_by, "               \
+    "j.state_changed_at, j.waiting_reason, j.exit_code, j.end_reason, j.started_at, j.ended_at, j.run_s, "             \
+    "a.id AS a_id, a.epoch AS a_epoch, a.center_id AS a_center_id, c.name AS a_center, "                               \
+    "a.unit_type_id AS a_unit_type_id, u.name AS a_unit_type, a.unit_count AS a_unit_count, a.state AS a_state, "      \
+    "a.outcome AS a_outcome, a.exit_code AS a_exit_code, a.signal AS a_signal, a.detail AS a_detail, "                 \
+    "a.created_at AS a_created_at, a.dispatched_at AS a_dispatched_at, a.started_at AS a_started_at, "                 \
+    "a.ended_at AS a_ended_at, a.run_s AS a_run_s, a.cpu_s AS a_cpu_s, a.max_resident_bytes AS a_max_resident_bytes, " \
+    "a.stdout_bytes AS a_stdout_bytes, a.stderr_bytes AS a_stderr_bytes, to_jsonb(a.cpus)::text AS a_cpus, "           \
+    "to_jsonb(a.units)::text AS a_units, a.decided_by AS a_decided_by, "                                               \
+    "w.place IS NOT NULL AS has_prediction, (w.place -> 'prediction' ->> 'run_s')::float8 AS p_run_s, "                \
+    "(w.place -> 'prediction' ->> 'low_s')::float8 AS p_low_s, "                                                       \
+    "(w.place -> 'prediction' ->> 'high_s')::float8 AS p_high_s, (w.place ->> 'wait_s')::float8 AS p_wait_s "
+
+#define FATHOM_JOB_JOINS                                                                                               \
+    "LEFT JOIN LATERAL (SELECT * FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true "             \
+    "LEFT JOIN center c ON c.id = a.center_id LEFT JOIN unit_type u ON u.id = a.unit_type_id "                         \
+    "LEFT JOIN placement p ON p.attempt_id = a.id "                                                                    \
+    "LEFT JOIN LATERAL (SELECT p.decision -> 'candidates' -> (p.decision ->> 'winner')::int AS place) w ON true "
+
+template <class T>
+std::optional<T> optional_of(const pqxx::field& field)
+{
+    if (field.is_null()) return std::nullopt;
+    return field.as<T>();
+}
+
+AttemptRecord to_attempt_record(const pqxx::row& row)
+{
+    AttemptRecord attempt;
+    attempt.id = row["a_id"].as<std::string>();
+    attempt.epoch = row["a_epoch"].as<std::int64_t>();
+    attempt.center_id = row["a_center_id"].as<std::string>();
+    attempt.center = row["a_center"].as<std::string>();
+    attempt.unit_type_id = row["a_unit_type_id"].as<std::string>();
+    attempt.unit_type = row["a_unit_type"].as<std::string>();
+    attempt.unit_count = row["a_unit_count"].as<std::int64_t>();
+    attempt.state = row["a_state"].as<std::string>();
+    attempt.outcome = row["a_outcome"].as<std::string>("");
+    attempt.exit_code = optional_of<std::int64_t>(row["a_exit_code"]);
+    attempt.signal = optional_of<std::int64_t>(row["a_signal"]);
+    attempt.detail = row["a_detail"].as<std::string>();
+    attempt.created_at = to_timestamp(row["a_created_at"]);
+    attempt.dispatched_at = to_optional_timestamp(row["a_dispatched_at"]);
+    attempt.started_at = to_optional_timestamp(row["a_started_at"]);
+    attempt.ended_at = to_optional_timestamp(row["a_ended_at"]);
+    attempt.run_s = optional_of<double>(row["a_run_s"]);
+    attempt.cpu_s = optional_of<double>(row["a_cpu_s"]);
+    attempt.max_resident_bytes = optional_of<std::int64_t>(row["a_max_resident_bytes"]);
+    attempt.stdout_bytes = optional_of<std::int64_t>(row["a_stdout_bytes"]);
+    attempt.stderr_bytes = optional_of<std::int64_t>(row["a_stderr_bytes"]);
+    attempt.cpus = row["a_cpus"].as<std::string>();
+    attempt.units = row["a_units"].as<std::string>();
+    attempt.decided_by = row["a_decided_by"].as<std::string>();
+    return attempt;
+}
+
+} // namespace
+
+const Statement kSelectJob{"jobs_select_job", "SELECT j.spec::text AS spec, " FATHOM_JOB_COLUMNS
+                                              "FROM job j " FATHOM_JOB_JOINS "WHERE j.id = $1"};
+
+// pg_column_size is what the value takes in storage, compressed: cheap, and near enough for a bound.
+const char* const kSelectJobs =
+    "SELECT (CASE WHEN pg_column_size(j.spec) > 65536 THEN j.spec - 'files' - 'script' ELSE j.spec END)::text AS "
+    "spec, " FATHOM_JOB_COLUMNS "FROM job j " FATHOM_JOB_JOINS
+    "WHERE ($1 = 'all' OR j.label = $1) AND ($2 = '' OR j.state = $2) AND ($3 = '' OR j.project = $3) "
+    "AND ($4 = '' OR j.submitted_by = $4) AND ($5 = '' OR j.id < $5) ORDER BY j.id DESC LIMIT $6";
+
+JobRecord to_job_record(const pqxx::row& row)
+{
+    JobRecord job;
+    job.id = {row["id"].as<std::string>()};
+    job.label = row["label"].as<std::string>();
+    job.name = row["name"].as<std::string>();
+    job.project = row["project"].as<std::string>();
+    job.job_type = row["job_type"].as<std::string>();
+    job.spec = row["spec"].as<std::string>();
+    job.state = row["state"].as<std::string>();
+    job.version = row["version"].as<std::int64_t>();
+    job.submitted_at = to_timestamp(row["submitted_at"]);
+    job.submitted_by = row["submitted_by"].as<std::string>();
+    job.state_changed_at = to_timestamp(row["state_changed_at"]);
+    job.waiting_reason = row["waiting_reason"].as<std::string>();
+    job.exit_code = optional_of<std::int64_t>(row["exit_code"]);
+    job.end_reason = row["end_reason"].as<std::string>();
+    job.started_at = to_optional_timestamp(row["started_at"]);
+    job.ended_at = to_optional_timestamp(row["ended_at"]);
+    job.run_s = optional_of<double>(row["run_s"]);
+    if (!row["a_id"].is_null()) job.attempt = to_attempt_record(row);
+    if (row["has_prediction"].as<bool>()) {
+        job.predicted = PredictedRecord{.run_s = optional_of<double>(row["p_run_s"]),
+                                        .low_s = optional_of<double>(row["p_low_s"]),
+                                        .high_s = optional_of<double>(row["p_high_s"]),
+                                        .wait_s = optional_of<double>(row["p_wait_s"])};
+    }
+    return job;
+}
+
+} // namespace fathom::server

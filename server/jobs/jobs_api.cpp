@@ -1,0 +1,153 @@
+#include "server/jobs/jobs_api.hpp"
+
+#include "server/api/render_page.hpp"
+#include "server/jobs/job_requests.hpp"
+
+namespace fathom::server {
+namespace {
+
+const Error kNoSuchJob{Errc::kNotFound, "there is no such job"};
+
+StoredAnswer render_one(const std::vector<JobRecord>& jobs)
+{
+    return {201, job_text(jobs.front()), "/api/v1/jobs/" + jobs.front().id.value};
+}
+
+StoredAnswer render_many(const std::vector<JobRecord>& jobs)
+{
+    std::string text = "{\"items\":[";
+    for (const JobRecord& job : jobs) {
+        if (&job != &jobs.front()) text += ',';
+        text += job_text(job);
+    }
+    return {201, text + "]}", ""};
+}
+
+net::Response to_response(StoredAnswer answer)
+{
+    net::Response response = net::json_response(answer.status, std::move(answer.body));
+    if (!answer.location.empty()) response.headers["Location"] = std::move(answer.location);
+    return response;
+}
+
+net::Response job_response(int status, const JobRecord& job)
+{
+    net::Response response = net::json_response(status, job_text(job));
+    response.headers["ETag"] = etag(job.version);
+    return response;
+}
+
+asio::awaitable<net::Response> submit_with_key(JobsService* jobs, Call call, IdempotencyKey key, SubmitRequest request)
+{
+    const std::string request_id = call.request.request_id;
+    const JobsService::Render render = request.batch == JobsService::Batch::kOne ? render_one : render_many;
+    Result<std::vector<JobSpec>> admitted = co_await jobs->admit(std::move(request.specs), request.batch);
+    if (!admitted) {
+        Result<StoredAnswer> earlier = co_await jobs->find_answer(std::move(key));
+        if (earlier) co_return replay(*earlier);
+        if (earlier.error().code == Errc::kConflict) co_return net::problem(earlier.error(), request_id);
+        co_return net::problem(admitted.error(), request_id);
+    }
+    Result<JobsService::OnceAnswer> once =
+        co_await jobs->submit_once(std::move(key), std::move(*admitted), call.principal.token_id.value, render);
+    if (!once) co_return net::problem(once.error(), request_id);
+    if (once->is_replay) co_return replay(once->answer);
+    co_return to_response(std::move(once->answer));
+}
+
+asio::awaitable<net::Response> submit(JobsService* jobs, Call call)
+{
+    const std::string request_id = call.request.request_id;
+    const Result<Json> body = call.json();
+    if (!body) co_return net::problem(body.error(), request_id);
+    Result<SubmitRequest> request = parse_submit_request(*body);
+    if (!request) co_return net::problem(request.error(), request_id);
+    Result<std::optional<IdempotencyKey>> key = read_idempotency_key(call);
+    if (!key) co_return net::problem(key.error(), request_id);
+    if (*key) co_return co_await submit_with_key(jobs, std::move(call), std::move(**key), std::move(*request));
+
+    const JobsService::Batch batch = request->batch;
+    Result<std::vector<JobSpec>> admitted = co_await jobs->admit(std::move(request->specs), batch);
+    if (!admitted) co_return net::problem(admitted.error(), request_id);
+    const std::string& owner = call.principal.token_id.value;
+    if (batch == JobsService::Batch::kMany) {
+        const Result<std::vector<JobRecord>> records = co_await jobs->submit_all(std::move(*admitted), owner);
+        if (!records) co_return net::problem(records.error(), request_id);
+        co_return to_response(render_many(*records));
+    }
+    const Result<JobRecord> record = co_await jobs->submit(std::move(admitted->front()), owner);
+    if (!record) co_return net::problem(record.error(), request_id);
+    net::Response response = job_response(201, *record);
+    response.headers["Location"] = "/api/v1/jobs/" + record->id.value;
+    co_return response;
+}
+
+asio::awaitable<net::Response> list_jobs(JobsService* jobs, Call call)
+{
+    const std::string request_id = call.request.request_id;
+    Result<PageRequest> page = parse_page_request(call.request, {"label", "state", "project"});
+    if (!page) co_return net::problem(page.error(), request_id);
+    Result<JobFilter> filter = parse_job_filter(call.request);
+    if (!filter) co_return net::problem(filter.error(), request_id);
+    filter->owner = owner_filter(call.principal);
+    const Result<Page<JobRecord>> found = co_await jobs->list(std::move(*filter), page->size, std::move(page->after));
+    if (!found) co_return net::problem(found.error(), request_id);
+    co_return render_page(*found);
+}
+
+asio::awaitable<net::Response> get_job(JobsService* jobs, Call call)
+{
+    const std::optional<JobId> id = JobId::parse(call.request.path_params["id"]);
+    if (!id) co_return net::problem(kNoSuchJob, call.request.request_id);
+    const Result<JobRecord> job = co_await jobs->get(*id, call.principal);
+    if (!job) co_return net::problem(job.error(), call.request.request_id);
+    co_return job_response(200, *job);
+}
+
+asio::awaitable<net::Response> cancel_job(JobsService* jobs, Call call)
+{
+    const std::optional<JobId> id = JobId::parse(call.request.path_params["id"]);
+    if (!id) co_return net::problem(kNoSuchJob, call.request.request_id);
+    const net::Request& request = call.request;
+    const JobsService::VersionCheck check = [&request](std::int64_t version) {
+        return if_match_allows(request, version);
+    };
+    const Result<JobsService::CancelAnswer> answer = co_await jobs->cancel(*id, call.principal, check);
+    if (!answer) co_return net::problem(answer.error(), call.request.request_id);
+    if (answer->is_stale) co_return precondition_failed(call.request);
+    co_return job_response(202, answer->job.value());
+}
+
+asio::awaitable<net::Response> get_log(JobsService* jobs, Database* database, Call call)
+{
+    Result<LogRequest> request = parse_log_request(call.request);
+    if (!request) co_return net::problem(request.error(), call.request.request_id);
+    // The rights are checked before the first byte: after it there is no status to say no with.
+    const Result<JobRecord> job = co_await jobs->get(request->job, call.principal);
+    if (!job) co_return net::problem(job.error(), call.request.request_id);
+    net::Response response;
+    response.headers["Content-Type"] = "text/plain; charset=utf-8";
+    response.headers["Cache-Control"] = "no-store";
+    response.stream = [database, wanted = std::move(*request)](std::shared_ptr<net::BodyWriter> writer) {
+        return stream_log(*database, wanted, std::move(writer));
+    };
+    co_return response;
+}
+
+} // namespace
+
+void add_jobs_api(ApiRouter& api, JobsService& jobs, Database& database)
+{
+    api.add(net::Method::kPost, "/jobs", Permission::kSubmitJobs,
+            [&jobs](Call call) { return submit(&jobs, std::move(call)); });
+    api.add(net::Method::kGet, "/jobs", Permission::kReadJobs,
+            [&jobs](Call call) { return list_jobs(&jobs, std::move(call)); });
+    api.add(net::Method::kGet, "/jobs/{id}", Permission::kReadJobs,
+            [&jobs](Call call) { return get_job(&jobs, std::move(call)); });
+    api.add(net::Method::kPost, "/jobs/{id}:cancel", Permission::kSubmitJobs,
+            [&jobs](Call call) { return cancel_job(&jobs, std::move(call)); });
+    api.add(net::Method::kGet, "/jobs/{id}/logs/{stream}", Permission::kReadJobs,
+            [&jobs, &database](Call call) { return get_log(&jobs, &database, std::move(call)); });
+}
+
+} // namespace fathom::server

@@ -1,0 +1,13 @@
+#pragma once
+
+namespace fathom::server {
+
+class ApiRouter;
+class Database;
+class JobsService;
+
+/// POST /jobs, GET /jobs, GET /jobs/{id}, POST /jobs/{id}:cancel, GET /jobs/{id}/logs/{stream}. What is passed
+/// must outlive the router.
+void add_jobs_api(ApiRouter& api, JobsService& jobs, Database& database);
+
+} // namespace fathom::server

@@ -1,0 +1,226 @@
+#include "server/jobs/jobs_service.hpp"
+
+#include "core/base/log.hpp"
+#include "server/events/job_event_log.hpp"
+#include "server/routing/job_operators.hpp"
+#include "server/store/notifier.hpp"
+
+namespace fathom::server {
+namespace {
+
+const Error kNoSuchJob{Errc::kNotFound, "there is no such job"};
+
+using Queued = std::shared_ptr<const JobRecord>;
+
+Result<std::vector<Timestamp>> write_submissions(pqxx::work& transaction, std::vector<Queued>& jobs)
+{
+    const Timestamp at = insert_jobs(transaction, jobs);
+    return std::vector<Timestamp>(jobs.size(), at);
+}
+
+JobRecord submitted_at(const JobRecord& job, Timestamp at)
+{
+    JobRecord record = job;
+    record.submitted_at = record.state_changed_at = at;
+    return record;
+}
+
+std::vector<Queued> queue_up(const std::vector<JobSpec>& specs, const std::string& owner)
+{
+    std::vector<Queued> jobs;
+    jobs.reserve(specs.size());
+    for (const JobSpec& spec : specs)
+        jobs.push_back(std::make_shared<const JobRecord>(make_job_record(JobId::make(), "job", spec, owner)));
+    return jobs;
+}
+
+std::vector<JobRecord> insert_all(pqxx::work& transaction, const std::vector<Queued>& jobs)
+{
+    const Timestamp at = insert_jobs(transaction, jobs);
+    std::vector<JobRecord> records;
+    records.reserve(jobs.size());
+    for (const Queued& job : jobs)
+        records.push_back(submitted_at(*job, at));
+    return records;
+}
+
+/// One look at all jobs with one catalog.
+Result<void> check_all(std::vector<JobSpec>& specs, const CatalogSnapshot& catalog, JobsService::Batch batch)
+{
+    const auto prefix = [batch](std::size_t i) {
+        return batch == JobsService::Batch::kMany ? "[" + std::to_string(i) + "]." : std::string();
+    };
+    std::vector<FieldError> errors;
+    for (std::size_t i = 0; i < specs.size(); ++i)
+        complete_operators(specs[i], catalog, prefix(i), errors);
+    if (!errors.empty()) return Error{Errc::kInvalid, "the job does not fit the operator library", std::move(errors)};
+    std::optional<Error> infeasible;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        const Result<void> feasible = check_feasible(specs[i], catalog);
+        if (feasible) continue;
+        Error error = feasible.error();
+        for (FieldError& field : error.fields)
+            field.field = prefix(i) + field.field;
+        if (!infeasible) infeasible = Error{error.code, error.detail};
+        infeasible->fields.insert(infeasible->fields.end(), error.fields.begin(), error.fields.end());
+        // A thousand jobs that all fail alike need not all be listed.
+        if (infeasible->fields.size() > 200) break;
+    }
+    if (infeasible) return *infeasible;
+    return {};
+}
+
+} // namespace
+
+std::string owner_filter(const Principal& principal)
+{
+    return has_permission(principal.role, Permission::kReadAllJobs) ? std::string() : principal.token_id.value;
+}
+
+JobsService::JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
+                         CatalogCache& catalog, const JobCloser& closer)
+    : database_(&database), catalog_(&catalog), closer_(&closer),
+      submitted_(metrics.counter("fathom_jobs_submitted_total", "Jobs accepted from clients.")),
+      submissions_(database, executor, "submissions", metrics, write_submissions)
+{
+}
+
+asio::awaitable<Result<std::vector<JobSpec>>> JobsService::admit(std::vector<JobSpec> specs, Batch batch)
+{
+    Result<void> checked = check_all(specs, *catalog_->get(), batch);
+    if (!checked) {
+        // An operator or a center may be newer than our snapshot: nobody is refused on an old one.
+        const Result<CatalogPointer> fresh = co_await catalog_->refresh();
+        if (!fresh) co_return fresh.error();
+        checked = check_all(specs, **fresh, batch);
+    }
+    if (!checked) co_return checked.error();
+    co_return std::move(specs);
+}
+
+asio::awaitable<Result<JobRecord>> JobsService::submit(JobSpec spec, std::string owner)
+{
+    const auto job = std::make_shared<const JobRecord>(make_job_record(JobId::make(), "job", spec, std::move(owner)));
+    const Result<Timestamp> at = co_await submissions_.add(job);
+    if (!at) co_return at.error();
+    submitted_.add();
+    co_return submitted_at(*job, *at);
+}
+
+asio::awaitable<Result<std::vector<JobRecord>>> JobsService::submit_all(std::vector<JobSpec> specs, std::string owner)
+{
+    auto work = [jobs = queue_up(specs, owner)](pqxx::work& transaction) -> Result<std::vector<JobRecord>> {
+        return insert_all(transaction, jobs);
+    };
+    Result<std::vector<JobRecord>> records = co_await database_->run(std::move(work));
+    if (records) submitted_.add(static_cast<double>(records->size()));
+    co_return records;
+}
+
+asio::awaitable<Result<JobsService::OnceAnswer>>
+JobsService::submit_once(IdempotencyKey key, std::vector<JobSpec> specs, std::string owner, Render render)
+{
+    auto work = [key = std::move(key), jobs = queue_up(specs, owner),
+                 render = std::move(render)](pqxx::work& transaction) -> Result<OnceAnswer> {
+        Result<std::optional<StoredAnswer>> stored = claim_key(transaction, key);
+        if (!stored) return stored.error();
+        if (*stored) return OnceAnswer{std::move(**stored), true};
+        OnceAnswer once{render(insert_all(transaction, jobs)), false};
+        store_answer(transaction, key, once.answer);
+        return once;
+    };
+    const Result<OnceAnswer> once = co_await database_->run(std::move(work));
+    if (once && !once->is_replay) submitted_.add(static_cast<double>(specs.size()));
+    co_return once;
+}
+
+asio::awaitable<Result<StoredAnswer>> JobsService::find_answer(IdempotencyKey key)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<StoredAnswer> {
+        Result<std::optional<StoredAnswer>> stored = claim_key(transaction, key);
+        if (!stored) return stored.error();
+        if (*stored) return std::move(**stored);
+        // An error rolls the claim back.
+        return Error{Errc::kNotFound, "the key is not used yet"};
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<Page<JobRecord>>> JobsService::list(JobFilter filter, std::int64_t size, std::string after)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<Page<JobRecord>> {
+        return select_jobs(transaction, filter, size, after);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<JobRecord>> JobsService::get(JobId id, Principal principal)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<JobRecord> {
+        std::optional<JobRecord> job = select_job(transaction, id);
+        const std::string owner = owner_filter(principal);
+        if (!job || (!owner.empty() && job->submitted_by != owner)) return kNoSuchJob;
+        return std::move(*job);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<JobsService::CancelAnswer>> JobsService::cancel(JobId id, Principal principal,
+                                                                       VersionCheck check)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<CancelAnswer> {
+        return cancel_in(transaction, id, principal, check);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+Result<JobsService::CancelAnswer> JobsService::cancel_in(pqxx::work& transaction, const JobId& id,
+                                                         const Principal& principal, const VersionCheck& check) const
+{
+    const std::optional<LockedJob> job = lock_job(transaction, id);
+    const std::string owner = owner_filter(principal);
+    if (!job || (!owner.empty() && job->submitted_by != owner)) return kNoSuchJob;
+    const bool is_own = job->submitted_by == principal.token_id.value;
+    if (!is_own && !has_permission(principal.role, Permission::kCancelAnyJob))
+        return Error{Errc::kForbidden, "only its submitter or an admin may cancel this job"};
+    CancelAnswer answer;
+    answer.is_stale = !check(job->version);
+    if (answer.is_stale) return answer;
+    if (is_final(job->state))
+        return Error{Errc::kConflict, "the job has ended already: " + std::string(to_string(job->state))};
+    const Result<void> stopped = stop_job(transaction, id, *job, "cancelled by " + principal.name);
+    if (!stopped) return stopped.error();
+    answer.job = select_job(transaction, id);
+    return answer;
+}
+
+Result<void> JobsService::stop_job(pqxx::work& transaction, const JobId& id, const LockedJob& job,
+                                   const std::string& cause) const
+{
+    // With a lost center the job ends here; the agent is told to stop it should it ever come back.
+    const bool center_may_stop_it = job.attempt && job.is_attempt_sent && job.state != JobState::kLost;
+    if (center_may_stop_it) {
+        if (job.is_cancel_requested) return {};
+        update_cancel_requested(transaction, id);
+        record_job_events(transaction, {{id, job.state, cause + ": its center is told to stop it",
+                                         Json{{"attempt_id", job.attempt->value}}}});
+        notify(transaction, "dispatch", job.center_id.value);
+        return {};
+    }
+    if (!job.is_cancel_requested) update_cancel_requested(transaction, id);
+    if (job.attempt) {
+        AttemptEnd end;
+        end.attempt_id = *job.attempt;
+        end.outcome = AttemptOutcome::kCancelled;
+        end.detail = cause;
+        end.ended_at = SystemClock().now();
+        update_to_ended(transaction, end);
+    }
+    EndedJob ended;
+    ended.id = id;
+    ended.state = JobState::kCancelled;
+    ended.reason = cause;
+    return closer_->close(transaction, ended, job.label, job.attempt, Json::object());
+}
+
+} // namespace fathom::server

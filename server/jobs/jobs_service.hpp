@@ -1,0 +1,75 @@
+#pragma once
+
+#include "server/api/idempotency.hpp"
+#include "server/identity/principal.hpp"
+#include "server/jobs/job_closer.hpp"
+#include "server/jobs/jobs_store.hpp"
+#include "server/routing/catalog_cache.hpp"
+#include "server/store/group_commit.hpp"
+
+#include <functional>
+
+namespace fathom::server {
+
+/// What clients do with jobs. Thread-safe.
+class JobsService {
+  public:
+    JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, CatalogCache& catalog,
+                const JobCloser& closer);
+
+    enum class Batch { kOne, kMany };
+    /// Checks jobs against operator library and unit types, and completes their operators. Errors name their
+    /// fields, with `[i].` before them for kMany.
+    /// @error kInvalid     unknown operators, parameters out of range.
+    /// @error kInfeasible  no unit type could ever run one of them; one field error a unit type.
+    asio::awaitable<Result<std::vector<JobSpec>>> admit(std::vector<JobSpec> specs, Batch batch);
+
+    /// Queues one admitted job; many callers share a transaction.
+    asio::awaitable<Result<JobRecord>> submit(JobSpec spec, std::string owner);
+    /// Queues admitted jobs, all or nothing.
+    asio::awaitable<Result<std::vector<JobRecord>>> submit_all(std::vector<JobSpec> specs, std::string owner);
+
+    using Render = std::function<StoredAnswer(const std::vector<JobRecord>&)>;
+    struct OnceAnswer {
+        StoredAnswer answer;
+        bool is_replay{false};
+    };
+    /// The same under an idempotency key: key, jobs and answer commit together.
+    /// @error kConflict  the key was used with another request.
+    asio::awaitable<Result<OnceAnswer>> submit_once(IdempotencyKey key, std::vector<JobSpec> specs, std::string owner,
+                                                    Render render);
+    /// The answer that a key already got: a repeat gets it even if the job would be refused by now.
+    /// @error kNotFound  none yet.  kConflict  the key was used with another request.
+    asio::awaitable<Result<StoredAnswer>> find_answer(IdempotencyKey key);
+
+    asio::awaitable<Result<Page<JobRecord>>> list(JobFilter filter, std::int64_t size, std::string after);
+    /// @error kNotFound  missing, or not the caller's to see.
+    asio::awaitable<Result<JobRecord>> get(JobId id, Principal principal);
+
+    /// Whether the version that the caller saw may still be acted on (If-Match).
+    using VersionCheck = std::function<bool(std::int64_t version)>;
+    struct CancelAnswer {
+        bool is_stale{false}; ///< the version check said no; nothing was done
+        std::optional<JobRecord> job;
+    };
+    /// Cancels: at once when no center can have the job, else as soon as its center has stopped it.
+    /// @error kNotFound, kForbidden, kConflict (it has ended)
+    asio::awaitable<Result<CancelAnswer>> cancel(JobId id, Principal principal, VersionCheck check);
+
+  private:
+    Result<CancelAnswer> cancel_in(pqxx::work& transaction, const JobId& id, const Principal& principal,
+                                   const VersionCheck& check) const;
+    Result<void> stop_job(pqxx::work& transaction, const JobId& id, const LockedJob& job,
+                          const std::string& cause) const;
+
+    Database* database_;
+    CatalogCache* catalog_;
+    const JobCloser* closer_;
+    Metrics::Counter submitted_;
+    GroupCommit<std::shared_ptr<const JobRecord>, Timestamp> submissions_;
+};
+
+/// "submitted_by" that a caller's view is limited to; empty when it may see every job.
+std::string owner_filter(const Principal& principal);
+
+} // namespace fathom::server

@@ -1,0 +1,171 @@
+#include "server/jobs/jobs_store.hpp"
+
+#include "server/jobs/job_row.hpp"
+#include "server/store/column.hpp"
+#include "server/store/notifier.hpp"
+#include "server/store/sql_array.hpp"
+#include "server/store/statement.hpp"
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+// Jobs and their first events in one round trip: this statement is most of what a submission costs.
+constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
+    WITH added AS (
+        INSERT INTO job (id, label, name, project, job_type, spec, submitted_by)
+        SELECT n.id, n.label, n.name, n.project, n.job_type, n.spec::jsonb, n.submitted_by
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+             AS n (id, label, name, project, job_type, spec, submitted_by)
+        RETURNING id, submitted_by),
+    events AS (
+        INSERT INTO job_event (job_id, state, cause, evidence)
+        SELECT id, 'queued', 'submitted', jsonb_build_object('submitted_by', submitted_by) FROM added
+        RETURNING id)
+    SELECT max(id) AS event_id, now() AS at FROM events)sql"};
+
+constexpr const char* kLockJob = R"sql(
+    SELECT label, state, version, submitted_by, cancel_requested_at IS NOT NULL AS cancel_requested
+    FROM job WHERE id = $1 FOR UPDATE)sql";
+
+constexpr const char* kLockLiveAttempt = R"sql(
+    SELECT id, state, dispatched_at IS NOT NULL AS sent, center_id
+    FROM attempt WHERE job_id = $1 AND state <> 'ended' FOR UPDATE)sql";
+
+constexpr const char* kUpdateCancelRequested = R"sql(
+    UPDATE job SET cancel_requested_at = now(), version = version + 1 WHERE id = $1)sql";
+
+constexpr const char* kSelectOutputState = R"sql(
+    SELECT j.submitted_by, j.state IN ('succeeded', 'failed', 'cancelled') AS is_final,
+           (SELECT a.id FROM attempt a WHERE a.job_id = j.id ORDER BY a.epoch DESC LIMIT 1) AS attempt_id
+    FROM job j WHERE j.id = $1)sql";
+
+// The piece that holds the offset is the last one that begins at or before it.
+constexpr Statement kSelectOutput{"jobs_select_output", R"sql(
+    SELECT offset_bytes, data FROM job_output
+    WHERE attempt_id = $1 AND stream = $2
+      AND offset_bytes >= coalesce((SELECT max(offset_bytes) FROM job_output
+                                    WHERE attempt_id = $1 AND stream = $2 AND offset_bytes <= $3), 0)
+    ORDER BY offset_bytes LIMIT 8)sql"};
+
+constexpr const char* kCountOpenJobs = R"sql(
+    SELECT state, count(*) AS count FROM job WHERE state IN ('queued', 'metering') GROUP BY state
+    UNION ALL
+    SELECT state, count(*) FROM job WHERE state IN ('placed', 'dispatched', 'running', 'lost') GROUP BY state)sql";
+
+} // namespace
+
+Timestamp insert_jobs(pqxx::work& transaction, std::span<const std::shared_ptr<const JobRecord>> jobs)
+{
+    SqlArray ids;
+    SqlArray labels;
+    SqlArray names;
+    SqlArray projects;
+    SqlArray types;
+    SqlArray specs;
+    SqlArray owners;
+    for (const auto& job : jobs) {
+        ids.add(job->id.value);
+        labels.add(job->label);
+        names.add(job->name);
+        projects.add(job->project);
+        types.add(job->job_type);
+        specs.add(job->spec);
+        owners.add(job->submitted_by);
+    }
+    const pqxx::result rows = exec(transaction, kInsertJobs, ids.take(), labels.take(), names.take(), projects.take(),
+                                   types.take(), specs.take(), owners.take());
+    notify(transaction, "route", "");
+    notify(transaction, "event", rows[0]["event_id"].c_str());
+    return to_timestamp(rows[0]["at"]);
+}
+
+Page<JobRecord> select_jobs(pqxx::work& transaction, const JobFilter& filter, std::int64_t size,
+                            const std::string& after)
+{
+    std::vector<JobRecord> jobs;
+    // Unprepared on purpose: planned for these values, so that each combination of filters uses its own index.
+    for (const pqxx::row& row : transaction.exec_params(kSelectJobs, filter.label, filter.state, filter.project,
+                                                        filter.owner, after, size + 1))
+        jobs.push_back(to_job_record(row));
+    return cut_page(std::move(jobs), size, [](const JobRecord& job) { return job.id.value; });
+}
+
+std::optional<JobRecord> select_job(pqxx::work& transaction, const JobId& id)
+{
+    const pqxx::result rows = exec(transaction, kSelectJob, id.value);
+    if (rows.empty()) return std::nullopt;
+    return to_job_record(rows[0]);
+}
+
+std::optional<LockedJob> lock_job(pqxx::work& transaction, const JobId& id)
+{
+    const pqxx::result rows = transaction.exec_params(kLockJob, id.value);
+    if (rows.empty()) return std::nullopt;
+    LockedJob job;
+    job.label = rows[0]["label"].as<std::string>();
+    job.state = parse_job_state(rows[0]["state"].c_str()).value();
+    job.version = rows[0]["version"].as<std::int64_t>();
+    job.submitted_by = rows[0]["submitted_by"].as<std::string>();
+    job.is_cancel_requested = rows[0]["cancel_requested"].as<bool>();
+    const pqxx::result attempts = transaction.exec_params(kLockLiveAttempt, id.value);
+    if (attempts.empty()) return job;
+    job.attempt = AttemptId{attempts[0]["id"].as<std::string>()};
+    job.attempt_state = attempts[0]["state"].as<std::string>();
+    job.is_attempt_sent = attempts[0]["sent"].as<bool>();
+    job.center_id = {attempts[0]["center_id"].as<std::string>()};
+    return job;
+}
+
+void update_cancel_requested(pqxx::work& transaction, const JobId& id)
+{
+    transaction.exec_params0(kUpdateCancelRequested, id.value);
+}
+
+std::optional<OutputState> select_output_state(pqxx::work& transaction, const JobId& id)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectOutputState, id.value);
+    if (rows.empty()) return std::nullopt;
+    OutputState state;
+    state.submitted_by = rows[0]["submitted_by"].as<std::string>();
+    state.is_final = rows[0]["is_final"].as<bool>();
+    if (!rows[0]["attempt_id"].is_null()) state.attempt = AttemptId{rows[0]["attempt_id"].as<std::string>()};
+    return state;
+}
+
+std::vector<OutputPiece> select_output(pqxx::work& transaction, const AttemptId& attempt, const std::string& stream,
+                                       std::int64_t from_bytes)
+{
+    std::vector<OutputPiece> pieces;
+    for (const pqxx::row& row : exec(transaction, kSelectOutput, attempt.value, stream, from_bytes)) {
+        const pqxx::binarystring bytes(row["data"]);
+        pieces.push_back({row["offset_bytes"].as<std::int64_t>(), bytes.str()});
+    }
+    return pieces;
+}
+
+std::string join_output(const std::vector<OutputPiece>& pieces, std::int64_t& position)
+{
+    std::string text;
+    for (const OutputPiece& piece : pieces) {
+        const std::int64_t end = piece.offset_bytes + static_cast<std::int64_t>(piece.data.size());
+        if (end <= position) continue;
+        const std::int64_t skipped = std::max<std::int64_t>(position - piece.offset_bytes, 0);
+        text.append(piece.data, static_cast<std::size_t>(skipped));
+        position = end;
+    }
+    return text;
+}
+
+std::vector<JobCount> count_open_jobs(pqxx::work& transaction)
+{
+    std::vector<JobCount> counts;
+    for (const pqxx::row& row : transaction.exec(kCountOpenJobs))
+        counts.push_back({row["state"].as<std::string>(), row["count"].as<std::int64_t>()});
+    return counts;
+}
+
+} // namespace fathom::server

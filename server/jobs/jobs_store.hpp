@@ -1,0 +1,76 @@
+#pragma once
+
+#include "server/jobs/job_record.hpp"
+#include "server/store/page.hpp"
+#include "server/store/transaction.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+/// Rows of jobs and their output. All functions take the caller's transaction, block, and let pqxx's
+/// exceptions through to Database::run.
+namespace fathom::server {
+
+/// Adds queued jobs with their first events, and wakes the router. `jobs` is not empty.
+/// @return when they were submitted: one moment for all.
+Timestamp insert_jobs(pqxx::work& transaction, std::span<const std::shared_ptr<const JobRecord>> jobs);
+
+/// Empty texts mean any.
+struct JobFilter {
+    std::string label = "job"; ///< "all" for any
+    std::string state;
+    std::string project;
+    std::string owner;
+};
+/// Newest first; `after` is a job id. Long scripts and files are left out of the specs (over 64 KiB).
+Page<JobRecord> select_jobs(pqxx::work& transaction, const JobFilter& filter, std::int64_t size,
+                            const std::string& after);
+std::optional<JobRecord> select_job(pqxx::work& transaction, const JobId& id);
+
+/// A job and its live attempt, both locked, as far as cancelling must know them.
+struct LockedJob {
+    std::string label;
+    JobState state{JobState::kQueued};
+    std::int64_t version{};
+    std::string submitted_by;
+    bool is_cancel_requested{false};
+    std::optional<AttemptId> attempt;
+    std::string attempt_state;
+    bool is_attempt_sent{false}; ///< its order has gone out: the center may run it
+    CenterId center_id;
+};
+std::optional<LockedJob> lock_job(pqxx::work& transaction, const JobId& id);
+void update_cancel_requested(pqxx::work& transaction, const JobId& id);
+
+/// Where a reader of a job's output stands.
+struct OutputState {
+    std::string submitted_by;
+    bool is_final{false};
+    std::optional<AttemptId> attempt; ///< the newest
+};
+std::optional<OutputState> select_output_state(pqxx::work& transaction, const JobId& id);
+
+struct OutputPiece {
+    std::int64_t offset_bytes{};
+    std::string data;
+};
+/// Pieces from the one that holds `from_bytes` on, in order; a piece may begin before `from_bytes`, and pieces
+/// may overlap. About 1 MiB at most.
+std::vector<OutputPiece> select_output(pqxx::work& transaction, const AttemptId& attempt, const std::string& stream,
+                                       std::int64_t from_bytes);
+
+/// The bytes of `pieces` from `position` on, each once; moves `position` past them. Bytes that never arrived
+/// are skipped.
+std::string join_output(const std::vector<OutputPiece>& pieces, std::int64_t& position);
+
+struct JobCount {
+    std::string state;
+    std::int64_t count{};
+};
+/// How many jobs wait and live, by state. Ended ones are not counted: that would read the whole table.
+std::vector<JobCount> count_open_jobs(pqxx::work& transaction);
+
+} // namespace fathom::server

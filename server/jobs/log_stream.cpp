@@ -1,0 +1,62 @@
+#include "server/jobs/log_stream.hpp"
+
+#include "core/base/log.hpp"
+
+namespace fathom::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Output is read from its rows: a wake-up for each piece would cost more than these looks.
+constexpr auto kLookEvery = 200ms;
+
+/// One look at a job's output.
+struct LogLook {
+    bool is_final{false};
+    std::optional<AttemptId> attempt;
+    std::vector<OutputPiece> pieces;
+};
+
+Result<LogLook> look_at(pqxx::work& transaction, const LogRequest& request, std::int64_t position)
+{
+    const std::optional<OutputState> state = select_output_state(transaction, request.job);
+    if (!state) return Error{Errc::kNotFound, "there is no such job"};
+    LogLook look;
+    // The state before the pieces: when it says that the job has ended, all of them are there.
+    look.is_final = state->is_final;
+    look.attempt = state->attempt;
+    if (state->attempt) look.pieces = select_output(transaction, *state->attempt, request.stream, position);
+    return look;
+}
+
+} // namespace
+
+asio::awaitable<void> stream_log(Database& database, LogRequest request, std::shared_ptr<net::BodyWriter> writer)
+{
+    std::int64_t position = request.offset_bytes;
+    std::optional<AttemptId> shown;
+    for (;;) {
+        auto work = [&](pqxx::work& transaction) -> Result<LogLook> { return look_at(transaction, request, position); };
+        const Result<LogLook> look = co_await database.run(std::move(work));
+        if (!look) {
+            // The head has gone out: an answer that is cut short is all that can tell the client.
+            throw_exception_from_error(look.error(), BOOST_CURRENT_LOCATION);
+        }
+        // Placed anew: the output of the new attempt begins at its own start.
+        if (shown && look->attempt && *shown != *look->attempt) position = 0;
+        const bool is_same = shown == look->attempt || !shown;
+        shown = look->attempt;
+        if (!is_same) continue;
+        std::string text = join_output(look->pieces, position);
+        if (!text.empty()) {
+            const Result<void> sent = co_await writer->write(std::move(text));
+            if (!sent) co_return;
+            continue;
+        }
+        if (look->is_final || request.until == LogRequest::Until::kNow) co_return;
+        const Result<void> slept = co_await writer->sleep(kLookEvery);
+        if (!slept) co_return;
+    }
+}
+
+} // namespace fathom::server

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/net/http.hpp"
+#include "server/jobs/jobs_store.hpp"
+#include "server/store/database.hpp"
+
+#include <memory>
+#include <string>
+
+namespace fathom::server {
+
+/// Which bytes of a job's output a client wants.
+struct LogRequest {
+    JobId job;
+    std::string stream; ///< "stdout" or "stderr"
+    std::int64_t offset_bytes{};
+    enum class Until { kNow, kJobEnds } until = Until::kNow;
+};
+
+/// Writes the output of a job's newest attempt to one client: what is there, or all that comes until the job
+/// ends. Bytes go out as the job wrote them.
+asio::awaitable<void> stream_log(Database& database, LogRequest request, std::shared_ptr<net::BodyWriter> writer);
+
+} // namespace fathom::server

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "server/probing/probe_ports.hpp"
+
+namespace fathom::server {
+
+/// Queues probes as ordinary jobs with the label "probe" (M22). Thread-safe.
+class JobsProbeJobWriter final : public ProbeJobWriter {
+  public:
+    Result<void> insert_probe_job(pqxx::work& transaction, const JobId& id, const JobSpec& spec,
+                                  const std::string& submitted_by) override;
+};
+
+} // namespace fathom::server

@@ -1,0 +1,89 @@
+#include "server/routing/catalog_cache.hpp"
+
+#include "core/base/log.hpp"
+#include "server/routing/catalog_store.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Changes come in groups (an agent connects, a probe stores ten measurements): they are read once.
+constexpr auto kDebounce = 20ms;
+/// A wake-up can be lost with its connection.
+constexpr auto kReadAtLeastEvery = 30s;
+
+} // namespace
+
+CatalogCache::CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics)
+    : database_(&database), metrics_(&metrics), wake_(executor), current_(std::make_shared<CatalogSnapshot>())
+{
+}
+
+void CatalogCache::subscribe(Notifier& notifier)
+{
+    notifier.subscribe("catalog", [this](const std::string&) { wake_.wake(); });
+}
+
+Result<void> CatalogCache::load()
+{
+    auto read = [this](pqxx::work& transaction) -> Result<void> {
+        reload(transaction);
+        return {};
+    };
+    return database_->blocking_run(read);
+}
+
+void CatalogCache::start(net::TaskGroup& group)
+{
+    group.spawn(wake_.executor(), "follow_catalog", follow_changes());
+}
+
+CatalogPointer CatalogCache::get() const
+{
+    const std::scoped_lock lock(mutex_);
+    return current_;
+}
+
+asio::awaitable<Result<CatalogPointer>> CatalogCache::refresh()
+{
+    auto read = [this](pqxx::work& transaction) -> Result<CatalogPointer> { return reload(transaction); };
+    co_return co_await database_->run(read);
+}
+
+CatalogPointer CatalogCache::reload(pqxx::work& transaction)
+{
+    std::uint64_t number = 0;
+    {
+        const std::scoped_lock lock(mutex_);
+        number = ++started_reads_;
+    }
+    auto fresh = std::make_shared<const CatalogSnapshot>(select_catalog(transaction));
+    metrics_->count("fathom_catalog_reads_total", "Times the catalog snapshot was read.");
+    metrics_->set("fathom_catalog_unit_types", "Active unit types in the snapshot.",
+                  static_cast<double>(fresh->unit_types.size()));
+    const std::scoped_lock lock(mutex_);
+    if (number > current_read_) {
+        current_read_ = number;
+        current_ = fresh;
+    }
+    return fresh;
+}
+
+asio::awaitable<void> CatalogCache::follow_changes()
+{
+    for (;;) {
+        const bool woken = co_await wake_.wait(kReadAtLeastEvery);
+        if (woken) co_await net::TaskGroup::sleep(kDebounce);
+        const Result<CatalogPointer> fresh = co_await refresh();
+        if (!fresh) {
+            log_warning("catalog_not_read", {{"error", describe(fresh.error())}});
+            wake_.wake();
+            co_await net::TaskGroup::sleep(1s);
+        }
+    }
+}
+
+} // namespace fathom::server

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "core/net/task_group.hpp"
+#include "server/events/wake_signal.hpp"
+#include "server/routing/catalog_snapshot.hpp"
+#include "server/store/database.hpp"
+#include "server/store/notifier.hpp"
+
+#include <cstdint>
+#include <mutex>
+
+namespace fathom::server {
+
+/// Keeps the newest catalog snapshot in memory: read at start, and again soon after each wake-up "catalog".
+/// Thread-safe.
+class CatalogCache {
+  public:
+    CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics);
+
+    /// Before Notifier::start().
+    void subscribe(Notifier& notifier);
+    /// Reads the first snapshot. Blocks. @error as Database::run.
+    Result<void> load();
+    void start(net::TaskGroup& group);
+
+    /// Never null; empty before the first load.
+    CatalogPointer get() const;
+    /// Reads the catalog now, for those who must not decide on an old one.
+    asio::awaitable<Result<CatalogPointer>> refresh();
+    /// The same inside a transaction of the caller's. Blocks; pqxx's exceptions pass through.
+    CatalogPointer reload(pqxx::work& transaction);
+
+  private:
+    asio::awaitable<void> follow_changes();
+
+    Database* database_;
+    Metrics* metrics_;
+    WakeSignal wake_;
+    mutable std::mutex mutex_;
+    CatalogPointer current_;
+    std::uint64_t started_reads_ = 0; ///< numbers the reads, so that a slow old one does not replace a newer
+    std::uint64_t current_read_ = 0;
+};
+
+} // namespace fathom::server

@@ -1,0 +1,37 @@
+#include "server/routing/catalog_snapshot.hpp"
+
+namespace fathom::server {
+
+const OperatorVersion* CatalogSnapshot::find_operator(std::string_view id, std::int64_t version) const
+{
+    const auto found = operators.find(id);
+    if (found == operators.end()) return nullptr;
+    if (version != 0) {
+        const auto exact = found->second.find(version);
+        return exact == found->second.end() ? nullptr : &exact->second;
+    }
+    for (auto newest = found->second.rbegin(); newest != found->second.rend(); ++newest) {
+        if (!newest->second.is_withdrawn) return &newest->second;
+    }
+    return nullptr;
+}
+
+Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapshot& catalog)
+{
+    RouteRequest request;
+    request.units = spec.units;
+    for (const OperatorUse& use : spec.operators) {
+        const OperatorVersion* found = catalog.find_operator(use.id, use.version);
+        if (found == nullptr) return Error{Errc::kInvalid, "operator " + use.id + " is not in the library"};
+        const Result<double> operations = evaluate_formula(found->manifest.operation_count, use.parameters);
+        const Result<double> bytes = evaluate_formula(found->manifest.byte_count, use.parameters);
+        request.operators.push_back({.operator_id = use.id,
+                                     .parameters_key = parameters_key(use.parameters),
+                                     .count = use.count,
+                                     .operations = operations ? *operations : 0,
+                                     .bytes = bytes ? *bytes : 0});
+    }
+    return request;
+}
+
+} // namespace fathom::server

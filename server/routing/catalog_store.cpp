@@ -1,0 +1,112 @@
+#include "server/routing/catalog_store.hpp"
+
+#include "core/base/log.hpp"
+#include "server/store/column.hpp"
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace fathom::server {
+namespace {
+
+constexpr const char* kSelectUnitTypes = R"sql(
+    SELECT u.id, u.name, u.center_id, c.name AS center, u.resource_type, to_jsonb(u.operators) AS operators,
+           u.unit_count, u.cores_per_unit, c.state, c.drained
+    FROM unit_type u JOIN center c ON c.id = u.center_id
+    WHERE u.active AND c.revoked_at IS NULL
+    ORDER BY u.id)sql";
+
+constexpr const char* kCountCenters = "SELECT count(*) FROM center WHERE revoked_at IS NULL";
+
+constexpr const char* kSelectOperators = "SELECT id, version, manifest, withdrawn_at FROM operator";
+
+// One row for each unit type, operator and size: what the index measurement_newest is made for.
+constexpr const char* kSelectMeasurements = R"sql(
+    SELECT DISTINCT ON (unit_type_id, unit_count, operator_id, parameters_key)
+           unit_type_id, operator_id, parameters_key, operations, bytes, median_s, ci_low_s, ci_high_s, error,
+           tolerance, start_up_s, probe_run_id, measured_at
+    FROM measurement WHERE unit_count = 1
+    ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC)sql";
+
+std::string closed_reason(const std::string& state, bool is_drained)
+{
+    if (is_drained) return "the center is drained";
+    if (state == "suspect") return "the center is silent";
+    if (state == "lost") return "the center is lost";
+    if (state != "online") return "the center has never connected";
+    return "";
+}
+
+UnitTypeView to_view(const pqxx::row& row)
+{
+    UnitTypeView view;
+    view.id = {row["id"].as<std::string>()};
+    view.name = row["name"].as<std::string>();
+    view.center_id = {row["center_id"].as<std::string>()};
+    view.center_name = row["center"].as<std::string>();
+    view.resource_type = row["resource_type"].as<std::string>();
+    view.operators = to_json_value(row["operators"]).get<std::vector<std::string>>();
+    std::sort(view.operators.begin(), view.operators.end());
+    view.unit_count = row["unit_count"].as<std::int64_t>();
+    view.cores_per_unit = row["cores_per_unit"].as<std::int64_t>();
+    view.closed_reason = closed_reason(row["state"].as<std::string>(), row["drained"].as<bool>());
+    return view;
+}
+
+MeasuredOperator to_measured(const pqxx::row& row)
+{
+    return {.operator_id = row["operator_id"].as<std::string>(),
+            .parameters_key = row["parameters_key"].as<std::string>(),
+            .operations = row["operations"].as<double>(),
+            .bytes = row["bytes"].as<double>(),
+            .median_s = row["median_s"].as<double>(),
+            .ci_low_s = row["ci_low_s"].as<double>(),
+            .ci_high_s = row["ci_high_s"].as<double>(),
+            .error = row["error"].as<double>(),
+            .tolerance = row["tolerance"].as<double>(),
+            .start_up_s = row["start_up_s"].as<double>(),
+            .probe_run_id = row["probe_run_id"].as<std::string>(),
+            .measured_at = to_timestamp(row["measured_at"])};
+}
+
+void read_operators(pqxx::work& transaction, CatalogSnapshot& catalog)
+{
+    for (const pqxx::row& row : transaction.exec(kSelectOperators)) {
+        const auto id = row["id"].as<std::string>();
+        const auto version = row["version"].as<std::int64_t>();
+        Result<OperatorManifest> manifest = parse_operator_manifest(to_json_value(row["manifest"]));
+        if (!manifest) {
+            // Written by a newer or broken replica: the other operators still serve.
+            log_error("manifest_unreadable", {{"operator", id}, {"error", describe(manifest.error())}});
+            continue;
+        }
+        manifest->version = version;
+        catalog.operators[id][version] = {std::move(*manifest), !row["withdrawn_at"].is_null()};
+    }
+}
+
+} // namespace
+
+CatalogSnapshot select_catalog(pqxx::work& transaction)
+{
+    CatalogSnapshot catalog;
+    std::unordered_map<std::string, std::size_t> index;
+    for (const pqxx::row& row : transaction.exec(kSelectUnitTypes)) {
+        catalog.unit_types.push_back(to_view(row));
+        index[catalog.unit_types.back().id.value] = catalog.unit_types.size() - 1;
+    }
+    catalog.shapes = catalog.unit_types;
+    for (UnitTypeView& shape : catalog.shapes)
+        shape.closed_reason.clear();
+    for (const pqxx::row& row : transaction.exec(kSelectMeasurements)) {
+        const auto found = index.find(row["unit_type_id"].as<std::string>());
+        if (found != index.end()) catalog.unit_types[found->second].measured.push_back(to_measured(row));
+    }
+    read_operators(transaction, catalog);
+    catalog.center_count = transaction.exec1(kCountCenters)[0].as<std::int64_t>();
+    return catalog;
+}
+
+} // namespace fathom::server

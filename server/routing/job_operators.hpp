@@ -1,0 +1,20 @@
+#pragma once
+
+#include "server/routing/catalog_snapshot.hpp"
+
+#include <string>
+#include <vector>
+
+namespace fathom::server {
+
+/// Completes a job's operators by the library: fixes the version (0 becomes the newest), fills in default
+/// parameters. What is unknown, withdrawn or out of range is added to `errors`, its field after `prefix`.
+/// May be called again on the same spec with a newer catalog after errors.
+void complete_operators(JobSpec& spec, const CatalogSnapshot& catalog, const std::string& prefix,
+                        std::vector<FieldError>& errors);
+
+/// Whether any unit type of the network could ever run the job; centers that are only closed now count.
+/// @error kInfeasible  none: one field error a unit type ("alpha/core"), or a detail that says there is none.
+Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog);
+
+} // namespace fathom::server

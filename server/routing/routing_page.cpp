@@ -1,0 +1,267 @@
+#include "server/routing/routing_page.hpp"
+
+#include "core/base/log.hpp"
+#include "server/routing/waiting_reason.hpp"
+#include "server/store/notifier.hpp"
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+#include <set>
+
+namespace fathom::server {
+namespace {
+
+std::string place_of(const Candidate& candidate)
+{
+    return candidate.center + "/" + candidate.unit_type;
+}
+
+std::string join(const std::vector<std::string>& words)
+{
+    std::string text;
+    for (const std::string& word : words)
+        text += (text.empty() ? "" : ", ") + word;
+    return text;
+}
+
+/// Errors of one job's content must not stop the others; those of the moment end the page.
+bool is_of_the_moment(Errc code)
+{
+    return code == Errc::kUnavailable || code == Errc::kDeadline || code == Errc::kConflict || code == Errc::kInternal;
+}
+
+NewJobEvent placed_event(const JobId& job, const AttemptId& attempt, const Candidate& winner)
+{
+    NewJobEvent event;
+    event.job_id = job;
+    event.state = JobState::kPlaced;
+    event.cause = "placed at " + place_of(winner) + ": " + winner.reason;
+    event.evidence = {{"attempt_id", attempt.value},       {"center_id", winner.center_id.value},
+                      {"center", winner.center},           {"unit_type_id", winner.unit_type_id.value},
+                      {"unit_type", winner.unit_type},     {"unit_count", winner.unit_count},
+                      {"run_s", winner.prediction.run_s},  {"low_s", winner.prediction.low_s},
+                      {"high_s", winner.prediction.high_s}};
+    return event;
+}
+
+} // namespace
+
+RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, Timestamp now)
+    : settings_(&settings), cache_(&catalog), planner_(&planner), now_(now), catalog_(catalog.get()),
+      ledger_(*catalog_, {}, {})
+{
+}
+
+Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, std::int64_t limit)
+{
+    report_.next = std::move(state);
+    rebuild_ledger(transaction);
+    report_.is_done = true;
+    if (!report_.next.is_tick && !ledger_.has_free_unit()) return std::move(report_);
+    const std::vector<WaitingJob> jobs = claim_waiting_jobs(transaction, report_.next.after, limit);
+    for (const WaitingJob& job : jobs) {
+        report_.next.after = job.id.value;
+        if (!is_worth_a_look(job)) continue;
+        if (const Result<void> routed = route_job(transaction, job); !routed) {
+            const Error error = routed.error();
+            if (is_of_the_moment(error.code)) return error;
+            log_error("job_not_routed", {{"job_id", job.id.value}, {"error", describe(error)}});
+            reasons_.push_back({job.id, "cannot be routed: " + error.detail});
+        }
+    }
+    commit_placements(transaction);
+    update_waiting_reasons(transaction, reasons_);
+    record_job_events(transaction, events_);
+    // A short page is not the end when other replicas held rows; the next tick sees those.
+    const bool is_last = jobs.size() < static_cast<std::size_t>(limit);
+    report_.is_done = is_last || (!report_.next.is_tick && !ledger_.has_free_unit());
+    return std::move(report_);
+}
+
+bool RoutingPage::is_worth_a_look(const WaitingJob& job) const
+{
+    return report_.next.is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering ||
+           ledger_.has_free_unit();
+}
+
+void RoutingPage::rebuild_ledger(pqxx::work& transaction)
+{
+    const std::vector<Reservation> reserved = select_reservations(transaction);
+    ledger_ = UnitLedger(*catalog_, reserved, report_.next.planned);
+    // Decided in this page, not yet written.
+    for (const Placement& placement : placements_) {
+        const Candidate& winner = placement.decision.candidates[*placement.decision.winner];
+        ledger_.reserve({winner.unit_type_id, winner.unit_count, std::max(winner.prediction.run_s, 1.0)});
+    }
+}
+
+void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
+{
+    if (is_fresh_) return;
+    is_fresh_ = true;
+    catalog_ = cache_->reload(transaction);
+    rebuild_ledger(transaction);
+}
+
+Result<void> RoutingPage::route_job(pqxx::work& transaction, const WaitingJob& job)
+{
+    WaitingJob current = job;
+    if (job.state == JobState::kMetering) {
+        const Result<bool> finished = finish_metering(transaction, job);
+        if (!finished) return finished.error();
+        if (!*finished) return {};
+        current.is_metered = true;
+    }
+    Result<RouteRequest> request = make_route_request(job.spec, *catalog_);
+    if (!request) {
+        // The operator may be newer than our snapshot.
+        ensure_fresh_catalog(transaction);
+        request = make_route_request(job.spec, *catalog_);
+        if (!request) return request.error();
+    }
+    const bool may_meter =
+        current.label == "job" && !current.is_metered && !job.spec.operators.empty() && job.spec.metering_wait_s > 0;
+    if (may_meter) {
+        const Result<bool> metering = meter(transaction, current, *request);
+        if (!metering) return metering.error();
+        if (*metering) return {};
+    }
+    place_or_wait(current, *request);
+    return {};
+}
+
+Result<bool> RoutingPage::meter(pqxx::work& transaction, const WaitingJob& job, const RouteRequest& request)
+{
+    if (unmeasured_candidates(request, ledger_.views(), now_, settings_->metering_period).empty()) return false;
+    ensure_fresh_catalog(transaction);
+    std::vector<UnitTypeId> targets;
+    for (const std::size_t index : unmeasured_candidates(request, ledger_.views(), now_, settings_->metering_period))
+        targets.push_back(ledger_.views()[index].id);
+    if (targets.empty()) return false;
+    const Result<std::vector<ProbeRunId>> runs =
+        planner_->request_probes(transaction, job.job_type, job.spec.operators, targets);
+    if (!runs) {
+        const Error error = runs.error();
+        if (is_of_the_moment(error.code)) return error;
+        log_warning("probes_not_requested", {{"job_id", job.id.value}, {"error", describe(error)}});
+        return false;
+    }
+    if (runs->empty()) return false;
+    update_to_metering(transaction, job.id, job.spec.metering_wait_s);
+    NewJobEvent event;
+    event.job_id = job.id;
+    event.state = JobState::kMetering;
+    event.cause = "no fresh measurement of its type on " + join(unmeasured_places(request)) + ": probes first";
+    event.evidence["metering_wait_s"] = job.spec.metering_wait_s;
+    event.evidence["probe_run_ids"] = Json::array();
+    for (const ProbeRunId& run : *runs)
+        event.evidence["probe_run_ids"].push_back(run.value);
+    events_.push_back(std::move(event));
+    ++report_.metering;
+    return true;
+}
+
+Result<bool> RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job)
+{
+    auto known = pending_probes_.find(job.job_type);
+    if (known == pending_probes_.end()) {
+        const Result<bool> pending = planner_->probes_pending(transaction, job.job_type);
+        if (!pending) return pending.error();
+        known = pending_probes_.emplace(job.job_type, *pending).first;
+    }
+    const bool is_pending = known->second;
+    if (is_pending && !job.is_metering_over) return false;
+    ensure_fresh_catalog(transaction);
+    update_to_metered(transaction, job.id);
+    NewJobEvent event;
+    event.job_id = job.id;
+    event.state = JobState::kQueued;
+    event.cause = is_pending ? "its wait of " + std::to_string(job.spec.metering_wait_s) +
+                                   " s for probes is over: it is placed on what is known"
+                             : "the probes of its type have ended";
+    events_.push_back(std::move(event));
+    return true;
+}
+
+std::vector<std::string> RoutingPage::unmeasured_places(const RouteRequest& request) const
+{
+    std::vector<std::string> places;
+    for (const std::size_t index : unmeasured_candidates(request, ledger_.views(), now_, settings_->metering_period)) {
+        const UnitTypeView& view = ledger_.views()[index];
+        places.push_back(view.center_name + "/" + view.name);
+    }
+    return places;
+}
+
+void RoutingPage::place_or_wait(const WaitingJob& job, const RouteRequest& request)
+{
+    const auto began = std::chrono::steady_clock::now();
+    Decision decision = route(request, ledger_.views());
+    report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    if (!decision.winner) {
+        ++report_.waiting;
+        const std::string reason = waiting_reason_of(decision);
+        if (reason != job.waiting_reason || job.state == JobState::kMetering) reasons_.push_back({job.id, reason});
+        return;
+    }
+    const Candidate& winner = decision.candidates[*decision.winner];
+    // A job of unknown length must not look as if it took no time.
+    const double run_s = std::max(winner.prediction.run_s, 1.0);
+    const Reservation reservation{winner.unit_type_id, winner.unit_count, winner.wait_s + run_s};
+    ledger_.reserve(reservation);
+    if (decision.can_start_now) {
+        if (const auto places = unmeasured_places(request); !places.empty() && !request.operators.empty())
+            decision.assumptions.push_back("no fresh measurement of all its operators on " + join(places) +
+                                           ": placed on what is known");
+        const bool has_run_time = !request.operators.empty() && winner.prediction.unknown_operators == 0;
+        placements_.push_back({job.id, std::move(decision), has_run_time});
+        return;
+    }
+    report_.next.planned.push_back(reservation);
+    ++report_.waiting;
+    const std::string reason = waiting_reason_of(decision);
+    const bool may_refresh = report_.next.is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering;
+    if (may_refresh && reason != job.waiting_reason) reasons_.push_back({job.id, reason});
+}
+
+void RoutingPage::commit_placements(pqxx::work& transaction)
+{
+    if (placements_.empty()) return;
+    std::set<std::string> chosen;
+    for (const Placement& placement : placements_)
+        chosen.insert(placement.decision.candidates[*placement.decision.winner].unit_type_id.value);
+    FreeUnits free = lock_free_units(transaction, {chosen.begin(), chosen.end()});
+    std::vector<NewAttempt> attempts;
+    std::set<std::string> centers;
+    for (const Placement& placement : placements_) {
+        const Candidate& winner = placement.decision.candidates[*placement.decision.winner];
+        std::int64_t& units = free[winner.unit_type_id.value];
+        if (units < winner.unit_count) {
+            ++report_.conflicts;
+            continue;
+        }
+        units -= winner.unit_count;
+        NewAttempt attempt;
+        attempt.id = AttemptId::make();
+        attempt.job_id = placement.job;
+        attempt.center_id = winner.center_id;
+        attempt.unit_type_id = winner.unit_type_id;
+        attempt.unit_count = winner.unit_count;
+        if (placement.has_run_time) attempt.run_s = winner.prediction.run_s;
+        attempt.decision = to_json(placement.decision).dump();
+        log_info("job_placed", {{"job_id", placement.job.value},
+                                {"attempt_id", attempt.id.value},
+                                {"center_id", winner.center_id.value},
+                                {"unit_type_id", winner.unit_type_id.value}});
+        events_.push_back(placed_event(placement.job, attempt.id, winner));
+        centers.insert(winner.center_id.value);
+        attempts.push_back(std::move(attempt));
+    }
+    insert_attempts(transaction, attempts, settings_->replica.value);
+    report_.placed = static_cast<std::int64_t>(attempts.size());
+    for (const std::string& center : centers)
+        notify(transaction, "dispatch", center);
+}
+
+} // namespace fathom::server

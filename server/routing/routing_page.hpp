@@ -1,0 +1,83 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "server/events/job_event_log.hpp"
+#include "server/probing/probe_ports.hpp"
+#include "server/routing/catalog_cache.hpp"
+#include "server/routing/routing_store.hpp"
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fathom::server {
+
+/// What a pass of the router carries from page to page. A value: a transaction that runs again begins with the
+/// same one.
+struct PassState {
+    std::string after;                ///< id of the last job that was looked at
+    std::vector<Reservation> planned; ///< for jobs that were looked at and wait
+    bool is_tick{false};              ///< look at waiting jobs even when no unit is free
+};
+
+/// What one page did.
+struct PageReport {
+    PassState next;
+    bool is_done{false}; ///< nothing more to do in this pass
+    std::int64_t placed{};
+    std::int64_t waiting{};
+    std::int64_t metering{};
+    std::int64_t conflicts{}; ///< placements that another replica's made impossible; decided again
+    double decision_s{};      ///< time in decisions
+};
+
+struct RoutingSettings {
+    ReplicaId replica;
+    std::chrono::seconds metering_period{604800};
+};
+
+/// Routes one page of waiting jobs inside one transaction: claim, decide on a working copy, lock what was
+/// chosen, check again, write. Not thread-safe; one object for each page.
+class RoutingPage {
+  public:
+    RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, Timestamp now);
+
+    /// Blocks; pqxx's exceptions pass through. @error what the planner said, when it could not work now.
+    Result<PageReport> run(pqxx::work& transaction, PassState state, std::int64_t limit);
+
+  private:
+    /// A decision that starts its job now.
+    struct Placement {
+        JobId job;
+        Decision decision;
+        bool has_run_time{false};
+    };
+
+    Result<void> route_job(pqxx::work& transaction, const WaitingJob& job);
+    /// M10. True when the job now waits for probes.
+    Result<bool> meter(pqxx::work& transaction, const WaitingJob& job, const RouteRequest& request);
+    Result<bool> finish_metering(pqxx::work& transaction, const WaitingJob& job);
+    std::vector<std::string> unmeasured_places(const RouteRequest& request) const;
+    void place_or_wait(const WaitingJob& job, const RouteRequest& request);
+    void commit_placements(pqxx::work& transaction);
+    void rebuild_ledger(pqxx::work& transaction);
+    /// The decisions of this page must not rest on an older catalog than the probes that just ended.
+    void ensure_fresh_catalog(pqxx::work& transaction);
+    bool is_worth_a_look(const WaitingJob& job) const;
+
+    const RoutingSettings* settings_;
+    CatalogCache* cache_;
+    ProbePlanner* planner_;
+    Timestamp now_;
+    CatalogPointer catalog_;
+    bool is_fresh_ = false;
+    UnitLedger ledger_;
+    PageReport report_;
+    std::vector<Placement> placements_;
+    std::vector<WaitingReason> reasons_;
+    std::vector<NewJobEvent> events_;
+    std::map<std::string, bool> pending_probes_; ///< by job type
+};
+
+} // namespace fathom::server

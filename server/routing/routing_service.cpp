@@ -1,0 +1,210 @@
+#include "server/routing/routing_service.hpp"
+
+#include "core/base/log.hpp"
+#include "server/routing/job_operators.hpp"
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t kPageJobs = 256;
+/// A pass must end so that the next one sees what has changed; the rest waits for it.
+constexpr int kPagesPerPass = 16;
+constexpr auto kTick = 2s;
+/// Wake-ups come in bursts; and a pass may take half of the router's time at most.
+constexpr auto kShortestPause = 5ms;
+
+constexpr const char* kDecisions = "fathom_routing_decisions_total";
+constexpr const char* kDecisionsHelp = "Decisions of the router on waiting jobs, by result.";
+
+Json actual_json(const PlacementRecord& record, const Json& decision)
+{
+    if (!record.run_s) return nullptr;
+    Json predicted;
+    if (decision.is_object() && decision.contains("winner") && decision["winner"].is_number()) {
+        const Json& winner = decision["candidates"].at(decision["winner"].get<std::size_t>());
+        if (winner["prediction"].value("operators", Json::array()).size() > 0)
+            predicted = winner["prediction"]["run_s"];
+    }
+    const bool has_ratio = predicted.is_number() && predicted.get<double>() > 0;
+    return {{"run_s", *record.run_s},
+            {"wait_s", record.wait_s ? Json(*record.wait_s) : Json()},
+            {"predicted_run_s", predicted},
+            {"ratio", has_ratio ? Json(*record.run_s / predicted.get<double>()) : Json()}};
+}
+
+} // namespace
+
+RoutingService::RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
+                               const Clock& clock, CatalogCache& catalog, ProbePlanner& planner,
+                               RoutingSettings settings)
+    : database_(&database), clock_(&clock), catalog_(&catalog), planner_(&planner), settings_(std::move(settings)),
+      wake_(executor), placed_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "placed"}})),
+      waiting_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "waits"}})),
+      metering_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "metering"}})),
+      conflicts_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "conflict"}})),
+      decision_seconds_(
+          metrics.seconds_histogram("fathom_routing_decision_seconds", "Time of one decision, averaged over a page.")),
+      pass_seconds_(metrics.seconds_histogram("fathom_routing_pass_seconds", "Time of one pass of the router."))
+{
+}
+
+void RoutingService::subscribe(Notifier& notifier)
+{
+    notifier.subscribe("route", [this](const std::string&) { wake_.wake(); });
+    notifier.subscribe("catalog", [this](const std::string&) { wake_.wake(); });
+}
+
+void RoutingService::start(net::TaskGroup& group)
+{
+    group.spawn(wake_.executor(), "route_jobs", follow());
+}
+
+asio::awaitable<void> RoutingService::follow()
+{
+    auto next_tick = std::chrono::steady_clock::now();
+    for (;;) {
+        const auto began = std::chrono::steady_clock::now();
+        const bool is_tick = began >= next_tick;
+        if (is_tick) next_tick = began + kTick;
+        const Result<std::int64_t> placed = co_await run_pass(is_tick ? Pass::kTick : Pass::kWoken);
+        const auto ended = std::chrono::steady_clock::now();
+        pass_seconds_.observe(std::chrono::duration<double>(ended - began).count());
+        if (!placed) log_warning("routing_pass_failed", {{"error", describe(placed.error())}});
+        const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(ended - began);
+        const std::chrono::milliseconds pause =
+            placed ? std::clamp<std::chrono::milliseconds>(took, kShortestPause, 1s) : 1s;
+        co_await net::TaskGroup::sleep(pause);
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(next_tick - std::chrono::steady_clock::now());
+        if (left > 0ms) co_await wake_.wait(left);
+    }
+}
+
+asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
+{
+    PassState state;
+    state.is_tick = kind == Pass::kTick;
+    std::int64_t placed = 0;
+    for (int page = 0; page < kPagesPerPass; ++page) {
+        Result<PageReport> report = co_await run_page(state, kPageJobs);
+        if (!report && report.error().code == Errc::kInternal) report = co_await run_page_singly(state);
+        if (!report) co_return report.error();
+        observe(*report);
+        placed += report->placed;
+        // Another replica was quicker: look again soon, with its placements in sight.
+        if (report->conflicts > 0) wake_.wake();
+        if (report->is_done) break;
+        state = std::move(report->next);
+    }
+    co_return placed;
+}
+
+asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, std::int64_t limit)
+{
+    auto work = [this, state = std::move(state), limit](pqxx::work& transaction) -> Result<PageReport> {
+        RoutingPage page(settings_, *catalog_, *planner_, clock_->now());
+        return page.run(transaction, state, limit);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<PageReport>> RoutingService::run_page_singly(PassState state)
+{
+    PageReport total;
+    for (std::int64_t i = 0; i < kPageJobs; ++i) {
+        const Result<PageReport> report = co_await run_page(state, 1);
+        if (report) {
+            total.placed += report->placed;
+            total.waiting += report->waiting;
+            total.metering += report->metering;
+            total.conflicts += report->conflicts;
+            total.decision_s += report->decision_s;
+            total.is_done = report->is_done;
+            state = report->next;
+        } else {
+            auto find_next = [after = state.after](pqxx::work& transaction) -> Result<std::optional<JobId>> {
+                return select_next_waiting(transaction, after);
+            };
+            const Result<std::optional<JobId>> next = co_await database_->run(std::move(find_next));
+            if (!next) co_return next.error();
+            total.is_done = !next->has_value();
+            if (*next) {
+                log_error("job_not_routed", {{"job_id", (*next)->value}, {"error", describe(report.error())}});
+                state.after = (*next)->value;
+            }
+        }
+        if (total.is_done) break;
+    }
+    total.next = std::move(state);
+    co_return total;
+}
+
+void RoutingService::observe(const PageReport& report)
+{
+    placed_.add(static_cast<double>(report.placed));
+    waiting_.add(static_cast<double>(report.waiting));
+    metering_.add(static_cast<double>(report.metering));
+    conflicts_.add(static_cast<double>(report.conflicts));
+    const std::int64_t decisions = report.placed + report.waiting + report.conflicts;
+    if (decisions > 0) decision_seconds_.observe(report.decision_s / static_cast<double>(decisions));
+}
+
+asio::awaitable<Result<Json>> RoutingService::explain(JobId job, std::string owner)
+{
+    CatalogPointer catalog = catalog_->get();
+    auto work = [job, owner, catalog](pqxx::work& transaction) -> Result<Json> {
+        const std::optional<PlacementRecord> record = select_placement(transaction, job);
+        if (!record || (!owner.empty() && record->submitted_by != owner))
+            return Error{Errc::kNotFound, "there is no such job"};
+        Json decision = record->decision.empty() ? Json() : Json::parse(record->decision);
+        // Between attempts (the last one was given back) a waiting job has an old decision: it waits for a new one.
+        const bool is_waiting = record->state == "queued" || record->state == "metering";
+        if (is_waiting) {
+            const Result<JobSpec> spec = parse_job_spec(Json::parse(record->spec));
+            if (!spec) return Error{Errc::kInternal, describe(spec.error())};
+            const Result<RouteRequest> request = make_route_request(*spec, *catalog);
+            if (!request) return request.error();
+            const UnitLedger ledger(*catalog, select_reservations(transaction), {});
+            decision = to_json(route(*request, ledger.views()));
+        }
+        const bool has_attempt = record->attempt_id.has_value() && !is_waiting;
+        return Json{
+            {"job_id", job.value},
+            {"state", record->state},
+            {"attempt_id", has_attempt ? Json(*record->attempt_id) : Json()},
+            {"decided_at", has_attempt && record->decided_at ? Json(format_rfc3339(*record->decided_at)) : Json()},
+            {"decided_by", has_attempt ? Json(record->decided_by) : Json()},
+            {"actual", has_attempt ? actual_json(*record, decision) : Json()},
+            {"decision", std::move(decision)}};
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<Json>> RoutingService::preview(JobSpec spec)
+{
+    Result<CatalogPointer> catalog = catalog_->get();
+    std::vector<FieldError> errors;
+    if (complete_operators(spec, **catalog, "", errors); !errors.empty()) {
+        // The library may have grown since the snapshot was taken.
+        catalog = co_await catalog_->refresh();
+        if (!catalog) co_return catalog.error();
+        errors.clear();
+        complete_operators(spec, **catalog, "", errors);
+        if (!errors.empty()) co_return Error(Errc::kInvalid, "the job does not fit the operator library", errors);
+    }
+    auto work = [spec = std::move(spec), known = *catalog](pqxx::work& transaction) -> Result<Json> {
+        const Result<RouteRequest> request = make_route_request(spec, *known);
+        if (!request) return request.error();
+        const UnitLedger ledger(*known, select_reservations(transaction), {});
+        return Json{{"decision", to_json(route(*request, ledger.views()))}};
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+} // namespace fathom::server

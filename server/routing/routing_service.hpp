@@ -1,0 +1,51 @@
+#pragma once
+
+#include "server/routing/routing_page.hpp"
+
+namespace fathom::server {
+
+/// The router: moves waiting jobs to places. Replicas share the work through row locks; each runs this loop.
+///
+/// A pass looks at waiting jobs oldest first, page by page, one transaction a page. It runs on wake-ups "route"
+/// and "catalog", and every two seconds (a tick), which also refreshes the reasons that jobs wait for.
+class RoutingService {
+  public:
+    RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, const Clock& clock,
+                   CatalogCache& catalog, ProbePlanner& planner, RoutingSettings settings);
+
+    /// Before Notifier::start().
+    void subscribe(Notifier& notifier);
+    void start(net::TaskGroup& group);
+
+    enum class Pass { kWoken, kTick };
+    /// One pass; called by the loop, and by tests. Returns how many jobs were placed.
+    asio::awaitable<Result<std::int64_t>> run_pass(Pass kind);
+
+    /// The explanation of a job. `owner` empty: anybody's.
+    /// A job that waits is decided now, without being moved.
+    asio::awaitable<Result<Json>> explain(JobId job, std::string owner);
+    /// Where a job would go now. @error kInvalid  operators or parameters that the library does not have.
+    asio::awaitable<Result<Json>> preview(JobSpec spec);
+
+  private:
+    asio::awaitable<void> follow();
+    asio::awaitable<Result<PageReport>> run_page(PassState state, std::int64_t limit);
+    /// After a page failed: job by job, so that one that cannot be routed does not stop the others.
+    asio::awaitable<Result<PageReport>> run_page_singly(PassState state);
+    void observe(const PageReport& report);
+
+    Database* database_;
+    const Clock* clock_;
+    CatalogCache* catalog_;
+    ProbePlanner* planner_;
+    const RoutingSettings settings_;
+    WakeSignal wake_;
+    Metrics::Counter placed_;
+    Metrics::Counter waiting_;
+    Metrics::Counter metering_;
+    Metrics::Counter conflicts_;
+    Metrics::SecondsHistogram decision_seconds_;
+    Metrics::SecondsHistogram pass_seconds_;
+};
+
+} // namespace fathom::server

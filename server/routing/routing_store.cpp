@@ -1,0 +1,222 @@
+#include "server/routing/routing_store.hpp"
+
+#include "server/store/column.hpp"
+#include "server/store/sql_array.hpp"
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+// Oldest first (ids sort by time). SKIP LOCKED lets replicas route at once without waiting on each other.
+// The command is replaced: the router need not carry scripts and files about.
+constexpr const char* kClaimWaitingJobs = R"sql(
+    SELECT id, label, job_type, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
+           waiting_reason,
+           jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
+                              'metering_wait_s', spec -> 'metering_wait_s')::text AS spec
+    FROM job
+    WHERE state IN ('queued', 'metering') AND id > $1 AND cancel_requested_at IS NULL
+    ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)sql";
+
+constexpr const char* kSelectNextWaiting = R"sql(
+    SELECT id FROM job WHERE state IN ('queued', 'metering') AND id > $1 ORDER BY id LIMIT 1)sql";
+
+constexpr const char* kSelectReservations = R"sql(
+    SELECT unit_type_id, unit_count,
+           greatest(1, abs(extract(epoch FROM coalesce(expected_end_at, created_at) - now())))::float8 AS release_s
+    FROM attempt WHERE state <> 'ended')sql";
+
+// NO KEY: attempts and measurements that refer to these rows need not wait for us. In order of id, else two
+// replicas that lock the same types would deadlock.
+constexpr const char* kLockUnitTypes = R"sql(
+    SELECT u.id, u.unit_count
+    FROM unit_type u JOIN center c ON c.id = u.center_id
+    WHERE u.id = ANY ($1::text[]) AND u.active AND c.state = 'online' AND NOT c.drained AND c.revoked_at IS NULL
+    ORDER BY u.id FOR NO KEY UPDATE OF u)sql";
+
+// A statement of its own after the lock, so that it sees what the last holder of the lock committed.
+constexpr const char* kCountUnitsInUse = R"sql(
+    SELECT unit_type_id, sum(unit_count)::bigint AS in_use
+    FROM attempt WHERE state <> 'ended' AND unit_type_id = ANY ($1::text[])
+    GROUP BY unit_type_id)sql";
+
+constexpr const char* kInsertAttempts = R"sql(
+    INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, expected_end_at)
+    SELECT n.id, n.job_id, coalesce((SELECT max(a.epoch) FROM attempt a WHERE a.job_id = n.job_id), 0) + 1,
+           n.center_id, n.unit_type_id, n.unit_count, $7, now() + n.run_s * interval '1 second'
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[])
+         AS n (id, job_id, center_id, unit_type_id, unit_count, run_s))sql";
+
+constexpr const char* kInsertPlacements = R"sql(
+    INSERT INTO placement (attempt_id, job_id, decision)
+    SELECT n.attempt_id, n.job_id, n.decision::jsonb
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS n (attempt_id, job_id, decision))sql";
+
+constexpr const char* kUpdateToPlaced = R"sql(
+    UPDATE job SET state = 'placed', version = version + 1, state_changed_at = now(), waiting_reason = ''
+    WHERE id = ANY ($1::text[]))sql";
+
+constexpr const char* kUpdateWaitingReasons = R"sql(
+    UPDATE job SET waiting_reason = n.reason
+    FROM unnest($1::text[], $2::text[]) AS n (id, reason) WHERE job.id = n.id)sql";
+
+constexpr const char* kUpdateToMetering = R"sql(
+    UPDATE job SET state = 'metering', version = version + 1, state_changed_at = now(),
+                   metering_until = now() + $2 * interval '1 second',
+                   waiting_reason = 'waits for probes of its type'
+    WHERE id = $1)sql";
+
+constexpr const char* kUpdateToMetered = R"sql(
+    UPDATE job SET state = 'queued', metered = true, version = version + 1, state_changed_at = now(),
+                   waiting_reason = ''
+    WHERE id = $1)sql";
+
+constexpr const char* kSelectPlacement = R"sql(
+    SELECT j.state, j.submitted_by, j.spec::text AS spec, a.id AS attempt_id, p.decided_at, a.decided_by,
+           p.decision::text AS decision, a.run_s,
+           extract(epoch FROM a.started_at - j.submitted_at)::float8 AS wait_s
+    FROM job j
+    LEFT JOIN LATERAL (SELECT * FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
+    LEFT JOIN placement p ON p.attempt_id = a.id
+    WHERE j.id = $1)sql";
+
+/// Longer predictions are as good as endless, and must not overflow a timestamp.
+constexpr double kLongestRunSeconds = 1e8;
+
+template <class T>
+std::optional<T> optional_of(const pqxx::field& field)
+{
+    if (field.is_null()) return std::nullopt;
+    return field.as<T>();
+}
+
+WaitingJob to_waiting_job(const pqxx::row& row)
+{
+    WaitingJob job;
+    job.id = {row["id"].as<std::string>()};
+    job.label = row["label"].as<std::string>();
+    job.job_type = row["job_type"].as<std::string>();
+    job.state = parse_job_state(row["state"].c_str()).value_or(JobState::kQueued);
+    job.is_metered = row["metered"].as<bool>();
+    job.is_metering_over = row["metering_over"].as<bool>();
+    job.waiting_reason = row["waiting_reason"].as<std::string>();
+    job.spec = parse_job_spec(to_json_value(row["spec"])).value();
+    return job;
+}
+
+} // namespace
+
+std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const std::string& after, std::int64_t limit)
+{
+    std::vector<WaitingJob> jobs;
+    for (const pqxx::row& row : transaction.exec_params(kClaimWaitingJobs, after, limit))
+        jobs.push_back(to_waiting_job(row));
+    return jobs;
+}
+
+std::optional<JobId> select_next_waiting(pqxx::work& transaction, const std::string& after)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectNextWaiting, after);
+    if (rows.empty()) return std::nullopt;
+    return JobId{rows[0][0].as<std::string>()};
+}
+
+std::vector<Reservation> select_reservations(pqxx::work& transaction)
+{
+    std::vector<Reservation> reservations;
+    for (const pqxx::row& row : transaction.exec(kSelectReservations)) {
+        reservations.push_back({.unit_type_id = {row["unit_type_id"].as<std::string>()},
+                                .unit_count = row["unit_count"].as<std::int64_t>(),
+                                .release_s = row["release_s"].as<double>()});
+    }
+    return reservations;
+}
+
+FreeUnits lock_free_units(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids)
+{
+    const std::string ids = sql_array(unit_type_ids);
+    FreeUnits free;
+    for (const pqxx::row& row : transaction.exec_params(kLockUnitTypes, ids))
+        free[row["id"].as<std::string>()] = row["unit_count"].as<std::int64_t>();
+    for (const pqxx::row& row : transaction.exec_params(kCountUnitsInUse, ids)) {
+        const auto found = free.find(row["unit_type_id"].as<std::string>());
+        if (found != free.end()) found->second -= row["in_use"].as<std::int64_t>();
+    }
+    return free;
+}
+
+void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const std::string& decided_by)
+{
+    if (attempts.empty()) return;
+    SqlArray ids;
+    SqlArray centers;
+    SqlArray unit_types;
+    SqlArray unit_counts;
+    SqlArray run_times;
+    SqlArray decisions;
+    std::vector<std::string> job_ids;
+    for (const NewAttempt& attempt : attempts) {
+        ids.add(attempt.id.value);
+        job_ids.push_back(attempt.job_id.value);
+        centers.add(attempt.center_id.value);
+        unit_types.add(attempt.unit_type_id.value);
+        unit_counts.add(attempt.unit_count);
+        if (attempt.run_s)
+            run_times.add(std::min(*attempt.run_s, kLongestRunSeconds));
+        else
+            run_times.add_null();
+        decisions.add(attempt.decision);
+    }
+    const std::string id_array = ids.take();
+    const std::string job_array = sql_array(job_ids);
+    transaction.exec_params0(kInsertAttempts, id_array, job_array, centers.take(), unit_types.take(),
+                             unit_counts.take(), run_times.take(), decided_by);
+    transaction.exec_params0(kInsertPlacements, id_array, job_array, decisions.take());
+    transaction.exec_params0(kUpdateToPlaced, job_array);
+}
+
+void update_waiting_reasons(pqxx::work& transaction, const std::vector<WaitingReason>& reasons)
+{
+    if (reasons.empty()) return;
+    SqlArray ids;
+    SqlArray texts;
+    for (const WaitingReason& one : reasons) {
+        ids.add(one.id.value);
+        texts.add(one.reason);
+    }
+    transaction.exec_params0(kUpdateWaitingReasons, ids.take(), texts.take());
+}
+
+void update_to_metering(pqxx::work& transaction, const JobId& id, std::int64_t wait_s)
+{
+    transaction.exec_params0(kUpdateToMetering, id.value, wait_s);
+}
+
+void update_to_metered(pqxx::work& transaction, const JobId& id)
+{
+    transaction.exec_params0(kUpdateToMetered, id.value);
+}
+
+std::optional<PlacementRecord> select_placement(pqxx::work& transaction, const JobId& id)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectPlacement, id.value);
+    if (rows.empty()) return std::nullopt;
+    const pqxx::row row = rows[0];
+    PlacementRecord record;
+    record.job_id = id;
+    record.state = row["state"].as<std::string>();
+    record.submitted_by = row["submitted_by"].as<std::string>();
+    record.spec = row["spec"].as<std::string>();
+    record.attempt_id = optional_of<std::string>(row["attempt_id"]);
+    record.decided_at = to_optional_timestamp(row["decided_at"]);
+    record.decided_by = row["decided_by"].as<std::string>("");
+    record.decision = row["decision"].as<std::string>("");
+    record.run_s = optional_of<double>(row["run_s"]);
+    record.wait_s = optional_of<double>(row["wait_s"]);
+    return record;
+}
+
+} // namespace fathom::server

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/decide/route.hpp"
+#include "server/routing/unit_ledger.hpp"
+#include "server/store/transaction.hpp"
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+/// Rows of waiting jobs, reservations and placements. All functions take the caller's transaction, block, and
+/// let pqxx's exceptions through to Database::run. Lock order everywhere: jobs by id, then unit types by id.
+namespace fathom::server {
+
+/// A waiting job as the router claims it. Only operators, units and metering_wait_s of the spec are read.
+struct WaitingJob {
+    JobId id;
+    std::string label;
+    std::string job_type;
+    JobState state{JobState::kQueued};
+    bool is_metered{false};
+    bool is_metering_over{false}; ///< its time for metering has passed
+    std::string waiting_reason;
+    JobSpec spec;
+};
+
+/// Waiting jobs with ids above `after`, oldest first, locked for this transaction. Jobs that another replica
+/// holds are skipped.
+std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const std::string& after, std::int64_t limit);
+/// The first waiting job above `after`, not locked: to step over one that cannot be claimed.
+std::optional<JobId> select_next_waiting(pqxx::work& transaction, const std::string& after);
+
+/// The units in use, with the time in which they are expected to be free. An attempt without an expected end, or
+/// past it, is expected to take as long again as it is past it.
+std::vector<Reservation> select_reservations(pqxx::work& transaction);
+
+/// Units of one type that nobody holds. No entry: the type takes no work now.
+using FreeUnits = std::unordered_map<std::string, std::int64_t>;
+/// Locks the unit types until the transaction ends, so that no other replica can give their units away, and
+/// counts what is free.
+FreeUnits lock_free_units(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids);
+
+struct NewAttempt {
+    AttemptId id;
+    JobId job_id;
+    CenterId center_id;
+    UnitTypeId unit_type_id;
+    std::int64_t unit_count{1};
+    std::optional<double> run_s; ///< predicted; empty when unknown
+    std::string decision;        ///< JSON text
+};
+/// Adds the attempts with their placements, and moves their jobs to `placed`.
+void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const std::string& decided_by);
+
+struct WaitingReason {
+    JobId id;
+    std::string reason;
+};
+void update_waiting_reasons(pqxx::work& transaction, const std::vector<WaitingReason>& reasons);
+
+void update_to_metering(pqxx::work& transaction, const JobId& id, std::int64_t wait_s);
+/// Back to `queued`, and never metered again.
+void update_to_metered(pqxx::work& transaction, const JobId& id);
+
+/// What the explanation of a job needs.
+struct PlacementRecord {
+    JobId job_id;
+    std::string state;
+    std::string submitted_by;
+    std::string spec; ///< JSON text
+    std::optional<std::string> attempt_id;
+    std::optional<Timestamp> decided_at;
+    std::string decided_by;
+    std::string decision; ///< JSON text; empty when there is none yet
+    std::optional<double> run_s;
+    std::optional<double> wait_s; ///< from submission to start
+};
+std::optional<PlacementRecord> select_placement(pqxx::work& transaction, const JobId& id);
+
+} // namespace fathom::server
