@@ -110,10 +110,9 @@ Result<Json> run_request(const RunOptions& options)
         for (const OperatorUse& use : *uses)
             body["operators"].push_back(to_json(use));
     }
-    // What was named says what is meant, unless --selection does.
+    // Named unit types can mean nothing else.
     std::string selection = options.selection;
     if (selection.empty() && !options.units.empty()) selection = "user";
-    if (selection.empty() && !options.centers.empty()) selection = "center";
     if (selection == "user" && options.units.empty())
         return Error{Errc::kInvalid, "--selection user needs --units CENTER/TYPE"};
     if (!selection.empty()) body["selection"] = selection;
@@ -202,9 +201,9 @@ void add_run(CLI::App& noun, Invocation& invocation)
             ->allow_extra_args(false);
     run.add_option("--task", options->task, "Id of a probe task, instead of operators")->excludes(operators);
     run.add_option("--units", options->units, "Measure these unit types: CENTER/TYPE or an id, one or more");
-    run.add_option("--centers", options->centers, "Measure at these centers: names or ids, one or more");
+    run.add_option("--centers", options->centers, "Only at these centers: names or ids, one or more");
     run.add_option("--selection", options->selection,
-                   "Who picks the units: catalog (all that can run it), user (--units), center (each center)")
+                   "Who picks the units: catalog (all that can run it), user (--units), center (each center proposes)")
         ->check(CLI::IsMember({"catalog", "user", "center"}));
     run.add_option("--count", options->count, "Measure on so many units at once (default 1)")
         ->check(CLI::Range(1, 1'000'000));
