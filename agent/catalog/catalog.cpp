@@ -38,7 +38,7 @@ ProbeAbilities ask_probe_program(const AgentConfig& config)
     const Result<ProbeAbilities> abilities = output ? parse_abilities(*output) : Result<ProbeAbilities>(output.error());
     if (abilities) return *abilities;
     log_warning("probe_program_unusable",
-                {{"program", config.probe_program.string()},
+                {{"probe_program", config.probe_program.string()},
                  {"reason", describe(abilities.error())},
                  {"effect", "this center offers no operators and is not measured; set probe_program"}});
     return {};
@@ -50,7 +50,7 @@ Result<CenterOffer> survey_center(const AgentConfig& config, const Json& executo
     if (!host) return host.error();
     const ProbeAbilities abilities = ask_probe_program(config);
     for (const std::string& id : unknown_operators(config.tables, abilities)) {
-        log_warning("operator_not_available", {{"operator", id}, {"program", config.probe_program.string()}});
+        log_warning("operator_not_available", {{"operator", id}, {"probe_program", config.probe_program.string()}});
     }
     Result<UnitPlan> plan = cut_units(*host, config.tables, abilities);
     if (!plan) return plan.error();

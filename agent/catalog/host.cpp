@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
@@ -137,7 +138,8 @@ Result<Host> discover_host(const std::vector<std::int64_t>& offered)
     Host host;
     host.cores = cores_of(raw, offered.empty() ? usable : std::set<std::int64_t>(offered.begin(), offered.end()));
     host.host_cores = count_of(raw, HWLOC_OBJ_CORE);
-    host.memory_bytes = static_cast<std::int64_t>(hwloc_get_root_obj(raw)->total_memory);
+    // Not hwloc's sum over NUMA nodes: machines whose memory grows while they run report less there.
+    host.memory_bytes = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
     host.processor = processor_facts(raw);
     host.machine = machine_facts(host, raw);
     if (host.cores.empty()) return Error{Errc::kInternal, "hwloc finds no processor core on this machine"};

@@ -1,0 +1,82 @@
+#include "agent/config/agent_config.hpp"
+#include "agent/config/cpu_list.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fathom::agent {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+
+TEST(CpuList, ReadsAndWritesTheKernelsForm)
+{
+    EXPECT_THAT(parse_cpu_list("6,0-3").value(), ElementsAre(0, 1, 2, 3, 6));
+    EXPECT_TRUE(parse_cpu_list("").value().empty());
+    EXPECT_EQ(format_cpu_list(std::vector<std::int64_t>{0, 1, 2, 3, 6}), "0-3,6");
+}
+
+TEST(CpuList, RefusesAnythingElse)
+{
+    for (const char* text : {"a", "1-", "-1", "3-1", "1,", ",1", "1 2", "99999999999", "70000"}) {
+        EXPECT_FALSE(parse_cpu_list(text)) << text;
+    }
+}
+
+TEST(AgentTables, ReadsUnitTypesEnvironmentAndOperators)
+{
+    const AgentTables tables = parse_agent_tables(R"(
+        cores = "0-3"
+        [[unit_type]]
+        name = "pair"
+        cores_per_unit = 2
+        unit_count = 1
+        memory_bytes_per_unit = 1000
+        operators = ["dgemm"]
+        [[unit_type]]
+        name = "single"
+        [environment]
+        OPENBLAS_CORETYPE = "Haswell"
+        [operators]
+        cpu = ["dgemm", "fft3d"]
+    )")
+                                   .value();
+
+    ASSERT_EQ(tables.unit_types.size(), 2U);
+    EXPECT_EQ(tables.unit_types[0].cores_per_unit, 2);
+    EXPECT_THAT(tables.unit_types[0].operators, ElementsAre("dgemm"));
+    EXPECT_EQ(tables.unit_types[1].unit_count, 0);
+    EXPECT_EQ(tables.environment.at("OPENBLAS_CORETYPE"), "Haswell");
+    EXPECT_THAT(tables.operators.at("cpu"), ElementsAre("dgemm", "fft3d"));
+}
+
+TEST(AgentTables, ReportsEveryErrorWithItsKey)
+{
+    const Result<AgentTables> tables = parse_agent_tables(R"(
+        [[unit_type]]
+        name = "a"
+        cores_per_unit = 0
+        colour = "red"
+        [[unit_type]]
+        name = "a"
+        [environment]
+        X = 3
+    )");
+
+    ASSERT_FALSE(tables);
+    const Error error = tables.error();
+    for (const char* field :
+         {"unit_type[0].cores_per_unit", "unit_type[0].colour", "unit_type[1].name", "environment.X"}) {
+        EXPECT_THAT(error.fields, Contains(Field(&FieldError::field, field)));
+    }
+}
+
+TEST(AgentTables, RefusesWhatIsNotToml)
+{
+    EXPECT_FALSE(parse_agent_tables("unit_type = [[["));
+    EXPECT_FALSE(parse_agent_tables("unit_type = 3"));
+}
+
+} // namespace
+} // namespace fathom::agent

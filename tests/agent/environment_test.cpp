@@ -1,0 +1,38 @@
+#include "agent/executor/local/environment.hpp"
+#include "tests/agent/support/builders.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fathom::agent {
+namespace {
+
+TEST(JobEnvironment, TellsTheJobWhatItHolds)
+{
+    RunOrder run{test::shell_order("true"), {0, 1, 2, 3}, 4, 0, {}};
+    run.order.unit_count = 2;
+
+    const auto variables = job_environment(run, {"/work", "/programs", "nobody"});
+
+    EXPECT_EQ(variables.at("FATHOM_UNITS"), "2");
+    for (const char* name : {"FATHOM_CORES", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"}) {
+        EXPECT_EQ(variables.at(name), "4") << name;
+    }
+    EXPECT_EQ(variables.at("HOME"), "/work");
+    EXPECT_EQ(variables.at("TMPDIR"), "/work");
+    EXPECT_TRUE(variables.at("PATH").ends_with(":/programs"));
+    EXPECT_EQ(variables.at("FATHOM_JOB_ID"), run.order.job_id.value);
+}
+
+TEST(JobEnvironment, LetsTheCenterWinOverTheBaseAndTheUserOverTheCenter)
+{
+    RunOrder run{test::shell_order("true"), {0}, 1, 0, {{"OMP_NUM_THREADS", "2"}, {"OPENBLAS_CORETYPE", "Haswell"}}};
+    run.order.environment = {{"OPENBLAS_CORETYPE", "SkylakeX"}};
+
+    const auto variables = job_environment(run, {"/work", "/programs", "nobody"});
+
+    EXPECT_EQ(variables.at("OMP_NUM_THREADS"), "2");
+    EXPECT_EQ(variables.at("OPENBLAS_CORETYPE"), "SkylakeX");
+}
+
+} // namespace
+} // namespace fathom::agent

@@ -1,0 +1,266 @@
+#include "agent/executor/local/local_executor.hpp"
+#include "core/base/file.hpp"
+#include "tests/agent/support/executor_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+using test::LocalExecutorTest;
+using test::order;
+using test::shell_order;
+using test::wait_until;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST_F(LocalExecutorTest, TellsTheExitCodeAndWhatWasWritten)
+{
+    const AttemptEnd end = run(shell_order("echo out; echo err >&2; exit 3"));
+
+    EXPECT_EQ(end.outcome, AttemptOutcome::kExited);
+    EXPECT_EQ(end.exit_code, 3);
+    EXPECT_EQ(end.signal, std::nullopt);
+    EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "out\n");
+    EXPECT_EQ(output(end.attempt_id, OutputStream::kStderr), "err\n");
+    EXPECT_EQ(end.stdout_bytes, 4);
+    ASSERT_TRUE(end.started_at);
+    EXPECT_LE(*end.started_at, end.ended_at);
+    EXPECT_GT(end.max_resident_bytes, 0);
+}
+
+TEST_F(LocalExecutorTest, TellsTheSignal)
+{
+    const AttemptEnd end = run(shell_order("kill -SEGV $$"));
+
+    EXPECT_EQ(end.outcome, AttemptOutcome::kSignalled);
+    EXPECT_EQ(end.signal, SIGSEGV);
+    EXPECT_EQ(end.exit_code, std::nullopt);
+}
+
+TEST_F(LocalExecutorTest, TellsWhyAProgramCouldNotStart)
+{
+    const AttemptEnd missing = run(order({"no-such-program"}));
+    EXPECT_EQ(missing.outcome, AttemptOutcome::kFailedToStart);
+    EXPECT_THAT(missing.detail, HasSubstr("no-such-program"));
+    EXPECT_THAT(missing.detail, HasSubstr("No such file"));
+    EXPECT_FALSE(missing.started_at);
+
+    EXPECT_THAT(run(order({"/etc/passwd"})).detail, HasSubstr("Permission denied"));
+}
+
+TEST_F(LocalExecutorTest, CountsWallAndProcessorTimeOfAllProcesses)
+{
+    const AttemptEnd end = run(shell_order("(i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done) & wait; sleep 0.2"));
+
+    EXPECT_GE(end.run_s, 0.2);
+    EXPECT_GT(end.cpu_s, 0.01);
+    EXPECT_LT(end.cpu_s, end.run_s + 0.1);
+}
+
+TEST_F(LocalExecutorTest, EndsTheWholeTreeAtTheWallLimitAlsoDaemons)
+{
+    AttemptOrder job = shell_order("setsid sh -c 'echo $$ > daemon.pid; exec sleep 1000' & trap '' TERM; "
+                                   "while :; do sleep 0.1; done");
+    job.wall_limit_s = 1;
+    start(job);
+    const std::string daemon = wait_for_file(work(job.attempt_id) / "daemon.pid");
+    kill_soon(job.attempt_id); // its grace time would cost the test 5 s
+
+    const AttemptEnd end = wait_end(job.attempt_id);
+
+    EXPECT_EQ(end.outcome, AttemptOutcome::kWallLimit);
+    EXPECT_THAT(end.detail, HasSubstr("wall-time limit"));
+    EXPECT_NE(::kill(std::stoi(daemon), 0), 0) << "the daemon lives";
+}
+
+TEST_F(LocalExecutorTest, KillsWhatAFinishedJobLeavesBehind)
+{
+    const AttemptOrder job = shell_order("(setsid sleep 1000 & echo $! > left.pid); cp left.pid copy.pid");
+    start(job);
+    const std::string left = wait_for_file(work(job.attempt_id) / "copy.pid");
+
+    EXPECT_EQ(wait_end(job.attempt_id).exit_code, 0);
+    EXPECT_NE(::kill(std::stoi(left), 0), 0) << "it lives";
+}
+
+TEST_F(LocalExecutorTest, KeepsOutputUpToTheLimitAndCountsTheRest)
+{
+    options_.output_limit_bytes = 1000;
+
+    const AttemptEnd end = run(shell_order("head -c 300000 /dev/zero"));
+
+    EXPECT_EQ(end.stdout_bytes, 300000);
+    EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), std::string(1000, '\0'));
+}
+
+TEST_F(LocalExecutorTest, ReadsOutputWhileTheJobRuns)
+{
+    const AttemptOrder job = shell_order("echo first; sleep 1000");
+    start(job);
+
+    wait_until([&] { return output(job.attempt_id, OutputStream::kStdout) == "first\n"; }, "the first line");
+
+    EXPECT_EQ(executor().look(job.attempt_id).phase, RunPhase::kAlive);
+    EXPECT_TRUE(executor().look(job.attempt_id).started_at);
+    executor().cancel(job.attempt_id);
+    const AttemptEnd end = wait_end(job.attempt_id);
+    EXPECT_EQ(end.outcome, AttemptOutcome::kCancelled);
+    EXPECT_EQ(end.signal, SIGTERM);
+}
+
+TEST_F(LocalExecutorTest, NeverRunsWhatWasCancelledBeforeItsSupervisorCame)
+{
+    const AttemptOrder job = shell_order("touch ran");
+    std::filesystem::create_directories(options_.attempts / job.attempt_id.value);
+    executor().cancel(job.attempt_id);
+
+    start(job);
+
+    EXPECT_EQ(wait_end(job.attempt_id).outcome, AttemptOutcome::kCancelled);
+    EXPECT_FALSE(std::filesystem::exists(work(job.attempt_id) / "ran"));
+}
+
+TEST_F(LocalExecutorTest, RunsAScriptByItsFirstLineOrByTheShell)
+{
+    AttemptOrder with_line = order({});
+    with_line.script = "#!/bin/cat\nhello\n";
+    AttemptOrder without = order({});
+    without.script = "echo $((6 * 7))\n";
+
+    EXPECT_EQ(output(run(with_line).attempt_id, OutputStream::kStdout), with_line.script);
+    EXPECT_EQ(output(run(without).attempt_id, OutputStream::kStdout), "42\n");
+}
+
+TEST_F(LocalExecutorTest, GivesTheJobItsFilesFolderAndVariables)
+{
+    AttemptOrder job = shell_order("cat input.txt; umask; test \"$HOME\" = \"$PWD\" && test -w . && echo home; "
+                                   "ulimit -c; grep NoNewPrivs /proc/self/status; ls /proc/self/fd | wc -l; echo $X");
+    job.files["input.txt"] = "data\n";
+    job.environment["X"] = "from the user";
+
+    const std::string text = output(run(job).attempt_id, OutputStream::kStdout);
+
+    EXPECT_EQ(text, "data\n0077\nhome\n0\nNoNewPrivs:\t1\n4\nfrom the user\n");
+}
+
+TEST_F(LocalExecutorTest, BindsTheJobToItsProcessors)
+{
+    const std::string last = std::to_string(cpus_.back());
+
+    const AttemptEnd end = run(shell_order("grep Cpus_allowed_list /proc/self/status; nproc"), {cpus_.back()});
+
+    EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "Cpus_allowed_list:\t" + last + "\n1\n");
+}
+
+TEST_F(LocalExecutorTest, DropsRootAndHidesOtherJobs)
+{
+    if (::getuid() != 0) GTEST_SKIP() << "needs root";
+    options_.user = find_job_user("nobody").value();
+    const AttemptOrder other = shell_order("echo secret > s; sleep 1000");
+    start(other);
+    wait_for_file(work(other.attempt_id) / "s");
+
+    const AttemptEnd end = run(shell_order("id -u; id -G; cat " + (work(other.attempt_id) / "s").string() +
+                                           " || echo hidden; touch mine && echo writable"));
+
+    EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "65534\n65534\nhidden\nwritable\n");
+    struct stat facts{};
+    ASSERT_EQ(::stat(work(end.attempt_id).c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 0777U, 0700U);
+    executor().cancel(other.attempt_id);
+    wait_end(other.attempt_id);
+}
+
+TEST_F(LocalExecutorTest, HoldsTheJobToItsMemoryWhereControlGroupsWork)
+{
+    const Json controllers = executor().facts()["cgroup_controllers"];
+    if (std::find(controllers.begin(), controllers.end(), "memory") == controllers.end())
+        GTEST_SKIP() << "no memory controller here";
+    RunOrder job{
+        order({"python3", "-c", "x = bytearray(200 << 20); print(len(x))"}), {cpus_.front()}, 1, 64LL << 20U, {}};
+
+    ASSERT_TRUE(executor().start(job));
+    const AttemptEnd end = wait_end(job.order.attempt_id);
+
+    EXPECT_EQ(end.signal, SIGKILL);
+    EXPECT_THAT(end.detail, StartsWith("out of memory"));
+}
+
+TEST_F(LocalExecutorTest, NeverStartsAnAttemptTwice)
+{
+    const AttemptOrder job = shell_order("echo ran >> count; sleep 0.3");
+    for (int i = 0; i < 4; ++i)
+        start(job);
+    wait_end(job.attempt_id);
+    start(job); // also not after its end
+    ::usleep(300'000);
+
+    EXPECT_EQ(read_file(work(job.attempt_id) / "count").value(), "ran\n");
+}
+
+TEST_F(LocalExecutorTest, KillsTheJobWithItsSupervisorAndSaysThatItVanished)
+{
+    const AttemptOrder job = shell_order("echo $$ > pid; cp pid ready; exec sleep 1000");
+    start(job);
+    const int pid = std::stoi(wait_for_file(work(job.attempt_id) / "ready"));
+
+    ::kill(supervisor_of(job.attempt_id), SIGKILL);
+
+    wait_until([&] { return executor().look(job.attempt_id).phase == RunPhase::kVanished; }, "the loss");
+    wait_until([&] { return ::kill(pid, 0) != 0; }, "the job's death");
+    EXPECT_TRUE(executor().look(job.attempt_id).started_at);
+}
+
+TEST_F(LocalExecutorTest, EndsLeftoversOfALostAttempt)
+{
+    const AttemptOrder job = shell_order("setsid sleep 1000 & echo $! > left; cp left ready; sleep 1000");
+    start(job);
+    const int left = std::stoi(wait_for_file(work(job.attempt_id) / "ready"));
+    ::kill(supervisor_of(job.attempt_id), SIGKILL);
+    wait_until([&] { return executor().look(job.attempt_id).phase == RunPhase::kVanished; }, "the loss");
+
+    executor().end_leftovers(job.attempt_id);
+
+    wait_until([&] { return ::kill(left, 0) != 0; }, "the leftover's death");
+}
+
+TEST_F(LocalExecutorTest, GoesOnWhenTheProcessThatStartedItIsKilled)
+{
+    const AttemptOrder job = shell_order("sleep 0.5; echo done");
+    const pid_t agent = ::fork();
+    if (agent == 0) {
+        static_cast<void>(executor().start({job, {cpus_.front()}, 1, 0, {}}));
+        ::kill(::getpid(), SIGKILL);
+    }
+    reap(agent);
+
+    EXPECT_EQ(wait_end(job.attempt_id).exit_code, 0);
+    EXPECT_EQ(output(job.attempt_id, OutputStream::kStdout), "done\n");
+}
+
+TEST_F(LocalExecutorTest, LeavesNothingOfARemovedAttempt)
+{
+    const AttemptEnd end = run(shell_order("mkdir -p a/b; touch a/b/c; chmod 000 a"));
+
+    executor().remove(end.attempt_id);
+
+    EXPECT_TRUE(executor().known().empty());
+    EXPECT_EQ(executor().look(end.attempt_id).phase, RunPhase::kAbsent);
+}
+
+TEST(JobUser, MustExist)
+{
+    if (::getuid() != 0) GTEST_SKIP() << "needs root";
+    EXPECT_FALSE(find_job_user("no-such-user"));
+    EXPECT_FALSE(find_job_user("root").value().has_value());
+    EXPECT_TRUE(find_job_user("").value().has_value());
+}
+
+} // namespace
+} // namespace fathom::agent

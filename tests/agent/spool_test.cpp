@@ -1,0 +1,129 @@
+#include "agent/spool/spool.hpp"
+#include "tests/agent/support/builders.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+using test::shell_order;
+using test::TemporaryFolder;
+
+link::Message started_message(const AttemptId& id)
+{
+    return link::make_message(link::AttemptStarted{id, Timestamp{}, {0}, {0}, "core"});
+}
+
+TEST(Spool, KnowsAnOrderAfterTheProcessWasKilled)
+{
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "spool.db";
+    AttemptOrder order = shell_order("echo $X");
+    order.environment["X"] = "grüße";
+    const link::Message message = started_message(order.attempt_id);
+
+    const pid_t child = ::fork();
+    if (child == 0) {
+        Spool spool = Spool::open(file).value();
+        StoredAttempt attempt;
+        attempt.order = order;
+        attempt.stage = Stage::kRunning;
+        attempt.cpus = {1};
+        const std::array messages{message};
+        const bool good = spool.accept(order).value() && spool.save(attempt, messages).has_value();
+        ::kill(::getpid(), good ? SIGKILL : SIGTERM); // no destructor, no checkpoint
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_EQ(WTERMSIG(status), SIGKILL);
+
+    Spool spool = Spool::open(file).value();
+    const std::vector<StoredAttempt> attempts = spool.attempts().value();
+    ASSERT_EQ(attempts.size(), 1U);
+    EXPECT_EQ(attempts[0].order.attempt_id, order.attempt_id);
+    EXPECT_EQ(attempts[0].order.environment.at("X"), "grüße");
+    EXPECT_EQ(attempts[0].stage, Stage::kRunning);
+    EXPECT_THAT(attempts[0].cpus, testing::ElementsAre(1));
+    const std::vector<SpooledMessage> messages = spool.messages_after(0, 10).value();
+    ASSERT_EQ(messages.size(), 1U);
+    EXPECT_EQ(messages[0].text, link::encode(message));
+}
+
+TEST(Spool, TakesAnOrderOnceEvenAfterItWasForgotten)
+{
+    const TemporaryFolder folder;
+    Spool spool = Spool::open(folder.path() / "spool.db").value();
+    const AttemptOrder order = shell_order("true");
+
+    EXPECT_TRUE(spool.accept(order).value());
+    EXPECT_FALSE(spool.accept(order).value());
+    ASSERT_TRUE(spool.forget(order.attempt_id, Timestamp(std::chrono::seconds(100))));
+    EXPECT_FALSE(spool.accept(order).value());
+    EXPECT_TRUE(spool.attempts().value().empty());
+
+    ASSERT_TRUE(spool.purge(Timestamp(std::chrono::seconds(101))));
+    EXPECT_TRUE(spool.accept(order).value());
+}
+
+TEST(Spool, GivesMessagesInOrderUntilEachIsAcknowledged)
+{
+    const TemporaryFolder folder;
+    Spool spool = Spool::open(folder.path() / "spool.db").value();
+    const AttemptOrder order = shell_order("true");
+    StoredAttempt attempt;
+    attempt.order = order;
+    const std::array messages{started_message(order.attempt_id), started_message(order.attempt_id)};
+    ASSERT_TRUE(spool.accept(order).value());
+    ASSERT_TRUE(spool.save(attempt, messages));
+
+    EXPECT_EQ(spool.attempt_of(messages[1].id).value(), order.attempt_id);
+    ASSERT_TRUE(spool.acknowledge(messages[0].id));
+    ASSERT_TRUE(spool.acknowledge(MessageId::make()));
+
+    const std::vector<SpooledMessage> left = spool.messages_after(0, 10).value();
+    ASSERT_EQ(left.size(), 1U);
+    EXPECT_EQ(left[0].id, messages[1].id);
+    EXPECT_EQ(spool.message_count(order.attempt_id).value(), 1);
+}
+
+TEST(Spool, ForgetsAnAttemptTogetherWithItsMessages)
+{
+    const TemporaryFolder folder;
+    Spool spool = Spool::open(folder.path() / "spool.db").value();
+    const AttemptOrder order = shell_order("true");
+    StoredAttempt attempt;
+    attempt.order = order;
+    const std::array messages{started_message(order.attempt_id)};
+    ASSERT_TRUE(spool.accept(order).value());
+    ASSERT_TRUE(spool.save(attempt, messages));
+
+    ASSERT_TRUE(spool.forget(order.attempt_id, Timestamp{}));
+
+    EXPECT_EQ(spool.message_count().value(), 0);
+}
+
+TEST(Spool, IsReadableByItsOwnerOnly)
+{
+    const TemporaryFolder folder;
+    const Spool spool = Spool::open(folder.path() / "spool.db").value();
+    struct stat facts{};
+    ASSERT_EQ(::stat((folder.path() / "spool.db").c_str(), &facts), 0);
+
+    EXPECT_EQ(facts.st_mode & 0777U, 0600U);
+}
+
+TEST(Spool, SaysWhichFileItCannotOpen)
+{
+    const Result<Spool> spool = Spool::open("/no/such/folder/spool.db");
+
+    ASSERT_FALSE(spool);
+    EXPECT_THAT(spool.error().detail, testing::HasSubstr("/no/such/folder/spool.db"));
+}
+
+} // namespace
+} // namespace fathom::agent

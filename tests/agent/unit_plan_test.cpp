@@ -1,0 +1,130 @@
+#include "agent/jobs/unit_allocator.hpp"
+#include "tests/agent/support/builders.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fathom::agent {
+namespace {
+
+using test::core_plan;
+using test::host;
+using testing::ElementsAre;
+
+UnitCut cut(std::string name, std::int64_t cores, std::int64_t count = 0)
+{
+    UnitCut cut;
+    cut.name = std::move(name);
+    cut.cores_per_unit = cores;
+    cut.unit_count = count;
+    return cut;
+}
+
+AgentTables tables(std::vector<UnitCut> cuts)
+{
+    AgentTables tables;
+    tables.unit_types = std::move(cuts);
+    return tables;
+}
+
+TEST(UnitPlan, OffersOneUnitForEachCoreWithoutAConfig)
+{
+    const UnitPlan plan = cut_units(host(4), {}, {.operators = {"dgemm"}, .blas_core_type = "Haswell"}).value();
+
+    ASSERT_EQ(plan.size(), 1U);
+    EXPECT_EQ(plan[0].report.name, "core");
+    EXPECT_EQ(plan[0].report.unit_count, 4);
+    EXPECT_EQ(plan[0].report.memory_bytes_per_unit, 1000);
+    EXPECT_THAT(plan[0].report.operators, ElementsAre("dgemm"));
+    EXPECT_EQ(plan[0].report.facts["blas_core_type"], "Haswell");
+}
+
+TEST(UnitPlan, GivesNoCoreToTwoUnits)
+{
+    const UnitPlan plan = cut_units(host(7), tables({cut("pair", 2, 2), cut("single", 1)}), {}).value();
+
+    std::multiset<std::int64_t> used;
+    for (const UnitType& type : plan) {
+        for (const Unit& unit : type.units)
+            used.insert(unit.cpus.begin(), unit.cpus.end());
+    }
+    EXPECT_THAT(used, ElementsAre(0, 1, 2, 3, 4, 5, 6));
+    EXPECT_EQ(plan[1].report.unit_count, 3);
+}
+
+TEST(UnitPlan, KeepsAUnitWithinOneNumaNodeWhileItCan)
+{
+    // Two nodes of 3 cores: two pairs fit one node each; the third must straddle.
+    const UnitPlan plan = cut_units(host(6, 3), tables({cut("pair", 2)}), {}).value();
+
+    ASSERT_EQ(plan[0].units.size(), 3U);
+    EXPECT_THAT(plan[0].units[0].cpus, ElementsAre(0, 1));
+    EXPECT_THAT(plan[0].units[1].cpus, ElementsAre(3, 4));
+    EXPECT_THAT(plan[0].units[2].cpus, ElementsAre(2, 5));
+}
+
+TEST(UnitPlan, NamesTheKeyThatDoesNotFit)
+{
+    const Result<UnitPlan> plan = cut_units(host(4), tables({cut("a", 1, 3), cut("b", 2, 1), cut("c", 9)}), {});
+
+    ASSERT_FALSE(plan);
+    const Error error = plan.error();
+    ASSERT_EQ(error.fields.size(), 2U);
+    EXPECT_EQ(error.fields[0].field, "unit_type[1].unit_count");
+    EXPECT_EQ(error.fields[1].field, "unit_type[2].cores_per_unit");
+}
+
+TEST(UnitPlan, OffersOnlyOperatorsThatTheProbeHasAndTheConfigAllows)
+{
+    AgentTables config = tables({cut("core", 1)});
+    config.operators["cpu"] = {"dgemm", "fft3d", "unheard"};
+    config.unit_types[0].operators = {"fft3d", "spmv"};
+    const ProbeAbilities abilities{.operators = {"dgemm", "fft3d", "spmv"}, .blas_core_type = ""};
+
+    EXPECT_THAT(cut_units(host(1), config, abilities).value()[0].report.operators, ElementsAre("fft3d"));
+    EXPECT_THAT(unknown_operators(config, abilities), ElementsAre("unheard"));
+}
+
+TEST(UnitAllocator, GivesEachUnitOnceAndAgainAfterItsRelease)
+{
+    UnitAllocator units(core_plan(2));
+    const AttemptId first = AttemptId::make();
+
+    const Allocation allocation = units.allocate(first, "core", 2).value();
+    EXPECT_THAT(allocation.units, ElementsAre(0, 1));
+    EXPECT_EQ(allocation.cores, 2);
+    EXPECT_EQ(allocation.memory_bytes, 2000);
+    EXPECT_EQ(units.allocate(AttemptId::make(), "core", 1).error().code, Errc::kTooMany);
+
+    units.release(first);
+    EXPECT_THAT(units.allocate(AttemptId::make(), "core", 1).value().units, ElementsAre(0));
+}
+
+TEST(UnitAllocator, RefusesWhatThisCenterNeverHas)
+{
+    UnitAllocator units(core_plan(2));
+
+    EXPECT_EQ(units.allocate(AttemptId::make(), "gpu", 1).error().code, Errc::kNotFound);
+    EXPECT_EQ(units.allocate(AttemptId::make(), "core", 3).error().code, Errc::kInfeasible);
+}
+
+TEST(UnitAllocator, RespectsWhatIsHeldAcrossANewCut)
+{
+    UnitAllocator units(core_plan(4));
+    units.hold(AttemptId::make(), {1});
+
+    units.replace_plan(cut_units(host(4), tables({cut("pair", 2)}), {}).value());
+
+    EXPECT_THAT(units.allocate(AttemptId::make(), "pair", 1).value().cpus, ElementsAre(2, 3));
+    EXPECT_FALSE(units.allocate(AttemptId::make(), "pair", 1));
+}
+
+TEST(UnitAllocator, TakesTheTypeWithMoreFreeUnitsWhenTheCenterMayChoose)
+{
+    UnitAllocator units(cut_units(host(4), tables({cut("a", 1, 1), cut("b", 1)}), {}).value());
+
+    EXPECT_EQ(units.allocate(AttemptId::make(), "a", 1, true).value().unit_type, "b");
+    EXPECT_EQ(units.allocate(AttemptId::make(), "a", 1, false).value().unit_type, "a");
+}
+
+} // namespace
+} // namespace fathom::agent
