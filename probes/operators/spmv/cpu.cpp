@@ -39,11 +39,17 @@ class Spmv final : public ProbeOperator {
         values_ = Buffer<double>(rows_ * kPerRow);
         x_ = Buffer<double>(rows_);
         y_ = Buffer<double>(rows_);
-        row_begin_[0] = 0;
         team_.for_parts(rows_, [this](Part part) { // each thread touches first what it will read and write
+            const auto first = static_cast<std::ptrdiff_t>(part.begin * kPerRow);
+            const auto last = static_cast<std::ptrdiff_t>(part.end * kPerRow);
+            // One array after the other: pages that are touched in turn end up interleaved in memory,
+            // and reading is then about 4 % slower.
+            std::fill(values_.data() + first, values_.data() + last, 0.0);
+            std::fill(columns_.data() + first, columns_.data() + last, 0);
             for (std::size_t row = part.begin; row < part.end; ++row)
                 fill_row(row);
         });
+        row_begin_[0] = 0;
         return {};
     }
 

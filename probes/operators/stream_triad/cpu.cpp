@@ -30,11 +30,14 @@ class StreamTriad final : public ProbeOperator {
         b_ = Buffer<double>(n_);
         c_ = Buffer<double>(n_);
         team_.for_parts(n_, [this](Part part) { // each thread touches first what it will read and write
-            for (std::size_t i = part.begin; i < part.end; ++i) {
+            // One array after the other: pages touched in turn would lie interleaved in memory, as no
+            // program's arrays do.
+            for (std::size_t i = part.begin; i < part.end; ++i)
                 a_[i] = 0;
+            for (std::size_t i = part.begin; i < part.end; ++i)
                 b_[i] = random_unit(seed_, i);
+            for (std::size_t i = part.begin; i < part.end; ++i)
                 c_[i] = random_unit(seed_ + 1, i);
-            }
         });
         return {};
     }
