@@ -1,0 +1,348 @@
+#include "agent/config/cpu_list.hpp"
+#include "agent/link/enrolment.hpp"
+#include "core/base/file.hpp"
+#include "tests/agent/support/agent_process.hpp"
+#include "tests/agent/support/executor_fixture.hpp"
+#include "tests/agent/support/fake_metascheduler.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+namespace fathom::agent {
+namespace {
+
+using test::AgentProcess;
+using test::FakeMetascheduler;
+using test::shell_order;
+using test::wait_until;
+using testing::HasSubstr;
+
+template <class Body>
+bool is(const link::Message& message)
+{
+    return std::holds_alternative<Body>(message.body);
+}
+
+/// A real agent process with one unit, enrolled at a fake metascheduler.
+class AgentLink : public testing::Test {
+  protected:
+    AgentLink()
+    {
+        write_config("core");
+        token_file_ = agent_.folder() / "token";
+        ca_file_ = agent_.folder() / "ca.pem";
+        write_file(token_file_, std::string(FakeMetascheduler::kToken) + "\n", 0600).value();
+        write_file(ca_file_, server_.authority_pem()).value();
+    }
+
+    void write_config(const std::string& unit_type)
+    {
+        const std::string cpu = std::to_string(allowed_cpus().front());
+        write_file(agent_.config(), "cores = \"" + cpu + "\"\n[[unit_type]]\nname = \"" + unit_type + "\"\n").value();
+    }
+
+    int enrol(std::vector<std::string> more = {})
+    {
+        std::vector<std::string> arguments{"enrol",     "--server",        server_.address(),
+                                           "--ca",      ca_file_.string(), "--token-file",
+                                           token_file_, "--state-dir",     agent_.state_dir().string()};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return agent_.call(std::move(arguments));
+    }
+
+    void start_enrolled()
+    {
+        ASSERT_EQ(enrol(), 0) << agent_.log();
+        agent_.start();
+        wait_for_hello(1);
+    }
+
+    void wait_for_hello(std::size_t number)
+    {
+        wait_until([&] { return server_.count(is<link::Hello>) >= number; }, "a greeting");
+    }
+
+    link::Hello last_hello() const
+    {
+        link::Hello last;
+        for (const link::Message& message : server_.received()) {
+            if (const auto* hello = std::get_if<link::Hello>(&message.body)) last = *hello;
+        }
+        return last;
+    }
+
+    link::Ack wait_for_ack(const MessageId& id) const
+    {
+        const auto fits = [&](const link::Message& message) {
+            const auto* ack = std::get_if<link::Ack>(&message.body);
+            return ack != nullptr && ack->of == id;
+        };
+        return std::get<link::Ack>(server_.wait_for("an ack", fits).body);
+    }
+
+    std::size_t ends_of(const AttemptId& id) const
+    {
+        return server_.count([&](const link::Message& message) {
+            const auto* ended = std::get_if<link::AttemptEnded>(&message.body);
+            return ended != nullptr && ended->end.attempt_id == id;
+        });
+    }
+
+    FakeMetascheduler server_;
+    AgentProcess agent_;
+    std::filesystem::path token_file_;
+    std::filesystem::path ca_file_;
+};
+
+TEST_F(AgentLink, EnrolsOnceAndKeepsItsFilesSecret)
+{
+    ASSERT_EQ(enrol(), 0) << agent_.log();
+
+    for (const char* name : {"agent-key.pem", "agent-cert.pem", "ca.pem", "agent.json"}) {
+        struct stat facts{};
+        ASSERT_EQ(::stat((agent_.state_dir() / name).c_str(), &facts), 0) << name;
+        EXPECT_EQ(facts.st_mode & 0777U, 0600U) << name;
+    }
+    EXPECT_EQ(enrol(), 1);
+    EXPECT_THAT(agent_.log(), HasSubstr("--force"));
+    EXPECT_EQ(enrol({"--force"}), 0);
+}
+
+TEST_F(AgentLink, SaysWhyEnrolmentFailedAndWhatToDo)
+{
+    write_file(token_file_, "fen_wrong", 0600).value();
+
+    EXPECT_EQ(enrol(), 1);
+
+    EXPECT_THAT(agent_.log(), HasSubstr("the token is not valid"));
+    EXPECT_THAT(agent_.log(), HasSubstr("enrolment-token"));
+    EXPECT_THAT(agent_.log(), testing::Not(HasSubstr("fen_wrong")));
+    EXPECT_FALSE(std::filesystem::exists(agent_.state_dir() / "agent.json"));
+}
+
+TEST_F(AgentLink, RefusesToRunBeforeItIsEnrolled)
+{
+    EXPECT_EQ(agent_.call({"run", "--state-dir", agent_.state_dir().string()}), 1);
+    EXPECT_THAT(agent_.log(), HasSubstr("fathom-agent enrol"));
+}
+
+TEST_F(AgentLink, RunsAnOrderAndTellsItsStoryInOrder)
+{
+    start_enrolled();
+    EXPECT_EQ(last_hello().catalog.unit_types.at(0).name, "core");
+    const AttemptOrder order = shell_order("echo hello; echo oops >&2; exit 4");
+
+    const MessageId sent = server_.send(link::StartAttempt{order});
+    const auto ended = server_.wait_for_attempt<link::AttemptEnded>(order.attempt_id);
+
+    EXPECT_FALSE(wait_for_ack(sent).error);
+    EXPECT_EQ(ended.end.exit_code, 4);
+    std::vector<std::string> story;
+    for (const link::Message& message : server_.received()) {
+        if (const auto* piece = std::get_if<link::AttemptOutput>(&message.body))
+            story.push_back(piece->data);
+        else if (!is<link::Hello>(message))
+            story.emplace_back(link::type_name(message.body));
+    }
+    EXPECT_THAT(story, testing::ElementsAre("ack", "attempt_started", "hello\n", "oops\n", "attempt_ended"));
+    const auto folder = agent_.state_dir() / "attempts" / order.attempt_id.value;
+    wait_until([&] { return !std::filesystem::exists(folder); }, "the folder's removal");
+}
+
+TEST_F(AgentLink, SendsAgainWhatWasNotAcknowledged)
+{
+    start_enrolled();
+    server_.set_acknowledging(false);
+    const AttemptOrder order = shell_order("echo hello; sleep 0.5");
+    server_.send(link::StartAttempt{order});
+    server_.wait_for_attempt<link::AttemptOutput>(order.attempt_id);
+
+    server_.drop_connection();
+    server_.set_acknowledging(true);
+    wait_for_hello(2);
+    server_.wait_for_attempt<link::AttemptEnded>(order.attempt_id);
+
+    ASSERT_EQ(last_hello().inventory.size(), 1U);
+    EXPECT_EQ(last_hello().inventory[0].attempt_id, order.attempt_id);
+    std::vector<MessageId> started;
+    std::int64_t longest = 0;
+    for (const link::Message& message : server_.received()) {
+        if (is<link::AttemptStarted>(message)) started.push_back(message.id);
+        if (const auto* piece = std::get_if<link::AttemptOutput>(&message.body)) {
+            EXPECT_EQ(piece->offset_bytes, 0);
+            longest = std::max(longest, static_cast<std::int64_t>(piece->data.size()));
+        }
+    }
+    ASSERT_EQ(started.size(), 2U);
+    EXPECT_EQ(started[0], started[1]) << "the same message, not another one";
+    EXPECT_EQ(longest, 6);
+    EXPECT_EQ(ends_of(order.attempt_id), 1U);
+}
+
+TEST_F(AgentLink, RefusesWhatItCannotReadByName)
+{
+    start_enrolled();
+    const MessageId malformed = MessageId::make();
+    const MessageId unknown = MessageId::make();
+
+    server_.send_raw(R"({"v":1,"id":")" + malformed.value + R"(","type":"start_attempt","body":{}})");
+    server_.send_raw(R"({"v":1,"id":")" + unknown.value + R"(","type":"dance","body":{}})");
+    server_.send_raw("no JSON at all");
+    const MessageId out_of_place = server_.send(link::CatalogChanged{});
+
+    EXPECT_TRUE(wait_for_ack(malformed).error);
+    EXPECT_TRUE(wait_for_ack(unknown).error);
+    EXPECT_TRUE(wait_for_ack(out_of_place).error);
+    EXPECT_EQ(server_.count(is<link::Hello>), 1U) << "the connection stays";
+}
+
+TEST_F(AgentLink, CancelsWhatRunsAndWhatWaitsForUnits)
+{
+    start_enrolled();
+    const AttemptOrder running = shell_order("sleep 1000");
+    const AttemptOrder waiting = shell_order("sleep 1000");
+    server_.send(link::StartAttempt{running});
+    server_.send(link::StartAttempt{waiting});
+    server_.wait_for_attempt<link::AttemptStarted>(running.attempt_id);
+
+    server_.send(link::CancelAttempt{waiting.attempt_id, "not wanted"});
+    server_.send(link::CancelAttempt{running.attempt_id, "changed my mind"});
+    EXPECT_FALSE(wait_for_ack(server_.send(link::CancelAttempt{AttemptId::make(), "unknown"})).error);
+
+    const AttemptEnd first = server_.wait_for_attempt<link::AttemptEnded>(waiting.attempt_id).end;
+    EXPECT_EQ(first.outcome, AttemptOutcome::kCancelled);
+    EXPECT_EQ(first.detail, "not wanted");
+    EXPECT_FALSE(first.started_at);
+    const AttemptEnd second = server_.wait_for_attempt<link::AttemptEnded>(running.attempt_id).end;
+    EXPECT_EQ(second.outcome, AttemptOutcome::kCancelled);
+    EXPECT_TRUE(second.started_at);
+}
+
+TEST_F(AgentLink, SaysAtOnceWhatItCanNeverRun)
+{
+    start_enrolled();
+    AttemptOrder order = shell_order("true");
+    order.unit_count = 1000;
+
+    server_.send(link::StartAttempt{order});
+
+    const AttemptEnd end = server_.wait_for_attempt<link::AttemptEnded>(order.attempt_id).end;
+    EXPECT_EQ(end.outcome, AttemptOutcome::kFailedToStart);
+    EXPECT_THAT(end.detail, HasSubstr("1000"));
+}
+
+TEST_F(AgentLink, FindsItsJobsAgainAfterKill9AndRunsNoneTwice)
+{
+    start_enrolled();
+    const AttemptOrder order = shell_order("echo ran; sleep 1; echo done");
+    const AttemptOrder next = shell_order("echo next");
+    server_.send(link::StartAttempt{order});
+    wait_for_ack(server_.send(link::StartAttempt{next}));
+    server_.wait_for_attempt<link::AttemptStarted>(order.attempt_id);
+
+    agent_.stop(SIGKILL);
+    agent_.start();
+    wait_for_hello(2);
+    server_.send(link::StartAttempt{order}); // as a metascheduler does that missed the ack
+
+    EXPECT_EQ(server_.wait_for_attempt<link::AttemptEnded>(order.attempt_id).end.exit_code, 0);
+    EXPECT_EQ(server_.wait_for_attempt<link::AttemptEnded>(next.attempt_id).end.exit_code, 0);
+    server_.send(link::StartAttempt{order}); // too late: its end is known already
+    wait_for_ack(server_.send(link::CancelAttempt{AttemptId::make(), "a later message"}));
+    EXPECT_EQ(ends_of(order.attempt_id), 1U);
+    std::map<std::int64_t, std::string> pieces; // repeats have equal offsets
+    for (const link::Message& message : server_.received()) {
+        const auto* piece = std::get_if<link::AttemptOutput>(&message.body);
+        if (piece != nullptr && piece->attempt_id == order.attempt_id) pieces[piece->offset_bytes] = piece->data;
+    }
+    std::string output;
+    for (const auto& [offset, data] : pieces)
+        output.replace(static_cast<std::size_t>(offset), data.size(), data);
+    EXPECT_EQ(output, "ran\ndone\n");
+}
+
+TEST_F(AgentLink, ReportsWhatEndedWhileItWasAway)
+{
+    start_enrolled();
+    const AttemptOrder order = shell_order("sleep 0.4; exit 5");
+    server_.send(link::StartAttempt{order});
+    server_.wait_for_attempt<link::AttemptStarted>(order.attempt_id);
+
+    EXPECT_EQ(agent_.stop(SIGTERM), 0) << agent_.log();
+    ::usleep(600'000);
+    agent_.start();
+
+    EXPECT_EQ(server_.wait_for_attempt<link::AttemptEnded>(order.attempt_id).end.exit_code, 5);
+}
+
+TEST_F(AgentLink, ReportsALossOnceWhenNobodyWatchedTheJob)
+{
+    start_enrolled();
+    const AttemptOrder order = shell_order("sleep 1000");
+    server_.send(link::StartAttempt{order});
+    server_.wait_for_attempt<link::AttemptStarted>(order.attempt_id);
+    const auto file = agent_.state_dir() / "attempts" / order.attempt_id.value / "supervisor.json";
+
+    ::kill(Json::parse(read_file(file).value()).at("pid").get<int>(), SIGKILL);
+
+    EXPECT_EQ(server_.wait_for_attempt<link::AttemptEnded>(order.attempt_id).end.outcome, AttemptOutcome::kLost);
+    EXPECT_EQ(ends_of(order.attempt_id), 1U);
+}
+
+TEST_F(AgentLink, StopsAndForgetsAsTheGreetingSays)
+{
+    start_enrolled();
+    const AttemptOrder running = shell_order("sleep 1000");
+    const AttemptOrder ended = shell_order("true");
+    server_.send(link::StartAttempt{ended});
+    server_.wait_for_attempt<link::AttemptEnded>(ended.attempt_id);
+    server_.send(link::StartAttempt{running});
+    server_.wait_for_attempt<link::AttemptStarted>(running.attempt_id);
+
+    server_.set_welcome({"0.1.0", "ctr_x", "test-center", 1, {running.attempt_id}, {ended.attempt_id}});
+    server_.drop_connection();
+
+    EXPECT_EQ(server_.wait_for_attempt<link::AttemptEnded>(running.attempt_id).end.outcome, AttemptOutcome::kCancelled);
+}
+
+TEST_F(AgentLink, ReportsAChangedCatalogOnSighup)
+{
+    start_enrolled();
+    write_config("renamed");
+    const auto is_renamed = [](const link::Message& message) {
+        const auto* changed = std::get_if<link::CatalogChanged>(&message.body);
+        return changed != nullptr && changed->catalog.unit_types.at(0).name == "renamed";
+    };
+
+    agent_.signal(SIGHUP);
+    server_.wait_for("the new catalog", is_renamed);
+
+    write_file(agent_.config(), "cores = \"nonsense\"\n").value();
+    agent_.signal(SIGHUP);
+    wait_until([&] { return agent_.log().find("config_rejected") != std::string::npos; }, "the rejection");
+    EXPECT_EQ(server_.count(is<link::CatalogChanged>), 1U);
+}
+
+TEST_F(AgentLink, LetsNoSecondAgentUseItsFolder)
+{
+    start_enrolled();
+
+    EXPECT_EQ(agent_.call({"run", "--state-dir", agent_.state_dir().string()}), 1);
+    EXPECT_THAT(agent_.log(), HasSubstr("another fathom-agent"));
+}
+
+TEST(Renewal, IsDueAtHalfOfTheCertificatesLife)
+{
+    net::CertificateFacts facts;
+    facts.not_before = Timestamp(std::chrono::hours(0));
+    facts.not_after = Timestamp(std::chrono::hours(100));
+
+    EXPECT_FALSE(is_renewal_due(facts, Timestamp(std::chrono::hours(49))));
+    EXPECT_TRUE(is_renewal_due(facts, Timestamp(std::chrono::hours(50))));
+}
+
+} // namespace
+} // namespace fathom::agent
