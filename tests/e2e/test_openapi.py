@@ -1,0 +1,223 @@
+"""The document is well-formed, and the running server answers as it says."""
+import pytest
+import requests
+
+import openapi_check as check
+
+
+def nodes(node, path="#"):
+    """Every dictionary of the document with its place."""
+    if isinstance(node, dict):
+        yield path, node
+        for key, value in node.items():
+            yield from nodes(value, f"{path}/{key}")
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from nodes(value, f"{path}/{index}")
+
+
+# The document itself.
+
+def test_every_reference_resolves():
+    for path, node in nodes(check.document()):
+        if "$ref" in node:
+            assert check.resolve(node) is not None, path
+
+
+def test_every_schema_is_a_json_schema():
+    for name, schema in check.document()["components"]["schemas"].items():
+        check.Draft202012Validator.check_schema(schema)
+        assert schema.get("description"), f"{name} has no description"
+
+
+def test_every_operation_is_complete():
+    tags = {tag["name"] for tag in check.document()["tags"]}
+    seen = set()
+    for path, method, operation in check.operations():
+        what = f"{method} {path}"
+        assert operation.get("summary"), what
+        assert operation["operationId"] not in seen, f"{what}: operationId stands twice"
+        seen.add(operation["operationId"])
+        assert operation["tags"] and set(operation["tags"]) <= tags, what
+        assert any(status.startswith("2") for status in operation["responses"]), what
+        default = check.resolve(operation["responses"]["default"])
+        assert "application/problem+json" in default["content"], what
+
+
+def test_path_parameters_are_declared():
+    for path, method, operation in check.operations():
+        wanted = set(check.re.findall(r"\{([^}]+)\}", path))
+        declared = {check.resolve(p)["name"] for p in operation.get("parameters", [])
+                    if check.resolve(p)["in"] == "path"}
+        assert wanted == declared, f"{method} {path}"
+
+
+def test_request_examples_fit_their_schemas():
+    for path, method, operation in check.operations():
+        content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+        for name, example in content.get("examples", {}).items():
+            assert not check.schema_errors(content["schema"], example["value"]), f"{method} {path}: {name}"
+
+
+def test_the_check_notices_wrong_answers():
+    good = {"status": "ok"}
+    check.check_response("GET", "/healthz", 200, "application/json", good)
+    for status, content_type, body in [(200, "application/json", {"status": "fine"}),
+                                       (200, "text/html", good), (204, "application/json", good)]:
+        with pytest.raises(check.ContractBroken):
+            check.check_response("GET", "/healthz", status, content_type, body)
+
+
+# The running server.
+
+class Caller:
+    """Sends requests and holds every answer to the document."""
+
+    def __init__(self, network):
+        self.url, self.session = network.url, requests.Session()
+        self.session.verify = str(network.ca)
+        self.session.headers["Authorization"] = f"Bearer {network.admin_token}"
+        self.seen = set()
+
+    def __call__(self, method, path, expect=200, **arguments):
+        answer = self.session.request(method, self.url + path, timeout=60, **arguments)
+        assert answer.status_code == expect, f"{method} {path}: {answer.status_code} {answer.text}"
+        check.check_requests_response(answer)
+        self.seen.add(check.find_operation(method, path)[1]["operationId"])
+        return answer
+
+
+@pytest.fixture(scope="module")
+def call(network):
+    return Caller(network)
+
+
+A = "/api/v1"
+
+
+def test_system_routes(call):
+    for path in ("/healthz", "/readyz", "/metrics"):
+        call("GET", path)
+    assert call("GET", "/openapi.json").json() == check.document()
+
+
+def test_centers(call):
+    centers = call("GET", A + "/centers").json()["items"]
+    assert [center["name"] for center in centers] == ["alpha", "beta"]
+    alpha = call("GET", A + "/centers/alpha")
+    call("PATCH", A + "/centers/alpha", json={"drained": True}, headers={"If-Match": alpha.headers["ETag"]})
+    call("PATCH", A + "/centers/alpha", 412, json={"drained": False}, headers={"If-Match": alpha.headers["ETag"]})
+    call("PATCH", A + "/centers/alpha", json={"drained": False})
+    call("PATCH", A + "/centers/alpha", 400, json={"drained": "yes"})
+    call("GET", A + "/centers/nowhere", 404)
+    unit_types = call("GET", A + "/unit-types?center=alpha").json()["items"]
+    call("GET", A + f"/unit-types/{unit_types[0]['id']}")
+
+
+def test_enrolment_and_revocation(call):
+    order = {"center_name": "gamma", "valid_s": 60}
+    token = call("POST", A + "/enrolment-tokens", 201, json=order).json()
+    call("GET", A + "/enrolment-tokens")
+    call("POST", A + "/enrolment-tokens", 400, json={"center_name": "a/b"})
+    call("POST", A + "/agents:enrol", 400, json={"token": token["token"], "signing_request_pem": "nonsense"})
+    call("POST", A + "/agents:enrol", 401, json={"token": "fen_wrong", "signing_request_pem": "nonsense"})
+    call("POST", A + "/agents:enrol", 201, json={"token": token["token"], "signing_request_pem": signing_request()})
+    call("POST", A + "/agents:enrol", 401, json={"token": token["token"], "signing_request_pem": "nonsense"})
+    call("POST", A + "/centers/gamma:revoke")
+
+
+def signing_request():
+    import subprocess
+    return subprocess.run(
+        ["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "/dev/null",
+         "-subj", "/CN=agent"], capture_output=True, text=True, check=True).stdout
+
+
+def test_operators_and_probes(call):
+    operators = call("GET", A + "/operators").json()["items"]
+    call("GET", A + f"/operators/{operators[0]['id']}?version=1")
+    call("GET", A + f"/operators/{operators[0]['id']}?version=x", 400)
+    document = {"name": "small", "operators": [{"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}}], "repeats": 3}
+    task = call("POST", A + "/probe-tasks", 201, json={"document": document, "job_type": "small"}).json()
+    call("POST", A + "/probe-tasks", 409, json={"document": document, "job_type": "small"})
+    call("POST", A + "/probe-tasks", 400, json={"document": {"name": "x", "operators": [{"id": "no_such"}]}})
+    call("GET", A + "/probe-tasks")
+    call("GET", A + f"/probe-tasks/{task['id']}")
+    runs = call("POST", A + "/probe-runs", 201, json={"probe_task_id": task["id"]}).json()["items"]
+    assert {run["center"] for run in runs} == {"alpha", "beta"}
+    call("POST", A + "/probe-runs", 422, json={"probe_task_id": task["id"], "unit_count": 100000})
+    call("POST", A + "/probe-runs", 400, json={"selection": "user"})
+    call("GET", A + "/probe-runs?state=failed")
+    from network import wait_until
+    done = wait_until(lambda: (lambda run: run if run["state"] != "queued" else None)(
+        call("GET", A + f"/probe-runs/{runs[0]['id']}").json()), 120, "the probe run")
+    assert done["state"] == "succeeded", done["error"]
+
+
+def test_metering(call):
+    policies = call("GET", A + "/metric-policies").json()["items"]
+    call("GET", A + f"/metric-policies/{policies[0]['id']}")
+    document = {"id": "points", "kind": "intervals",
+                "figures": [{"figure": "time_s", "weight": 1, "steps": [{"below": 1, "points": 100}, {"points": 10}]}]}
+    call("POST", A + "/metric-policies", 201, json={"document": document})
+    call("POST", A + "/metric-policies", 400, json={"document": {"id": "points"}})
+    call("POST", A + "/metric-policies/points:activate", json={})
+    scores = call("GET", A + "/scores?policy=points@1&page_size=1").json()
+    assert scores["items"]
+    call("GET", A + "/scores?policy=no_such", 400)
+    call("POST", A + f"/metric-policies/{policies[0]['id']}:activate")
+    call("GET", A + "/scores?operator=dgemm")
+
+
+def test_jobs(call):
+    job = call("POST", A + "/jobs", 201, json={"command": ["/bin/echo", "hello"]}).json()
+    call("POST", A + "/jobs", 201, json=[{"command": ["/bin/true"]}, {"script": "#!/bin/sh\nexit 3\n"}])
+    call("POST", A + "/jobs", 400, json={"command": ["/bin/true"], "surplus": 1})
+    call("POST", A + "/jobs", 422, json={"command": ["/bin/true"], "units": {"count": 100000, "max": 100000}})
+    call("POST", A + "/placements:preview", json={"command": ["/bin/true"], "operators": [{"id": "dgemm"}]})
+    text = call("GET", A + f"/jobs/{job['id']}/logs/stdout?follow=true").text
+    assert text == "hello\n"
+    call("GET", A + "/jobs?label=all")
+    call("GET", A + f"/jobs/{job['id']}")
+    call("GET", A + f"/jobs/{job['id']}/events")
+    call("GET", A + f"/jobs/{job['id']}/placement")
+    call("POST", A + f"/jobs/{job['id']}:cancel", 409)
+    sleeper = call("POST", A + "/jobs", 201, json={"command": ["/bin/sleep", "600"]}).json()
+    call("POST", A + f"/jobs/{sleeper['id']}:cancel", 202)
+    call("GET", A + "/jobs/job_wrong", 404)
+
+
+def test_tokens(call):
+    token = call("POST", A + "/tokens", 201, json={"name": "t", "role": "viewer", "valid_s": 60}).json()
+    call("GET", A + "/tokens")
+    call("DELETE", A + f"/tokens/{token['id']}", 204)
+    call("POST", A + "/tokens", 400, json={"name": "t", "role": "king"})
+
+
+def test_a_repeated_post_is_replayed(call):
+    headers = {"Idempotency-Key": "openapi-once"}
+    first = call("POST", A + "/jobs", 201, json={"command": ["/bin/true"]}, headers=headers)
+    again = call("POST", A + "/jobs", 201, json={"command": ["/bin/true"]}, headers=headers)
+    assert again.json()["id"] == first.json()["id"]
+    assert again.headers["Idempotent-Replayed"] == "true"
+    call("POST", A + "/jobs", 409, json={"command": ["/bin/false"]}, headers=headers)
+
+
+def test_events(call):
+    with call.session.get(call.url + A + "/events", stream=True, timeout=60, headers={"Last-Event-ID": "0"}) as answer:
+        assert answer.headers["Content-Type"].startswith("text/event-stream")
+        data = next(line for line in answer.iter_lines(decode_unicode=True) if line.startswith("data:"))
+    schema = {"$ref": "#/components/schemas/JobEvent"}
+    assert not check.schema_errors(schema, check.yaml.safe_load(data[len("data:"):]))
+    call.seen.add("streamEvents")
+
+
+def test_strangers_are_refused(network):
+    answer = requests.get(network.url + A + "/centers", verify=str(network.ca), timeout=60)
+    assert answer.status_code == 401
+    check.check_requests_response(answer)
+
+
+def test_every_operation_was_held_to_the_document(call):
+    everything = {operation["operationId"] for _, _, operation in check.operations()}
+    assert everything - call.seen == set()
