@@ -16,5 +16,5 @@ function(fathom_embed target)
     VERBATIM)
   target_sources(${target} PRIVATE ${output})
   # C++ compilers need to support only 64 KiB a literal; those that we use have no limit.
-  target_compile_options(${target} PRIVATE -Wno-overlength-strings)
+  set_source_files_properties(${output} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
 endfunction()
