@@ -267,7 +267,7 @@ int run_server(const ServerSettings& settings)
     Application application(settings);
     if (const Result<void> started = application.start(); !started) {
         application.stop();
-        std::cerr << "fathomd: " << describe(started.error()) << std::endl;
+        std::cerr << "fathomd: " << started.error().detail << std::endl;
         return 1;
     }
     application.run_until_signal();

@@ -88,13 +88,13 @@ fs::path note_path(const PostgresFolder& folder)
 
 bool is_ours_outside(const std::string& path)
 {
-    return path.starts_with("/run/fathom-") || path.starts_with("/tmp/fathom-");
+    return path.starts_with("/run/fathom-postgres-") || path.starts_with("/tmp/fathom-postgres-");
 }
 
 Result<fs::path> make_outside_folder(const std::optional<UnixUser>& user)
 {
     // /run is better: nothing cleans it up by age, and only root can make names there.
-    for (const char* const place : {"/run/fathom-XXXXXX", "/tmp/fathom-XXXXXX"}) {
+    for (const char* const place : {"/run/fathom-postgres-XXXXXX", "/tmp/fathom-postgres-XXXXXX"}) {
         std::string path = place;
         if (mkdtemp(path.data()) == nullptr) continue; // 0700
         if (user && chown(path.c_str(), user->uid, user->gid) != 0) return failed("cannot give away", path);

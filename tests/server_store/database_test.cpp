@@ -1,0 +1,235 @@
+#include "server/store/database.hpp"
+#include "server/store/statement.hpp"
+#include "tests/support/temporary_postgres.hpp"
+#include "tests/support/test_io.hpp"
+
+#include <gtest/gtest.h>
+#include <pqxx/pqxx>
+
+#include <atomic>
+#include <semaphore>
+
+namespace fathom::server {
+namespace {
+
+using test::eventually;
+using test::run_sql;
+
+class DatabaseTest : public testing::Test {
+  protected:
+    explicit DatabaseTest(std::size_t connections = 2, std::size_t waiting = 100)
+        : database_({.url = url_,
+                     .connections = connections,
+                     .waiting = waiting,
+                     .statement_limit = std::chrono::milliseconds(300)},
+                    metrics_)
+    {
+        run_sql(url_, "CREATE TABLE item (id int PRIMARY KEY, name text NOT NULL CHECK (name <> 'bad'))");
+    }
+
+    /// One statement in one transaction.
+    Result<std::string> query(const std::string& sql)
+    {
+        auto work = [sql](pqxx::work& transaction) -> Result<std::string> {
+            const pqxx::result rows = transaction.exec(sql);
+            return rows.empty() ? std::string() : rows[0][0].as<std::string>();
+        };
+        return io_.run(database_.run(work));
+    }
+
+    const std::string url_ = test::empty_database();
+    Metrics metrics_;
+    Database database_;
+    test::TestIo io_; // after the database: its threads end first
+};
+
+TEST_F(DatabaseTest, CommitsWhenTheWorkSucceeds)
+{
+    const Result<std::string> inserted = query("INSERT INTO item VALUES (1, 'a') RETURNING name");
+
+    ASSERT_TRUE(inserted) << inserted.error().detail;
+    EXPECT_EQ(*inserted, "a");
+    EXPECT_EQ(run_sql(url_, "SELECT count(*) FROM item"), "1");
+}
+
+TEST_F(DatabaseTest, RollsBackWhenTheWorkGivesAnError)
+{
+    auto work = [](pqxx::work& transaction) -> Result<void> {
+        transaction.exec("INSERT INTO item VALUES (1, 'a')");
+        return Error{Errc::kNotFound, "something else is missing"};
+    };
+
+    const Result<void> outcome = io_.run(database_.run(work));
+
+    EXPECT_EQ(outcome.error().code, Errc::kNotFound);
+    EXPECT_EQ(run_sql(url_, "SELECT count(*) FROM item"), "0");
+}
+
+TEST_F(DatabaseTest, RollsBackWhenTheWorkThrows)
+{
+    auto work = [](pqxx::work& transaction) -> Result<void> {
+        transaction.exec("INSERT INTO item VALUES (1, 'a')");
+        throw std::runtime_error("a defect");
+    };
+
+    const Result<void> outcome = io_.run(database_.run(work));
+
+    EXPECT_EQ(outcome.error().code, Errc::kInternal);
+    EXPECT_EQ(run_sql(url_, "SELECT count(*) FROM item"), "0");
+}
+
+TEST_F(DatabaseTest, SortsSqlErrorsIntoClasses)
+{
+    ASSERT_TRUE(query("INSERT INTO item VALUES (1, 'a')"));
+
+    EXPECT_EQ(query("INSERT INTO item VALUES (1, 'b')").error().code, Errc::kConflict);
+    EXPECT_EQ(query("INSERT INTO item VALUES (2, 'bad')").error().code, Errc::kInternal);
+    EXPECT_EQ(query("SELECT nonsense").error().code, Errc::kInternal);
+    EXPECT_EQ(query("SELECT pg_sleep(5)").error().code, Errc::kDeadline);
+    EXPECT_TRUE(query("SELECT 1")) << "the connections must be fit for use afterwards";
+}
+
+TEST_F(DatabaseTest, RunsAgainAfterASerializationFailure)
+{
+    auto runs = std::make_shared<std::atomic<int>>(0);
+    auto work = [runs](pqxx::work& transaction) -> Result<int> {
+        if (++*runs < 3) transaction.exec("DO $$ BEGIN RAISE EXCEPTION 'try again' USING ERRCODE = '40001'; END $$");
+        return runs->load();
+    };
+
+    const Result<int> outcome = io_.run(database_.run(work));
+
+    ASSERT_TRUE(outcome) << outcome.error().detail;
+    EXPECT_EQ(*outcome, 3);
+}
+
+TEST_F(DatabaseTest, GivesUpAfterThreeRepeats)
+{
+    auto runs = std::make_shared<std::atomic<int>>(0);
+    auto work = [runs](pqxx::work& transaction) -> Result<void> {
+        ++*runs;
+        transaction.exec("DO $$ BEGIN RAISE EXCEPTION 'deadlock' USING ERRCODE = '40P01'; END $$");
+        return {};
+    };
+
+    EXPECT_EQ(io_.run(database_.run(work)).error().code, Errc::kConflict);
+    EXPECT_EQ(runs->load(), 4);
+}
+
+TEST_F(DatabaseTest, ReplacesConnectionsThatDiedWhileIdle)
+{
+    for (int i = 0; i < 4; ++i)
+        ASSERT_TRUE(query("SELECT 1"));
+    run_sql(url_, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                  " WHERE datname = current_database() AND pid <> pg_backend_pid()");
+
+    for (int i = 0; i < 4; ++i) {
+        const Result<std::string> outcome = query("SELECT 1");
+        EXPECT_TRUE(outcome) << outcome.error().detail;
+    }
+}
+
+TEST_F(DatabaseTest, SaysUnavailableWhenTheConnectionBreaksDuringTheWork)
+{
+    const Result<std::string> broken = query("SELECT pg_terminate_backend(pg_backend_pid())");
+
+    EXPECT_EQ(broken.error().code, Errc::kUnavailable) << broken.error().detail;
+    EXPECT_TRUE(query("SELECT 1"));
+}
+
+TEST_F(DatabaseTest, SessionSettingsHoldOnReplacedConnections)
+{
+    EXPECT_EQ(*query("SHOW statement_timeout"), "300ms");
+    (void)query("SELECT pg_terminate_backend(pg_backend_pid())");
+
+    EXPECT_EQ(*query("SHOW statement_timeout"), "300ms");
+    EXPECT_EQ(*query("SHOW TimeZone"), "UTC");
+}
+
+TEST_F(DatabaseTest, PreparedStatementsWorkOnEveryConnection)
+{
+    static constexpr Statement kAdd{"test_add", "SELECT $1::int + $2::int"};
+    auto work = [](pqxx::work& transaction) -> Result<int> { return exec(transaction, kAdd, 1, 2)[0][0].as<int>(); };
+
+    for (int i = 0; i < 6; ++i) {
+        EXPECT_EQ(*io_.run(database_.run(work)), 3);
+        if (i == 3) (void)query("SELECT pg_terminate_backend(pg_backend_pid())");
+    }
+}
+
+TEST_F(DatabaseTest, BlockingRunMayBeNestedInPooledWork)
+{
+    auto work = [this](pqxx::work&) -> Result<int> {
+        const auto inner = [](pqxx::work& transaction) -> Result<int> {
+            return transaction.exec("SELECT 7")[0][0].as<int>();
+        };
+        return database_.blocking_run(inner);
+    };
+
+    EXPECT_EQ(*io_.run(database_.run(work)), 7);
+}
+
+TEST_F(DatabaseTest, StopRefusesNewWork)
+{
+    database_.stop();
+
+    EXPECT_EQ(query("SELECT 1").error().code, Errc::kUnavailable);
+    EXPECT_EQ(database_.check().error().code, Errc::kUnavailable);
+}
+
+TEST(DatabaseLine, RefusesWorkBeyondItsLength)
+{
+    Metrics metrics;
+    Database database({.url = test::empty_database(), .connections = 1, .waiting = 2}, metrics);
+    test::TestIo io;
+    std::binary_semaphore entered(0);
+    std::binary_semaphore leave(0);
+    auto blocker = [&](pqxx::work&) -> Result<void> {
+        entered.release();
+        leave.acquire();
+        return {};
+    };
+    auto quick = [](pqxx::work&) -> Result<void> { return {}; };
+
+    auto running = io.spawn(database.run(blocker));
+    entered.acquire();
+    std::atomic<int> begun{0};
+    const auto count_and_run = [&]() -> asio::awaitable<Result<void>> {
+        ++begun;
+        co_return co_await database.run(quick);
+    };
+    auto first = io.spawn(count_and_run());
+    auto second = io.spawn(count_and_run());
+    ASSERT_TRUE(eventually([&] { return begun == 2; }));
+    // Both are in the line once a third is refused; until then it may overtake one of them.
+    Result<void> refused;
+    std::vector<std::future<Result<void>>> others;
+    others.push_back(io.spawn(database.run(quick)));
+    ASSERT_TRUE(eventually([&] {
+        others.push_back(io.spawn(database.run(quick)));
+        return others.back().wait_for(std::chrono::milliseconds(50)) == std::future_status::ready;
+    }));
+    refused = others.back().get();
+    others.pop_back();
+    leave.release();
+
+    EXPECT_EQ(refused.error().code, Errc::kUnavailable);
+    EXPECT_TRUE(io.get(std::move(running)));
+}
+
+TEST(DatabaseAbsent, AnswersUnavailableSoonAndRecoversOnItsOwn)
+{
+    const std::string url = test::empty_database();
+    Metrics metrics;
+    Database database({.url = url + " port=1", .connections = 2}, metrics);
+    const auto start = std::chrono::steady_clock::now();
+
+    const Result<void> outcome = database.check();
+
+    EXPECT_EQ(outcome.error().code, Errc::kUnavailable);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+    EXPECT_NE(outcome.error().detail.find("not available"), std::string::npos) << outcome.error().detail;
+}
+
+} // namespace
+} // namespace fathom::server

@@ -1,0 +1,99 @@
+#include "tests/support/temporary_postgres.hpp"
+
+#include "schema/embedded.hpp"
+#include "server/app/embedded_postgres.hpp"
+#include "server/store/migrations.hpp"
+
+#include <atomic>
+#include <libpq-fe.h>
+#include <stdexcept>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fathom::test {
+namespace {
+
+class Cluster {
+  public:
+    Cluster()
+    {
+        server::EmbeddedPostgres::Options options;
+        options.state_dir = folder_.path();
+        options.extra_settings = {"fsync=off", "synchronous_commit=off", "full_page_writes=off"};
+        options.flush_new_cluster = false;
+        auto started = server::EmbeddedPostgres::start(std::move(options));
+        if (!started) throw std::runtime_error(started.error().detail);
+        server_ = std::move(*started);
+        make("template_with_schema", "template1");
+        Metrics metrics;
+        server::Database database({.url = url("template_with_schema"), .connections = 1}, metrics);
+        migrate(database, schema::sql::embedded_files()).value();
+    }
+
+    std::string url(const std::string& name) const
+    {
+        const std::string base = server_->url();
+        return base.substr(0, base.rfind("dbname=")) + "dbname=" + name;
+    }
+
+    std::string make(const std::string& name, const std::string& model)
+    {
+        run_sql(server_->url(), "CREATE DATABASE " + name + " TEMPLATE " + model);
+        return url(name);
+    }
+
+  private:
+    TemporaryFolder folder_;
+    std::unique_ptr<server::EmbeddedPostgres> server_;
+};
+
+Cluster& cluster()
+{
+    static Cluster only_one;
+    return only_one;
+}
+
+std::string next_name()
+{
+    static std::atomic<int> count{0};
+    return "test_" + std::to_string(++count);
+}
+
+} // namespace
+
+std::string empty_database()
+{
+    return cluster().make(next_name(), "template1");
+}
+
+std::string migrated_database()
+{
+    return cluster().make(next_name(), "template_with_schema");
+}
+
+std::string run_sql(const std::string& url, const std::string& sql)
+{
+    const std::unique_ptr<PGconn, decltype(&PQfinish)> connection(PQconnectdb(url.c_str()), &PQfinish);
+    if (PQstatus(connection.get()) != CONNECTION_OK) throw std::runtime_error(PQerrorMessage(connection.get()));
+    const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(connection.get(), sql.c_str()), &PQclear);
+    const ExecStatusType status = PQresultStatus(result.get());
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        throw std::runtime_error(PQerrorMessage(connection.get()));
+    return PQntuples(result.get()) > 0 ? PQgetvalue(result.get(), 0, 0) : "";
+}
+
+TemporaryFolder::TemporaryFolder()
+{
+    std::string name = (std::filesystem::temp_directory_path() / "fathom-test-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
+    path_ = name;
+    chmod(name.c_str(), 0711); // another user's PostgreSQL may pass
+}
+
+TemporaryFolder::~TemporaryFolder()
+{
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+} // namespace fathom::test
