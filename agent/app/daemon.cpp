@@ -53,7 +53,9 @@ Result<void> Daemon::prepare()
     if (!spool) return spool.error();
     spool_.emplace(std::move(*spool));
     book_ = std::make_unique<AttemptBook>(*spool_, *executor_, clock_, std::move(offer->plan),
-                                          config_.tables.environment, config_.keep_finished);
+                                          BookOptions{.environment = config_.tables.environment,
+                                                      .keep_finished = config_.keep_finished,
+                                                      .center = enrolment->center_name});
     last_catalog_ = to_json(offer->catalog);
     conversation_ = std::make_unique<Conversation>(*spool_, *book_, std::move(offer->catalog));
     conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };
@@ -95,6 +97,12 @@ void Daemon::run()
     network_.stop();
     network_thread.join();
     survey_.join();
+    // What was posted meanwhile holds parts of the connection, which must not outlive the network context.
+    timer_.cancel();
+    signals_.cancel();
+    work_.restart();
+    work_.poll();
+    conversation_->disconnected();
     log_info("agent_stopped", {{"running_attempts", book_->running_count()}});
 }
 

@@ -15,7 +15,7 @@ namespace fathom::agent {
 namespace {
 
 constexpr const char* kTarget = "/api/v1/agents:enrol";
-constexpr const char* kTokenHint = "an administrator makes a new token with: fathom enrolment-token create";
+constexpr const char* kTokenHint = "an administrator makes a new token with: fathom enrolment-token create --center NAME";
 
 struct EnrolOptions {
     std::string server;

@@ -23,9 +23,8 @@ Result<ProbeAbilities> parse_abilities(const std::string& text)
     for (const Json& item : (*json)["operators"]) {
         if (const std::string id = text_at(item, "id"); !id.empty()) abilities.operators.push_back(id);
     }
-    abilities.blas_core_type = text_at(*json, "blas_core_type");
-    if (abilities.blas_core_type.empty() && json->contains("host"))
-        abilities.blas_core_type = text_at((*json)["host"], "blas_core_type");
+    const Json& facts = json->contains("host") ? (*json)["host"] : *json;
+    abilities.blas_core_type = text_at(facts, "openblas_core");
     return abilities;
 }
 

@@ -13,6 +13,7 @@ constexpr std::chrono::seconds kSaveInterval{1};   ///< of output progress: repe
 constexpr int kMaxStarts = 3;
 constexpr std::size_t kMaxOutputMessages = 16; ///< sent in one go
 constexpr std::chrono::hours kRememberForgotten{7 * 24};
+constexpr std::chrono::hours kPurgeInterval{1};
 
 /// Without the spool no promise can be kept, so nothing more may be done or said.
 template <class T>
@@ -25,14 +26,6 @@ T require(Result<T> result)
     if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-void log_attempt(std::string_view event, const AttemptOrder& order, std::string_view detail = "")
-{
-    log_info(event, {{"attempt_id", order.attempt_id.value},
-                     {"job_id", order.job_id.value},
-                     {"label", order.label},
-                     {"detail", detail}});
-}
-
 } // namespace
 
 AttemptBook::Entry::Entry(StoredAttempt attempt)
@@ -41,16 +34,22 @@ AttemptBook::Entry::Entry(StoredAttempt attempt)
 {
 }
 
-AttemptBook::AttemptBook(Spool& spool, Executor& executor, const Clock& clock, UnitPlan plan,
-                         std::map<std::string, std::string> environment, std::chrono::seconds keep_finished)
-    : spool_(spool), executor_(executor), clock_(clock), units_(std::move(plan)), environment_(std::move(environment)),
-      keep_finished_(keep_finished)
+AttemptBook::AttemptBook(Spool& spool, Executor& executor, const Clock& clock, UnitPlan plan, BookOptions options)
+    : spool_(spool), executor_(executor), clock_(clock), units_(std::move(plan)), options_(std::move(options))
 {
+}
+
+void AttemptBook::log_attempt(std::string_view event, const AttemptOrder& order, std::string_view detail) const
+{
+    log_info(event, {{"attempt_id", order.attempt_id.value},
+                     {"job_id", order.job_id.value},
+                     {"center", options_.center},
+                     {"label", order.label},
+                     {"detail", detail}});
 }
 
 Result<void> AttemptBook::load()
 {
-    if (Result<void> done = spool_.purge(clock_.now() - kRememberForgotten); !done) return done;
     Result<std::vector<StoredAttempt>> attempts = spool_.attempts();
     if (!attempts) return attempts.error();
     for (StoredAttempt& attempt : *attempts) {
@@ -117,6 +116,10 @@ void AttemptBook::advance(SteadyTime now)
         last_save_ = now;
         save_output_progress();
         remove_old_folders();
+    }
+    if (now - last_purge_ >= kPurgeInterval) {
+        last_purge_ = now;
+        require(spool_.purge(clock_.now() - kRememberForgotten));
     }
 }
 
@@ -194,7 +197,8 @@ void AttemptBook::give_units(Entry& entry, SteadyTime now)
 RunOrder AttemptBook::run_order(const Entry& entry) const
 {
     const AttemptOrder& order = entry.stored.order;
-    RunOrder run{order, entry.stored.cpus, static_cast<std::int64_t>(entry.stored.cpus.size()), 0, environment_};
+    RunOrder run{order, entry.stored.cpus, static_cast<std::int64_t>(entry.stored.cpus.size()), 0,
+                 options_.environment};
     run.order.unit_type = entry.stored.unit_type;
     if (const UnitType* type = units_.find(entry.stored.unit_type)) {
         run.cores = type->report.cores_per_unit * order.unit_count;
@@ -329,8 +333,8 @@ void AttemptBook::drop(const AttemptId& id)
 
 void AttemptBook::keep_for_now(const AttemptId& id)
 {
-    if (keep_finished_.count() > 0)
-        kept_folders_.emplace_back(clock_.now() + keep_finished_, id);
+    if (options_.keep_finished.count() > 0)
+        kept_folders_.emplace_back(clock_.now() + options_.keep_finished, id);
     else
         executor_.remove(id);
 }
@@ -356,7 +360,7 @@ void AttemptBook::remove_old_folders()
 void AttemptBook::replace_offer(UnitPlan plan, std::map<std::string, std::string> environment)
 {
     units_.replace_plan(std::move(plan));
-    environment_ = std::move(environment);
+    options_.environment = std::move(environment);
 }
 
 std::vector<link::InventoryItem> AttemptBook::inventory() const

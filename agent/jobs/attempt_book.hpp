@@ -10,6 +10,12 @@ namespace fathom::agent {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
+struct BookOptions {
+    std::map<std::string, std::string> environment = {}; ///< for every job at this center
+    std::chrono::seconds keep_finished{0};               ///< how long finished attempts' folders stay
+    std::string center = {};                             ///< its name, for the log
+};
+
 /// All attempts of this center: accepts orders, gives them units, has the executor run them, and reports.
 ///
 /// Each change is in the spool before anything follows from it; after a crash, load() goes on where the
@@ -19,8 +25,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 class AttemptBook {
   public:
     /// The references must outlive the book.
-    AttemptBook(Spool& spool, Executor& executor, const Clock& clock, UnitPlan plan,
-                std::map<std::string, std::string> environment, std::chrono::seconds keep_finished);
+    AttemptBook(Spool& spool, Executor& executor, const Clock& clock, UnitPlan plan, BookOptions options);
 
     /// Takes up what the spool holds. Call once, first.
     Result<void> load();
@@ -79,6 +84,7 @@ class AttemptBook {
     void keep_for_now(const AttemptId& id);
     void remove_old_folders();
     void look_for_strays();
+    void log_attempt(std::string_view event, const AttemptOrder& order, std::string_view detail = "") const;
     Entry* find(const AttemptId& id);
     RunOrder run_order(const Entry& entry) const;
 
@@ -86,12 +92,12 @@ class AttemptBook {
     Executor& executor_;
     const Clock& clock_;
     UnitAllocator units_;
-    std::map<std::string, std::string> environment_;
-    std::chrono::seconds keep_finished_;
+    BookOptions options_;
     std::list<Entry> entries_;            ///< in order of arrival
     std::set<std::string> waiting_types_; ///< unit types for which an earlier attempt waits, in this round
     std::deque<std::pair<Timestamp, AttemptId>> kept_folders_; ///< to be removed later
     SteadyTime last_save_{};
+    SteadyTime last_purge_{};
 };
 
 } // namespace fathom::agent
