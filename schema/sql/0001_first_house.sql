@@ -152,6 +152,7 @@ CREATE INDEX job_live ON job (id) WHERE state IN ('placed', 'dispatched', 'runni
 CREATE INDEX job_by_label ON job (label, id DESC);   -- the default list, newest first
 CREATE INDEX job_by_state ON job (state, id DESC);   -- lists filtered by state
 CREATE INDEX job_by_project ON job (project, id DESC); -- lists filtered by project
+CREATE INDEX job_by_owner ON job (submitted_by, id DESC); -- a user's list holds only own jobs
 
 CREATE TABLE attempt (
     id text PRIMARY KEY,

@@ -80,7 +80,7 @@ asio::awaitable<net::Response> list_job_events(EventsService* events, Call call)
 
 } // namespace
 
-void add_events_api(ApiRouter& api, EventsService& events)
+void add_events_routes(ApiRouter& api, EventsService& events)
 {
     api.add(net::Method::kGet, "/events", Permission::kReadJobs,
             [&events](Call call) { return stream_events(&events, std::move(call)); });

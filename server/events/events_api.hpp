@@ -6,6 +6,6 @@ class ApiRouter;
 class EventsService;
 
 /// GET /events (server-sent events) and GET /jobs/{id}/events. The service must outlive the router.
-void add_events_api(ApiRouter& api, EventsService& events);
+void add_events_routes(ApiRouter& api, EventsService& events);
 
 } // namespace fathom::server

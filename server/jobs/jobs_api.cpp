@@ -136,7 +136,7 @@ asio::awaitable<net::Response> get_log(JobsService* jobs, Database* database, Ca
 
 } // namespace
 
-void add_jobs_api(ApiRouter& api, JobsService& jobs, Database& database)
+void add_jobs_routes(ApiRouter& api, JobsService& jobs, Database& database)
 {
     api.add(net::Method::kPost, "/jobs", Permission::kSubmitJobs,
             [&jobs](Call call) { return submit(&jobs, std::move(call)); });

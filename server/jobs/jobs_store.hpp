@@ -25,7 +25,8 @@ struct JobFilter {
     std::string project;
     std::string owner;
 };
-/// Newest first; `after` is a job id. Long scripts and files are left out of the specs (over 64 KiB).
+/// Newest first; `after` is a job id. Specs over 64 KiB come without their program: files,
+/// script, command and environment.
 Page<JobRecord> select_jobs(pqxx::work& transaction, const JobFilter& filter, std::int64_t size,
                             const std::string& after);
 std::optional<JobRecord> select_job(pqxx::work& transaction, const JobId& id);

@@ -20,8 +20,12 @@ void complete_operators(JobSpec& spec, const CatalogSnapshot& catalog, const std
             errors.push_back({path + ".version", "this version of operator " + use.id + " is withdrawn"});
             continue;
         }
+        const std::size_t before = errors.size();
+        Parameters completed = complete_parameters(found->manifest, use.parameters, path + ".parameters", errors);
+        // What was wrong must still be there when the job is checked again with a newer catalog.
+        if (errors.size() > before) continue;
         use.version = found->manifest.version;
-        use.parameters = complete_parameters(found->manifest, use.parameters, path + ".parameters", errors);
+        use.parameters = std::move(completed);
     }
 }
 

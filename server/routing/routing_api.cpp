@@ -32,7 +32,7 @@ asio::awaitable<net::Response> preview_placement(RoutingService* routing, Call c
 
 } // namespace
 
-void add_routing_api(ApiRouter& api, RoutingService& routing)
+void add_routing_routes(ApiRouter& api, RoutingService& routing)
 {
     api.add(net::Method::kGet, "/jobs/{id}/placement", Permission::kReadJobs,
             [&routing](Call call) { return get_placement(&routing, std::move(call)); });

@@ -1,0 +1,241 @@
+#include "server/jobs/attempt_words.hpp"
+#include "tests/server_jobs/jobs_house.hpp"
+
+namespace fathom::server {
+namespace {
+
+class Attempts : public JobsHouse {
+  protected:
+    Attempts() { add_center("alpha"); }
+
+    static AttemptEnd exited(std::int64_t code)
+    {
+        AttemptEnd end;
+        end.outcome = AttemptOutcome::kExited;
+        end.exit_code = code;
+        end.started_at = SystemClock().now();
+        end.run_s = 1.5;
+        return end;
+    }
+    Json job_json(const JobId& job) { return Json::parse(call(net::Method::kGet, "/jobs/" + job.value).body); }
+    AttemptGateway::Reconciliation reconcile(std::vector<link::InventoryItem> inventory)
+    {
+        return run(attempts_.reconcile({center_id("alpha")}, std::move(inventory))).value();
+    }
+};
+
+TEST_F(Attempts, GoForwardsWithTheirJob)
+{
+    const JobId job = submit();
+    route();
+    const CenterId center = center_of(job);
+
+    const std::vector<link::Body> orders = run(attempts_.pending_orders(center)).value();
+    ASSERT_EQ(orders.size(), 1U);
+    const AttemptOrder order = std::get<link::StartAttempt>(orders[0]).order;
+    EXPECT_EQ(order.job_id, job);
+    EXPECT_EQ(order.unit_type, "core");
+    EXPECT_EQ(order.command, std::vector<std::string>{"true"});
+    EXPECT_EQ(order.label, "job");
+    EXPECT_EQ(state_of(job), "placed");
+    ASSERT_TRUE(run(attempts_.start_acknowledged(center, attempt_of(job), std::nullopt)));
+    EXPECT_EQ(state_of(job), "dispatched");
+    ASSERT_TRUE(report_start(job));
+    EXPECT_EQ(state_of(job), "running");
+    ASSERT_TRUE(report_end(job, exited(0)));
+
+    EXPECT_EQ(state_of(job), "succeeded");
+    EXPECT_EQ(events_of(job), (std::vector<std::string>{"queued", "placed", "dispatched", "running", "succeeded"}));
+    const Json json = job_json(job);
+    EXPECT_EQ(json["exit_code"], 0);
+    EXPECT_EQ(json["run_s"], 1.5);
+    EXPECT_EQ(json["attempt"]["state"], "ended");
+    EXPECT_EQ(json["attempt"]["cpus"], Json({0, 1}));
+    EXPECT_EQ(json["attempt"]["center"], "alpha");
+}
+
+TEST_F(Attempts, TakeEachReportOnce)
+{
+    const JobId job = job_in("running");
+    const CenterId center = center_of(job);
+
+    EXPECT_TRUE(run(attempts_.start_acknowledged(center, attempt_of(job), std::nullopt)));
+    EXPECT_TRUE(report_start(job));
+    EXPECT_TRUE(report_end(job, exited(3)));
+    EXPECT_TRUE(report_end(job, exited(0)));
+    EXPECT_TRUE(report_start(job));
+    EXPECT_TRUE(run(attempts_.start_acknowledged(center, attempt_of(job), std::nullopt)));
+
+    EXPECT_EQ(state_of(job), "failed");
+    EXPECT_EQ(job_json(job)["end_reason"], "exit code 3");
+    EXPECT_EQ(events_of(job), (std::vector<std::string>{"queued", "placed", "dispatched", "running", "failed"}));
+}
+
+TEST_F(Attempts, MayReportTheEndBeforeAnythingElse)
+{
+    const JobId job = job_in("sent");
+
+    EXPECT_TRUE(report_end(job, exited(0)));
+
+    EXPECT_EQ(state_of(job), "succeeded");
+}
+
+TEST_F(Attempts, OfOtherCentersAreRefused)
+{
+    add_center("beta");
+    const JobId job = job_in("dispatched");
+    const CenterId other{center_id(center_of(job).value == center_id("alpha") ? "beta" : "alpha")};
+    link::AttemptStarted started;
+    started.attempt_id = attempt_of(job);
+    link::AttemptOutput output{attempt_of(job), "stdout", 0, "x"};
+    link::AttemptEnded ended;
+    ended.end.attempt_id = attempt_of(job);
+
+    EXPECT_EQ(run(attempts_.attempt_started(other, started)).error().code, Errc::kNotFound);
+    EXPECT_EQ(run(attempts_.attempt_output(other, output)).error().code, Errc::kNotFound);
+    EXPECT_EQ(run(attempts_.attempt_ended(other, ended)).error().code, Errc::kNotFound);
+    EXPECT_EQ(run(attempts_.start_acknowledged(other, attempt_of(job), std::nullopt)).error().code, Errc::kNotFound);
+    EXPECT_EQ(state_of(job), "dispatched");
+    EXPECT_EQ(sql("SELECT count(*) FROM job_output"), "0");
+}
+
+TEST_F(Attempts, FailTheJobWhenTheAgentRefusesThem)
+{
+    const JobId job = job_in("sent");
+
+    EXPECT_TRUE(
+        run(attempts_.start_acknowledged(center_of(job), attempt_of(job), Error{Errc::kInvalid, "no such unit type"})));
+
+    EXPECT_EQ(state_of(job), "failed");
+    EXPECT_THAT(job_json(job)["end_reason"].get<std::string>(), ::testing::HasSubstr("no such unit type"));
+}
+
+TEST_F(Attempts, MoveToTheUnitTypeThatTheCenterChose)
+{
+    sql("INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit, "
+        "memory_bytes_per_unit, operators) SELECT 'ut_2', center_id, 'gpu', 'cuda', 1, 1, 0, '{}' FROM unit_type");
+    const JobId job = job_in("dispatched");
+    link::AttemptStarted started;
+    started.attempt_id = attempt_of(job);
+    started.started_at = clock_.now();
+    started.unit_type = "gpu";
+
+    EXPECT_TRUE(run(attempts_.attempt_started(center_of(job), started)));
+
+    EXPECT_EQ(sql("SELECT unit_type_id FROM attempt"), "ut_2");
+}
+
+TEST_F(Attempts, ThatTheAgentLostFailTheirJobs)
+{
+    const JobId lost = job_in("running");
+
+    const auto answer = reconcile({});
+
+    EXPECT_TRUE(answer.stop.empty());
+    EXPECT_EQ(state_of(lost), "failed");
+    EXPECT_THAT(job_json(lost)["end_reason"].get<std::string>(), ::testing::HasSubstr("lost: center alpha"));
+}
+
+TEST_F(Attempts, ThatWereOnlySentAreSentAgain)
+{
+    const JobId job = job_in("sent");
+
+    reconcile({});
+
+    EXPECT_EQ(state_of(job), "placed");
+    EXPECT_EQ(run(attempts_.pending_orders(center_of(job))).value().size(), 1U);
+}
+
+TEST_F(Attempts, AreToldApartOnReconnect)
+{
+    const JobId live = job_in("running");
+    const JobId ended = job_in("running");
+    ASSERT_TRUE(report_end(ended, exited(0)));
+    const AttemptId unknown = AttemptId::make();
+
+    const auto answer = reconcile({{attempt_of(live), "running"}, {attempt_of(ended), "ended"}, {unknown, "running"}});
+
+    EXPECT_EQ(answer.stop, std::vector<AttemptId>{unknown});
+    EXPECT_EQ(answer.forget, std::vector<AttemptId>{attempt_of(ended)});
+    EXPECT_EQ(state_of(live), "running");
+}
+
+TEST_F(Attempts, OfProbesAreReportedWithTheirOutput)
+{
+    JobsProbeJobWriter writer;
+    const JobId job = JobId::make();
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        return writer.insert_probe_job(transaction, job, parse_job_spec(spec()).value(), "rep_1");
+    };
+    ASSERT_TRUE(database_.blocking_run(work));
+    route();
+    ASSERT_TRUE(write_output(job, 0, "{\"a\":"));
+    ASSERT_TRUE(write_output(job, 5, "1}"));
+
+    ASSERT_TRUE(report_end(job, exited(0)));
+    ASSERT_TRUE(report_end(job, exited(0)));
+
+    ASSERT_EQ(probing_.ended.size(), 1U);
+    EXPECT_EQ(probing_.ended[0].job, job.value);
+    EXPECT_TRUE(probing_.ended[0].succeeded);
+    EXPECT_EQ(probing_.ended[0].text, "{\"a\":1}");
+}
+
+TEST_F(Attempts, AtACenterThatIsLostAreLostUntilItReturns)
+{
+    const JobId job = job_in("lost");
+    EXPECT_EQ(state_of(job), "lost");
+
+    sql("UPDATE center SET state = 'online'");
+    EXPECT_EQ(run(duties_.follow_centers()).value(), 1);
+    EXPECT_EQ(state_of(job), "running");
+    ASSERT_TRUE(report_end(job, exited(0)));
+
+    EXPECT_EQ(state_of(job), "succeeded");
+    EXPECT_EQ(events_of(job).at(4), "lost");
+}
+
+TEST_F(Attempts, ReportedByALostCenterEndTheirJobAllTheSame)
+{
+    const JobId job = job_in("lost");
+
+    ASSERT_TRUE(report_end(job, exited(0)));
+
+    EXPECT_EQ(state_of(job), "succeeded");
+}
+
+TEST_F(Attempts, ThatALostCenterNeverGotArePlacedAnew)
+{
+    const JobId job = job_in("placed");
+    const AttemptId first = attempt_of(job);
+    const CenterId alpha = center_of(job);
+    sql("UPDATE center SET state = 'lost'");
+
+    EXPECT_EQ(run(duties_.follow_centers()).value(), 1);
+    EXPECT_EQ(state_of(job), "queued");
+    add_center("beta");
+    route();
+
+    EXPECT_EQ(state_of(job), "placed");
+    EXPECT_NE(attempt_of(job), first);
+    EXPECT_NE(center_of(job), alpha);
+    EXPECT_EQ(sql("SELECT max(epoch) FROM attempt"), "2");
+}
+
+TEST(AttemptWords, SayHowAJobEnded)
+{
+    AttemptEnd end;
+    end.outcome = AttemptOutcome::kSignalled;
+    end.signal = 9;
+    EXPECT_EQ(ending_of(end, 60).reason, "killed by signal 9 (SIGKILL)");
+    end.outcome = AttemptOutcome::kWallLimit;
+    EXPECT_EQ(ending_of(end, 60).reason, "stopped at its wall-time limit of 60 s");
+    end.outcome = AttemptOutcome::kFailedToStart;
+    end.detail = "no such file";
+    EXPECT_EQ(ending_of(end, 60).reason, "could not be started: no such file");
+    end.outcome = AttemptOutcome::kCancelled;
+    EXPECT_EQ(ending_of(end, 60).state, JobState::kCancelled);
+}
+
+} // namespace
+} // namespace fathom::server

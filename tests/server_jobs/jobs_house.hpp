@@ -1,0 +1,137 @@
+#pragma once
+
+#include "core/base/secret.hpp"
+#include "server/api/api_router.hpp"
+#include "server/events/events_api.hpp"
+#include "server/events/events_service.hpp"
+#include "server/events/events_store.hpp"
+#include "server/identity/identity_service.hpp"
+#include "server/jobs/attempts_service.hpp"
+#include "server/jobs/job_duties.hpp"
+#include "server/jobs/job_requests.hpp"
+#include "server/jobs/jobs_api.hpp"
+#include "server/jobs/jobs_service.hpp"
+#include "server/jobs/probe_job_writer.hpp"
+#include "server/routing/routing_api.hpp"
+#include "server/routing/routing_service.hpp"
+#include "tests/support/temporary_postgres.hpp"
+#include "tests/support/test_io.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace fathom::server {
+
+/// What probing would do: queues nothing, remembers what was asked.
+class FakeProbing final : public ProbePlanner, public ProbeJobObserver {
+  public:
+    struct Ended {
+        std::string job;
+        bool succeeded{};
+        std::string reason;
+        std::string text;
+    };
+
+    Result<std::vector<ProbeRunId>> request_probes(pqxx::work& transaction, const std::string& job_type,
+                                                   const std::vector<OperatorUse>& operators,
+                                                   const std::vector<UnitTypeId>& unit_types) override;
+    Result<bool> probes_pending(pqxx::work& transaction, const std::string& job_type) override;
+    Result<void> probe_job_ended(pqxx::work& transaction, const JobId& job, bool succeeded, const std::string& reason,
+                                 const std::string& stdout_text) override;
+
+    std::mutex mutex;
+    std::vector<std::string> requested; ///< unit types, in the order in which they were asked for
+    bool pending = true;
+    std::vector<Ended> ended;
+};
+
+/// One replica's rooms on a database of its own; nothing runs by itself unless a test starts it.
+class JobsHouse : public ::testing::Test {
+  protected:
+    JobsHouse();
+    ~JobsHouse() override;
+
+    std::string sql(const std::string& text) const { return test::run_sql(url_, text); }
+
+    /// An online center with one unit type that can run dgemm and fft1d. Returns the unit type's id.
+    std::string add_center(const std::string& name, std::int64_t units = 2, const std::string& unit_type = "core");
+    std::string center_id(const std::string& name) const;
+    /// Adds the operator dgemm (m, n, k) to the library.
+    void add_operators();
+    /// A measurement of dgemm at its default size.
+    void add_measurement(const std::string& unit_type_id, double median_s, const std::string& at = "now()");
+    void reload_catalog() { ASSERT_TRUE(catalog_.load()); }
+    /// A token of this role; returns its principal.
+    Principal add_token(const std::string& name, Role role);
+
+    /// `{"command": ["true"]}` with what is in `more`.
+    static Json spec(Json more = Json::object());
+    JobId submit(const Json& body, const Principal& who);
+    JobId submit(const Json& body = spec()) { return submit(body, admin_); }
+    /// Routes until nothing more can be placed.
+    void route();
+    std::string state_of(const JobId& job) const;
+    AttemptId attempt_of(const JobId& job) const;
+    CenterId center_of(const JobId& job) const;
+    std::vector<std::string> events_of(const JobId& job) const;
+    /// Submits and takes a job to this state by what an agent would report.
+    JobId job_in(const std::string& state);
+    Result<void> report_start(const JobId& job);
+    Result<void> report_end(const JobId& job, AttemptEnd end);
+    Result<void> write_output(const JobId& job, std::int64_t offset, std::string data,
+                              const std::string& stream = "stdout");
+
+    /// A request through the REST router with this principal's token.
+    net::Response call(net::Method method, const std::string& target, const std::string& body = "",
+                       const net::Headers& headers = {}, const std::string& user = "admin");
+
+    template <class T>
+    T run(asio::awaitable<T> task)
+    {
+        return io_.run(std::move(task));
+    }
+
+    const std::string url_;
+    test::TestIo io_;
+    Metrics metrics_;
+    SystemClock clock_;
+    Database database_;
+    Notifier notifier_;
+    FakeProbing probing_;
+    JobCloser closer_;
+    CatalogCache catalog_;
+    EventsService events_;
+    JobsService jobs_;
+    AttemptsService attempts_;
+    RoutingService routing_;
+    JobDuties duties_;
+    IdentityService identity_;
+    net::Router router_;
+    ApiRouter api_;
+    net::TaskGroup tasks_{"test"};
+    std::map<std::string, std::string> secrets_;
+    Principal admin_;
+};
+
+/// Collects what is streamed; ends the stream when told to.
+class FakeWriter final : public net::BodyWriter {
+  public:
+    asio::awaitable<Result<void>> write(std::string chunk) override;
+    asio::awaitable<Result<void>> sleep(std::chrono::milliseconds duration) override;
+
+    std::string text() const;
+    void hang_up();
+
+  private:
+    mutable std::mutex mutex_;
+    std::string text_;
+    bool gone_ = false;
+};
+
+} // namespace fathom::server
