@@ -178,10 +178,10 @@ void add_centers_routes(ApiRouter& router, CentersService& centers, EnrolmentSer
     router.add(Method::kGet, "/enrolment-tokens", Permission::kManageNetwork, bind(list_tokens, enrolment));
 }
 
-void add_enrolment_route(net::Router& router, EnrolmentService& enrolment)
+void add_enrolment_routes(ApiRouter& router, EnrolmentService& enrolment)
 {
-    router.add(net::Method::kPost, "/api/v1/agents:enrol",
-               [service = &enrolment](net::Request request) { return enrol(service, std::move(request)); });
+    router.add_open(net::Method::kPost, "/agents:enrol",
+                    [service = &enrolment](net::Request request) { return enrol(service, std::move(request)); });
 }
 
 } // namespace fathom::server

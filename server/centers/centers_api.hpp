@@ -9,7 +9,7 @@ namespace fathom::server {
 /// Adds /centers, /unit-types and /enrolment-tokens. All must outlive the router.
 void add_centers_routes(ApiRouter& router, CentersService& centers, EnrolmentService& enrolment, Database& database);
 
-/// POST /api/v1/agents:enrol, open to whoever holds an enrolment token; for both listeners.
-void add_enrolment_route(net::Router& router, EnrolmentService& enrolment);
+/// POST /agents:enrol, open to whoever holds an enrolment token; for both listeners.
+void add_enrolment_routes(ApiRouter& router, EnrolmentService& enrolment);
 
 } // namespace fathom::server

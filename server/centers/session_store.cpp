@@ -125,9 +125,4 @@ Timestamp database_now(pqxx::transaction_base& transaction)
     return to_timestamp(transaction.exec1("SELECT now()")[0]);
 }
 
-bool try_duty_lock(pqxx::transaction_base& transaction, std::int64_t key)
-{
-    return transaction.exec_params1("SELECT pg_try_advisory_xact_lock($1)", key)[0].as<bool>();
-}
-
 } // namespace fathom::server

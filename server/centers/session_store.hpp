@@ -59,7 +59,4 @@ std::vector<SilentCenter> mark_silent_centers(pqxx::transaction_base& transactio
 /// The database's clock, which all replicas share.
 Timestamp database_now(pqxx::transaction_base& transaction);
 
-/// One replica at a time has a duty, until its transaction ends.
-bool try_duty_lock(pqxx::transaction_base& transaction, std::int64_t key);
-
 } // namespace fathom::server

@@ -78,7 +78,7 @@ Result<std::int64_t> parse_activation(const Call& call)
     return value_or_errors(version, std::move(errors), "the activation");
 }
 
-Answer activate_policy(MeteringService* service, Call call)
+Answer activate(MeteringService* service, Call call)
 {
     const Result<std::int64_t> version = parse_activation(call);
     if (!version) co_return net::problem(version.error(), call.request.request_id);
@@ -147,7 +147,7 @@ void add_metering_routes(ApiRouter& router, MeteringService& service, Database& 
     router.add(Method::kGet, "/metric-policies/{id}", Permission::kReadNetwork, bind(get_policy));
     router.add(Method::kPost, "/metric-policies", Permission::kManageMetering, idempotent(database, bind(add_policy)));
     router.add(Method::kPost, "/metric-policies/{id}:activate", Permission::kManageMetering,
-               idempotent(database, bind(activate_policy)));
+               idempotent(database, bind(activate)));
     router.add(Method::kGet, "/scores", Permission::kReadNetwork, bind(list_scores));
 }
 

@@ -1,0 +1,166 @@
+#include "schema/link/messages.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fathom::link {
+namespace {
+
+using testing::HasSubstr;
+
+template <class Kind>
+Kind round_trip(Kind body)
+{
+    const Message message = make_message(std::move(body));
+    auto decoded = decode(encode(message));
+    EXPECT_TRUE(std::holds_alternative<Message>(decoded));
+    Message& again = std::get<Message>(decoded);
+    EXPECT_EQ(again.id, message.id);
+    EXPECT_TRUE(std::holds_alternative<Kind>(again.body));
+    return std::get<Kind>(std::move(again.body));
+}
+
+Json envelope(const std::string& type, const Json& body)
+{
+    return {{"v", 1}, {"id", MessageId::make().value}, {"type", type}, {"body", body}};
+}
+
+DecodeFailure failure_of(const std::string& text)
+{
+    auto decoded = decode(text);
+    EXPECT_TRUE(std::holds_alternative<DecodeFailure>(decoded)) << text;
+    return std::get<DecodeFailure>(decoded);
+}
+
+TEST(Codec, KeepsAnOrder)
+{
+    StartAttempt start;
+    start.order.attempt_id = AttemptId::make();
+    start.order.job_id = JobId::make();
+    start.order.name = "ein Würfel 🎲";
+    start.order.label = "probe";
+    start.order.unit_type = "core";
+    start.order.unit_count = 3;
+    start.order.center_chooses = true;
+    start.order.script = "#!/bin/sh\nexit 0\n";
+    start.order.environment = {{"A", "b"}};
+    start.order.files = {{"probe-task.json", "{}"}};
+    start.order.wall_limit_s = 70;
+
+    const AttemptOrder order = round_trip(start).order;
+
+    EXPECT_EQ(order.attempt_id, start.order.attempt_id);
+    EXPECT_EQ(order.name, start.order.name);
+    EXPECT_TRUE(order.center_chooses);
+    EXPECT_EQ(order.script, start.order.script);
+    EXPECT_TRUE(order.command.empty());
+    EXPECT_EQ(order.files, start.order.files);
+}
+
+TEST(Codec, KeepsEveryByteOfOutput)
+{
+    AttemptOutput output;
+    output.attempt_id = AttemptId::make();
+    output.stream = "stderr";
+    output.offset_bytes = 1LL << 40U;
+    for (int byte = 0; byte < 256; ++byte)
+        output.data.push_back(static_cast<char>(byte));
+
+    const AttemptOutput again = round_trip(output);
+
+    EXPECT_EQ(again.data, output.data);
+    EXPECT_EQ(again.offset_bytes, output.offset_bytes);
+}
+
+TEST(Codec, TakesTheLargestPieceOfOutput)
+{
+    AttemptOutput output;
+    output.attempt_id = AttemptId::make();
+    output.stream = "stdout";
+    output.data.assign(kMaxOutputBytes, 'x');
+
+    EXPECT_EQ(round_trip(output).data.size(), kMaxOutputBytes);
+}
+
+TEST(Codec, KeepsWhatIsAbsentAbsent)
+{
+    AttemptEnded ended;
+    ended.end.attempt_id = AttemptId::make();
+    ended.end.outcome = AttemptOutcome::kFailedToStart;
+
+    const AttemptEnd end = round_trip(ended).end;
+
+    EXPECT_FALSE(end.exit_code);
+    EXPECT_FALSE(end.signal);
+    EXPECT_FALSE(end.started_at);
+    EXPECT_FALSE(round_trip(Ack{MessageId::make(), std::nullopt}).error);
+}
+
+TEST(Codec, SaysWhichMessagesAreRepeated)
+{
+    EXPECT_TRUE(needs_ack(StartAttempt{}));
+    EXPECT_TRUE(needs_ack(AttemptEnded{}));
+    EXPECT_FALSE(needs_ack(Heartbeat{}));
+    EXPECT_FALSE(needs_ack(Ack{}));
+}
+
+TEST(Decode, RefusesWhatIsNoMessage)
+{
+    for (const std::string text : {"", "null", "[]", "{}", "{\"v\": 1", "\xff", "{\"v\":\"1\",\"id\":1}"}) {
+        const DecodeFailure failure = failure_of(text);
+        EXPECT_FALSE(failure.id) << text;
+        EXPECT_FALSE(failure.error.detail.empty()) << text;
+    }
+}
+
+TEST(Decode, RefusesAnotherVersionByName)
+{
+    Json message = envelope("heartbeat", {{"load_1min", 0}, {"running_attempts", 0}, {"spooled_messages", 0}});
+    message["v"] = 2;
+
+    const DecodeFailure failure = failure_of(message.dump());
+
+    ASSERT_TRUE(failure.id);
+    EXPECT_EQ(failure.id->value, message["id"].get<std::string>());
+    EXPECT_THAT(failure.error.detail, HasSubstr("version 2"));
+}
+
+TEST(Decode, RefusesAnUnknownTypeByName)
+{
+    const DecodeFailure failure = failure_of(envelope("teleport", Json::object()).dump());
+
+    EXPECT_TRUE(failure.id);
+    EXPECT_THAT(failure.error.detail, HasSubstr("teleport"));
+}
+
+TEST(Decode, NamesEveryWrongField)
+{
+    const Json body{{"attempt_id", "att_x"}, {"stream", "stdin"}, {"offset_bytes", -1}, {"data_base64", "!"}};
+
+    const DecodeFailure failure = failure_of(envelope("attempt_output", body).dump());
+
+    EXPECT_TRUE(failure.id);
+    ASSERT_EQ(failure.error.fields.size(), 4U);
+    EXPECT_EQ(failure.error.fields[0].field, "body.attempt_id");
+}
+
+TEST(Decode, RefusesAnOrderWithoutAProgram)
+{
+    const Json body{{"attempt_id", AttemptId::make().value},
+                    {"job_id", JobId::make().value},
+                    {"name", "n"},
+                    {"label", "job"},
+                    {"unit_type", "u"},
+                    {"unit_count", 1},
+                    {"wall_limit_s", 1}};
+
+    EXPECT_THAT(describe(failure_of(envelope("start_attempt", body).dump()).error), HasSubstr("command"));
+}
+
+TEST(Decode, RefusesTooLargeAndTooDeep)
+{
+    EXPECT_EQ(failure_of(std::string(kMaxMessageBytes + 1, ' ')).error.code, Errc::kTooLarge);
+    EXPECT_EQ(failure_of(std::string(1000, '[')).error.code, Errc::kInvalid);
+}
+
+} // namespace
+} // namespace fathom::link

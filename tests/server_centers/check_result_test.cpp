@@ -1,0 +1,94 @@
+#include "server/probing/check_result.hpp"
+#include "tests/server_centers/support/network_data.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fathom::server {
+namespace {
+
+using test::right_result;
+using test::simple_operator;
+using testing::HasSubstr;
+
+OperatorLibrary library()
+{
+    return OperatorLibrary({{simple_operator("op1"), {}, {}}, {simple_operator("op2"), {}, {}}});
+}
+
+ProbeTask task_of_two()
+{
+    ProbeTask task;
+    task.name = "two";
+    std::vector<FieldError> errors;
+    OperatorUse one;
+    one.id = "op1";
+    one.count = 3;
+    OperatorUse two;
+    two.id = "op2";
+    task.operators = library().resolve({one, two}, "operators", errors);
+    return task;
+}
+
+std::string refusal(const ProbeResult& result)
+{
+    const auto checked = read_probe_result(to_json(result).dump(), task_of_two(), 1, library());
+    return checked ? "" : describe(checked.error());
+}
+
+TEST(ReadProbeResult, TakesARightResult)
+{
+    EXPECT_EQ(refusal(right_result(task_of_two())), "");
+}
+
+TEST(ReadProbeResult, RefusesGarbage)
+{
+    for (const std::string text : {"", "Segmentation fault", "[]", "{}", R"({"task": 1})", "{\"task\": \"\xff\"}",
+                                   R"({"operators": [{"median_s": NaN}]})"})
+        EXPECT_FALSE(read_probe_result(text, task_of_two(), 1, library())) << text;
+    EXPECT_EQ(read_probe_result(std::string(5UL << 20U, ' '), task_of_two(), 1, library()).error().code,
+              Errc::kTooLarge);
+}
+
+TEST(ReadProbeResult, RefusesOtherOperatorsSizesVersionsAndCounts)
+{
+    ProbeResult result = right_result(task_of_two());
+    result.operators.pop_back();
+    EXPECT_THAT(refusal(result), HasSubstr("op2(n=10) stands there 0 times"));
+    result = right_result(task_of_two());
+    result.operators.push_back(result.operators[0]);
+    EXPECT_THAT(refusal(result), HasSubstr("2 times"));
+    result = right_result(task_of_two());
+    result.operators[0].parameters["n"] = 11;
+    EXPECT_THAT(refusal(result), HasSubstr("op1(n=11) is not in the task"));
+    result = right_result(task_of_two());
+    result.operators[0].version = 2;
+    EXPECT_THAT(refusal(result), HasSubstr("the task asks for 1"));
+    result = right_result(task_of_two());
+    result.operators[0].count = 4;
+    EXPECT_THAT(refusal(result), HasSubstr("count"));
+    result = right_result(task_of_two());
+    result.unit_count = 2;
+    EXPECT_THAT(refusal(result), HasSubstr("unit_count"));
+}
+
+TEST(ReadProbeResult, RefusesFiguresThatDoNotFollow)
+{
+    ProbeResult result = right_result(task_of_two());
+    result.operators[0].median_s = 0.0002; // a thousand times as fast as the samples say
+    EXPECT_THAT(refusal(result), HasSubstr("median"));
+    result = right_result(task_of_two());
+    result.operators[0].operations = 2e9;
+    EXPECT_THAT(refusal(result), HasSubstr("formula"));
+    result = right_result(task_of_two());
+    result.operators[1].tolerance = 1;
+    EXPECT_THAT(refusal(result), HasSubstr("manifest"));
+    result = right_result(task_of_two());
+    result.operators[1].outliers = {3};
+    EXPECT_THAT(refusal(result), HasSubstr("outside the samples"));
+    result = right_result(task_of_two());
+    result.host["cpu"] = std::string("a\0b", 3);
+    EXPECT_THAT(refusal(result), HasSubstr("NUL"));
+}
+
+} // namespace
+} // namespace fathom::server

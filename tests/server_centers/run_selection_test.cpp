@@ -1,0 +1,126 @@
+#include "server/probing/run_selection.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fathom::server {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+UnitTypeOffer offer(const std::string& center, const std::string& name, std::int64_t units,
+                    std::vector<std::string> operators)
+{
+    UnitTypeOffer offer;
+    offer.id = {"ut_" + center + name};
+    offer.name = name;
+    offer.center_id = {"ctr_" + center};
+    offer.center = center;
+    offer.unit_count = units;
+    offer.operators = std::move(operators);
+    return offer;
+}
+
+/// M8's golden table.
+std::vector<UnitTypeOffer> golden_offers()
+{
+    return {offer("alpha", "u1", 10, {"op1", "op3", "op4"}), offer("alpha", "u2", 20, {"op1", "op2", "op3", "op5"}),
+            offer("alpha", "u3", 5, {"op1", "op2", "op5"})};
+}
+
+std::vector<OperatorUse> uses(std::initializer_list<const char*> ids)
+{
+    std::vector<OperatorUse> list;
+    for (const char* id : ids) {
+        OperatorUse use;
+        use.id = id;
+        list.push_back(use);
+    }
+    return list;
+}
+
+std::vector<std::string> names(const Result<std::vector<UnitTypeOffer>>& chosen)
+{
+    std::vector<std::string> list;
+    for (const UnitTypeOffer& one : chosen.value())
+        list.push_back(one.name);
+    return list;
+}
+
+TEST(SelectUnitTypes, GoldenCatalogOfM8)
+{
+    const SelectionOrder catalog;
+
+    EXPECT_THAT(names(select_unit_types(catalog, uses({"op1", "op3"}), golden_offers())), ElementsAre("u1", "u2"));
+    EXPECT_THAT(names(select_unit_types(catalog, uses({"op2", "op5"}), golden_offers())), ElementsAre("u2", "u3"));
+    const auto nowhere = select_unit_types(catalog, uses({"op4", "op5"}), golden_offers());
+    ASSERT_FALSE(nowhere);
+    EXPECT_EQ(nowhere.error().code, Errc::kInfeasible);
+    const Error error = nowhere.error();
+    ASSERT_EQ(error.fields.size(), 3U);
+    EXPECT_EQ(error.fields[0].field, "alpha/u1");
+    EXPECT_EQ(error.fields[0].detail, "does not offer op5");
+}
+
+TEST(SelectUnitTypes, TheCatalogLeavesOutWhatIsTooSmallOrClosed)
+{
+    std::vector<UnitTypeOffer> offers = golden_offers();
+    offers[1].closed_reason = "the center is drained";
+    SelectionOrder order;
+    order.unit_count = 6;
+
+    EXPECT_THAT(names(select_unit_types(order, uses({"op1"}), offers)), ElementsAre("u1"));
+}
+
+TEST(SelectUnitTypes, TheUserPicksByIdOrByName)
+{
+    SelectionOrder order;
+    order.selection = RunSelection::kUser;
+    order.unit_types = {"alpha/u3", "ut_alphau1", "alpha/u3"};
+
+    EXPECT_THAT(names(select_unit_types(order, uses({"op1"}), golden_offers())), ElementsAre("u3", "u1"));
+}
+
+TEST(SelectUnitTypes, AWrongPickIsAnErrorOfItsField)
+{
+    SelectionOrder order;
+    order.selection = RunSelection::kUser;
+    order.unit_types = {"alpha/u1", "alpha/none", "alpha/u3"};
+
+    const auto chosen = select_unit_types(order, uses({"op3"}), golden_offers());
+
+    ASSERT_FALSE(chosen);
+    EXPECT_EQ(chosen.error().code, Errc::kInvalid);
+    const Error error = chosen.error();
+    ASSERT_EQ(error.fields.size(), 2U);
+    EXPECT_EQ(error.fields[0].field, "unit_types[1]");
+    EXPECT_EQ(error.fields[1].field, "unit_types[2]");
+    EXPECT_EQ(error.fields[1].detail, "does not offer op3");
+}
+
+TEST(SelectUnitTypes, EachCenterChoosesAmongItsOwn)
+{
+    std::vector<UnitTypeOffer> offers = golden_offers();
+    offers.push_back(offer("beta", "big", 1, {"op1", "op2"}));
+    offers.push_back(offer("gamma", "gpu", 4, {"op9"}));
+    SelectionOrder order;
+    order.selection = RunSelection::kCenter;
+
+    EXPECT_THAT(names(select_unit_types(order, uses({"op2"}), offers)), ElementsAre("u2", "big"));
+    order.centers = {"beta"};
+    EXPECT_THAT(names(select_unit_types(order, uses({"op2"}), offers)), ElementsAre("big"));
+    order.centers = {"beta", "gamma"};
+    EXPECT_EQ(select_unit_types(order, uses({"op2"}), offers).error().code, Errc::kInfeasible)
+        << "gamma was named and cannot";
+    order.centers = {"nowhere"};
+    EXPECT_EQ(select_unit_types(order, uses({"op2"}), offers).error().code, Errc::kInvalid);
+}
+
+TEST(SelectUnitTypes, AnEmptyNetworkIsInfeasible)
+{
+    EXPECT_EQ(select_unit_types({}, uses({"op1"}), {}).error().code, Errc::kInfeasible);
+}
+
+} // namespace
+} // namespace fathom::server

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "core/model/center.hpp"
+#include "core/model/probe_result.hpp"
+#include "server/operators/operators_service.hpp"
+#include "server/probing/probe_ports.hpp"
+#include "server/store/database.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fathom::server::test {
+
+/// A database with the newest schema, and a pool on it.
+class TestStore {
+  public:
+    TestStore();
+
+    Database& database() { return database_; }
+    const std::string& url() const { return url_; }
+    /// First field of the first row, or "".
+    std::string sql(const std::string& text) const;
+    /// Runs work in a transaction of its own.
+    template <class Work>
+    auto run(Work work)
+    {
+        return database_.blocking_run(work);
+    }
+
+  private:
+    std::string url_;
+    Metrics metrics_;
+    Database database_;
+};
+
+/// `op1` … with one parameter `n` (1…1000, default 10), 2·n operations and 8·n bytes.
+OperatorManifest simple_operator(const std::string& id);
+
+/// A unit type with so many units that runs these operators.
+UnitTypeReport unit_type(const std::string& name, std::int64_t unit_count, std::vector<std::string> operators);
+
+/// The catalog that M8 gives as its golden example.
+Catalog golden_catalog();
+
+/// Puts an online center with a catalog into the database.
+CenterId add_center(TestStore& store, const std::string& name, const Catalog& catalog);
+
+/// A right result of a task of simple operators at n = 10.
+ProbeResult right_result(const ProbeTask& task);
+
+/// Queues probes' jobs as bare rows, and remembers what they were.
+class FakeJobWriter final : public ProbeJobWriter {
+  public:
+    Result<void> insert_probe_job(pqxx::work& transaction, const JobId& id, const JobSpec& spec,
+                                  const std::string& submitted_by) override;
+
+    std::vector<std::pair<JobId, JobSpec>> jobs;
+};
+
+} // namespace fathom::server::test
