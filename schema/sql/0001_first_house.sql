@@ -238,9 +238,6 @@ CREATE UNIQUE INDEX probe_run_of_job ON probe_run (job_id);                     
 CREATE UNIQUE INDEX probe_run_pending ON probe_run (probe_task_id, unit_type_id, unit_count) WHERE state = 'queued'; -- one at a time
 CREATE INDEX probe_run_of_unit_type ON probe_run (unit_type_id, id DESC);                  -- lists filtered by unit type
 
-CREATE VIEW center_chosen_job AS SELECT job_id FROM probe_run WHERE selection = 'center';
-COMMENT ON VIEW center_chosen_job IS 'M13d: jobs whose center may run them on another unit type than the one they were placed on.';
-
 CREATE TABLE measurement (
     probe_run_id text NOT NULL REFERENCES probe_run (id),
     operator_id text NOT NULL,

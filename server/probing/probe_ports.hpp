@@ -33,8 +33,8 @@ class ProbeJobObserver {
 
 /// How probing queues an ordinary job with the label "probe" (M22), inside its transaction.
 ///
-/// M13d has no field in JobSpec: the order of a job that the SQL view `center_chosen_job` names has
-/// `center_chooses` set, and the unit type that the agent then reports (AttemptStarted::unit_type) becomes the
+/// M13d has no field in JobSpec: the order of a job whose probe_run has the selection 'center' carries
+/// `center_chooses`, and the unit type that the agent then reports (AttemptStarted::unit_type) becomes the
 /// attempt's unit_type_id, where ProbeJobObserver finds it.
 class ProbeJobWriter {
   public:

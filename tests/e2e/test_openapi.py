@@ -75,6 +75,7 @@ class Caller:
 
     def __init__(self, network):
         self.url, self.session = network.url, requests.Session()
+        self.session.trust_env = False  # else REQUESTS_CA_BUNDLE of the environment wins over verify
         self.session.verify = str(network.ca)
         self.session.headers["Authorization"] = f"Bearer {network.admin_token}"
         self.seen = set()

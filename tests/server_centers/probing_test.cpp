@@ -102,7 +102,7 @@ TEST_F(Probing, ACenterThatChoosesGetsOneRunOnAnyOfItsUnits)
     EXPECT_EQ(runs[0].selection, "center");
     EXPECT_EQ(writer_.jobs[0].second.units.type, "any");
     EXPECT_EQ(writer_.jobs[0].second.units.center, center_.value);
-    EXPECT_EQ(store_.sql("SELECT job_id FROM center_chosen_job"), runs[0].job_id.value);
+    EXPECT_EQ(store_.sql("SELECT job_id FROM probe_run WHERE selection = 'center'"), runs[0].job_id.value);
 }
 
 TEST_F(Probing, ARunThatWaitsAlreadyIsJoined)
