@@ -203,7 +203,7 @@ void add_run(CLI::App& noun, Invocation& invocation)
     run.add_option("--units", options->units, "Measure these unit types: CENTER/TYPE or an id, one or more");
     run.add_option("--centers", options->centers, "Only at these centers: names or ids, one or more");
     run.add_option("--selection", options->selection,
-                   "Who picks the units: catalog (all that can run it), user (--units), center (each center proposes)")
+                   "Who picks the units: catalog (all that can run it), user (--units), center (each center picks)")
         ->check(CLI::IsMember({"catalog", "user", "center"}));
     run.add_option("--count", options->count, "Measure on so many units at once (default 1)")
         ->check(CLI::Range(1, 1'000'000));
