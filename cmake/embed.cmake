@@ -12,9 +12,7 @@ foreach(file ${FILES})
   string(REGEX REPLACE "([^\n]+)" "        \"\\1\"" lines "${lines}")
   string(APPEND body "    {\"${file}\", std::string_view(\"\"\n${lines}, ${size_bytes})},\n")
 endforeach()
-# Compilers need not take literals over 64 KiB, but ours do.
-file(WRITE ${OUTPUT} "#pragma GCC diagnostic ignored \"-Woverlength-strings\"
-#include \"core/base/embedded_file.hpp\"
+file(WRITE ${OUTPUT} "#include \"core/base/embedded_file.hpp\"
 
 namespace ${NAMESPACE} {
 namespace {
