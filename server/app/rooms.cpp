@@ -4,13 +4,20 @@
 #include "server/centers/agent_hub.hpp"
 #include "server/centers/centers_api.hpp"
 #include "server/centers/silence_duty.hpp"
+#include "server/events/events_api.hpp"
+#include "server/events/events_service.hpp"
 #include "server/identity/identity_api.hpp"
 #include "server/jobs/attempts_service.hpp"
+#include "server/jobs/job_duties.hpp"
+#include "server/jobs/jobs_api.hpp"
+#include "server/jobs/jobs_service.hpp"
 #include "server/jobs/probe_job_writer.hpp"
 #include "server/metering/metering_api.hpp"
 #include "server/operators/operators_api.hpp"
 #include "server/probing/probe_planning.hpp"
 #include "server/probing/probing_api.hpp"
+#include "server/routing/routing_api.hpp"
+#include "server/routing/routing_service.hpp"
 
 namespace fathom::server {
 namespace {
@@ -49,6 +56,18 @@ struct Rooms::State {
     ProbePlanning probe_planning{operators, probe_jobs};             // probes that the router asks for
     ProbingService probing{context.database, operators, probe_jobs}; // probes that people ask for
 
+    EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
+    CatalogCache catalog{context.database, context.executor, context.metrics}; // the network as decisions see it
+    JobsService jobs{context.database, context.executor, context.metrics, catalog, job_closer}; // what clients do
+    RoutingService routing{context.database,
+                           context.executor,
+                           context.metrics,
+                           context.clock,
+                           catalog,
+                           probe_planning,
+                           {.replica = context.replica, .metering_period = context.settings.metering_period}};
+    JobDuties job_duties{context.database, context.executor, context.metrics}; // jobs of lost centers, gauges
+
     CentersService centers{context.database}; // what people do with centers
     EnrolmentService enrolment{context.database,
                                {.authority = context.authority, .agent_port = context.settings.agent_listen.port}};
@@ -69,9 +88,16 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_enrolment_routes(context.api, rooms.enrolment);
     add_enrolment_routes(context.agent_api, rooms.enrolment);
     rooms.agents.add_route(context.agent_router);
+    add_jobs_routes(context.api, rooms.jobs, context.database);
+    add_routing_routes(context.api, rooms.routing);
+    add_events_routes(context.api, rooms.events);
 
     rooms.operators.subscribe(context.notifier, context.tasks, context.executor);
     rooms.agents.subscribe(context.notifier);
+    rooms.catalog.subscribe(context.notifier);
+    rooms.routing.subscribe(context.notifier);
+    rooms.events.subscribe(context.notifier);
+    rooms.job_duties.subscribe(context.notifier);
     context.duties.add("center_silence", kSilencePeriod, [silence = &rooms.silence](pqxx::work& transaction) {
         silence->look(transaction);
         return Result<void>();
@@ -83,7 +109,14 @@ Rooms::~Rooms() = default;
 Result<void> Rooms::start()
 {
     if (Result<void> done = state_->operators.seed(probes::operator_manifests()); !done) return done;
-    return state_->metering.seed(shipped_policies());
+    if (Result<void> done = state_->metering.seed(shipped_policies()); !done) return done;
+    // After the seeds: the first snapshot must know the operators.
+    if (Result<void> done = state_->catalog.load(); !done) return done;
+    state_->catalog.start(state_->context.tasks);
+    state_->routing.start(state_->context.tasks);
+    state_->events.start(state_->context.tasks);
+    state_->job_duties.start(state_->context.tasks);
+    return {};
 }
 
 void Rooms::stop()
