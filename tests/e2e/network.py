@@ -80,6 +80,7 @@ class Rest:
     def __init__(self, url, ca, token):
         self.url = url
         self.session = requests.Session()
+        self.session.trust_env = False  # neither proxies nor another set of authorities
         self.session.verify = str(ca)
         if token:
             self.session.headers["Authorization"] = f"Bearer {token}"
