@@ -57,6 +57,12 @@ std::string joined_texts(const Json& json, std::string_view name)
     return text.empty() ? "-" : text;
 }
 
+std::string first_sentence_of(const Json& json, std::string_view name)
+{
+    const std::string text = text_of(json, name);
+    return text.substr(0, text.find(". "));
+}
+
 std::string age_of(const Json& json, std::string_view name, Timestamp now)
 {
     const std::optional<Timestamp> time = time_of(json, name);

@@ -27,6 +27,9 @@ const Json& items_of(const Json& json, std::string_view name = "items");
 /// The member's strings joined by ", "; "-" for none.
 std::string joined_texts(const Json& json, std::string_view name);
 
+/// The member's text up to the end of its first sentence: what a list has room for.
+std::string first_sentence_of(const Json& json, std::string_view name);
+
 /// "3 min ago" of a member that is a time; "-" when absent.
 std::string age_of(const Json& json, std::string_view name, Timestamp now);
 /// "12.3 s" of a member in seconds; "-" when absent.

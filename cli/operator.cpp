@@ -39,7 +39,8 @@ Table operators_table(const Json& operators, Timestamp)
                  {"DESCRIPTION", Align::kLeft, 0, true}});
     for (const Json& one : operators) {
         table.add_row({text_of(one, "id"), count_of(one, "version"), text_of(one, "category"),
-                       text_of(one, "precision"), default_size(one), resources_of(one), text_of(one, "description")});
+                       text_of(one, "precision"), default_size(one), resources_of(one),
+                       first_sentence_of(one, "description")});
     }
     return table;
 }

@@ -40,7 +40,8 @@ Table policies_table(const Json& policies, Timestamp now)
     for (const Json& policy : policies) {
         const Json& document = member(policy, "document");
         table.add_row({name_of(policy), is_true(policy, "active") ? Cell("active", Tone::kGood) : Cell(""),
-                       text_of(document, "kind"), text_of(document, "description"), age_of(policy, "created_at", now)});
+                       text_of(document, "kind"), first_sentence_of(document, "description"),
+                       age_of(policy, "created_at", now)});
     }
     return table;
 }

@@ -100,7 +100,7 @@ std::string hint_of(const Error& error, const Console& console)
             return "set FATHOM_TOKEN_FILE (or --token-file), e.g. DIR/admin.token of fathomd's state folder";
         return "the token is wrong, expired or revoked; an admin makes a new one with `fathom token create`";
     case Errc::kForbidden:
-        return "the token's role does not allow this; roles are viewer, user, expert, admin";
+        return "use a token of a higher role; an admin makes one with `fathom token create --role …`";
     case Errc::kUnavailable:
         if (is_trust_problem(error))
             return console.environment("FATHOM_CA").empty()
