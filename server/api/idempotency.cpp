@@ -67,15 +67,16 @@ asio::awaitable<void> settle(std::shared_ptr<const Guard> guard, IdempotencyKey 
 
 asio::awaitable<net::Response> serve(std::shared_ptr<const Guard> guard, Call call)
 {
-    const Result<std::optional<IdempotencyKey>> key = read_idempotency_key(call);
-    if (!key) co_return net::problem(key.error(), call.request.request_id);
-    if (!*key) co_return co_await guard->handler(std::move(call));
+    const Result<std::optional<IdempotencyKey>> read = read_idempotency_key(call);
+    if (!read) co_return net::problem(read.error(), call.request.request_id);
+    const std::optional<IdempotencyKey>& given = *read;
+    if (!given) co_return co_await guard->handler(std::move(call));
 
-    const IdempotencyKey taken = **key;
+    const IdempotencyKey taken = *given;
     auto claim = [&taken](pqxx::work& transaction) { return claim_key(transaction, taken); };
-    const Result<std::optional<StoredAnswer>> earlier = co_await guard->database->run(claim);
-    if (!earlier) co_return net::problem(earlier.error(), call.request.request_id);
-    if (*earlier) co_return replay(**earlier);
+    const Result<std::optional<StoredAnswer>> claimed = co_await guard->database->run(claim);
+    if (!claimed) co_return net::problem(claimed.error(), call.request.request_id);
+    if (const std::optional<StoredAnswer>& earlier = *claimed) co_return replay(*earlier);
 
     std::exception_ptr thrown;
     net::Response response;

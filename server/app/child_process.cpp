@@ -14,6 +14,8 @@
 namespace fathom::server {
 namespace {
 
+constexpr std::size_t kMostQuoted = 600; // bytes of a failed program's output in an error
+
 /// What the child needs, made before fork(): between fork() and exec() of a program with threads only
 /// async-signal-safe calls are allowed, so no allocation.
 struct Plan {
@@ -91,8 +93,7 @@ Error system_error(const std::string& what, int code)
 
 std::string last_lines(const std::string& text)
 {
-    constexpr std::size_t kMost = 600;
-    std::string end = text.size() > kMost ? "…" + text.substr(text.size() - kMost) : text;
+    std::string end = text.size() > kMostQuoted ? "…" + text.substr(text.size() - kMostQuoted) : text;
     while (end.ends_with('\n'))
         end.pop_back();
     return end;
@@ -104,6 +105,7 @@ Result<pid_t> start_child(const ChildOptions& options)
 {
     std::vector<std::string> copies = options.arguments;
     std::vector<char*> arguments;
+    arguments.reserve(copies.size() + 1);
     for (std::string& argument : copies)
         arguments.push_back(argument.data());
     arguments.push_back(nullptr);

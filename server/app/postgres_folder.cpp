@@ -22,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
+constexpr std::size_t kMostQuoted = 600; // bytes of the log in an error
+
 Error failed(const std::string& what, const fs::path& path)
 {
     return {Errc::kUnavailable, what + " " + path.string() + ": " + std::generic_category().message(errno)};
@@ -225,10 +227,9 @@ Result<void> stop_leftovers(const PostgresFolder& folder)
 
 std::string log_tail(const PostgresFolder& folder)
 {
-    constexpr std::size_t kMost = 600;
     const Result<std::string> text = read_file(folder.log(), 64UL << 20U);
     if (!text) return "its log cannot be read";
-    std::string end = text->size() > kMost ? "…" + text->substr(text->size() - kMost) : *text;
+    std::string end = text->size() > kMostQuoted ? "…" + text->substr(text->size() - kMostQuoted) : *text;
     while (end.ends_with('\n'))
         end.pop_back();
     return end;

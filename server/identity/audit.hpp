@@ -1,12 +1,9 @@
 #pragma once
 
 #include "core/base/json_reader.hpp"
+#include "server/store/transaction.hpp"
 
 #include <string_view>
-
-namespace pqxx {
-class transaction_base;
-}
 
 namespace fathom::server {
 

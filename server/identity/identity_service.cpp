@@ -11,6 +11,8 @@ constexpr double kFailureBurst = 60;
 constexpr double kFailuresPerSecond = 2;
 constexpr std::size_t kWatchedNetworks = 10000;
 
+constexpr std::string_view kScheme = "bearer ";
+
 bool is_base64url(char c)
 {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
@@ -19,7 +21,6 @@ bool is_base64url(char c)
 /// The secret of `Bearer SECRET`; empty when the header is something else.
 std::string_view bearer_secret(std::string_view authorization)
 {
-    constexpr std::string_view kScheme = "bearer ";
     if (authorization.size() <= kScheme.size()) return {};
     const std::string_view scheme = authorization.substr(0, kScheme.size());
     const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
@@ -68,14 +69,15 @@ asio::awaitable<Result<Principal>> IdentityService::authenticate(std::string aut
     };
     Result<std::optional<UsableToken>> found = co_await database_->run(work);
     if (!found) co_return found.error();
-    if (!*found) {
+    std::optional<UsableToken>& token = *found;
+    if (!token) {
         cache_.erase(hash);
         // Only what costs a query counts: a missing or malformed header is no guess.
         limiter_.record_failure(network, now);
         co_return reject("the token is unknown, expired or revoked");
     }
-    Principal principal = (*found)->principal;
-    cache_.put(hash, std::move(**found), now);
+    Principal principal = token->principal;
+    cache_.put(hash, std::move(*token), now);
     co_return principal;
 }
 

@@ -1,15 +1,12 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "server/store/transaction.hpp"
 
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
-
-namespace pqxx {
-class transaction_base;
-}
 
 namespace fathom::server {
 

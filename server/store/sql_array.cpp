@@ -4,6 +4,11 @@
 #include <cmath>
 
 namespace fathom::server {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789abcdef";
+
+} // namespace
 
 void SqlArray::separate()
 {
@@ -52,7 +57,6 @@ SqlArray& SqlArray::add_null()
 
 SqlArray& SqlArray::add_bytes(std::string_view bytes)
 {
-    constexpr std::string_view kDigits = "0123456789abcdef";
     separate();
     text_.reserve(text_.size() + bytes.size() * 2 + 5);
     text_ += "\"\\\\x"; // the array's quoting doubles the backslash of bytea's hex format
