@@ -15,7 +15,8 @@ namespace fathom::agent {
 namespace {
 
 constexpr const char* kTarget = "/api/v1/agents:enrol";
-constexpr const char* kTokenHint = "an administrator makes a new token with: fathom enrolment-token create --center NAME";
+constexpr const char* kTokenHint =
+    "an administrator makes a new token with: fathom enrolment-token create --center NAME";
 
 struct EnrolOptions {
     std::string server;
