@@ -163,8 +163,8 @@ class Network:
             raise Failed(f"`fathom {' '.join(map(str, arguments))}` ended with status {outcome.returncode}")
         return outcome.stdout
 
-    def json(self, *arguments):
-        return json.loads(self.cli(*arguments, "--output", "json"))
+    def json(self, noun, verb, *arguments):
+        return json.loads(self.cli(noun, verb, "--output", "json", *arguments))
 
     def wait(self, condition, limit_s, what):
         end = time.monotonic() + limit_s
