@@ -57,7 +57,10 @@ bool expect_name(SSL* ssl, const std::string& host)
     asio::ip::make_address(host, not_an_address);
     if (!not_an_address) return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host.c_str()) == 1;
     SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    return SSL_set_tlsext_host_name(ssl, host.c_str()) == 1 && SSL_set1_host(ssl, host.c_str()) == 1;
+    // What SSL_set_tlsext_host_name expands to, without its C cast, which GCC warns of.
+    const long named = SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                                const_cast<char*>(host.c_str())); // OpenSSL copies it
+    return named == 1 && SSL_set1_host(ssl, host.c_str()) == 1;
 }
 
 Error handshake_error(SSL* ssl, const std::string& where, const boost::system::error_code& ec)
