@@ -148,6 +148,7 @@ COMMENT ON COLUMN job.label IS 'M22: the only difference between a user''s job a
 COMMENT ON COLUMN job.metering_until IS 'M10: until when the job waits for probes of its type.';
 COMMENT ON COLUMN job.metered IS 'M10: true once its probes ended or the wait is over; it is not measured again.';
 CREATE INDEX job_waiting ON job (id) WHERE state IN ('queued', 'metering'); -- the router's claim, oldest first
+CREATE INDEX job_metering ON job (job_type) WHERE state = 'metering'; -- the types that wait for probes
 CREATE INDEX job_live ON job (id) WHERE state IN ('placed', 'dispatched', 'running', 'lost'); -- duties that watch live jobs
 CREATE INDEX job_by_label ON job (label, id DESC);   -- the default list, newest first
 CREATE INDEX job_by_state ON job (state, id DESC);   -- lists filtered by state

@@ -59,7 +59,9 @@ Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, st
     rebuild_ledger(transaction);
     report_.is_done = true;
     if (!report_.next.is_tick && !ledger_.has_free_unit()) return std::move(report_);
-    const std::vector<WaitingJob> jobs = claim_waiting_jobs(transaction, report_.next.after, limit);
+    if (const Result<void> found = find_metered_types(transaction); !found) return found.error();
+    const ClaimRange range{report_.next.after, limit, *report_.next.metered_types};
+    const std::vector<WaitingJob> jobs = claim_waiting_jobs(transaction, range);
     for (const WaitingJob& job : jobs) {
         report_.next.after = job.id.value;
         if (!is_worth_a_look(job)) continue;
@@ -67,16 +69,32 @@ Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, st
             const Error error = routed.error();
             if (is_of_the_moment(error.code)) return error;
             log_error("job_not_routed", {{"job_id", job.id.value}, {"error", describe(error)}});
-            reasons_.push_back({job.id, "cannot be routed: " + error.detail});
+            const std::string reason = "cannot be routed: " + error.detail;
+            if (reason != job.waiting_reason) reasons_.push_back({job.id, reason});
         }
     }
+    update_to_metered(transaction, metered_);
+    update_to_metering(transaction, metering_);
     commit_placements(transaction);
     update_waiting_reasons(transaction, reasons_);
     record_job_events(transaction, events_);
     // A short page is not the end when other replicas held rows; the next tick sees those.
-    const bool is_last = jobs.size() < static_cast<std::size_t>(limit);
-    report_.is_done = is_last || (!report_.next.is_tick && !ledger_.has_free_unit());
+    report_.is_end = jobs.size() < static_cast<std::size_t>(limit);
+    report_.is_done = report_.is_end || (!report_.next.is_tick && !ledger_.has_free_unit());
     return std::move(report_);
+}
+
+Result<void> RoutingPage::find_metered_types(pqxx::work& transaction)
+{
+    if (report_.next.metered_types) return {};
+    std::vector<std::string> ended;
+    for (const std::string& type : select_metering_types(transaction)) {
+        const Result<bool> pending = planner_->probes_pending(transaction, type);
+        if (!pending) return pending.error();
+        if (!*pending) ended.push_back(type);
+    }
+    report_.next.metered_types = std::move(ended);
+    return {};
 }
 
 bool RoutingPage::is_worth_a_look(const WaitingJob& job) const
@@ -108,16 +126,14 @@ Result<void> RoutingPage::route_job(pqxx::work& transaction, const WaitingJob& j
 {
     WaitingJob current = job;
     if (job.state == JobState::kMetering) {
-        const Result<bool> finished = finish_metering(transaction, job);
-        if (!finished) return finished.error();
-        if (!*finished) return {};
+        finish_metering(transaction, job);
         current.is_metered = true;
     }
-    Result<RouteRequest> request = make_route_request(job.spec, *catalog_);
+    Result<RouteRequest> request = request_of(job);
     if (!request) {
         // The operator may be newer than our snapshot.
         ensure_fresh_catalog(transaction);
-        request = make_route_request(job.spec, *catalog_);
+        request = request_of(job);
         if (!request) return request.error();
     }
     const bool may_meter =
@@ -139,8 +155,7 @@ Result<bool> RoutingPage::meter(pqxx::work& transaction, const WaitingJob& job, 
     for (const std::size_t index : unmeasured_candidates(request, ledger_.views(), now_, settings_->metering_period))
         targets.push_back(ledger_.views()[index].id);
     if (targets.empty()) return false;
-    const Result<std::vector<ProbeRunId>> runs =
-        planner_->request_probes(transaction, job.job_type, job.spec.operators, targets);
+    const Result<std::vector<ProbeRunId>> runs = request_probes(transaction, job, targets);
     if (!runs) {
         const Error error = runs.error();
         if (is_of_the_moment(error.code)) return error;
@@ -148,7 +163,7 @@ Result<bool> RoutingPage::meter(pqxx::work& transaction, const WaitingJob& job, 
         return false;
     }
     if (runs->empty()) return false;
-    update_to_metering(transaction, job.id, job.spec.metering_wait_s);
+    metering_.push_back({job.id, job.spec.metering_wait_s});
     NewJobEvent event;
     event.job_id = job.id;
     event.state = JobState::kMetering;
@@ -162,26 +177,46 @@ Result<bool> RoutingPage::meter(pqxx::work& transaction, const WaitingJob& job, 
     return true;
 }
 
-Result<bool> RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job)
+Result<std::vector<ProbeRunId>> RoutingPage::request_probes(pqxx::work& transaction, const WaitingJob& job,
+                                                            const std::vector<UnitTypeId>& targets)
 {
-    auto known = pending_probes_.find(job.job_type);
-    if (known == pending_probes_.end()) {
-        const Result<bool> pending = planner_->probes_pending(transaction, job.job_type);
-        if (!pending) return pending.error();
-        known = pending_probes_.emplace(job.job_type, *pending).first;
-    }
-    const bool is_pending = known->second;
-    if (is_pending && !job.is_metering_over) return false;
+    std::string key = job.job_type;
+    for (const UnitTypeId& target : targets)
+        key += '\n' + target.value;
+    const auto known = requested_.find(key);
+    if (known != requested_.end()) return known->second;
+    Result<std::vector<ProbeRunId>> runs =
+        planner_->request_probes(transaction, job.job_type, job.spec.operators, targets);
+    if (runs) requested_[key] = *runs;
+    return runs;
+}
+
+Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
+{
+    std::string key;
+    for (const OperatorUse& use : job.spec.operators)
+        key += operator_key(use.id, use.parameters) + '@' + std::to_string(use.version) + '*' +
+               std::to_string(use.count) + '\n';
+    const auto known = known_demands_.find(key);
+    if (known != known_demands_.end()) return RouteRequest{known->second, job.spec.units};
+    Result<RouteRequest> request = make_route_request(job.spec, *catalog_);
+    if (request) known_demands_[key] = request->operators;
+    return request;
+}
+
+void RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job)
+{
+    const std::vector<std::string>& types = *report_.next.metered_types;
+    const bool is_ended = std::find(types.begin(), types.end(), job.job_type) != types.end();
     ensure_fresh_catalog(transaction);
-    update_to_metered(transaction, job.id);
+    metered_.push_back(job.id.value);
     NewJobEvent event;
     event.job_id = job.id;
     event.state = JobState::kQueued;
-    event.cause = is_pending ? "its wait of " + std::to_string(job.spec.metering_wait_s) +
-                                   " s for probes is over: it is placed on what is known"
-                             : "the probes of its type have ended";
+    event.cause = is_ended ? "the probes of its type have ended"
+                           : "its wait of " + std::to_string(job.spec.metering_wait_s) +
+                                 " s for probes is over: it is placed on what is known";
     events_.push_back(std::move(event));
-    return true;
 }
 
 std::vector<std::string> RoutingPage::unmeasured_places(const RouteRequest& request) const

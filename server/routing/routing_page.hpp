@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,15 @@ struct PassState {
     std::string after;                ///< id of the last job that was looked at
     std::vector<Reservation> planned; ///< for jobs that were looked at and wait
     bool is_tick{false};              ///< look at waiting jobs even when no unit is free
+    /// Job types whose probes have ended; looked up by the first page.
+    std::optional<std::vector<std::string>> metered_types;
 };
 
 /// What one page did.
 struct PageReport {
     PassState next;
     bool is_done{false}; ///< nothing more to do in this pass
+    bool is_end{false};  ///< no waiting job comes after these
     std::int64_t placed{};
     std::int64_t waiting{};
     std::int64_t metering{};
@@ -57,7 +61,12 @@ class RoutingPage {
     Result<void> route_job(pqxx::work& transaction, const WaitingJob& job);
     /// M10. True when the job now waits for probes.
     Result<bool> meter(pqxx::work& transaction, const WaitingJob& job, const RouteRequest& request);
-    Result<bool> finish_metering(pqxx::work& transaction, const WaitingJob& job);
+    void finish_metering(pqxx::work& transaction, const WaitingJob& job);
+    Result<void> find_metered_types(pqxx::work& transaction);
+    Result<RouteRequest> request_of(const WaitingJob& job);
+    /// Asks for probes, once for all jobs of this page that ask for the same.
+    Result<std::vector<ProbeRunId>> request_probes(pqxx::work& transaction, const WaitingJob& job,
+                                                   const std::vector<UnitTypeId>& targets);
     std::vector<std::string> unmeasured_places(const RouteRequest& request) const;
     void place_or_wait(const WaitingJob& job, const RouteRequest& request);
     void commit_placements(pqxx::work& transaction);
@@ -77,7 +86,10 @@ class RoutingPage {
     std::vector<Placement> placements_;
     std::vector<WaitingReason> reasons_;
     std::vector<NewJobEvent> events_;
-    std::map<std::string, bool> pending_probes_; ///< by job type
+    std::vector<MeteringStart> metering_;
+    std::vector<std::string> metered_;
+    std::map<std::string, std::vector<ProbeRunId>> requested_;         ///< by job type and unit types
+    std::map<std::string, std::vector<OperatorDemand>> known_demands_; ///< by operators: formulas are slow
 };
 
 } // namespace fathom::server

@@ -15,9 +15,10 @@ using namespace std::chrono_literals;
 constexpr std::int64_t kPageJobs = 256;
 /// A pass must end so that the next one sees what has changed; the rest waits for it.
 constexpr int kPagesPerPass = 16;
+constexpr int kPagesFromTheOldest = 8;
 constexpr auto kTick = 2s;
 /// Wake-ups come in bursts; and a pass may take half of the router's time at most.
-constexpr auto kShortestPause = 5ms;
+constexpr auto kShortestPause = 20ms;
 
 constexpr const char* kDecisions = "fathom_routing_decisions_total";
 constexpr const char* kDecisionsHelp = "Decisions of the router on waiting jobs, by result.";
@@ -92,6 +93,7 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
     state.is_tick = kind == Pass::kTick;
     std::int64_t placed = 0;
     for (int page = 0; page < kPagesPerPass; ++page) {
+        if (page == kPagesFromTheOldest) state.after = std::max(state.after, sweep_after_);
         Result<PageReport> report = co_await run_page(state, kPageJobs);
         if (!report && report.error().code == Errc::kInternal) report = co_await run_page_singly(state);
         if (!report) co_return report.error();
@@ -99,9 +101,11 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
         placed += report->placed;
         // Another replica was quicker: look again soon, with its placements in sight.
         if (report->conflicts > 0) wake_.wake();
-        if (report->is_done) break;
+        if (report->is_end) sweep_after_.clear();
+        if (report->is_done) co_return placed;
         state = std::move(report->next);
     }
+    sweep_after_ = state.after;
     co_return placed;
 }
 
@@ -126,6 +130,7 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page_singly(PassState st
             total.conflicts += report->conflicts;
             total.decision_s += report->decision_s;
             total.is_done = report->is_done;
+            total.is_end = report->is_end;
             state = report->next;
         } else {
             auto find_next = [after = state.after](pqxx::work& transaction) -> Result<std::optional<JobId>> {
@@ -133,7 +138,7 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page_singly(PassState st
             };
             const Result<std::optional<JobId>> next = co_await database_->run(std::move(find_next));
             if (!next) co_return next.error();
-            total.is_done = !next->has_value();
+            total.is_done = total.is_end = !next->has_value();
             if (*next) {
                 log_error("job_not_routed", {{"job_id", (*next)->value}, {"error", describe(report.error())}});
                 state.after = (*next)->value;

@@ -19,7 +19,18 @@ constexpr const char* kClaimWaitingJobs = R"sql(
                               'metering_wait_s', spec -> 'metering_wait_s')::text AS spec
     FROM job
     WHERE state IN ('queued', 'metering') AND id > $1 AND cancel_requested_at IS NULL
+      AND (state = 'queued' OR metering_until <= now() OR job_type = ANY ($3::text[]))
     ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)sql";
+
+// Steps from type to type through the index: thousands of jobs may wait for probes of the same few.
+constexpr const char* kSelectMeteringTypes = R"sql(
+    WITH RECURSIVE step AS (
+        (SELECT job_type FROM job WHERE state = 'metering' ORDER BY job_type LIMIT 1)
+        UNION ALL
+        SELECT (SELECT j.job_type FROM job j WHERE j.state = 'metering' AND j.job_type > step.job_type
+                ORDER BY j.job_type LIMIT 1)
+        FROM step WHERE step.job_type IS NOT NULL)
+    SELECT job_type FROM step WHERE job_type IS NOT NULL)sql";
 
 constexpr const char* kSelectNextWaiting = R"sql(
     SELECT id FROM job WHERE state IN ('queued', 'metering') AND id > $1 ORDER BY id LIMIT 1)sql";
@@ -65,14 +76,14 @@ constexpr const char* kUpdateWaitingReasons = R"sql(
 
 constexpr const char* kUpdateToMetering = R"sql(
     UPDATE job SET state = 'metering', version = version + 1, state_changed_at = now(),
-                   metering_until = now() + $2 * interval '1 second',
+                   metering_until = now() + n.wait_s * interval '1 second',
                    waiting_reason = 'waits for probes of its type'
-    WHERE id = $1)sql";
+    FROM unnest($1::text[], $2::bigint[]) AS n (id, wait_s) WHERE job.id = n.id)sql";
 
 constexpr const char* kUpdateToMetered = R"sql(
     UPDATE job SET state = 'queued', metered = true, version = version + 1, state_changed_at = now(),
                    waiting_reason = ''
-    WHERE id = $1)sql";
+    WHERE id = ANY ($1::text[]))sql";
 
 constexpr const char* kSelectPlacement = R"sql(
     SELECT j.state, j.submitted_by, j.spec::text AS spec, a.id AS attempt_id, p.decided_at, a.decided_by,
@@ -109,10 +120,19 @@ WaitingJob to_waiting_job(const pqxx::row& row)
 
 } // namespace
 
-std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const std::string& after, std::int64_t limit)
+std::vector<std::string> select_metering_types(pqxx::work& transaction)
+{
+    std::vector<std::string> types;
+    for (const pqxx::row& row : transaction.exec(kSelectMeteringTypes))
+        types.push_back(row[0].as<std::string>());
+    return types;
+}
+
+std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range)
 {
     std::vector<WaitingJob> jobs;
-    for (const pqxx::row& row : transaction.exec_params(kClaimWaitingJobs, after, limit))
+    for (const pqxx::row& row :
+         transaction.exec_params(kClaimWaitingJobs, range.after, range.limit, sql_array(range.metered_types)))
         jobs.push_back(to_waiting_job(row));
     return jobs;
 }
@@ -190,14 +210,21 @@ void update_waiting_reasons(pqxx::work& transaction, const std::vector<WaitingRe
     transaction.exec_params0(kUpdateWaitingReasons, ids.take(), texts.take());
 }
 
-void update_to_metering(pqxx::work& transaction, const JobId& id, std::int64_t wait_s)
+void update_to_metering(pqxx::work& transaction, const std::vector<MeteringStart>& jobs)
 {
-    transaction.exec_params0(kUpdateToMetering, id.value, wait_s);
+    if (jobs.empty()) return;
+    SqlArray ids;
+    SqlArray waits;
+    for (const MeteringStart& job : jobs) {
+        ids.add(job.id.value);
+        waits.add(job.wait_s);
+    }
+    transaction.exec_params0(kUpdateToMetering, ids.take(), waits.take());
 }
 
-void update_to_metered(pqxx::work& transaction, const JobId& id)
+void update_to_metered(pqxx::work& transaction, const std::vector<std::string>& ids)
 {
-    transaction.exec_params0(kUpdateToMetered, id.value);
+    if (!ids.empty()) transaction.exec_params0(kUpdateToMetered, sql_array(ids));
 }
 
 std::optional<PlacementRecord> select_placement(pqxx::work& transaction, const JobId& id)

@@ -26,9 +26,19 @@ struct WaitingJob {
     JobSpec spec;
 };
 
-/// Waiting jobs with ids above `after`, oldest first, locked for this transaction. Jobs that another replica
-/// holds are skipped.
-std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const std::string& after, std::int64_t limit);
+/// The job types of all jobs that wait for probes.
+std::vector<std::string> select_metering_types(pqxx::work& transaction);
+
+/// Which waiting jobs a page claims.
+struct ClaimRange {
+    std::string after; ///< ids above this
+    std::int64_t limit{};
+    /// Job types whose probes have ended. Jobs of other types that wait for probes are left alone until their
+    /// time for metering is over.
+    std::vector<std::string> metered_types;
+};
+/// Waiting jobs, oldest first, locked for this transaction. Jobs that another replica holds are skipped.
+std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range);
 /// The first waiting job above `after`, not locked: to step over one that cannot be claimed.
 std::optional<JobId> select_next_waiting(pqxx::work& transaction, const std::string& after);
 
@@ -60,9 +70,13 @@ struct WaitingReason {
 };
 void update_waiting_reasons(pqxx::work& transaction, const std::vector<WaitingReason>& reasons);
 
-void update_to_metering(pqxx::work& transaction, const JobId& id, std::int64_t wait_s);
+struct MeteringStart {
+    JobId id;
+    std::int64_t wait_s{};
+};
+void update_to_metering(pqxx::work& transaction, const std::vector<MeteringStart>& jobs);
 /// Back to `queued`, and never metered again.
-void update_to_metered(pqxx::work& transaction, const JobId& id);
+void update_to_metered(pqxx::work& transaction, const std::vector<std::string>& ids);
 
 /// What the explanation of a job needs.
 struct PlacementRecord {

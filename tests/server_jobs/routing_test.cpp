@@ -118,6 +118,41 @@ TEST_F(Routing, DoesNotLetAWaitingPlaceBlockJobsForOthers)
     EXPECT_EQ(state_of(last), "placed");
 }
 
+TEST_F(Routing, ReachesJobsBehindThousandsThatWait)
+{
+    add_center("alpha", 1);
+    add_center("beta", 1);
+    submit(spec({{"units", {{"center", "alpha"}}}}));
+    route(); // alpha is taken
+    sql("INSERT INTO job (id, name, project, spec, submitted_by, waiting_reason) "
+        "SELECT 'job_00000000000000000000' || lpad(n::text, 6, '0'), 'x', 'd', "
+        "'{\"operators\": [], \"units\": {\"center\": \"alpha\"}, \"metering_wait_s\": 1}', 'x', 'waits' "
+        "FROM generate_series(1, 9000) n");
+    const JobId last = submit(spec({{"units", {{"center", "beta"}}}}));
+
+    for (int pass = 0; pass < 4; ++pass)
+        run(routing_.run_pass(RoutingService::Pass::kWoken)).value();
+
+    EXPECT_EQ(state_of(last), "placed");
+}
+
+TEST_F(Routing, MetersManyJobsOfATypeWithOneRequest)
+{
+    add_operators();
+    add_center("alpha");
+    for (int i = 0; i < 20; ++i)
+        submit(dgemm_job());
+
+    route();
+    EXPECT_EQ(sql("SELECT count(*) FROM job WHERE state = 'metering'"), "20");
+    EXPECT_EQ(probing_.requested.size(), 1U);
+    probing_.pending = false;
+    route();
+
+    EXPECT_EQ(sql("SELECT count(*) FROM job WHERE state = 'placed'"), "2");
+    EXPECT_EQ(sql("SELECT count(*) FROM job WHERE state = 'queued' AND metered"), "18");
+}
+
 TEST_F(Routing, WaitsForAClosedCenter)
 {
     add_center("alpha");
