@@ -67,15 +67,25 @@ Result<Json> parse_json(std::string_view text, JsonLimits limits)
     }
 }
 
+std::optional<std::string> find_nul(const Json& json, const std::string& path)
+{
+    if (json.is_string() && json.get_ref<const std::string&>().find('\0') != std::string::npos) return path;
+    if (json.is_array()) {
+        for (std::size_t i = 0; i < json.size(); ++i) {
+            if (auto found = find_nul(json[i], path + "[" + std::to_string(i) + "]")) return found;
+        }
+    }
+    if (!json.is_object()) return std::nullopt;
+    for (const auto& [name, value] : json.items()) {
+        if (name.find('\0') != std::string::npos) return path;
+        if (auto found = find_nul(value, path.empty() ? name : path + "." + name)) return found;
+    }
+    return std::nullopt;
+}
+
 bool contains_nul(const Json& json)
 {
-    if (json.is_string()) return json.get_ref<const std::string&>().find('\0') != std::string::npos;
-    if (json.is_array()) return std::any_of(json.begin(), json.end(), contains_nul);
-    if (!json.is_object()) return false;
-    for (const auto& [name, value] : json.items()) {
-        if (name.find('\0') != std::string::npos || contains_nul(value)) return true;
-    }
-    return false;
+    return find_nul(json).has_value();
 }
 
 ObjectReader::ObjectReader(const Json& json, std::string path, std::vector<FieldError>& errors)

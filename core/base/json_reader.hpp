@@ -30,7 +30,8 @@ Result<Json> parse_json(std::string_view text, JsonLimits limits = {});
 
 enum class UnknownFields { kReject, kIgnore };
 
-/// True when any string in it, names included, holds a NUL character: PostgreSQL's jsonb takes none.
+/// Where a string or name in it holds a NUL character, which PostgreSQL's jsonb does not take: `command[0]`.
+std::optional<std::string> find_nul(const Json& json, const std::string& path = "");
 bool contains_nul(const Json& json);
 
 /// Reads one JSON object strictly and gathers every field error instead of stopping at the first.

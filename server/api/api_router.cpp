@@ -45,27 +45,17 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
     co_return co_await route->handler(std::move(call));
 }
 
-bool has_nul(const Json& value)
-{
-    if (value.is_string()) return value.get_ref<const std::string&>().find('\0') != std::string::npos;
-    if (value.is_object()) {
-        for (const auto& [key, item] : value.items())
-            if (key.find('\0') != std::string::npos || has_nul(item)) return true;
-    } else if (value.is_array()) {
-        for (const Json& item : value)
-            if (has_nul(item)) return true;
-    }
-    return false;
-}
-
 } // namespace
 
 Result<Json> Call::json() const
 {
     Result<Json> body = parse_json(request.body);
     // PostgreSQL's text has no NUL, and libpqxx would cut the string there. The escape is the only way in.
-    if (body && request.body.find("\\u0000") != std::string::npos && has_nul(*body))
-        return Error{Errc::kInvalid, "text must not contain the character NUL (\\u0000)"};
+    if (body && request.body.find("\\u0000") != std::string::npos) {
+        if (const std::optional<std::string> path = find_nul(*body))
+            return Error{
+                Errc::kInvalid, "the body has 1 error", {{*path, "must not contain the character NUL (\\u0000)"}}};
+    }
     return body;
 }
 

@@ -76,9 +76,9 @@ def test_nothing_was_accepted(network):
 
 
 @pytest.mark.parametrize("path,status", [
-    ("/jobs/job_nonsense", 404), ("/jobs/job_01ARZ3NDEKTSV4RRFFQ69G5FAV", 404), ("/jobs/%00", 400), ("/jobs/%zz", 400),
+    ("/jobs/job_nonsense", 404), ("/jobs/job_01ARZ3NDEKTSV4RRFFQ69G5FAV", 404), ("/jobs/%ff", 400),
     ("/nothing", 404), ("/jobs?page_size=0", 400), ("/jobs?page_size=x", 400), ("/jobs?surprise=1", 400),
-    ("/jobs?page_token=garbage", 400), ("/jobs?state=asleep", 400), ("/centers/ctr_x", 404), ("/scores?policy=none", 404),
+    ("/jobs?page_token=garbage", 400), ("/jobs?state=asleep", 400), ("/centers/ctr_x", 404), ("/scores?policy=none", 400),
 ])
 def test_a_wrong_address_is_refused(network, path, status):
     answer = network.rest.call("GET", path)
@@ -152,7 +152,12 @@ def test_an_agent_port_gives_nothing_without_a_certificate(network):
         with context.wrap_socket(raw, server_hostname="127.0.0.1") as tls:
             tls.sendall(b"GET /link/v1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                         b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
-            assert tls.recv(100).split(b" ")[1] in (b"401", b"403")
+            received = b""
+            while piece := tls.recv(4096):
+                received += piece
+    # The reason stands in the WebSocket's close frame (opcode 8), and nothing else came.
+    head, _, frames = received.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 101") and frames[0] == 0x88 and b"certificate" in frames
 
 
 def test_an_old_tls_version_is_refused(network):
