@@ -16,7 +16,8 @@ namespace {
     "a.ended_at AS a_ended_at, a.run_s AS a_run_s, a.cpu_s AS a_cpu_s, a.max_resident_bytes AS a_max_resident_bytes, " \
     "a.stdout_bytes AS a_stdout_bytes, a.stderr_bytes AS a_stderr_bytes, to_jsonb(a.cpus)::text AS a_cpus, "           \
     "to_jsonb(a.units)::text AS a_units, a.decided_by AS a_decided_by, "                                               \
-    "w.place IS NOT NULL AS has_prediction, (w.place -> 'prediction' ->> 'run_s')::float8 AS p_run_s, "                \
+    "jsonb_array_length(w.place #> '{prediction,operators}') > 0 AS has_prediction, (w.place -> 'prediction' ->> "     \
+    "'run_s')::float8 AS p_run_s, "                                                                                    \
     "(w.place -> 'prediction' ->> 'low_s')::float8 AS p_low_s, "                                                       \
     "(w.place -> 'prediction' ->> 'high_s')::float8 AS p_high_s, (w.place ->> 'wait_s')::float8 AS p_wait_s "
 
@@ -97,7 +98,8 @@ JobRecord to_job_record(const pqxx::row& row)
     job.ended_at = to_optional_timestamp(row["ended_at"]);
     job.run_s = optional_of<double>(row["run_s"]);
     if (!row["a_id"].is_null()) job.attempt = to_attempt_record(row);
-    if (row["has_prediction"].as<bool>()) {
+    // A job without operators has a place, but its time is not predicted.
+    if (row["has_prediction"].as<bool>(false)) {
         job.predicted = PredictedRecord{.run_s = optional_of<double>(row["p_run_s"]),
                                         .low_s = optional_of<double>(row["p_low_s"]),
                                         .high_s = optional_of<double>(row["p_high_s"]),

@@ -80,7 +80,8 @@ Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, st
     record_job_events(transaction, events_);
     // A short page is not the end when other replicas held rows; the next tick sees those.
     report_.is_end = jobs.size() < static_cast<std::size_t>(limit);
-    report_.is_done = report_.is_end || (!report_.next.is_tick && !ledger_.has_free_unit());
+    report_.has_free_unit = ledger_.has_free_unit();
+    report_.is_done = report_.is_end || (!report_.next.is_tick && !report_.has_free_unit);
     return std::move(report_);
 }
 

@@ -27,8 +27,9 @@ struct PassState {
 /// What one page did.
 struct PageReport {
     PassState next;
-    bool is_done{false}; ///< nothing more to do in this pass
-    bool is_end{false};  ///< no waiting job comes after these
+    bool is_done{false};       ///< nothing more to do in this pass
+    bool is_end{false};        ///< no waiting job comes after these
+    bool has_free_unit{false}; ///< after what was placed and planned
     std::int64_t placed{};
     std::int64_t waiting{};
     std::int64_t metering{};

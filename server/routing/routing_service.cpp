@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 constexpr std::int64_t kPageJobs = 256;
 /// A pass must end so that the next one sees what has changed; the rest waits for it.
 constexpr int kPagesPerPass = 16;
-constexpr int kPagesFromTheOldest = 8;
+/// When nothing can be placed a tick only refreshes reasons and looks after metering: no need to hurry.
+constexpr int kPagesWhenFull = 4;
 constexpr auto kTick = 2s;
 /// Wake-ups come in bursts; and a pass may take half of the router's time at most.
 constexpr auto kShortestPause = 20ms;
@@ -92,8 +93,9 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
     PassState state;
     state.is_tick = kind == Pass::kTick;
     std::int64_t placed = 0;
-    for (int page = 0; page < kPagesPerPass; ++page) {
-        if (page == kPagesFromTheOldest) state.after = std::max(state.after, sweep_after_);
+    int pages = kPagesPerPass;
+    for (int page = 0; page < pages; ++page) {
+        if (page == pages / 2) state.after = std::max(state.after, sweep_after_);
         Result<PageReport> report = co_await run_page(state, kPageJobs);
         if (!report && report.error().code == Errc::kInternal) report = co_await run_page_singly(state);
         if (!report) co_return report.error();
@@ -103,6 +105,7 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
         if (report->conflicts > 0) wake_.wake();
         if (report->is_end) sweep_after_.clear();
         if (report->is_done) co_return placed;
+        if (!report->has_free_unit) pages = kPagesWhenFull;
         state = std::move(report->next);
     }
     sweep_after_ = state.after;
@@ -131,6 +134,7 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page_singly(PassState st
             total.decision_s += report->decision_s;
             total.is_done = report->is_done;
             total.is_end = report->is_end;
+            total.has_free_unit = report->has_free_unit;
             state = report->next;
         } else {
             auto find_next = [after = state.after](pqxx::work& transaction) -> Result<std::optional<JobId>> {
