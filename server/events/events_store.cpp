@@ -1,6 +1,7 @@
 #include "server/events/events_store.hpp"
 
 #include "server/store/column.hpp"
+#include "server/store/index_order.hpp"
 #include "server/store/sql_array.hpp"
 
 #include <pqxx/pqxx>
@@ -69,6 +70,7 @@ std::vector<JobEventRecord> select_job_events(pqxx::work& transaction, std::int6
                                               const EventFilter& filter)
 {
     std::vector<JobEventRecord> events;
+    prefer_index_order(transaction);
     for (const pqxx::row& row : transaction.exec_params(kSelectJobEvents, after, filter.job_id, filter.owner, limit))
         events.push_back(to_job_event(row));
     return events;

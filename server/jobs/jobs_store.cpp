@@ -2,6 +2,7 @@
 
 #include "server/jobs/job_row.hpp"
 #include "server/store/column.hpp"
+#include "server/store/index_order.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
@@ -87,6 +88,7 @@ Page<JobRecord> select_jobs(pqxx::work& transaction, const JobFilter& filter, st
                             const std::string& after)
 {
     std::vector<JobRecord> jobs;
+    prefer_index_order(transaction);
     // Unprepared on purpose: planned for these values, so that each combination of filters uses its own index.
     for (const pqxx::row& row : transaction.exec_params(kSelectJobs, filter.label, filter.state, filter.project,
                                                         filter.owner, after, size + 1))

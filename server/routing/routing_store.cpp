@@ -1,6 +1,7 @@
 #include "server/routing/routing_store.hpp"
 
 #include "server/store/column.hpp"
+#include "server/store/index_order.hpp"
 #include "server/store/sql_array.hpp"
 
 #include <pqxx/pqxx>
@@ -131,8 +132,11 @@ std::vector<std::string> select_metering_types(pqxx::work& transaction)
 std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range)
 {
     std::vector<WaitingJob> jobs;
-    for (const pqxx::row& row :
-         transaction.exec_params(kClaimWaitingJobs, range.after, range.limit, sql_array(range.metered_types)))
+    prefer_index_order(transaction);
+    const pqxx::result rows =
+        transaction.exec_params(kClaimWaitingJobs, range.after, range.limit, sql_array(range.metered_types));
+    prefer_any_plan(transaction);
+    for (const pqxx::row& row : rows)
         jobs.push_back(to_waiting_job(row));
     return jobs;
 }
