@@ -20,13 +20,25 @@ std::string encode_token(const std::string& after)
     return token;
 }
 
+/// PostgreSQL takes no text that is not UTF-8; a forged token may hold anything.
+bool is_utf8(const std::string& text)
+{
+    try {
+        static_cast<void>(Json(text).dump());
+        return true;
+    } catch (const Json::type_error&) {
+        return false;
+    }
+}
+
 std::optional<std::string> decode_token(std::string token)
 {
     for (char& c : token)
         c = c == '-' ? '+' : c == '_' ? '/' : c;
     token.append((4 - token.size() % 4) % 4, '=');
     Base64Decoded decoded = base64_decode(token);
-    if (!decoded.ok || !decoded.data.starts_with(kTokenVersion) || decoded.data.find('\0') != std::string::npos)
+    if (!decoded.ok || !decoded.data.starts_with(kTokenVersion) || decoded.data.find('\0') != std::string::npos ||
+        !is_utf8(decoded.data))
         return std::nullopt;
     return decoded.data.substr(kTokenVersion.size());
 }

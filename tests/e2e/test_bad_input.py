@@ -78,7 +78,7 @@ def test_nothing_was_accepted(network):
 @pytest.mark.parametrize("path,status", [
     ("/jobs/job_nonsense", 404), ("/jobs/job_01ARZ3NDEKTSV4RRFFQ69G5FAV", 404), ("/jobs/%ff", 400),
     ("/nothing", 404), ("/jobs?page_size=0", 400), ("/jobs?page_size=x", 400), ("/jobs?surprise=1", 400),
-    ("/jobs?page_token=garbage", 400), ("/jobs?state=asleep", 400), ("/centers/ctr_x", 404), ("/scores?policy=none", 400),
+    ("/jobs?page_token=garbage", 400), ("/jobs?page_token=MTr__g", 400), ("/jobs?state=asleep", 400), ("/centers/ctr_x", 404), ("/scores?policy=none", 400),
 ])
 def test_a_wrong_address_is_refused(network, path, status):
     answer = network.rest.call("GET", path)
