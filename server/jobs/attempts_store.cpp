@@ -155,7 +155,7 @@ std::optional<AttemptJob> lock_attempt_job(pqxx::work& transaction, const Attemp
     AttemptJob job;
     job.job_id = {rows[0]["id"].as<std::string>()};
     job.label = rows[0]["label"].as<std::string>();
-    job.job_state = parse_job_state(rows[0]["state"].c_str()).value();
+    job.job_state = parse_job_state(rows[0]["state"].c_str()).value_or(JobState::kQueued);
     job.is_cancel_requested = rows[0]["cancel_requested"].as<bool>();
     job.wall_limit_s = rows[0]["wall_limit_s"].as<std::int64_t>();
     job.center = rows[0]["center"].as<std::string>();

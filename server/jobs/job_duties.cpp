@@ -103,8 +103,8 @@ asio::awaitable<Result<void>> JobDuties::set_gauges()
     auto count = [](pqxx::work& transaction) -> Result<std::vector<JobCount>> { return count_open_jobs(transaction); };
     const Result<std::vector<JobCount>> counts = co_await database_->run(count);
     if (!counts) co_return counts.error();
-    constexpr std::array kOpenStates{"queued", "metering", "placed", "dispatched", "running", "lost"};
-    for (const char* state : kOpenStates) {
+    constexpr std::array open_states{"queued", "metering", "placed", "dispatched", "running", "lost"};
+    for (const char* state : open_states) {
         double value = 0;
         for (const JobCount& one : *counts)
             if (one.state == state) value = static_cast<double>(one.count);

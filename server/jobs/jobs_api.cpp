@@ -64,7 +64,8 @@ asio::awaitable<net::Response> submit(JobsService* jobs, Call call)
     if (!request) co_return net::problem(request.error(), request_id);
     Result<std::optional<IdempotencyKey>> key = read_idempotency_key(call);
     if (!key) co_return net::problem(key.error(), request_id);
-    if (*key) co_return co_await submit_with_key(jobs, std::move(call), std::move(**key), std::move(*request));
+    std::optional<IdempotencyKey>& given = *key;
+    if (given) co_return co_await submit_with_key(jobs, std::move(call), std::move(*given), std::move(*request));
 
     const JobsService::Batch batch = request->batch;
     Result<std::vector<JobSpec>> admitted = co_await jobs->admit(std::move(request->specs), batch);
@@ -115,7 +116,7 @@ asio::awaitable<net::Response> cancel_job(JobsService* jobs, Call call)
     const Result<JobsService::CancelAnswer> answer = co_await jobs->cancel(*id, call.principal, check);
     if (!answer) co_return net::problem(answer.error(), call.request.request_id);
     if (answer->is_stale) co_return precondition_failed(call.request);
-    co_return job_response(202, answer->job.value());
+    co_return job_response(202, answer->job);
 }
 
 asio::awaitable<net::Response> get_log(JobsService* jobs, Database* database, Call call)

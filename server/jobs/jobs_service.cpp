@@ -190,7 +190,7 @@ Result<JobsService::CancelAnswer> JobsService::cancel_in(pqxx::work& transaction
         return Error{Errc::kConflict, "the job has ended already: " + std::string(to_string(job->state))};
     const Result<void> stopped = stop_job(transaction, id, *job, "cancelled by " + principal.name);
     if (!stopped) return stopped.error();
-    answer.job = select_job(transaction, id);
+    answer.job = select_job(transaction, id).value_or(JobRecord());
     return answer;
 }
 

@@ -50,7 +50,7 @@ class JobsService {
     using VersionCheck = std::function<bool(std::int64_t version)>;
     struct CancelAnswer {
         bool is_stale{false}; ///< the version check said no; nothing was done
-        std::optional<JobRecord> job;
+        JobRecord job;        ///< as it is now, unless stale
     };
     /// Cancels: at once when no center can have the job, else as soon as its center has stopped it.
     /// @error kNotFound, kForbidden, kConflict (it has ended)

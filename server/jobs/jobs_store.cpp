@@ -109,7 +109,7 @@ std::optional<LockedJob> lock_job(pqxx::work& transaction, const JobId& id)
     if (rows.empty()) return std::nullopt;
     LockedJob job;
     job.label = rows[0]["label"].as<std::string>();
-    job.state = parse_job_state(rows[0]["state"].c_str()).value();
+    job.state = parse_job_state(rows[0]["state"].c_str()).value_or(JobState::kQueued);
     job.version = rows[0]["version"].as<std::int64_t>();
     job.submitted_by = rows[0]["submitted_by"].as<std::string>();
     job.is_cancel_requested = rows[0]["cancel_requested"].as<bool>();

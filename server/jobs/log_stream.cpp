@@ -42,11 +42,12 @@ asio::awaitable<void> stream_log(Database& database, LogRequest request, std::sh
             // The head has gone out: an answer that is cut short is all that can tell the client.
             throw_exception_from_error(look.error(), BOOST_CURRENT_LOCATION);
         }
-        // Placed anew: the output of the new attempt begins at its own start.
-        if (shown && look->attempt && *shown != *look->attempt) position = 0;
-        const bool is_same = shown == look->attempt || !shown;
+        const bool is_placed_anew = shown.has_value() && shown != look->attempt;
         shown = look->attempt;
-        if (!is_same) continue;
+        if (is_placed_anew) {
+            position = 0; // the output of the new attempt begins at its own start
+            continue;
+        }
         std::string text = join_output(look->pieces, position);
         if (!text.empty()) {
             const Result<void> sent = co_await writer->write(std::move(text));

@@ -43,6 +43,7 @@ Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog)
     const Decision decision = route(request, catalog.shapes);
     if (decision.winner) return {};
     std::vector<FieldError> errors;
+    errors.reserve(decision.candidates.size());
     for (const Candidate& candidate : decision.candidates)
         errors.push_back({candidate.center + "/" + candidate.unit_type, candidate.reason});
     return Error{Errc::kInfeasible, "no center can run this job", std::move(errors)};

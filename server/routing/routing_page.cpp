@@ -60,7 +60,7 @@ Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, st
     report_.is_done = true;
     if (!report_.next.is_tick && !ledger_.has_free_unit()) return std::move(report_);
     if (const Result<void> found = find_metered_types(transaction); !found) return found.error();
-    const ClaimRange range{report_.next.after, limit, *report_.next.metered_types};
+    const ClaimRange range{report_.next.after, limit, report_.next.metered_types};
     const std::vector<WaitingJob> jobs = claim_waiting_jobs(transaction, range);
     for (const WaitingJob& job : jobs) {
         report_.next.after = job.id.value;
@@ -87,7 +87,7 @@ Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, st
 
 Result<void> RoutingPage::find_metered_types(pqxx::work& transaction)
 {
-    if (report_.next.metered_types) return {};
+    if (report_.next.are_types_known) return {};
     std::vector<std::string> ended;
     for (const std::string& type : select_metering_types(transaction)) {
         const Result<bool> pending = planner_->probes_pending(transaction, type);
@@ -95,6 +95,7 @@ Result<void> RoutingPage::find_metered_types(pqxx::work& transaction)
         if (!*pending) ended.push_back(type);
     }
     report_.next.metered_types = std::move(ended);
+    report_.next.are_types_known = true;
     return {};
 }
 
@@ -110,7 +111,7 @@ void RoutingPage::rebuild_ledger(pqxx::work& transaction)
     ledger_ = UnitLedger(*catalog_, reserved, report_.next.planned);
     // Decided in this page, not yet written.
     for (const Placement& placement : placements_) {
-        const Candidate& winner = placement.decision.candidates[*placement.decision.winner];
+        const Candidate& winner = placement.winner;
         ledger_.reserve({winner.unit_type_id, winner.unit_count, std::max(winner.prediction.run_s, 1.0)});
     }
 }
@@ -207,7 +208,7 @@ Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
 
 void RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job)
 {
-    const std::vector<std::string>& types = *report_.next.metered_types;
+    const std::vector<std::string>& types = report_.next.metered_types;
     const bool is_ended = std::find(types.begin(), types.end(), job.job_type) != types.end();
     ensure_fresh_catalog(transaction);
     metered_.push_back(job.id.value);
@@ -241,7 +242,7 @@ void RoutingPage::place_or_wait(const WaitingJob& job, const RouteRequest& reque
         if (reason != job.waiting_reason || job.state == JobState::kMetering) reasons_.push_back({job.id, reason});
         return;
     }
-    const Candidate& winner = decision.candidates[*decision.winner];
+    const Candidate winner = decision.candidates[*decision.winner];
     // A job of unknown length must not look as if it took no time.
     const double run_s = std::max(winner.prediction.run_s, 1.0);
     const Reservation reservation{winner.unit_type_id, winner.unit_count, winner.wait_s + run_s};
@@ -251,7 +252,7 @@ void RoutingPage::place_or_wait(const WaitingJob& job, const RouteRequest& reque
             decision.assumptions.push_back("no fresh measurement of all its operators on " + join(places) +
                                            ": placed on what is known");
         const bool has_run_time = !request.operators.empty() && winner.prediction.unknown_operators == 0;
-        placements_.push_back({job.id, std::move(decision), has_run_time});
+        placements_.push_back({job.id, std::move(decision), winner, has_run_time});
         return;
     }
     report_.next.planned.push_back(reservation);
@@ -266,12 +267,12 @@ void RoutingPage::commit_placements(pqxx::work& transaction)
     if (placements_.empty()) return;
     std::set<std::string> chosen;
     for (const Placement& placement : placements_)
-        chosen.insert(placement.decision.candidates[*placement.decision.winner].unit_type_id.value);
+        chosen.insert(placement.winner.unit_type_id.value);
     FreeUnits free = lock_free_units(transaction, {chosen.begin(), chosen.end()});
     std::vector<NewAttempt> attempts;
     std::set<std::string> centers;
     for (const Placement& placement : placements_) {
-        const Candidate& winner = placement.decision.candidates[*placement.decision.winner];
+        const Candidate& winner = placement.winner;
         std::int64_t& units = free[winner.unit_type_id.value];
         if (units < winner.unit_count) {
             ++report_.conflicts;

@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +20,8 @@ struct PassState {
     std::vector<Reservation> planned; ///< for jobs that were looked at and wait
     bool is_tick{false};              ///< look at waiting jobs even when no unit is free
     /// Job types whose probes have ended; looked up by the first page.
-    std::optional<std::vector<std::string>> metered_types;
+    std::vector<std::string> metered_types;
+    bool are_types_known{false};
 };
 
 /// What one page did.
@@ -56,6 +56,7 @@ class RoutingPage {
     struct Placement {
         JobId job;
         Decision decision;
+        Candidate winner;
         bool has_run_time{false};
     };
 

@@ -140,12 +140,13 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page_singly(PassState st
             auto find_next = [after = state.after](pqxx::work& transaction) -> Result<std::optional<JobId>> {
                 return select_next_waiting(transaction, after);
             };
-            const Result<std::optional<JobId>> next = co_await database_->run(std::move(find_next));
-            if (!next) co_return next.error();
-            total.is_done = total.is_end = !next->has_value();
-            if (*next) {
-                log_error("job_not_routed", {{"job_id", (*next)->value}, {"error", describe(report.error())}});
-                state.after = (*next)->value;
+            const Result<std::optional<JobId>> found = co_await database_->run(std::move(find_next));
+            if (!found) co_return found.error();
+            const std::optional<JobId>& next = *found;
+            total.is_done = total.is_end = !next.has_value();
+            if (next) {
+                log_error("job_not_routed", {{"job_id", next->value}, {"error", describe(report.error())}});
+                state.after = next->value;
             }
         }
         if (total.is_done) break;
