@@ -1,6 +1,7 @@
 #include "server/metering/metering_store.hpp"
 
 #include "server/store/column.hpp"
+#include "server/store/measured_operator.hpp"
 
 #include <pqxx/pqxx>
 
@@ -63,18 +64,7 @@ MeasurementRecord to_measurement(const pqxx::row& row)
             .center = row["center"].as<std::string>(),
             .unit_type_id = row["unit_type_id"].as<std::string>(),
             .unit_type = row["unit_type"].as<std::string>(),
-            .measured = {.operator_id = row["operator_id"].as<std::string>(),
-                         .parameters_key = row["parameters_key"].as<std::string>(),
-                         .operations = row["operations"].as<double>(),
-                         .bytes = row["bytes"].as<double>(),
-                         .median_s = row["median_s"].as<double>(),
-                         .ci_low_s = row["ci_low_s"].as<double>(),
-                         .ci_high_s = row["ci_high_s"].as<double>(),
-                         .error = row["error"].as<double>(),
-                         .tolerance = row["tolerance"].as<double>(),
-                         .start_up_s = row["start_up_s"].as<double>(),
-                         .probe_run_id = row["probe_run_id"].as<std::string>(),
-                         .measured_at = to_timestamp(row["measured_at"])},
+            .measured = to_measured_operator(row),
             .operator_version = row["operator_version"].as<std::int64_t>(),
             .parameters = to_json_value(row["parameters"]),
             .unit_count = row["unit_count"].as<std::int64_t>(),

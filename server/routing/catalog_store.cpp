@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/store/column.hpp"
+#include "server/store/measured_operator.hpp"
 
 #include <pqxx/pqxx>
 
@@ -55,22 +56,6 @@ UnitTypeView to_view(const pqxx::row& row)
     return view;
 }
 
-MeasuredOperator to_measured(const pqxx::row& row)
-{
-    return {.operator_id = row["operator_id"].as<std::string>(),
-            .parameters_key = row["parameters_key"].as<std::string>(),
-            .operations = row["operations"].as<double>(),
-            .bytes = row["bytes"].as<double>(),
-            .median_s = row["median_s"].as<double>(),
-            .ci_low_s = row["ci_low_s"].as<double>(),
-            .ci_high_s = row["ci_high_s"].as<double>(),
-            .error = row["error"].as<double>(),
-            .tolerance = row["tolerance"].as<double>(),
-            .start_up_s = row["start_up_s"].as<double>(),
-            .probe_run_id = row["probe_run_id"].as<std::string>(),
-            .measured_at = to_timestamp(row["measured_at"])};
-}
-
 void read_operators(pqxx::work& transaction, CatalogSnapshot& catalog)
 {
     for (const pqxx::row& row : transaction.exec(kSelectOperators)) {
@@ -102,7 +87,7 @@ CatalogSnapshot select_catalog(pqxx::work& transaction)
         shape.closed_reason.clear();
     for (const pqxx::row& row : transaction.exec(kSelectMeasurements)) {
         const auto found = index.find(row["unit_type_id"].as<std::string>());
-        if (found != index.end()) catalog.unit_types[found->second].measured.push_back(to_measured(row));
+        if (found != index.end()) catalog.unit_types[found->second].measured.push_back(to_measured_operator(row));
     }
     read_operators(transaction, catalog);
     catalog.center_count = transaction.exec1(kCountCenters)[0].as<std::int64_t>();
