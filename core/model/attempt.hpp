@@ -26,6 +26,7 @@ struct AttemptOrder {
     std::map<std::string, std::string> environment;
     std::map<std::string, std::string> files; ///< name -> content
     std::int64_t wall_limit_s{86400};
+    bool profile{false}; ///< count the job's operators while it runs (M11)
 };
 
 /// How an attempt ended.
@@ -53,6 +54,11 @@ struct AttemptEnd {
     std::int64_t max_resident_bytes{};
     std::int64_t stdout_bytes{}; ///< written in all, also past what is kept
     std::int64_t stderr_bytes{};
+    /// Which operators it executed, as `fathom-profile --output json` writes it; null when it was not profiled.
+    Json profile{};
 };
+
+/// The largest profile that is passed on; larger ones are left out, and `detail` says so.
+inline constexpr std::size_t kMaxProfileBytes = 256UL << 10U;
 
 } // namespace fathom

@@ -119,8 +119,10 @@ Result<JobSpec> parse_job_spec(const Json& json)
         for (std::size_t i = 0; i < items->size(); ++i) {
             spec.operators.push_back(parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
         }
+        check_data_flow(spec.operators, "operators", errors);
     }
     if (const Json* units = reader.object("units")) spec.units = parse_unit_request(*units, "units", errors);
+    spec.profile = reader.optional_boolean("profile").value_or(false);
     spec.wall_limit_s = reader.optional_integer("wall_limit_s", 1, 31536000).value_or(spec.wall_limit_s);
     spec.metering_wait_s = reader.optional_integer("metering_wait_s", 0, 86400).value_or(spec.metering_wait_s);
     const bool has_command = !spec.command.empty();
@@ -151,6 +153,7 @@ Json to_json(const JobSpec& spec)
                    {"count", spec.units.count ? Json(*spec.units.count) : Json("auto")},
                    {"min", spec.units.min},
                    {"max", spec.units.max}}},
+                 {"profile", spec.profile},
                  {"wall_limit_s", spec.wall_limit_s},
                  {"metering_wait_s", spec.metering_wait_s}};
     if (spec.command.empty())

@@ -47,6 +47,8 @@ struct JobSpec {
     std::vector<OperatorUse> operators;       ///< how often the job executes which operator
     UnitRequest units;
     std::int64_t wall_limit_s = 86400;
+    /// True: the center counts the operators that the job executes, and its type learns from them (M11).
+    bool profile = false;
     std::int64_t metering_wait_s = 120; ///< longest wait for probes before it is placed on what is known (M10)
 };
 

@@ -1,6 +1,7 @@
 #include "core/model/operator_manifest.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fathom {
 namespace {
@@ -56,6 +57,53 @@ OperatorSignature parse_signature(ObjectReader& reader, std::vector<FieldError>&
     return signature;
 }
 
+/// Classes are complete sizes within the parameters' ranges.
+std::vector<SizeClass> parse_size_classes(ObjectReader& reader, const OperatorManifest& manifest,
+                                          std::vector<FieldError>& errors)
+{
+    std::vector<SizeClass> classes;
+    const Json* items = reader.array("size_classes", 0, 16);
+    if (items == nullptr) return classes;
+    for (std::size_t i = 0; i < items->size(); ++i) {
+        const std::string path = reader.path_of("size_classes[" + std::to_string(i) + "]");
+        ObjectReader item((*items)[i], path, errors);
+        SizeClass size;
+        size.name = item.required_string("name", {.min_length = 1, .max_length = 32});
+        const bool repeats = std::any_of(classes.begin(), classes.end(),
+                                         [&](const SizeClass& other) { return other.name == size.name; });
+        if (repeats) item.fail("name", "stands there twice");
+        if (const Json* parameters = item.object("parameters"))
+            size.parameters = parse_parameters(*parameters, item.path_of("parameters"), errors);
+        item.finish(UnknownFields::kReject);
+        size.parameters = complete_parameters(manifest, size.parameters, path + ".parameters", errors);
+        classes.push_back(std::move(size));
+    }
+    return classes;
+}
+
+SandboxLimits parse_sandbox(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    SandboxLimits limits;
+    const Json* json = reader.object("sandbox");
+    if (json == nullptr) return limits;
+    ObjectReader item(*json, reader.path_of("sandbox"), errors);
+    limits.network = item.optional_boolean("network").value_or(false);
+    limits.memory_bytes =
+        item.optional_integer("memory_bytes", 1LL << 20U, kLargestParameter).value_or(limits.memory_bytes);
+    item.finish(UnknownFields::kReject);
+    return limits;
+}
+
+/// Classes must grow, so that the class of a size is well defined. The formulas have been checked.
+void check_size_classes(const OperatorManifest& manifest, std::vector<FieldError>& errors)
+{
+    for (std::size_t i = 1; i < manifest.size_classes.size(); ++i) {
+        if (work_of(manifest, manifest.size_classes[i].parameters) <=
+            work_of(manifest, manifest.size_classes[i - 1].parameters))
+            errors.push_back({"size_classes[" + std::to_string(i) + "]", "must be more work than the class before it"});
+    }
+}
+
 /// A formula must have a value at the defaults and at both ends of every range.
 void check_formula(const OperatorManifest& manifest, const std::string& field, const std::string& formula,
                    std::vector<FieldError>& errors)
@@ -95,6 +143,33 @@ bool OperatorManifest::runs_on(std::string_view resource_type) const
                        [&](const auto& implementation) { return implementation.resource_type == resource_type; });
 }
 
+bool OperatorManifest::is_uploaded() const
+{
+    return std::any_of(implementations.begin(), implementations.end(),
+                       [](const auto& implementation) { return implementation.library == "uploaded"; });
+}
+
+double work_of(const OperatorManifest& manifest, const Parameters& parameters)
+{
+    const double operations = evaluate_formula(manifest.operation_count, parameters).value();
+    if (operations > 0) return std::max(operations, 1.0);
+    return std::max(evaluate_formula(manifest.byte_count, parameters).value(), 1.0);
+}
+
+const SizeClass* size_class_of(const OperatorManifest& manifest, const Parameters& parameters)
+{
+    const double work = std::log(work_of(manifest, parameters));
+    const SizeClass* nearest = nullptr;
+    double least = 0;
+    for (const SizeClass& size : manifest.size_classes) {
+        const double distance = std::abs(std::log(work_of(manifest, size.parameters)) - work);
+        if (nearest != nullptr && distance >= least) continue;
+        nearest = &size;
+        least = distance;
+    }
+    return nearest;
+}
+
 Result<OperatorManifest> parse_operator_manifest(const Json& json)
 {
     std::vector<FieldError> errors;
@@ -121,10 +196,13 @@ Result<OperatorManifest> parse_operator_manifest(const Json& json)
     manifest.precision = reader.required_string("precision", {.min_length = 1, .max_length = 16});
     manifest.implementations = parse_implementations(reader, errors);
     manifest.signature = parse_signature(reader, errors);
+    manifest.size_classes = parse_size_classes(reader, manifest, errors);
+    manifest.sandbox = parse_sandbox(reader, errors);
     reader.finish(UnknownFields::kReject);
     if (errors.empty()) {
         check_formula(manifest, "operation_count", manifest.operation_count, errors);
         check_formula(manifest, "byte_count", manifest.byte_count, errors);
+        if (errors.empty()) check_size_classes(manifest, errors);
     }
     return value_or_errors(std::move(manifest), std::move(errors), "the operator manifest");
 }
@@ -144,21 +222,29 @@ Json to_json(const OperatorManifest& manifest)
         implementations.push_back(
             {{"resource_type", implementation.resource_type}, {"library", implementation.library}});
     }
-    return {{"id", manifest.id},
-            {"version", manifest.version},
-            {"category", manifest.category},
-            {"description", manifest.description},
-            {"parameters", std::move(parameters)},
-            {"inputs", manifest.inputs},
-            {"outputs", manifest.outputs},
-            {"operation_count", manifest.operation_count},
-            {"byte_count", manifest.byte_count},
-            {"truth", manifest.truth},
-            {"tolerance", manifest.tolerance},
-            {"precision", manifest.precision},
-            {"implementations", std::move(implementations)},
-            {"signature",
-             {{"symbols", manifest.signature.symbols}, {"argument_kinds", manifest.signature.argument_kinds}}}};
+    Json size_classes = Json::array();
+    for (const SizeClass& size : manifest.size_classes)
+        size_classes.push_back({{"name", size.name}, {"parameters", to_json(size.parameters)}});
+    Json json = {
+        {"id", manifest.id},
+        {"version", manifest.version},
+        {"category", manifest.category},
+        {"description", manifest.description},
+        {"parameters", std::move(parameters)},
+        {"inputs", manifest.inputs},
+        {"outputs", manifest.outputs},
+        {"operation_count", manifest.operation_count},
+        {"byte_count", manifest.byte_count},
+        {"truth", manifest.truth},
+        {"tolerance", manifest.tolerance},
+        {"precision", manifest.precision},
+        {"implementations", std::move(implementations)},
+        {"signature", {{"symbols", manifest.signature.symbols}, {"argument_kinds", manifest.signature.argument_kinds}}},
+        {"size_classes", std::move(size_classes)}};
+    if (manifest.is_uploaded()) {
+        json["sandbox"] = {{"network", manifest.sandbox.network}, {"memory_bytes", manifest.sandbox.memory_bytes}};
+    }
+    return json;
 }
 
 Parameters complete_parameters(const OperatorManifest& manifest, const Parameters& given, const std::string& path,

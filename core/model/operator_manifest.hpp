@@ -23,6 +23,19 @@ struct OperatorImplementation {
     std::string library;       ///< "openblas", "fftw", "onednn", "own"
 };
 
+/// A size that stands for all sizes near it: a job's operator belongs to the class whose work is nearest
+/// on a log scale (`size_class_of`).
+struct SizeClass {
+    std::string name; ///< "small", "medium", …
+    Parameters parameters;
+};
+
+/// What an uploaded operator may use; the probe's sandbox keeps it to that.
+struct SandboxLimits {
+    bool network{false};
+    std::int64_t memory_bytes{1LL << 30U};
+};
+
 /// What an operator is recognised by in a job (M3).
 struct OperatorSignature {
     std::vector<std::string> symbols;        ///< library entry points: "dgemm_", "cblas_dgemm"
@@ -46,7 +59,11 @@ struct OperatorManifest {
     std::string precision;  ///< "fp64", "fp32", …
     std::vector<OperatorImplementation> implementations;
     OperatorSignature signature;
+    std::vector<SizeClass> size_classes; ///< by growing work; may be empty
+    SandboxLimits sandbox;               ///< for uploaded operators only
 
+    /// True for an operator whose code was uploaded: its library is "uploaded".
+    bool is_uploaded() const;
     /// The default value of every parameter.
     Parameters default_parameters() const;
     bool runs_on(std::string_view resource_type) const;
@@ -56,6 +73,13 @@ struct OperatorManifest {
 /// @error kInvalid  with every field error.
 Result<OperatorManifest> parse_operator_manifest(const Json& json);
 Json to_json(const OperatorManifest& manifest);
+
+/// The work of one execution: operations, or bytes for operators without any; at least 1.
+/// Parameters must be complete and in range.
+double work_of(const OperatorManifest& manifest, const Parameters& parameters);
+
+/// The class that a size belongs to; nullptr when the manifest has no classes.
+const SizeClass* size_class_of(const OperatorManifest& manifest, const Parameters& parameters);
 
 /// Completes parameters with the manifest's defaults and checks names and ranges.
 /// Errors are added to `errors` under `path`.

@@ -17,6 +17,7 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
     if (const Json* parameters = reader.object("parameters"))
         result.parameters = parse_parameters(*parameters, reader.path_of("parameters"), errors);
     result.count = reader.required_integer("count", 1, 1'000'000'000'000);
+    result.label = reader.optional_string("label", {.max_length = 64}).value_or("");
     result.first_s = reader.required_number("first_s", 0, kLongest);
     if (const Json* samples = reader.array("samples_s", 1, 10000)) {
         for (const Json& sample : *samples) {
@@ -50,26 +51,28 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
 
 Json operator_result_json(const OperatorResult& result)
 {
-    return {{"id", result.id},
-            {"version", result.version},
-            {"parameters", to_json(result.parameters)},
-            {"count", result.count},
-            {"first_s", result.first_s},
-            {"samples_s", result.samples_s},
-            {"outliers", result.outliers},
-            {"median_s", result.median_s},
-            {"ci_low_s", result.ci_low_s},
-            {"ci_high_s", result.ci_high_s},
-            {"spread", result.spread},
-            {"operations", result.operations},
-            {"bytes", result.bytes},
-            {"rate_flops", result.rate_flops()},
-            {"rate_bytes", result.rate_bytes()},
-            {"error", result.error},
-            {"tolerance", result.tolerance},
-            {"precision", result.precision},
-            {"library", result.library},
-            {"checksum", result.checksum}};
+    Json json = {{"id", result.id},
+                 {"version", result.version},
+                 {"parameters", to_json(result.parameters)},
+                 {"count", result.count},
+                 {"first_s", result.first_s},
+                 {"samples_s", result.samples_s},
+                 {"outliers", result.outliers},
+                 {"median_s", result.median_s},
+                 {"ci_low_s", result.ci_low_s},
+                 {"ci_high_s", result.ci_high_s},
+                 {"spread", result.spread},
+                 {"operations", result.operations},
+                 {"bytes", result.bytes},
+                 {"rate_flops", result.rate_flops()},
+                 {"rate_bytes", result.rate_bytes()},
+                 {"error", result.error},
+                 {"tolerance", result.tolerance},
+                 {"precision", result.precision},
+                 {"library", result.library},
+                 {"checksum", result.checksum}};
+    if (!result.label.empty()) json["label"] = result.label;
+    return json;
 }
 
 } // namespace

@@ -10,6 +10,7 @@ struct OperatorResult {
     std::int64_t version{1};
     Parameters parameters;
     std::int64_t count{1};              ///< as in the task
+    std::string label{};                ///< as in the task
     double first_s{};                   ///< the first execution, kept apart: caches, page faults, plans
     std::vector<double> samples_s;      ///< all of them, in order (M17)
     std::vector<std::int64_t> outliers; ///< indices into samples_s: marked, not dropped
@@ -33,13 +34,13 @@ struct OperatorResult {
 struct ProbeResult {
     std::string task; ///< its name
     std::string runner_version;
-    double wall_s{};            ///< from process start to the result
-    double start_up_s{};        ///< from process start to the first operator
-    double task_s{};            ///< Σ count × median over the operators
-    std::int64_t cores{1};      ///< threads that the operators used
-    std::int64_t unit_count{1}; ///< FATHOM_UNITS
-    std::vector<OperatorResult> operators;
-    Json host = Json::object(); ///< facts: hostname, cpu_model, isa, cpus, load_before, …
+    double wall_s{};                       ///< from process start to the result
+    double start_up_s{};                   ///< from process start to the first operator
+    double task_s{};                       ///< Σ count × median over the operators
+    std::int64_t cores{1};                 ///< threads that the operators used
+    std::int64_t unit_count{1};            ///< FATHOM_UNITS
+    std::vector<OperatorResult> operators; ///< one for each of the task's, in its order
+    Json host = Json::object();            ///< facts: hostname, cpu_model, isa, cpus, load_before, …
 };
 
 /// @error kInvalid  with every field error. Unknown fields are ignored: runners may be newer.

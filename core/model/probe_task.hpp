@@ -2,6 +2,8 @@
 
 #include "core/model/operator_manifest.hpp"
 
+#include <optional>
+
 namespace fathom {
 
 /// One operator at one size, executed `count` times: part of a job or of a probe task.
@@ -10,7 +12,16 @@ struct OperatorUse {
     std::int64_t version{0}; ///< 0: the newest
     Parameters parameters;   ///< completed with the manifest's defaults once validated
     std::int64_t count{1};
+    std::string label{};               ///< its name among the operators of one list: "P1"; empty for none
+    std::vector<std::string> inputs{}; ///< labels whose averaged outputs it computes on (M5)
+    std::optional<double> share{};     ///< of the job's run time, 0..1, where it was measured
+    /// Not empty: it stands for work that no operator covers (M3), which is bound by "memory", "compute",
+    /// "latency" or "io".
+    std::string remainder{};
 };
+
+/// True when the uses are the same step: operator, version, size, and place in the data flow.
+bool is_same_step(const OperatorUse& a, const OperatorUse& b);
 
 /// A small program made of probe operators that stands for a job (M3, M4). What `fathom-probe` reads.
 struct ProbeTask {
@@ -19,13 +30,25 @@ struct ProbeTask {
     std::int64_t repeats{7};            ///< samples of every operator (M17)
     double min_sample_s{0.02};          ///< a sample executes its operator until at least this long
     double limit_s{10};                 ///< the whole task is refused when it takes longer (M7)
+    /// What the library says of versions that are newer than the runner's own: ranges, formulas, tolerance.
+    /// The code is the runner's; so only operators that it has may stand here.
+    std::vector<OperatorManifest> manifests{};
 };
 
-/// Reads `{"id", "version"?, "parameters"?, "count"?}`. Whether the operator exists is not checked here.
+/// Reads `{"id", "version"?, "parameters"?, "count"?, "label"?, "inputs"?, "share"?, "remainder"?}`. Whether
+/// the operator exists is not checked here.
 OperatorUse parse_operator_use(const Json& json, const std::string& path, std::vector<FieldError>& errors);
 Json to_json(const OperatorUse& use);
 
-/// @error kInvalid  with every field error; at most 64 operators.
+/// Checks the data flow of a list of operators: labels are unique, inputs name labels of the list, and no
+/// operator computes on its own results, however indirectly. Errors are added under `path[i]`.
+void check_data_flow(const std::vector<OperatorUse>& uses, const std::string& path, std::vector<FieldError>& errors);
+
+/// Indices of `uses` such that each comes after those whose outputs it computes on; otherwise in the given
+/// order. The data flow must have passed check_data_flow.
+std::vector<std::size_t> data_flow_order(const std::vector<OperatorUse>& uses);
+
+/// @error kInvalid  with every field error; at most 64 operators, with a data flow without cycles.
 Result<ProbeTask> parse_probe_task(const Json& json);
 Json to_json(const ProbeTask& task);
 

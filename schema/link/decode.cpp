@@ -116,6 +116,7 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>&)
     order.unit_type = reader.required_string("unit_type", {.min_length = 1, .max_length = 128});
     order.unit_count = reader.required_integer("unit_count", 1, 1'000'000);
     order.center_chooses = reader.optional_boolean("center_chooses").value_or(false);
+    order.profile = reader.optional_boolean("profile").value_or(false);
     order.command = reader.strings("command", 1000, {.max_length = 65536});
     order.script = reader.optional_string("script", {.max_length = 1UL << 20U}).value_or("");
     order.environment = read_text_map(reader, "environment");
@@ -169,6 +170,7 @@ Body read_attempt_ended(ObjectReader& reader, std::vector<FieldError>&)
     end.max_resident_bytes = reader.required_integer("max_resident_bytes", 0, kMaxBytes);
     end.stdout_bytes = reader.required_integer("stdout_bytes", 0, kMaxBytes);
     end.stderr_bytes = reader.required_integer("stderr_bytes", 0, kMaxBytes);
+    if (const Json* profile = reader.object("profile")) end.profile = *profile;
     return AttemptEnded{std::move(end)};
 }
 

@@ -40,6 +40,7 @@ Json body_json(const StartAttempt& start)
                  {"unit_type", order.unit_type},
                  {"unit_count", order.unit_count},
                  {"center_chooses", order.center_chooses},
+                 {"profile", order.profile},
                  {"environment", order.environment},
                  {"files", order.files},
                  {"wall_limit_s", order.wall_limit_s}};
@@ -87,6 +88,7 @@ Json body_json(const AttemptEnded& ended)
     if (end.exit_code) json["exit_code"] = *end.exit_code;
     if (end.signal) json["signal"] = *end.signal;
     if (end.started_at) json["started_at"] = format_rfc3339(*end.started_at);
+    if (!end.profile.is_null()) json["profile"] = end.profile;
     return json;
 }
 

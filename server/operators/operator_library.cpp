@@ -27,6 +27,12 @@ const OperatorLibrary::Version* OperatorLibrary::find(std::string_view id, std::
     return nullptr;
 }
 
+const OperatorManifest* OperatorLibrary::manifest(std::string_view id, std::int64_t version) const
+{
+    const Version* found = find(id, version);
+    return found == nullptr ? nullptr : &found->manifest;
+}
+
 std::vector<const OperatorLibrary::Version*> OperatorLibrary::newest() const
 {
     std::vector<const Version*> list;

@@ -25,6 +25,8 @@ class OperatorLibrary {
 
     /// `version` 0: the newest that is not withdrawn. nullptr when there is none.
     const Version* find(std::string_view id, std::int64_t version = 0) const;
+    /// As find(), for core/decide: nullptr when there is none.
+    const OperatorManifest* manifest(std::string_view id, std::int64_t version) const;
     /// The newest of each operator that is not withdrawn, by id.
     std::vector<const Version*> newest() const;
 

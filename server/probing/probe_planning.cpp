@@ -33,13 +33,15 @@ Result<std::vector<ProbeRunId>> ProbePlanning::request_probes(pqxx::work& transa
 {
     if (operators.empty()) return Error{Errc::kInvalid, "a job without operators has no probe task"};
     std::vector<FieldError> errors;
-    const std::vector<OperatorUse> resolved = operators_->library()->resolve(operators, "operators", errors);
+    const OperatorLibraryPointer library = operators_->library();
+    const std::vector<OperatorUse> resolved = library->resolve(operators, "operators", errors);
     if (!errors.empty()) return Error{Errc::kInvalid, "the job's operators are not in the library", std::move(errors)};
 
     NewProbeTask task;
     task.job_type = job_type;
     task.origin = "job";
-    task.document = generate_probe_task(job_type.substr(0, kLongestName), resolved);
+    const auto manifests = [&](std::string_view id, std::int64_t version) { return library->manifest(id, version); };
+    task.document = generate_probe_tasks(job_type.substr(0, kLongestName), resolved, manifests).front();
     task.created_by = kActor;
     const FoundTask found = find_or_insert_task(transaction, task);
 

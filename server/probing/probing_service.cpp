@@ -102,7 +102,11 @@ Result<ProbeTaskRecord> ProbingService::task_of(pqxx::work& transaction, const C
         if (!errors.empty())
             return Error{Errc::kInvalid, "the probe run asks for what is not there", std::move(errors)};
         task.origin = "expert";
-        task.document = generate_probe_task(name_of(resolved), resolved, 1);
+        const auto manifests = [&](std::string_view id, std::int64_t version) {
+            return library->manifest(id, version);
+        };
+        const GenerationRule rule{.ratio = 1, .keeps_sizes = true, .most_operators = 64};
+        task.document = generate_probe_tasks(name_of(resolved), resolved, manifests, rule).front();
     }
     return find_or_insert_task(transaction, task).record;
 }

@@ -1,0 +1,106 @@
+#include "core/model/probe_task.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fathom {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+OperatorUse step(const std::string& label, std::vector<std::string> inputs = {})
+{
+    OperatorUse use;
+    use.id = "dgemm";
+    use.label = label;
+    use.inputs = std::move(inputs);
+    return use;
+}
+
+std::vector<std::string> errors_of(const std::vector<OperatorUse>& uses)
+{
+    std::vector<FieldError> errors;
+    check_data_flow(uses, "operators", errors);
+    std::vector<std::string> texts;
+    for (const FieldError& error : errors)
+        texts.push_back(error.field + " " + error.detail);
+    return texts;
+}
+
+TEST(DataFlow, OrderPutsProducersFirst)
+{
+    const std::vector<OperatorUse> uses{step("P3", {"P1", "P2"}), step("P1"), step("P2"), step("")};
+
+    EXPECT_THAT(errors_of(uses), IsEmpty());
+    EXPECT_THAT(data_flow_order(uses), ElementsAre(1, 2, 3, 0));
+}
+
+TEST(DataFlow, WithoutLabelsKeepsTheGivenOrder)
+{
+    EXPECT_THAT(data_flow_order({step(""), step(""), step("")}), ElementsAre(0, 1, 2));
+}
+
+TEST(DataFlow, EveryErrorIsNamed)
+{
+    EXPECT_THAT(errors_of({step("a"), step("a")}), ElementsAre("operators[1].label stands there twice: a"));
+    EXPECT_THAT(errors_of({step("a", {"x"}), step("b", {"y"})}),
+                ElementsAre("operators[0].inputs there is no operator labelled x",
+                            "operators[1].inputs there is no operator labelled y"));
+    EXPECT_THAT(errors_of({step("a", {"b"}), step("b", {"a"}), step("c")}),
+                ElementsAre("operators[0].inputs computes on its own results: a cycle",
+                            "operators[1].inputs computes on its own results: a cycle"));
+    EXPECT_THAT(errors_of({step("a", {"a"})}), ElementsAre("operators[0].inputs computes on its own results: a cycle"));
+}
+
+TEST(DataFlow, ATaskWithACycleIsRefused)
+{
+    const Result<ProbeTask> task = parse_probe_task(Json::parse(R"({"name": "t", "operators": [
+        {"id": "dgemm", "label": "a", "inputs": ["b"]}, {"id": "dgemm", "label": "b", "inputs": ["a"]}]})"));
+
+    ASSERT_FALSE(task);
+    EXPECT_EQ(task.error().fields.size(), 2U);
+}
+
+TEST(DataFlow, IsReadAndWrittenWithoutLoss)
+{
+    const Json json = Json::parse(R"({"name": "t", "repeats": 7, "min_sample_s": 0.02, "limit_s": 10.0, "operators": [
+        {"id": "dgemm", "parameters": {}, "count": 3, "label": "P1", "share": 0.5},
+        {"id": "dgemm", "parameters": {}, "count": 1, "inputs": ["P1"], "remainder": "memory"}]})");
+
+    const Result<ProbeTask> task = parse_probe_task(json);
+
+    ASSERT_TRUE(task) << describe(task.error());
+    EXPECT_EQ(to_json(*task), json);
+}
+
+TEST(SizeClass, IsTheNearestByWork)
+{
+    const Json json = Json::parse(R"({"id": "cube", "category": "hpc", "description": "d",
+        "parameters": [{"name": "n", "min": 1, "max": 10000, "default": 100}],
+        "operation_count": "n^3", "byte_count": "n^2", "truth": "t", "tolerance": 0, "precision": "fp64",
+        "implementations": [{"resource_type": "cpu", "library": "own"}],
+        "size_classes": [{"name": "small", "parameters": {"n": 10}}, {"name": "large", "parameters": {"n": 1000}}]})");
+    const Result<OperatorManifest> manifest = parse_operator_manifest(json);
+
+    ASSERT_TRUE(manifest) << describe(manifest.error());
+    EXPECT_EQ(size_class_of(*manifest, {{"n", 1}})->name, "small");
+    EXPECT_EQ(size_class_of(*manifest, {{"n", 99}})->name, "small");
+    EXPECT_EQ(size_class_of(*manifest, {{"n", 101}})->name, "large");
+    EXPECT_EQ(to_json(*manifest)["size_classes"], json["size_classes"]);
+}
+
+TEST(SizeClass, MustGrowAndLieInRange)
+{
+    const Result<OperatorManifest> manifest = parse_operator_manifest(Json::parse(R"({"id": "cube", "category": "hpc",
+        "description": "d", "parameters": [{"name": "n", "min": 1, "max": 100, "default": 100}],
+        "operation_count": "n^3", "byte_count": "n^2", "truth": "t", "tolerance": 0, "precision": "fp64",
+        "implementations": [{"resource_type": "cpu", "library": "own"}],
+        "size_classes": [{"name": "a", "parameters": {"n": 50}}, {"name": "b", "parameters": {"n": 10}}]})"));
+
+    ASSERT_FALSE(manifest);
+    EXPECT_EQ(manifest.error().fields.at(0).field, "size_classes[1]");
+}
+
+} // namespace
+} // namespace fathom
