@@ -224,7 +224,8 @@ std::vector<AttemptOrder> claim_orders(pqxx::work& transaction, const CenterId& 
                           .script = spec.script,
                           .environment = spec.environment,
                           .files = spec.files,
-                          .wall_limit_s = spec.wall_limit_s});
+                          .wall_limit_s = spec.wall_limit_s,
+                          .profile = spec.profile});
     }
     return orders;
 }

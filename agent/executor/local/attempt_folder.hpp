@@ -35,6 +35,7 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text);
 ///     cancel           agent: the attempt shall end
 ///     stdout, stderr   supervisor: what the program wrote, up to the limit
 ///     status.json      supervisor, last of all: how it ended
+///     work/.fathom-profile.json  fathom-profile, as the job's user: which operators the job executed
 ///     work/            the program's working folder, home and temporary folder
 class AttemptFolder {
   public:
@@ -54,6 +55,9 @@ class AttemptFolder {
   private:
     std::filesystem::path path_;
 };
+
+/// Where fathom-profile leaves its report, in the job's working folder.
+inline constexpr const char* kProfileName = ".fathom-profile.json";
 
 /// Takes the whole-file lock for this open file description; false when another one has it.
 bool take_lock(int fd);

@@ -121,6 +121,17 @@ void drop_privileges(const ChildPlan& plan)
         give_up(plan, "cannot be tied to its supervisor", errno);
 }
 
+/// The command as it is started: below fathom-profile when the job asked for it and this center has it.
+std::vector<std::string> started_command(const ChildPlan& plan, const JobPlace& place)
+{
+    if (!plan.order.run.order.profile) return plan.command;
+    const std::string profiler = place.programs + "/fathom-profile";
+    if (::access(profiler.c_str(), X_OK) != 0) return plan.command; // supervise() says that the profile is missing
+    std::vector<std::string> command{profiler, "--output", "json", "--output-file", kProfileName, "--"};
+    command.insert(command.end(), plan.command.begin(), plan.command.end());
+    return command;
+}
+
 [[noreturn]] void execute(const ChildPlan& plan, const JobPlace& place)
 {
     std::vector<std::string> lines;
@@ -133,7 +144,7 @@ void drop_privileges(const ChildPlan& plan)
     for (std::string& line : lines)
         variables.push_back(line.data());
     variables.push_back(nullptr);
-    std::vector<std::string> command = plan.command;
+    std::vector<std::string> command = started_command(plan, place);
     std::vector<char*> arguments;
     for (std::string& argument : command)
         arguments.push_back(argument.data());
