@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace fathom::probes {
 
@@ -42,6 +43,15 @@ class ProbeOperator {
     /// The library with its version and what it chose on this processor, such as
     /// "OpenBLAS 0.3.21 SkylakeX".
     virtual std::string library() const = 0;
+
+    /// The last result as plain numbers in a fixed order, complex ones as real and imaginary part, for
+    /// operators that compute on it (M5). Empty: no other operator could use this result.
+    virtual std::vector<double> values() { return {}; }
+
+    /// Replaces input `index`, counted from 0, by `values`: cut or repeated to its size and scaled to the
+    /// size of prepare's own inputs (fit_values). The check follows. After prepare; then execute anew.
+    /// @error kUnavailable  it has no such input, or its check needs the inputs that prepare makes.
+    virtual Result<void> feed(std::size_t index, std::span<const double> values);
 
     /// The memory that holds the last result, in the library's own layout.
     virtual std::span<std::byte> output() = 0;

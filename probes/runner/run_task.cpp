@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <optional>
+
 namespace fathom::probes {
 namespace {
 
-/// Every run has the same inputs: checksums of different centers can be compared.
-constexpr std::uint64_t kSeed = 20261120;
 /// The share of the limit that longer samples may use, when a task asks for counts above what
 /// min_sample_s needs.
 constexpr double kCountShare = 0.25;
@@ -21,12 +23,43 @@ double seconds_since(std::chrono::steady_clock::time_point start)
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Σ over the operators, for all are kept ready at the same time.
+/// The operator that a use means: the program's own code, described by the task's manifest when the use asks
+/// for a version that is not the program's. Empty when there is none.
+std::optional<RegisteredOperator> operator_for(const ProbeTask& task, const OperatorUse& use)
+{
+    const RegisteredOperator* const found = find_operator(use.id);
+    if (found == nullptr) return std::nullopt;
+    RegisteredOperator result = *found;
+    if (use.version == 0 || use.version == found->manifest.version) return result;
+    const auto manifest =
+        std::find_if(task.manifests.begin(), task.manifests.end(), [&](const OperatorManifest& candidate) {
+            return candidate.id == use.id && candidate.version == use.version && !candidate.is_uploaded();
+        });
+    if (manifest == task.manifests.end()) return std::nullopt;
+    result.manifest = *manifest;
+    return result;
+}
+
+/// The code knows these parameters and no others.
+bool has_parameters_of(const OperatorManifest& manifest, const OperatorManifest& program)
+{
+    const auto same = [](const OperatorParameter& a, const OperatorParameter& b) { return a.name == b.name; };
+    return std::equal(manifest.parameters.begin(), manifest.parameters.end(), program.parameters.begin(),
+                      program.parameters.end(), same);
+}
+
+/// Σ over the operators, for all are kept ready at the same time, and the largest once more: operators that
+/// feed others are run in a second instance.
 Result<void> check_memory(const ProbeTask& task, double usable_bytes)
 {
     double needed = 0;
-    for (const OperatorUse& use : task.operators)
-        needed += find_operator(use.id)->memory(use.parameters);
+    double largest_producer = 0;
+    for (const OperatorUse& use : task.operators) {
+        const double own = operator_for(task, use)->memory(use.parameters);
+        needed += own;
+        if (!use.label.empty()) largest_producer = std::max(largest_producer, own);
+    }
+    needed += largest_producer;
     if (needed <= usable_bytes) return {};
     return Error{Errc::kTooLarge, fmt::format("out of memory: the task needs {:.1f} MB, {:.1f} MB are usable here",
                                               needed / 1e6, usable_bytes / 1e6)};
@@ -49,9 +82,28 @@ class TaskRun {
     Result<void> start_operators()
     {
         for (const OperatorUse& use : task_.operators) {
-            operators_.emplace_back(*find_operator(use.id), use, conditions_.cores);
+            operators_.emplace_back(*operator_for(task_, use), use, conditions_.cores);
             tell("preparing " + operators_.back().name());
-            if (Result<void> started = operators_.back().start(kSeed, sample_rule(task_)); !started) return started;
+            if (Result<void> started = operators_.back().start(kInputSeed, sample_rule(task_)); !started)
+                return started;
+        }
+        return {};
+    }
+
+    Result<void> feed_operators()
+    {
+        std::map<std::string, std::vector<double>> means;
+        for (const std::size_t i : data_flow_order(task_.operators)) {
+            const OperatorUse& use = task_.operators[i];
+            tell("feeding " + operators_[i].name());
+            for (std::size_t input = 0; input < use.inputs.size(); ++input) {
+                const std::vector<double>& values = means.at(use.inputs[input]);
+                if (Result<void> fed = operators_[i].feed(input, values); !fed) return fed;
+            }
+            if (!is_input(use.label)) continue;
+            Result<std::vector<double>> mean = operators_[i].mean_values(kInputSeed);
+            if (!mean) return mean.error();
+            means[use.label] = std::move(*mean);
         }
         return {};
     }
@@ -88,6 +140,13 @@ class TaskRun {
     }
 
   private:
+    bool is_input(const std::string& label) const
+    {
+        return !label.empty() && std::any_of(task_.operators.begin(), task_.operators.end(), [&](const auto& use) {
+            return std::find(use.inputs.begin(), use.inputs.end(), label) != use.inputs.end();
+        });
+    }
+
     void tell(const std::string& what) const
     {
         if (conditions_.progress) conditions_.progress(what);
@@ -111,12 +170,23 @@ Result<ProbeTask> validate_task(ProbeTask task)
             errors.push_back({path + ".id", "there is no operator \"" + use.id + "\" here; see --list"});
             continue;
         }
-        const std::int64_t version = found->manifest.version;
-        if (use.version != 0 && use.version != version) {
-            errors.push_back({path + ".version", fmt::format("this program has version {} of {}", version, use.id)});
+        std::optional<RegisteredOperator> meant = operator_for(task, use);
+        if (!meant) {
+            errors.push_back({path + ".version", fmt::format("this program has version {} of {}, and the task brings "
+                                                             "no manifest of version {}",
+                                                             found->manifest.version, use.id, use.version)});
+            meant = *found;
+        } else if (!has_parameters_of(meant->manifest, found->manifest)) {
+            errors.push_back({path + ".version", fmt::format("version {} of {} has other parameters than this "
+                                                             "program's code",
+                                                             use.version, use.id)});
+            continue;
         }
-        use.version = version;
-        use.parameters = complete_parameters(found->manifest, use.parameters, path + ".parameters", errors);
+        use.version = meant->manifest.version;
+        const std::size_t before = errors.size();
+        use.parameters = complete_parameters(meant->manifest, use.parameters, path + ".parameters", errors);
+        // What the code can compute is for the code's own manifest to say.
+        if (errors.size() == before) complete_parameters(found->manifest, use.parameters, path + ".parameters", errors);
     }
     return value_or_errors(std::move(task), std::move(errors), "the probe task");
 }
@@ -134,6 +204,7 @@ Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditi
 
     TaskRun run(task, conditions);
     if (Result<void> started = run.start_operators(); !started) return started.error();
+    if (Result<void> fed = run.feed_operators(); !fed) return fed.error();
     if (Result<void> in_time = run.check_limit(); !in_time) return in_time.error();
     run.take_samples();
     run.collect(result);

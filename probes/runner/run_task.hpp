@@ -7,6 +7,9 @@
 
 namespace fathom::probes {
 
+/// Every run has the same inputs: checksums of different centers can be compared.
+inline constexpr std::uint64_t kInputSeed = 20261120;
+
 /// What the runner knows about its process.
 struct RunConditions {
     std::chrono::steady_clock::time_point process_start;
@@ -17,11 +20,12 @@ struct RunConditions {
     std::function<void(const std::string&)> progress;
 };
 
-/// Finds every operator and completes its parameters.
+/// Finds every operator and completes its parameters, by the task's manifest of its version if it brings one.
 /// @error kInvalid  unknown operators, versions or parameters, values out of range: all of them.
 Result<ProbeTask> validate_task(ProbeTask task);
 
-/// Runs a validated task: every operator is prepared and executed once; then samples are taken in
+/// Runs a validated task: every operator is prepared and executed once; operators that compute on others'
+/// results get the means of those (M5); then samples are taken in
 /// turn, one of each operator, `repeats` times round, so that a disturbance of the machine hits all
 /// operators and not one; then results are verified. A wrong result is reported as such, not refused.
 /// Blocks. Fills everything but `host` and `wall_s`.

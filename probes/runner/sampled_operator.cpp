@@ -10,6 +10,7 @@ namespace fathom::probes {
 namespace {
 
 constexpr std::int64_t kMostExecutions = 1'000'000'000;
+constexpr std::int64_t kMostFlowRuns = 64;
 constexpr double kLeastSeconds = 1e-9; ///< the clock's step: no sample is shorter
 constexpr double kLargestError = 1e300;
 
@@ -21,8 +22,9 @@ std::int64_t executions_for(double seconds, double each_s)
 
 } // namespace
 
-SampledOperator::SampledOperator(const RegisteredOperator& registered, OperatorUse use, int threads)
-    : registered_(&registered), use_(std::move(use)), operator_(registered.make(use_.parameters, threads))
+SampledOperator::SampledOperator(RegisteredOperator registered, OperatorUse use, int threads)
+    : registered_(std::move(registered)), threads_(threads), use_(std::move(use)),
+      operator_(registered_.make(use_.parameters, threads))
 {
 }
 
@@ -40,6 +42,37 @@ Result<void> SampledOperator::start(std::uint64_t seed, const SampleRule& rule)
     executions_ = executions_for(rule_.min_sample_s, estimate_s_);
     if (use_.count > executions_ && static_cast<double>(use_.count) * estimate_s_ <= rule_.count_budget_s)
         executions_ = use_.count;
+    return {};
+}
+
+Result<void> SampledOperator::add_values(ProbeOperator& from, MeanOfResults& mean) const
+{
+    const std::vector<double> values = from.values();
+    if (values.empty()) return Error{Errc::kUnavailable, name() + ": its result is of no use to other operators"};
+    mean.add(values);
+    return {};
+}
+
+Result<std::vector<double>> SampledOperator::mean_values(std::uint64_t seed)
+{
+    MeanOfResults mean;
+    operator_->execute();
+    if (Result<void> added = add_values(*operator_, mean); !added) return added.error();
+    const std::int64_t runs = use_.inputs.empty() ? std::min(use_.count, kMostFlowRuns) : 1;
+    for (std::int64_t run = 1; run < runs; ++run) {
+        // Another instance, not another prepare: plans and memory of the measured one stay as they are.
+        const std::unique_ptr<ProbeOperator> other = registered_.make(use_.parameters, threads_);
+        if (Result<void> prepared = other->prepare(flow_seed(seed, run)); !prepared) return prepared.error();
+        other->execute();
+        if (Result<void> added = add_values(*other, mean); !added) return added.error();
+    }
+    return mean.mean();
+}
+
+Result<void> SampledOperator::feed(std::size_t index, std::span<const double> values)
+{
+    if (Result<void> fed = operator_->feed(index, values); !fed)
+        return Error{fed.error().code, name() + ": " + fed.error().detail};
     return {};
 }
 
@@ -64,13 +97,14 @@ double SampledOperator::expected_sample_s() const
 
 OperatorResult SampledOperator::result()
 {
-    const OperatorManifest& manifest = registered_->manifest;
+    const OperatorManifest& manifest = registered_.manifest;
     const SampleStatistics statistics = summarize(samples_s_);
     OperatorResult result;
     result.id = use_.id;
     result.version = manifest.version;
     result.parameters = use_.parameters;
     result.count = use_.count;
+    result.label = use_.label;
     result.first_s = first_s_;
     result.samples_s = samples_s_;
     result.outliers = statistics.outliers;

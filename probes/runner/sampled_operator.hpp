@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/model/probe_result.hpp"
+#include "probes/operators/data_flow.hpp"
 #include "probes/operators/registry.hpp"
 
 #include <memory>
@@ -15,16 +16,30 @@ struct SampleRule {
     bool warm_up_each{};       ///< true: one execution before each sample is not timed
 };
 
+/// The seed of the inputs of run `run` of an operator that feeds others; run 0 has `seed` itself.
+constexpr std::uint64_t flow_seed(std::uint64_t seed, std::int64_t run)
+{
+    return seed + 7919 * static_cast<std::uint64_t>(run);
+}
+
 /// One operator of a task: executed first apart, then in samples.
 /// Not thread-safe.
 class SampledOperator {
   public:
-    /// `use` must be complete (validate_task); `registered` must outlive this.
-    SampledOperator(const RegisteredOperator& registered, OperatorUse use, int threads);
+    /// `use` must be complete (validate_task).
+    SampledOperator(RegisteredOperator registered, OperatorUse use, int threads);
 
     /// Makes inputs and plans; then the first execution, whose time is kept apart, and a few more to
     /// learn how many a sample needs.
     Result<void> start(std::uint64_t seed, const SampleRule& rule);
+
+    /// The mean of the results of its `count` executions, each on other inputs (M5); at most 64 are run, and
+    /// one where the inputs come from other operators and are the same each time. After start.
+    /// @error kUnavailable  its result is of no use to others, or its library refuses it.
+    Result<std::vector<double>> mean_values(std::uint64_t seed);
+
+    /// Makes it compute on others' results from now on. After start.
+    Result<void> feed(std::size_t index, std::span<const double> values);
 
     /// Takes one sample and keeps it: seconds per execution.
     double sample();
@@ -42,7 +57,10 @@ class SampledOperator {
     /// Seconds for `executions` in a row.
     double time_executions(std::int64_t executions);
 
-    const RegisteredOperator* registered_;
+    Result<void> add_values(ProbeOperator& from, MeanOfResults& mean) const;
+
+    RegisteredOperator registered_;
+    int threads_;
     OperatorUse use_;
     std::unique_ptr<ProbeOperator> operator_;
     SampleRule rule_;

@@ -1,5 +1,6 @@
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
+#include "probes/operators/data_flow.hpp"
 #include "probes/operators/implementations.hpp"
 #include "probes/operators/random.hpp"
 #include "probes/operators/thread_team.hpp"
@@ -58,7 +59,47 @@ class Spmv final : public ProbeOperator {
         team_.for_parts(rows_, [this](Part part) { multiply(part); });
     }
 
-    double error() override
+    std::vector<double> values() override { return {y_.span().begin(), y_.span().end()}; }
+
+    Result<void> feed(std::size_t index, std::span<const double> values) override
+    {
+        if (index != 0) return Error{Errc::kUnavailable, "has one input, the vector"};
+        fed_ = fit_values(values, rows_);
+        std::copy(fed_.begin(), fed_.end(), x_.data());
+        return {};
+    }
+
+    double error() override { return fed_.empty() ? error_by_eigenvalue() : error_by_stencil(); }
+
+    std::string checksum() override { return rounded_checksum(y_.span(), 1); }
+    std::string library() const override { return "own CSR kernel, 32-bit indices"; }
+    std::span<std::byte> output() override { return y_.bytes(); }
+
+  private:
+    /// Relative to what a row could sum up to: the result itself may be small by cancellation.
+    double relative(double difference) const
+    {
+        double largest = 0;
+        for (const double weight : weights_)
+            largest += weight;
+        return difference / largest;
+    }
+
+    /// For any vector: the stencil applied without the stored matrix.
+    double error_by_stencil() const
+    {
+        double difference = 0;
+        for (std::size_t i = 0; i < rows_; ++i) {
+            double truth = 0;
+            for (std::size_t e = 0; e < kPerRow; ++e)
+                truth += weights_[e] * fed_[(i + offsets_[e]) % rows_];
+            const double found = std::abs(y_[i] - truth);
+            if (!(found <= difference)) difference = found; // keeps a NaN
+        }
+        return relative(difference);
+    }
+
+    double error_by_eigenvalue() const
     {
         std::complex<double> eigenvalue;
         for (std::size_t e = 0; e < kPerRow; ++e)
@@ -69,18 +110,9 @@ class Spmv final : public ProbeOperator {
             const double found = std::abs(y_[i] - (factor * harmonic(frequency_, i, rows_)).real());
             if (!(found <= difference)) difference = found; // keeps a NaN
         }
-        // Relative to what a row could sum up to: the eigenvalue itself may be small by cancellation.
-        double largest = 0;
-        for (const double weight : weights_)
-            largest += weight;
-        return difference / largest;
+        return relative(difference);
     }
 
-    std::string checksum() override { return rounded_checksum(y_.span(), 1); }
-    std::string library() const override { return "own CSR kernel, 32-bit indices"; }
-    std::span<std::byte> output() override { return y_.bytes(); }
-
-  private:
     void choose_stencil(std::uint64_t seed)
     {
         const auto edge = static_cast<std::int64_t>(std::cbrt(static_cast<double>(rows_)));
@@ -142,6 +174,7 @@ class Spmv final : public ProbeOperator {
     std::array<double, kPerRow> weights_{};
     std::uint64_t frequency_{};
     std::complex<double> phase_;
+    std::vector<double> fed_; ///< an input that came from another operator
     Buffer<std::int32_t> row_begin_;
     Buffer<std::int32_t> columns_;
     Buffer<double> values_;

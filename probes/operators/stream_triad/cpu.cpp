@@ -1,10 +1,12 @@
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
+#include "probes/operators/data_flow.hpp"
 #include "probes/operators/implementations.hpp"
 #include "probes/operators/random.hpp"
 #include "probes/operators/thread_team.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace fathom::probes {
@@ -49,11 +51,21 @@ class StreamTriad final : public ProbeOperator {
         });
     }
 
+    std::vector<double> values() override { return {a_.span().begin(), a_.span().end()}; }
+
+    Result<void> feed(std::size_t index, std::span<const double> values) override
+    {
+        if (index > 1) return Error{Errc::kUnavailable, "has two inputs"};
+        fed_[index] = fit_values(values, n_);
+        std::copy(fed_[index].begin(), fed_[index].end(), (index == 0 ? b_ : c_).data());
+        return {};
+    }
+
     double error() override
     {
         double largest = 0;
         for (std::size_t i = 0; i < n_; ++i) { // from the index again, not from b and c: they may be wrong too
-            const double truth = random_unit(seed_, i) + kScalar * random_unit(seed_ + 1, i);
+            const double truth = input(0, i) + kScalar * input(1, i);
             const double difference = std::abs(a_[i] - truth);
             if (!(difference <= largest)) largest = difference; // keeps a NaN
         }
@@ -65,9 +77,15 @@ class StreamTriad final : public ProbeOperator {
     std::span<std::byte> output() override { return a_.bytes(); }
 
   private:
+    double input(std::size_t index, std::size_t i) const
+    {
+        return fed_[index].empty() ? random_unit(seed_ + index, i) : fed_[index][i];
+    }
+
     std::size_t n_;
     ThreadTeam team_;
     std::uint64_t seed_{};
+    std::array<std::vector<double>, 2> fed_; ///< inputs that came from other operators
     Buffer<double> a_;
     Buffer<double> b_;
     Buffer<double> c_;
