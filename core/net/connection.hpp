@@ -136,6 +136,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool watching_ = false; ///< a read is pending beside a streamed answer
     bool streaming_ = false;
     bool chunked_ = false;
+    std::optional<std::size_t> left_to_stream_; ///< of a streamed answer whose length was told
     bool peer_gone_ = false;
     bool killed_ = false;
 };

@@ -20,6 +20,28 @@ constexpr std::size_t kInlineBodyBytes = 64UL << 10U;
 constexpr std::size_t kKeptBytes = 128UL << 10U;
 constexpr std::size_t kPipelinedBytes = 32UL << 10U;
 
+/// The length that a streamed answer tells beforehand; none when it does not know it.
+std::optional<std::size_t> told_length(const Response& response)
+{
+    const auto header = response.headers.find("Content-Length");
+    if (!response.stream || header == response.headers.end()) return std::nullopt;
+    const std::string& text = header->second;
+    std::size_t length = 0;
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), length);
+    FATHOM_ASSERT(ec == std::errc{} && end == text.data() + text.size());
+    return length;
+}
+
+/// How a streamed answer is framed: its own length, or what the client's version of HTTP allows.
+void frame_stream(HeadFacts& facts, const Response& response, bool chunked_allowed)
+{
+    facts.framing = chunked_allowed ? BodyFraming::kChunked : BodyFraming::kUntilClose;
+    if (const std::optional<std::size_t> length = told_length(response)) {
+        facts.framing = BodyFraming::kLength;
+        facts.body_bytes = *length;
+    }
+}
+
 } // namespace
 
 /// Given to a stream function; fails after the answer has ended. Runs on: the connection's strand.
@@ -56,7 +78,7 @@ asio::awaitable<Connection::After> Connection::respond(Exchange& exchange, Respo
     const auto connection = response.headers.find("Connection");
     if (connection != response.headers.end() && connection->second == "close") exchange.keep_alive = false;
     if (core_->stopping.load()) exchange.keep_alive = false;
-    if (response.stream && !exchange.chunked_allowed) exchange.keep_alive = false;
+    if (response.stream && !exchange.chunked_allowed && !told_length(response)) exchange.keep_alive = false;
     const int status = response.status;
     record(exchange, status);
 
@@ -77,8 +99,8 @@ asio::awaitable<bool> Connection::send_plain(const Exchange& exchange, const Res
     facts.request_id = exchange.request_id;
     facts.body_bytes = response.body.size();
     facts.keep_alive = exchange.keep_alive;
-    // The GET would stream: its length is not known, and RFC 9110 lets HEAD leave it out.
-    if (response.stream) facts.framing = exchange.chunked_allowed ? BodyFraming::kChunked : BodyFraming::kUntilClose;
+    // The GET would stream: when its length is not known, RFC 9110 lets HEAD leave it out.
+    if (response.stream) frame_stream(facts, response, exchange.chunked_allowed);
     out_.clear();
     append_head(out_, response, facts);
     const bool with_body = exchange.method != Method::kHead && has_body(response.status);
@@ -91,10 +113,11 @@ asio::awaitable<bool> Connection::send_plain(const Exchange& exchange, const Res
 
 asio::awaitable<bool> Connection::send_stream(const Exchange& exchange, const Response& response)
 {
-    chunked_ = exchange.chunked_allowed;
     HeadFacts facts;
     facts.request_id = exchange.request_id;
-    facts.framing = chunked_ ? BodyFraming::kChunked : BodyFraming::kUntilClose;
+    frame_stream(facts, response, exchange.chunked_allowed);
+    chunked_ = facts.framing == BodyFraming::kChunked;
+    left_to_stream_ = told_length(response);
     facts.keep_alive = exchange.keep_alive;
     out_.clear();
     append_head(out_, response, facts);
@@ -112,6 +135,7 @@ asio::awaitable<bool> Connection::send_stream(const Exchange& exchange, const Re
     }
     writer->end();
     streaming_ = false;
+    if (left_to_stream_.value_or(0) != 0) complete = false; // the client waits for more: only closing tells it
     if (!complete || peer_gone_ || killed_) co_return false;
     if (!chunked_) co_return true;
     co_return co_await write_all("0\r\n\r\n");
@@ -142,6 +166,10 @@ asio::awaitable<Result<void>> Connection::write_chunk(std::string chunk)
 {
     if (peer_gone_) co_return Error{Errc::kUnavailable, "the peer is gone"};
     if (chunk.empty()) co_return Result<void>(); // an empty chunk would end the body
+    if (left_to_stream_) {
+        if (chunk.size() > *left_to_stream_) co_return Error{Errc::kInternal, "the answer is longer than was told"};
+        *left_to_stream_ -= chunk.size();
+    }
     bool sent = false;
     if (chunked_) {
         std::array<char, 16> size{};

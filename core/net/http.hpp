@@ -66,7 +66,7 @@ struct Response {
     int status{200};
     Headers headers; ///< Content-Type included; Content-Length, Date and X-Request-Id are added
     std::string body;
-    /// When set, the body is what this writes (chunked, or until close) and `body` is ignored.
+    /// When set, this writes the body, as long as a Content-Length here says or else chunked; `body` is ignored.
     std::function<asio::awaitable<void>(std::shared_ptr<BodyWriter>)> stream;
 };
 
