@@ -3,6 +3,7 @@
 #include "core/base/file.hpp"
 #include "core/net/server.hpp"
 #include "schema/embedded.hpp"
+#include "server/api/fetch_test.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/api/system_api.hpp"
 #include "server/app/certificate_names.hpp"
@@ -188,6 +189,10 @@ Result<void> Application::build()
     add_system_routes(router_, *database_, metrics_, std::move(embedded_state));
     api_ = std::make_unique<ApiRouter>(router_, *identity_);
     agent_api_ = std::make_unique<ApiRouter>(agent_router_, *identity_);
+    // Probes at a center can reach the agent listener for sure.
+    const net::Handler fetch_test = make_fetch_test();
+    for (ApiRouter* const router : {api_.get(), agent_api_.get()})
+        router->add_open(net::Method::kGet, "/fetch-test", fetch_test);
     rooms_ = std::make_unique<Rooms>(RoomContext{io_.get_executor(), *database_, *notifier_, *duties_, *tasks_,
                                                  metrics_, clock_, *identity_, authority_, settings_, replica_, *api_,
                                                  *agent_api_, agent_router_});
