@@ -13,6 +13,7 @@
 #include "server/jobs/jobs_service.hpp"
 #include "server/jobs/probe_job_writer.hpp"
 #include "server/metering/metering_api.hpp"
+#include "server/operators/operator_keys_api.hpp"
 #include "server/operators/operators_api.hpp"
 #include "server/probing/probe_planning.hpp"
 #include "server/probing/probing_api.hpp"
@@ -47,6 +48,7 @@ struct Rooms::State {
     // Rooms, one comment each: what it is for.
 
     OperatorsService operators{context.database};         // the library of probe operators
+    OperatorKeysService operator_keys{context.database};  // who may upload operators
     MeteringService metering{context.database};           // policies and scores
     ProbeResults probe_results{operators};                // what probes printed becomes measurements
     JobCloser job_closer{probe_results, context.metrics}; // how jobs end
@@ -81,7 +83,8 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
 {
     State& rooms = *state_;
     add_identity_routes(context.api, context.identity, context.database);
-    add_operators_routes(context.api, rooms.operators);
+    add_operators_routes(context.api, rooms.operators, context.database);
+    add_operator_keys_routes(context.api, rooms.operator_keys, context.database);
     add_metering_routes(context.api, rooms.metering, context.database);
     add_probing_routes(context.api, rooms.probing, context.database);
     add_centers_routes(context.api, rooms.centers, rooms.enrolment, context.database);

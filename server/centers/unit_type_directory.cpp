@@ -10,14 +10,13 @@ namespace fathom::server {
 namespace {
 
 constexpr const char* kSelectOffers = R"sql(
-    SELECT u.id, u.name, u.center_id, c.name AS center, u.unit_count,
-           to_jsonb(ARRAY(SELECT o FROM unnest(u.operators) AS o ORDER BY o COLLATE "C")) AS operator_list,
+    SELECT u.id, u.name, u.center_id, c.name AS center, u.unit_count, to_jsonb(s.operators) AS operators,
            CASE WHEN c.revoked_at IS NOT NULL THEN 'the center is revoked'
                 WHEN c.drained THEN 'the center is drained'
                 WHEN c.state = 'lost' THEN 'the center is lost'
                 WHEN c.state = 'enrolled' THEN 'the center has never connected'
                 ELSE '' END AS closed_reason
-    FROM unit_type u JOIN center c ON c.id = u.center_id
+    FROM unit_type u JOIN center c ON c.id = u.center_id JOIN unit_type_support s ON s.unit_type_id = u.id
     WHERE u.active ORDER BY c.name, u.name)sql";
 
 } // namespace
@@ -38,8 +37,10 @@ std::vector<UnitTypeOffer> unit_type_offers(pqxx::transaction_base& transaction)
                           .center_id = {row["center_id"].as<std::string>()},
                           .center = row["center"].as<std::string>(),
                           .unit_count = row["unit_count"].as<std::int64_t>(),
-                          .operators = to_json_value(row["operator_list"]).get<std::vector<std::string>>(),
+                          .operators = to_json_value(row["operators"]).get<std::vector<std::string>>(),
                           .closed_reason = row["closed_reason"].as<std::string>()});
+        // Sorted here: the database's collation is another order.
+        std::sort(offers.back().operators.begin(), offers.back().operators.end());
     }
     return offers;
 }

@@ -19,7 +19,7 @@ struct UnitTypeOffer {
     CenterId center_id;
     std::string center;
     std::int64_t unit_count{};
-    std::vector<std::string> operators; ///< sorted ids
+    std::vector<std::string> operators; ///< sorted ids, uploaded ones included where the center accepts them
     /// Empty when the center takes new work; else why not, for people.
     std::string closed_reason;
 

@@ -16,8 +16,8 @@ constexpr Set bit(Permission permission)
 constexpr Set kViewer = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kReadAllJobs);
 constexpr Set kUser = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kSubmitJobs);
 constexpr Set kExpert = kViewer | kUser | bit(Permission::kManageMetering);
-constexpr Set kAdmin =
-    kExpert | bit(Permission::kCancelAnyJob) | bit(Permission::kManageNetwork) | bit(Permission::kManageTokens);
+constexpr Set kAdmin = kExpert | bit(Permission::kCancelAnyJob) | bit(Permission::kManageNetwork) |
+                       bit(Permission::kManageTokens) | bit(Permission::kManageOperatorKeys);
 
 Set permissions_of(Role role)
 {

@@ -24,6 +24,7 @@ enum class Permission {
     kManageMetering, ///< operators, probe tasks, probe runs, policies
     kManageNetwork,  ///< enrolment tokens, centers, drain
     kManageTokens,
+    kManageOperatorKeys, ///< whose uploaded operators run at the centers
 };
 bool has_permission(Role role, Permission permission);
 

@@ -42,6 +42,13 @@ std::vector<const OperatorLibrary::Version*> OperatorLibrary::newest() const
     return list;
 }
 
+FieldError OperatorLibrary::why_unknown(const OperatorUse& use, const std::string& field) const
+{
+    if (!versions_.contains(use.id)) return {field + ".id", "is not an operator of the library"};
+    if (use.version == 0) return {field + ".id", "every version of " + use.id + " is withdrawn"};
+    return {field + ".version", "is not a version of " + use.id};
+}
+
 std::vector<OperatorUse> OperatorLibrary::resolve(const std::vector<OperatorUse>& uses, const std::string& path,
                                                   std::vector<FieldError>& errors) const
 {
@@ -50,9 +57,13 @@ std::vector<OperatorUse> OperatorLibrary::resolve(const std::vector<OperatorUse>
         const std::string field = path + "[" + std::to_string(i) + "]";
         const Version* version = find(uses[i].id, uses[i].version);
         if (version == nullptr) {
-            const bool known_id = versions_.contains(uses[i].id);
-            errors.push_back({field + (known_id ? ".version" : ".id"),
-                              known_id ? "is not a version of " + uses[i].id : "is not an operator of the library"});
+            errors.push_back(why_unknown(uses[i], field));
+            continue;
+        }
+        if (version->withdrawn_at) {
+            errors.push_back({field + ".version", "version " + std::to_string(version->manifest.version) + " of " +
+                                                      uses[i].id +
+                                                      " is withdrawn; leave the version out for the newest"});
             continue;
         }
         OperatorUse use = uses[i];

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,13 @@ class OperatorLibrary {
         OperatorManifest manifest;
         Timestamp created_at{};
         std::optional<Timestamp> withdrawn_at;
+        std::string origin{"built_in"};   ///< "built_in", "expert", or "uploaded"
+        std::string created_by{"fathom"}; ///< token id
+        std::string withdrawn_by{};
+        // Of uploaded ones; else empty.
+        std::string key_id{}; ///< of the key that signed it
+        std::string object_sha256{};
+        std::int64_t object_bytes{};
     };
 
     OperatorLibrary() = default;
@@ -31,11 +39,14 @@ class OperatorLibrary {
     std::vector<const Version*> newest() const;
 
     /// Completes the parameters of operator uses with the manifest's defaults, writes the version that 0
-    /// stands for, and reports what does not exist or is out of range under `path[i]`.
+    /// stands for, and reports what does not exist, is withdrawn or out of range under `path[i]`.
     std::vector<OperatorUse> resolve(const std::vector<OperatorUse>& uses, const std::string& path,
                                      std::vector<FieldError>& errors) const;
 
   private:
+    /// For a use that find() does not know.
+    FieldError why_unknown(const OperatorUse& use, const std::string& field) const;
+
     std::map<std::string, std::map<std::int64_t, Version>, std::less<>> versions_;
 };
 

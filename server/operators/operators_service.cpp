@@ -4,32 +4,6 @@
 #include "server/store/transaction.hpp"
 
 namespace fathom::server {
-namespace {
-
-/// Equal but for the version number, which the library gives.
-bool same_content(OperatorManifest a, OperatorManifest b)
-{
-    a.version = b.version = 1;
-    return to_json(a) == to_json(b);
-}
-
-/// Adds what is new; returns how many versions that were.
-int add_new_versions(pqxx::transaction_base& transaction, const std::vector<OperatorManifest>& manifests)
-{
-    int added = 0;
-    for (OperatorManifest manifest : manifests) {
-        const std::optional<OperatorRecord> newest = select_operator(transaction, manifest.id, 0);
-        if (newest && same_content(newest->manifest, manifest)) continue;
-        // A manifest may name a version of its own, so that a release can leave numbers out.
-        if (newest) manifest.version = std::max(manifest.version, newest->manifest.version + 1);
-        insert_operator(transaction, manifest);
-        log_info("operator_added", {{"operator", manifest.id}, {"version", manifest.version}});
-        ++added;
-    }
-    return added;
-}
-
-} // namespace
 
 OperatorsService::OperatorsService(Database& database)
     : database_(&database), library_(std::make_shared<const OperatorLibrary>())
@@ -38,17 +12,14 @@ OperatorsService::OperatorsService(Database& database)
 
 Result<void> OperatorsService::seed(std::vector<OperatorManifest> manifests)
 {
+    const std::uint64_t read = start_read();
     auto work = [&manifests](pqxx::work& transaction) -> Result<OperatorLibrary> {
-        lock_library(transaction);
-        if (add_new_versions(transaction, manifests) > 0) {
-            notify(transaction, "operators", "");
-            notify(transaction, "catalog", "");
-        }
+        add_release(transaction, manifests);
         return select_library(transaction);
     };
     Result<OperatorLibrary> library = database_->blocking_run(work);
     if (!library) return library.error();
-    replace(std::move(*library));
+    replace(std::move(*library), read);
     return {};
 }
 
@@ -58,19 +29,28 @@ OperatorLibraryPointer OperatorsService::library() const
     return library_;
 }
 
-void OperatorsService::replace(OperatorLibrary library)
+std::uint64_t OperatorsService::start_read()
+{
+    const std::scoped_lock lock(mutex_);
+    return ++started_reads_;
+}
+
+void OperatorsService::replace(OperatorLibrary library, std::uint64_t read)
 {
     auto fresh = std::make_shared<const OperatorLibrary>(std::move(library));
     const std::scoped_lock lock(mutex_);
+    if (read <= current_read_) return;
+    current_read_ = read;
     library_ = std::move(fresh);
 }
 
 asio::awaitable<void> OperatorsService::reload()
 {
+    const std::uint64_t read = start_read();
     auto work = [](pqxx::work& transaction) -> Result<OperatorLibrary> { return select_library(transaction); };
     Result<OperatorLibrary> library = co_await database_->run(std::move(work));
     if (library)
-        replace(std::move(*library));
+        replace(std::move(*library), read);
     else
         log_warning("operators_reload_failed", {{"error", describe(library.error())}});
 }
@@ -98,6 +78,52 @@ asio::awaitable<Result<OperatorRecord>> OperatorsService::get(std::string id, st
         return std::move(*record);
     };
     co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<Page<OperatorRecord>>> OperatorsService::list_versions(std::string id, std::int64_t size,
+                                                                              std::int64_t after)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<Page<OperatorRecord>> {
+        Page<OperatorRecord> versions = select_versions(transaction, id, size, after);
+        if (versions.items.empty() && after == 0) return Error{Errc::kNotFound, "no such operator"};
+        return versions;
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<std::string>> OperatorsService::package(std::string id, std::int64_t version)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<std::string> {
+        if (std::optional<std::string> package = select_package(transaction, id, version)) return std::move(*package);
+        if (!select_operator(transaction, id, version)) return Error{Errc::kNotFound, "no such operator or version"};
+        return Error{Errc::kNotFound, "this version has no package: its code is built into Fathom's programs"};
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<OperatorRecord>> OperatorsService::add(Caller caller, OperatorOrder order)
+{
+    auto work = [&](pqxx::work& transaction) { return add_operator(transaction, caller, order); };
+    Result<OperatorRecord> record = co_await database_->run(std::move(work));
+    if (record) co_await reload();
+    co_return record;
+}
+
+asio::awaitable<Result<std::optional<OperatorRecord>>>
+OperatorsService::change(Caller caller, std::string id, OperatorOrder order, OperatorVersionRule rule)
+{
+    auto work = [&](pqxx::work& transaction) { return change_operator(transaction, caller, id, order, rule); };
+    Result<std::optional<OperatorRecord>> record = co_await database_->run(std::move(work));
+    if (record) co_await reload();
+    co_return record;
+}
+
+asio::awaitable<Result<void>> OperatorsService::withdraw(Caller caller, std::string id, std::int64_t version)
+{
+    auto work = [&](pqxx::work& transaction) { return withdraw_operator(transaction, caller, id, version); };
+    Result<void> done = co_await database_->run(std::move(work));
+    if (done) co_await reload();
+    co_return done;
 }
 
 } // namespace fathom::server

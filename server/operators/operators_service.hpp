@@ -1,24 +1,26 @@
 #pragma once
 
 #include "core/net/task_group.hpp"
+#include "server/operators/operator_changes.hpp"
 #include "server/operators/operators_store.hpp"
 #include "server/store/database.hpp"
 #include "server/store/notifier.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 namespace fathom::server {
 
-/// The library of probe operators (M2): filled from the manifests that come with the program, read by
-/// everyone. Thread-safe. `database` must outlive it.
+/// The library of probe operators (M2): filled from the manifests that come with the program, changed by experts,
+/// read by everyone. Thread-safe. `database` must outlive it.
 class OperatorsService {
   public:
     explicit OperatorsService(Database& database);
 
-    /// Adds the manifests that the library does not have yet; one whose content changed becomes the next
-    /// version. Nothing is ever removed. Then reads the library. Blocks; call at start.
+    /// Adds the manifests of this release that the library does not have yet (add_release()), then reads the
+    /// library. Blocks; call at start.
     Result<void> seed(std::vector<OperatorManifest> manifests);
 
     /// The library as last read; empty before seed().
@@ -31,14 +33,28 @@ class OperatorsService {
     asio::awaitable<Result<Page<OperatorRecord>>> list(std::int64_t size, std::string after);
     /// `version` 0: the newest. @error kNotFound
     asio::awaitable<Result<OperatorRecord>> get(std::string id, std::int64_t version);
+    /// Newest first; `after` is a version, 0 for the first page. @error kNotFound
+    asio::awaitable<Result<Page<OperatorRecord>>> list_versions(std::string id, std::int64_t size, std::int64_t after);
+    /// The signed package of an uploaded version, as JSON text. @error kNotFound
+    asio::awaitable<Result<std::string>> package(std::string id, std::int64_t version);
+
+    // Changes; library() knows of them when they return. Errors as in operator_changes.hpp.
+
+    asio::awaitable<Result<OperatorRecord>> add(Caller caller, OperatorOrder order);
+    asio::awaitable<Result<std::optional<OperatorRecord>>> change(Caller caller, std::string id, OperatorOrder order,
+                                                                  OperatorVersionRule rule);
+    asio::awaitable<Result<void>> withdraw(Caller caller, std::string id, std::int64_t version);
 
   private:
     asio::awaitable<void> reload();
-    void replace(OperatorLibrary library);
+    void replace(OperatorLibrary library, std::uint64_t read);
+    std::uint64_t start_read();
 
     Database* database_;
     mutable std::mutex mutex_;
     OperatorLibraryPointer library_;
+    std::uint64_t started_reads_ = 0; ///< numbers the reads, so that a slow old one does not replace a newer
+    std::uint64_t current_read_ = 0;
 };
 
 } // namespace fathom::server

@@ -1,6 +1,7 @@
 #include "server/operators/operators_store.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/secret.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/pqxx>
@@ -8,18 +9,42 @@
 namespace fathom::server {
 namespace {
 
-constexpr const char* kSelectOperators = R"sql(
-    SELECT DISTINCT ON (id) id, version, manifest, created_at, withdrawn_at FROM operator
-    WHERE id > $1 ORDER BY id, version DESC LIMIT $2)sql";
+/// What to_record() reads; the package itself is not among it.
+constexpr const char* kColumns = R"sql(
+    o.id, o.version, o.manifest, o.created_at, o.withdrawn_at, o.origin, o.created_by,
+    coalesce(o.withdrawn_by, '') AS withdrawn_by, coalesce(p.key_id, '') AS key_id,
+    coalesce(p.object_sha256, '') AS object_sha256, coalesce(p.object_bytes, 0) AS object_bytes
+    FROM operator o LEFT JOIN operator_package p ON p.operator_id = o.id AND p.operator_version = o.version )sql";
 
-constexpr const char* kSelectOperator = R"sql(
-    SELECT id, version, manifest, created_at, withdrawn_at FROM operator
-    WHERE id = $1 AND ($2::bigint = 0 OR version = $2) ORDER BY version DESC LIMIT 1)sql";
+const std::string kSelectOperators =
+    std::string("SELECT DISTINCT ON (o.id) ") + kColumns + "WHERE o.id > $1 ORDER BY o.id, o.version DESC LIMIT $2";
 
-constexpr const char* kSelectLibrary = "SELECT id, version, manifest, created_at, withdrawn_at FROM operator";
+const std::string kSelectVersions =
+    std::string("SELECT ") + kColumns +
+    "WHERE o.id = $1 AND ($2::bigint = 0 OR o.version < $2) ORDER BY o.version DESC LIMIT $3";
+
+const std::string kSelectOperator = std::string("SELECT ") + kColumns +
+                                    "WHERE o.id = $1 AND ($2::bigint = 0 OR o.version = $2) "
+                                    "ORDER BY o.version DESC LIMIT 1";
+
+const std::string kSelectBuiltIn =
+    std::string("SELECT ") + kColumns + "WHERE o.id = $1 AND o.origin = 'built_in' ORDER BY o.version DESC LIMIT 1";
+
+const std::string kSelectLibrary = std::string("SELECT ") + kColumns;
 
 constexpr const char* kInsertOperator =
-    "INSERT INTO operator (id, version, manifest) VALUES ($1, $2, $3::jsonb) ON CONFLICT DO NOTHING";
+    "INSERT INTO operator (id, version, manifest, origin, created_by) VALUES ($1, $2, $3::jsonb, $4, $5)";
+
+constexpr const char* kInsertPackage = R"sql(
+    INSERT INTO operator_package (operator_id, operator_version, package, object_sha256, object_bytes, key_id)
+    VALUES ($1, $2, $3, $4, $5, $6))sql";
+
+constexpr const char* kSelectPackage =
+    "SELECT package FROM operator_package WHERE operator_id = $1 AND operator_version = $2";
+
+constexpr const char* kWithdraw = R"sql(
+    UPDATE operator SET withdrawn_at = now(), withdrawn_by = $3
+    WHERE id = $1 AND version = $2 AND withdrawn_at IS NULL)sql";
 
 // Shared row exclusive: readers go on.
 constexpr const char* kLockLibrary = "LOCK TABLE operator IN SHARE ROW EXCLUSIVE MODE";
@@ -34,8 +59,15 @@ std::optional<OperatorRecord> to_record(const pqxx::row& row)
         return std::nullopt;
     }
     manifest->version = row["version"].as<std::int64_t>();
-    return OperatorRecord{std::move(*manifest), to_timestamp(row["created_at"]),
-                          to_optional_timestamp(row["withdrawn_at"])};
+    return OperatorRecord{.manifest = std::move(*manifest),
+                          .created_at = to_timestamp(row["created_at"]),
+                          .withdrawn_at = to_optional_timestamp(row["withdrawn_at"]),
+                          .origin = row["origin"].as<std::string>(),
+                          .created_by = row["created_by"].as<std::string>(),
+                          .withdrawn_by = row["withdrawn_by"].as<std::string>(),
+                          .key_id = row["key_id"].as<std::string>(),
+                          .object_sha256 = row["object_sha256"].as<std::string>(),
+                          .object_bytes = row["object_bytes"].as<std::int64_t>()};
 }
 
 std::vector<OperatorRecord> to_records(const pqxx::result& rows)
@@ -47,6 +79,12 @@ std::vector<OperatorRecord> to_records(const pqxx::result& rows)
     return records;
 }
 
+std::optional<OperatorRecord> first_record(const pqxx::result& rows)
+{
+    if (rows.empty()) return std::nullopt;
+    return to_record(rows[0]);
+}
+
 } // namespace
 
 Page<OperatorRecord> select_operators(pqxx::transaction_base& transaction, std::int64_t size, const std::string& after)
@@ -55,12 +93,22 @@ Page<OperatorRecord> select_operators(pqxx::transaction_base& transaction, std::
                     [](const OperatorRecord& record) { return record.manifest.id; });
 }
 
+Page<OperatorRecord> select_versions(pqxx::transaction_base& transaction, const std::string& id, std::int64_t size,
+                                     std::int64_t after)
+{
+    return cut_page(to_records(transaction.exec_params(kSelectVersions, id, after, size + 1)), size,
+                    [](const OperatorRecord& record) { return std::to_string(record.manifest.version); });
+}
+
 std::optional<OperatorRecord> select_operator(pqxx::transaction_base& transaction, const std::string& id,
                                               std::int64_t version)
 {
-    const pqxx::result rows = transaction.exec_params(kSelectOperator, id, version);
-    if (rows.empty()) return std::nullopt;
-    return to_record(rows[0]);
+    return first_record(transaction.exec_params(kSelectOperator, id, version));
+}
+
+std::optional<OperatorRecord> select_built_in(pqxx::transaction_base& transaction, const std::string& id)
+{
+    return first_record(transaction.exec_params(kSelectBuiltIn, id));
 }
 
 OperatorLibrary select_library(pqxx::transaction_base& transaction)
@@ -68,9 +116,32 @@ OperatorLibrary select_library(pqxx::transaction_base& transaction)
     return OperatorLibrary(to_records(transaction.exec(kSelectLibrary)));
 }
 
-void insert_operator(pqxx::transaction_base& transaction, const OperatorManifest& manifest)
+void insert_operator(pqxx::transaction_base& transaction, const OperatorManifest& manifest, const std::string& origin,
+                     const std::string& created_by)
 {
-    transaction.exec_params(kInsertOperator, manifest.id, manifest.version, to_json(manifest).dump());
+    transaction.exec_params(kInsertOperator, manifest.id, manifest.version, to_json(manifest).dump(), origin,
+                            created_by);
+}
+
+void insert_package(pqxx::transaction_base& transaction, const OperatorPackage& package)
+{
+    transaction.exec_params(kInsertPackage, package.manifest.id, package.manifest.version, to_json(package).dump(),
+                            sha256_hex(package.object), static_cast<std::int64_t>(package.object.size()),
+                            package.key_id);
+}
+
+std::optional<std::string> select_package(pqxx::transaction_base& transaction, const std::string& id,
+                                          std::int64_t version)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectPackage, id, version);
+    if (rows.empty()) return std::nullopt;
+    return rows[0]["package"].as<std::string>();
+}
+
+void update_to_withdrawn(pqxx::transaction_base& transaction, const std::string& id, std::int64_t version,
+                         const std::string& withdrawn_by)
+{
+    transaction.exec_params(kWithdraw, id, version, withdrawn_by);
 }
 
 void lock_library(pqxx::transaction_base& transaction)
@@ -81,8 +152,14 @@ void lock_library(pqxx::transaction_base& transaction)
 Json to_json(const OperatorRecord& record)
 {
     Json json = to_json(record.manifest);
+    json["origin"] = record.origin;
     json["created_at"] = format_rfc3339(record.created_at);
+    json["created_by"] = record.created_by;
     json["withdrawn_at"] = time_json(record.withdrawn_at);
+    json["withdrawn_by"] = text_or_null(record.withdrawn_by);
+    json["key_id"] = text_or_null(record.key_id);
+    json["object_sha256"] = text_or_null(record.object_sha256);
+    json["object_bytes"] = record.object_bytes == 0 ? Json() : Json(record.object_bytes);
     return json;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/model/operator_package.hpp"
 #include "server/operators/operator_library.hpp"
 #include "server/store/page.hpp"
 
@@ -9,23 +10,37 @@ namespace pqxx {
 class transaction_base;
 }
 
-/// Rows of operators. All functions take the caller's transaction, block, and let pqxx's exceptions
-/// through to Database::run.
+/// Rows of operators and their packages. All functions take the caller's transaction, block, and let pqxx's
+/// exceptions through to Database::run.
 namespace fathom::server {
 
 using OperatorRecord = OperatorLibrary::Version;
 
 /// The newest version of each operator, by id; `after` is an id.
 Page<OperatorRecord> select_operators(pqxx::transaction_base& transaction, std::int64_t size, const std::string& after);
-/// `version` 0: the newest.
+/// The versions of one operator, newest first; `after` is a version, 0 for the first page.
+Page<OperatorRecord> select_versions(pqxx::transaction_base& transaction, const std::string& id, std::int64_t size,
+                                     std::int64_t after);
+/// `version` 0: the newest, withdrawn or not.
 std::optional<OperatorRecord> select_operator(pqxx::transaction_base& transaction, const std::string& id,
                                               std::int64_t version);
+/// The newest version that came with a release.
+std::optional<OperatorRecord> select_built_in(pqxx::transaction_base& transaction, const std::string& id);
 OperatorLibrary select_library(pqxx::transaction_base& transaction);
 
-/// Adds a version; one that is there already, from another replica's start, stays as it is.
-void insert_operator(pqxx::transaction_base& transaction, const OperatorManifest& manifest);
+/// Adds a version; the library must be locked.
+void insert_operator(pqxx::transaction_base& transaction, const OperatorManifest& manifest, const std::string& origin,
+                     const std::string& created_by);
+/// Adds the code of a version that insert_operator() has added.
+void insert_package(pqxx::transaction_base& transaction, const OperatorPackage& package);
+/// The package of an uploaded version as JSON text; empty for others.
+std::optional<std::string> select_package(pqxx::transaction_base& transaction, const std::string& id,
+                                          std::int64_t version);
+/// Withdraws once.
+void update_to_withdrawn(pqxx::transaction_base& transaction, const std::string& id, std::int64_t version,
+                         const std::string& withdrawn_by);
 
-/// Two replicas that start at once fill the library one after the other.
+/// Version numbers are given one after the other: until the end of the transaction nobody else adds one.
 void lock_library(pqxx::transaction_base& transaction);
 
 Json to_json(const OperatorRecord& record);

@@ -14,8 +14,9 @@ constexpr std::size_t kLongestName = 200;
 
 } // namespace
 
-JobSpec make_probe_job(const ProbeTask& task, const RunPlace& place)
+JobSpec make_probe_job(ProbeTask task, const RunPlace& place, const OperatorAttachments& attachments)
 {
+    task.manifests = attachments.manifests;
     JobSpec spec;
     spec.name = ("probe " + task.name).substr(0, kLongestName);
     spec.project = "probes";
@@ -23,6 +24,10 @@ JobSpec make_probe_job(const ProbeTask& task, const RunPlace& place)
     spec.type = "fathom/probe";
     spec.command = {"fathom-probe", "--task", kTaskFile};
     spec.files[kTaskFile] = to_json(task).dump();
+    for (const auto& [name, package] : attachments.packages) {
+        spec.command.insert(spec.command.end(), {"--operator", name});
+        spec.files[name] = package;
+    }
     spec.operators = task.operators;
     spec.units.center = place.center_id.value;
     if (place.selection != "center") spec.units.type = place.unit_type_id.value;
@@ -38,9 +43,11 @@ Result<ProbeRunId> queue_run(pqxx::work& transaction, ProbeJobWriter& writer, co
                              const RunPlace& place)
 {
     if (const auto queued = find_queued_run(transaction, task.id, place.unit_type_id, place.unit_count)) return *queued;
+    const Result<OperatorAttachments> attachments = operator_attachments(transaction, task.document.operators);
+    if (!attachments) return attachments.error();
     const JobId job = JobId::make();
     const Result<void> inserted =
-        writer.insert_probe_job(transaction, job, make_probe_job(task.document, place), place.created_by);
+        writer.insert_probe_job(transaction, job, make_probe_job(task.document, place, *attachments), place.created_by);
     if (!inserted) return inserted.error();
     const NewProbeRun run{.id = ProbeRunId::make(),
                           .probe_task_id = task.id,

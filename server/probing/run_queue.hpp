@@ -1,5 +1,6 @@
 #pragma once
 
+#include "server/operators/operator_attachments.hpp"
 #include "server/probing/probe_ports.hpp"
 #include "server/probing/probing_store.hpp"
 
@@ -17,12 +18,13 @@ struct RunPlace {
     std::string created_by;
 };
 
-/// The ordinary job that a probe run is (M22): `fathom-probe` with the task as a file, on units of one type
-/// (or of one center, when the center chooses). Pure.
-JobSpec make_probe_job(const ProbeTask& task, const RunPlace& place);
+/// The ordinary job that a probe run is (M22): `fathom-probe` with the task and the packages of uploaded operators as
+/// files, on units of one type (or of one center, when the center chooses). Pure.
+JobSpec make_probe_job(ProbeTask task, const RunPlace& place, const OperatorAttachments& attachments);
 
 /// Queues a run and its job; a run that is queued there already is joined. `task` must be locked by the
 /// transaction (find_or_insert_task, lock_task), so that two callers do not queue the same.
+/// @error kInfeasible, kTooLarge  as operator_attachments().
 Result<ProbeRunId> queue_run(pqxx::work& transaction, ProbeJobWriter& writer, const ProbeTaskRecord& task,
                              const RunPlace& place);
 

@@ -13,9 +13,9 @@ namespace fathom::server {
 namespace {
 
 constexpr const char* kSelectUnitTypes = R"sql(
-    SELECT u.id, u.name, u.center_id, c.name AS center, u.resource_type, to_jsonb(u.operators) AS operators,
+    SELECT u.id, u.name, u.center_id, c.name AS center, u.resource_type, to_jsonb(s.operators) AS operators,
            u.unit_count, u.cores_per_unit, c.state, c.drained
-    FROM unit_type u JOIN center c ON c.id = u.center_id
+    FROM unit_type u JOIN center c ON c.id = u.center_id JOIN unit_type_support s ON s.unit_type_id = u.id
     WHERE u.active AND c.revoked_at IS NULL
     ORDER BY u.id)sql";
 

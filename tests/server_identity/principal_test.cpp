@@ -20,6 +20,7 @@ TEST(Roles, HaveTheirPermissions)
         {Permission::kManageMetering, false, false, true, true},
         {Permission::kManageNetwork, false, false, false, true},
         {Permission::kManageTokens, false, false, false, true},
+        {Permission::kManageOperatorKeys, false, false, false, true},
     };
     for (const Line& line : table) {
         EXPECT_EQ(has_permission(Role::kViewer, line.permission), line.viewer);

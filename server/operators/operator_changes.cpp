@@ -1,0 +1,136 @@
+#include "server/operators/operator_changes.hpp"
+
+#include "core/base/log.hpp"
+#include "server/identity/audit.hpp"
+#include "server/operators/operator_keys_store.hpp"
+#include "server/store/notifier.hpp"
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+void wake_readers(pqxx::work& transaction)
+{
+    notify(transaction, "operators", "");
+    notify(transaction, "catalog", "");
+}
+
+OperatorRecord stored(pqxx::work& transaction, const OperatorManifest& manifest)
+{
+    return select_operator(transaction, manifest.id, manifest.version).value();
+}
+
+Result<OperatorRecord> upload(pqxx::work& transaction, const Caller& caller, const OperatorPackage& package,
+                              const std::optional<OperatorRecord>& newest)
+{
+    const OperatorManifest& manifest = package.manifest;
+    if (select_built_in(transaction, manifest.id))
+        return Error{Errc::kConflict, "operator " + manifest.id + " is built in: give the uploaded one another id"};
+    lock_operator_keys(transaction);
+    const std::vector<PublicKey> trusted = select_trusted_keys(transaction);
+    if (const Result<void> verified = verify_operator_package(package, trusted); !verified) return verified.error();
+    const std::int64_t next = newest ? newest->manifest.version + 1 : 1;
+    if (manifest.version != next)
+        return Error{Errc::kConflict, "the package is version " + std::to_string(manifest.version) + " of " +
+                                          manifest.id + ", the next one is " + std::to_string(next) +
+                                          ": sign it again with that version"};
+    insert_operator(transaction, manifest, "uploaded", caller.actor);
+    insert_package(transaction, package);
+    OperatorRecord record = stored(transaction, manifest);
+    audit(transaction, caller.actor, "operator.upload", manifest.id, caller.request_id,
+          {{"version", manifest.version}, {"key_id", package.key_id}, {"object_sha256", record.object_sha256}});
+    wake_readers(transaction);
+    return record;
+}
+
+/// The next version of a built-in operator, from an expert's manifest.
+Result<OperatorRecord> change_manifest(pqxx::work& transaction, const Caller& caller, OperatorManifest manifest,
+                                       const OperatorRecord& newest)
+{
+    const std::optional<OperatorRecord> built_in = select_built_in(transaction, manifest.id);
+    if (!built_in)
+        return Error{Errc::kInvalid,
+                     "the operator has 1 error",
+                     {{"manifest", "operator " + manifest.id +
+                                       " was uploaded: its manifest is signed together with its "
+                                       "code; upload a package with the next version"}}};
+    std::vector<FieldError> errors;
+    check_expert_change(manifest, built_in->manifest, errors);
+    if (!errors.empty()) return value_or_errors(newest, std::move(errors), "the operator");
+    if (!newest.withdrawn_at && same_content(manifest, newest.manifest)) return newest;
+    manifest.version = newest.manifest.version + 1;
+    insert_operator(transaction, manifest, "expert", caller.actor);
+    audit(transaction, caller.actor, "operator.change", manifest.id, caller.request_id,
+          {{"version", manifest.version}});
+    wake_readers(transaction);
+    return stored(transaction, manifest);
+}
+
+} // namespace
+
+int add_release(pqxx::work& transaction, const std::vector<OperatorManifest>& manifests)
+{
+    lock_library(transaction);
+    int added = 0;
+    for (OperatorManifest manifest : manifests) {
+        const std::optional<OperatorRecord> built_in = select_built_in(transaction, manifest.id);
+        if (built_in && same_content(built_in->manifest, manifest)) continue;
+        // A manifest may name a version of its own, so that a release can leave numbers out.
+        const std::optional<OperatorRecord> newest = select_operator(transaction, manifest.id, 0);
+        if (newest) manifest.version = std::max(manifest.version, newest->manifest.version + 1);
+        insert_operator(transaction, manifest, "built_in", "fathom");
+        log_info("operator_added", {{"operator", manifest.id}, {"version", manifest.version}});
+        ++added;
+    }
+    if (added > 0) wake_readers(transaction);
+    return added;
+}
+
+Result<OperatorRecord> add_operator(pqxx::work& transaction, const Caller& caller, const OperatorOrder& order)
+{
+    lock_library(transaction);
+    const std::optional<OperatorRecord> newest = select_operator(transaction, order.manifest.id, 0);
+    if (order.package) return upload(transaction, caller, *order.package, newest);
+    if (newest)
+        return Error{Errc::kConflict, "operator " + order.manifest.id + " exists, its newest version is " +
+                                          std::to_string(newest->manifest.version) + "; PUT /api/v1/operators/" +
+                                          order.manifest.id + " makes the next one"};
+    return Error{Errc::kInvalid,
+                 "the operator has 1 error",
+                 {{"manifest", "no center has code for an operator " + order.manifest.id +
+                                   "; upload it: a signed package of its manifest and a shared object"}}};
+}
+
+Result<std::optional<OperatorRecord>> change_operator(pqxx::work& transaction, const Caller& caller,
+                                                      const std::string& id, const OperatorOrder& order,
+                                                      const OperatorVersionRule& rule)
+{
+    if (order.manifest.id != id) {
+        const std::string field = order.package ? "package.manifest.id" : "manifest.id";
+        return Error{Errc::kInvalid, "the operator has 1 error", {{field, "must be " + id + ", as in the path"}}};
+    }
+    lock_library(transaction);
+    const std::optional<OperatorRecord> newest = select_operator(transaction, id, 0);
+    if (!newest) return Error{Errc::kNotFound, "no such operator"};
+    if (!rule(newest->manifest.version)) return std::optional<OperatorRecord>();
+    Result<OperatorRecord> record = order.package ? upload(transaction, caller, *order.package, newest)
+                                                  : change_manifest(transaction, caller, order.manifest, *newest);
+    if (!record) return record.error();
+    return std::optional<OperatorRecord>(std::move(*record));
+}
+
+Result<void> withdraw_operator(pqxx::work& transaction, const Caller& caller, const std::string& id,
+                               std::int64_t version)
+{
+    lock_library(transaction);
+    const std::optional<OperatorRecord> record = select_operator(transaction, id, version);
+    if (!record) return Error{Errc::kNotFound, "no such operator or version"};
+    if (record->withdrawn_at) return {};
+    update_to_withdrawn(transaction, id, version, caller.actor);
+    audit(transaction, caller.actor, "operator.withdraw", id, caller.request_id, {{"version", version}});
+    wake_readers(transaction);
+    return {};
+}
+
+} // namespace fathom::server

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "server/api/caller.hpp"
+#include "server/operators/operator_order.hpp"
+#include "server/operators/operators_store.hpp"
+#include "server/store/transaction.hpp"
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+/// How the library changes. Each runs in the caller's transaction, locks what it must, writes the audit row and the
+/// wake-ups, blocks, and lets pqxx's exceptions through.
+namespace fathom::server {
+
+/// Says whether a change may be based on this version (If-Match).
+using OperatorVersionRule = std::function<bool(std::int64_t version)>;
+
+/// Adds the manifests of a release that the library does not have yet: one that differs from the newest *built-in*
+/// version of its operator becomes the next version, so that experts' changes stay the newest until a release
+/// changes the operator itself. Returns how many versions were added.
+int add_release(pqxx::work& transaction, const std::vector<OperatorManifest>& manifests);
+
+/// Adds an operator from a signed package: a new one as version 1, else the next version.
+/// @error kInvalid    a plain manifest: there is no code for it.
+/// @error kConflict   the operator exists (plain manifest), is built in, or the package has not the next version.
+/// @error kForbidden  the package's signature is not one of a trusted key.
+Result<OperatorRecord> add_operator(pqxx::work& transaction, const Caller& caller, const OperatorOrder& order);
+
+/// Makes the next version of an operator; what changes nothing gives the newest version as it is.
+/// Empty when `rule` refuses the newest version.
+/// @error kNotFound, kInvalid, kConflict, kForbidden
+Result<std::optional<OperatorRecord>> change_operator(pqxx::work& transaction, const Caller& caller,
+                                                      const std::string& id, const OperatorOrder& order,
+                                                      const OperatorVersionRule& rule);
+
+/// Withdraws a version; one that is withdrawn already stays as it is.
+/// @error kNotFound
+Result<void> withdraw_operator(pqxx::work& transaction, const Caller& caller, const std::string& id,
+                               std::int64_t version);
+
+} // namespace fathom::server
