@@ -22,6 +22,12 @@ constexpr std::chrono::minutes kRenewalInterval{10};
 constexpr std::chrono::seconds kFirstRenewalLook{2};
 constexpr std::chrono::seconds kStopLimit{5};
 
+/// Where probes of the network fetch by default: from the metascheduler. Empty when its address is not known.
+std::string fetch_url(const Enrolment& enrolment)
+{
+    return enrolment.server.empty() ? "" : "https://" + enrolment.server + "/api/v1/fetch-test";
+}
+
 } // namespace
 
 Daemon::Daemon(AgentConfig config, std::function<std::optional<AgentConfig>()> reread)
@@ -55,7 +61,9 @@ Result<void> Daemon::prepare()
     book_ = std::make_unique<AttemptBook>(*spool_, *executor_, clock_, std::move(offer->plan),
                                           BookOptions{.environment = config_.tables.environment,
                                                       .keep_finished = config_.keep_finished,
-                                                      .center = enrolment->center_name});
+                                                      .center = enrolment->center_name,
+                                                      .fetch_url = fetch_url(*enrolment),
+                                                      .fetch_ca_pem = enrolment->authority_pem});
     last_catalog_ = to_json(offer->catalog);
     conversation_ = std::make_unique<Conversation>(*spool_, *book_, std::move(offer->catalog));
     conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };

@@ -97,7 +97,9 @@ Result<Enrolment> ask_server(const EnrolOptions& options, const std::string& tok
                        {{"Content-Type", "application/json"}, {"Accept", "application/json"}}, body.dump());
     if (!response) return response.error();
     if (response->status != 201) return refusal(*response);
-    return parse_answer(response->body, endpoint->host);
+    Result<Enrolment> enrolment = parse_answer(response->body, endpoint->host);
+    if (enrolment) enrolment->server = options.server;
+    return enrolment;
 }
 
 Result<Enrolment> enrol(const EnrolOptions& options)

@@ -11,7 +11,8 @@ constexpr std::chrono::seconds kStartPatience{5};  ///< for a supervisor to show
 constexpr std::chrono::seconds kCancelInterval{2}; ///< between repeated requests to end
 constexpr std::chrono::seconds kSaveInterval{1};   ///< of output progress: repeats are harmless
 constexpr int kMaxStarts = 3;
-constexpr std::size_t kMaxOutputMessages = 16; ///< sent in one go
+constexpr const char* kFetchAuthority = "fetch-ca.pem"; ///< a file in a probe's working folder
+constexpr std::size_t kMaxOutputMessages = 16;          ///< sent in one go
 constexpr std::chrono::hours kRememberForgotten{7 * 24};
 constexpr std::chrono::hours kPurgeInterval{1};
 
@@ -200,6 +201,13 @@ RunOrder AttemptBook::run_order(const Entry& entry) const
     RunOrder run{order, entry.stored.cpus, static_cast<std::int64_t>(entry.stored.cpus.size()), 0,
                  options_.environment};
     run.order.unit_type = entry.stored.unit_type;
+    if (order.label == "probe" && !options_.fetch_url.empty()) {
+        // A data site that the center has set for its probes wins; it is known by the system's authorities.
+        if (run.environment.emplace("FATHOM_FETCH_URL", options_.fetch_url).second) {
+            run.order.files.emplace(kFetchAuthority, options_.fetch_ca_pem);
+            run.environment.emplace("FATHOM_FETCH_CA_FILE", kFetchAuthority);
+        }
+    }
     if (const UnitType* type = units_.find(entry.stored.unit_type)) {
         run.cores = type->report.cores_per_unit * order.unit_count;
         run.memory_bytes = type->report.memory_bytes_per_unit * order.unit_count;

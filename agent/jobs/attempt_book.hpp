@@ -14,6 +14,8 @@ struct BookOptions {
     std::map<std::string, std::string> environment = {}; ///< for every job at this center
     std::chrono::seconds keep_finished{0};               ///< how long finished attempts' folders stay
     std::string center = {};                             ///< its name, for the log
+    std::string fetch_url = {};                          ///< what probes of the network fetch; empty: none
+    std::string fetch_ca_pem = {};                       ///< the authority that its server is known by
 };
 
 /// All attempts of this center: accepts orders, gives them units, has the executor run them, and reports.

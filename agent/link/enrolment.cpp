@@ -24,7 +24,8 @@ Result<void> EnrolmentFiles::store(const Enrolment& enrolment) const
     const Json facts = {{"center_id", enrolment.center_id},
                         {"center_name", enrolment.center_name},
                         {"agent_host", enrolment.host},
-                        {"agent_port", enrolment.port}};
+                        {"agent_port", enrolment.port},
+                        {"server", enrolment.server}};
     const std::vector<std::pair<const char*, std::string>> files{{kKey, enrolment.credential.key_pem},
                                                                  {kCertificate, enrolment.credential.certificate_pem},
                                                                  {kAuthority, enrolment.authority_pem},
@@ -48,6 +49,7 @@ Result<Enrolment> EnrolmentFiles::load() const
     enrolment.center_name = reader.required_string("center_name", {.max_length = 128});
     enrolment.host = reader.required_string("agent_host", {.min_length = 1, .max_length = 255});
     enrolment.port = static_cast<std::uint16_t>(reader.required_integer("agent_port", 1, 65535));
+    enrolment.server = reader.optional_string("server", {.max_length = 300}).value_or("");
     reader.finish(UnknownFields::kIgnore);
     if (!errors.empty()) return Error{Errc::kInvalid, (state_dir_ / kFacts).string() + " is damaged", errors};
 

@@ -13,6 +13,7 @@ struct Enrolment {
     std::string center_name;
     std::string host; ///< of the metascheduler's listener for agents
     std::uint16_t port{};
+    std::string server; ///< ADDR:PORT at which it was enrolled; empty for enrolments by an older agent
     std::string authority_pem;
     net::Credential credential; ///< secret
 };
