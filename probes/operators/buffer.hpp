@@ -1,5 +1,7 @@
 #pragma once
 
+#include "probes/operators/mapping.hpp"
+
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
@@ -20,6 +22,11 @@ class Buffer {
     {
         const std::size_t shift = next_shift();
         const std::size_t bytes = (shift + size * sizeof(T) + kLine - 1) / kLine * kLine;
+        if (bytes >= kLarge) {
+            pages_ = Mapping::own(bytes);
+            data_ = reinterpret_cast<T*>(pages_.data() + shift);
+            return;
+        }
         memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kLine, bytes)));
         if (memory_ == nullptr) throw std::bad_alloc();
         data_ = reinterpret_cast<T*>(memory_.get() + shift);
@@ -36,6 +43,9 @@ class Buffer {
 
   private:
     static constexpr std::size_t kLine = 64;
+    /// From this size on the allocator would ask the kernel, too; asking ourselves keeps the pages out of
+    /// the worker processes that an operator may fork.
+    static constexpr std::size_t kLarge = 1UL << 18U;
 
     /// Large blocks from the allocator all start at the same place within a page. A store would then
     /// collide with loads from the other arrays at the same index: processors compare only the low
@@ -52,6 +62,7 @@ class Buffer {
         void operator()(std::byte* memory) const { std::free(memory); }
     };
     std::unique_ptr<std::byte, Free> memory_;
+    Mapping pages_; ///< instead of memory_, for large ones
     T* data_ = nullptr;
     std::size_t size_{};
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -15,5 +16,8 @@ std::string rounded_checksum(std::span<const double> values, double scale);
 
 /// As above, for single precision: rounded to `scale`·2^-6.
 std::string rounded_checksum(std::span<const float> values, double scale);
+
+/// Digest of every bit, for results that are exact.
+std::string exact_checksum(std::span<const std::byte> bytes);
 
 } // namespace fathom::probes

@@ -52,6 +52,40 @@ class HalfPoint {
     std::uint64_t r_;
 };
 
+/// What the elements of the spectrum and of the input count at a point.
+struct Weights {
+    Complex harmonic;
+    Complex kernel;
+};
+
+/// The same for every position along one edge.
+struct EdgeWeights {
+    EdgeWeights(std::size_t n, std::uint64_t random)
+    {
+        const HalfPoint point(n, random);
+        for (std::size_t k = 0; k < n; ++k) {
+            harmonics.push_back(point.harmonic(k));
+            kernels.push_back(point.kernel(k));
+        }
+    }
+    std::vector<Complex> harmonics;
+    std::vector<Complex> kernels;
+};
+
+/// What one plane adds to the spectrum's sum minus the input's.
+Complex plane_difference(std::span<const Complex> input, std::span<const Complex> spectrum, const EdgeWeights& rows,
+                         const EdgeWeights& columns, const Weights& plane)
+{
+    const std::size_t n = columns.harmonics.size();
+    Complex from_spectrum;
+    Complex from_input;
+    for (std::size_t row = 0; row < rows.harmonics.size(); ++row) {
+        from_spectrum += times(dot(spectrum.subspan(row * n, n), columns.harmonics), rows.harmonics[row]);
+        from_input += times(dot(input.subspan(row * n, n), columns.kernels), rows.kernels[row]);
+    }
+    return times(from_spectrum, plane.harmonic) - times(from_input, plane.kernel);
+}
+
 /// Summed in blocks: the rounding error of one long sum would hide small errors of the transform.
 double energy(std::span<const Complex> values)
 {
@@ -103,31 +137,31 @@ double fft_error_1d(std::span<const Complex> input, std::span<const Complex> spe
     });
 }
 
+double fft_error_2d(std::span<const Complex> input, std::span<const Complex> spectrum, std::size_t n,
+                    std::uint64_t seed)
+{
+    return largest_error(input, spectrum, [&](int index) {
+        const EdgeWeights rows(n, random_bits(seed, static_cast<std::uint64_t>(2 * index)));
+        const EdgeWeights columns(n, random_bits(seed, static_cast<std::uint64_t>(2 * index + 1)));
+        return std::abs(plane_difference(input, spectrum, rows, columns, {1, 1}));
+    });
+}
+
 double fft_error_3d(std::span<const Complex> input, std::span<const Complex> spectrum, std::size_t n,
                     std::uint64_t seed)
 {
     return largest_error(input, spectrum, [&](int index) {
-        std::vector<std::vector<Complex>> harmonics;
-        std::vector<std::vector<Complex>> kernels;
-        for (int edge = 0; edge < 3; ++edge) {
-            const HalfPoint point(n, random_bits(seed, static_cast<std::uint64_t>(3 * index + edge)));
-            std::vector<Complex>& harmonic = harmonics.emplace_back();
-            std::vector<Complex>& kernel = kernels.emplace_back();
-            for (std::size_t k = 0; k < n; ++k) {
-                harmonic.push_back(point.harmonic(k));
-                kernel.push_back(point.kernel(k));
-            }
-        }
+        const auto edge = [&](int which) {
+            return EdgeWeights(n, random_bits(seed, static_cast<std::uint64_t>(3 * index + which)));
+        };
+        const EdgeWeights planes = edge(0);
+        const EdgeWeights rows = edge(1);
+        const EdgeWeights columns = edge(2);
         Complex difference;
         for (std::size_t a = 0; a < n; ++a) {
-            Complex from_spectrum;
-            Complex from_input;
-            for (std::size_t b = 0; b < n; ++b) {
-                const std::size_t row = (a * n + b) * n;
-                from_spectrum += times(dot(spectrum.subspan(row, n), harmonics[2]), harmonics[1][b]);
-                from_input += times(dot(input.subspan(row, n), kernels[2]), kernels[1][b]);
-            }
-            difference += times(from_spectrum, harmonics[0][a]) - times(from_input, kernels[0][a]);
+            const Weights plane{planes.harmonics[a], planes.kernels[a]};
+            difference += plane_difference(input.subspan(a * n * n, n * n), spectrum.subspan(a * n * n, n * n), rows,
+                                           columns, plane);
         }
         return std::abs(difference);
     });

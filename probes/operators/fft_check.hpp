@@ -18,6 +18,8 @@ namespace fathom::probes {
 /// @param seed   chooses the points.
 double fft_error_1d(std::span<const std::complex<double>> input, std::span<const std::complex<double>> spectrum,
                     std::uint64_t seed);
+double fft_error_2d(std::span<const std::complex<double>> input, std::span<const std::complex<double>> spectrum,
+                    std::size_t n, std::uint64_t seed);
 double fft_error_3d(std::span<const std::complex<double>> input, std::span<const std::complex<double>> spectrum,
                     std::size_t n, std::uint64_t seed);
 

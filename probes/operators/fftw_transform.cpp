@@ -1,6 +1,7 @@
 #include "probes/operators/fftw_transform.hpp"
 
 #include "probes/operators/checksum.hpp"
+#include "probes/operators/data_flow.hpp"
 #include "probes/operators/fft_check.hpp"
 #include "probes/operators/random.hpp"
 
@@ -74,10 +75,26 @@ void FftwTransform::execute()
     fftw_execute(plan_);
 }
 
+std::vector<double> FftwTransform::values()
+{
+    const auto* const parts = reinterpret_cast<const double*>(spectrum_.data());
+    return {parts, parts + 2 * spectrum_.size()};
+}
+
+Result<void> FftwTransform::feed(std::size_t index, std::span<const double> values)
+{
+    if (index != 0) return Error{Errc::kUnavailable, "has one input"};
+    const std::vector<double> parts = fit_values(values, 2 * input_.size());
+    for (std::size_t i = 0; i < input_.size(); ++i)
+        input_[i] = {parts[2 * i], parts[2 * i + 1]};
+    return {};
+}
+
 double FftwTransform::error()
 {
-    return dimensions_ == 1 ? fft_error_1d(input_.span(), spectrum_.span(), seed_ + 1)
-                            : fft_error_3d(input_.span(), spectrum_.span(), n_, seed_ + 1);
+    if (dimensions_ == 1) return fft_error_1d(input_.span(), spectrum_.span(), seed_ + 1);
+    if (dimensions_ == 2) return fft_error_2d(input_.span(), spectrum_.span(), n_, seed_ + 1);
+    return fft_error_3d(input_.span(), spectrum_.span(), n_, seed_ + 1);
 }
 
 std::string FftwTransform::checksum()

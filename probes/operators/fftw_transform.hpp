@@ -10,7 +10,7 @@ struct fftw_plan_s;
 
 namespace fathom::probes {
 
-/// A forward complex transform by FFTW over one or three equal edges: what fft1d and fft3d share.
+/// A forward complex transform by FFTW over one to three equal edges: what fft1d, fft2d and fft3d share.
 class FftwTransform final : public ProbeOperator {
   public:
     FftwTransform(std::size_t n, int dimensions, int threads);
@@ -18,6 +18,8 @@ class FftwTransform final : public ProbeOperator {
 
     Result<void> prepare(std::uint64_t seed) override;
     void execute() override;
+    std::vector<double> values() override;
+    Result<void> feed(std::size_t index, std::span<const double> values) override;
     double error() override;
     std::string checksum() override;
     std::string library() const override;

@@ -14,6 +14,10 @@ struct RegisteredOperator {
     OperatorManifest manifest;
     std::unique_ptr<ProbeOperator> (*make)(const Parameters& parameters, int threads){};
     double (*memory)(const Parameters& parameters){}; ///< bytes
+    /// Whether it can run on this machine and in this environment. It may also depend on the size: then its
+    /// preparation says so.
+    /// @error kUnavailable  why not, and what would change that.
+    Result<void> (*available)(){};
 };
 
 /// All operators of this program, sorted by id. Made at first use; thread-safe.

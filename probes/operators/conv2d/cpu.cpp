@@ -1,6 +1,8 @@
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
+#include "probes/operators/data_flow.hpp"
 #include "probes/operators/implementations.hpp"
+#include "probes/operators/onednn_name.hpp"
 #include "probes/operators/random.hpp"
 
 #include <algorithm>
@@ -36,30 +38,6 @@ Shape shape_of(const Parameters& parameters)
 {
     return {parameters.at("batch"),  parameters.at("channels_in"), parameters.at("channels_out"),
             parameters.at("height"), parameters.at("width"),       parameters.at("kernel")};
-}
-
-std::string isa_name(dnnl_cpu_isa_t isa)
-{
-    switch (isa) {
-    case dnnl_cpu_isa_sse41:
-        return "SSE4.1";
-    case dnnl_cpu_isa_avx:
-        return "AVX";
-    case dnnl_cpu_isa_avx2:
-        return "AVX2";
-    case dnnl_cpu_isa_avx2_vnni:
-        return "AVX2-VNNI";
-    case dnnl_cpu_isa_avx512_core:
-        return "AVX512";
-    case dnnl_cpu_isa_avx512_core_vnni:
-        return "AVX512-VNNI";
-    case dnnl_cpu_isa_avx512_core_bf16:
-        return "AVX512-BF16";
-    case dnnl_cpu_isa_avx512_core_amx:
-        return "AMX";
-    default:
-        return "ISA " + std::to_string(static_cast<int>(isa)); // a C enum that grows
-    }
 }
 
 std::vector<float> random_values(std::int64_t size, std::uint64_t seed)
@@ -106,6 +84,24 @@ class Conv2d final : public ProbeOperator {
         stream_.wait();
     }
 
+    std::vector<double> values() override
+    {
+        const std::vector<float> output = plain_output();
+        return {output.begin(), output.end()};
+    }
+
+    Result<void> feed(std::size_t index, std::span<const double> values) override
+    {
+        if (index != 0) return Error{Errc::kUnavailable, "has one input, the images"};
+        const std::vector<double> fitted = fit_values(values, input_.size());
+        std::transform(fitted.begin(), fitted.end(), input_.begin(),
+                       [](double value) { return static_cast<float>(value); });
+        dnnl::memory from = plain(input_, {shape_.batch, shape_.channels_in, shape_.height, shape_.width}, Tag::nchw);
+        dnnl::reorder(from, input_memory_).execute(stream_, from, input_memory_);
+        stream_.wait();
+        return {};
+    }
+
     /// Freivalds over the output channels: with random v, Σ v[o]·output[o] must be the convolution by
     /// the one kernel Σ v[o]·weights[o], which costs channels_out times less than the whole.
     double error() override
@@ -140,12 +136,7 @@ class Conv2d final : public ProbeOperator {
         return rounded_checksum(output, std::sqrt(taps) / 3);
     }
 
-    std::string library() const override
-    {
-        const dnnl_version_t* const version = dnnl_version();
-        return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
-               std::to_string(version->patch) + " " + isa_name(dnnl_get_effective_cpu_isa()) + " " + implementation_;
-    }
+    std::string library() const override { return onednn_name() + " " + implementation_; }
 
     std::span<std::byte> output() override
     {

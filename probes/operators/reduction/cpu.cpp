@@ -1,0 +1,160 @@
+#include "probes/operators/checksum.hpp"
+#include "probes/operators/implementations.hpp"
+#include "probes/operators/process_team.hpp"
+#include "probes/operators/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <sched.h>
+
+namespace fathom::probes {
+namespace {
+
+/// Whole numbers of up to 40 bits: sums over thousands of processes are exact in any order.
+double random_whole(std::uint64_t seed, std::uint64_t index)
+{
+    constexpr std::int64_t kHalf = 1LL << 39U;
+    return static_cast<double>(static_cast<std::int64_t>(random_bits(seed, index) >> 24U) - kHalf);
+}
+
+/// An all-reduce as message passing libraries do it on one node: every process has a vector of its own and
+/// gets the sum of all into a vector of its own. Each adds up one part of all vectors, then all collect.
+///
+/// Parts are of the size that stays in a core's cache: the vectors are read once and not written in between.
+class Reduction final : public ProbeOperator {
+  public:
+    Reduction(std::size_t n, int processes) : n_(n), processes_(static_cast<std::size_t>(processes)) {}
+
+    Result<void> prepare(std::uint64_t seed) override
+    {
+        seed_ = seed;
+        memory_ = Mapping::shared((1 + 2 * processes_) * n_ * sizeof(double) + sizeof(Phase));
+        phase_ = reinterpret_cast<Phase*>(memory_.data() + (1 + 2 * processes_) * n_ * sizeof(double));
+        Result<std::unique_ptr<ProcessTeam>> started =
+            ProcessTeam::start(processes_, [this](ProcessTeam& team, std::size_t rank) { work(team, rank); });
+        if (!started) return started.error();
+        team_ = std::move(*started);
+        *phase_ = Phase::kFill;
+        if (!team_->run()) return Error{Errc::kUnavailable, "a worker process has died"};
+        *phase_ = Phase::kReduce;
+        return {};
+    }
+
+    void execute() override { failed_ = !team_->run() || failed_; }
+
+    double error() override
+    {
+        if (failed_) return std::numeric_limits<double>::infinity();
+        double largest = 0;
+        for (std::size_t rank = 0; rank < processes_; ++rank) {
+            for (std::size_t i = 0; i < n_; ++i) {
+                const double difference = std::abs(result(rank)[i] - random_whole(seed_, i));
+                if (!(difference <= largest)) largest = difference; // keeps a NaN
+            }
+        }
+        return largest / 0x1p39;
+    }
+
+    /// All processes have the same sum, however many they are: then the digest is that of one.
+    std::string checksum() override
+    {
+        constexpr double kOne = 0x1p14; // rounded_checksum then rounds to whole numbers
+        for (std::size_t rank = 1; rank < processes_; ++rank) {
+            if (std::memcmp(result(rank), result(0), n_ * sizeof(double)) != 0)
+                return rounded_checksum(std::span<const double>(result(0), n_ * processes_), kOne);
+        }
+        return rounded_checksum(std::span<const double>(result(0), n_), kOne);
+    }
+
+    std::string library() const override
+    {
+        return "own all-reduce of " + std::to_string(processes_) + " processes in shared memory";
+    }
+
+    std::span<std::byte> output() override { return std::as_writable_bytes(std::span(result(0), n_ * processes_)); }
+
+  private:
+    enum class Phase : std::uint32_t { kFill, kReduce };
+
+    double* sum() const { return reinterpret_cast<double*>(memory_.data()); }
+    double* result(std::size_t rank) const { return sum() + (1 + rank) * n_; }
+    double* vector(std::size_t rank) const { return sum() + (1 + processes_ + rank) * n_; }
+
+    void work(ProcessTeam& team, std::size_t rank) const
+    {
+        if (*phase_ == Phase::kFill)
+            fill(rank);
+        else
+            reduce(team, rank);
+    }
+
+    /// Random numbers in all vectors but the last, which holds what is missing to the known sum.
+    void fill(std::size_t rank) const
+    {
+        std::fill_n(result(rank), n_, 0.0);
+        double* const mine = vector(rank);
+        if (rank + 1 < processes_) {
+            for (std::size_t i = 0; i < n_; ++i)
+                mine[i] = random_whole(seed_ + 1 + rank, i);
+            return;
+        }
+        for (std::size_t i = 0; i < n_; ++i) {
+            mine[i] = random_whole(seed_, i);
+            for (std::size_t other = 0; other < rank; ++other)
+                mine[i] -= random_whole(seed_ + 1 + other, i);
+        }
+    }
+
+    void reduce(ProcessTeam& team, std::size_t rank) const
+    {
+        // Ends on cache lines, so that no two processes write one.
+        constexpr std::size_t kLine = 8;
+        const std::size_t lines = (n_ + kLine - 1) / kLine;
+        add(std::min(lines * rank / processes_ * kLine, n_), std::min(lines * (rank + 1) / processes_ * kLine, n_));
+        team.meet();
+        std::memcpy(result(rank), sum(), n_ * sizeof(double));
+    }
+
+    /// Adds up begin..end−1 of all vectors.
+    void add(std::size_t begin, std::size_t end) const
+    {
+        constexpr std::size_t kChunk = 1024;
+        for (; begin < end; begin += kChunk) {
+            const std::size_t size = std::min(kChunk, end - begin);
+            double* const to = sum() + begin;
+            std::memcpy(to, vector(0) + begin, size * sizeof(double));
+            for (std::size_t rank = 1; rank < processes_; ++rank) {
+                const double* const from = vector(rank) + begin;
+                for (std::size_t i = 0; i < size; ++i)
+                    to[i] += from[i];
+            }
+        }
+    }
+
+    std::size_t n_;
+    std::size_t processes_;
+    std::uint64_t seed_{};
+    bool failed_ = false;
+    Mapping memory_; ///< the sum, every process's result, every process's vector; then the phase
+    Phase* phase_ = nullptr;
+    std::unique_ptr<ProcessTeam> team_; ///< ends before the memory that it works on
+};
+
+} // namespace
+
+std::unique_ptr<ProbeOperator> make_reduction(const Parameters& parameters, int threads)
+{
+    return std::make_unique<Reduction>(static_cast<std::size_t>(parameters.at("n")), threads);
+}
+
+double reduction_memory(const Parameters& parameters)
+{
+    // As if all cores that this process may use took part: there are never more.
+    cpu_set_t cores;
+    const int most = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : CPU_SETSIZE;
+    return 8 * static_cast<double>(parameters.at("n")) * (2.0 * most + 1);
+}
+
+} // namespace fathom::probes

@@ -1,0 +1,16 @@
+#include "probes/operators/blas_gemm.hpp"
+#include "probes/operators/implementations.hpp"
+
+namespace fathom::probes {
+
+std::unique_ptr<ProbeOperator> make_sgemm(const Parameters& parameters, int /*threads*/)
+{
+    return std::make_unique<BlasGemm<float>>(parameters); // OpenBLAS counts threads per process: limit_library_threads
+}
+
+double sgemm_memory(const Parameters& parameters)
+{
+    return blas_gemm_memory<float>(parameters);
+}
+
+} // namespace fathom::probes

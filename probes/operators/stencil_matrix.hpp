@@ -1,0 +1,44 @@
+#pragma once
+
+#include "probes/operators/buffer.hpp"
+#include "probes/operators/thread_team.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace fathom::probes {
+
+/// The diagonal; every neighbour counts −1, and there are at most 26.
+constexpr double kStencilDiagonal = 28;
+/// An upper bound of the condition number for any grid: by Gershgorin all eigenvalues lie in 28 ± 26.
+constexpr double kStencilCondition = 54.0 / 2.0;
+
+/// The symmetric positive definite matrix of a 27-point stencil on an edge × edge × edge grid with a border of
+/// zeros, in compressed sparse rows with 32-bit indices: stored as any sparse matrix is.
+class StencilMatrix {
+  public:
+    StencilMatrix() = default;
+    explicit StencilMatrix(std::size_t edge);
+
+    /// Writes these rows. Threads may fill different rows at the same time.
+    void fill(Part rows);
+
+    /// y = A·x for these rows; returns x·y of these rows.
+    double multiply(const double* x, double* y, Part rows) const;
+
+  private:
+    /// Entries of all rows before this one.
+    std::size_t first_entry(std::size_t row) const;
+
+    std::size_t edge_{};
+    Buffer<std::int32_t> row_begin_;
+    Buffer<std::int32_t> columns_;
+    Buffer<double> values_;
+};
+
+/// A·x from the stencil's definition: no matrix is stored, so nothing is shared with the code above. Sums over
+/// 3 × 3 × 3 boxes are made along one direction after the other.
+std::vector<double> stencil_product(std::size_t edge, std::span<const double> x);
+
+} // namespace fathom::probes
