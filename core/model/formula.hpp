@@ -11,7 +11,7 @@ namespace fathom {
 using Parameters = std::map<std::string, std::int64_t>;
 
 /// Evaluates an arithmetic formula of an operator manifest, such as `2*m*n*k` or `5*n*log2(n)`.
-/// Known are + - * / ^ ( ), log2, ln, sqrt, min, max and the parameters; nothing else.
+/// Known are numbers, + - * / ^ ( ), log2, ln, sqrt, min, max and the parameters; nothing else.
 /// @error kInvalid  a syntax error, an unknown name, or a result that is not finite; at most 512 characters.
 Result<double> evaluate_formula(const std::string& formula, const Parameters& parameters);
 

@@ -46,7 +46,26 @@ TEST_P(WrongFormula, IsRefused)
 
 INSTANTIATE_TEST_SUITE_P(All, WrongFormula,
                          testing::Values("", "2*", "2*x", "foo(n)", "2 n", "1/n", "log2(n)", "sqrt(n-1)", ")(", "n n",
-                                         "\"text\""));
+                                         "\"text\"", "(1", "1)", "min(", ".", "1.2.3", "2e", "0x10", "n(1)"));
+
+// All of these mean something to the parser behind, and nothing in a manifest.
+INSTANTIATE_TEST_SUITE_P(MoreThanAFormula, WrongFormula,
+                         testing::Values("sin(1)", "exp(1)", "rnd(1)", "_pi", "_e", "n = 5", "n > 0", "1 == 1",
+                                         "1 ? 2 : 3", "1 && 1", "1, 2", "(1, 2)", "sqrt(1, 4)", "sum(1, 2)",
+                                         "min(1, (2, 3))", "!1", "log2", "min", "min 1", "1 \n+ 1", "9^9^9^9",
+                                         "1e308*10"));
+
+TEST(EvaluateFormula, NamesWhatItDoesNotKnow)
+{
+    EXPECT_NE(evaluate_formula("2*sin(n)", {{"n", 1}}).error().detail.find("it knows no \"sin\""), std::string::npos);
+    EXPECT_NE(evaluate_formula("n & 1", {{"n", 1}}).error().detail.find("the character '&'"), std::string::npos);
+}
+
+TEST(EvaluateFormula, KnowsParametersWithDigitsAndUnderscores)
+{
+    EXPECT_DOUBLE_EQ(value_of("channels_in*k2", {{"channels_in", 3}, {"k2", 5}}), 15);
+    EXPECT_DOUBLE_EQ(value_of("2e3 + 1.5e-1 + 3."), 2003.15);
+}
 
 TEST(EvaluateFormula, RefusesLongOnes)
 {
