@@ -8,11 +8,16 @@ namespace fathom::probes {
 
 std::string operators_table()
 {
-    std::string text = fmt::format("{:<14}{:<10}{:<10}{:<10}{:<14}{:>10}   {}\n", "OPERATOR", "CATEGORY", "LIBRARY",
+    std::string text = fmt::format("{:<20}{:<10}{:<10}{:<10}{:<14}{:>10}   {}\n", "OPERATOR", "CATEGORY", "LIBRARY",
                                    "PRECISION", "PARAMETER", "DEFAULT", "RANGE");
+    std::string unavailable;
     for (const RegisteredOperator& item : registered_operators()) {
         const OperatorManifest& manifest = item.manifest;
-        std::string left = fmt::format("{:<14}{:<10}{:<10}{:<10}", manifest.id, manifest.category,
+        if (const Result<void> available = item.available(); !available) {
+            unavailable += fmt::format("{:<20}not available here: {}\n", manifest.id, available.error().detail);
+            continue;
+        }
+        std::string left = fmt::format("{:<20}{:<10}{:<10}{:<10}", manifest.id, manifest.category,
                                        manifest.implementations.front().library, manifest.precision);
         for (const OperatorParameter& parameter : manifest.parameters) {
             text += fmt::format("{}{:<14}{:>10}   {}..{}\n", left, parameter.name, parameter.default_value,
@@ -20,15 +25,26 @@ std::string operators_table()
             left.assign(left.size(), ' ');
         }
     }
-    return text;
+    return text + unavailable;
 }
 
 Json operators_json()
 {
     Json operators = Json::array();
-    for (const RegisteredOperator& item : registered_operators())
-        operators.push_back(to_json(item.manifest));
-    return {{"runner_version", FATHOM_VERSION}, {"operators", std::move(operators)}};
+    Json unavailable = Json::array();
+    for (const RegisteredOperator& item : registered_operators()) {
+        if (const Result<void> available = item.available(); available)
+            operators.push_back(to_json(item.manifest));
+        else
+            unavailable.push_back({{"id", item.manifest.id}, {"reason", available.error().detail}});
+    }
+    const BlasCore core = blas_core();
+    Json json = {{"runner_version", FATHOM_VERSION},
+                 {"operators", std::move(operators)},
+                 {"unavailable", std::move(unavailable)},
+                 {"openblas_core", core.used}};
+    if (!core.better.empty()) json["openblas_better_core"] = core.better;
+    return json;
 }
 
 } // namespace fathom::probes

@@ -6,10 +6,13 @@
 
 namespace fathom::probes {
 
-/// The operators of this program with their parameters, for people.
+/// The operators of this program with their parameters, for people; at the end those that cannot run here,
+/// each with the reason.
 std::string operators_table();
 
-/// `{"runner_version": …, "operators": [manifest, …]}`, for programs.
+/// `{"runner_version", "operators": [manifest, …], "unavailable": [{"id", "reason"}, …], "openblas_core",
+/// "openblas_better_core"?}`, for programs: `operators` are those that can run here, and the core is what
+/// OpenBLAS took this processor for (blas_core).
 Json operators_json();
 
 } // namespace fathom::probes
