@@ -86,6 +86,12 @@ void add_enrolment_token_commands(CLI::App& app, Invocation& invocation);
 void add_enrolment_token_create(CLI::App& noun, const std::string& verb, Invocation& invocation);
 void add_unit_commands(CLI::App& app, Invocation& invocation);
 void add_operator_commands(CLI::App& app, Invocation& invocation);
+/// `fathom operator add`, `change`, `withdraw`
+void add_operator_change_commands(CLI::App& noun, Invocation& invocation);
+/// `fathom operator sign`, `upload`
+void add_operator_package_commands(CLI::App& noun, Invocation& invocation);
+/// `fathom operator key`
+void add_operator_key_commands(CLI::App& noun, Invocation& invocation);
 void add_probe_commands(CLI::App& app, Invocation& invocation);
 /// `fathom probe task`
 void add_probe_task_commands(CLI::App& probe, Invocation& invocation);

@@ -67,6 +67,7 @@ Session::Session(Console console, ConnectionOptions options, OutputFormat format
     : console_(std::move(console)), options_(std::move(options)), format_(format), url_(options_.url)
 {
     if (url_.empty()) url_ = console_.environment("FATHOM_URL");
+    has_named_server_ = !url_.empty();
     if (url_.empty()) url_ = kDefaultUrl;
 }
 
@@ -173,6 +174,13 @@ Result<Json> Session::post(std::string_view path, const Json& body)
 Result<Json> Session::patch(std::string_view path, const Json& body)
 {
     return send(net::Method::kPatch, path, {}, body.dump(), {});
+}
+
+Result<Json> Session::put(std::string_view path, const Json& body, const std::string& if_match)
+{
+    net::Headers headers;
+    if (!if_match.empty()) headers["If-Match"] = if_match;
+    return send(net::Method::kPut, path, {}, body.dump(-1, ' ', false, Json::error_handler_t::replace), headers);
 }
 
 Result<Json> Session::remove(std::string_view path)

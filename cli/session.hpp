@@ -55,6 +55,8 @@ class Session {
     /// server does it once.
     Result<Json> post(std::string_view path, const Json& body);
     Result<Json> patch(std::string_view path, const Json& body);
+    /// `if_match` is the ETag that the change is based on; empty for any.
+    Result<Json> put(std::string_view path, const Json& body, const std::string& if_match);
     Result<Json> remove(std::string_view path);
 
     /// All pages of a list as `{"items": […]}`, at most `limit` items. `has_more` is set when the
@@ -74,6 +76,8 @@ class Session {
 
     /// Where the server should be, for messages.
     const std::string& url() const { return url_; }
+    /// True when the user said where the server is; else commands that can do without one do.
+    bool has_named_server() const { return has_named_server_; }
 
   private:
     struct Opened {
@@ -94,6 +98,7 @@ class Session {
     ConnectionOptions options_;
     OutputFormat format_;
     std::string url_;
+    bool has_named_server_ = false;
     std::optional<Opened> opened_;
 };
 
