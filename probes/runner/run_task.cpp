@@ -95,12 +95,12 @@ class TaskRun {
         std::map<std::string, std::vector<double>> means;
         for (const std::size_t i : data_flow_order(task_.operators)) {
             const OperatorUse& use = task_.operators[i];
-            tell("feeding " + operators_[i].name());
+            if (is_in_flow(use)) tell("feeding " + operators_[i].name());
             for (std::size_t input = 0; input < use.inputs.size(); ++input) {
                 const std::vector<double>& values = means.at(use.inputs[input]);
                 if (Result<void> fed = operators_[i].feed(input, values); !fed) return fed;
             }
-            if (!is_input(use.label)) continue;
+            if (!feeds_others(use)) continue;
             Result<std::vector<double>> mean = operators_[i].mean_values(kInputSeed);
             if (!mean) return mean.error();
             means[use.label] = std::move(*mean);
@@ -140,12 +140,14 @@ class TaskRun {
     }
 
   private:
-    bool is_input(const std::string& label) const
+    bool feeds_others(const OperatorUse& use) const
     {
-        return !label.empty() && std::any_of(task_.operators.begin(), task_.operators.end(), [&](const auto& use) {
-            return std::find(use.inputs.begin(), use.inputs.end(), label) != use.inputs.end();
+        return std::any_of(task_.operators.begin(), task_.operators.end(), [&](const OperatorUse& other) {
+            return std::find(other.inputs.begin(), other.inputs.end(), use.label) != other.inputs.end();
         });
     }
+
+    bool is_in_flow(const OperatorUse& use) const { return !use.inputs.empty() || feeds_others(use); }
 
     void tell(const std::string& what) const
     {
