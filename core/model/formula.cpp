@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -83,6 +85,49 @@ class FormulaCheck {
     std::vector<bool> takes_commas_; ///< for each open parenthesis: whether it is that of min or max
 };
 
+/// A formula that was checked and read, ready for other values of the same names.
+class CompiledFormula {
+  public:
+    /// Throws mu::Parser::exception_type.
+    CompiledFormula(const std::string& formula, const Parameters& parameters)
+    {
+        for (const auto& [name, value] : parameters)
+            parser_.DefineVar(name, &values_[name]);
+        parser_.SetExpr(formula);
+    }
+    CompiledFormula(const CompiledFormula&) = delete; // the parser points into values_
+    CompiledFormula& operator=(const CompiledFormula&) = delete;
+
+    double evaluate(const Parameters& parameters)
+    {
+        for (const auto& [name, value] : parameters)
+            values_.at(name) = static_cast<double>(value);
+        return parser_.Eval();
+    }
+
+  private:
+    std::map<std::string, double> values_;
+    mu::Parser parser_;
+};
+
+/// Reading a formula costs a hundred times what evaluating it costs, and searches for a size evaluate one
+/// formula dozens of times: so each thread keeps those that it used last.
+constexpr std::size_t kKeptFormulas = 256;
+
+CompiledFormula& compiled(const std::string& formula, const Parameters& parameters)
+{
+    static thread_local std::map<std::string, std::unique_ptr<CompiledFormula>> kept;
+    std::string key = formula;
+    for (const auto& [name, value] : parameters)
+        key += ';' + name;
+    const auto found = kept.find(key);
+    if (found != kept.end()) return *found->second;
+    auto fresh = std::make_unique<CompiledFormula>(formula, parameters);
+    fresh->evaluate(parameters); // a wrong formula throws here and is not kept
+    if (kept.size() >= kKeptFormulas) kept.clear();
+    return *kept.emplace(std::move(key), std::move(fresh)).first->second;
+}
+
 } // namespace
 
 Result<double> evaluate_formula(const std::string& formula, const Parameters& parameters)
@@ -92,13 +137,7 @@ Result<double> evaluate_formula(const std::string& formula, const Parameters& pa
     if (const std::string problem = FormulaCheck(formula, parameters).problem(); !problem.empty())
         return Error{Errc::kInvalid, "the formula \"" + formula + "\" is wrong: " + problem};
     try {
-        mu::Parser parser;
-        std::map<std::string, double> values;
-        for (const auto& [name, value] : parameters) {
-            parser.DefineVar(name, &(values[name] = static_cast<double>(value)));
-        }
-        parser.SetExpr(formula);
-        const double result = parser.Eval();
+        const double result = compiled(formula, parameters).evaluate(parameters);
         if (!std::isfinite(result)) return Error{Errc::kInvalid, "the formula \"" + formula + "\" has no finite value"};
         return result;
     } catch (const mu::Parser::exception_type& e) {
