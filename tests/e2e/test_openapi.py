@@ -1,4 +1,7 @@
 """The document is well-formed, and the running server answers as it says."""
+import json
+import pathlib
+
 import pytest
 import requests
 
@@ -153,6 +156,60 @@ def test_operators_and_probes(call):
     done = wait_until(lambda: (lambda run: run if run["state"] != "queued" else None)(
         call("GET", A + f"/probe-runs/{runs[0]['id']}").json()), 120, "the probe run")
     assert done["state"] == "succeeded", done["error"]
+
+
+def test_operators_are_changed_and_uploaded(call, network, tmp_path):
+    spmv = call("GET", A + "/operators/spmv")
+    manifest = manifest_of(spmv.json())
+    manifest["description"] += " Changed."
+    tag = {"If-Match": spmv.headers["ETag"]}
+    changed = call("PUT", A + "/operators/spmv", json={"manifest": manifest}, headers=tag).json()
+    call("PUT", A + "/operators/spmv", 412, json={"manifest": {**manifest, "description": "y"}}, headers=tag)
+    call("PUT", A + "/operators/spmv", 400, json={"manifest": {**manifest, "operation_count": "1"}})
+    call("POST", A + "/operators", 409, json={"manifest": manifest})
+    call("POST", A + "/operators", 400, json={"manifest": {**manifest, "id": "spmv2"}})
+    assert len(call("GET", A + "/operators/spmv/versions?page_size=1").json()["items"]) == 1
+    call("DELETE", A + f"/operators/spmv/versions/{changed['version']}", 204)
+    call("DELETE", A + "/operators/spmv/versions/99", 404)
+    call("GET", A + "/operators/spmv/versions/1/package", 404)
+
+    key = json.loads(network.cli("--output", "json", "operator", "key", "create", "--output-file", tmp_path / "k"))
+    public = pathlib.Path(key["public_key_file"]).read_text()
+    call("POST", A + "/operator-keys", 201, json={"name": "openapi", "public_key_pem": public})
+    call("POST", A + "/operator-keys", 409, json={"name": "openapi", "public_key_pem": public})
+    call("POST", A + "/operator-keys", 400, json={"name": "openapi", "public_key_pem": "nonsense"})
+    (tmp_path / "m.json").write_text(json.dumps({**manifest, "id": "from_openapi", "version": 1, "implementations": [
+        {"resource_type": "cpu", "library": "uploaded"}]}))
+    (tmp_path / "x.so").write_bytes(elf_header())
+    network.cli("operator", "sign", "--manifest", tmp_path / "m.json", "--object", tmp_path / "x.so", "--key",
+                tmp_path / "k", "-o", tmp_path / "p.json")
+    package = json.loads((tmp_path / "p.json").read_text())
+    call("POST", A + "/operators", 201, json={"package": package})
+    call("POST", A + "/operators", 409, json={"package": package})
+    call("POST", A + "/operators", 400, json={"package": {**package, "object_base64": "?"}})
+    assert call("GET", A + "/operators/from_openapi/versions/1/package").json() == package
+    assert call("GET", A + "/operator-keys").json()["items"][0]["operators"] == [{"id": "from_openapi", "version": 1}]
+    call("DELETE", A + "/operators/from_openapi/versions/1", 204)
+    call("DELETE", A + f"/operator-keys/{key['id']}")
+    call("DELETE", A + "/operator-keys/0123456789abcdef", 404)
+
+
+def manifest_of(operator):
+    """An operator as the server shows it, without what the server adds."""
+    added = {"origin", "created_at", "created_by", "withdrawn_at", "withdrawn_by", "key_id", "object_sha256", "object_bytes"}
+    return {name: value for name, value in operator.items() if name not in added}
+
+
+def elf_header():
+    """The least that says "shared object for x86_64"; nothing could load it."""
+    return b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00\x3e\x00" + bytes(44)
+
+
+def test_fetch_test(call):
+    answer = call("GET", A + "/fetch-test?bytes=70000&seed=9")
+    assert answer.content == bytes((i * 131 + (i >> 8) * 31 + 9) & 0xff for i in range(70000))
+    assert answer.headers["Content-Length"] == "70000"
+    call("GET", A + "/fetch-test?bytes=0&seed=x", 400)
 
 
 def test_metering(call):
