@@ -32,6 +32,19 @@ class ProbeOperator {
     /// Computes the result once more, from the same inputs into the same place.
     virtual void execute() = 0;
 
+    /// Executes so many times in a row; what is timed.
+    /// @error kForbidden  an uploaded operator misbehaved; the detail says how.
+    virtual Result<void> execute_times(std::int64_t executions)
+    {
+        for (std::int64_t i = 0; i < executions; ++i)
+            execute();
+        return {};
+    }
+
+    /// Called once after the last execution, before error and checksum: whether this can be believed at all.
+    /// @error kForbidden  an uploaded operator misbehaved or lied; the detail says how.
+    virtual Result<void> verify() { return {}; }
+
     /// Relative error of the last result against the truth value, which is known or checked
     /// independently of the library under test. Looks at every element of the result.
     virtual double error() = 0;

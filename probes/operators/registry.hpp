@@ -3,17 +3,18 @@
 #include "core/model/operator_manifest.hpp"
 #include "probes/operators/operator.hpp"
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 namespace fathom::probes {
 
-/// An operator of this program: its manifest and how to make it.
+/// An operator that a task may use: its manifest and how to make it.
 struct RegisteredOperator {
     OperatorManifest manifest;
-    std::unique_ptr<ProbeOperator> (*make)(const Parameters& parameters, int threads){};
-    double (*memory)(const Parameters& parameters){}; ///< bytes
+    std::function<std::unique_ptr<ProbeOperator>(const Parameters& parameters, int threads)> make;
+    std::function<double(const Parameters& parameters)> memory; ///< bytes
     /// Whether it can run on this machine and in this environment. It may also depend on the size: then its
     /// preparation says so.
     /// @error kUnavailable  why not, and what would change that.

@@ -49,5 +49,21 @@ TEST(RoundedChecksum, RoundsSinglePrecisionMoreCoarsely)
     EXPECT_NE(rounded_checksum(std::vector<float>{0.3F}, 1), rounded_checksum(std::vector<float>{0.4F}, 1));
 }
 
+TEST(ExactChecksum, SeesEveryBitAndTheSize)
+{
+    std::vector<std::byte> bytes(100, std::byte{7});
+    const std::string right = exact_checksum(bytes);
+
+    EXPECT_EQ(right.size(), 16U);
+    for (const std::size_t i : {0U, 50U, 99U}) {
+        bytes[i] ^= std::byte{1};
+        EXPECT_NE(exact_checksum(bytes), right) << i;
+        bytes[i] ^= std::byte{1};
+    }
+    EXPECT_EQ(exact_checksum(bytes), right);
+    bytes.push_back(std::byte{0});
+    EXPECT_NE(exact_checksum(bytes), right);
+}
+
 } // namespace
 } // namespace fathom::probes

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <regex>
+
 namespace fathom::probes {
 namespace {
 
@@ -23,6 +26,10 @@ TEST(OperatorManifestFiles, ParseAndNameTheirFolder)
         EXPECT_TRUE(manifest->runs_on("cpu"));
         EXPECT_FALSE(manifest->signature.symbols.empty());
         EXPECT_GT(manifest->tolerance, 0);
+        EXPECT_GE(manifest->size_classes.size(), 3U) << file.name;
+        EXPECT_LE(manifest->size_classes.size(), 5U) << file.name;
+        for (const SizeClass& size : manifest->size_classes) // a class belongs to itself
+            EXPECT_EQ(size_class_of(*manifest, size.parameters)->name, size.name) << file.name;
     }
 }
 
@@ -32,7 +39,9 @@ TEST(OperatorManifests, AreTheOperatorsOfTheProgram)
     for (const OperatorManifest& manifest : operator_manifests())
         ids.push_back(manifest.id);
 
-    EXPECT_THAT(ids, ElementsAre("conv2d", "dgemm", "fft1d", "fft3d", "spmv", "stream_triad"));
+    EXPECT_THAT(ids, ElementsAre("conjugate_gradient", "conv2d", "dgemm", "fft1d", "fft2d", "fft3d", "file_read",
+                                 "file_write", "gemm_mixed", "network_fetch", "random_access", "reduction", "sgemm",
+                                 "sort", "spmv", "stream_triad", "trigonometric"));
     ASSERT_EQ(registered_operators().size(), ids.size());
     EXPECT_EQ(find_operator("dgemm")->manifest.id, "dgemm");
     EXPECT_EQ(find_operator("lu"), nullptr);
@@ -65,13 +74,55 @@ TEST(OperatorManifests, CountOperationsAndBytes)
     EXPECT_DOUBLE_EQ(bytes("conv2d", layer), 4 * (2 * 5 * 6 * (3 + 4) + 4 * 3 * 9));
 }
 
+TEST(OperatorManifests, CountOperationsAndBytesOfTheNewerOnes)
+{
+    const Parameters cube{{"m", 2}, {"n", 3}, {"k", 5}};
+    EXPECT_DOUBLE_EQ(operations("sgemm", cube), 2 * 2 * 3 * 5);
+    EXPECT_DOUBLE_EQ(bytes("sgemm", cube), 4 * (10 + 15 + 6));
+    EXPECT_DOUBLE_EQ(bytes("gemm_mixed", cube), 2 * (10 + 15) + 4 * 6);
+    EXPECT_DOUBLE_EQ(operations("fft2d", {{"n", 8}}), 5 * 64 * 6); // 5·N·log2(N) with N = 8^2 = 2^6
+    EXPECT_DOUBLE_EQ(bytes("fft2d", {{"n", 8}}), 2 * 16 * 64);
+    // On a 2 x 2 x 2 grid every point is a neighbour of every other: 64 entries, 8 rows.
+    EXPECT_DOUBLE_EQ(operations("conjugate_gradient", {{"edge", 2}, {"iterations", 10}}), 10 * (2 * 64 + 10 * 8));
+    EXPECT_DOUBLE_EQ(bytes("conjugate_gradient", {{"edge", 2}, {"iterations", 10}}), 10 * (12 * 64 + 4 * 9 + 88 * 8));
+    EXPECT_DOUBLE_EQ(operations("sort", {{"n", 1024}}), 10240);
+    EXPECT_DOUBLE_EQ(operations("random_access", {{"n", 100}}), 0);
+    EXPECT_DOUBLE_EQ(bytes("random_access", {{"n", 100}}), 6400);
+    EXPECT_DOUBLE_EQ(bytes("file_write", {{"bytes", 100}}), 100);
+}
+
+/// An exact symbol says which operator it is: no two may claim the same.
+TEST(OperatorManifests, NameEverySymbolOnce)
+{
+    std::map<std::string, std::string> owners;
+    for (const OperatorManifest& manifest : operator_manifests()) {
+        for (const std::string& symbol : manifest.signature.symbols) {
+            const auto [place, is_new] = owners.emplace(symbol, manifest.id);
+            EXPECT_TRUE(is_new) << symbol << " is of " << place->second << " and of " << manifest.id;
+        }
+    }
+}
+
+/// The vocabulary of docs/operators.md.
+TEST(OperatorManifests, SpeakOfArgumentsInOneVocabulary)
+{
+    const std::regex kind("(matrix|vector|scalar|sparse_csr|grid[123]d|tensor|array)_"
+                          "(fp64|fp32|fp16|bf16|complex_fp64|complex_fp32|int64|int32|int8)|file|stream|communicator");
+    for (const OperatorManifest& manifest : operator_manifests()) {
+        for (const std::string& argument : manifest.signature.argument_kinds)
+            EXPECT_TRUE(std::regex_match(argument, kind)) << manifest.id << ": " << argument;
+    }
+}
+
 TEST(OperatorManifests, KnowTheSymbolsOfRealLibraries)
 {
     const auto symbols = [](const char* id) { return find_operator(id)->manifest.signature.symbols; };
 
     EXPECT_THAT(symbols("dgemm"), Contains("dgemm_"));
     EXPECT_THAT(symbols("dgemm"), Contains("cblas_dgemm"));
+    EXPECT_THAT(symbols("sgemm"), Contains("cublasSgemm_v2"));
     EXPECT_THAT(symbols("fft1d"), Contains("fftw_plan_dft_1d"));
+    EXPECT_THAT(symbols("fft2d"), Contains("fftw_execute/2d"));
     EXPECT_THAT(symbols("fft3d"), Contains("fftw_plan_dft_3d"));
 }
 

@@ -1,5 +1,6 @@
 #include "probes/operators/registry.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,11 +10,17 @@
 namespace fathom::probes {
 namespace {
 
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+enum class Element { kFp64, kFp32, kInt64, kInt8 };
+
 struct Case {
     const char* name; ///< of the test
     const char* id;
     Parameters parameters;
-    bool single_precision = false;
+    Element element = Element::kFp64; ///< of the result
 };
 
 const std::vector<Case>& cases()
@@ -25,27 +32,53 @@ const std::vector<Case>& cases()
         {"Fft1dPowerOfTwo", "fft1d", {{"n", 4096}}},
         {"Fft1dPrime", "fft1d", {{"n", 1009}}},
         {"Fft1dLeast", "fft1d", {{"n", 2}}},
+        {"SgemmSquare", "sgemm", {{"m", 64}, {"n", 64}, {"k", 64}}, Element::kFp32},
+        {"SgemmUneven", "sgemm", {{"m", 17}, {"n", 5}, {"k", 33}}, Element::kFp32},
+        {"SgemmLongSums", "sgemm", {{"m", 8}, {"n", 8}, {"k", 32768}}, Element::kFp32},
+        {"GemmMixedSquare", "gemm_mixed", {{"m", 64}, {"n", 64}, {"k", 64}}, Element::kFp32},
+        {"GemmMixedUneven", "gemm_mixed", {{"m", 17}, {"n", 5}, {"k", 33}}, Element::kFp32},
+        {"GemmMixedLongSums", "gemm_mixed", {{"m", 8}, {"n", 8}, {"k", 32768}}, Element::kFp32},
+        {"Fft2dEven", "fft2d", {{"n", 32}}},
+        {"Fft2dOdd", "fft2d", {{"n", 45}}},
+        {"Fft2dLeast", "fft2d", {{"n", 2}}},
         {"Fft3dEven", "fft3d", {{"n", 16}}},
         {"Fft3dOdd", "fft3d", {{"n", 9}}},
         {"SpmvLeast", "spmv", {{"rows", 1000}}},
         {"SpmvUneven", "spmv", {{"rows", 12345}}},
         {"StreamTriad", "stream_triad", {{"n", 10007}}},
+        {"Trigonometric", "trigonometric", {{"n", 10000}}},
+        {"TrigonometricUneven", "trigonometric", {{"n", 1003}}},
+        {"TrigonometricOne", "trigonometric", {{"n", 1}}},
+        {"ConjugateGradient", "conjugate_gradient", {{"edge", 20}, {"iterations", 25}}},
+        {"ConjugateGradientOdd", "conjugate_gradient", {{"edge", 7}, {"iterations", 30}}},
+        {"ConjugateGradientLeast", "conjugate_gradient", {{"edge", 2}, {"iterations", 10}}},
+        {"ConjugateGradientLong", "conjugate_gradient", {{"edge", 9}, {"iterations", 400}}},
+        {"Reduction", "reduction", {{"n", 10007}}},
+        {"ReductionOne", "reduction", {{"n", 1}}},
+        {"Sort", "sort", {{"n", 10007}}, Element::kInt64},
+        {"SortLeast", "sort", {{"n", 2}}, Element::kInt64},
+        {"RandomAccess", "random_access", {{"n", 100000}}, Element::kInt64},
+        {"RandomAccessLeast", "random_access", {{"n", 16}}, Element::kInt64},
+        {"FileRead", "file_read", {{"bytes", 3000000}}, Element::kInt64},
+        {"FileReadOne", "file_read", {{"bytes", 1}}, Element::kInt64},
+        {"FileWrite", "file_write", {{"bytes", 3000000}}, Element::kInt64},
+        {"FileWriteOne", "file_write", {{"bytes", 1}}, Element::kInt64},
         {"Conv2d",
          "conv2d",
          {{"batch", 2}, {"channels_in", 16}, {"channels_out", 32}, {"height", 12}, {"width", 10}, {"kernel", 3}},
-         true},
+         Element::kFp32},
         {"Conv2dEvenKernel",
          "conv2d",
          {{"batch", 1}, {"channels_in", 16}, {"channels_out", 16}, {"height", 9}, {"width", 8}, {"kernel", 4}},
-         true},
+         Element::kFp32},
         {"Conv2dFewChannels",
          "conv2d",
          {{"batch", 1}, {"channels_in", 3}, {"channels_out", 5}, {"height", 8}, {"width", 8}, {"kernel", 7}},
-         true},
+         Element::kFp32},
         {"Conv2dPoint",
          "conv2d",
          {{"batch", 3}, {"channels_in", 16}, {"channels_out", 16}, {"height", 4}, {"width", 4}, {"kernel", 1}},
-         true},
+         Element::kFp32},
     };
     return all;
 }
@@ -67,7 +100,7 @@ double tolerance(const Case& item)
 
 /// Doubles the largest element of the result: what a wrong kernel or a flipped exponent bit does.
 template <class T>
-void corrupt(std::span<std::byte> output)
+void corrupt_largest(std::span<std::byte> output)
 {
     T* const values = reinterpret_cast<T*>(output.data());
     T* const end = values + output.size() / sizeof(T);
@@ -77,10 +110,26 @@ void corrupt(std::span<std::byte> output)
 
 void corrupt(const Case& item, ProbeOperator& made)
 {
-    item.single_precision ? corrupt<float>(made.output()) : corrupt<double>(made.output());
+    const std::span<std::byte> output = made.output();
+    switch (item.element) {
+    case Element::kFp64:
+        return corrupt_largest<double>(output);
+    case Element::kFp32:
+        return corrupt_largest<float>(output);
+    case Element::kInt64: // not of the first or last element: any is looked at
+    case Element::kInt8:
+        output[output.size() / 2] ^= std::byte{1};
+    }
 }
 
-class Operators : public testing::TestWithParam<Case> {};
+class Operators : public testing::TestWithParam<Case> {
+  protected:
+    void SetUp() override
+    {
+        const Result<void> available = find_operator(GetParam().id)->available();
+        if (!available) GTEST_SKIP() << available.error().detail;
+    }
+};
 
 TEST_P(Operators, AreRightWithinTheirTolerance)
 {
@@ -161,14 +210,22 @@ TEST_P(Operators, KnowTheMemoryThatTheyNeed)
 INSTANTIATE_TEST_SUITE_P(Cpu, Operators, testing::ValuesIn(cases()),
                          [](const testing::TestParamInfo<Case>& info) { return info.param.name; });
 
+std::string library_of(std::string_view test_name)
+{
+    const auto item =
+        std::find_if(cases().begin(), cases().end(), [&](const Case& one) { return one.name == test_name; });
+    return executed(*item, 1, 7)->library();
+}
+
 TEST(OperatorLibraries, SayTheirVersionAndWhatTheyChose)
 {
-    const auto library = [](std::size_t index) { return executed(cases()[index], 1, 7)->library(); };
-
-    EXPECT_TRUE(library(0).starts_with("OpenBLAS 0.")) << library(0);
-    EXPECT_TRUE(library(0).ends_with(blas_core().used)) << library(0);
-    EXPECT_TRUE(library(3).starts_with("FFTW 3.")) << library(3);
-    EXPECT_TRUE(library(11).starts_with("oneDNN 2.")) << library(11);
+    EXPECT_THAT(library_of("DgemmSquare"), StartsWith("OpenBLAS 0."));
+    EXPECT_THAT(library_of("DgemmSquare"), EndsWith(blas_core().used));
+    EXPECT_THAT(library_of("Fft1dPowerOfTwo"), StartsWith("FFTW 3."));
+    EXPECT_THAT(library_of("Conv2d"), StartsWith("oneDNN 2."));
+    EXPECT_THAT(library_of("Trigonometric"), StartsWith("glibc 2."));
+    EXPECT_THAT(library_of("Sort"), StartsWith("Boost.Sort 1."));
+    EXPECT_THAT(library_of("FileRead"), HasSubstr("requests of 1 MiB"));
 }
 
 } // namespace

@@ -17,6 +17,10 @@ namespace {
 /// the result does not depend on the number of threads.
 constexpr std::size_t kBlock = 512;
 
+/// Of the residual's square. Small grids get there early; further steps do the same work and change nothing, for
+/// they would lead to numbers so small that processors compute with them slowly, and then to 0/0.
+constexpr double kConverged = 1e-28;
+
 double norm(std::span<const double> values)
 {
     return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
@@ -52,11 +56,13 @@ class ConjugateGradient final : public ProbeOperator {
     void execute() override
     {
         double rr = for_rows([this](Part rows) { return begin(rows); });
+        const double enough = kConverged * rr;
         for (std::size_t i = 0; i < iterations_; ++i) {
             const double pq = for_rows([this](Part rows) { return matrix_.multiply(p_.data(), q_.data(), rows); });
-            const double alpha = rr / pq;
+            const bool has_converged = rr <= enough;
+            const double alpha = has_converged ? 0 : rr / pq;
             const double next = for_rows([this, alpha](Part rows) { return step(rows, alpha); });
-            const double beta = next / rr;
+            const double beta = has_converged ? 0 : next / rr;
             for_rows([this, beta](Part rows) { return turn(rows, beta); });
             rr = next;
         }

@@ -43,7 +43,7 @@ class FileWrite final : public ProbeOperator {
 
     std::span<std::byte> output() override
     {
-        written_ = file_.map(bytes_);
+        if (written_.size() == 0) written_ = file_.map(bytes_);
         return {written_.data(), bytes_};
     }
 

@@ -48,7 +48,7 @@ class Trigonometric final : public ProbeOperator {
             const double difference = std::abs(static_cast<double>(static_cast<long double>(found) - truth));
             if (!(difference <= largest)) largest = difference; // keeps a NaN
         };
-        for (std::size_t i = 0; i < n_; ++i) {
+        for (std::size_t i = 0; i < padded_size(); ++i) {
             compare(sines()[i], std::sin(static_cast<long double>(angles_[i])));
             compare(cosines()[i], std::cos(static_cast<long double>(angles_[i])));
         }
