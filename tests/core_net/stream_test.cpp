@@ -54,6 +54,27 @@ Stream sleep_into(std::shared_ptr<std::promise<Result<void>>> ended)
 constexpr const char* kGetStream = "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n";
 constexpr const char* kGetPlain = "GET /plain HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
+/// A stream that tells its length, and the plain route.
+Router router_of_told_length(const std::string& length, Stream stream)
+{
+    Router router;
+    router.add(Method::kGet, "/stream", answer_with([length, stream = std::move(stream)](Request&) {
+                   Response response;
+                   response.headers["Content-Length"] = length;
+                   response.stream = stream;
+                   return response;
+               }));
+    router.add(Method::kGet, "/plain", answer_with([](Request&) { return json_response(200, "plain"); }));
+    return router;
+}
+
+asio::awaitable<void> write_too_much(std::shared_ptr<BodyWriter> writer)
+{
+    (co_await writer->write("three")).value();
+    const Result<void> more = co_await writer->write("more");
+    EXPECT_EQ(more.error().code, Errc::kInternal);
+}
+
 TEST(Stream, SendsChunksAndKeepsTheConnection)
 {
     const TestServer server(router_of(count_to_three));
@@ -107,6 +128,44 @@ TEST(Stream, HasNoBodyForHead)
     client.send(kGetPlain);
 
     EXPECT_THAT(client.read_answer(), StartsWith("HTTP/1.1 200"));
+}
+
+TEST(Stream, MayTellItsLength)
+{
+    const TestServer server(router_of_told_length("13", count_to_three));
+    RawClient client(server.endpoint());
+
+    client.send(kGetStream);
+    const std::string answer = client.read_answer();
+    client.send(kGetPlain);
+
+    EXPECT_THAT(answer, HasSubstr("Content-Length: 13\r\n"));
+    EXPECT_THAT(answer, Not(HasSubstr("Transfer-Encoding")));
+    EXPECT_THAT(answer, EndsWith("\r\n\r\none two three"));
+    EXPECT_THAT(client.read_answer(), EndsWith("plain")) << "the connection is kept";
+    client.send("HEAD /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_THAT(client.read_until("\r\n\r\n"), HasSubstr("Content-Length: 13\r\n"));
+}
+
+TEST(Stream, ThatEndsBeforeItsToldLengthBreaksTheConnection)
+{
+    const TestServer server(router_of_told_length("14", count_to_three));
+    RawClient client(server.endpoint());
+
+    client.send(kGetStream);
+
+    EXPECT_THAT(client.read_to_end(), EndsWith("\r\n\r\none two three"));
+}
+
+TEST(Stream, SendsNoMoreThanItsToldLength)
+{
+    const TestServer server(router_of_told_length("5", write_too_much));
+    RawClient client(server.endpoint());
+
+    client.send(kGetStream);
+    EXPECT_THAT(client.read_answer(), EndsWith("\r\n\r\nthree"));
+    client.send(kGetPlain);
+    EXPECT_THAT(client.read_answer(), EndsWith("plain"));
 }
 
 TEST(Stream, BreaksTheConnectionWhenTheSourceFails)

@@ -10,6 +10,7 @@ namespace {
 
 using test::simple_operator;
 using test::TestStore;
+using testing::HasSubstr;
 
 OperatorUse use_of(const std::string& id, std::int64_t version, Parameters parameters)
 {
@@ -51,6 +52,26 @@ TEST(OperatorLibrary, ReportsEveryUnknownThing)
     EXPECT_EQ(errors[1].field, "operators[1].version");
     EXPECT_EQ(errors[2].field, "operators[2].parameters.n");
     EXPECT_EQ(errors[3].field, "operators[3].parameters.k");
+}
+
+TEST(OperatorLibrary, RefusesWithdrawnVersions)
+{
+    OperatorManifest second = simple_operator("op1");
+    second.version = 2;
+    const OperatorLibrary library({{simple_operator("op1"), {}, {}}, {second, {}, Timestamp{}}});
+    const OperatorLibrary nothing_left({{simple_operator("op1"), {}, Timestamp{}}});
+    std::vector<FieldError> errors;
+
+    const auto newest = library.resolve({use_of("op1", 0, {})}, "operators", errors);
+    ASSERT_TRUE(errors.empty());
+    library.resolve({use_of("op1", 2, {})}, "operators", errors);
+    nothing_left.resolve({use_of("op1", 0, {})}, "operators", errors);
+
+    EXPECT_EQ(newest[0].version, 1) << "the newest that is not withdrawn";
+    ASSERT_EQ(errors.size(), 2U);
+    EXPECT_EQ(errors[0].field, "operators[0].version");
+    EXPECT_EQ(errors[1].field, "operators[0].id");
+    EXPECT_THAT(errors[1].detail, HasSubstr("withdrawn"));
 }
 
 TEST(OperatorsService, SeedsTheShippedManifestsOnce)
