@@ -1,0 +1,251 @@
+#include "core/decide/network_window.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace fathom {
+namespace {
+
+constexpr std::int64_t kEnoughOfHour = 2;
+constexpr std::size_t kMostSamples = 2000;
+constexpr std::size_t kShortestStretch = 3;
+constexpr std::chrono::minutes kStartGrid{15};
+constexpr std::chrono::hours kSearched{14 * 24};
+constexpr double kAsGood = 1.01;
+
+/// No noise is too small to be believed: clocks and schedulers alone give a per cent.
+constexpr double kLeastNoise = 0.01;
+
+double median_of(std::vector<double> values)
+{
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 == 1) return *middle;
+    return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+/// By linear interpolation between the order statistics.
+double quantile(const std::vector<double>& sorted, double share)
+{
+    const double rank = share * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(rank);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+HourOfWeek summarize_hour(std::vector<double> rates)
+{
+    if (rates.empty()) return {};
+    std::sort(rates.begin(), rates.end());
+    const double median = quantile(rates, 0.5);
+    return {static_cast<std::int64_t>(rates.size()), median, (quantile(rates, 0.75) - quantile(rates, 0.25)) / median};
+}
+
+std::chrono::sys_time<std::chrono::hours> next_hour(Timestamp at)
+{
+    return std::chrono::floor<std::chrono::hours>(at) + std::chrono::hours(1);
+}
+
+double seconds_between(Timestamp from, Timestamp to)
+{
+    return std::chrono::duration<double>(to - from).count();
+}
+
+/// Standard deviation of the noise, from the differences of neighbours: steps are few, so the median of the
+/// differences does not see them. 0.6745 is the upper quartile of the normal distribution.
+double noise_of(const std::vector<double>& values)
+{
+    std::vector<double> differences;
+    for (std::size_t i = 1; i < values.size(); ++i)
+        differences.push_back(std::abs(values[i] - values[i - 1]));
+    return std::max(kLeastNoise, median_of(std::move(differences)) / (0.6745 * std::numbers::sqrt2));
+}
+
+/// Sums, so that the squared deviation of any stretch costs nothing.
+class Deviations {
+  public:
+    explicit Deviations(const std::vector<double>& values)
+    {
+        for (const double value : values) {
+            sums_.push_back(sums_.back() + value);
+            squares_.push_back(squares_.back() + value * value);
+        }
+    }
+
+    double mean(std::size_t begin, std::size_t end) const
+    {
+        return (sums_[end] - sums_[begin]) / static_cast<double>(end - begin);
+    }
+
+    double squared(std::size_t begin, std::size_t end) const
+    {
+        const double sum = sums_[end] - sums_[begin];
+        return squares_[end] - squares_[begin] - sum * sum / static_cast<double>(end - begin);
+    }
+
+  private:
+    std::vector<double> sums_{0.0};
+    std::vector<double> squares_{0.0};
+};
+
+/// Where stretches begin, the first one left out.
+std::vector<std::size_t> partition(const std::vector<double>& values)
+{
+    const Deviations deviations(values);
+    const double noise = noise_of(values);
+    // Schwarz's criterion for a mean and a place, and as much again: a step that is reported must be there.
+    const double price = 4 * noise * noise * std::log(static_cast<double>(values.size()));
+    std::vector<double> best(values.size() + 1, HUGE_VAL);
+    std::vector<std::size_t> begin(values.size() + 1, 0);
+    best[0] = -price;
+    for (std::size_t end = kShortestStretch; end <= values.size(); ++end) {
+        for (std::size_t start = 0; start + kShortestStretch <= end; ++start) {
+            const double cost = best[start] + price + deviations.squared(start, end);
+            if (cost >= best[end]) continue;
+            best[end] = cost;
+            begin[end] = start;
+        }
+    }
+    std::vector<std::size_t> starts;
+    for (std::size_t end = values.size(); begin[end] > 0; end = begin[end])
+        starts.insert(starts.begin(), begin[end]);
+    return starts;
+}
+
+} // namespace
+
+std::string_view to_string(WindowBasis basis)
+{
+    switch (basis) {
+    case WindowBasis::kHourOfWeek:
+        return "hour_of_week";
+    case WindowBasis::kHourOfDay:
+        return "hour_of_day";
+    case WindowBasis::kOverall:
+        return "overall";
+    case WindowBasis::kUnknown:
+        return "unknown";
+    }
+    return "unknown";
+}
+
+int hour_of_week(Timestamp at)
+{
+    const auto day = std::chrono::floor<std::chrono::days>(at);
+    const auto hour = std::chrono::floor<std::chrono::hours>(at - day).count();
+    const unsigned monday_first = std::chrono::weekday(day).iso_encoding() - 1;
+    return static_cast<int>(monday_first * 24) + static_cast<int>(hour);
+}
+
+NetworkProfile::NetworkProfile(std::span<const NetworkSample> samples)
+{
+    std::array<std::vector<double>, 168> by_week;
+    std::array<std::vector<double>, 24> by_day;
+    std::vector<double> all;
+    for (const NetworkSample& sample : samples) {
+        if (!(sample.rate_bytes > 0) || !std::isfinite(sample.rate_bytes)) continue;
+        const auto hour = static_cast<std::size_t>(hour_of_week(sample.at));
+        by_week[hour].push_back(sample.rate_bytes);
+        by_day[hour % 24].push_back(sample.rate_bytes);
+        all.push_back(sample.rate_bytes);
+    }
+    for (std::size_t hour = 0; hour < by_week.size(); ++hour)
+        week_[hour] = summarize_hour(std::move(by_week[hour]));
+    for (std::size_t hour = 0; hour < by_day.size(); ++hour)
+        day_[hour] = summarize_hour(std::move(by_day[hour]));
+    overall_ = summarize_hour(std::move(all));
+}
+
+RateAtTime NetworkProfile::at(Timestamp at) const
+{
+    const auto hour = static_cast<std::size_t>(hour_of_week(at));
+    const auto made_of = [](const HourOfWeek& known, WindowBasis basis) {
+        return RateAtTime{known.median_bytes, known.spread, basis};
+    };
+    if (week_[hour].count >= kEnoughOfHour) return made_of(week_[hour], WindowBasis::kHourOfWeek);
+    if (day_[hour % 24].count > 0) return made_of(day_[hour % 24], WindowBasis::kHourOfDay);
+    if (overall_.count > 0) return made_of(overall_, WindowBasis::kOverall);
+    return {};
+}
+
+std::optional<double> NetworkProfile::transfer_s(Timestamp start, double size_bytes) const
+{
+    if (overall_.count == 0) return std::nullopt;
+    double left_bytes = size_bytes;
+    Timestamp now = start;
+    const Timestamp limit = start + kSearched;
+    while (now < limit) {
+        const double rate = at(now).rate_bytes;
+        const Timestamp end = next_hour(now);
+        const double hour_bytes = rate * seconds_between(now, end);
+        if (hour_bytes >= left_bytes) return seconds_between(start, now) + left_bytes / rate;
+        left_bytes -= hour_bytes;
+        now = end;
+    }
+    return seconds_between(start, now) + left_bytes / overall_.median_bytes;
+}
+
+std::vector<NetworkStep> find_steps(std::span<const NetworkSample> samples)
+{
+    std::vector<NetworkSample> sorted;
+    for (const NetworkSample& sample : samples) {
+        if (sample.rate_bytes > 0 && std::isfinite(sample.rate_bytes)) sorted.push_back(sample);
+    }
+    std::sort(sorted.begin(), sorted.end(), [](const NetworkSample& a, const NetworkSample& b) {
+        return a.at != b.at ? a.at < b.at : a.rate_bytes < b.rate_bytes;
+    });
+    if (sorted.size() > kMostSamples)
+        sorted.erase(sorted.begin(), sorted.end() - static_cast<std::ptrdiff_t>(kMostSamples));
+    if (sorted.size() < 2 * kShortestStretch) return {};
+    std::vector<double> values;
+    for (const NetworkSample& sample : sorted)
+        values.push_back(std::log(sample.rate_bytes));
+
+    const std::vector<std::size_t> starts = partition(values);
+    const Deviations deviations(values);
+    std::vector<NetworkStep> steps;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const std::size_t before = i == 0 ? 0 : starts[i - 1];
+        const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : values.size();
+        steps.push_back({sorted[starts[i]].at, std::exp(deviations.mean(before, starts[i])),
+                         std::exp(deviations.mean(starts[i], end))});
+    }
+    return steps;
+}
+
+std::optional<NetworkWindow> best_window(const NetworkProfile& profile, double size_bytes, Timestamp earliest,
+                                         Timestamp latest)
+{
+    std::vector<NetworkWindow> starts;
+    const Timestamp limit = std::min(latest, earliest + kSearched);
+    for (Timestamp start = earliest; start <= limit;
+         start = std::chrono::floor<std::chrono::minutes>(start) -
+                 (std::chrono::floor<std::chrono::minutes>(start).time_since_epoch() % kStartGrid) + kStartGrid) {
+        const std::optional<double> transfer_s = profile.transfer_s(start, size_bytes);
+        if (!transfer_s) return std::nullopt;
+        starts.push_back({start, *transfer_s});
+    }
+    if (starts.empty()) return std::nullopt;
+    const double least = std::min_element(starts.begin(), starts.end(), [](const auto& a, const auto& b) {
+                             return a.transfer_s < b.transfer_s;
+                         })->transfer_s;
+    return *std::find_if(starts.begin(), starts.end(),
+                         [&](const NetworkWindow& window) { return window.transfer_s <= least * kAsGood; });
+}
+
+Json to_json(const NetworkProfile& profile)
+{
+    Json hours = Json::array();
+    for (std::size_t hour = 0; hour < profile.hours().size(); ++hour) {
+        const HourOfWeek& known = profile.hours()[hour];
+        if (known.count == 0) continue;
+        hours.push_back({{"hour_of_week", hour},
+                         {"count", known.count},
+                         {"median_rate_bytes", known.median_bytes},
+                         {"spread", known.spread}});
+    }
+    return {{"hours", std::move(hours)}};
+}
+
+} // namespace fathom

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/base/json_reader.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+/// When a center's network is good (M20): the same transfer, timed again and again, shows by its change the
+/// bandwidth over the week.
+namespace fathom {
+
+/// One timed transfer.
+struct NetworkSample {
+    Timestamp at{};
+    double rate_bytes{}; ///< bytes per second: the transfer's size divided by its run time
+};
+
+/// What an hour of the week usually gives. Hour 0 is Monday 00:00–01:00 UTC.
+struct HourOfWeek {
+    std::int64_t count{};  ///< samples
+    double median_bytes{}; ///< bytes per second; 0 without samples
+    double spread{};       ///< interquartile range / median
+};
+
+/// Where a rate is known from.
+enum class WindowBasis {
+    kHourOfWeek, ///< at least two samples of this very hour of the week
+    kHourOfDay,  ///< of this hour on any day
+    kOverall,    ///< of any time
+    kUnknown,    ///< no samples at all
+};
+std::string_view to_string(WindowBasis basis);
+
+struct RateAtTime {
+    double rate_bytes{}; ///< 0 when unknown
+    double spread{};
+    WindowBasis basis{WindowBasis::kUnknown};
+};
+
+/// Bandwidth by hour of the week.
+class NetworkProfile {
+  public:
+    /// Samples in any order; rates that are not positive are left out.
+    explicit NetworkProfile(std::span<const NetworkSample> samples);
+
+    const std::array<HourOfWeek, 168>& hours() const { return week_; }
+
+    /// The median of the hour of the week that `at` lies in; of the hour of the day where fewer than two
+    /// samples are known of that; of everything where there are none of that either.
+    RateAtTime at(Timestamp at) const;
+
+    /// Seconds that a transfer of `size_bytes` takes from `start` on, hour by hour; the end is open: after two
+    /// weeks the overall rate goes on for ever. Empty when nothing is known.
+    std::optional<double> transfer_s(Timestamp start, double size_bytes) const;
+
+  private:
+    std::array<HourOfWeek, 168> week_{};
+    std::array<HourOfWeek, 24> day_{};
+    HourOfWeek overall_;
+};
+
+/// 0..167; hour 0 is Monday 00:00–01:00 UTC.
+int hour_of_week(Timestamp at);
+
+/// A moment at which the bandwidth changed and stayed changed.
+struct NetworkStep {
+    Timestamp at{}; ///< of the first sample behind the step
+    double before_bytes{};
+    double after_bytes{};
+};
+
+/// Finds steps by optimal partitioning (Jackson et al., IEEE Signal Processing Letters 2005) of the logarithm
+/// of the rate: each stretch is at least three samples long, and a step must pay for itself against the noise,
+/// which is taken from the differences of neighbours. Samples in any order; the newest 2 000 are looked at.
+std::vector<NetworkStep> find_steps(std::span<const NetworkSample> samples);
+
+/// The best time for a transfer.
+struct NetworkWindow {
+    Timestamp start{};
+    double transfer_s{};
+};
+
+/// Of the starts `earliest`, and each full quarter of an hour up to `latest`, the one at which the transfer
+/// takes least; of starts within 1 % of the best the earliest, so that nothing waits for nothing. Empty when the
+/// profile knows nothing or `latest` lies before `earliest`. At most two weeks are searched.
+std::optional<NetworkWindow> best_window(const NetworkProfile& profile, double size_bytes, Timestamp earliest,
+                                         Timestamp latest);
+
+Json to_json(const NetworkProfile& profile);
+
+} // namespace fathom
