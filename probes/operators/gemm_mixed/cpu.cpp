@@ -54,14 +54,15 @@ dnnl::matmul::primitive_desc choose(const GemmShape& shape, const dnnl::engine& 
     dnnl::matmul::primitive_desc chosen(desc, engine);
     // The library's plain loop, meant for tests, is a thousand times slower than what a program would use.
     if (std::string(chosen.impl_info_str()).starts_with("ref"))
-        throw dnnl::error(dnnl_unimplemented, "only reference code multiplies bf16 matrices on this processor");
+        throw dnnl::error(dnnl_unimplemented, "reference code only");
     return chosen;
 }
 
 Error unavailable(const dnnl::error& e)
 {
     if (e.status == dnnl_out_of_memory) throw std::bad_alloc();
-    return {Errc::kUnavailable, onednn_name() + " has no product of bf16 matrices here: " + e.what()};
+    const std::string reason = e.status == dnnl_unimplemented ? "" : std::string(": ") + e.what();
+    return {Errc::kUnavailable, onednn_name() + " cannot multiply bf16 matrices on this processor" + reason};
 }
 
 class GemmMixed final : public ProbeOperator {
