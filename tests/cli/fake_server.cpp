@@ -35,7 +35,7 @@ struct FakeServer::State {
     {
         net::Router router;
         for (const net::Method method :
-             {net::Method::kGet, net::Method::kPost, net::Method::kPatch, net::Method::kDelete})
+             {net::Method::kGet, net::Method::kPost, net::Method::kPut, net::Method::kPatch, net::Method::kDelete})
             router.add(method, "/{path*}", [this](net::Request request) { return handle(std::move(request)); });
         server = std::make_unique<net::Server>(io, server_tls(), std::move(router), net::ServerLimits{}, metrics);
         server->listen({"127.0.0.1", 0}).value();
