@@ -1,0 +1,43 @@
+#pragma once
+
+#include "core/base/json_reader.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+/// Whether a unit type does for jobs what it does for probes (design: "Trust").
+namespace fathom {
+
+/// A job that has run: what the probes of its unit type let expect, and what it took.
+struct RunResidual {
+    std::string unit_type; ///< id
+    std::string job_type;
+    double predicted_s{};
+    double actual_s{};
+};
+
+/// How far a unit type's probes can be believed.
+struct Trust {
+    std::int64_t job_count{}; ///< jobs that say something: those of types that other unit types have run too
+    double slowdown{1};       ///< jobs take so many times longer than its probes promise, against the others
+    double low{1};            ///< 80 % interval of the slowdown
+    double high{1};
+    double factor{1}; ///< 0..1: scores are multiplied by it; 1 until there is evidence
+};
+
+/// The trust in every unit type that a residual names.
+///
+/// A job type's predictions may be wrong everywhere alike (its start-up, what no operator covers): that says
+/// nothing about one center. So ln(actual / predicted) is compared with the median of the job type over the
+/// medians of its unit types; types that only one unit type has run are left out. The mean of what remains is
+/// shrunk towards 0 as if eight jobs had gone exactly as promised, so that one odd job condemns nobody; the
+/// factor is 1 / slowdown, but only from the interval's lower end on: what may be chance costs nothing, and
+/// being faster than promised gains nothing.
+/// Jobs with times that are not positive are left out. Order does not matter.
+std::map<std::string, Trust> judge_trust(std::span<const RunResidual> residuals);
+
+Json to_json(const Trust& trust);
+
+} // namespace fathom
