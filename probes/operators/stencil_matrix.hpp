@@ -28,9 +28,6 @@ class StencilMatrix {
     double multiply(const double* x, double* y, Part rows) const;
 
   private:
-    /// Entries of all rows before this one.
-    std::size_t first_entry(std::size_t row) const;
-
     std::size_t edge_{};
     Buffer<std::int32_t> row_begin_;
     Buffer<std::int32_t> columns_;

@@ -1,10 +1,10 @@
+#include "probes/operators/bf16.hpp"
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/gemm_check.hpp"
 #include "probes/operators/implementations.hpp"
 #include "probes/operators/onednn_name.hpp"
 
-#include <bit>
 #include <cmath>
 #include <new>
 #include <oneapi/dnnl/dnnl.hpp>
@@ -16,27 +16,6 @@ namespace {
 using Dims = dnnl::memory::dims;
 using Tag = dnnl::memory::format_tag;
 using Type = dnnl::memory::data_type;
-
-/// The upper half of a float: its sign, its exponent and seven bits of its fraction.
-class Bf16 {
-  public:
-    Bf16() = default;
-
-    /// Rounds to the nearest, ties to even. For finite values.
-    explicit Bf16(float value)
-    {
-        const auto bits = std::bit_cast<std::uint32_t>(value);
-        bits_ = static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U);
-    }
-    explicit operator double() const
-    {
-        return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits_) << 16U));
-    }
-
-  private:
-    std::uint16_t bits_{};
-};
-static_assert(sizeof(Bf16) == 2);
 
 Bf16 random_bf16(std::uint64_t seed, std::size_t index)
 {

@@ -1,23 +1,14 @@
-#include "probes/operators/checksum.hpp"
 #include "probes/operators/implementations.hpp"
 #include "probes/operators/process_team.hpp"
-#include "probes/operators/random.hpp"
+#include "probes/operators/reduction/truth.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <sched.h>
 
 namespace fathom::probes {
 namespace {
-
-/// Whole numbers of up to 40 bits: sums over thousands of processes are exact in any order.
-double random_whole(std::uint64_t seed, std::uint64_t index)
-{
-    constexpr std::int64_t kHalf = 1LL << 39U;
-    return static_cast<double>(static_cast<std::int64_t>(random_bits(seed, index) >> 24U) - kHalf);
-}
 
 /// An all-reduce as message passing libraries do it on one node: every process has a vector of its own and
 /// gets the sum of all into a vector of its own. Each adds up one part of all vectors, then all collect.
@@ -47,39 +38,24 @@ class Reduction final : public ProbeOperator {
     double error() override
     {
         if (failed_) return std::numeric_limits<double>::infinity();
-        double largest = 0;
-        for (std::size_t rank = 0; rank < processes_; ++rank) {
-            for (std::size_t i = 0; i < n_; ++i) {
-                const double difference = std::abs(result(rank)[i] - random_whole(seed_, i));
-                if (!(difference <= largest)) largest = difference; // keeps a NaN
-            }
-        }
-        return largest / 0x1p39;
+        return reduction_error(results(), n_, seed_);
     }
 
-    /// All processes have the same sum, however many they are: then the digest is that of one.
-    std::string checksum() override
-    {
-        constexpr double kOne = 0x1p14; // rounded_checksum then rounds to whole numbers
-        for (std::size_t rank = 1; rank < processes_; ++rank) {
-            if (std::memcmp(result(rank), result(0), n_ * sizeof(double)) != 0)
-                return rounded_checksum(std::span<const double>(result(0), n_ * processes_), kOne);
-        }
-        return rounded_checksum(std::span<const double>(result(0), n_), kOne);
-    }
+    std::string checksum() override { return reduction_checksum(results(), n_); }
 
     std::string library() const override
     {
         return "own all-reduce of " + std::to_string(processes_) + " processes in shared memory";
     }
 
-    std::span<std::byte> output() override { return std::as_writable_bytes(std::span(result(0), n_ * processes_)); }
+    std::span<std::byte> output() override { return std::as_writable_bytes(results()); }
 
   private:
     enum class Phase : std::uint32_t { kFill, kReduce };
 
     double* sum() const { return reinterpret_cast<double*>(memory_.data()); }
     double* result(std::size_t rank) const { return sum() + (1 + rank) * n_; }
+    std::span<double> results() const { return {result(0), n_ * processes_}; }
     double* vector(std::size_t rank) const { return sum() + (1 + processes_ + rank) * n_; }
 
     void work(ProcessTeam& team, std::size_t rank) const
@@ -95,16 +71,8 @@ class Reduction final : public ProbeOperator {
     {
         std::fill_n(result(rank), n_, 0.0);
         double* const mine = vector(rank);
-        if (rank + 1 < processes_) {
-            for (std::size_t i = 0; i < n_; ++i)
-                mine[i] = random_whole(seed_ + 1 + rank, i);
-            return;
-        }
-        for (std::size_t i = 0; i < n_; ++i) {
-            mine[i] = random_whole(seed_, i);
-            for (std::size_t other = 0; other < rank; ++other)
-                mine[i] -= random_whole(seed_ + 1 + other, i);
-        }
+        for (std::size_t i = 0; i < n_; ++i)
+            mine[i] = reduction_input(seed_, rank, processes_, i);
     }
 
     void reduce(ProcessTeam& team, std::size_t rank) const

@@ -2,6 +2,7 @@
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/implementations.hpp"
 #include "probes/operators/random.hpp"
+#include "probes/operators/sort/truth.hpp"
 #include "probes/operators/thread_team.hpp"
 
 #include <boost/sort/pdqsort/pdqsort.hpp>
@@ -45,19 +46,6 @@ void merge_part(Run a, Run b, Part part, Key* merged)
                merged + part.begin);
 }
 
-/// What any order of the same keys has in common.
-struct Contents {
-    Key sum{};
-    Key mixed{}; ///< of squares, so that keys cannot make up for each other as in a plain sum
-
-    void add(Key key)
-    {
-        sum += key;
-        mixed += key * key ^ key >> 32U;
-    }
-    bool operator==(const Contents&) const = default;
-};
-
 /// Every thread sorts a part; then neighbours are merged, all threads working on every merge.
 class Sort final : public ProbeOperator {
   public:
@@ -95,20 +83,7 @@ class Sort final : public ProbeOperator {
             team_.for_parts(n_, [&](Part part) { merge_pairs(part, size, from, to); });
     }
 
-    double error() override
-    {
-        Contents found;
-        Contents truth;
-        std::size_t misplaced = 0;
-        for (std::size_t i = 0; i < n_; ++i) {
-            found.add(sorted_[i]);
-            truth.add(random_bits(seed_, i)); // from the seed again: the input may have been damaged, too
-            if (i > 0 && sorted_[i - 1] > sorted_[i]) ++misplaced;
-        }
-        if (found != truth) return 1;
-        return static_cast<double>(misplaced) / static_cast<double>(n_);
-    }
-
+    double error() override { return sort_error(sorted_.span(), seed_); }
     std::string checksum() override { return exact_checksum(sorted_.bytes()); }
 
     std::string library() const override

@@ -2,39 +2,24 @@
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/data_flow.hpp"
 #include "probes/operators/implementations.hpp"
-#include "probes/operators/random.hpp"
+#include "probes/operators/spmv/truth.hpp"
 #include "probes/operators/thread_team.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <complex>
-#include <numbers>
 
 namespace fathom::probes {
 namespace {
 
-constexpr std::size_t kPerRow = 27;
+constexpr std::size_t kPerRow = CirculantStencil::kPerRow;
 
-/// e^(2πi·f·j/n), the angle reduced in whole numbers.
-std::complex<double> harmonic(std::uint64_t f, std::uint64_t j, std::uint64_t n)
-{
-    const double angle = 2 * std::numbers::pi * static_cast<double>(f * j % n) / static_cast<double>(n);
-    return {std::cos(angle), std::sin(angle)};
-}
-
-/// A circulant matrix with the pattern of a 27-point stencil on a grid of edge ∛rows whose lines and
-/// planes follow each other without a border. It is stored like any other sparse matrix, so it costs
-/// what any other costs, yet its eigenvectors are the harmonics: the truth has a closed form.
 class Spmv final : public ProbeOperator {
   public:
     Spmv(std::size_t rows, int threads) : rows_(rows), team_(threads) {}
 
     Result<void> prepare(std::uint64_t seed) override
     {
-        choose_stencil(seed);
-        frequency_ = 1 + random_bits(seed + 1, 0) % (rows_ - 1);
-        phase_ = std::polar(1.0, 2 * std::numbers::pi * random_unit(seed + 1, 1));
+        matrix_ = CirculantStencil(rows_, seed);
         row_begin_ = Buffer<std::int32_t>(rows_ + 1);
         columns_ = Buffer<std::int32_t>(rows_ * kPerRow);
         values_ = Buffer<double>(rows_ * kPerRow);
@@ -69,78 +54,26 @@ class Spmv final : public ProbeOperator {
         return {};
     }
 
-    double error() override { return fed_.empty() ? error_by_eigenvalue() : error_by_stencil(); }
+    double error() override { return fed_.empty() ? matrix_.error(y_.span()) : matrix_.error(y_.span(), fed_); }
 
     std::string checksum() override { return rounded_checksum(y_.span(), 1); }
     std::string library() const override { return "own CSR kernel, 32-bit indices"; }
     std::span<std::byte> output() override { return y_.bytes(); }
 
   private:
-    /// Relative to what a row could sum up to: the result itself may be small by cancellation.
-    double relative(double difference) const
-    {
-        double largest = 0;
-        for (const double weight : weights_)
-            largest += weight;
-        return difference / largest;
-    }
-
-    /// For any vector: the stencil applied without the stored matrix.
-    double error_by_stencil() const
-    {
-        double difference = 0;
-        for (std::size_t i = 0; i < rows_; ++i) {
-            double truth = 0;
-            for (std::size_t e = 0; e < kPerRow; ++e)
-                truth += weights_[e] * fed_[(i + offsets_[e]) % rows_];
-            const double found = std::abs(y_[i] - truth);
-            if (!(found <= difference)) difference = found; // keeps a NaN
-        }
-        return relative(difference);
-    }
-
-    double error_by_eigenvalue() const
-    {
-        std::complex<double> eigenvalue;
-        for (std::size_t e = 0; e < kPerRow; ++e)
-            eigenvalue += weights_[e] * harmonic(frequency_, offsets_[e], rows_);
-        const std::complex<double> factor = eigenvalue * phase_;
-        double difference = 0;
-        for (std::size_t i = 0; i < rows_; ++i) {
-            const double found = std::abs(y_[i] - (factor * harmonic(frequency_, i, rows_)).real());
-            if (!(found <= difference)) difference = found; // keeps a NaN
-        }
-        return relative(difference);
-    }
-
-    void choose_stencil(std::uint64_t seed)
-    {
-        const auto edge = static_cast<std::int64_t>(std::cbrt(static_cast<double>(rows_)));
-        const auto rows = static_cast<std::int64_t>(rows_);
-        std::size_t e = 0;
-        for (std::int64_t plane = -1; plane <= 1; ++plane) {
-            for (std::int64_t line = -1; line <= 1; ++line) {
-                for (std::int64_t point = -1; point <= 1; ++point, ++e) {
-                    const std::int64_t offset = (plane * edge + line) * edge + point;
-                    offsets_[e] = static_cast<std::uint64_t>((offset + rows) % rows);
-                    weights_[e] = 0.5 + random_unit(seed, e);
-                }
-            }
-        }
-    }
-
     void fill_row(std::size_t row)
     {
         std::array<std::pair<std::int32_t, double>, kPerRow> entries;
         for (std::size_t e = 0; e < kPerRow; ++e)
-            entries[e] = {static_cast<std::int32_t>((row + offsets_[e]) % rows_), weights_[e]};
+            entries[e] = {static_cast<std::int32_t>((row + matrix_.entries()[e].offset) % rows_),
+                          matrix_.entries()[e].weight};
         std::sort(entries.begin(), entries.end()); // columns ascend, as programs store them
         for (std::size_t e = 0; e < kPerRow; ++e) {
             columns_[row * kPerRow + e] = entries[e].first;
             values_[row * kPerRow + e] = entries[e].second;
         }
         row_begin_[row + 1] = static_cast<std::int32_t>((row + 1) * kPerRow);
-        x_[row] = (phase_ * harmonic(frequency_, row, rows_)).real();
+        x_[row] = matrix_.input(row);
         y_[row] = 0;
     }
 
@@ -170,10 +103,7 @@ class Spmv final : public ProbeOperator {
 
     std::size_t rows_;
     ThreadTeam team_;
-    std::array<std::uint64_t, kPerRow> offsets_{}; ///< column − row, modulo rows
-    std::array<double, kPerRow> weights_{};
-    std::uint64_t frequency_{};
-    std::complex<double> phase_;
+    CirculantStencil matrix_;
     std::vector<double> fed_; ///< an input that came from another operator
     Buffer<std::int32_t> row_begin_;
     Buffer<std::int32_t> columns_;

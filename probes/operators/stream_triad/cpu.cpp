@@ -2,23 +2,20 @@
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/data_flow.hpp"
 #include "probes/operators/implementations.hpp"
-#include "probes/operators/random.hpp"
+#include "probes/operators/stream_triad/truth.hpp"
 #include "probes/operators/thread_team.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace fathom::probes {
 namespace {
-
-constexpr double kScalar = 3;
 
 /// The loop of the benchmark. __restrict spares the compiler a test for overlap.
 void triad(double* __restrict a, const double* __restrict b, const double* __restrict c, std::size_t size)
 {
     for (std::size_t i = 0; i < size; ++i)
-        a[i] = b[i] + kScalar * c[i];
+        a[i] = b[i] + kTriadScalar * c[i];
 }
 
 class StreamTriad final : public ProbeOperator {
@@ -37,9 +34,9 @@ class StreamTriad final : public ProbeOperator {
             for (std::size_t i = part.begin; i < part.end; ++i)
                 a_[i] = 0;
             for (std::size_t i = part.begin; i < part.end; ++i)
-                b_[i] = random_unit(seed_, i);
+                b_[i] = triad_input(seed_, 0, i);
             for (std::size_t i = part.begin; i < part.end; ++i)
-                c_[i] = random_unit(seed_ + 1, i);
+                c_[i] = triad_input(seed_, 1, i);
         });
         return {};
     }
@@ -61,27 +58,13 @@ class StreamTriad final : public ProbeOperator {
         return {};
     }
 
-    double error() override
-    {
-        double largest = 0;
-        for (std::size_t i = 0; i < n_; ++i) { // from the index again, not from b and c: they may be wrong too
-            const double truth = input(0, i) + kScalar * input(1, i);
-            const double difference = std::abs(a_[i] - truth);
-            if (!(difference <= largest)) largest = difference; // keeps a NaN
-        }
-        return largest / (1 + kScalar);
-    }
+    double error() override { return triad_error(a_.span(), seed_, fed_); }
 
     std::string checksum() override { return rounded_checksum(a_.span(), 1); }
     std::string library() const override { return "own triad, compiled loop"; }
     std::span<std::byte> output() override { return a_.bytes(); }
 
   private:
-    double input(std::size_t index, std::size_t i) const
-    {
-        return fed_[index].empty() ? random_unit(seed_ + index, i) : fed_[index][i];
-    }
-
     std::size_t n_;
     ThreadTeam team_;
     std::uint64_t seed_{};

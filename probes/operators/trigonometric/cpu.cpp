@@ -1,18 +1,14 @@
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/implementations.hpp"
-#include "probes/operators/random.hpp"
 #include "probes/operators/thread_team.hpp"
+#include "probes/operators/trigonometric/truth.hpp"
 #include "probes/operators/vector_math.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace fathom::probes {
 namespace {
-
-/// Phases as programs have them: some turns, so that the reduction to one turn has work to do.
-constexpr double kLargestAngle = 100;
 
 class Trigonometric final : public ProbeOperator {
   public:
@@ -20,11 +16,12 @@ class Trigonometric final : public ProbeOperator {
 
     Result<void> prepare(std::uint64_t seed) override
     {
+        seed_ = seed;
         angles_ = Buffer<double>(padded_size());
         results_ = Buffer<double>(2 * padded_size());
-        team_.for_parts(padded_size(), [this, seed](Part part) { // who computes a part touches it first
+        team_.for_parts(padded_size(), [this](Part part) { // who computes a part touches it first
             for (std::size_t i = part.begin; i < part.end; ++i)
-                angles_[i] = i < n_ ? kLargestAngle * random_signed(seed, i) : 0;
+                angles_[i] = trigonometric_angle(seed_, n_, i);
             std::fill(sines() + part.begin, sines() + part.end, 0.0);
             std::fill(cosines() + part.begin, cosines() + part.end, 0.0);
         });
@@ -40,19 +37,9 @@ class Trigonometric final : public ProbeOperator {
         });
     }
 
-    /// The C library's functions in extended precision share no code with its vector functions.
     double error() override
     {
-        double largest = 0;
-        const auto compare = [&largest](double found, long double truth) {
-            const double difference = std::abs(static_cast<double>(static_cast<long double>(found) - truth));
-            if (!(difference <= largest)) largest = difference; // keeps a NaN
-        };
-        for (std::size_t i = 0; i < padded_size(); ++i) {
-            compare(sines()[i], std::sin(static_cast<long double>(angles_[i])));
-            compare(cosines()[i], std::cos(static_cast<long double>(angles_[i])));
-        }
-        return largest;
+        return trigonometric_error({sines(), padded_size()}, {cosines(), padded_size()}, seed_, n_);
     }
 
     std::string checksum() override { return rounded_checksum(results_.span(), 1); }
@@ -70,6 +57,7 @@ class Trigonometric final : public ProbeOperator {
 
     std::size_t n_;
     ThreadTeam team_;
+    std::uint64_t seed_{};
     Buffer<double> angles_;
     Buffer<double> results_; ///< sines, then cosines
 };
