@@ -5,11 +5,13 @@
 #include "probes/runner/resources.hpp"
 #include "probes/runner/run_task.hpp"
 #include "probes/runner/watchdog.hpp"
+#include "probes/upload/uploaded_operators.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <new>
 
@@ -19,7 +21,7 @@ namespace {
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 /// The program's exit codes; part of its contract with the agent.
-enum ExitCode { kDone = 0, kFailed = 1, kWrongInput = 2, kTooSlow = 3, kOutOfMemory = 4 };
+enum ExitCode { kDone = 0, kFailed = 1, kWrongInput = 2, kTooSlow = 3, kOutOfMemory = 4, kMisbehaved = 5 };
 
 constexpr const char* kFooter = R"(Exit codes:
   0      done; the result is one line of JSON on standard output
@@ -27,10 +29,13 @@ constexpr const char* kFooter = R"(Exit codes:
   2      the command line, the task or the environment is wrong; every error is listed
   3      the task took longer than its limit
   4      the operators need more memory than is usable here
+  5      an uploaded operator misbehaved: it crashed, hung, lied, ran out of the memory that its manifest allows, or
+         made a forbidden system call; the last line on standard error says which and how
   128+n  ended by signal n (SIGTERM, SIGINT)
 Environment:
   FATHOM_CORES   threads to use (default: the affinity mask; never more than that)
   FATHOM_UNITS   compute units that this run stands for (default 1)
+  FATHOM_OPERATOR_KEYS   file of trusted public keys, when --operator-keys is not given
   OPENBLAS_NUM_THREADS, OMP_NUM_THREADS, OPENBLAS_CORETYPE   as the libraries define them
 A task: {"name": "t", "operators": [{"id": "dgemm", "parameters": {"m": 512}}], "repeats": 7})";
 
@@ -38,6 +43,9 @@ struct Arguments {
     std::string task;
     std::string output = "table";
     bool list = false;
+    bool check_sandbox = false;
+    bool is_unsigned = false;
+    UploadSources uploads;
 };
 
 int fail(const Error& error)
@@ -53,8 +61,9 @@ int fail(const Error& error)
         return kTooSlow;
     case Errc::kTooLarge:
         return kOutOfMemory;
-    case Errc::kUnauthenticated:
     case Errc::kForbidden:
+        return kMisbehaved;
+    case Errc::kUnauthenticated:
     case Errc::kConflict:
     case Errc::kInfeasible:
     case Errc::kTooMany:
@@ -95,9 +104,23 @@ Result<ProbeTask> read_task(const std::string& path)
     }
     const Result<Json> json = parse_json(text, {.max_bytes = kMaxBytes});
     if (!json) return Error{Errc::kInvalid, path + ": " + json.error().detail};
-    Result<ProbeTask> task = parse_probe_task(*json);
-    if (!task) return task;
-    return validate_task(std::move(*task));
+    return parse_probe_task(*json);
+}
+
+/// The operators that come with the task.
+Result<Uploads> load_uploads(const Arguments& arguments, const ProbeTask& task, SteadyTime start)
+{
+    UploadSources sources = arguments.uploads;
+    const char* const keys = std::getenv("FATHOM_OPERATOR_KEYS");
+    if (sources.keys.empty() && keys != nullptr) sources.keys = keys;
+    return load_uploaded_operators(
+        sources, {.task_start = start, .task_limit_s = task.limit_s, .usable_memory_bytes = usable_memory_bytes});
+}
+
+int check_sandbox()
+{
+    if (const Result<void> made = try_sandbox(); !made) return fail(made.error());
+    return print_line("a sandbox for uploaded operators can be made here");
 }
 
 Result<RunConditions> conditions(SteadyTime start)
@@ -110,7 +133,8 @@ Result<RunConditions> conditions(SteadyTime start)
                          .cores = *cores,
                          .unit_count = *units,
                          .usable_memory_bytes = usable_memory_bytes(),
-                         .progress = nullptr};
+                         .progress = nullptr,
+                         .uploads = {}};
 }
 
 void warn(const ProbeResult& result)
@@ -128,10 +152,15 @@ void warn(const ProbeResult& result)
 
 int run(const Arguments& arguments, SteadyTime start)
 {
-    const Result<ProbeTask> task = read_task(arguments.task);
+    Result<ProbeTask> task = read_task(arguments.task);
     if (!task) return fail(task.error());
     Result<RunConditions> here = conditions(start);
     if (!here) return fail(here.error());
+    Result<Uploads> uploads = load_uploads(arguments, *task, start);
+    if (!uploads) return fail(uploads.error());
+    task = validate_task(std::move(*task), *uploads);
+    if (!task) return fail(task.error());
+    here->uploads = std::move(*uploads);
 
     const HostFacts facts;
     Watchdog watchdog(start, task->limit_s, kTooSlow);
@@ -142,6 +171,30 @@ int run(const Arguments& arguments, SteadyTime start)
     result->wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     warn(*result);
     return print_line(to_json(*result).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void add_upload_options(CLI::App& app, Arguments& arguments, CLI::Option* task)
+{
+    app.add_option("--operator", arguments.uploads.packages, "Use the uploaded operator in PACKAGE; repeatable")
+        ->type_name("PACKAGE")
+        ->needs(task);
+    app.add_option("--operator-keys", arguments.uploads.keys,
+                   "Trust the signatures of the public keys in FILE (PEM); default: FATHOM_OPERATOR_KEYS")
+        ->type_name("FILE");
+    CLI::Option* const is_unsigned =
+        app.add_flag("--unsigned", arguments.is_unsigned, "Try an operator of your own that is not signed yet")
+            ->needs(task);
+    CLI::Option* const manifest =
+        app.add_option("--operator-manifest", arguments.uploads.unsigned_manifest, "Its manifest, with --unsigned")
+            ->type_name("FILE")
+            ->needs(is_unsigned);
+    CLI::Option* const object =
+        app.add_option("--operator-object", arguments.uploads.unsigned_object, "Its shared object, with --unsigned")
+            ->type_name("FILE")
+            ->needs(is_unsigned);
+    is_unsigned->needs(manifest)->needs(object);
+    app.add_flag("--check-sandbox", arguments.check_sandbox, "Say whether uploaded operators can run here")
+        ->excludes(task);
 }
 
 int run_program(int argc, const char* const* argv, SteadyTime start)
@@ -157,12 +210,14 @@ int run_program(int argc, const char* const* argv, SteadyTime start)
         ->check(CLI::IsMember({"table", "json"}))
         ->needs(list_flag);
     task->excludes(list_flag);
+    add_upload_options(app, arguments, task);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         return app.exit(e, std::cout, std::cerr) == 0 ? kDone : kWrongInput;
     }
     if (arguments.list) return list(arguments);
+    if (arguments.check_sandbox) return check_sandbox();
     if (task->count() == 0) {
         fmt::print(stderr, "fathom-probe: give --task FILE or --list; --help explains\n");
         return kWrongInput;

@@ -23,10 +23,13 @@ double seconds_since(std::chrono::steady_clock::time_point start)
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The operator that a use means: the program's own code, described by the task's manifest when the use asks
-/// for a version that is not the program's. Empty when there is none.
-std::optional<RegisteredOperator> operator_for(const ProbeTask& task, const OperatorUse& use)
+/// The operator that a use means: an uploaded one of that version, or the program's own code, described by the
+/// task's manifest when the use asks for a version that is not the program's. Empty when there is none.
+std::optional<RegisteredOperator> operator_for(const ProbeTask& task, const OperatorUse& use, const Uploads& uploads)
 {
+    for (const RegisteredOperator& upload : uploads) {
+        if (upload.manifest.id == use.id && (use.version == 0 || use.version == upload.manifest.version)) return upload;
+    }
     const RegisteredOperator* const found = find_operator(use.id);
     if (found == nullptr) return std::nullopt;
     RegisteredOperator result = *found;
@@ -50,12 +53,13 @@ bool has_parameters_of(const OperatorManifest& manifest, const OperatorManifest&
 
 /// Σ over the operators, for all are kept ready at the same time, and the largest once more: operators that
 /// feed others are run in a second instance.
-Result<void> check_memory(const ProbeTask& task, double usable_bytes)
+Result<void> check_memory(const ProbeTask& task, const RunConditions& conditions)
 {
+    const double usable_bytes = conditions.usable_memory_bytes;
     double needed = 0;
     double largest_producer = 0;
     for (const OperatorUse& use : task.operators) {
-        const double own = operator_for(task, use)->memory(use.parameters);
+        const double own = operator_for(task, use, conditions.uploads)->memory(use.parameters);
         needed += own;
         if (!use.label.empty()) largest_producer = std::max(largest_producer, own);
     }
@@ -82,7 +86,7 @@ class TaskRun {
     Result<void> start_operators()
     {
         for (const OperatorUse& use : task_.operators) {
-            operators_.emplace_back(*operator_for(task_, use), use, conditions_.cores);
+            operators_.emplace_back(*operator_for(task_, use, conditions_.uploads), use, conditions_.cores);
             tell("preparing " + operators_.back().name());
             if (Result<void> started = operators_.back().start(kInputSeed, sample_rule(task_)); !started)
                 return started;
@@ -119,24 +123,27 @@ class TaskRun {
                                                   task_.limit_s, expected_s)};
     }
 
-    void take_samples()
+    Result<void> take_samples()
     {
         for (std::int64_t round = 1; round <= task_.repeats; ++round) {
             for (SampledOperator& item : operators_) {
                 tell(fmt::format("sample {} of {} of {}", round, task_.repeats, item.name()));
-                item.sample();
+                if (Result<double> sampled = item.sample(); !sampled) return sampled.error();
             }
         }
+        return {};
     }
 
-    void collect(ProbeResult& result)
+    Result<void> collect(ProbeResult& result)
     {
         for (SampledOperator& item : operators_) {
             tell("verifying " + item.name());
-            result.operators.push_back(item.result());
-            const OperatorResult& last = result.operators.back();
-            result.task_s += static_cast<double>(last.count) * last.median_s;
+            Result<OperatorResult> one = item.result();
+            if (!one) return one.error();
+            result.task_s += static_cast<double>(one->count) * one->median_s;
+            result.operators.push_back(std::move(*one));
         }
+        return {};
     }
 
   private:
@@ -159,43 +166,54 @@ class TaskRun {
     std::vector<SampledOperator> operators_;
 };
 
+FieldError not_here(const OperatorUse& use, const std::string& path, const RegisteredOperator* built_in)
+{
+    if (built_in == nullptr)
+        return {path + ".id", "there is no operator \"" + use.id + "\" here; see --list, or bring it with --operator"};
+    return {path + ".version", fmt::format("this program has version {} of {}, and the task brings no manifest of "
+                                           "version {}",
+                                           built_in->manifest.version, use.id, use.version)};
+}
+
 } // namespace
 
-Result<ProbeTask> validate_task(ProbeTask task)
+Result<ProbeTask> validate_task(ProbeTask task, const Uploads& uploads)
 {
     std::vector<FieldError> errors;
     for (std::size_t i = 0; i < task.operators.size(); ++i) {
         OperatorUse& use = task.operators[i];
         const std::string path = fmt::format("operators[{}]", i);
-        const RegisteredOperator* const found = find_operator(use.id);
-        if (found == nullptr) {
-            errors.push_back({path + ".id", "there is no operator \"" + use.id + "\" here; see --list"});
+        const RegisteredOperator* const built_in = find_operator(use.id);
+        const std::optional<RegisteredOperator> meant = operator_for(task, use, uploads);
+        if (!meant) {
+            errors.push_back(not_here(use, path, built_in));
+            if (built_in != nullptr)
+                complete_parameters(built_in->manifest, use.parameters, path + ".parameters", errors);
             continue;
         }
-        std::optional<RegisteredOperator> meant = operator_for(task, use);
-        if (!meant) {
-            errors.push_back({path + ".version", fmt::format("this program has version {} of {}, and the task brings "
-                                                             "no manifest of version {}",
-                                                             found->manifest.version, use.id, use.version)});
-            meant = *found;
-        } else if (!has_parameters_of(meant->manifest, found->manifest)) {
+        use.version = meant->manifest.version;
+        if (meant->manifest.is_uploaded()) {
+            use.parameters = complete_parameters(meant->manifest, use.parameters, path + ".parameters", errors);
+            continue;
+        }
+        if (!has_parameters_of(meant->manifest, built_in->manifest)) {
             errors.push_back({path + ".version", fmt::format("version {} of {} has other parameters than this "
                                                              "program's code",
                                                              use.version, use.id)});
             continue;
         }
-        use.version = meant->manifest.version;
         const std::size_t before = errors.size();
         use.parameters = complete_parameters(meant->manifest, use.parameters, path + ".parameters", errors);
         // What the code can compute is for the code's own manifest to say.
-        if (errors.size() == before) complete_parameters(found->manifest, use.parameters, path + ".parameters", errors);
+        if (errors.size() == before)
+            complete_parameters(built_in->manifest, use.parameters, path + ".parameters", errors);
     }
     return value_or_errors(std::move(task), std::move(errors), "the probe task");
 }
 
 Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditions)
 {
-    if (Result<void> fits = check_memory(task, conditions.usable_memory_bytes); !fits) return fits.error();
+    if (Result<void> fits = check_memory(task, conditions); !fits) return fits.error();
     limit_library_threads(conditions.cores);
     ProbeResult result;
     result.task = task.name;
@@ -208,8 +226,8 @@ Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditi
     if (Result<void> started = run.start_operators(); !started) return started.error();
     if (Result<void> fed = run.feed_operators(); !fed) return fed.error();
     if (Result<void> in_time = run.check_limit(); !in_time) return in_time.error();
-    run.take_samples();
-    run.collect(result);
+    if (Result<void> sampled = run.take_samples(); !sampled) return sampled.error();
+    if (Result<void> collected = run.collect(result); !collected) return collected.error();
     return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/model/probe_result.hpp"
+#include "probes/operators/registry.hpp"
 
 #include <chrono>
 #include <functional>
@@ -10,6 +11,9 @@ namespace fathom::probes {
 /// Every run has the same inputs: checksums of different centers can be compared.
 inline constexpr std::uint64_t kInputSeed = 20261120;
 
+/// Operators that came with the task; each id and version once.
+using Uploads = std::vector<RegisteredOperator>;
+
 /// What the runner knows about its process.
 struct RunConditions {
     std::chrono::steady_clock::time_point process_start;
@@ -18,11 +22,13 @@ struct RunConditions {
     double usable_memory_bytes{};
     /// Told what happens next ("sample 3 of 7 of dgemm(…)"), never inside a timed part. May be empty.
     std::function<void(const std::string&)> progress;
+    Uploads uploads{};
 };
 
 /// Finds every operator and completes its parameters, by the task's manifest of its version if it brings one.
+/// An uploaded operator goes before this program's own of the same id and version.
 /// @error kInvalid  unknown operators, versions or parameters, values out of range: all of them.
-Result<ProbeTask> validate_task(ProbeTask task);
+Result<ProbeTask> validate_task(ProbeTask task, const Uploads& uploads = {});
 
 /// Runs a validated task: every operator is prepared and executed once; operators that compute on others'
 /// results get the means of those (M5); then samples are taken in
@@ -32,6 +38,7 @@ Result<ProbeTask> validate_task(ProbeTask task);
 /// @error kTooLarge     the operators need more memory than is usable; nothing was allocated.
 /// @error kDeadline     after the first executions it is clear that the limit will not be kept.
 /// @error kUnavailable  a library refuses an operator.
+/// @error kForbidden    an uploaded operator misbehaved; the detail says which and how.
 Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditions);
 
 } // namespace fathom::probes

@@ -1,6 +1,7 @@
 #include "probes/runner/sampled_operator.hpp"
 
 #include "core/decide/sample_statistics.hpp"
+#include "probes/upload/plausible_rate.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -28,16 +29,30 @@ SampledOperator::SampledOperator(RegisteredOperator registered, OperatorUse use,
 {
 }
 
+Error SampledOperator::named(const Error& error) const
+{
+    return Error{error.code, name() + ": " + error.detail};
+}
+
 Result<void> SampledOperator::start(std::uint64_t seed, const SampleRule& rule)
 {
     rule_ = rule;
-    if (Result<void> prepared = operator_->prepare(seed); !prepared)
-        return Error{prepared.error().code, name() + ": " + prepared.error().detail};
-    first_s_ = time_executions(1);
-    estimate_s_ = time_executions(1);
+    if (Result<void> prepared = operator_->prepare(seed); !prepared) return named(prepared.error());
+    return learn_times();
+}
+
+Result<void> SampledOperator::learn_times()
+{
+    const Result<double> first = time_executions(1);
+    const Result<double> second = first ? time_executions(1) : first;
+    if (!second) return second.error();
+    first_s_ = *first;
+    estimate_s_ = *second;
     if (estimate_s_ < rule_.min_sample_s / 8) { // one execution is too short to judge by
         const std::int64_t several = executions_for(rule_.min_sample_s / 8, estimate_s_);
-        estimate_s_ = time_executions(several) / static_cast<double>(several);
+        const Result<double> together = time_executions(several);
+        if (!together) return together.error();
+        estimate_s_ = *together / static_cast<double>(several);
     }
     executions_ = executions_for(rule_.min_sample_s, estimate_s_);
     if (use_.count > executions_ && static_cast<double>(use_.count) * estimate_s_ <= rule_.count_budget_s)
@@ -56,14 +71,14 @@ Result<void> SampledOperator::add_values(ProbeOperator& from, MeanOfResults& mea
 Result<std::vector<double>> SampledOperator::mean_values(std::uint64_t seed)
 {
     MeanOfResults mean;
-    operator_->execute();
+    if (Result<void> executed = operator_->execute_times(1); !executed) return named(executed.error());
     if (Result<void> added = add_values(*operator_, mean); !added) return added.error();
     const std::int64_t runs = use_.inputs.empty() ? std::min(use_.count, kMostFlowRuns) : 1;
     for (std::int64_t run = 1; run < runs; ++run) {
         // Another instance, not another prepare: plans and memory of the measured one stay as they are.
         const std::unique_ptr<ProbeOperator> other = registered_.make(use_.parameters, threads_);
-        if (Result<void> prepared = other->prepare(flow_seed(seed, run)); !prepared) return prepared.error();
-        other->execute();
+        if (Result<void> prepared = other->prepare(flow_seed(seed, run)); !prepared) return named(prepared.error());
+        if (Result<void> executed = other->execute_times(1); !executed) return named(executed.error());
         if (Result<void> added = add_values(*other, mean); !added) return added.error();
     }
     return mean.mean();
@@ -71,22 +86,26 @@ Result<std::vector<double>> SampledOperator::mean_values(std::uint64_t seed)
 
 Result<void> SampledOperator::feed(std::size_t index, std::span<const double> values)
 {
-    if (Result<void> fed = operator_->feed(index, values); !fed)
-        return Error{fed.error().code, name() + ": " + fed.error().detail};
+    if (Result<void> fed = operator_->feed(index, values); !fed) return named(fed.error());
     return {};
 }
 
-double SampledOperator::sample()
+Result<double> SampledOperator::sample()
 {
-    if (rule_.warm_up_each) operator_->execute();
+    if (rule_.warm_up_each) {
+        if (Result<void> warm = operator_->execute_times(1); !warm) return named(warm.error());
+    }
     std::int64_t done = executions_;
-    double elapsed_s = time_executions(done);
-    while (elapsed_s < rule_.min_sample_s && done < kMostExecutions) { // the estimate was too high
-        const std::int64_t more = executions_for(rule_.min_sample_s - elapsed_s, elapsed_s / static_cast<double>(done));
-        elapsed_s += time_executions(more);
+    Result<double> elapsed_s = time_executions(done);
+    while (elapsed_s && *elapsed_s < rule_.min_sample_s && done < kMostExecutions) { // the estimate was too high
+        const std::int64_t more =
+            executions_for(rule_.min_sample_s - *elapsed_s, *elapsed_s / static_cast<double>(done));
+        const Result<double> added_s = time_executions(more);
+        elapsed_s = added_s ? Result<double>(*elapsed_s + *added_s) : added_s;
         done += more;
     }
-    samples_s_.push_back(std::max(elapsed_s / static_cast<double>(done), kLeastSeconds));
+    if (!elapsed_s) return elapsed_s.error();
+    samples_s_.push_back(std::max(*elapsed_s / static_cast<double>(done), kLeastSeconds));
     return samples_s_.back();
 }
 
@@ -95,7 +114,7 @@ double SampledOperator::expected_sample_s() const
     return estimate_s_ * static_cast<double>(executions_ + (rule_.warm_up_each ? 1 : 0));
 }
 
-OperatorResult SampledOperator::result()
+Result<OperatorResult> SampledOperator::result()
 {
     const OperatorManifest& manifest = registered_.manifest;
     const SampleStatistics statistics = summarize(samples_s_);
@@ -115,6 +134,7 @@ OperatorResult SampledOperator::result()
     // The manifest's formulas were evaluated at the ends of all ranges when it was read.
     result.operations = evaluate_formula(manifest.operation_count, use_.parameters).value();
     result.bytes = evaluate_formula(manifest.byte_count, use_.parameters).value();
+    if (Result<void> honest = check_honesty(result); !honest) return named(honest.error());
     const double error = operator_->error();
     // JSON has no NaN or infinity; a result that is not a number is as wrong as can be.
     result.error = std::isfinite(error) ? std::min(error, kLargestError) : kLargestError;
@@ -125,12 +145,20 @@ OperatorResult SampledOperator::result()
     return result;
 }
 
-double SampledOperator::time_executions(std::int64_t executions)
+Result<void> SampledOperator::check_honesty(const OperatorResult& result)
+{
+    if (Result<void> verified = operator_->verify(); !verified) return verified;
+    if (!registered_.manifest.is_uploaded()) return {};
+    return check_rate(registered_.manifest, result.operations, result.bytes, result.median_s, threads_);
+}
+
+Result<double> SampledOperator::time_executions(std::int64_t executions)
 {
     const auto start = std::chrono::steady_clock::now();
-    for (std::int64_t i = 0; i < executions; ++i)
-        operator_->execute();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const Result<void> executed = operator_->execute_times(executions);
+    const auto end = std::chrono::steady_clock::now();
+    if (!executed) return named(executed.error());
+    return std::chrono::duration<double>(end - start).count();
 }
 
 } // namespace fathom::probes

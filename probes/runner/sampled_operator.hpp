@@ -42,20 +42,28 @@ class SampledOperator {
     Result<void> feed(std::size_t index, std::span<const double> values);
 
     /// Takes one sample and keeps it: seconds per execution.
-    double sample();
+    /// @error kForbidden  an uploaded operator misbehaved.
+    Result<double> sample();
 
     /// Seconds that one sample will take, by what was seen so far.
     double expected_sample_s() const;
 
     /// Statistics, error and checksum. At least one sample must have been taken.
-    OperatorResult result();
+    /// @error kForbidden  an uploaded operator misbehaved, or claims what cannot be.
+    Result<OperatorResult> result();
 
     /// `dgemm(k=…,m=…,n=…)`
     std::string name() const { return operator_key(use_.id, use_.parameters); }
 
   private:
     /// Seconds for `executions` in a row.
-    double time_executions(std::int64_t executions);
+    Result<double> time_executions(std::int64_t executions);
+    /// The times of the first executions; how many a sample needs.
+    Result<void> learn_times();
+    /// Whether a result may be believed: built-in operators are, uploaded ones are put to the test.
+    Result<void> check_honesty(const OperatorResult& result);
+    /// The error with this operator's name.
+    Error named(const Error& error) const;
 
     Result<void> add_values(ProbeOperator& from, MeanOfResults& mean) const;
 

@@ -1,5 +1,6 @@
 #include "core/model/operator_manifest.hpp"
 #include "core/model/probe_result.hpp"
+#include "tests/probes/probe_program.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,11 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -20,79 +17,6 @@ namespace fathom {
 namespace {
 
 using testing::HasSubstr;
-
-struct Outcome {
-    int exit_code{}; ///< 1000 + n when a signal ended it
-    std::string out;
-    std::string err;
-};
-
-/// fathom-probe as a process, its streams in files of a temporary folder.
-class ProbeProgram : public testing::Test {
-  protected:
-    ProbeProgram()
-    {
-        std::string pattern = (std::filesystem::temp_directory_path() / "probe-test-XXXXXX").string();
-        folder_ = mkdtemp(pattern.data());
-    }
-    ~ProbeProgram() override { std::filesystem::remove_all(folder_); }
-
-    std::string write(const std::string& name, const std::string& content) const
-    {
-        const std::string path = folder_ + "/" + name;
-        std::ofstream(path) << content;
-        return path;
-    }
-
-    /// `environment` holds KEY=VALUE settings on top of the test's own.
-    pid_t start(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {},
-                const std::string& input = "") const
-    {
-        const std::string in = write("in", input);
-        const pid_t child = fork();
-        if (child != 0) return child;
-        if (std::freopen(in.c_str(), "r", stdin) == nullptr) _exit(120);
-        if (std::freopen((folder_ + "/out").c_str(), "w", stdout) == nullptr) _exit(121);
-        if (std::freopen((folder_ + "/err").c_str(), "w", stderr) == nullptr) _exit(122);
-        for (const std::string& setting : environment) {
-            const std::size_t equals = setting.find('=');
-            setenv(setting.substr(0, equals).c_str(), setting.substr(equals + 1).c_str(), 1);
-        }
-        std::vector<char*> argv{const_cast<char*>("fathom-probe")};
-        for (const std::string& argument : arguments)
-            argv.push_back(const_cast<char*>(argument.c_str()));
-        argv.push_back(nullptr);
-        execv(FATHOM_PROBE, argv.data());
-        _exit(123);
-    }
-
-    Outcome wait(pid_t child) const
-    {
-        int status = 0;
-        waitpid(child, &status, 0);
-        return {WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status), read("out"), read("err")};
-    }
-
-    Outcome run(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {},
-                const std::string& input = "") const
-    {
-        return wait(start(arguments, environment, input));
-    }
-
-    Outcome run_task(const std::string& task, const std::vector<std::string>& environment = {}) const
-    {
-        return run({"--task", write("task.json", task)}, environment);
-    }
-
-    std::string read(const std::string& name) const
-    {
-        std::ostringstream text;
-        text << std::ifstream(folder_ + "/" + name).rdbuf();
-        return text.str();
-    }
-
-    std::string folder_;
-};
 
 constexpr const char* kSmallTask = R"({"name": "small", "repeats": 3, "min_sample_s": 0.002, "operators": [
     {"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count": 2},
@@ -252,7 +176,7 @@ TEST_F(ProbeProgram, ListsItsOperators)
     EXPECT_THAT(table.out, HasSubstr("channels_out"));
     const Result<Json> parsed = parse_json(json.out);
     ASSERT_TRUE(parsed);
-    ASSERT_EQ(parsed->at("operators").size(), 6U);
+    ASSERT_GE(parsed->at("operators").size(), 6U);
     for (const Json& manifest : parsed->at("operators"))
         EXPECT_TRUE(parse_operator_manifest(manifest));
 }

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <string>
+#include <vector>
+
+namespace fathom::probes {
+
+/// Where the sandbox's command finds what it copies in: descriptors that it inherits.
+constexpr int kHostProgramFd = 5;
+constexpr int kObjectFd = 6;
+
+/// The command that starts fathom-operator-host in a sandbox, with all arguments.
+/// @error kUnavailable  bubblewrap is not installed.
+Result<std::vector<std::string>> sandbox_command(bool allows_network, int threads);
+
+} // namespace fathom::probes
