@@ -1,0 +1,70 @@
+#pragma once
+
+#include "core/base/json_reader.hpp"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+/// Whether a batch computation over many machines runs faster on CPUs or on GPUs, predicted before it runs
+/// (spec 2, S1–S7). Sizes in GB (10^9 bytes), speeds in GB/s, times in seconds.
+namespace fathom {
+
+enum class OperatorClass {
+    kLinear,   ///< each record once: a filter
+    kQuadratic ///< records against each other: a join
+};
+std::optional<OperatorClass> parse_operator_class(std::string_view text);
+std::string_view to_string(OperatorClass operator_class);
+
+/// How data is compressed on its way between machines.
+struct Compression {
+    double fraction{}; ///< c: compressed size / size, in (0, 1]
+    double speed_gb{}; ///< v: GB/s of compressing and of expanding
+};
+
+/// The question. Defaults are those of the specification.
+struct SpeedupQuestion {
+    OperatorClass operator_class{OperatorClass::kLinear};
+    double seconds_per_100mb{};  ///< t: what one CPU needs for 100 MB
+    double input_gb{};           ///< D: of one machine
+    double output_fraction{0.1}; ///< o: output / input
+    double machines{1};          ///< n
+    double per_aggregation{10};  ///< k: machines whose results one machine aggregates
+    double network_gb{};         ///< b: between nodes
+    double bus_gb{12.8};         ///< p: to the GPU; PCIe 3.0 x16 class
+    double gpu_parallelism{};    ///< m
+    double core_ratio{1};        ///< r: one GPU core against one CPU core; T_cal is divided by m·r
+    std::optional<Compression> compression;
+    double threshold{1}; ///< S6: the GPU must be this many times faster
+};
+
+struct SpeedupAnswer {
+    double cpu_s{};   ///< S3
+    double gpu_s{};   ///< S5
+    double speedup{}; ///< N = cpu_s / gpu_s
+    bool runs_on_gpu{};
+};
+
+/// Reads the body of a what-if question strictly, every error at once.
+/// @error kInvalid
+Result<SpeedupQuestion> parse_speedup_question(const Json& json);
+
+/// S1–S6. The number of aggregating machines is the closed form n·k/(k−1) for n > 1 and 1 for one machine;
+/// against the exact sum, which ends in one machine, it is too large by less than 1/(k−1).
+/// The question must have passed parse_speedup_question or obey its ranges.
+SpeedupAnswer predict_speedup(const SpeedupQuestion& question);
+
+/// One point of a curve of the speed-up against t.
+struct SpeedupPoint {
+    double seconds_per_100mb{};
+    double speedup{};
+};
+
+/// The speed-up at `count` values of t, evenly spaced on a log scale over 0.001…10 s (the range of S).
+std::vector<SpeedupPoint> speedup_curve(SpeedupQuestion question, std::size_t count);
+
+/// `{"cpu_s", "gpu_s", "speedup", "run_on": "CPU" | "GPU"}`
+Json to_json(const SpeedupAnswer& answer);
+
+} // namespace fathom
