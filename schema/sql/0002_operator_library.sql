@@ -39,10 +39,13 @@ CREATE INDEX operator_package_of_key ON operator_package (key_id); -- which oper
 -- One place for what units can run: routing and probing both read it.
 CREATE VIEW unit_type_support AS
     SELECT u.id AS unit_type_id,
-           ARRAY(SELECT reported.id FROM unnest(u.operators) AS reported (id)
-                 UNION
-                 SELECT o.id FROM operator o
-                 WHERE u.facts @> '{"accepts_uploads": true}' AND o.origin = 'uploaded' AND o.withdrawn_at IS NULL
-                   AND o.manifest -> 'implementations' @> jsonb_build_array(jsonb_build_object('resource_type', u.resource_type))) AS operators
+           CASE WHEN u.facts @> '{"accepts_uploads": true}'
+                THEN ARRAY(SELECT unnest(u.operators)
+                           UNION
+                           SELECT o.id FROM operator o
+                           WHERE o.origin = 'uploaded' AND o.withdrawn_at IS NULL
+                             AND o.manifest -> 'implementations'
+                                 @> jsonb_build_array(jsonb_build_object('resource_type', u.resource_type)))
+                ELSE u.operators END AS operators
     FROM unit_type u;
 COMMENT ON VIEW unit_type_support IS 'Ids of the operators that units of a type can run: those that the agent reported, and uploaded ones where it accepts them.';
