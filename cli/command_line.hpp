@@ -102,6 +102,8 @@ void add_job_commands(CLI::App& app, Invocation& invocation);
 void add_job_submit_commands(CLI::App& job, Invocation& invocation);
 /// `fathom job wait`, `logs`
 void add_job_follow_commands(CLI::App& job, Invocation& invocation);
+/// `fathom speedup`: computed here, without a server.
+void add_speedup_commands(CLI::App& app, Invocation& invocation);
 void add_token_commands(CLI::App& app, Invocation& invocation);
 void add_event_commands(CLI::App& app, Invocation& invocation);
 

@@ -71,6 +71,7 @@ void add_commands(CLI::App& app, Invocation& invocation)
     add_center_commands(app, invocation);
     add_unit_commands(app, invocation);
     add_enrolment_token_commands(app, invocation);
+    add_speedup_commands(app, invocation);
     add_token_commands(app, invocation);
     add_event_commands(app, invocation);
     add_version(app, invocation);
