@@ -1,0 +1,178 @@
+#include "probes/profile/interposer/real_function.hpp"
+
+#include "probes/profile/interposer/spin_lock.hpp"
+#include "probes/profile/symbol_table.hpp"
+
+#include <cerrno>
+#include <cstdint>
+#include <dlfcn.h>
+#include <link.h>
+
+/// Also jumped to by the stub of dlsym().
+extern "C" {
+void* (*fathom_profile_real_dlsym)(void*, const char*) = nullptr;
+int dlclose(void* handle) noexcept __attribute__((visibility("default")));
+}
+
+namespace fathom::profile {
+namespace {
+
+using Close = int (*)(void*);
+
+/// What a caller was answered.
+struct Answer {
+    std::uint64_t key; ///< 0: free
+    void* real;
+};
+
+constexpr std::size_t kMostAnswers = 8192; // a power of two
+static_assert(kSymbolCount < 4095, "key_of() has twelve bits for the symbol");
+constinit std::atomic<void*> g_next[kSymbolCount] = {};
+constinit SpinLock g_lock;
+constinit Answer g_answers[kMostAnswers] = {};
+constinit std::atomic<Close> g_close{nullptr};
+
+void* find_in_c_library(const char* name)
+{
+    void* found = nullptr;
+    // Its version differs by architecture and by whether libdl is a library of its own.
+    for (const char* version : {"GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.34"}) {
+        found = dlvsym(RTLD_NEXT, name, version);
+        if (found != nullptr) break;
+    }
+    return found;
+}
+
+int close_library(void* handle)
+{
+    Close close = g_close.load(std::memory_order_acquire);
+    if (close == nullptr) {
+        close = reinterpret_cast<Close>(find_in_c_library("dlclose"));
+        g_close.store(close, std::memory_order_release);
+    }
+    return close == nullptr ? -1 : close(handle);
+}
+
+const void* library_of(const void* address)
+{
+    Dl_info info{};
+    return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+/// Looks in a loaded library and in those that it was linked with.
+void* look_in(const char* library, const char* name)
+{
+    void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) return nullptr;
+    void* found = look_up(handle, name);
+    close_library(handle);
+    return found == nullptr || is_ours(found) ? nullptr : found;
+}
+
+struct LoadedLibraries {
+    const char* names[1024];
+    std::size_t count;
+};
+
+int note_library(dl_phdr_info* info, std::size_t /*size*/, void* data)
+{
+    LoadedLibraries& libraries = *static_cast<LoadedLibraries*>(data);
+    if (info->dlpi_name == nullptr || info->dlpi_name[0] == '\0') return 0;
+    libraries.names[libraries.count++] = info->dlpi_name;
+    return libraries.count == std::size(libraries.names) ? 1 : 0;
+}
+
+/// For libraries that do not name what they need: their loader has it somewhere.
+void* look_everywhere(const char* name)
+{
+    LoadedLibraries libraries{};
+    dl_iterate_phdr(note_library, &libraries);
+    for (std::size_t i = 0; i < libraries.count; ++i) {
+        if (void* found = look_in(libraries.names[i], name); found != nullptr) return found;
+    }
+    return nullptr;
+}
+
+std::uint64_t key_of(std::size_t symbol, const void* caller)
+{
+    return (reinterpret_cast<std::uintptr_t>(caller) << 12U) ^ (symbol + 1);
+}
+
+Answer& answer_of(std::uint64_t key)
+{
+    std::size_t at = (key * 0x9e3779b97f4a7c15U) >> 40U;
+    for (std::size_t step = 0; step < 16; ++step) {
+        Answer& answer = g_answers[(at + step) % kMostAnswers];
+        if (answer.key == key || answer.key == 0) return answer;
+    }
+    return g_answers[at % kMostAnswers]; // replaced: it is a memory of answers, not the only place of anything
+}
+
+void forget_answers()
+{
+    const SpinGuard guard(g_lock);
+    for (Answer& answer : g_answers)
+        answer = {};
+    for (std::atomic<void*>& next : g_next)
+        next.store(nullptr, std::memory_order_release);
+}
+
+} // namespace
+
+void* look_up(void* handle, const char* name)
+{
+    if (fathom_profile_real_dlsym == nullptr)
+        fathom_profile_real_dlsym = reinterpret_cast<void* (*)(void*, const char*)>(find_in_c_library("dlsym"));
+    return fathom_profile_real_dlsym == nullptr ? nullptr : fathom_profile_real_dlsym(handle, name);
+}
+
+bool is_ours(const void* function)
+{
+    return library_of(function) == library_of(kSymbols);
+}
+
+void* find_real_by_name(const char* name, const void* caller)
+{
+    const int kept_errno = errno;
+    void* found = look_up(RTLD_NEXT, name);
+    Dl_info info{};
+    if (found == nullptr && dladdr(caller, &info) != 0 && info.dli_fname != nullptr)
+        found = look_in(info.dli_fname, name);
+    if (found == nullptr) found = look_everywhere(name);
+    if (found != nullptr) dlerror(); // our failures are not the program's
+    errno = kept_errno;
+    return found;
+}
+
+void* find_real(std::size_t symbol, const void* caller)
+{
+    if (void* next = g_next[symbol].load(std::memory_order_acquire); next != nullptr) return next;
+    const std::uint64_t key = key_of(symbol, caller);
+    {
+        const SpinGuard guard(g_lock);
+        if (const Answer& answer = answer_of(key); answer.key == key) return answer.real;
+    }
+    const int kept_errno = errno;
+    void* next = look_up(RTLD_NEXT, kSymbols[symbol].name);
+    if (next != nullptr) {
+        g_next[symbol].store(next, std::memory_order_release);
+    } else if (void* own = find_real_by_name(kSymbols[symbol].name, caller); own != nullptr) {
+        const SpinGuard guard(g_lock);
+        answer_of(key) = {key, own};
+        next = own;
+    }
+    errno = kept_errno;
+    return next;
+}
+
+} // namespace fathom::profile
+
+// What a library that goes away has answered no longer holds.
+int dlclose(void* handle) noexcept
+{
+    const int result = fathom::profile::close_library(handle);
+    const int kept_errno = errno;
+    fathom::profile::forget_answers();
+    errno = kept_errno;
+    return result;
+}
