@@ -63,7 +63,8 @@ Result<void> Daemon::prepare()
                                                       .keep_finished = config_.keep_finished,
                                                       .center = enrolment->center_name,
                                                       .fetch_url = fetch_url(*enrolment),
-                                                      .fetch_ca_pem = enrolment->authority_pem});
+                                                      .fetch_ca_pem = enrolment->authority_pem,
+                                                      .operator_trust = config_.operator_trust});
     last_catalog_ = to_json(offer->catalog);
     conversation_ = std::make_unique<Conversation>(*spool_, *book_, std::move(offer->catalog));
     conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };
@@ -189,7 +190,7 @@ void Daemon::apply(AgentConfig config, CenterOffer offer)
     const Json catalog = to_json(offer.catalog);
     const bool changed = catalog != last_catalog_;
     log_info("config_reloaded", {{"catalog_changed", changed}});
-    book_->replace_offer(std::move(offer.plan), config.tables.environment);
+    book_->replace_offer(std::move(offer.plan), config.tables.environment, config.operator_trust);
     if (changed) conversation_->offer_changed(std::move(offer.catalog));
     last_catalog_ = catalog;
 }

@@ -28,14 +28,29 @@ Result<ProbeAbilities> parse_abilities(const std::string& text)
     return abilities;
 }
 
+/// Its answer, if there is none, is on standard error, which is ours.
+bool can_make_sandbox(const AgentConfig& config)
+{
+    const Result<std::string> answer =
+        run_program({config.probe_program.string(), "--check-sandbox"}, config.tables.environment, kProbeListLimit);
+    if (!answer)
+        log_warning("uploads_not_accepted", {{"reason", answer.error().detail},
+                                             {"effect", "uploaded operators do not run at this center"},
+                                             {"see", "fathom-probe --check-sandbox"}});
+    return answer.has_value();
+}
+
 } // namespace
 
 ProbeAbilities ask_probe_program(const AgentConfig& config)
 {
     const Result<std::string> output = run_program({config.probe_program.string(), "--list", "--output", "json"},
                                                    config.tables.environment, kProbeListLimit);
-    const Result<ProbeAbilities> abilities = output ? parse_abilities(*output) : Result<ProbeAbilities>(output.error());
-    if (abilities) return *abilities;
+    Result<ProbeAbilities> abilities = output ? parse_abilities(*output) : Result<ProbeAbilities>(output.error());
+    if (abilities) {
+        abilities->accepts_uploads = !config.operator_trust.keys.empty() && can_make_sandbox(config);
+        return *abilities;
+    }
     log_warning("probe_program_unusable",
                 {{"probe_program", config.probe_program.string()},
                  {"reason", describe(abilities.error())},

@@ -10,9 +10,10 @@ struct CenterOffer {
     Catalog catalog;
 };
 
-/// Asks `fathom-probe --list --output json` in the environment that jobs get here. Blocks (at most 20 s).
+/// Asks `fathom-probe --list --output json` in the environment that jobs get here. Blocks (at most 40 s).
 /// A center without a working probe program still runs jobs: it then offers no operators, and says why
 /// in the log.
+/// When operator keys are trusted, fathom-probe also tries to make a sandbox for uploaded operators.
 ProbeAbilities ask_probe_program(const AgentConfig& config);
 
 /// Looks at the machine, asks the probe program, cuts the units. Blocks.

@@ -87,6 +87,7 @@ UnitTypeReport report_of(const UnitCut& cut, const Host& host, const AgentTables
     report.operators = operators_of(cut, tables, abilities);
     report.facts = host.processor;
     if (!abilities.blas_core_type.empty()) report.facts["blas_core_type"] = abilities.blas_core_type;
+    if (abilities.accepts_uploads) report.facts["accepts_uploads"] = true;
     return report;
 }
 

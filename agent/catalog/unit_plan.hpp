@@ -23,6 +23,7 @@ using UnitPlan = std::vector<UnitType>;
 struct ProbeAbilities {
     std::vector<std::string> operators;
     std::string blas_core_type; ///< what OpenBLAS picks here; empty: not known
+    bool accepts_uploads{};     ///< uploaded operators can run: keys are trusted, and a sandbox can be made
 };
 
 /// Cuts the offered cores into units, in the order of the config; no core is in two units. A unit's

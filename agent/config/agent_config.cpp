@@ -13,6 +13,7 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::int64_t kMaxMemoryBytes = 1LL << 50U;
+constexpr std::size_t kMaxKeyBytes = 256UL << 10U;
 
 /// TOML as JSON, so that one strict reader with field paths serves both.
 Json to_json(const toml::value& value)
@@ -101,6 +102,19 @@ std::map<std::string, std::vector<std::string>> read_operators(ObjectReader& rea
     return operators;
 }
 
+Result<OperatorTrust> read_operator_trust(const std::string& path)
+{
+    OperatorTrust trust;
+    if (path.empty()) return trust;
+    Result<std::string> text = read_file(path, kMaxKeyBytes);
+    if (!text) return Error{Errc::kInvalid, "operator_keys: " + text.error().detail};
+    Result<std::vector<PublicKey>> keys = parse_public_keys(*text);
+    if (!keys) return Error{Errc::kInvalid, "operator_keys: " + path + ": " + keys.error().detail};
+    trust.keys = std::move(*keys);
+    trust.pem = std::move(*text);
+    return trust;
+}
+
 std::string check_cpu_list(std::string_view text)
 {
     const Result<std::vector<std::int64_t>> cpus = parse_cpu_list(text);
@@ -160,6 +174,7 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_cpu_list},
         {"run_as", "", "user that jobs run as when the agent is root; empty: fathom if it exists, else nobody"},
         {"probe_program", (own_folder() / "fathom-probe").string(), "the program that runs probes", check_not_empty},
+        {"operator_keys", "", "file of the public keys (PEM) whose uploaded operators may run here; empty: none run"},
         {"output_limit_bytes", std::to_string(16LL << 20U), "how much of each output stream of a job is kept",
          check_integer(0, 1LL << 40U)},
         {"keep_finished_hours", "0", "how long the folder of a finished job is kept after its end was reported",
@@ -179,6 +194,9 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
     config.cpus = parse_cpu_list(settings.text("cores")).value();
     config.run_as = settings.text("run_as");
     config.probe_program = settings.text("probe_program");
+    Result<OperatorTrust> trust = read_operator_trust(settings.text("operator_keys"));
+    if (!trust) return trust.error();
+    config.operator_trust = std::move(*trust);
     config.output_limit_bytes = settings.integer("output_limit_bytes");
     config.keep_finished = std::chrono::seconds(std::llround(settings.number("keep_finished_hours") * 3600));
     config.log_level = parse_log_level(settings.text("log_level"));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/ed25519.hpp"
 #include "core/base/log.hpp"
 #include "core/base/settings.hpp"
 
@@ -28,12 +29,19 @@ struct AgentTables {
     std::map<std::string, std::vector<std::string>> operators; ///< resource type -> ids; absent: all (M8, M9)
 };
 
+/// Whose uploaded operators may run at this center; nobody's without keys.
+struct OperatorTrust {
+    std::vector<PublicKey> keys;
+    std::string pem; ///< the same as text, with whatever else stands in the administrator's file
+};
+
 /// Everything that an administrator can set.
 struct AgentConfig {
     std::filesystem::path state_dir;
     std::vector<std::int64_t> cpus; ///< that this center offers; empty: all allowed
     std::string run_as;             ///< user of the jobs when started as root; empty: fathom, else nobody
     std::filesystem::path probe_program;
+    OperatorTrust operator_trust;
     std::int64_t output_limit_bytes = 16LL << 20U; ///< kept for each stream
     std::chrono::seconds keep_finished{0};
     LogLevel log_level = LogLevel::kInfo;
@@ -47,7 +55,9 @@ Result<AgentTables> parse_agent_tables(const std::string& toml);
 /// The settings of `fathom-agent run` and `fathom-agent catalog`.
 SettingsProgram agent_settings(std::string name, std::string description, bool needs_state_dir);
 
-/// All of it, from what read_settings() has joined. Blocks: reads the config file again for its tables.
+/// All of it, from what read_settings() has joined. Blocks: reads the config file again for its tables, and the
+/// file of operator keys.
+/// @error kInvalid  a key's file does not hold what it should; the detail names the setting.
 Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome);
 
 /// The folder of this program's own file, where `fathom-probe` is by default.

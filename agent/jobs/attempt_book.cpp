@@ -11,8 +11,7 @@ constexpr std::chrono::seconds kStartPatience{5};  ///< for a supervisor to show
 constexpr std::chrono::seconds kCancelInterval{2}; ///< between repeated requests to end
 constexpr std::chrono::seconds kSaveInterval{1};   ///< of output progress: repeats are harmless
 constexpr int kMaxStarts = 3;
-constexpr const char* kFetchAuthority = "fetch-ca.pem"; ///< a file in a probe's working folder
-constexpr std::size_t kMaxOutputMessages = 16;          ///< sent in one go
+constexpr std::size_t kMaxOutputMessages = 16; ///< sent in one go
 constexpr std::chrono::hours kRememberForgotten{7 * 24};
 constexpr std::chrono::hours kPurgeInterval{1};
 
@@ -201,13 +200,8 @@ RunOrder AttemptBook::run_order(const Entry& entry) const
     RunOrder run{order, entry.stored.cpus, static_cast<std::int64_t>(entry.stored.cpus.size()), 0,
                  options_.environment};
     run.order.unit_type = entry.stored.unit_type;
-    if (order.label == "probe" && !options_.fetch_url.empty()) {
-        // A data site that the center has set for its probes wins; it is known by the system's authorities.
-        if (run.environment.emplace("FATHOM_FETCH_URL", options_.fetch_url).second) {
-            run.order.files.emplace(kFetchAuthority, options_.fetch_ca_pem);
-            run.environment.emplace("FATHOM_FETCH_CA_FILE", kFetchAuthority);
-        }
-    }
+    pass_fetch_site(run, options_.fetch_url, options_.fetch_ca_pem);
+    pass_trusted_keys(run, options_.operator_trust);
     if (const UnitType* type = units_.find(entry.stored.unit_type)) {
         run.cores = type->report.cores_per_unit * order.unit_count;
         run.memory_bytes = type->report.memory_bytes_per_unit * order.unit_count;
@@ -221,6 +215,10 @@ void AttemptBook::start(Entry& entry, SteadyTime now)
     if (entry.starts >= kMaxStarts) {
         executor_.cancel(order.attempt_id); // should one of them still come to life
         end_unstarted(entry, AttemptOutcome::kFailedToStart, "no supervisor for it came up at the center");
+        return;
+    }
+    if (const Result<void> trusted = check_uploads(order, options_.operator_trust); !trusted) {
+        end_unstarted(entry, AttemptOutcome::kFailedToStart, trusted.error().detail);
         return;
     }
     ++entry.starts;
@@ -365,8 +363,10 @@ void AttemptBook::remove_old_folders()
     }
 }
 
-void AttemptBook::replace_offer(UnitPlan plan, std::map<std::string, std::string> environment)
+void AttemptBook::replace_offer(UnitPlan plan, std::map<std::string, std::string> environment,
+                                OperatorTrust operator_trust)
 {
+    options_.operator_trust = std::move(operator_trust);
     units_.replace_plan(std::move(plan));
     options_.environment = std::move(environment);
 }

@@ -2,6 +2,7 @@
 
 #include "agent/jobs/attempt_step.hpp"
 #include "agent/jobs/output_feed.hpp"
+#include "agent/jobs/probe_supplies.hpp"
 #include "agent/jobs/unit_allocator.hpp"
 
 #include <list>
@@ -16,6 +17,7 @@ struct BookOptions {
     std::string center = {};                             ///< its name, for the log
     std::string fetch_url = {};                          ///< what probes of the network fetch; empty: none
     std::string fetch_ca_pem = {};                       ///< the authority that its server is known by
+    OperatorTrust operator_trust = {};                   ///< whose uploaded operators run
 };
 
 /// All attempts of this center: accepts orders, gives them units, has the executor run them, and reports.
@@ -50,8 +52,8 @@ class AttemptBook {
     /// Output that travels will travel again.
     void connection_lost();
 
-    /// A new cut of the center, and new variables for coming jobs.
-    void replace_offer(UnitPlan plan, std::map<std::string, std::string> environment);
+    /// A new cut of the center; new variables and operator keys for coming jobs.
+    void replace_offer(UnitPlan plan, std::map<std::string, std::string> environment, OperatorTrust operator_trust);
 
     /// Everything that the metascheduler has not been heard to know of.
     std::vector<link::InventoryItem> inventory() const;

@@ -1,9 +1,7 @@
-#include "agent/config/cpu_list.hpp"
 #include "agent/link/enrolment.hpp"
 #include "core/base/file.hpp"
-#include "tests/agent/support/agent_process.hpp"
+#include "tests/agent/support/agent_link.hpp"
 #include "tests/agent/support/executor_fixture.hpp"
-#include "tests/agent/support/fake_metascheduler.hpp"
 
 #include <gmock/gmock.h>
 
@@ -14,88 +12,12 @@
 namespace fathom::agent {
 namespace {
 
-using test::AgentProcess;
+using test::AgentLink;
 using test::FakeMetascheduler;
+using test::is;
 using test::shell_order;
 using test::wait_until;
 using testing::HasSubstr;
-
-template <class Body>
-bool is(const link::Message& message)
-{
-    return std::holds_alternative<Body>(message.body);
-}
-
-/// A real agent process with one unit, enrolled at a fake metascheduler.
-class AgentLink : public testing::Test {
-  protected:
-    AgentLink()
-    {
-        write_config("core");
-        token_file_ = agent_.folder() / "token";
-        ca_file_ = agent_.folder() / "ca.pem";
-        write_file(token_file_, std::string(FakeMetascheduler::kToken) + "\n", 0600).value();
-        write_file(ca_file_, server_.authority_pem()).value();
-    }
-
-    void write_config(const std::string& unit_type)
-    {
-        const std::string cpu = std::to_string(allowed_cpus().front());
-        write_file(agent_.config(), "cores = \"" + cpu + "\"\n[[unit_type]]\nname = \"" + unit_type + "\"\n").value();
-    }
-
-    int enrol(std::vector<std::string> more = {})
-    {
-        std::vector<std::string> arguments{"enrol",     "--server",        server_.address(),
-                                           "--ca",      ca_file_.string(), "--token-file",
-                                           token_file_, "--state-dir",     agent_.state_dir().string()};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        return agent_.call(std::move(arguments));
-    }
-
-    void start_enrolled()
-    {
-        ASSERT_EQ(enrol(), 0) << agent_.log();
-        agent_.start();
-        wait_for_hello(1);
-    }
-
-    void wait_for_hello(std::size_t number)
-    {
-        wait_until([&] { return server_.count(is<link::Hello>) >= number; }, "a greeting");
-    }
-
-    link::Hello last_hello() const
-    {
-        link::Hello last;
-        for (const link::Message& message : server_.received()) {
-            if (const auto* hello = std::get_if<link::Hello>(&message.body)) last = *hello;
-        }
-        return last;
-    }
-
-    link::Ack wait_for_ack(const MessageId& id) const
-    {
-        const auto fits = [&](const link::Message& message) {
-            const auto* ack = std::get_if<link::Ack>(&message.body);
-            return ack != nullptr && ack->of == id;
-        };
-        return std::get<link::Ack>(server_.wait_for("an ack", fits).body);
-    }
-
-    std::size_t ends_of(const AttemptId& id) const
-    {
-        return server_.count([&](const link::Message& message) {
-            const auto* ended = std::get_if<link::AttemptEnded>(&message.body);
-            return ended != nullptr && ended->end.attempt_id == id;
-        });
-    }
-
-    FakeMetascheduler server_;
-    AgentProcess agent_;
-    std::filesystem::path token_file_;
-    std::filesystem::path ca_file_;
-};
 
 TEST_F(AgentLink, EnrolsOnceAndKeepsItsFilesSecret)
 {
