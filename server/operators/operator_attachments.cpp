@@ -36,12 +36,13 @@ Result<OperatorAttachments> operator_attachments(pqxx::transaction_base& transac
         if (record->withdrawn_at)
             return Error{Errc::kInfeasible, "version " + std::to_string(record->manifest.version) + " of operator " +
                                                 use.id + " is withdrawn; make a task with a newer version"};
-        std::string package = select_package(transaction, use.id, record->manifest.version).value();
-        package_bytes += package.size();
+        std::optional<std::string> package = select_package(transaction, use.id, record->manifest.version);
+        FATHOM_ASSERT(package.has_value()); // both rows are written in one transaction
+        package_bytes += package->size();
         if (package_bytes > kMostPackageBytesOfJob)
             return Error{Errc::kTooLarge, "the uploaded operators of this task are together larger than 4 MiB; make "
                                           "several tasks of them"};
-        attachments.packages[file_name(record->manifest)] = std::move(package);
+        attachments.packages[file_name(record->manifest)] = std::move(*package);
     }
     return attachments;
 }

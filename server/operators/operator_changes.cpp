@@ -16,9 +16,12 @@ void wake_readers(pqxx::work& transaction)
     notify(transaction, "catalog", "");
 }
 
+/// What this transaction has just added.
 OperatorRecord stored(pqxx::work& transaction, const OperatorManifest& manifest)
 {
-    return select_operator(transaction, manifest.id, manifest.version).value();
+    std::optional<OperatorRecord> record = select_operator(transaction, manifest.id, manifest.version);
+    FATHOM_ASSERT(record.has_value());
+    return std::move(*record);
 }
 
 Result<OperatorRecord> upload(pqxx::work& transaction, const Caller& caller, const OperatorPackage& package,

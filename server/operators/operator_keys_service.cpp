@@ -6,6 +6,14 @@
 namespace fathom::server {
 namespace {
 
+/// What this transaction has just written.
+OperatorKeyRecord stored(pqxx::work& transaction, const std::string& id)
+{
+    std::optional<OperatorKeyRecord> key = select_operator_key(transaction, id);
+    FATHOM_ASSERT(key.has_value());
+    return std::move(*key);
+}
+
 Result<OperatorKeyRecord> add_key(pqxx::work& transaction, const Caller& caller, const OperatorKeyOrder& order)
 {
     lock_operator_keys(transaction);
@@ -21,7 +29,7 @@ Result<OperatorKeyRecord> add_key(pqxx::work& transaction, const Caller& caller,
     key.created_by = caller.actor;
     insert_operator_key(transaction, key);
     audit(transaction, caller.actor, "operator_key.add", id, caller.request_id, {{"name", order.name}});
-    return select_operator_key(transaction, id).value();
+    return stored(transaction, id);
 }
 
 Result<OperatorKeyRecord> revoke_key(pqxx::work& transaction, const Caller& caller, const std::string& id)
@@ -32,7 +40,7 @@ Result<OperatorKeyRecord> revoke_key(pqxx::work& transaction, const Caller& call
     if (key->revoked_at) return std::move(*key);
     update_to_revoked(transaction, id, caller.actor);
     audit(transaction, caller.actor, "operator_key.revoke", id, caller.request_id, {{"name", key->name}});
-    return select_operator_key(transaction, id).value();
+    return stored(transaction, id);
 }
 
 } // namespace
