@@ -79,7 +79,7 @@ def choose_programs(state_dir):
         return built
     copy = state_dir / "bin"
     copy.mkdir(exist_ok=True)
-    for name in ("fathomd", "fathom-agent", "fathom-probe", "fathom"):
+    for name in ("fathomd", "fathom-agent", "fathom-probe", "fathom-operator-host", "fathom"):
         shutil.copy2(built / name, copy / name)
     return copy
 

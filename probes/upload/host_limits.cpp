@@ -98,6 +98,9 @@ constexpr std::array kForbidden{"acct",
                                 "vfork",
                                 "vhangup"};
 
+/// Memory that no resource limit counts. Libraries that would like it have another way.
+constexpr std::array kUncounted{"memfd_create", "memfd_secret", "msgget", "shmget"};
+
 struct Release {
     void operator()(void* filter) const { seccomp_release(filter); }
 };
@@ -184,6 +187,8 @@ bool filter_system_calls(const HostLimits& limits)
     good = good && forbid_processes(filter.get());
     good = good &&
            (limits.allows_network ? restrict_sockets(filter.get()) : add_rule(filter.get(), SCMP_ACT_TRAP, "socket"));
+    for (const char* const call : kUncounted)
+        good = good && add_rule(filter.get(), SCMP_ACT_ERRNO(ENOSYS), call);
     // The unit's processors are given; libraries that would pin their threads live without it.
     good = good && add_rule(filter.get(), SCMP_ACT_ERRNO(EPERM), "sched_setaffinity");
     return good && seccomp_load(filter.get()) == 0;

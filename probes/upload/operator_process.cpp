@@ -175,9 +175,11 @@ Result<Reply> OperatorProcess::receive(std::string_view doing, Clock::time_point
         if (ready < 0 && errno == EINTR) continue;
         if (ready == 0) {
             const double waited_s = std::chrono::duration<double>(Clock::now() - asked).count();
-            return misbehaved(fmt::format("hangs, or is too slow for the task's limit: no answer within {:.2f} s while "
-                                          "{}",
-                                          waited_s, doing));
+            return Error{Errc::kDeadline,
+                         misbehaved(fmt::format("hangs, or is too slow for the task's limit: no answer within {:.2f} s "
+                                                "while {}",
+                                                waited_s, doing))
+                             .detail};
         }
         Reply reply;
         const ssize_t size = ::recv(process_.socket.number(), &reply, sizeof reply, MSG_DONTWAIT | MSG_TRUNC);

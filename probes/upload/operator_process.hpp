@@ -32,7 +32,7 @@ class SharedMemory {
 /// system calls, which the host sets before it loads foreign code. It ends with this process.
 ///
 /// Whatever comes out of it is bounded and checked; whatever goes wrong in it is an Error with the code
-/// kForbidden and a detail that says what the uploaded code did.
+/// kForbidden (kDeadline: it did not answer in time) and a detail that says what the uploaded code did.
 /// Not thread-safe; make it in a thread that lives as long as it does.
 class OperatorProcess {
   public:
@@ -55,8 +55,9 @@ class OperatorProcess {
 
     /// Asks for `command` and waits for the answer.
     /// @param doing  what an error will say: "executing".
-    /// @error kForbidden  it crashed, made a forbidden system call, ran out of memory, answered nonsense, or
-    ///                    did not answer by `until`; it has ended then.
+    /// @error kForbidden  it crashed, made a forbidden system call, ran out of memory, or answered nonsense; it has
+    ///                    ended then.
+    /// @error kDeadline   it did not answer by `until`; it was killed.
     /// @error kUnavailable  the operator itself refuses; the detail is its message.
     Result<wire::Reply> call(wire::Command command, std::uint64_t argument, std::string_view doing,
                              Clock::time_point until);

@@ -19,6 +19,8 @@ using wire::Reply;
 constexpr double kMostOfLimitForCall = 0.5;
 /// The end comes a little before the task's own, which names no cause.
 constexpr double kMostOfLimit = 0.95;
+/// Who did not answer for this share of the limit has itself to blame; else the task was too long before.
+constexpr double kHangShare = 0.25;
 /// Two right results differ by the errors of both.
 constexpr double kSameWithin = 4;
 
@@ -71,8 +73,9 @@ Result<void> SandboxedOperator::prepare(std::uint64_t seed)
         OperatorProcess::start(package_->object, package_->manifest.sandbox.network, threads_);
     if (!process) return process.error();
     process_ = std::move(*process);
+    const auto asked = OperatorProcess::Clock::now();
     const Result<Reply> loaded = process_->load(start_record(), call_deadline(/*is_batch=*/false));
-    if (!loaded) return loaded.error();
+    if (!loaded) return blamed(loaded.error(), asked);
     library_ = reply_text(*loaded) + " (uploaded)";
     const auto allowed = static_cast<double>(package_->manifest.sandbox.memory_bytes);
     const auto needed = static_cast<double>(loaded->number);
@@ -117,9 +120,24 @@ Result<Reply> SandboxedOperator::call(Command command, std::uint64_t argument, s
     if (failure_) return *failure_;
     if (process_ == nullptr) return Error{Errc::kInternal, "an uploaded operator was used outside its life"};
     const bool is_batch = command == Command::kExecute && argument > 1;
+    const auto asked = OperatorProcess::Clock::now();
     Result<Reply> reply = process_->call(command, argument, doing, call_deadline(is_batch));
-    if (!reply) failure_ = reply.error();
-    return reply;
+    if (reply) return reply;
+    failure_ = blamed(reply.error(), asked);
+    return *failure_;
+}
+
+Error SandboxedOperator::blamed(Error error, OperatorProcess::Clock::time_point asked) const
+{
+    if (error.code != Errc::kDeadline) return error;
+    const double waited_s = std::chrono::duration<double>(OperatorProcess::Clock::now() - asked).count();
+    if (waited_s >= kHangShare * limits_.task_limit_s) {
+        error.code = Errc::kForbidden;
+        return error;
+    }
+    return Error{Errc::kDeadline,
+                 fmt::format("took longer than its limit of {:g} s, and was stopped in the uploaded code",
+                             limits_.task_limit_s)};
 }
 
 Result<void> SandboxedOperator::execute_times(std::int64_t executions)

@@ -34,6 +34,7 @@ class SandboxedOperator final : public ProbeOperator {
     /// @error kForbidden    what the uploaded code did wrong.
     /// @error kUnavailable  no sandbox can be made, or the operator refuses this size.
     /// @error kTooLarge     it needs more memory than is usable here.
+    /// @error kDeadline     the task's limit is over, through no fault of its own.
     Result<void> prepare(std::uint64_t seed) override;
     void execute() override;
     Result<void> execute_times(std::int64_t executions) override;
@@ -50,6 +51,8 @@ class SandboxedOperator final : public ProbeOperator {
   private:
     Result<wire::Reply> call(wire::Command command, std::uint64_t argument, std::string_view doing);
     OperatorProcess::Clock::time_point call_deadline(bool is_batch) const;
+    /// Whether a late answer is the uploaded code's fault: kForbidden then, else the task was too long: kDeadline.
+    Error blamed(Error error, OperatorProcess::Clock::time_point asked) const;
     wire::Start start_record() const;
     Result<void> accept_size(const wire::Reply& reply);
     Result<double> present_error(std::string_view doing);
