@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace fathom::bench {
 
@@ -20,5 +22,14 @@ class BareOperator {
 
 /// Nullptr for an operator without a bare counterpart. The sizes are those of the manifests' defaults.
 std::unique_ptr<BareOperator> make_bare_operator(std::string_view id);
+
+/// The same for one family each: bare_libraries.cpp, bare_kernels.cpp, bare_transfers.cpp, bare_trigonometric.cpp.
+std::unique_ptr<BareOperator> make_bare_library_call(std::string_view id);
+std::unique_ptr<BareOperator> make_bare_kernel(std::string_view id);
+std::unique_ptr<BareOperator> make_bare_transfer(std::string_view id);
+std::unique_ptr<BareOperator> make_bare_trigonometric();
+
+/// Uniform in [-1, 1).
+std::vector<double> random_vector(std::size_t size);
 
 } // namespace fathom::bench

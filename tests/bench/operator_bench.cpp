@@ -1,7 +1,8 @@
 /// How much of a library's speed a probe operator delivers: each operator through the runner's path
-/// and the library called bare, in turn, at the default size, on one core.
+/// and the library called bare, in turn, at the default size, on one core; then beside benchmark programs.
 #include "probes/runner/sampled_operator.hpp"
 #include "tests/bench/bare_operators.hpp"
+#include "tests/bench/peer_programs.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -15,8 +16,9 @@ namespace fathom::bench {
 namespace {
 
 struct Options {
-    int rounds = 15;
+    int rounds = 7;
     double sample_s = 0.1;
+    int peer_rounds = 3; ///< 0: no benchmark programs
     std::vector<std::string> only;
 };
 
@@ -27,14 +29,31 @@ double median(std::vector<double> values)
     return *middle;
 }
 
-/// The scheduler moving the thread between cores would be noise of its own.
-void stay_on_one_core()
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(sched_getcpu(), &set);
-    if (sched_setaffinity(0, sizeof(set), &set) != 0) std::perror("sched_setaffinity");
-}
+/// The first cores that this process may use, and only they: the scheduler moving the thread between cores would
+/// be noise of its own.
+class Cores {
+  public:
+    Cores()
+    {
+        if (sched_getaffinity(0, sizeof(all_), &all_) != 0) std::perror("sched_getaffinity");
+    }
+
+    int count() const { return CPU_COUNT(&all_); }
+
+    void use(int cores) const
+    {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        for (std::size_t core = 0; core < CPU_SETSIZE && CPU_COUNT(&set) < cores; ++core) {
+            if (CPU_ISSET(core, &all_)) CPU_SET(core, &set);
+        }
+        if (sched_setaffinity(0, sizeof(set), &set) != 0) std::perror("sched_setaffinity");
+        probes::limit_library_threads(cores);
+    }
+
+  private:
+    cpu_set_t all_{};
+};
 
 /// Seconds per call of the bare library.
 double bare_sample(BareOperator& bare, long times)
@@ -45,53 +64,146 @@ double bare_sample(BareOperator& bare, long times)
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / static_cast<double>(times);
 }
 
-/// Speed of ours / speed of bare: the median over the rounds, for neighbours in time see the same machine.
-Result<double> compare(const probes::RegisteredOperator& registered, const Options& options)
+/// Ours and the bare library, each with memory of its own, in turn.
+struct Pair {
+    std::vector<double> ours_s;
+    std::vector<double> bare_s;
+    std::vector<double> ratios; ///< speed of ours / speed of bare: neighbours in time see the same machine
+};
+
+/// Which pages an array gets, and which plan FFTW finds, makes more of a difference than our code: so both are made
+/// anew a few times.
+constexpr int kInstances = 3;
+
+Result<OperatorResult> compare_instance(const probes::RegisteredOperator& registered, const Options& options,
+                                        Pair& pair)
 {
     const OperatorManifest& manifest = registered.manifest;
     probes::SampledOperator ours(registered, {.id = manifest.id, .parameters = manifest.default_parameters()}, 1);
     const Result<void> started = ours.start(1, {.min_sample_s = options.sample_s, .warm_up_each = true});
     if (!started) return started.error();
     const std::unique_ptr<BareOperator> bare = make_bare_operator(manifest.id);
+    if (bare == nullptr) return Error{Errc::kNotFound, "there is no bare counterpart of " + manifest.id};
     const long times = std::max(1L, static_cast<long>(options.sample_s / bare_sample(*bare, 1)));
-
-    std::vector<double> ours_s;
-    std::vector<double> bare_s;
-    std::vector<double> ratios;
     for (int round = 0; round < options.rounds; ++round) {
         const bool ours_first = round % 2 == 0; // neither always profits from what the other left behind
-        if (ours_first) ours_s.push_back(ours.sample());
-        bare_s.push_back(bare_sample(*bare, times));
-        if (!ours_first) ours_s.push_back(ours.sample());
-        ratios.push_back(bare_s.back() / ours_s.back());
+        if (ours_first) pair.ours_s.push_back(ours.sample().value());
+        pair.bare_s.push_back(bare_sample(*bare, times));
+        if (!ours_first) pair.ours_s.push_back(ours.sample().value());
+        pair.ratios.push_back(pair.bare_s.back() / pair.ours_s.back());
     }
-    const OperatorResult result = ours.result();
-    fmt::print("{:<13} ours {:9.4f} ms  bare {:9.4f} ms  {:7.2f} GFLOP/s  {:6.2f} GB/s  error {:.1e}  {}\n",
-               manifest.id, median(ours_s) * 1e3, median(bare_s) * 1e3, result.operations / median(ours_s) * 1e-9,
-               result.bytes / median(ours_s) * 1e-9, result.error, result.library);
+    return ours.result();
+}
+
+/// Speed of ours / speed of bare, the median over all rounds.
+Result<double> compare(const probes::RegisteredOperator& registered, const Options& options)
+{
+    Pair pair;
+    Result<OperatorResult> result = compare_instance(registered, options, pair);
+    for (int instance = 1; result && instance < kInstances; ++instance)
+        result = compare_instance(registered, options, pair);
+    if (!result) return result.error();
+    fmt::print("{:<19} ours {:9.4f} ms  bare {:9.4f} ms  {:7.2f} GFLOP/s  {:6.2f} GB/s  error {:.1e}  {}\n", result->id,
+               median(pair.ours_s) * 1e3, median(pair.bare_s) * 1e3, result->operations / median(pair.ours_s) * 1e-9,
+               result->bytes / median(pair.ours_s) * 1e-9, result->error, result->library);
     std::fflush(stdout);
-    return median(ratios);
+    return median(pair.ratios);
+}
+
+/// One of our operators at the size that a benchmark program chose.
+struct Contest {
+    probes::SampledOperator ours;
+    std::vector<double> ours_s{};
+    std::vector<double> peer_s{};
+    std::vector<double> ratios{};
+};
+
+/// Ours and the program's in turn. Lines for the end of the output.
+Result<std::string> compare_with(const PeerProgram& peer, const Options& options)
+{
+    const Result<std::vector<PeerFigure>> sizes = peer.run();
+    if (!sizes) return sizes.error();
+    std::vector<Contest> contests;
+    for (const PeerFigure& figure : *sizes) {
+        const OperatorUse use{.id = figure.operator_id, .parameters = figure.parameters};
+        contests.push_back({.ours = {*probes::find_operator(use.id), use, peer.cores}});
+        const Result<void> started =
+            contests.back().ours.start(1, {.min_sample_s = options.sample_s, .warm_up_each = true});
+        if (!started) return started.error();
+    }
+    for (int round = 0; round < options.peer_rounds; ++round) {
+        for (Contest& contest : contests)
+            contest.ours_s.push_back(contest.ours.sample().value());
+        const Result<std::vector<PeerFigure>> figures = peer.run();
+        if (!figures) return figures.error();
+        for (std::size_t i = 0; i < contests.size(); ++i) {
+            contests[i].peer_s.push_back(figures->at(i).seconds);
+            const double after_s = contests[i].ours.sample().value();
+            contests[i].ours_s.back() = (contests[i].ours_s.back() + after_s) / 2; // of before and after the peer
+            contests[i].ratios.push_back(contests[i].peer_s.back() / contests[i].ours_s.back());
+        }
+    }
+    std::string results;
+    for (std::size_t i = 0; i < contests.size(); ++i) {
+        const std::string& id = sizes->at(i).operator_id;
+        fmt::print("{:<19} ours {:9.4f} ms  {} {:9.4f} ms  {}\n", id, median(contests[i].ours_s) * 1e3, peer.name,
+                   median(contests[i].peer_s) * 1e3, contests[i].ours.name());
+        results += fmt::format("RESULT ratio_{}_{} {:.3f} ratio\n", id, peer.name, median(contests[i].ratios));
+    }
+    std::fflush(stdout);
+    return results;
+}
+
+bool is_wanted(const Options& options, const std::string& id)
+{
+    return options.only.empty() || std::find(options.only.begin(), options.only.end(), id) != options.only.end();
+}
+
+/// Beside the bare library. Lines for the end of the output.
+Result<std::string> compare_with_libraries(const Options& options)
+{
+    std::string results;
+    for (const probes::RegisteredOperator& registered : probes::registered_operators()) {
+        const std::string& id = registered.manifest.id;
+        if (!is_wanted(options, id)) continue;
+        if (const Result<void> available = registered.available(); !available) {
+            fmt::print("{:<19} cannot run here: {}\n", id, available.error().detail);
+            continue;
+        }
+        if (id == "reduction") continue; // between processes: beside MPI's below
+        const Result<double> ratio = compare(registered, options);
+        if (!ratio) return ratio.error();
+        results += fmt::format("RESULT ratio_{} {:.3f} ratio\n", id, *ratio);
+    }
+    return results;
 }
 
 int run(const Options& options)
 {
-    stay_on_one_core();
-    probes::limit_library_threads(1);
-    fmt::print("One core, {} rounds, samples of at least {} s, ours and bare in turn.\n", options.rounds,
-               options.sample_s);
-    std::string results;
-    for (const probes::RegisteredOperator& registered : probes::registered_operators()) {
-        const std::string& id = registered.manifest.id;
-        if (!options.only.empty() && std::find(options.only.begin(), options.only.end(), id) == options.only.end())
-            continue;
-        const Result<double> ratio = compare(registered, options);
-        if (!ratio) {
-            fmt::print(stderr, "operator_bench: {}\n", ratio.error().detail);
-            return 1;
-        }
-        results += fmt::format("RESULT {}_ratio {:.3f} ratio\n", id, *ratio);
+    const Cores cores;
+    cores.use(1);
+    fmt::print("One core, {} times {} rounds, samples of at least {} s, ours and the bare library in turn.\n",
+               kInstances, options.rounds, options.sample_s);
+    const Result<std::string> beside_libraries = compare_with_libraries(options);
+    if (!beside_libraries) {
+        fmt::print(stderr, "operator_bench: {}\n", beside_libraries.error().detail);
+        return 1;
     }
-    fmt::print("Speed of ours / speed of the bare library, median over the rounds:\n{}", results);
+    std::string results = *beside_libraries;
+    if (options.peer_rounds > 0 && options.only.empty()) {
+        fmt::print("Beside benchmark programs at the sizes that they choose, {} rounds in turn.\n",
+                   options.peer_rounds);
+        for (const PeerProgram& peer : peer_programs(FATHOM_BARE_ALLREDUCE)) {
+            if (peer.cores > cores.count()) continue;
+            cores.use(peer.cores);
+            const Result<std::string> beside = compare_with(peer, options);
+            if (beside)
+                results += *beside;
+            else
+                fmt::print("{}: not compared: {}\n", peer.name, beside.error().detail);
+        }
+    }
+    fmt::print("Speed of ours / speed of the other, median over the rounds:\n{}", results);
     return 0;
 }
 
@@ -102,13 +214,16 @@ int main(int argc, char** argv)
 {
     fathom::bench::Options options;
     CLI::App app{"Compares each probe operator, run as fathom-probe runs it, with the bare library.", "operator_bench"};
-    app.add_option("--rounds", options.rounds, "Pairs of samples per operator")
+    app.add_option("--rounds", options.rounds, "Pairs of samples of each of three instances")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     app.add_option("--sample-s", options.sample_s, "Least seconds of a sample")
         ->check(CLI::Range(0.001, 10.0))
         ->capture_default_str();
-    app.add_option("--operator", options.only, "Only this operator; may be repeated");
+    app.add_option("--peer-rounds", options.peer_rounds, "Runs of each benchmark program; 0: none")
+        ->check(CLI::Range(0, 100))
+        ->capture_default_str();
+    app.add_option("--operator", options.only, "Only this operator, beside its library only; may be repeated");
     CLI11_PARSE(app, argc, argv);
     return fathom::bench::run(options);
 }

@@ -1,0 +1,191 @@
+/// Operators that stand on a numerical library, which is called as its manual says.
+#include "tests/bench/bare_operators.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cblas.h>
+#include <cstdint>
+#include <fftw3.h>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <unordered_map>
+#include <vector>
+
+namespace fathom::bench {
+namespace {
+
+std::vector<float> random_floats(std::size_t size)
+{
+    const std::vector<double> values = random_vector(size);
+    return {values.begin(), values.end()};
+}
+
+class BareDgemm final : public BareOperator {
+  public:
+    void loop(long times) override
+    {
+        for (long i = 0; i < times; ++i)
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, kN, kN, kN, 1.0, a_.data(), kN, b_.data(), kN, 0.0,
+                        c_.data(), kN);
+    }
+
+  private:
+    static constexpr int kN = 1024;
+    std::vector<double> a_ = random_vector(kN * kN);
+    std::vector<double> b_ = random_vector(kN * kN);
+    std::vector<double> c_ = random_vector(kN * kN);
+};
+
+class BareSgemm final : public BareOperator {
+  public:
+    void loop(long times) override
+    {
+        for (long i = 0; i < times; ++i)
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, kN, kN, kN, 1.0F, a_.data(), kN, b_.data(), kN, 0.0F,
+                        c_.data(), kN);
+    }
+
+  private:
+    static constexpr int kN = 1024;
+    std::vector<float> a_ = random_floats(kN * kN);
+    std::vector<float> b_ = random_floats(kN * kN);
+    std::vector<float> c_ = random_floats(kN * kN);
+};
+
+/// Inputs of 16 bits in whatever layout the library likes best, the result plain.
+class BareGemmMixed final : public BareOperator {
+  public:
+    BareGemmMixed()
+    {
+        using Desc = dnnl::memory::desc;
+        using Type = dnnl::memory::data_type;
+        using Tag = dnnl::memory::format_tag;
+        const dnnl::matmul::desc desc(Desc({kN, kN}, Type::bf16, Tag::ab), Desc({kN, kN}, Type::bf16, Tag::any),
+                                      Desc({kN, kN}, Type::f32, Tag::ab));
+        const dnnl::matmul::primitive_desc chosen(desc, engine_);
+        matmul_ = dnnl::matmul(chosen);
+        arguments_ = {{DNNL_ARG_SRC, filled(chosen.src_desc())},
+                      {DNNL_ARG_WEIGHTS, filled(chosen.weights_desc())},
+                      {DNNL_ARG_DST, dnnl::memory(chosen.dst_desc(), engine_)}};
+    }
+
+    void loop(long times) override
+    {
+        for (long i = 0; i < times; ++i)
+            matmul_.execute(stream_, arguments_);
+        stream_.wait();
+    }
+
+  private:
+    static constexpr int kN = 1024;
+
+    dnnl::memory filled(const dnnl::memory::desc& desc)
+    {
+        dnnl::memory memory(desc, engine_);
+        auto* const values = static_cast<std::uint16_t*>(memory.get_data_handle());
+        const std::size_t size = desc.get_size() / sizeof(std::uint16_t);
+        const std::vector<float> random = random_floats(size);
+        for (std::size_t i = 0; i < size; ++i)
+            values[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(random[i]) >> 16U);
+        return memory;
+    }
+
+    dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+    dnnl::stream stream_{engine_};
+    dnnl::matmul matmul_;
+    std::unordered_map<int, dnnl::memory> arguments_;
+};
+
+class BareFft final : public BareOperator {
+  public:
+    BareFft(int dimensions, int n)
+    {
+        std::size_t size = 1;
+        for (int i = 0; i < dimensions; ++i)
+            size *= static_cast<std::size_t>(n);
+        in_ = fftw_alloc_complex(size);
+        out_ = fftw_alloc_complex(size);
+        fftw_set_timelimit(1);
+        const std::vector<int> edges(static_cast<std::size_t>(dimensions), n);
+        plan_ = fftw_plan_dft(dimensions, edges.data(), in_, out_, FFTW_FORWARD, FFTW_MEASURE);
+        const std::vector<double> values = random_vector(2 * size);
+        std::copy(values.begin(), values.end(), &in_[0][0]);
+    }
+    ~BareFft() override
+    {
+        fftw_destroy_plan(plan_);
+        fftw_free(in_);
+        fftw_free(out_);
+    }
+    BareFft(const BareFft&) = delete;
+    BareFft& operator=(const BareFft&) = delete;
+
+    void loop(long times) override
+    {
+        for (long i = 0; i < times; ++i)
+            fftw_execute(plan_);
+    }
+
+  private:
+    fftw_complex* in_{};
+    fftw_complex* out_{};
+    fftw_plan plan_{};
+};
+
+class BareConv2d final : public BareOperator {
+  public:
+    BareConv2d()
+    {
+        using Dims = dnnl::memory::dims;
+        const auto any = [](const Dims& dims) {
+            return dnnl::memory::desc(dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any);
+        };
+        const dnnl::convolution_forward::desc desc(
+            dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, any({4, 64, 56, 56}),
+            any({64, 64, 3, 3}), any({4, 64, 56, 56}), Dims{1, 1}, Dims{1, 1}, Dims{1, 1});
+        const dnnl::convolution_forward::primitive_desc chosen(desc, engine_);
+        convolution_ = dnnl::convolution_forward(chosen);
+        arguments_ = {{DNNL_ARG_SRC, filled(chosen.src_desc())},
+                      {DNNL_ARG_WEIGHTS, filled(chosen.weights_desc())},
+                      {DNNL_ARG_DST, filled(chosen.dst_desc())}};
+    }
+
+    void loop(long times) override
+    {
+        for (long i = 0; i < times; ++i)
+            convolution_.execute(stream_, arguments_);
+        stream_.wait();
+    }
+
+  private:
+    dnnl::memory filled(const dnnl::memory::desc& desc)
+    {
+        dnnl::memory memory(desc, engine_);
+        auto* const values = static_cast<float*>(memory.get_data_handle());
+        const std::size_t size = desc.get_size() / sizeof(float);
+        const std::vector<double> random = random_vector(size);
+        for (std::size_t i = 0; i < size; ++i)
+            values[i] = static_cast<float>(random[i]);
+        return memory;
+    }
+
+    dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+    dnnl::stream stream_{engine_};
+    dnnl::convolution_forward convolution_;
+    std::unordered_map<int, dnnl::memory> arguments_;
+};
+
+} // namespace
+
+std::unique_ptr<BareOperator> make_bare_library_call(std::string_view id)
+{
+    if (id == "dgemm") return std::make_unique<BareDgemm>();
+    if (id == "sgemm") return std::make_unique<BareSgemm>();
+    if (id == "gemm_mixed") return std::make_unique<BareGemmMixed>();
+    if (id == "fft1d") return std::make_unique<BareFft>(1, 1 << 20);
+    if (id == "fft2d") return std::make_unique<BareFft>(2, 1024);
+    if (id == "fft3d") return std::make_unique<BareFft>(3, 128);
+    if (id == "conv2d") return std::make_unique<BareConv2d>();
+    return nullptr;
+}
+
+} // namespace fathom::bench
