@@ -102,6 +102,9 @@ void add_job_commands(CLI::App& app, Invocation& invocation);
 void add_job_submit_commands(CLI::App& job, Invocation& invocation);
 /// `fathom job wait`, `logs`
 void add_job_follow_commands(CLI::App& job, Invocation& invocation);
+void add_scaling_curve_commands(CLI::App& app, Invocation& invocation);
+void add_network_window_commands(CLI::App& app, Invocation& invocation);
+void add_trust_commands(CLI::App& app, Invocation& invocation);
 /// `fathom speedup`: computed here, without a server.
 void add_speedup_commands(CLI::App& app, Invocation& invocation);
 void add_token_commands(CLI::App& app, Invocation& invocation);

@@ -71,6 +71,9 @@ void add_commands(CLI::App& app, Invocation& invocation)
     add_center_commands(app, invocation);
     add_unit_commands(app, invocation);
     add_enrolment_token_commands(app, invocation);
+    add_scaling_curve_commands(app, invocation);
+    add_network_window_commands(app, invocation);
+    add_trust_commands(app, invocation);
     add_speedup_commands(app, invocation);
     add_token_commands(app, invocation);
     add_event_commands(app, invocation);

@@ -9,9 +9,12 @@
 #include "server/identity/identity_api.hpp"
 #include "server/jobs/attempts_service.hpp"
 #include "server/jobs/job_duties.hpp"
+#include "server/jobs/job_learning.hpp"
+#include "server/jobs/job_types_api.hpp"
 #include "server/jobs/jobs_api.hpp"
 #include "server/jobs/jobs_service.hpp"
 #include "server/jobs/probe_job_writer.hpp"
+#include "server/metering/curves_api.hpp"
 #include "server/metering/metering_api.hpp"
 #include "server/operators/operator_keys_api.hpp"
 #include "server/operators/operators_api.hpp"
@@ -26,6 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds kSilencePeriod = 5s;
+constexpr std::chrono::seconds kLearningPeriod = 2s;
 
 AgentHubOptions hub_options(const RoomContext& context)
 {
@@ -47,19 +51,23 @@ struct Rooms::State {
     RoomContext context;
     // Rooms, one comment each: what it is for.
 
-    OperatorsService operators{context.database};         // the library of probe operators
-    OperatorKeysService operator_keys{context.database};  // who may upload operators
-    MeteringService metering{context.database};           // policies and scores
-    ProbeResults probe_results{operators};                // what probes printed becomes measurements
+    OperatorsService operators{context.database};        // the library of probe operators
+    OperatorKeysService operator_keys{context.database}; // who may upload operators
+    MeteringService metering{context.database};          // policies and scores
+    CurvesService curves{context.database};              // over counts, over the week, against jobs
+    CatalogCache catalog{context.database, context.executor, context.metrics}; // the network as decisions see it
+    JobsProbeJobWriter probe_jobs;                                             // probes as ordinary jobs
+    ProbeResults probe_results{operators, probe_jobs};    // what probes printed becomes measurements
     JobCloser job_closer{probe_results, context.metrics}; // how jobs end
-    AttemptsService attempts{context.database, context.executor, context.metrics, job_closer,
-                             context.clock};                         // what agents report
-    JobsProbeJobWriter probe_jobs;                                   // probes as ordinary jobs
-    ProbePlanning probe_planning{operators, probe_jobs};             // probes that the router asks for
-    ProbingService probing{context.database, operators, probe_jobs}; // probes that people ask for
+    AttemptsService attempts{context.database, context.executor, context.metrics,
+                             catalog,          job_closer,       context.clock}; // what agents report
+    JobTypesService job_types{context.database, catalog};                        // what jobs execute
+    ProjectsService projects{context.database};                                  // settings of projects
+    ProbePlanning probe_planning{operators, probe_jobs};                         // probes that the router asks for
+    ProbingService probing{context.database, operators, probe_jobs, job_types};  // probes that people ask for
+    JobLearning job_learning{catalog, probe_planning};                           // job types from ended jobs
 
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
-    CatalogCache catalog{context.database, context.executor, context.metrics}; // the network as decisions see it
     JobsService jobs{context.database, context.executor, context.metrics, catalog, job_closer}; // what clients do
     RoutingService routing{context.database,
                            context.executor,
@@ -86,12 +94,14 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_operators_routes(context.api, rooms.operators, context.database);
     add_operator_keys_routes(context.api, rooms.operator_keys, context.database);
     add_metering_routes(context.api, rooms.metering, context.database);
+    add_curves_routes(context.api, rooms.curves, context.clock);
     add_probing_routes(context.api, rooms.probing, context.database);
     add_centers_routes(context.api, rooms.centers, rooms.enrolment, context.database);
     add_enrolment_routes(context.api, rooms.enrolment);
     add_enrolment_routes(context.agent_api, rooms.enrolment);
     rooms.agents.add_route(context.agent_router);
     add_jobs_routes(context.api, rooms.jobs, context.database);
+    add_job_types_routes(context.api, rooms.job_types, rooms.projects);
     add_routing_routes(context.api, rooms.routing);
     add_events_routes(context.api, rooms.events);
 
@@ -101,6 +111,9 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     rooms.routing.subscribe(context.notifier);
     rooms.events.subscribe(context.notifier);
     rooms.job_duties.subscribe(context.notifier);
+    context.duties.add("job_learning", kLearningPeriod, [learning = &rooms.job_learning](pqxx::work& transaction) {
+        return learning->learn(transaction);
+    });
     context.duties.add("center_silence", kSilencePeriod, [silence = &rooms.silence](pqxx::work& transaction) {
         silence->look(transaction);
         return Result<void>();

@@ -225,6 +225,11 @@ def test_metering(call):
     call("GET", A + "/scores?policy=no_such", 400)
     call("POST", A + f"/metric-policies/{policies[0]['id']}:activate")
     call("GET", A + "/scores?operator=dgemm")
+    call("GET", A + "/scaling-curves")
+    call("GET", A + "/network-windows?size_bytes=1e9")
+    refused = call("GET", A + "/network-windows?size_bytes=-1&latest_start=never", 400).json()
+    assert {error["field"] for error in refused["errors"]} == {"size_bytes", "latest_start"}
+    call("GET", A + "/trust")
 
 
 def test_jobs(call):

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "server/api/api_router.hpp"
+#include "server/metering/curves_service.hpp"
+
+namespace fathom::server {
+
+/// Adds GET /scaling-curves, /network-windows and /trust. Both must outlive the router.
+void add_curves_routes(ApiRouter& router, CurvesService& service, const Clock& clock);
+
+} // namespace fathom::server

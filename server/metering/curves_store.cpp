@@ -1,0 +1,162 @@
+#include "server/metering/curves_store.hpp"
+
+#include "server/store/column.hpp"
+#include "server/store/sql_array.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+/// The operator whose probes are transfers over the network.
+constexpr const char* kFetchOperator = "network_fetch";
+
+// DISTINCT ON in the order of the index measurement_newest.
+constexpr const char* kSelectCounts = R"sql(
+    SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type, n.operator_id,
+           n.parameters_key, (array_agg(n.parameters ORDER BY n.unit_count))[1] AS parameters,
+           json_agg(json_build_array(n.unit_count, 1 / n.median_s) ORDER BY n.unit_count) AS points,
+           max(n.measured_at) AS measured_at
+    FROM (SELECT DISTINCT ON (unit_type_id, unit_count, operator_id, parameters_key) *
+          FROM measurement
+          ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC) n
+         JOIN unit_type u ON u.id = n.unit_type_id JOIN center c ON c.id = u.center_id
+    WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
+      AND ($3 = '' OR n.operator_id = $3) AND (u.id, n.operator_id, n.parameters_key) > ($4, $5, $6)
+    GROUP BY c.id, u.id, n.operator_id, n.parameters_key
+    HAVING count(*) >= 2
+    ORDER BY u.id, n.operator_id, n.parameters_key LIMIT $7)sql";
+
+constexpr const char* kSelectFetchingTypes = R"sql(
+    SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type
+    FROM unit_type u JOIN center c ON c.id = u.center_id
+    WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
+      AND u.id > $3 AND EXISTS (SELECT 1 FROM measurement m WHERE m.unit_type_id = u.id AND m.operator_id = $4)
+    ORDER BY u.id LIMIT $5)sql";
+
+constexpr const char* kSelectTransfers = R"sql(
+    SELECT measured_at, bytes / median_s AS rate_bytes FROM measurement
+    WHERE unit_type_id = $1 AND operator_id = $2 AND measured_at > now() - interval '8 weeks'
+    ORDER BY measured_at DESC LIMIT 20000)sql";
+
+// The winner's prediction stands in the decision that placed the job.
+constexpr const char* kSelectResiduals = R"sql(
+    SELECT a.unit_type_id, j.job_type, (winner -> 'prediction' ->> 'run_s')::double precision AS predicted_s,
+           a.run_s AS actual_s
+    FROM job j JOIN attempt a ON a.job_id = j.id JOIN placement p ON p.attempt_id = a.id
+         CROSS JOIN LATERAL (SELECT p.decision -> 'candidates' -> (p.decision ->> 'winner')::int AS winner) w
+    WHERE j.label = 'job' AND j.state = 'succeeded' AND j.job_type <> '' AND a.outcome = 'exited'
+      AND j.ended_at > now() - interval '90 days' AND a.run_s > 0
+      AND (winner -> 'prediction' ->> 'unknown_operators')::bigint = 0
+      AND jsonb_array_length(winner -> 'prediction' -> 'operators') > 0
+    ORDER BY j.id DESC LIMIT 5000)sql";
+
+constexpr const char* kSelectNames = R"sql(
+    SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type
+    FROM unit_type u JOIN center c ON c.id = u.center_id ORDER BY c.name, u.name)sql";
+
+UnitTypeName to_place(const pqxx::row& row)
+{
+    return {row["center_id"].as<std::string>(), row["center"].as<std::string>(), row["unit_type_id"].as<std::string>(),
+            row["unit_type"].as<std::string>()};
+}
+
+MeasuredCounts to_counts(const pqxx::row& row)
+{
+    MeasuredCounts counts{to_place(row),
+                          row["operator_id"].as<std::string>(),
+                          row["parameters_key"].as<std::string>(),
+                          to_json_value(row["parameters"]),
+                          {},
+                          to_timestamp(row["measured_at"])};
+    for (const Json& point : to_json_value(row["points"]))
+        counts.points.push_back({point[0].get<double>(), point[1].get<double>()});
+    return counts;
+}
+
+struct CountsKey {
+    std::string unit_type_id;
+    std::string operator_id;
+    std::string parameters_key;
+};
+
+std::string key_of(const MeasuredCounts& counts)
+{
+    return Json{counts.place.unit_type_id, counts.operator_id, counts.parameters_key}.dump();
+}
+
+Result<CountsKey> parse_key(const std::string& after)
+{
+    if (after.empty()) return CountsKey{};
+    const Json json = Json::parse(after, nullptr, false);
+    bool good = json.is_array() && json.size() == 3 && !contains_nul(json);
+    for (std::size_t i = 0; good && i < 3; ++i)
+        good = json[i].is_string();
+    if (!good) return Error{Errc::kInvalid, "the page_token is not one of this list"};
+    return CountsKey{json[0], json[1], json[2]};
+}
+
+std::vector<NetworkSample> select_samples(pqxx::transaction_base& transaction, const std::string& unit_type_id)
+{
+    std::vector<NetworkSample> samples;
+    for (const pqxx::row& row : transaction.exec_params(kSelectTransfers, unit_type_id, kFetchOperator))
+        samples.push_back({to_timestamp(row["measured_at"]), row["rate_bytes"].as<double>()});
+    std::reverse(samples.begin(), samples.end());
+    return samples;
+}
+
+} // namespace
+
+Result<Page<MeasuredCounts>> select_measured_counts(pqxx::transaction_base& transaction, const CurveFilter& filter,
+                                                    std::int64_t size, const std::string& after)
+{
+    const Result<CountsKey> key = parse_key(after);
+    if (!key) return key.error();
+    std::vector<MeasuredCounts> found;
+    for (const pqxx::row& row :
+         transaction.exec_params(kSelectCounts, filter.center, filter.unit_type, filter.operator_id, key->unit_type_id,
+                                 key->operator_id, key->parameters_key, size + 1))
+        found.push_back(to_counts(row));
+    return cut_page(std::move(found), size, key_of);
+}
+
+Page<TimedTransfers> select_transfers(pqxx::transaction_base& transaction, const CurveFilter& filter, std::int64_t size,
+                                      const std::string& after)
+{
+    std::vector<TimedTransfers> found;
+    for (const pqxx::row& row : transaction.exec_params(kSelectFetchingTypes, filter.center, filter.unit_type, after,
+                                                        kFetchOperator, size + 1))
+        found.push_back({to_place(row), {}});
+    Page<TimedTransfers> page =
+        cut_page(std::move(found), size, [](const TimedTransfers& one) { return one.place.unit_type_id; });
+    for (TimedTransfers& one : page.items)
+        one.samples = select_samples(transaction, one.place.unit_type_id);
+    return page;
+}
+
+std::vector<RunResidual> select_residuals(pqxx::transaction_base& transaction)
+{
+    std::vector<RunResidual> residuals;
+    for (const pqxx::row& row : transaction.exec(kSelectResiduals))
+        residuals.push_back({row["unit_type_id"].as<std::string>(), row["job_type"].as<std::string>(),
+                             row["predicted_s"].as<double>(), row["actual_s"].as<double>()});
+    return residuals;
+}
+
+std::vector<UnitTypeName> select_unit_type_names(pqxx::transaction_base& transaction)
+{
+    std::vector<UnitTypeName> names;
+    for (const pqxx::row& row : transaction.exec(kSelectNames))
+        names.push_back(to_place(row));
+    return names;
+}
+
+Json to_json(const UnitTypeName& place)
+{
+    return {{"center_id", place.center_id},
+            {"center", place.center},
+            {"unit_type_id", place.unit_type_id},
+            {"unit_type", place.unit_type}};
+}
+
+} // namespace fathom::server
