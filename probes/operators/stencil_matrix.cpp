@@ -1,7 +1,5 @@
 #include "probes/operators/stencil_matrix.hpp"
 
-#include "probes/operators/stencil_pattern.hpp"
-
 #include <algorithm>
 #include <array>
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "probes/operators/buffer.hpp"
+#include "probes/operators/stencil_pattern.hpp"
 #include "probes/operators/thread_team.hpp"
 
 #include <cstdint>
@@ -9,8 +10,6 @@
 
 namespace fathom::probes {
 
-/// The diagonal; every neighbour counts −1, and there are at most 26.
-constexpr double kStencilDiagonal = 28;
 /// An upper bound of the condition number for any grid: by Gershgorin all eigenvalues lie in 28 ± 26.
 constexpr double kStencilCondition = 54.0 / 2.0;
 

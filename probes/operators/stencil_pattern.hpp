@@ -7,6 +7,9 @@
 /// those before it, by any thread, on a device too.
 namespace fathom::probes {
 
+/// Its diagonal; every neighbour counts −1, and there are at most 26.
+constexpr double kStencilDiagonal = 28;
+
 /// How many of the positions i−1, i, i+1 lie on an edge of n points.
 constexpr std::size_t stencil_reach(std::size_t i, std::size_t n)
 {

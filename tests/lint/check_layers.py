@@ -22,6 +22,7 @@ PURE = ["core/model", "core/decide", "schema/link"]
 IMPURE = re.compile(
     r"#include <(boost/(asio|beast)|pqxx|openssl|spdlog|thread|mutex|fstream|iostream|filesystem|sys/|unistd|random)")
 BEAST = re.compile(r"#include <boost/beast")
+SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
 
 
@@ -55,7 +56,8 @@ def check(path, text):
 def main():
     problems = []
     for folder in ALLOWED:
-        for path in sorted((ROOT / folder).rglob("*.[ch]pp")):
+        files = (ROOT / folder).rglob("*")
+        for path in sorted(file for file in files if file.suffix in SUFFIXES):
             problems += check(str(path.relative_to(ROOT)), path.read_text())
     print("\n".join(problems) or "layers: clean")
     return 1 if problems else 0

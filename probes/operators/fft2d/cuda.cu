@@ -1,0 +1,23 @@
+#include "probes/operators/cuda_implementations.hpp"
+#include "probes/operators/cufft_transform.hpp"
+
+#include <cmath>
+
+namespace fathom::probes {
+
+std::unique_ptr<ProbeOperator> make_cuda_fft2d(const Parameters& parameters, int /*threads*/)
+{
+    return std::make_unique<CufftTransform>(static_cast<std::size_t>(parameters.at("n")), 2);
+}
+
+double cuda_fft2d_host_memory(const Parameters& parameters)
+{
+    return cufft_host_memory(std::pow(static_cast<double>(parameters.at("n")), 2));
+}
+
+double cuda_fft2d_device_memory(const Parameters& parameters)
+{
+    return cufft_device_memory(std::pow(static_cast<double>(parameters.at("n")), 2));
+}
+
+} // namespace fathom::probes

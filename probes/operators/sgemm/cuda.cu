@@ -1,0 +1,21 @@
+#include "probes/operators/cublas_gemm.cuh"
+#include "probes/operators/cuda_implementations.hpp"
+
+namespace fathom::probes {
+
+std::unique_ptr<ProbeOperator> make_cuda_sgemm(const Parameters& parameters, int /*threads*/)
+{
+    return std::make_unique<CublasGemm<float, float>>(gemm_shape(parameters));
+}
+
+double cuda_sgemm_host_memory(const Parameters& parameters)
+{
+    return cublas_gemm_host_memory<float, float>(parameters);
+}
+
+double cuda_sgemm_device_memory(const Parameters& parameters)
+{
+    return cublas_gemm_device_memory<float, float>(parameters);
+}
+
+} // namespace fathom::probes
