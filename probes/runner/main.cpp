@@ -1,4 +1,5 @@
 #include "core/base/file.hpp"
+#include "probes/operators/cuda_library.hpp"
 #include "probes/operators/registry.hpp"
 #include "probes/runner/host_facts.hpp"
 #include "probes/runner/list_operators.hpp"
@@ -34,7 +35,9 @@ constexpr const char* kFooter = R"(Exit codes:
   128+n  ended by signal n (SIGTERM, SIGINT)
 Environment:
   FATHOM_CORES   threads to use (default: the affinity mask; never more than that)
+  FATHOM_FETCH_URL   the data site that network_fetch fetches from; FATHOM_FETCH_CA_FILE: who signed its certificate
   FATHOM_UNITS   compute units that this run stands for (default 1)
+  FATHOM_RESOURCE_TYPE   what to measure, when --resource-type is not given
   FATHOM_OPERATOR_KEYS   file of trusted public keys, when --operator-keys is not given
   OPENBLAS_NUM_THREADS, OMP_NUM_THREADS, OPENBLAS_CORETYPE   as the libraries define them
 A task: {"name": "t", "operators": [{"id": "dgemm", "parameters": {"m": 512}}], "repeats": 7})";
@@ -42,6 +45,7 @@ A task: {"name": "t", "operators": [{"id": "dgemm", "parameters": {"m": 512}}], 
 struct Arguments {
     std::string task;
     std::string output = "table";
+    std::string resource_type;
     bool list = false;
     bool check_sandbox = false;
     bool is_unsigned = false;
@@ -80,6 +84,18 @@ int print_line(const std::string& line)
     if (std::fputs((line + "\n").c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return kDone;
     std::perror("fathom-probe: cannot write the result");
     return kFailed;
+}
+
+/// By the option, else by the environment, else the processors.
+Result<void> choose_resource_type(const Arguments& arguments)
+{
+    std::string text = arguments.resource_type;
+    const char* const set = std::getenv("FATHOM_RESOURCE_TYPE");
+    if (text.empty() && set != nullptr) text = set;
+    if (text.empty()) return {};
+    const Result<ResourceType> type = parse_resource_type(text);
+    if (!type) return type.error();
+    return use_resource_type(*type);
 }
 
 int list(const Arguments& arguments)
@@ -129,10 +145,12 @@ Result<RunConditions> conditions(SteadyTime start)
     if (!cores) return cores.error();
     const Result<std::int64_t> units = unit_count();
     if (!units) return units.error();
+    const CudaDevice* const device = used_cuda_device();
     return RunConditions{.process_start = start,
                          .cores = *cores,
                          .unit_count = *units,
                          .usable_memory_bytes = usable_memory_bytes(),
+                         .usable_device_memory_bytes = device != nullptr ? device->free_memory_bytes : 0,
                          .progress = nullptr,
                          .uploads = {}};
 }
@@ -145,7 +163,7 @@ void warn(const ProbeResult& result)
                        operator_key(item.id, item.parameters), item.error, item.tolerance);
     }
     const BlasCore core = blas_core();
-    if (!core.better.empty())
+    if (used_resource_type() == ResourceType::kCpu && !core.better.empty())
         fmt::print(stderr, "fathom-probe: OpenBLAS took this processor for {}; OPENBLAS_CORETYPE={} fits it better\n",
                    core.used, core.better);
 }
@@ -210,11 +228,20 @@ int run_program(int argc, const char* const* argv, SteadyTime start)
         ->check(CLI::IsMember({"table", "json"}))
         ->needs(list_flag);
     task->excludes(list_flag);
+    app.add_option("--resource-type", arguments.resource_type,
+                   "Measure the processors (cpu) or the first CUDA device (cuda); default: FATHOM_RESOURCE_TYPE or cpu")
+        ->type_name("TYPE");
     add_upload_options(app, arguments, task);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         return app.exit(e, std::cout, std::cerr) == 0 ? kDone : kWrongInput;
+    }
+    const Result<void> chosen = choose_resource_type(arguments);
+    if (!chosen) {
+        const int exit_code = fail(chosen.error());
+        // What cannot be measured here is a fact about this place, too: none.
+        return arguments.list && chosen.error().code == Errc::kUnavailable ? list(arguments) : exit_code;
     }
     if (arguments.list) return list(arguments);
     if (arguments.check_sandbox) return check_sandbox();

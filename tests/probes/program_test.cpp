@@ -16,7 +16,9 @@
 namespace fathom {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kSmallTask = R"({"name": "small", "repeats": 3, "min_sample_s": 0.002, "operators": [
     {"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count": 2},
@@ -179,6 +181,56 @@ TEST_F(ProbeProgram, ListsItsOperators)
     ASSERT_GE(parsed->at("operators").size(), 6U);
     for (const Json& manifest : parsed->at("operators"))
         EXPECT_TRUE(parse_operator_manifest(manifest));
+    EXPECT_EQ(parsed->at("openblas_core"), result_of(run_task(kSmallTask))->host.at("openblas_core"));
+}
+
+std::vector<std::string> ids_of(const Json& items)
+{
+    std::vector<std::string> ids;
+    for (const Json& item : items)
+        ids.push_back(item.at("id"));
+    return ids;
+}
+
+/// An agent must not offer what cannot run here.
+TEST_F(ProbeProgram, ListsOperatorsThatCannotRunHereApartWithTheReason)
+{
+    const Json without = parse_json(run({"--list", "--output", "json"}, {"FATHOM_FETCH_URL="}).out).value();
+    const Json with =
+        parse_json(run({"--list", "--output", "json"}, {"FATHOM_FETCH_URL=http://localhost"}).out).value();
+
+    EXPECT_THAT(ids_of(without.at("operators")), Not(Contains("network_fetch")));
+    EXPECT_THAT(ids_of(without.at("unavailable")), Contains("network_fetch"));
+    EXPECT_THAT(without.at("unavailable").dump(), HasSubstr("FATHOM_FETCH_URL is not set"));
+    EXPECT_THAT(ids_of(with.at("operators")), Contains("network_fetch"));
+    EXPECT_THAT(run({"--list"}, {"FATHOM_FETCH_URL="}).out,
+                HasSubstr("network_fetch       not available here: the environment variable FATHOM_FETCH_URL"));
+}
+
+TEST_F(ProbeProgram, FailsWithTheReasonWhenAnOperatorCannotRunHere)
+{
+    const Outcome outcome = run_task(R"({"name": "t", "operators": [{"id": "network_fetch"}]})", {"FATHOM_FETCH_URL="});
+
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("network_fetch(bytes=1048576): the environment variable FATHOM_FETCH_URL"));
+}
+
+/// Operators that fork, write files and run threads of their own, side by side in one process.
+TEST_F(ProbeProgram, RunsOperatorsOfAllKindsTogether)
+{
+    const Outcome outcome = run_task(R"({"name": "all", "repeats": 2, "min_sample_s": 0.002, "operators": [
+        {"id": "stream_triad", "parameters": {"n": 20000}}, {"id": "reduction", "parameters": {"n": 5000}},
+        {"id": "file_write", "parameters": {"bytes": 100000}}, {"id": "file_read", "parameters": {"bytes": 100000}},
+        {"id": "sort", "parameters": {"n": 5000}}, {"id": "random_access", "parameters": {"n": 5000}},
+        {"id": "conjugate_gradient", "parameters": {"edge": 10}}, {"id": "trigonometric", "parameters": {"n": 5000}},
+        {"id": "sgemm", "parameters": {"m": 64, "n": 64, "k": 64}}, {"id": "fft2d", "parameters": {"n": 32}}]})");
+
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Result<ProbeResult> result = result_of(outcome);
+    ASSERT_TRUE(result) << describe(result.error());
+    ASSERT_EQ(result->operators.size(), 10U);
+    for (const OperatorResult& item : result->operators)
+        EXPECT_LE(item.error, item.tolerance) << item.id;
 }
 
 TEST_F(ProbeProgram, HelpsAndRefusesWrongArguments)
