@@ -1,0 +1,228 @@
+#include "core/base/file.hpp"
+#include "probes/operators/manifests.hpp"
+#include "probes/profile/counts_folder.hpp"
+#include "probes/profile/program_check.hpp"
+#include "probes/profile/render_profile.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+namespace fathom::profile {
+namespace {
+
+/// Exit codes of our own; otherwise the exit code is the program's. As env(1) and nohup(1) have them.
+enum ExitCode { kFailed = 125, kNotExecutable = 126, kNotFound = 127 };
+
+constexpr std::size_t kMostOperators = 64; // of a job
+
+constexpr const char* kFooter = R"(
+Examples:
+  fathom-profile -- python3 train.py --epochs 3       a table on standard error, after the program's own output
+  fathom-profile --format job --output-file operators.yaml -- mpirun -np 4 pw.x -in si.in
+  fathom-profile --output json --output-file profile.json -- ./solver
+
+The program's standard streams, signals and exit code are its own. The table goes to standard error; JSON and job
+blocks go to standard output after the program has ended, or to --output-file.
+
+Exit codes:
+  the program's; 128+n when signal n ended it
+  125  the profile could not be made or written; the program may have run
+  126  the program cannot be executed       127  it was not found)";
+
+struct Arguments {
+    std::string format = "table";
+    std::string output;
+    std::string output_file;
+    std::string library;
+    bool has_calibration = true;
+    std::vector<std::string> program;
+};
+
+int fail(const Error& error, int code)
+{
+    fmt::print(stderr, "fathom-profile: {}\n", describe(error));
+    return code;
+}
+
+Result<std::vector<OperatorManifest>> read_library(const std::string& path)
+{
+    if (path.empty()) return probes::operator_manifests();
+    const Result<std::string> text = read_file(path);
+    if (!text) return text.error();
+    const Result<Json> json = parse_json(*text, {.max_bytes = 16UL << 20U});
+    if (!json) return json.error();
+    // As `fathom operator list --output json` prints it, or the bare list.
+    const Json& list = json->is_object() && json->contains("items") ? (*json)["items"] : *json;
+    if (!list.is_array()) return Error{Errc::kInvalid, path + ": a JSON list of manifests is needed"};
+    std::vector<OperatorManifest> manifests;
+    for (const Json& one : list) {
+        const Result<OperatorManifest> manifest = parse_operator_manifest(one);
+        if (!manifest) return manifest.error();
+        manifests.push_back(*manifest);
+    }
+    return manifests;
+}
+
+/// A run of the program with all that is known of it.
+class Run {
+  public:
+    Run(const Arguments& arguments, std::vector<OperatorManifest> library, CountsFolder folder)
+        : arguments_(arguments), library_(std::move(library)), folder_(std::move(folder))
+    {
+        // The file may be named relative to a folder that the program leaves; we stay where we are.
+        std::error_code ignored;
+        if (!arguments.output_file.empty())
+            output_file_ = std::filesystem::absolute(arguments.output_file, ignored).string();
+    }
+
+    int perform(const ProgramFacts& facts)
+    {
+        std::vector<std::string> environment;
+        if (const Result<void> prepared = prepare(facts, environment); !prepared)
+            return fail(prepared.error(), kFailed);
+        const WhileRunning meanwhile{.started = [this](pid_t child) { start(child); },
+                                     .tick = [this] { return tick(); },
+                                     .asked_to_end = [this] { write_so_far(); }};
+        const Result<ProgramEnd> end = run_program(facts.path, arguments_.program, environment, meanwhile);
+        if (!end) return fail(end.error(), end.error().code == Errc::kNotFound ? kNotFound : kNotExecutable);
+        input_.cpu_s = end->cpu_s;
+        take_time();
+        const int code = end->signal != 0 ? 128 + end->signal : end->exit_code;
+        if (sampler_->outside().running_s > 0.05) input_.bandwidth_bytes_per_s = measure_bandwidth();
+        const Result<void> reported = report();
+        return reported ? code : fail(reported.error(), kFailed);
+    }
+
+  private:
+    Result<void> prepare(const ProgramFacts& facts, std::vector<std::string>& environment)
+    {
+        const Result<std::string> interposer = find_interposer();
+        if (!interposer) return interposer.error();
+        environment = folder_.environment(*interposer);
+        if (facts.not_counted.empty()) return {};
+        const std::string note = facts.path + ": operators cannot be counted: " + facts.not_counted;
+        fmt::print(stderr,
+                   "fathom-profile: {}\n  what is still measured: wall and processor time, computing, "
+                   "I/O and waiting\n",
+                   note);
+        input_.notes.push_back(note);
+        return {};
+    }
+
+    void start(pid_t child)
+    {
+        sampler_ = std::make_unique<Sampler>(folder_.counts(), child);
+        begin_ = std::chrono::steady_clock::now();
+        input_.begin_ticks = now_ticks();
+    }
+
+    std::chrono::milliseconds tick()
+    {
+        sampler_->look();
+        return sampler_->interval();
+    }
+
+    void take_time()
+    {
+        input_.counts = &folder_.counts();
+        input_.sampler = sampler_.get();
+        input_.end_ticks = now_ticks();
+        input_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    }
+
+    /// Asked to end: whoever asks may not wait for the rest. It is written again when the program has ended.
+    void write_so_far()
+    {
+        if (output_file_.empty()) return;
+        ProfileInput kept = input_;
+        take_time();
+        input_.cpu_s = sampler_->tree().cpu_s();
+        input_.notes.push_back("the program was asked to end: this is what was known then");
+        Profile profile = build_profile(input_, library_);
+        limit_operators(profile.operators, library_, kMostOperators, profile.notes);
+        if (const Result<void> written = write_file(output_file_, text_of(profile)); !written)
+            fail(written.error(), kFailed);
+        input_ = std::move(kept);
+    }
+
+    Result<void> report()
+    {
+        Profile profile = build_profile(input_, library_);
+        constexpr std::size_t kStandIns = 4; // that the remainder may need
+        limit_operators(profile.operators, library_, kMostOperators - kStandIns, profile.notes);
+        if (!arguments_.has_calibration) {
+            profile.notes.emplace_back("the remainder has no operators that stand for it (--no-calibration)");
+        } else if (arguments_.format != "table") {
+            if (const Result<void> added = add_remainder_operators(profile, library_); !added)
+                profile.notes.push_back("the remainder has no operators that stand for it: " + added.error().detail);
+        }
+        const std::string text = text_of(profile);
+        if (!output_file_.empty()) return write_file(output_file_, text);
+        std::FILE* stream = arguments_.format == "table" ? stderr : stdout;
+        if (std::fputs(text.c_str(), stream) < 0 || std::fflush(stream) != 0)
+            return Error{Errc::kUnavailable, "cannot write the profile to standard output"};
+        return {};
+    }
+
+    std::string text_of(const Profile& profile) const
+    {
+        if (arguments_.format == "json") return profile_json(profile).dump() + "\n";
+        return arguments_.format == "job" ? profile_job(profile) : profile_table(profile);
+    }
+
+    const Arguments& arguments_;
+    std::vector<OperatorManifest> library_;
+    CountsFolder folder_;
+    std::string output_file_;
+    ProfileInput input_;
+    std::unique_ptr<Sampler> sampler_;
+    std::chrono::steady_clock::time_point begin_;
+};
+
+int run(Arguments arguments)
+{
+    if (!arguments.output.empty()) arguments.format = arguments.output;
+    const Result<ProgramFacts> facts = check_program(arguments.program.front());
+    if (!facts) return fail(facts.error(), facts.error().code == Errc::kNotFound ? kNotFound : kNotExecutable);
+    Result<std::vector<OperatorManifest>> library = read_library(arguments.library);
+    if (!library) return fail(library.error(), kFailed);
+    Result<CountsFolder> folder = CountsFolder::make();
+    if (!folder) return fail(folder.error(), kFailed);
+    return Run(arguments, std::move(*library), std::move(*folder)).perform(*facts);
+}
+
+} // namespace
+} // namespace fathom::profile
+
+int main(int argc, char** argv)
+{
+    using namespace fathom; // NOLINT(google-build-using-namespace): main() stands outside
+    profile::Arguments arguments;
+    CLI::App app("Runs a program and counts the operators that it executes: library calls with their sizes and times.",
+                 "fathom-profile");
+    app.footer(profile::kFooter);
+    app.set_version_flag("--version", "fathom-profile " FATHOM_VERSION);
+    app.add_option("--format", arguments.format, "table (for people), job (the operators: block of a job file) or json")
+        ->check(CLI::IsMember({"table", "job", "json"}));
+    app.add_option("--output", arguments.output, "The same as --format")
+        ->check(CLI::IsMember({"table", "job", "json"}));
+    app.add_option("--output-file", arguments.output_file, "Where the profile goes");
+    app.add_option("--library", arguments.library, "Match with the manifests in this JSON file instead of our own");
+    app.add_flag("!--no-calibration", arguments.has_calibration,
+                 "Do not run fathom-probe afterwards to find operators that stand for the remainder");
+    app.add_option("program", arguments.program, "The program and its arguments, after --")->required();
+    app.positionals_at_end();
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : profile::kFailed;
+    }
+    return profile::run(std::move(arguments));
+}

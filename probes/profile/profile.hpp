@@ -1,0 +1,77 @@
+#pragma once
+
+#include "core/decide/match.hpp"
+#include "probes/profile/child_process.hpp"
+#include "probes/profile/routine_work.hpp"
+#include "probes/profile/sampler.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fathom::profile {
+
+/// Time that no operator covers, as shares of the program's thread time.
+struct Remainder {
+    double memory{};
+    double compute{};
+    double io{};
+    double waiting{};
+    std::string method; ///< how memory and compute were told apart; empty: there was nothing to tell
+};
+
+/// One kind of call and what became of it.
+struct ProfileLine {
+    ObservedCalls observed;
+    std::string operator_id; ///< empty: no operator of the library is like it
+    double score{};
+    std::string use; ///< operator_key of the use that stands for it; empty for none
+};
+
+/// What a run of a program turned out to be made of. Shares are of its thread time: the time from start to end,
+/// or, while several of its threads have executed operators, the sum of theirs. They and the remainder sum to 1.
+struct Profile {
+    double wall_s{};
+    double cpu_s{};
+    double thread_s{}; ///< what shares are of
+    std::vector<OperatorUse> operators;
+    std::vector<ProfileLine> lines; ///< exact, by falling share
+    /// How often calls of one line read what another had written.
+    struct Flow {
+        std::size_t from{};
+        std::size_t to{};
+        std::int64_t count{};
+    };
+    std::vector<Flow> flows;
+    Remainder remainder;
+    double coverage{}; ///< share of calls that have an operator
+    double missed{};   ///< share of calls that have none
+    std::vector<std::string> notes;
+};
+
+/// What is known when a program has ended (or so far).
+struct ProfileInput {
+    const Counts* counts{};
+    const Sampler* sampler{};
+    std::uint64_t begin_ticks{};
+    std::uint64_t end_ticks{};
+    double wall_s{};
+    double cpu_s{};
+    double bandwidth_bytes_per_s{}; ///< of one core; 0: not measured
+    std::vector<std::string> notes;
+};
+
+/// Reads the counts, matches them with the library, and sums up.
+Profile build_profile(const ProfileInput& input, const std::vector<OperatorManifest>& library);
+
+/// Joins uses of one operator until at most `most` are left: first those of one size class, then all of one
+/// operator; the work of what is joined is kept. Says in `notes` when it did.
+void limit_operators(std::vector<OperatorUse>& uses, const std::vector<OperatorManifest>& library, std::size_t most,
+                     std::vector<std::string>& notes);
+
+/// Adds operators that stand for the remainder, so that the whole program is represented, by running them for
+/// a moment with the prober beside this program.
+/// @error kUnavailable  it cannot be run; the detail says why.
+Result<void> add_remainder_operators(Profile& profile, const std::vector<OperatorManifest>& library);
+
+} // namespace fathom::profile

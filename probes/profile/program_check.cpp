@@ -1,0 +1,143 @@
+#include "probes/profile/program_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <elf.h>
+#include <fstream>
+#include <string_view>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+namespace fathom::profile {
+namespace {
+
+#if defined(__x86_64__)
+constexpr Elf64_Half kOwnMachine = EM_X86_64;
+#else
+constexpr Elf64_Half kOwnMachine = EM_AARCH64;
+#endif
+
+Error refused(const std::string& path, const std::string& why)
+{
+    return {Errc::kForbidden, path + ": " + why};
+}
+
+/// @error kForbidden, kNotFound  as check_program.
+Result<void> check_file(const std::string& path)
+{
+    struct stat facts = {};
+    if (::stat(path.c_str(), &facts) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR)
+            return Error{Errc::kNotFound, path + ": no such file; check the spelling, or give the whole path"};
+        return refused(path, std::strerror(errno)); // NOLINT(concurrency-mt-unsafe): one thread
+    }
+    if (S_ISDIR(facts.st_mode)) return refused(path, "this is a folder, not a program");
+    if (!S_ISREG(facts.st_mode)) return refused(path, "this is not a program");
+    if (::access(path.c_str(), X_OK) != 0)
+        return refused(path, "not executable for this user; `chmod +x` it, or start it through its interpreter");
+    return {};
+}
+
+Result<std::string> find_in_path(const std::string& name)
+{
+    const char* value = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe): one thread
+    std::string_view rest = value != nullptr ? value : "/usr/local/bin:/usr/bin:/bin";
+    Error error{Errc::kNotFound, name + ": not found in PATH; check the spelling, or give the path of the program"};
+    while (true) {
+        const std::size_t colon = rest.find(':');
+        const std::string folder(rest.substr(0, colon));
+        std::string path = (folder.empty() ? "." : folder) + "/" + name;
+        const Result<void> checked = check_file(path);
+        if (checked) return path;
+        if (checked.error().code == Errc::kForbidden) error = checked.error();
+        if (colon == std::string_view::npos) return error;
+        rest.remove_prefix(colon + 1);
+    }
+}
+
+std::string read_start(const std::string& path, std::size_t bytes)
+{
+    std::ifstream file(path, std::ios::binary);
+    std::string text(bytes, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(bytes));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return text;
+}
+
+/// Whether the kernel starts it with more rights than ours: then the loader ignores what is to be preloaded.
+std::string why_privileged(const std::string& path)
+{
+    struct stat facts = {};
+    if (::stat(path.c_str(), &facts) != 0) return "";
+    const bool changes_user = (facts.st_mode & S_ISUID) != 0 && facts.st_uid != ::geteuid();
+    const bool changes_group = (facts.st_mode & S_ISGID) != 0 && facts.st_gid != ::getegid();
+    if (changes_user || changes_group)
+        return "it is set-user-id or set-group-id, and the system lets nothing be loaded into such programs";
+    std::array<char, 64> capabilities{};
+    if (::getxattr(path.c_str(), "security.capability", capabilities.data(), capabilities.size()) > 0)
+        return "it has file capabilities, and the system lets nothing be loaded into such programs";
+    return "";
+}
+
+std::string why_not_loadable(const std::string& path, const std::string& start)
+{
+    Elf64_Ehdr header{};
+    if (start.size() < sizeof(header)) return "it is not a program in the system's own format";
+    std::memcpy(&header, start.data(), sizeof(header));
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kOwnMachine)
+        return "it is made for another processor architecture than this profiler";
+    std::ifstream file(path, std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(header.e_phoff));
+    for (int i = 0; i < header.e_phnum; ++i) {
+        Elf64_Phdr segment{};
+        file.read(reinterpret_cast<char*>(&segment), sizeof(segment));
+        if (file && segment.p_type == PT_INTERP) return "";
+    }
+    return "it is statically linked, so nothing can be loaded into it; link it dynamically to have its operators "
+           "counted";
+}
+
+/// The interpreter of a script (`#! path`), empty for other files.
+std::string interpreter_of(const std::string& start)
+{
+    if (!start.starts_with("#!")) return "";
+    const std::string_view line = std::string_view(start).substr(2, start.find('\n') - 2);
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return "";
+    const std::size_t last = line.find_first_of(" \t\r", first);
+    return std::string(line.substr(first, last == std::string_view::npos ? last : last - first));
+}
+
+} // namespace
+
+Result<ProgramFacts> check_program(const std::string& name)
+{
+    ProgramFacts facts;
+    if (name.find('/') == std::string::npos) {
+        const Result<std::string> found = find_in_path(name);
+        if (!found) return found.error();
+        facts.path = *found;
+    } else {
+        if (const Result<void> checked = check_file(name); !checked) return checked.error();
+        facts.path = name;
+    }
+    std::string loaded = facts.path;
+    std::string start = read_start(loaded, 4096);
+    if (const std::string interpreter = interpreter_of(start); !interpreter.empty()) {
+        if (const Result<void> checked = check_file(interpreter); !checked)
+            return Error{Errc::kForbidden, facts.path + ": its interpreter is missing: " + checked.error().detail};
+        loaded = interpreter;
+        start = read_start(loaded, 4096);
+    }
+    if (start.empty()) return facts;              // executable but not readable: the kernel will tell
+    if (!start.starts_with(ELFMAG)) return facts; // a script without `#!`: a shell runs it
+    facts.not_counted = why_privileged(loaded);
+    if (facts.not_counted.empty()) facts.not_counted = why_not_loadable(loaded, start);
+    return facts;
+}
+
+} // namespace fathom::profile

@@ -1,0 +1,181 @@
+#include "probes/profile/render_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fathom::profile {
+namespace {
+
+constexpr std::size_t kMostLines = 300;      // of calls in JSON
+constexpr std::size_t kMostTableLines = 30;  // for people
+constexpr double kSmallestTableShare = 5e-4; // lines below are summed up
+
+std::string size_text(const Parameters& parameters)
+{
+    std::string text;
+    for (const auto& [name, value] : parameters)
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+    return text.empty() ? "unknown" : text;
+}
+
+std::string seconds_text(double seconds)
+{
+    if (seconds >= 100) return fmt::format("{:.0f} s", seconds);
+    if (seconds >= 0.1) return fmt::format("{:.2f} s", seconds);
+    if (seconds >= 1e-4) return fmt::format("{:.2f} ms", seconds * 1e3);
+    return fmt::format("{:.2f} µs", seconds * 1e6);
+}
+
+std::string percent(double share)
+{
+    return fmt::format("{:.1f} %", 100 * share);
+}
+
+std::string call_rows(const Profile& profile)
+{
+    std::string text;
+    std::size_t rows = 0;
+    double rest = 0;
+    std::int64_t rest_calls = 0;
+    for (const ProfileLine& line : profile.lines) {
+        const ObservedOperation& operation = line.observed.operation;
+        if (rows >= kMostTableLines || (rows > 0 && operation.share < kSmallestTableShare)) {
+            rest += operation.share;
+            rest_calls += line.observed.calls;
+            continue;
+        }
+        ++rows;
+        text +=
+            fmt::format("{:<24} {:<34} {:>10} {:>11}{} {:>8}  {}\n", operation.symbol, size_text(operation.parameters),
+                        line.observed.calls, seconds_text(line.observed.seconds), line.observed.is_timed ? " " : "~",
+                        percent(operation.share), line.operator_id.empty() ? "none" : line.operator_id);
+    }
+    if (rest_calls > 0)
+        text += fmt::format("{:<24} {:<34} {:>10} {:>11}  {:>8}\n", "others", "", rest_calls,
+                            seconds_text(rest * profile.thread_s), percent(rest));
+    return text;
+}
+
+Json parameters_json(const Parameters& parameters)
+{
+    Json json = Json::object();
+    for (const auto& [name, value] : parameters)
+        json[name] = value;
+    return json;
+}
+
+double rounded(double value)
+{
+    return std::round(value * 1e6) / 1e6;
+}
+
+Json call_json(const ProfileLine& line)
+{
+    const ObservedOperation& operation = line.observed.operation;
+    Json json{{"symbol", operation.symbol},
+              {"parameters", parameters_json(operation.parameters)},
+              {"calls", line.observed.calls},
+              {"seconds", line.observed.seconds},
+              {"share", rounded(operation.share)}};
+    if (!line.operator_id.empty()) json["operator"] = line.operator_id;
+    return json;
+}
+
+/// YAML in the flow style of a job file: names and numbers only, so nothing needs quotes.
+std::string use_text(const OperatorUse& use)
+{
+    std::string parameters;
+    for (const auto& [name, value] : use.parameters)
+        parameters += fmt::format("{}{}: {}", parameters.empty() ? "" : ", ", name, value);
+    std::string text = fmt::format("{{id: {}, parameters: {{{}}}, count: {}", use.id, parameters, use.count);
+    if (use.share) text += fmt::format(", share: {:.6f}", *use.share);
+    if (!use.label.empty()) text += ", label: " + use.label;
+    if (!use.inputs.empty()) text += fmt::format(", inputs: [{}]", fmt::join(use.inputs, ", "));
+    if (!use.remainder.empty()) text += ", remainder: " + use.remainder;
+    return text + "}";
+}
+
+} // namespace
+
+std::string profile_table(const Profile& profile)
+{
+    std::string text =
+        fmt::format("\nfathom profile: {} wall, {} processor time, {} of threads (shares are of these)\n",
+                    seconds_text(profile.wall_s), seconds_text(profile.cpu_s), seconds_text(profile.thread_s));
+    if (profile.lines.empty()) {
+        text += "No calls of operators were seen.\n";
+    } else {
+        text += fmt::format("\n{:<24} {:<34} {:>10} {:>11}  {:>8}  {}\n", "CALL", "SIZE", "COUNT", "TIME", "SHARE",
+                            "OPERATOR");
+        text += call_rows(profile);
+    }
+    text += fmt::format("\noperators {}   calls without an operator {}   remainder {}\n", percent(profile.coverage),
+                        percent(profile.missed), percent(std::max(0.0, 1 - profile.coverage - profile.missed)));
+    const Remainder& rest = profile.remainder;
+    text += fmt::format("  of the remainder: memory-bound {}, compute-bound {}, I/O {}, waiting {}\n",
+                        percent(rest.memory), percent(rest.compute), percent(rest.io), percent(rest.waiting));
+    if (!rest.method.empty()) text += "  told apart by: " + rest.method + "\n";
+    for (const std::string& note : profile.notes)
+        text += "note: " + note + "\n";
+    return text;
+}
+
+std::string profile_job(const Profile& profile)
+{
+    std::string text =
+        fmt::format("# Measured by fathom profile: {:.3f} s, of which {} in these operators, {} in calls "
+                    "without an operator.\n",
+                    profile.wall_s, percent(profile.coverage), percent(profile.missed));
+    for (const std::string& note : profile.notes)
+        text += "# " + note + "\n";
+    if (profile.operators.empty()) return text + "operators: []\n";
+    text += "operators:\n";
+    for (const OperatorUse& use : profile.operators)
+        text += "  - " + use_text(use) + "\n";
+    return text;
+}
+
+Json profile_json(const Profile& profile)
+{
+    Json operators = Json::array();
+    for (const OperatorUse& use : profile.operators) {
+        Json json{{"id", use.id}, {"parameters", parameters_json(use.parameters)}, {"count", use.count}};
+        if (use.share) json["share"] = rounded(*use.share);
+        if (!use.label.empty()) json["label"] = use.label;
+        if (!use.inputs.empty()) json["inputs"] = use.inputs;
+        if (!use.remainder.empty()) json["remainder"] = use.remainder;
+        operators.push_back(std::move(json));
+    }
+    Json observed = Json::array();
+    Json unmatched = Json::array();
+    for (const ProfileLine& line : profile.lines) {
+        if (observed.size() < kMostLines) observed.push_back(call_json(line));
+        if (line.operator_id.empty() && unmatched.size() < kMostLines) unmatched.push_back(call_json(line));
+    }
+    Json flows = Json::array();
+    for (const Profile::Flow& flow : profile.flows) {
+        if (flow.from >= kMostLines || flow.to >= kMostLines || flows.size() >= kMostLines) continue;
+        flows.push_back({{"from", flow.from}, {"to", flow.to}, {"count", flow.count}});
+    }
+    const Remainder& rest = profile.remainder;
+    return {{"operators", std::move(operators)},
+            {"remainder",
+             {{"memory", rounded(rest.memory)},
+              {"compute", rounded(rest.compute)},
+              {"io", rounded(rest.io)},
+              {"waiting", rounded(rest.waiting)},
+              {"method", rest.method}}},
+            {"coverage", rounded(profile.coverage)},
+            {"missed", rounded(profile.missed)},
+            {"wall_s", profile.wall_s},
+            {"cpu_s", profile.cpu_s},
+            {"thread_s", profile.thread_s},
+            {"observed", std::move(observed)},
+            {"observed_kinds", profile.lines.size()},
+            {"unmatched", std::move(unmatched)},
+            {"flows", std::move(flows)},
+            {"notes", profile.notes}};
+}
+
+} // namespace fathom::profile

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "probes/profile/profile.hpp"
+
+#include <string>
+
+namespace fathom::profile {
+
+/// For people: operators with sizes, counts, times and shares; what has no operator; the remainder.
+std::string profile_table(const Profile& profile);
+
+/// The `operators:` block of a job file, with the notes as comments.
+std::string profile_job(const Profile& profile);
+
+/// One JSON object; at most 64 operators and 300 kinds of call are listed.
+Json profile_json(const Profile& profile);
+
+} // namespace fathom::profile

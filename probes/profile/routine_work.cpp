@@ -1,0 +1,403 @@
+#include "probes/profile/routine_work.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+namespace fathom::profile {
+namespace {
+
+/// A call's dimensions by their letters.
+struct Sizes {
+    double m{};
+    double n{};
+    double k{};
+    double r{1};
+};
+
+using Formula = double (*)(const Sizes&);
+
+double smaller(const Sizes& s)
+{
+    return std::min(s.m, s.n);
+}
+double larger(const Sizes& s)
+{
+    return std::max(s.m, s.n);
+}
+double cube(double x)
+{
+    return x * x * x;
+}
+
+/// What a routine computes on real numbers: operations, and numbers read and written.
+struct Routine {
+    std::string_view name;
+    const char* kinds; ///< m matrix, v vector, s scalar
+    Formula operations;
+    Formula numbers;
+};
+
+// The letters of the signature are the parameters' names for the routines whose operators use them; those that no
+// operator names get longer ones (`parameter_names`).
+constexpr Routine kRoutines[] = {
+    {"axpy", "svvv", [](const Sizes& s) { return 2 * s.n; }, [](const Sizes& s) { return 3 * s.n; }},
+    {"copy", "vv", [](const Sizes&) { return 0.0; }, [](const Sizes& s) { return 2 * s.n; }},
+    {"swap", "vv", [](const Sizes&) { return 0.0; }, [](const Sizes& s) { return 4 * s.n; }},
+    {"scal", "svv", [](const Sizes& s) { return s.n; }, [](const Sizes& s) { return 2 * s.n; }},
+    {"dot", "vvs", [](const Sizes& s) { return 2 * s.n; }, [](const Sizes& s) { return 2 * s.n; }},
+    {"nrm2", "vs", [](const Sizes& s) { return 2 * s.n; }, [](const Sizes& s) { return s.n; }},
+    {"asum", "vs", [](const Sizes& s) { return s.n; }, [](const Sizes& s) { return s.n; }},
+    {"amax", "vs", [](const Sizes& s) { return s.n; }, [](const Sizes& s) { return s.n; }},
+    {"rot", "vvvv", [](const Sizes& s) { return 6 * s.n; }, [](const Sizes& s) { return 4 * s.n; }},
+    {"gemv", "mvv", [](const Sizes& s) { return 2 * s.m * s.n; }, [](const Sizes& s) { return s.m * s.n + s.m + s.n; }},
+    {"gbmv", "mvv", [](const Sizes& s) { return 2 * smaller(s); }, [](const Sizes& s) { return 3 * smaller(s); }},
+    {"symv", "mvv", [](const Sizes& s) { return 2 * s.n * s.n; }, [](const Sizes& s) { return s.n * s.n / 2; }},
+    {"hemv", "mvv", [](const Sizes& s) { return 2 * s.n * s.n; }, [](const Sizes& s) { return s.n * s.n / 2; }},
+    {"spmv", "mvv", [](const Sizes& s) { return 2 * s.n * s.n; }, [](const Sizes& s) { return s.n * s.n / 2; }},
+    {"hpmv", "mvv", [](const Sizes& s) { return 2 * s.n * s.n; }, [](const Sizes& s) { return s.n * s.n / 2; }},
+    {"trmv", "mvv", [](const Sizes& s) { return s.n * s.n; }, [](const Sizes& s) { return s.n * s.n / 2; }},
+    {"trsv", "mvv", [](const Sizes& s) { return s.n * s.n; }, [](const Sizes& s) { return s.n * s.n / 2; }},
+    {"ger", "vvm", [](const Sizes& s) { return 2 * s.m * s.n; }, [](const Sizes& s) { return 2 * s.m * s.n; }},
+    {"geru", "vvm", [](const Sizes& s) { return 2 * s.m * s.n; }, [](const Sizes& s) { return 2 * s.m * s.n; }},
+    {"gerc", "vvm", [](const Sizes& s) { return 2 * s.m * s.n; }, [](const Sizes& s) { return 2 * s.m * s.n; }},
+    {"syr", "vm", [](const Sizes& s) { return s.n * s.n; }, [](const Sizes& s) { return s.n * s.n; }},
+    {"her", "vm", [](const Sizes& s) { return s.n * s.n; }, [](const Sizes& s) { return s.n * s.n; }},
+    {"syr2", "vvm", [](const Sizes& s) { return 2 * s.n * s.n; }, [](const Sizes& s) { return s.n * s.n; }},
+    {"her2", "vvm", [](const Sizes& s) { return 2 * s.n * s.n; }, [](const Sizes& s) { return s.n * s.n; }},
+    {"gemm", "mmm", [](const Sizes& s) { return 2 * s.m * s.n * s.k; },
+     [](const Sizes& s) { return s.m * s.k + s.k * s.n + s.m * s.n; }},
+    {"gemm3m", "mmm", [](const Sizes& s) { return 2 * s.m * s.n * s.k; },
+     [](const Sizes& s) { return s.m * s.k + s.k * s.n + s.m * s.n; }},
+    {"gemmt", "mmm", [](const Sizes& s) { return s.n * s.n * s.k; },
+     [](const Sizes& s) { return 2 * s.n * s.k + s.n * s.n / 2; }},
+    {"symm", "mmm", [](const Sizes& s) { return 2 * s.m * s.n * s.k; },
+     [](const Sizes& s) { return s.k * s.k / 2 + 2 * s.m * s.n; }},
+    {"hemm", "mmm", [](const Sizes& s) { return 2 * s.m * s.n * s.k; },
+     [](const Sizes& s) { return s.k * s.k / 2 + 2 * s.m * s.n; }},
+    {"syrk", "mmm", [](const Sizes& s) { return s.n * s.n * s.k; },
+     [](const Sizes& s) { return s.n * s.k + s.n * s.n / 2; }},
+    {"herk", "mmm", [](const Sizes& s) { return s.n * s.n * s.k; },
+     [](const Sizes& s) { return s.n * s.k + s.n * s.n / 2; }},
+    {"syr2k", "mmm", [](const Sizes& s) { return 2 * s.n * s.n * s.k; },
+     [](const Sizes& s) { return 2 * s.n * s.k + s.n * s.n / 2; }},
+    {"her2k", "mmm", [](const Sizes& s) { return 2 * s.n * s.n * s.k; },
+     [](const Sizes& s) { return 2 * s.n * s.k + s.n * s.n / 2; }},
+    {"trmm", "mmm", [](const Sizes& s) { return s.m * s.n * s.k; },
+     [](const Sizes& s) { return s.k * s.k / 2 + 2 * s.m * s.n; }},
+    {"trsm", "mmm", [](const Sizes& s) { return s.m * s.n * s.k; },
+     [](const Sizes& s) { return s.k * s.k / 2 + 2 * s.m * s.n; }},
+    {"gesv", "mmm", [](const Sizes& s) { return 2 * cube(s.n) / 3 + 2 * s.n * s.n * s.r; },
+     [](const Sizes& s) { return 2 * s.n * s.n + 2 * s.n * s.r; }},
+    {"getrf", "mmm",
+     [](const Sizes& s) {
+         const double k = smaller(s);
+         return 2 * s.m * s.n * k - (s.m + s.n) * k * k + 2 * cube(k) / 3;
+     },
+     [](const Sizes& s) { return 2 * s.m * s.n; }},
+    {"getrs", "mmm", [](const Sizes& s) { return 2 * s.n * s.n * s.r; },
+     [](const Sizes& s) { return s.n * s.n + 2 * s.n * s.r; }},
+    {"getri", "mmm", [](const Sizes& s) { return 4 * cube(s.n) / 3; }, [](const Sizes& s) { return 2 * s.n * s.n; }},
+    {"potrf", "mmm", [](const Sizes& s) { return cube(s.n) / 3; }, [](const Sizes& s) { return s.n * s.n; }},
+    {"potrs", "mmm", [](const Sizes& s) { return 2 * s.n * s.n * s.r; },
+     [](const Sizes& s) { return s.n * s.n + 2 * s.n * s.r; }},
+    {"potri", "mmm", [](const Sizes& s) { return 2 * cube(s.n) / 3; }, [](const Sizes& s) { return s.n * s.n; }},
+    {"posv", "mmm", [](const Sizes& s) { return cube(s.n) / 3 + 2 * s.n * s.n * s.r; },
+     [](const Sizes& s) { return s.n * s.n + 2 * s.n * s.r; }},
+    {"sysv", "mmm", [](const Sizes& s) { return cube(s.n) / 3 + 2 * s.n * s.n * s.r; },
+     [](const Sizes& s) { return s.n * s.n + 2 * s.n * s.r; }},
+    {"hesv", "mmm", [](const Sizes& s) { return cube(s.n) / 3 + 2 * s.n * s.n * s.r; },
+     [](const Sizes& s) { return s.n * s.n + 2 * s.n * s.r; }},
+    {"sytrf", "mmm", [](const Sizes& s) { return cube(s.n) / 3; }, [](const Sizes& s) { return s.n * s.n; }},
+    {"hetrf", "mmm", [](const Sizes& s) { return cube(s.n) / 3; }, [](const Sizes& s) { return s.n * s.n; }},
+    {"trtri", "mmm", [](const Sizes& s) { return cube(s.n) / 3; }, [](const Sizes& s) { return s.n * s.n; }},
+    {"trtrs", "mmm", [](const Sizes& s) { return s.n * s.n * s.r; },
+     [](const Sizes& s) { return s.n * s.n / 2 + 2 * s.n * s.r; }},
+    {"gtsv", "vvv", [](const Sizes& s) { return 8 * s.n * s.r; },
+     [](const Sizes& s) { return 3 * s.n + 2 * s.n * s.r; }},
+    {"gels", "mmm",
+     [](const Sizes& s) {
+         const double k = smaller(s);
+         return 2 * k * k * (larger(s) - k / 3) + 4 * s.m * s.n * s.r;
+     },
+     [](const Sizes& s) { return 2 * s.m * s.n + larger(s) * s.r; }},
+    {"geqrf", "mmm",
+     [](const Sizes& s) {
+         const double k = smaller(s);
+         return 2 * k * k * (larger(s) - k / 3);
+     },
+     [](const Sizes& s) { return 2 * s.m * s.n; }},
+    {"orgqr", "mmm",
+     [](const Sizes& s) { return 4 * s.m * s.n * s.k - 2 * (s.m + s.n) * s.k * s.k + 4 * cube(s.k) / 3; },
+     [](const Sizes& s) { return 2 * s.m * s.n; }},
+    {"ormqr", "mmm", [](const Sizes& s) { return 4 * s.m * s.n * s.k - 2 * s.n * s.k * s.k; },
+     [](const Sizes& s) { return s.m * s.k + 2 * s.m * s.n; }},
+    {"gesvd", "mmm", [](const Sizes& s) { return 4 * larger(s) * smaller(s) * smaller(s) + 8 * cube(smaller(s)); },
+     [](const Sizes& s) { return s.m * s.n + s.m * s.m + s.n * s.n; }},
+    {"gebrd", "mmm", [](const Sizes& s) { return 4 * larger(s) * smaller(s) * smaller(s) - 4 * cube(smaller(s)) / 3; },
+     [](const Sizes& s) { return 2 * s.m * s.n; }},
+    {"geev", "mmm", [](const Sizes& s) { return 25 * cube(s.n); }, [](const Sizes& s) { return 3 * s.n * s.n; }},
+    {"ggev", "mmm", [](const Sizes& s) { return 66 * cube(s.n); }, [](const Sizes& s) { return 4 * s.n * s.n; }},
+    {"gehrd", "mmm", [](const Sizes& s) { return 10 * cube(s.n) / 3; }, [](const Sizes& s) { return 2 * s.n * s.n; }},
+    {"syev", "mmm", [](const Sizes& s) { return 9 * cube(s.n); }, [](const Sizes& s) { return 2 * s.n * s.n; }},
+    {"syevd", "mmm", [](const Sizes& s) { return 4 * cube(s.n); }, [](const Sizes& s) { return 2 * s.n * s.n; }},
+    {"sygv", "mmm", [](const Sizes& s) { return 11 * cube(s.n); }, [](const Sizes& s) { return 4 * s.n * s.n; }},
+    {"sytrd", "mmm", [](const Sizes& s) { return 4 * cube(s.n) / 3; }, [](const Sizes& s) { return s.n * s.n; }},
+    {"steqr", "mmm", [](const Sizes& s) { return 6 * cube(s.n); }, [](const Sizes& s) { return 2 * s.n * s.n; }},
+    {"vector_math", "vv", [](const Sizes& s) { return 20 * s.n; }, [](const Sizes& s) { return 2 * s.n; }},
+};
+
+/// Routines that do the same work as another.
+constexpr std::pair<std::string_view, std::string_view> kSameWork[] = {
+    {"gelsd", "gesvd"}, {"gelss", "gesvd"}, {"gelsy", "gels"},  {"gelqf", "geqrf"}, {"geqp3", "geqrf"},
+    {"ungqr", "orgqr"}, {"unmqr", "ormqr"}, {"gesdd", "gesvd"}, {"gees", "geev"},   {"heev", "syev"},
+    {"heevd", "syevd"}, {"syevr", "syevd"}, {"heevr", "syevd"}, {"syevx", "syevd"}, {"heevx", "syevd"},
+    {"hegv", "sygv"},   {"sygvd", "sygv"},  {"hegvd", "sygv"},  {"sygvx", "sygv"},  {"hegvx", "sygv"},
+    {"hetrd", "sytrd"},
+};
+
+const Routine* find_routine(std::string_view name)
+{
+    for (const auto& [routine, same] : kSameWork) {
+        if (routine == name) name = same;
+    }
+    const auto* found = std::find_if(std::begin(kRoutines), std::end(kRoutines),
+                                     [&](const Routine& routine) { return routine.name == name; });
+    return found == std::end(kRoutines) ? nullptr : found;
+}
+
+struct Element {
+    const char* name; ///< in argument kinds
+    double bytes;
+    double operations; ///< real operations of a multiplication and an addition, halved
+};
+
+/// A complex matrix is a matrix of real numbers to whom looks for an operator that does such work: products of
+/// complex numbers are four of real ones.
+Element element_of(char letter)
+{
+    switch (letter) {
+    case 's':
+        return {"fp32", 4, 1};
+    case 'c':
+        return {"fp32", 8, 4};
+    case 'z':
+        return {"fp64", 16, 4};
+    case 'l':
+        return {"fp128", 16, 1};
+    case 'b':
+        return {"bf16", 2, 1};
+    case 'h':
+        return {"fp16", 2, 1};
+    case 'i':
+        return {"int8", 1, 1};
+    default:
+        return {"fp64", 8, 1};
+    }
+}
+
+/// CUDA's cudaDataType_t as BLAS letters.
+char element_of_cuda(std::int64_t type)
+{
+    switch (type) {
+    case 0:
+        return 's';
+    case 2:
+        return 'h';
+    case 14:
+        return 'b';
+    case 3:
+        return 'i';
+    case 4:
+        return 'c';
+    case 5:
+        return 'z';
+    default:
+        return 'd';
+    }
+}
+
+std::vector<std::string> kinds_of(const char* letters, char element)
+{
+    std::vector<std::string> kinds;
+    for (const char* letter = letters; *letter != '\0'; ++letter) {
+        const bool is_last = letter[1] == '\0';
+        // Half-precision products are accumulated and kept in single precision.
+        const bool is_wide = is_last && (element == 'b' || element == 'h');
+        const std::string type = is_wide ? "fp32" : element_of(element).name;
+        kinds.push_back((*letter == 'm' ? "matrix_" : *letter == 'v' ? "vector_" : "scalar_") + type);
+    }
+    return kinds;
+}
+
+ObservedOperation describe_call(const SymbolInfo& symbol, std::span<const std::int64_t> dimensions,
+                                std::int64_t& executions)
+{
+    ObservedOperation operation;
+    operation.symbol = symbol.name;
+    operation.category = "hpc";
+    std::map<char, std::int64_t> values;
+    std::size_t at = 0;
+    bool has_side = false;
+    for (const char* letter = symbol.signature; *letter != '\0'; ++letter) {
+        if (std::string_view("mnkrbe").find(*letter) != std::string_view::npos) values[*letter] = dimensions[at++];
+        has_side = has_side || *letter == 's';
+    }
+    if (has_side) values['k'] = dimensions[at];
+    char element = symbol.element;
+    if (element == 'e') element = element_of_cuda(values['e']);
+    if (values.contains('b')) executions = std::max<std::int64_t>(1, values['b']);
+    const Routine* routine = find_routine(symbol.routine);
+    if (routine == nullptr) return operation;
+    const auto size = [&](char letter, double otherwise) {
+        return values.contains(letter) ? static_cast<double>(std::max<std::int64_t>(0, values[letter])) : otherwise;
+    };
+    const Sizes sizes{size('m', 0), size('n', 0), size('k', 0), size('r', 1)};
+    const Element traits = element_of(element);
+    operation.operations = traits.operations * routine->operations(sizes);
+    operation.bytes = traits.bytes * routine->numbers(sizes);
+    operation.argument_kinds = kinds_of(routine->kinds, element);
+    if (routine->name == "vector_math") operation.argument_kinds.assign(2, std::string("array_") + traits.name);
+    // The names that operators use mean what they mean there; other routines' sizes get names of their own.
+    const std::string_view name = routine->name;
+    const bool has_operator = name == "gemm" || name == "axpy" || name == "vector_math";
+    for (const auto& [letter, value] : values) {
+        if (letter == 'b' || letter == 'e') continue;
+        const std::string plain(1, letter);
+        const char* own = letter == 'm' ? "rows_of_matrix" : letter == 'n' ? "order" : letter == 'k' ? "inner" : "rhs";
+        operation.parameters[has_operator ? plain : own] = value;
+    }
+    return operation;
+}
+
+/// The library prefix and rank, as operators name it: "fftw_execute/3d".
+std::string fft_symbol(const SymbolInfo& symbol, std::int64_t rank)
+{
+    const std::string suffix = rank == 0 ? "" : "/" + std::to_string(rank) + "d";
+    if (symbol.action == Action::kCufftExecute) return symbol.name + suffix;
+    const char* prefix = symbol.element == 's' ? "fftwf" : symbol.element == 'l' ? "fftwl" : "fftw";
+    return std::string(prefix) + "_execute" + suffix;
+}
+
+ObservedOperation describe_fft(const SymbolInfo& symbol, std::span<const std::int64_t> dimensions,
+                               std::int64_t& executions)
+{
+    ObservedOperation operation;
+    const std::int64_t rank = dimensions[dimension::kRank];
+    operation.symbol = fft_symbol(symbol, rank);
+    operation.category = "hpc";
+    if (rank == 0) return operation;
+    executions = std::max<std::int64_t>(1, dimensions[dimension::kBatch]);
+    double points = 1;
+    bool is_cube = true;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rank); ++i) {
+        points *= static_cast<double>(std::max<std::int64_t>(1, dimensions[dimension::kEdge + i]));
+        is_cube = is_cube && dimensions[dimension::kEdge + i] == dimensions[dimension::kEdge];
+    }
+    const bool is_complex = dimensions[dimension::kTransform] == 'c';
+    const double bytes = symbol.element == 's' ? 8 : symbol.element == 'l' ? 32 : 16;
+    const double half = is_complex ? 1 : 0.5; // real data have half the numbers, and half the work
+    operation.operations = half * 5 * points * std::log2(std::max(2.0, points));
+    operation.bytes = half * 2 * bytes * points;
+    const std::string type = symbol.element == 's' ? "fp32" : "fp64";
+    operation.argument_kinds.assign(2, "grid" + std::to_string(rank) + "d_complex_" + type);
+    if (is_cube && is_complex && type == "fp64") {
+        operation.parameters["n"] = dimensions[dimension::kEdge];
+        return operation;
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rank); ++i)
+        operation.parameters["n" + std::to_string(i)] = dimensions[dimension::kEdge + i];
+    return operation;
+}
+
+ObservedOperation describe_sparse(const SymbolInfo& symbol, std::span<const std::int64_t> dimensions)
+{
+    ObservedOperation operation;
+    operation.symbol = symbol.name;
+    operation.category = "hpc";
+    const double rows = static_cast<double>(dimensions[dimension::kRows]);
+    const double nonzeros = static_cast<double>(dimensions[dimension::kNonzeros]);
+    const Element traits = element_of(symbol.element);
+    const std::string type = traits.name;
+    operation.argument_kinds = {"sparse_csr_" + type, "vector_" + type, "vector_" + type};
+    if (nonzeros <= 0) return operation;
+    operation.parameters["matrix_rows"] = dimensions[dimension::kRows];
+    operation.parameters["nonzeros"] = dimensions[dimension::kNonzeros];
+    const double vectors = static_cast<double>(std::max<std::int64_t>(1, dimensions[dimension::kVectors]));
+    operation.operations = 2 * traits.operations * nonzeros * vectors;
+    operation.bytes = nonzeros * (traits.bytes + 4) + rows * (4 + 2 * traits.bytes * vectors);
+    const std::string_view routine = symbol.routine;
+    // What a factorization fills in is not known from outside.
+    if (routine == "sparse_lu" || routine == "sparse_cholesky") operation.operations = operation.bytes = 0;
+    return operation;
+}
+
+std::string tensor_type(std::int64_t data_type)
+{
+    return data_type == 1 ? "fp16" : data_type == 2 ? "bf16" : data_type == 3 ? "fp32" : "int8";
+}
+
+ObservedOperation describe_tensors(const SymbolInfo& symbol, std::span<const std::int64_t> dimensions)
+{
+    ObservedOperation operation;
+    operation.symbol = symbol.name;
+    operation.category = "ai";
+    const std::int64_t kind = dimensions[dimension::kPrimitive];
+    const bool is_dnnl = symbol.action == Action::kDnnlExecute;
+    const std::string type = tensor_type(dimensions[dimension::kDataType]);
+    const auto value = [&](std::size_t i) { return dimensions[dimension::kTensor + i]; };
+    const auto number = [&](std::size_t i) { return static_cast<double>(value(i)); };
+    if (kind == primitive::kConvolution) {
+        if (is_dnnl) operation.symbol = "dnnl_convolution";
+        operation.argument_kinds.assign(3, "tensor_" + type);
+        constexpr const char* kNames[] = {"batch", "channels_in", "channels_out", "height", "width", "kernel"};
+        for (std::size_t i = 0; i < std::size(kNames); ++i)
+            operation.parameters[kNames[i]] = value(i);
+        operation.operations = 2 * number(0) * number(1) * number(2) * number(3) * number(4) * number(5) * number(5);
+        operation.bytes = 4 * (number(0) * number(3) * number(4) * (number(1) + number(2)) +
+                               number(1) * number(2) * number(5) * number(5));
+    } else if (kind == primitive::kMatmul || kind == primitive::kInnerProduct) {
+        const bool is_matmul = kind == primitive::kMatmul;
+        // In single precision it is the product that every library has.
+        operation.symbol = type == "fp32" ? "dnnl_sgemm" : (is_matmul ? "dnnl_matmul/" : "dnnl_inner_product/") + type;
+        operation.argument_kinds = {"matrix_" + type, "matrix_" + type, "matrix_fp32"};
+        operation.parameters = {{"m", value(0)}, {"n", value(1)}, {"k", value(2)}};
+        operation.operations = 2 * number(0) * number(1) * number(2);
+        const double bytes = type == "fp32" ? 4 : 2;
+        operation.bytes = bytes * (number(0) * number(2) + number(2) * number(1)) + 4 * number(0) * number(1);
+    } else {
+        operation.symbol += "/" + std::to_string(value(0)); // oneDNN's number of the primitive: reorder, pooling, …
+    }
+    return operation;
+}
+
+} // namespace
+
+ObservedOperation describe_calls(const SymbolInfo& symbol, std::span<const std::int64_t> dimensions,
+                                 std::int64_t& executions_a_call)
+{
+    executions_a_call = 1;
+    switch (symbol.action) {
+    case Action::kFftwExecute:
+    case Action::kCufftExecute:
+        return describe_fft(symbol, dimensions, executions_a_call);
+    case Action::kSparse:
+        return describe_sparse(symbol, dimensions);
+    case Action::kDnnlExecute:
+    case Action::kCudnnConvolution:
+        return describe_tensors(symbol, dimensions);
+    case Action::kCall:
+        return describe_call(symbol, dimensions, executions_a_call);
+    case Action::kForget:
+    case Action::kForgetNumber:
+    case Action::kFftwPlan:
+    case Action::kCufftPlan:
+    case Action::kSparseCreate:
+    case Action::kCudnnDescriptor:
+        break;
+    }
+    return {};
+}
+
+} // namespace fathom::profile
