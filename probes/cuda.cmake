@@ -92,4 +92,5 @@ target_compile_options(fathom_operators_cuda PRIVATE
   -Xcompiler=-Wall,-Wextra,-Wshadow,-Wconversion,-Wnon-virtual-dtor,-Woverloaded-virtual,-Werror,-fstack-protector-strong)
 target_link_libraries(fathom_operators_cuda PRIVATE
   CUDA::cudart_static CUDA::cublas CUDA::cufft CUDA::cusparse ${FATHOM_CUDNN})
+add_dependencies(fathom-probe fathom_operators_cuda)
 target_link_options(fathom_operators_cuda PRIVATE $<TARGET_PROPERTY:fathom_options,INTERFACE_LINK_OPTIONS> -Wl,-z,defs)

@@ -1,5 +1,6 @@
 #include "probes/operators/registry.hpp"
 
+#include "probes/operators/cuda_operators.hpp"
 #include "probes/operators/implementations.hpp"
 #include "probes/operators/manifests.hpp"
 
@@ -52,9 +53,24 @@ std::vector<RegisteredOperator> register_operators()
             std::find_if(kImplementations.begin(), kImplementations.end(),
                          [&](const Implementation& implementation) { return implementation.id == manifest.id; });
         FATHOM_ASSERT(found != kImplementations.end());
-        operators.push_back({std::move(manifest), found->make, found->memory, found->available});
+        operators.push_back({.manifest = std::move(manifest),
+                             .make = found->make,
+                             .memory = found->memory,
+                             .available = found->available});
     }
     return operators;
+}
+
+/// What use_resource_type has chosen.
+struct Used {
+    ResourceType type = ResourceType::kCpu;
+    CudaOperators cuda;
+};
+
+Used& used()
+{
+    static Used used;
+    return used;
 }
 
 /// The smaller of `threads` and what the environment asks for, if it asks for a number.
@@ -68,8 +84,44 @@ int limited_by(const char* variable, int threads)
 
 } // namespace
 
+Result<ResourceType> parse_resource_type(std::string_view text)
+{
+    for (const ResourceType type : {ResourceType::kCpu, ResourceType::kCuda}) {
+        if (text == to_string(type)) return type;
+    }
+    return Error{Errc::kInvalid, "there is no resource type \"" + std::string(text) + "\": it is cpu or cuda"};
+}
+
+std::string_view to_string(ResourceType type)
+{
+    return type == ResourceType::kCpu ? "cpu" : "cuda";
+}
+
+Result<void> use_resource_type(ResourceType type)
+{
+    used().type = type;
+    if (type == ResourceType::kCpu) return {};
+    std::error_code ignored;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+    Result<CudaOperators> loaded = load_cuda_operators(program.parent_path());
+    if (!loaded) return loaded.error();
+    used().cuda = std::move(*loaded);
+    return {};
+}
+
+ResourceType used_resource_type()
+{
+    return used().type;
+}
+
+const CudaDevice* used_cuda_device()
+{
+    return used().type == ResourceType::kCuda ? &used().cuda.device : nullptr;
+}
+
 const std::vector<RegisteredOperator>& registered_operators()
 {
+    if (used().type == ResourceType::kCuda) return used().cuda.operators;
     static const std::vector<RegisteredOperator> operators = register_operators();
     return operators;
 }

@@ -10,6 +10,8 @@
 
 namespace fathom::probes {
 
+struct CudaDevice; // cuda_library.hpp
+
 /// An operator that a task may use: its manifest and how to make it.
 struct RegisteredOperator {
     OperatorManifest manifest;
@@ -19,9 +21,30 @@ struct RegisteredOperator {
     /// preparation says so.
     /// @error kUnavailable  why not, and what would change that.
     Result<void> (*available)(){};
+    /// Bytes in the memory of the device; empty for operators that use none.
+    std::function<double(const Parameters& parameters)> device_memory{};
 };
 
-/// All operators of this program, sorted by id. Made at first use; thread-safe.
+/// What a process can measure.
+enum class ResourceType {
+    kCpu,  ///< its processors
+    kCuda, ///< the first CUDA device that it may see
+};
+
+/// @error kInvalid  neither "cpu" nor "cuda".
+Result<ResourceType> parse_resource_type(std::string_view text);
+std::string_view to_string(ResourceType type);
+
+/// Makes the operators below those of a resource type; they are those of kCpu before. Call it before anything else
+/// of this file, at most once; not thread-safe.
+/// @error kUnavailable  its code or its device is missing: there are no operators then.
+Result<void> use_resource_type(ResourceType type);
+ResourceType used_resource_type();
+
+/// The device in use; nullptr on processors.
+const CudaDevice* used_cuda_device();
+
+/// All operators of this program for the resource type in use, sorted by id. Made at first use; thread-safe.
 const std::vector<RegisteredOperator>& registered_operators();
 
 /// nullptr when this program does not have it.

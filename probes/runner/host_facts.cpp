@@ -1,5 +1,6 @@
 #include "probes/runner/host_facts.hpp"
 
+#include "probes/operators/cuda_library.hpp"
 #include "probes/operators/registry.hpp"
 #include "probes/runner/proc_files.hpp"
 #include "probes/runner/resources.hpp"
@@ -57,6 +58,24 @@ double seconds(const timeval& time)
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
+/// The device that is measured, with the version of its kernel driver.
+Json gpu_facts(const CudaDevice& device)
+{
+    Json facts = {{"name", device.name},
+                  {"compute_capability", device.compute_capability},
+                  {"multiprocessors", device.multiprocessors},
+                  {"memory_bytes", device.memory_bytes},
+                  {"memory_free_bytes", device.free_memory_bytes},
+                  {"ecc", device.has_ecc},
+                  {"cuda_runtime", device.runtime_version},
+                  {"cuda_driver", device.driver_version}};
+    if (device.clock_hz > 0) facts["clock_hz"] = device.clock_hz;
+    if (device.memory_clock_hz > 0) facts["memory_clock_hz"] = device.memory_clock_hz;
+    std::istringstream version(proc_text("/sys/module/nvidia/version")); // "580.65.06"
+    if (std::string driver; version >> driver) facts["driver"] = driver;
+    return facts;
+}
+
 } // namespace
 
 HostFacts::HostFacts() : facts_(Json::object()), steal_before_s_(steal_s())
@@ -72,6 +91,7 @@ HostFacts::HostFacts() : facts_(Json::object()), steal_before_s_(steal_s())
     const std::string meminfo = proc_text("/proc/meminfo");
     facts_["memory_bytes"] = leading_number(proc_value(meminfo, "MemTotal")).value_or(0) * 1024;
     facts_["memory_usable_bytes"] = usable_memory_bytes();
+    if (const CudaDevice* const device = used_cuda_device()) facts_["gpu"] = gpu_facts(*device);
     const BlasCore core = blas_core();
     facts_["openblas_core"] = core.used;
     if (!core.better.empty()) facts_["openblas_better_core"] = core.better;

@@ -6,6 +6,19 @@
 
 namespace fathom::probes {
 
+namespace {
+
+/// On the resource type in use.
+std::string library_of(const OperatorManifest& manifest)
+{
+    for (const OperatorImplementation& implementation : manifest.implementations) {
+        if (implementation.resource_type == to_string(used_resource_type())) return implementation.library;
+    }
+    return "";
+}
+
+} // namespace
+
 std::string operators_table()
 {
     std::string text = fmt::format("{:<20}{:<10}{:<10}{:<10}{:<14}{:>10}   {}\n", "OPERATOR", "CATEGORY", "LIBRARY",
@@ -17,8 +30,8 @@ std::string operators_table()
             unavailable += fmt::format("{:<20}not available here: {}\n", manifest.id, available.error().detail);
             continue;
         }
-        std::string left = fmt::format("{:<20}{:<10}{:<10}{:<10}", manifest.id, manifest.category,
-                                       manifest.implementations.front().library, manifest.precision);
+        std::string left = fmt::format("{:<20}{:<10}{:<10}{:<10}", manifest.id, manifest.category, library_of(manifest),
+                                       manifest.precision);
         for (const OperatorParameter& parameter : manifest.parameters) {
             text += fmt::format("{}{:<14}{:>10}   {}..{}\n", left, parameter.name, parameter.default_value,
                                 parameter.min, parameter.max);

@@ -6,8 +6,8 @@
 
 namespace fathom::probes {
 
-/// The operators of this program with their parameters, for people; at the end those that cannot run here,
-/// each with the reason.
+/// The operators of this program for the resource type in use with their parameters, for people; at the end those that
+/// cannot run here, each with the reason.
 std::string operators_table();
 
 /// `{"runner_version", "operators": [manifest, …], "unavailable": [{"id", "reason"}, …], "openblas_core",

@@ -53,20 +53,33 @@ bool has_parameters_of(const OperatorManifest& manifest, const OperatorManifest&
 
 /// Σ over the operators, for all are kept ready at the same time, and the largest once more: operators that
 /// feed others are run in a second instance.
-Result<void> check_memory(const ProbeTask& task, const RunConditions& conditions)
+/// @param memory  of RegisteredOperator: on the host or on the device.
+double needed_memory(const ProbeTask& task, const RunConditions& conditions,
+                     std::function<double(const Parameters&)> RegisteredOperator::* memory)
 {
-    const double usable_bytes = conditions.usable_memory_bytes;
     double needed = 0;
     double largest_producer = 0;
     for (const OperatorUse& use : task.operators) {
-        const double own = operator_for(task, use, conditions.uploads)->memory(use.parameters);
+        const RegisteredOperator item = *operator_for(task, use, conditions.uploads);
+        const double own = item.*memory ? (item.*memory)(use.parameters) : 0;
         needed += own;
         if (!use.label.empty()) largest_producer = std::max(largest_producer, own);
     }
-    needed += largest_producer;
-    if (needed <= usable_bytes) return {};
-    return Error{Errc::kTooLarge, fmt::format("out of memory: the task needs {:.1f} MB, {:.1f} MB are usable here",
-                                              needed / 1e6, usable_bytes / 1e6)};
+    return needed + largest_producer;
+}
+
+Result<void> check_memory(const ProbeTask& task, const RunConditions& conditions)
+{
+    const double on_host = needed_memory(task, conditions, &RegisteredOperator::memory);
+    if (on_host > conditions.usable_memory_bytes)
+        return Error{Errc::kTooLarge, fmt::format("out of memory: the task needs {:.1f} MB, {:.1f} MB are usable here",
+                                                  on_host / 1e6, conditions.usable_memory_bytes / 1e6)};
+    const double on_device = needed_memory(task, conditions, &RegisteredOperator::device_memory);
+    if (on_device > conditions.usable_device_memory_bytes)
+        return Error{Errc::kTooLarge, fmt::format("out of memory on the GPU: the task needs {:.1f} MB there, {:.1f} MB "
+                                                  "are free",
+                                                  on_device / 1e6, conditions.usable_device_memory_bytes / 1e6)};
+    return {};
 }
 
 SampleRule sample_rule(const ProbeTask& task)

@@ -20,6 +20,7 @@ struct RunConditions {
     int cores{1};
     std::int64_t unit_count{1};
     double usable_memory_bytes{};
+    double usable_device_memory_bytes{}; ///< of the device in use, if any
     /// Told what happens next ("sample 3 of 7 of dgemm(…)"), never inside a timed part. May be empty.
     std::function<void(const std::string&)> progress;
     Uploads uploads{};
@@ -35,7 +36,7 @@ Result<ProbeTask> validate_task(ProbeTask task, const Uploads& uploads = {});
 /// turn, one of each operator, `repeats` times round, so that a disturbance of the machine hits all
 /// operators and not one; then results are verified. A wrong result is reported as such, not refused.
 /// Blocks. Fills everything but `host` and `wall_s`.
-/// @error kTooLarge     the operators need more memory than is usable; nothing was allocated.
+/// @error kTooLarge     the operators need more memory than is usable, on the host or on the device.
 /// @error kDeadline     after the first executions it is clear that the limit will not be kept.
 /// @error kUnavailable  a library refuses an operator.
 /// @error kForbidden    an uploaded operator misbehaved; the detail says which and how.
