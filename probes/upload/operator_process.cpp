@@ -90,10 +90,9 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept
     return *this;
 }
 
-Result<std::unique_ptr<OperatorProcess>> OperatorProcess::start(std::string_view object, bool allows_network,
-                                                                int threads)
+Result<std::unique_ptr<OperatorProcess>> OperatorProcess::start(std::string_view object, const SandboxNeeds& needs)
 {
-    Result<StartedProcess> started = start_in_sandbox(object, allows_network, threads);
+    Result<StartedProcess> started = start_in_sandbox(object, needs);
     if (!started) return no_sandbox(started.error().detail);
     auto process = std::make_unique<OperatorProcess>(std::move(*started));
     if (Result<void> ready = process->wait_until_ready(); !ready) return ready.error();
@@ -254,7 +253,7 @@ Result<SharedMemory> OperatorProcess::share_result(std::size_t size_bytes)
 
 Result<void> try_sandbox()
 {
-    Result<std::unique_ptr<OperatorProcess>> process = OperatorProcess::start("", false, 1);
+    Result<std::unique_ptr<OperatorProcess>> process = OperatorProcess::start("", {});
     if (!process) return process.error();
     wire::Start start;
     start.threads = 1;

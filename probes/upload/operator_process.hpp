@@ -41,7 +41,7 @@ class OperatorProcess {
     /// Starts the sandbox; no foreign code runs yet. Blocks, for tens of milliseconds.
     /// @param object  the shared object, copied into the sandbox.
     /// @error kUnavailable  no sandbox can be made here; the detail says why and what to do about it.
-    static Result<std::unique_ptr<OperatorProcess>> start(std::string_view object, bool allows_network, int threads);
+    static Result<std::unique_ptr<OperatorProcess>> start(std::string_view object, const SandboxNeeds& needs);
 
     explicit OperatorProcess(StartedProcess started);
     /// Kills what still runs in the sandbox.

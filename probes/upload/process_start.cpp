@@ -1,6 +1,5 @@
 #include "probes/upload/process_start.hpp"
 
-#include "probes/upload/sandbox_command.hpp"
 #include "probes/upload/wire.hpp"
 
 #include <array>
@@ -115,9 +114,9 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept
     return *this;
 }
 
-Result<StartedProcess> start_in_sandbox(std::string_view object, bool allows_network, int threads)
+Result<StartedProcess> start_in_sandbox(std::string_view object, const SandboxNeeds& needs)
 {
-    Result<std::vector<std::string>> command = sandbox_command(allows_network, threads);
+    Result<std::vector<std::string>> command = sandbox_command(needs);
     if (!command) return command.error();
     const FileDescriptor program = open_host_program();
     if (program.number() < 0) return failed(std::string("cannot open ") + kHostProgram + " beside this program");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "probes/upload/sandbox_command.hpp"
 
 #include <string_view>
 #include <utility>
@@ -31,6 +32,6 @@ struct StartedProcess {
 
 /// Starts fathom-operator-host, which lies beside this program, in a sandbox; as nobody when this process is root.
 /// @error kUnavailable  a program is missing or the system refuses; the detail says what.
-Result<StartedProcess> start_in_sandbox(std::string_view object, bool allows_network, int threads);
+Result<StartedProcess> start_in_sandbox(std::string_view object, const SandboxNeeds& needs);
 
 } // namespace fathom::probes

@@ -29,30 +29,30 @@ void append(Arguments& arguments, std::initializer_list<std::string> more)
     arguments.insert(arguments.end(), more);
 }
 
-void add_namespaces(Arguments& arguments, bool allows_network)
+void add_namespaces(Arguments& arguments, const SandboxNeeds& needs)
 {
     append(arguments, {"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"});
-    if (!allows_network) arguments.emplace_back("--unshare-net");
+    if (!needs.allows_network) arguments.emplace_back("--unshare-net");
     append(arguments, {"--uid", "65534", "--gid", "65534", "--hostname", "operator", "--cap-drop", "ALL",
                        "--die-with-parent", "--new-session"});
 }
 
 /// Variables that say how to compute here go in, nothing else does.
-void add_environment(Arguments& arguments, int threads)
+void add_environment(Arguments& arguments, const SandboxNeeds& needs)
 {
-    const std::string count = std::to_string(threads);
+    const std::string count = std::to_string(needs.threads);
     append(arguments, {"--clearenv", "--setenv", "PATH", "/usr/bin", "--setenv", "LANG", "C.UTF-8", "--setenv",
                        "OMP_NUM_THREADS", count, "--setenv", "OPENBLAS_NUM_THREADS", count});
     if (const char* const core_type = std::getenv("OPENBLAS_CORETYPE"))
         append(arguments, {"--setenv", "OPENBLAS_CORETYPE", core_type});
 }
 
-void add_files(Arguments& arguments, bool allows_network)
+void add_files(Arguments& arguments, const SandboxNeeds& needs)
 {
     append(arguments, {"--ro-bind", "/usr", "/usr"});
     for (const char* const path : {"/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives"})
         append(arguments, {"--ro-bind-try", path, path});
-    if (allows_network) {
+    if (needs.allows_network) {
         for (const char* const path : {"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl/certs"})
             append(arguments, {"--ro-bind-try", path, path});
     }
@@ -66,14 +66,14 @@ void add_files(Arguments& arguments, bool allows_network)
 
 } // namespace
 
-Result<std::vector<std::string>> sandbox_command(bool allows_network, int threads)
+Result<std::vector<std::string>> sandbox_command(const SandboxNeeds& needs)
 {
     Arguments arguments{find_bubblewrap()};
     if (arguments[0].empty())
         return Error{Errc::kUnavailable, "bubblewrap is not installed; install the package bubblewrap (program bwrap)"};
-    add_namespaces(arguments, allows_network);
-    add_environment(arguments, threads);
-    add_files(arguments, allows_network);
+    add_namespaces(arguments, needs);
+    add_environment(arguments, needs);
+    add_files(arguments, needs);
     append(arguments, {"--", "/operator-host"});
     return arguments;
 }

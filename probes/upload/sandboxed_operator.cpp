@@ -69,12 +69,12 @@ wire::Start SandboxedOperator::start_record() const
 Result<void> SandboxedOperator::prepare(std::uint64_t seed)
 {
     seed_ = seed;
-    Result<std::unique_ptr<OperatorProcess>> process =
-        OperatorProcess::start(package_->object, package_->manifest.sandbox.network, threads_);
+    Result<std::unique_ptr<OperatorProcess>> process = OperatorProcess::start(
+        package_->object, {.allows_network = package_->manifest.sandbox.network, .threads = threads_});
     if (!process) return process.error();
     process_ = std::move(*process);
     const auto asked = OperatorProcess::Clock::now();
-    const Result<Reply> loaded = process_->load(start_record(), call_deadline(/*is_batch=*/false));
+    const Result<Reply> loaded = process_->load(start_record(), call_deadline(/*executions=*/1));
     if (!loaded) return blamed(loaded.error(), asked);
     library_ = reply_text(*loaded) + " (uploaded)";
     const auto allowed = static_cast<double>(package_->manifest.sandbox.memory_bytes);
@@ -105,13 +105,13 @@ Result<void> SandboxedOperator::accept_size(const Reply& reply)
     return {};
 }
 
-OperatorProcess::Clock::time_point SandboxedOperator::call_deadline(bool is_batch) const
+OperatorProcess::Clock::time_point SandboxedOperator::call_deadline(std::uint64_t executions) const
 {
     const auto seconds = [](double s) {
         return std::chrono::duration_cast<OperatorProcess::Clock::duration>(std::chrono::duration<double>(s));
     };
     const auto end = limits_.task_start + seconds(kMostOfLimit * limits_.task_limit_s);
-    if (is_batch) return end;
+    if (executions > 1) return end;
     return std::min(end, OperatorProcess::Clock::now() + seconds(kMostOfLimitForCall * limits_.task_limit_s));
 }
 
@@ -119,9 +119,9 @@ Result<Reply> SandboxedOperator::call(Command command, std::uint64_t argument, s
 {
     if (failure_) return *failure_;
     if (process_ == nullptr) return Error{Errc::kInternal, "an uploaded operator was used outside its life"};
-    const bool is_batch = command == Command::kExecute && argument > 1;
+    const std::uint64_t executions = command == Command::kExecute ? argument : 1;
     const auto asked = OperatorProcess::Clock::now();
-    Result<Reply> reply = process_->call(command, argument, doing, call_deadline(is_batch));
+    Result<Reply> reply = process_->call(command, argument, doing, call_deadline(executions));
     if (reply) return reply;
     failure_ = blamed(reply.error(), asked);
     return *failure_;

@@ -50,7 +50,7 @@ class SandboxedOperator final : public ProbeOperator {
 
   private:
     Result<wire::Reply> call(wire::Command command, std::uint64_t argument, std::string_view doing);
-    OperatorProcess::Clock::time_point call_deadline(bool is_batch) const;
+    OperatorProcess::Clock::time_point call_deadline(std::uint64_t executions) const;
     /// Whether a late answer is the uploaded code's fault: kForbidden then, else the task was too long: kDeadline.
     Error blamed(Error error, OperatorProcess::Clock::time_point asked) const;
     wire::Start start_record() const;
