@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
+#include <sys/mman.h>
 #include <vector>
 
 namespace fathom::bench {
@@ -17,9 +18,9 @@ constexpr long kTriadSize = 20000000;
 extern double triad_a[kTriadSize];
 extern double triad_b[kTriadSize];
 extern double triad_c[kTriadSize];
-alignas(64) double triad_a[kTriadSize];
-alignas(64) double triad_b[kTriadSize];
-alignas(64) double triad_c[kTriadSize];
+alignas(4096) double triad_a[kTriadSize];
+alignas(4096) double triad_b[kTriadSize];
+alignas(4096) double triad_c[kTriadSize];
 
 namespace {
 
@@ -75,6 +76,8 @@ class BareTriad final : public BareOperator {
   public:
     BareTriad()
     {
+        for (double* const array : {triad_a, triad_b, triad_c}) // fresh pages for every instance, as ours gets
+            madvise(array, sizeof(triad_a), MADV_DONTNEED);
         for (long j = 0; j < kTriadSize; ++j) {
             triad_a[j] = 1.0;
             triad_b[j] = 2.0;

@@ -10,13 +10,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <sched.h>
 
 namespace fathom::bench {
 namespace {
 
 struct Options {
-    int rounds = 7;
+    int rounds = 5;
     double sample_s = 0.1;
     int peer_rounds = 3; ///< 0: no benchmark programs
     std::vector<std::string> only;
@@ -64,50 +65,59 @@ double bare_sample(BareOperator& bare, long times)
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / static_cast<double>(times);
 }
 
-/// Ours and the bare library, each with memory of its own, in turn.
+/// Which pages an array gets, and which plan FFTW finds, makes more of a difference than our code: so both are made
+/// anew a few times, and each comes first as often as the other, for who comes first gets what pages are left.
+constexpr int kInstances = 4;
+
+/// Ours and the bare library, seconds of one execution.
 struct Pair {
-    std::vector<double> ours_s;
-    std::vector<double> bare_s;
-    std::vector<double> ratios; ///< speed of ours / speed of bare: neighbours in time see the same machine
+    double ours_s{};
+    double bare_s{};
 };
 
-/// Which pages an array gets, and which plan FFTW finds, makes more of a difference than our code: so both are made
-/// anew a few times.
-constexpr int kInstances = 3;
+enum class First { kOurs, kBare };
 
-Result<OperatorResult> compare_instance(const probes::RegisteredOperator& registered, const Options& options,
-                                        Pair& pair)
+/// One instance of each, in turn: the median over the rounds. Leaves the result of ours in `result`.
+Result<Pair> compare_instance(const probes::RegisteredOperator& registered, const Options& options, First first,
+                              std::optional<OperatorResult>& result)
 {
     const OperatorManifest& manifest = registered.manifest;
+    std::unique_ptr<BareOperator> bare = first == First::kBare ? make_bare_operator(manifest.id) : nullptr;
     probes::SampledOperator ours(registered, {.id = manifest.id, .parameters = manifest.default_parameters()}, 1);
     const Result<void> started = ours.start(1, {.min_sample_s = options.sample_s, .warm_up_each = true});
     if (!started) return started.error();
-    const std::unique_ptr<BareOperator> bare = make_bare_operator(manifest.id);
+    if (first == First::kOurs) bare = make_bare_operator(manifest.id);
     if (bare == nullptr) return Error{Errc::kNotFound, "there is no bare counterpart of " + manifest.id};
     const long times = std::max(1L, static_cast<long>(options.sample_s / bare_sample(*bare, 1)));
+    std::vector<double> ours_s;
+    std::vector<double> bare_s;
     for (int round = 0; round < options.rounds; ++round) {
         const bool ours_first = round % 2 == 0; // neither always profits from what the other left behind
-        if (ours_first) pair.ours_s.push_back(ours.sample().value());
-        pair.bare_s.push_back(bare_sample(*bare, times));
-        if (!ours_first) pair.ours_s.push_back(ours.sample().value());
-        pair.ratios.push_back(pair.bare_s.back() / pair.ours_s.back());
+        if (ours_first) ours_s.push_back(ours.sample().value());
+        bare_s.push_back(bare_sample(*bare, times));
+        if (!ours_first) ours_s.push_back(ours.sample().value());
     }
-    return ours.result();
+    result = ours.result().value();
+    return Pair{median(ours_s), median(bare_s)};
 }
 
-/// Speed of ours / speed of bare, the median over all rounds.
+/// Speed of ours / speed of bare, over all instances.
 Result<double> compare(const probes::RegisteredOperator& registered, const Options& options)
 {
-    Pair pair;
-    Result<OperatorResult> result = compare_instance(registered, options, pair);
-    for (int instance = 1; result && instance < kInstances; ++instance)
-        result = compare_instance(registered, options, pair);
-    if (!result) return result.error();
+    Pair mean;
+    std::optional<OperatorResult> result;
+    for (int instance = 0; instance < kInstances; ++instance) {
+        const Result<Pair> pair =
+            compare_instance(registered, options, instance % 2 == 0 ? First::kOurs : First::kBare, result);
+        if (!pair) return pair.error();
+        mean.ours_s += pair->ours_s / kInstances;
+        mean.bare_s += pair->bare_s / kInstances;
+    }
     fmt::print("{:<19} ours {:9.4f} ms  bare {:9.4f} ms  {:7.2f} GFLOP/s  {:6.2f} GB/s  error {:.1e}  {}\n", result->id,
-               median(pair.ours_s) * 1e3, median(pair.bare_s) * 1e3, result->operations / median(pair.ours_s) * 1e-9,
-               result->bytes / median(pair.ours_s) * 1e-9, result->error, result->library);
+               mean.ours_s * 1e3, mean.bare_s * 1e3, result->operations / mean.ours_s * 1e-9,
+               result->bytes / mean.ours_s * 1e-9, result->error, result->library);
     std::fflush(stdout);
-    return median(pair.ratios);
+    return mean.bare_s / mean.ours_s;
 }
 
 /// One of our operators at the size that a benchmark program chose.
@@ -203,7 +213,7 @@ int run(const Options& options)
                 fmt::print("{}: not compared: {}\n", peer.name, beside.error().detail);
         }
     }
-    fmt::print("Speed of ours / speed of the other, median over the rounds:\n{}", results);
+    fmt::print("Speed of ours / speed of the other:\n{}", results);
     return 0;
 }
 
@@ -214,7 +224,7 @@ int main(int argc, char** argv)
 {
     fathom::bench::Options options;
     CLI::App app{"Compares each probe operator, run as fathom-probe runs it, with the bare library.", "operator_bench"};
-    app.add_option("--rounds", options.rounds, "Pairs of samples of each of three instances")
+    app.add_option("--rounds", options.rounds, "Pairs of samples of each of four instances")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     app.add_option("--sample-s", options.sample_s, "Least seconds of a sample")

@@ -208,7 +208,7 @@ TEST_P(Operators, KnowTheMemoryThatTheyNeed)
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, Operators, testing::ValuesIn(cases()),
-                         [](const testing::TestParamInfo<Case>& info) { return info.param.name; });
+                         [](const testing::TestParamInfo<Case>& item) { return item.param.name; });
 
 std::string library_of(std::string_view test_name)
 {
