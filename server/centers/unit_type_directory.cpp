@@ -10,7 +10,9 @@ namespace fathom::server {
 namespace {
 
 constexpr const char* kSelectOffers = R"sql(
-    SELECT u.id, u.name, u.center_id, c.name AS center, u.unit_count, to_jsonb(s.operators) AS operators,
+    SELECT u.id, u.name, u.center_id, c.name AS center, u.unit_count, u.cores_per_unit,
+           (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a
+            WHERE a.unit_type_id = u.id AND a.state <> 'ended') AS units_in_use, to_jsonb(s.operators) AS operators,
            CASE WHEN c.revoked_at IS NOT NULL THEN 'the center is revoked'
                 WHEN c.drained THEN 'the center is drained'
                 WHEN c.state = 'lost' THEN 'the center is lost'
@@ -37,6 +39,8 @@ std::vector<UnitTypeOffer> unit_type_offers(pqxx::transaction_base& transaction)
                           .center_id = {row["center_id"].as<std::string>()},
                           .center = row["center"].as<std::string>(),
                           .unit_count = row["unit_count"].as<std::int64_t>(),
+                          .cores_per_unit = row["cores_per_unit"].as<std::int64_t>(),
+                          .units_in_use = row["units_in_use"].as<std::int64_t>(),
                           .operators = to_json_value(row["operators"]).get<std::vector<std::string>>(),
                           .closed_reason = row["closed_reason"].as<std::string>()});
         // Sorted here: the database's collation is another order.

@@ -19,6 +19,8 @@ struct UnitTypeOffer {
     CenterId center_id;
     std::string center;
     std::int64_t unit_count{};
+    std::int64_t cores_per_unit{};
+    std::int64_t units_in_use{};        ///< by attempts that have not ended
     std::vector<std::string> operators; ///< sorted ids, uploaded ones included where the center accepts them
     /// Empty when the center takes new work; else why not, for people.
     std::string closed_reason;

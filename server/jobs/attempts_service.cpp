@@ -12,6 +12,9 @@ namespace {
 /// Pieces are up to 256 KiB: this bounds a statement to some MiB.
 constexpr std::size_t kOutputBatch = 16;
 
+/// After so long a type that was only told its operators looks again whether its jobs still name the same.
+constexpr auto kLessonHolds = std::chrono::hours(1);
+
 Error unknown_attempt(const AttemptId& attempt)
 {
     return Error{Errc::kNotFound, "this center has no attempt " + attempt.value};
@@ -65,8 +68,8 @@ AttemptGateway::Reconciliation compare(const std::vector<link::InventoryItem>& i
 } // namespace
 
 AttemptsService::AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                                 const JobCloser& closer, const Clock& clock)
-    : database_(&database), closer_(&closer), clock_(&clock),
+                                 const CatalogCache& catalog, const JobCloser& closer, const Clock& clock)
+    : database_(&database), catalog_(&catalog), closer_(&closer), clock_(&clock),
       output_(database, executor, "job_output", metrics, write_output, kOutputBatch)
 {
 }
@@ -166,6 +169,22 @@ asio::awaitable<Result<void>> AttemptsService::attempt_ended(CenterId center, li
     co_return co_await database_->run(std::move(work));
 }
 
+void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
+                                  JobState state) const
+{
+    if (job.label != "job") return;
+    const std::string profile = end.profile.is_object() && !contains_nul(end.profile)
+                                    ? end.profile.dump(-1, ' ', false, Json::error_handler_t::replace)
+                                    : std::string();
+    const bool is_profiled = !profile.empty() && profile.size() <= kMaxProfileBytes;
+    if (is_profiled) insert_profile(transaction, end.attempt_id, profile);
+    if (state != JobState::kSucceeded || job.job_type.empty()) return;
+    // What a job says of itself is old news while its type knows as much: ends of such jobs cost nothing more.
+    const KnownJobType* known = catalog_->get()->find_job_type(job.job_type);
+    const bool is_news = known == nullptr || (!known->profiled && known->learned_at < clock_->now() - kLessonHolds);
+    if (is_profiled || (job.names_operators && is_news)) note_lesson(transaction, job.job_type, job.job_id);
+}
+
 Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const
 {
     if (!update_to_ended(transaction, end)) return {};
@@ -177,6 +196,7 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
     ended.exit_code = end.exit_code;
     ended.started_at = end.started_at;
     ended.ended_at = end.ended_at;
+    ended.outcome = end.outcome;
     if (end.started_at) ended.run_s = end.run_s;
     Json evidence = {{"outcome", to_string(end.outcome)},
                      {"run_s", end.run_s},
@@ -184,6 +204,7 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
                      {"max_resident_bytes", end.max_resident_bytes},
                      {"detail", end.detail},
                      {"center", job.center}};
+    take_lesson(transaction, job, end, ending.state);
     return closer_->close(transaction, ended, job.label, end.attempt_id, std::move(evidence));
 }
 

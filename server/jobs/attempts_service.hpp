@@ -3,6 +3,7 @@
 #include "server/jobs/attempt_gateway.hpp"
 #include "server/jobs/attempts_store.hpp"
 #include "server/jobs/job_closer.hpp"
+#include "server/routing/catalog_cache.hpp"
 #include "server/store/database.hpp"
 #include "server/store/group_commit.hpp"
 
@@ -17,7 +18,7 @@ namespace fathom::server {
 class AttemptsService final : public AttemptGateway {
   public:
     AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                    const JobCloser& closer, const Clock& clock);
+                    const CatalogCache& catalog, const JobCloser& closer, const Clock& clock);
 
     asio::awaitable<Result<Reconciliation>> reconcile(CenterId center,
                                                       std::vector<link::InventoryItem> inventory) override;
@@ -30,10 +31,13 @@ class AttemptsService final : public AttemptGateway {
 
   private:
     Result<void> end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const;
+    /// Keeps the profile of a job that ended, and puts the job in line for its type to learn from (M11).
+    void take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end, JobState state) const;
     Result<void> end_missing(pqxx::work& transaction, const CenterId& center,
                              const std::vector<std::string>& held) const;
 
     Database* database_;
+    const CatalogCache* catalog_;
     const JobCloser* closer_;
     const Clock* clock_;
     GroupCommit<NewOutput, bool> output_;

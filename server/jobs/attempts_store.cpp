@@ -15,7 +15,8 @@ namespace {
 // The job first and alone: whoever changes an attempt holds its job, so two reports on one attempt queue up here.
 constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
     SELECT j.id, j.label, j.state, j.cancel_requested_at IS NOT NULL AS cancel_requested,
-           coalesce((j.spec ->> 'wall_limit_s')::bigint, 0) AS wall_limit_s, c.name AS center
+           coalesce((j.spec ->> 'wall_limit_s')::bigint, 0) AS wall_limit_s, c.name AS center, j.job_type,
+           j.operators_from = '' AND coalesce(jsonb_array_length(j.spec -> 'operators'), 0) > 0 AS names_operators
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
     WHERE a.id = $1 AND a.center_id = $2
     FOR UPDATE OF j)sql"};
@@ -97,6 +98,17 @@ constexpr Statement kFindCenters{"jobs_find_attempt_centers", R"sql(
 constexpr const char* kSelectStdout = R"sql(
     SELECT offset_bytes, data FROM job_output WHERE attempt_id = $1 AND stream = 'stdout' ORDER BY offset_bytes)sql";
 
+constexpr const char* kSelectStderrEnd = R"sql(
+    SELECT data FROM job_output WHERE attempt_id = $1 AND stream = 'stderr' ORDER BY offset_bytes DESC LIMIT 1)sql";
+
+constexpr Statement kInsertProfile{"jobs_insert_profile", R"sql(
+    INSERT INTO attempt_profile (attempt_id, profile) VALUES ($1, $2::jsonb)
+    ON CONFLICT (attempt_id) DO NOTHING)sql"};
+
+// One job of a type is enough to learn from; DO NOTHING does not wait for a row that stands there already.
+constexpr Statement kNoteLesson{"jobs_note_lesson", R"sql(
+    INSERT INTO job_lesson (job_type, job_id) VALUES ($1, $2) ON CONFLICT (job_type) DO NOTHING)sql"};
+
 constexpr const char* kLockJobsOfLostCenters = R"sql(
     SELECT j.id AS job_id, j.label, a.id AS attempt_id, a.state, a.dispatched_at IS NOT NULL AS sent, c.name AS center
     FROM job j JOIN attempt a ON a.job_id = j.id AND a.state <> 'ended' JOIN center c ON c.id = a.center_id
@@ -159,6 +171,8 @@ std::optional<AttemptJob> lock_attempt_job(pqxx::work& transaction, const Attemp
     job.is_cancel_requested = rows[0]["cancel_requested"].as<bool>();
     job.wall_limit_s = rows[0]["wall_limit_s"].as<std::int64_t>();
     job.center = rows[0]["center"].as<std::string>();
+    job.job_type = rows[0]["job_type"].as<std::string>();
+    job.names_operators = rows[0]["names_operators"].as<bool>();
     return job;
 }
 
@@ -308,6 +322,23 @@ std::string select_stdout(pqxx::work& transaction, const AttemptId& attempt, std
         if (offset + bytes.size() > text.size()) text.replace(offset, std::string::npos, bytes.str());
     }
     return text;
+}
+
+std::string select_stderr_end(pqxx::work& transaction, const AttemptId& attempt)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectStderrEnd, attempt.value);
+    if (rows.empty()) return {};
+    return pqxx::binarystring(rows[0][0]).str();
+}
+
+void insert_profile(pqxx::work& transaction, const AttemptId& attempt, const std::string& profile)
+{
+    exec(transaction, kInsertProfile, attempt.value, profile);
+}
+
+void note_lesson(pqxx::work& transaction, const std::string& job_type, const JobId& job)
+{
+    exec(transaction, kNoteLesson, job_type, job.value);
 }
 
 std::vector<AffectedJob> lock_jobs_of_lost_centers(pqxx::work& transaction)

@@ -23,6 +23,8 @@ struct AttemptJob {
     bool is_cancel_requested{false};
     std::int64_t wall_limit_s{};
     std::string center; ///< its name
+    std::string job_type;
+    bool names_operators{false}; ///< it was submitted with operators of its own
 };
 /// Empty when there is no such attempt, or it belongs to another center.
 std::optional<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& attempt, const CenterId& center);
@@ -47,6 +49,7 @@ struct EndedJob {
     std::optional<Timestamp> started_at;
     std::optional<Timestamp> ended_at; ///< empty: now
     std::optional<double> run_s;
+    std::optional<AttemptOutcome> outcome; ///< of its last attempt; empty when there was none
 };
 /// False when it has ended before.
 bool update_job_ended(pqxx::work& transaction, const EndedJob& job);
@@ -77,6 +80,13 @@ struct NewOutput {
 std::vector<bool> insert_output(pqxx::work& transaction, std::span<const NewOutput> pieces);
 /// What an attempt wrote to stdout, at most `limit_bytes`.
 std::string select_stdout(pqxx::work& transaction, const AttemptId& attempt, std::size_t limit_bytes);
+/// The end of what it wrote to stderr: the last piece, up to 256 KiB.
+std::string select_stderr_end(pqxx::work& transaction, const AttemptId& attempt);
+
+/// Keeps what the attempt was seen to execute. `profile` is JSON text of at most kMaxProfileBytes.
+void insert_profile(pqxx::work& transaction, const AttemptId& attempt, const std::string& profile);
+/// Puts an ended job in line for its type to learn from, unless another of the type waits there.
+void note_lesson(pqxx::work& transaction, const std::string& job_type, const JobId& job);
 
 /// A live job whose center came or went, locked.
 struct AffectedJob {

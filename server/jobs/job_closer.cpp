@@ -26,8 +26,14 @@ Result<void> JobCloser::close(pqxx::work& transaction, const EndedJob& job, cons
     metrics_->count("fathom_jobs_ended_total", "Jobs that reached an end state.",
                     {{"state", std::string(to_string(job.state))}, {"label", label}});
     if (label != "probe") return {};
-    const std::string text = attempt ? select_stdout(transaction, *attempt, kProbeOutputBytes) : std::string();
-    return observer_->probe_job_ended(transaction, job.id, job.state == JobState::kSucceeded, job.reason, text);
+    EndedProbeJob ended;
+    ended.job = job.id;
+    ended.succeeded = job.state == JobState::kSucceeded;
+    ended.reason = job.reason;
+    ended.outcome = job.outcome;
+    if (attempt && ended.succeeded) ended.stdout_text = select_stdout(transaction, *attempt, kProbeOutputBytes);
+    if (attempt && !ended.succeeded) ended.stderr_text = select_stderr_end(transaction, *attempt);
+    return observer_->probe_job_ended(transaction, ended);
 }
 
 } // namespace fathom::server

@@ -54,6 +54,7 @@ Json without_spec(const JobRecord& job)
             {"name", job.name},
             {"project", job.project},
             {"type", job.job_type},
+            {"operators_from", text_or_null(job.operators_from)},
             {"state", job.state},
             {"version", job.version},
             {"submitted_at", format_rfc3339(job.submitted_at)},
@@ -71,15 +72,16 @@ Json without_spec(const JobRecord& job)
 
 } // namespace
 
-JobRecord make_job_record(JobId id, std::string label, const JobSpec& spec, std::string submitted_by)
+JobRecord make_job_record(JobId id, std::string label, const AdmittedJob& admitted, std::string submitted_by)
 {
     JobRecord job;
     job.id = std::move(id);
     job.label = std::move(label);
-    job.name = spec.name;
-    job.project = spec.project;
-    job.job_type = job_type_of(spec);
-    job.spec = to_json(spec).dump();
+    job.name = admitted.spec.name;
+    job.project = admitted.spec.project;
+    job.job_type = admitted.job_type;
+    job.operators_from = admitted.operators_from;
+    job.spec = to_json(admitted.spec).dump();
     job.submitted_by = std::move(submitted_by);
     return job;
 }

@@ -53,7 +53,8 @@ struct JobRecord {
     std::string name;
     std::string project;
     std::string job_type;
-    std::string spec; ///< JSON text
+    std::string operators_from; ///< the job that its type learned its operators from; empty: they are its own
+    std::string spec;           ///< JSON text
     std::string state = "queued";
     std::int64_t version{1};
     Timestamp submitted_at{};
@@ -69,8 +70,15 @@ struct JobRecord {
     std::optional<PredictedRecord> predicted;
 };
 
-/// A job that is about to be queued. The operators of `spec` are completed.
-JobRecord make_job_record(JobId id, std::string label, const JobSpec& spec, std::string submitted_by);
+/// A job that has passed every check.
+struct AdmittedJob {
+    JobSpec spec; ///< operators completed, or taken over from its type
+    std::string job_type;
+    std::string operators_from; ///< as in JobRecord
+};
+
+/// A job that is about to be queued.
+JobRecord make_job_record(JobId id, std::string label, const AdmittedJob& job, std::string submitted_by);
 
 /// As JSON text: the spec goes in as it is, which saves building its tree for each submission.
 std::string job_text(const JobRecord& job);

@@ -7,7 +7,8 @@ namespace {
 
 // Literals, so that statements are joined by the compiler and stay constants.
 #define FATHOM_JOB_COLUMNS                                                                                             \
-    "j.id, j.label, j.name, j.project, j.job_type, j.state, j.version, j.submitted_at, j.submitted_by, "               \
+    "j.id, j.label, j.name, j.project, j.job_type, j.operators_from, j.state, j.version, j.submitted_at, "             \
+    "j.submitted_by, "                                                                                                 \
     "j.state_changed_at, j.waiting_reason, j.exit_code, j.end_reason, j.started_at, j.ended_at, j.run_s, "             \
     "a.id AS a_id, a.epoch AS a_epoch, a.center_id AS a_center_id, c.name AS a_center, "                               \
     "a.unit_type_id AS a_unit_type_id, u.name AS a_unit_type, a.unit_count AS a_unit_count, a.state AS a_state, "      \
@@ -85,6 +86,7 @@ JobRecord to_job_record(const pqxx::row& row)
     job.name = row["name"].as<std::string>();
     job.project = row["project"].as<std::string>();
     job.job_type = row["job_type"].as<std::string>();
+    job.operators_from = row["operators_from"].as<std::string>();
     job.spec = row["spec"].as<std::string>();
     job.state = row["state"].as<std::string>();
     job.version = row["version"].as<std::int64_t>();

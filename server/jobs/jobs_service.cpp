@@ -25,12 +25,12 @@ JobRecord submitted_at(const JobRecord& job, Timestamp at)
     return record;
 }
 
-std::vector<Queued> queue_up(const std::vector<JobSpec>& specs, const std::string& owner)
+std::vector<Queued> queue_up(const std::vector<AdmittedJob>& admitted, const std::string& owner)
 {
     std::vector<Queued> jobs;
-    jobs.reserve(specs.size());
-    for (const JobSpec& spec : specs)
-        jobs.push_back(std::make_shared<const JobRecord>(make_job_record(JobId::make(), "job", spec, owner)));
+    jobs.reserve(admitted.size());
+    for (const AdmittedJob& job : admitted)
+        jobs.push_back(std::make_shared<const JobRecord>(make_job_record(JobId::make(), "job", job, owner)));
     return jobs;
 }
 
@@ -85,31 +85,43 @@ JobsService::JobsService(Database& database, const asio::any_io_executor& execut
 {
 }
 
-asio::awaitable<Result<std::vector<JobSpec>>> JobsService::admit(std::vector<JobSpec> specs, Batch batch)
+asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector<JobSpec> specs, Batch batch)
 {
-    Result<void> checked = check_all(specs, *catalog_->get(), batch);
+    CatalogPointer catalog = catalog_->get();
+    Result<void> checked = check_all(specs, *catalog, batch);
     if (!checked) {
         // An operator or a center may be newer than our snapshot: nobody is refused on an old one.
         const Result<CatalogPointer> fresh = co_await catalog_->refresh();
         if (!fresh) co_return fresh.error();
-        checked = check_all(specs, **fresh, batch);
+        catalog = *fresh;
+        checked = check_all(specs, *catalog, batch);
     }
     if (!checked) co_return checked.error();
-    co_return std::move(specs);
+    std::vector<AdmittedJob> admitted;
+    admitted.reserve(specs.size());
+    for (JobSpec& spec : specs) {
+        AdmittedJob job{std::move(spec), {}, {}};
+        if (catalog->profiled_projects.contains(job.spec.project)) job.spec.profile = true;
+        job.job_type = typing_.type_of(job.spec, catalog);
+        job.operators_from = take_learned_operators(job.spec, *catalog);
+        admitted.push_back(std::move(job));
+    }
+    co_return admitted;
 }
 
-asio::awaitable<Result<JobRecord>> JobsService::submit(JobSpec spec, std::string owner)
+asio::awaitable<Result<JobRecord>> JobsService::submit(AdmittedJob job, std::string owner)
 {
-    const auto job = std::make_shared<const JobRecord>(make_job_record(JobId::make(), "job", spec, std::move(owner)));
-    const Result<Timestamp> at = co_await submissions_.add(job);
+    const auto queued = std::make_shared<const JobRecord>(make_job_record(JobId::make(), "job", job, std::move(owner)));
+    const Result<Timestamp> at = co_await submissions_.add(queued);
     if (!at) co_return at.error();
     submitted_.add();
-    co_return submitted_at(*job, *at);
+    co_return submitted_at(*queued, *at);
 }
 
-asio::awaitable<Result<std::vector<JobRecord>>> JobsService::submit_all(std::vector<JobSpec> specs, std::string owner)
+asio::awaitable<Result<std::vector<JobRecord>>> JobsService::submit_all(std::vector<AdmittedJob> admitted,
+                                                                        std::string owner)
 {
-    auto work = [jobs = queue_up(specs, owner)](pqxx::work& transaction) -> Result<std::vector<JobRecord>> {
+    auto work = [jobs = queue_up(admitted, owner)](pqxx::work& transaction) -> Result<std::vector<JobRecord>> {
         return insert_all(transaction, jobs);
     };
     Result<std::vector<JobRecord>> records = co_await database_->run(std::move(work));
@@ -118,9 +130,9 @@ asio::awaitable<Result<std::vector<JobRecord>>> JobsService::submit_all(std::vec
 }
 
 asio::awaitable<Result<JobsService::OnceAnswer>>
-JobsService::submit_once(IdempotencyKey key, std::vector<JobSpec> specs, std::string owner, Render render)
+JobsService::submit_once(IdempotencyKey key, std::vector<AdmittedJob> admitted, std::string owner, Render render)
 {
-    auto work = [key = std::move(key), jobs = queue_up(specs, owner),
+    auto work = [key = std::move(key), jobs = queue_up(admitted, owner),
                  render = std::move(render)](pqxx::work& transaction) -> Result<OnceAnswer> {
         Result<std::optional<StoredAnswer>> stored = claim_key(transaction, key);
         if (!stored) return stored.error();
@@ -130,7 +142,7 @@ JobsService::submit_once(IdempotencyKey key, std::vector<JobSpec> specs, std::st
         return once;
     };
     const Result<OnceAnswer> once = co_await database_->run(std::move(work));
-    if (once && !once->is_replay) submitted_.add(static_cast<double>(specs.size()));
+    if (once && !once->is_replay) submitted_.add(static_cast<double>(admitted.size()));
     co_return once;
 }
 

@@ -3,6 +3,7 @@
 #include "server/api/idempotency.hpp"
 #include "server/identity/principal.hpp"
 #include "server/jobs/job_closer.hpp"
+#include "server/jobs/job_typing.hpp"
 #include "server/jobs/jobs_store.hpp"
 #include "server/routing/catalog_cache.hpp"
 #include "server/store/group_commit.hpp"
@@ -18,16 +19,17 @@ class JobsService {
                 const JobCloser& closer);
 
     enum class Batch { kOne, kMany };
-    /// Checks jobs against operator library and unit types, and completes their operators. Errors name their
-    /// fields, with `[i].` before them for kMany.
+    /// Checks jobs against operator library and unit types, completes their operators, finds their types, and gives
+    /// those without operators what their type was seen to execute (M11). Errors name their fields, with `[i].` before
+    /// them for kMany.
     /// @error kInvalid     unknown operators, parameters out of range.
     /// @error kInfeasible  no unit type could ever run one of them; one field error a unit type.
-    asio::awaitable<Result<std::vector<JobSpec>>> admit(std::vector<JobSpec> specs, Batch batch);
+    asio::awaitable<Result<std::vector<AdmittedJob>>> admit(std::vector<JobSpec> specs, Batch batch);
 
     /// Queues one admitted job; many callers share a transaction.
-    asio::awaitable<Result<JobRecord>> submit(JobSpec spec, std::string owner);
+    asio::awaitable<Result<JobRecord>> submit(AdmittedJob job, std::string owner);
     /// Queues admitted jobs, all or nothing.
-    asio::awaitable<Result<std::vector<JobRecord>>> submit_all(std::vector<JobSpec> specs, std::string owner);
+    asio::awaitable<Result<std::vector<JobRecord>>> submit_all(std::vector<AdmittedJob> admitted, std::string owner);
 
     using Render = std::function<StoredAnswer(const std::vector<JobRecord>&)>;
     struct OnceAnswer {
@@ -36,8 +38,8 @@ class JobsService {
     };
     /// The same under an idempotency key: key, jobs and answer commit together.
     /// @error kConflict  the key was used with another request.
-    asio::awaitable<Result<OnceAnswer>> submit_once(IdempotencyKey key, std::vector<JobSpec> specs, std::string owner,
-                                                    Render render);
+    asio::awaitable<Result<OnceAnswer>> submit_once(IdempotencyKey key, std::vector<AdmittedJob> admitted,
+                                                    std::string owner, Render render);
     /// The answer that a key already got: a repeat gets it even if the job would be refused by now.
     /// @error kNotFound  none yet.  kConflict  the key was used with another request.
     asio::awaitable<Result<StoredAnswer>> find_answer(IdempotencyKey key);
@@ -65,6 +67,7 @@ class JobsService {
     Database* database_;
     CatalogCache* catalog_;
     const JobCloser* closer_;
+    JobTyping typing_;
     Metrics::Counter submitted_;
     GroupCommit<std::shared_ptr<const JobRecord>, Timestamp> submissions_;
 };

@@ -17,10 +17,10 @@ namespace {
 // Jobs and their first events in one round trip: this statement is most of what a submission costs.
 constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
     WITH added AS (
-        INSERT INTO job (id, label, name, project, job_type, spec, submitted_by)
-        SELECT n.id, n.label, n.name, n.project, n.job_type, n.spec::jsonb, n.submitted_by
-        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-             AS n (id, label, name, project, job_type, spec, submitted_by)
+        INSERT INTO job (id, label, name, project, job_type, spec, submitted_by, operators_from)
+        SELECT n.id, n.label, n.name, n.project, n.job_type, n.spec::jsonb, n.submitted_by, n.operators_from
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+             AS n (id, label, name, project, job_type, spec, submitted_by, operators_from)
         RETURNING id, submitted_by),
     events AS (
         INSERT INTO job_event (job_id, state, cause, evidence)
@@ -68,6 +68,7 @@ Timestamp insert_jobs(pqxx::work& transaction, std::span<const std::shared_ptr<c
     SqlArray types;
     SqlArray specs;
     SqlArray owners;
+    SqlArray sources;
     for (const auto& job : jobs) {
         ids.add(job->id.value);
         labels.add(job->label);
@@ -76,9 +77,10 @@ Timestamp insert_jobs(pqxx::work& transaction, std::span<const std::shared_ptr<c
         types.add(job->job_type);
         specs.add(job->spec);
         owners.add(job->submitted_by);
+        sources.add(job->operators_from);
     }
     const pqxx::result rows = exec(transaction, kInsertJobs, ids.take(), labels.take(), names.take(), projects.take(),
-                                   types.take(), specs.take(), owners.take());
+                                   types.take(), specs.take(), owners.take(), sources.take());
     notify(transaction, "route", "");
     notify(transaction, "event", rows[0]["event_id"].c_str());
     return to_timestamp(rows[0]["at"]);

@@ -1,35 +1,51 @@
 #include "server/probing/probe_planning.hpp"
 
-#include "core/base/log.hpp"
 #include "core/decide/generate_task.hpp"
-#include "server/centers/unit_type_directory.hpp"
-#include "server/probing/check_result.hpp"
-#include "server/probing/run_queue.hpp"
-#include "server/store/notifier.hpp"
+#include "server/probing/probing_store.hpp"
+#include "server/probing/task_release.hpp"
+
+#include <algorithm>
+#include <chrono>
 
 namespace fathom::server {
 namespace {
 
 constexpr const char* kActor = "fathom";
 constexpr std::size_t kLongestName = 200;
-constexpr std::size_t kLongestReason = 4000;
 
-/// Long texts are for the log; a row needs the gist. Cut where a character begins.
-std::string shorten(std::string text)
+/// A refusal is not for ever: the unit may have been broken or loaded, or the operator has a new version.
+constexpr auto kRefusalHolds = std::chrono::hours(24);
+
+bool is_refusal_old(const ProbeTaskRecord& task)
 {
-    if (text.size() <= kLongestReason) return text;
-    std::size_t end = kLongestReason;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
-        --end;
-    text.resize(end);
-    return text;
+    return SystemClock().now() - task.state_changed_at > kRefusalHolds;
+}
+
+std::string named(const ProbeTaskRecord& task)
+{
+    return "its probe task " + task.id.value;
+}
+
+/// The job of the pre-test is at a center that fell silent: nobody knows when, or whether, it ends.
+bool is_pretest_stuck(pqxx::work& transaction, const ProbeTaskRecord& task)
+{
+    const std::optional<ProbeRunRecord> run = select_run(transaction, task.pretest_run_id);
+    return !run || run->state != "queued" || is_run_lost(transaction, run->id);
+}
+
+void add_awaited(ProbeTaskRecord& task, const std::vector<std::string>& unit_types)
+{
+    for (const std::string& id : unit_types) {
+        if (std::find(task.awaited_unit_types.begin(), task.awaited_unit_types.end(), id) ==
+            task.awaited_unit_types.end())
+            task.awaited_unit_types.push_back(id);
+    }
 }
 
 } // namespace
 
-Result<std::vector<ProbeRunId>> ProbePlanning::request_probes(pqxx::work& transaction, const std::string& job_type,
-                                                              const std::vector<OperatorUse>& operators,
-                                                              const std::vector<UnitTypeId>& unit_types)
+Result<ProbeTaskRecord> ProbePlanning::task_of(pqxx::work& transaction, const std::string& job_type,
+                                               const std::vector<OperatorUse>& operators, const JobId* from_job) const
 {
     if (operators.empty()) return Error{Errc::kInvalid, "a job without operators has no probe task"};
     std::vector<FieldError> errors;
@@ -43,53 +59,109 @@ Result<std::vector<ProbeRunId>> ProbePlanning::request_probes(pqxx::work& transa
     const auto manifests = [&](std::string_view id, std::int64_t version) { return library->manifest(id, version); };
     task.document = generate_probe_tasks(job_type.substr(0, kLongestName), resolved, manifests).front();
     task.created_by = kActor;
-    const FoundTask found = find_or_insert_task(transaction, task);
+    if (from_job != nullptr) task.from_job = from_job->value;
+    return find_or_insert_task(transaction, task).record;
+}
 
+Result<RequestedProbes> ProbePlanning::await_release(pqxx::work& transaction, ProbeTaskRecord task,
+                                                     std::vector<std::string> unit_types,
+                                                     const std::string& cause) const
+{
+    RequestedProbes requested{.runs = {}, .is_pretest = true, .obstacle = {}};
+    add_awaited(task, unit_types);
+    if (!task.releases_itself || task.state != ProbeTaskState::kTesting) task.awaited_cause = cause;
+    task.releases_itself = true;
+    if (task.state == ProbeTaskState::kTesting && !is_pretest_stuck(transaction, task)) {
+        update_task_state(transaction, task);
+        requested.runs.push_back({task.pretest_run_id});
+        return requested;
+    }
     const std::vector<UnitTypeOffer> offers = unit_type_offers(transaction);
-    std::vector<ProbeRunId> runs;
-    for (const UnitTypeId& unit_type : unit_types) {
-        const UnitTypeOffer* offer = find_offer(offers, unit_type.value);
-        if (offer == nullptr) continue; // gone since the router looked
-        const RunPlace place{.unit_type_id = offer->id,
-                             .center_id = offer->center_id,
-                             .unit_count = 1,
-                             .selection = "catalog",
-                             .cause = "arrival",
-                             .created_by = kActor};
-        const Result<ProbeRunId> run = queue_run(transaction, *writer_, found.record, place);
-        if (!run) return run.error();
-        runs.push_back(*run);
+    std::vector<std::string> among = task.awaited_unit_types;
+    if (task.state == ProbeTaskState::kTesting) {
+        // Not again where it is stuck, unless that center is back and nothing else is left.
+        if (const auto stuck = select_run(transaction, task.pretest_run_id))
+            std::erase(among, stuck->unit_type_id.value);
     }
-    return runs;
+    const UnitTypeOffer* place = among.empty() ? nullptr : choose_test_place(offers, task.document.operators, among);
+    if (place == nullptr) {
+        requested.obstacle = "no unit can take the pre-test of " + named(task) + " now";
+        return requested;
+    }
+    Result<ProbeRunId> run = begin_test(transaction, *writer_, task, *place, kActor);
+    if (!run) return run.error();
+    requested.runs.push_back(std::move(*run));
+    return requested;
 }
 
-Result<bool> ProbePlanning::probes_pending(pqxx::work& transaction, const std::string& job_type)
+Result<RequestedProbes> ProbePlanning::request_probes(pqxx::work& transaction, const std::string& job_type,
+                                                      const std::vector<OperatorUse>& operators,
+                                                      const std::vector<UnitTypeId>& unit_types)
 {
-    return has_queued_run(transaction, job_type);
+    Result<ProbeTaskRecord> task = task_of(transaction, job_type, operators, nullptr);
+    if (!task) return task.error();
+    std::vector<std::string> ids;
+    for (const UnitTypeId& unit_type : unit_types)
+        ids.push_back(unit_type.value);
+    RequestedProbes requested;
+    switch (task->state) {
+    case ProbeTaskState::kRetired:
+        requested.obstacle = named(*task) + " is retired";
+        return requested;
+    case ProbeTaskState::kRefused:
+        if (is_refusal_old(*task)) break;
+        requested.obstacle = named(*task) + " was refused: " + task->state_reason;
+        return requested;
+    case ProbeTaskState::kDraft:
+    case ProbeTaskState::kTesting:
+        break;
+    case ProbeTaskState::kTested:
+        task->state = ProbeTaskState::kReleased;
+        update_task_state(transaction, *task);
+        [[fallthrough]];
+    case ProbeTaskState::kReleased: {
+        Result<std::vector<ProbeRunId>> runs = queue_released(transaction, *writer_, *task, ids, "arrival");
+        if (!runs) return runs.error();
+        requested.runs = std::move(*runs);
+        return requested;
+    }
+    }
+    return await_release(transaction, std::move(*task), std::move(ids), "arrival");
 }
 
-Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const JobId& job, bool succeeded,
-                                           const std::string& reason, const std::string& stdout_text)
+Result<ProbeProgress> ProbePlanning::probe_progress(pqxx::work& transaction, const std::string& job_type)
 {
-    const std::optional<EndingRun> run = lock_run_of_job(transaction, job);
-    if (!run || !run->queued) return {};
-    // Jobs that wait for this run go on, whatever came of it.
-    notify(transaction, "route", "");
-    if (!succeeded) {
-        end_run(transaction, run->id, run->job_cancelled ? "cancelled" : "failed", shorten(reason));
-        return {};
+    ProbeProgress progress;
+    progress.is_pending = has_queued_run(transaction, job_type);
+    if (progress.is_pending) return progress;
+    const std::optional<ProbeTaskRecord> task = select_latest_task(transaction, job_type);
+    if (task && task->state == ProbeTaskState::kRefused)
+        progress.refusal = named(*task) + " was refused: " + task->state_reason;
+    if (task && task->state == ProbeTaskState::kDraft && !task->state_reason.empty())
+        progress.refusal = named(*task) + " could not be tried: " + task->state_reason;
+    return progress;
+}
+
+Result<ProbeTaskId> ProbePlanning::keep_learned_task(pqxx::work& transaction, const LearnedTask& learned)
+{
+    Result<ProbeTaskRecord> task = task_of(transaction, learned.job_type, learned.operators, &learned.job);
+    if (!task) return task.error();
+    const ProbeTaskId id = task->id;
+    const bool is_new = task->state == ProbeTaskState::kDraft && task->pretest_run_id.empty();
+    if (!is_new) return id;
+    std::vector<std::string> wanted;
+    for (const OperatorUse& use : task->document.operators)
+        wanted.push_back(use.id);
+    std::vector<std::string> places;
+    for (const UnitTypeOffer& offer : unit_type_offers(transaction)) {
+        if (offer.closed_reason.empty() && offer.unit_count > 0 && offer.runs(wanted)) places.push_back(offer.id.value);
     }
-    const Result<ProbeResult> result =
-        read_probe_result(stdout_text, run->task, run->unit_count, *operators_->library());
-    if (!result) {
-        const std::string error = "not a result of this task: " + describe(result.error());
-        log_warning("probe_result_refused", {{"probe_run_id", run->id.value}, {"job_id", job.value}, {"error", error}});
-        end_run(transaction, run->id, "failed", shorten(error));
-        return {};
-    }
-    store_result(transaction, *run, *result);
-    notify(transaction, "catalog", run->center_id.value);
-    return {};
+    // Nowhere to try it now: it stays a draft until a job of its type arrives.
+    if (places.empty()) return id;
+    const Result<RequestedProbes> requested =
+        await_release(transaction, std::move(*task), std::move(places), "learned");
+    if (!requested) return requested.error();
+    return id;
 }
 
 } // namespace fathom::server

@@ -2,10 +2,12 @@
 
 #include "server/operators/operators_service.hpp"
 #include "server/probing/probe_ports.hpp"
+#include "server/probing/probe_task_store.hpp"
 
 namespace fathom::server {
 
-/// Probes for the router (M10, M11): a job type's task is made from the job's operators and kept.
+/// Probes for the router (M10) and for what jobs teach (M11): a job type's task is made from the job's operators
+/// and kept; a new one is tried before it is used (M7).
 /// Thread-safe. Both must outlive it.
 class ProbePlanning final : public ProbePlanner {
   public:
@@ -13,27 +15,36 @@ class ProbePlanning final : public ProbePlanner {
     {
     }
 
-    Result<std::vector<ProbeRunId>> request_probes(pqxx::work& transaction, const std::string& job_type,
-                                                   const std::vector<OperatorUse>& operators,
-                                                   const std::vector<UnitTypeId>& unit_types) override;
-    Result<bool> probes_pending(pqxx::work& transaction, const std::string& job_type) override;
+    Result<RequestedProbes> request_probes(pqxx::work& transaction, const std::string& job_type,
+                                           const std::vector<OperatorUse>& operators,
+                                           const std::vector<UnitTypeId>& unit_types) override;
+    Result<ProbeProgress> probe_progress(pqxx::work& transaction, const std::string& job_type) override;
+    Result<ProbeTaskId> keep_learned_task(pqxx::work& transaction, const LearnedTask& learned) override;
 
   private:
+    Result<ProbeTaskRecord> task_of(pqxx::work& transaction, const std::string& job_type,
+                                    const std::vector<OperatorUse>& operators, const JobId* from_job) const;
+    Result<RequestedProbes> await_release(pqxx::work& transaction, ProbeTaskRecord task,
+                                          std::vector<std::string> unit_types, const std::string& cause) const;
+
     const OperatorsService* operators_;
     ProbeJobWriter* writer_;
 };
 
 /// Reads what a probe printed when its job has ended, and keeps it as measurements. Nonsense fails the run
-/// with the reason; it never reaches the measurements. Thread-safe. `operators` must outlive it.
+/// with the reason; it never reaches the measurements. A pre-test's end also decides about its task (M7).
+/// Thread-safe. Both must outlive it.
 class ProbeResults final : public ProbeJobObserver {
   public:
-    explicit ProbeResults(const OperatorsService& operators) : operators_(&operators) {}
+    ProbeResults(const OperatorsService& operators, ProbeJobWriter& writer) : operators_(&operators), writer_(&writer)
+    {
+    }
 
-    Result<void> probe_job_ended(pqxx::work& transaction, const JobId& job, bool succeeded, const std::string& reason,
-                                 const std::string& stdout_text) override;
+    Result<void> probe_job_ended(pqxx::work& transaction, const EndedProbeJob& ended) override;
 
   private:
     const OperatorsService* operators_;
+    ProbeJobWriter* writer_;
 };
 
 } // namespace fathom::server

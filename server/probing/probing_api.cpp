@@ -8,10 +8,21 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-struct TaskOrder {
-    ProbeTask document;
-    std::string job_type;
-};
+using TaskOrder = ProbingService::TaskOrder;
+
+void read_document(ObjectReader& reader, TaskOrder& order, std::vector<FieldError>& errors)
+{
+    const Json* document = reader.object("document");
+    if (document == nullptr) return;
+    const Result<ProbeTask> task = parse_probe_task(*document);
+    if (task) {
+        order.document = *task;
+        return;
+    }
+    const Error error = task.error();
+    for (const FieldError& field : error.fields)
+        errors.push_back({"document." + field.field, field.detail});
+}
 
 Result<TaskOrder> parse_task_order(const Call& call)
 {
@@ -20,40 +31,63 @@ Result<TaskOrder> parse_task_order(const Call& call)
     std::vector<FieldError> errors;
     ObjectReader reader(*json, "", errors);
     TaskOrder order;
-    if (const Json* document = reader.object("document")) {
-        const Result<ProbeTask> task = parse_probe_task(*document);
-        if (task)
-            order.document = *task;
-        else {
-            const Error error = task.error();
-            for (const FieldError& field : error.fields)
-                errors.push_back({"document." + field.field, field.detail});
-        }
-    } else if (!reader.has("document")) {
-        reader.fail("document", "is required");
-    }
+    read_document(reader, order, errors);
     order.job_type = reader.optional_string("job_type", {.max_length = 200}).value_or("");
+    order.from_job = reader.optional_string("from_job", {.min_length = 1, .max_length = 64}).value_or("");
+    order.name = reader.optional_string("name", {.min_length = 1, .max_length = 200}).value_or("");
+    const auto form = reader.optional_string("form", {.one_of = {"one_task", "several_tasks"}});
+    if (form == "several_tasks") order.form = TaskForm::kSeveralTasks;
+    if (!reader.has("document") && order.from_job.empty()) reader.fail("document", "is required without from_job");
+    if (reader.has("document") && (form || !order.name.empty()))
+        reader.fail("document", "has its own name and form: leave out \"name\" and \"form\"");
     reader.finish(UnknownFields::kReject);
     return value_or_errors(std::move(order), std::move(errors), "the probe task");
+}
+
+net::Response task_response(int status, const ProbeTaskRecord& task)
+{
+    net::Response response = json_response(status, to_json(task));
+    response.headers["ETag"] = etag(task.version);
+    return response;
 }
 
 Answer create_task(ProbingService* service, Call call)
 {
     Result<TaskOrder> order = parse_task_order(call);
     if (!order) co_return net::problem(order.error(), call.request.request_id);
-    const Result<ProbeTaskRecord> task =
-        co_await service->create_task(caller_of(call), std::move(order->document), std::move(order->job_type));
-    if (!task) co_return net::problem(task.error(), call.request.request_id);
-    net::Response response = json_response(201, to_json(*task));
-    response.headers["Location"] = "/api/v1/probe-tasks/" + task->id.value;
+    const bool may_be_several = order->form == TaskForm::kSeveralTasks;
+    const Result<std::vector<ProbeTaskRecord>> tasks =
+        co_await service->create_tasks(caller_of(call), std::move(*order));
+    if (!tasks) co_return net::problem(tasks.error(), call.request.request_id);
+    if (may_be_several) {
+        Json items = Json::array();
+        for (const ProbeTaskRecord& task : *tasks)
+            items.push_back(to_json(task));
+        const Json body{{"items", std::move(items)}};
+        co_return json_response(201, body);
+    }
+    net::Response response = task_response(201, tasks->front());
+    response.headers["Location"] = "/api/v1/probe-tasks/" + tasks->front().id.value;
     co_return response;
+}
+
+std::string query_text(const Call& call, const char* name)
+{
+    const auto found = call.request.query.find(name);
+    return found == call.request.query.end() ? std::string() : found->second;
 }
 
 Answer list_tasks(ProbingService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request, {"state", "job_type"});
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<Page<ProbeTaskRecord>> tasks = co_await service->list_tasks(page->size, page->after);
+    TaskFilter filter{query_text(call, "state"), query_text(call, "job_type")};
+    if (!filter.state.empty() && !parse_probe_task_state(filter.state)) {
+        const Error error{Errc::kInvalid, "the query has 1 error", {{"state", "is not a state of probe tasks"}}};
+        co_return net::problem(error, call.request.request_id);
+    }
+    const Result<Page<ProbeTaskRecord>> tasks =
+        co_await service->list_tasks(std::move(filter), page->size, page->after);
     if (!tasks) co_return net::problem(tasks.error(), call.request.request_id);
     co_return render_page(*tasks);
 }
@@ -62,7 +96,20 @@ Answer get_task(ProbingService* service, Call call)
 {
     const Result<ProbeTaskRecord> task = co_await service->get_task(call.request.path_params["id"]);
     if (!task) co_return net::problem(task.error(), call.request.request_id);
-    co_return json_response(200, to_json(*task));
+    co_return task_response(200, *task);
+}
+
+Answer move_task(ProbingService* service, ProbingService::TaskStep step, Call call)
+{
+    const net::Request& request = call.request;
+    const ProbingService::VersionCheck check = [&request](std::int64_t version) {
+        return if_match_allows(request, version);
+    };
+    const Result<ProbingService::StepAnswer> answer =
+        co_await service->move_task(caller_of(call), call.request.path_params["id"], step, check);
+    if (!answer) co_return net::problem(answer.error(), call.request.request_id);
+    if (answer->is_stale) co_return precondition_failed(call.request);
+    co_return task_response(step == ProbingService::TaskStep::kTest ? 202 : 200, answer->task);
 }
 
 SelectionOrder parse_places(ObjectReader& reader)
@@ -95,8 +142,12 @@ Result<ProbingService::RunOrder> parse_run_order(const Call& call)
         for (std::size_t i = 0; i < items->size(); ++i)
             order.operators.push_back(parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
     }
-    if (!order.probe_task_id.empty() && !order.operators.empty())
-        reader.fail("operators", "give either a probe_task_id or operators");
+    order.job_type = reader.optional_string("job_type", {.min_length = 1, .max_length = 200}).value_or("");
+    order.is_forced = reader.optional_boolean("force").value_or(false);
+    const int named =
+        (order.probe_task_id.empty() ? 0 : 1) + (order.job_type.empty() ? 0 : 1) + (order.operators.empty() ? 0 : 1);
+    if (named > 1) reader.fail("operators", "give only one of probe_task_id, job_type and operators");
+    if (order.is_forced && order.probe_task_id.empty()) reader.fail("force", "is only for a probe_task_id");
     order.places = parse_places(reader);
     reader.finish(UnknownFields::kReject);
     return value_or_errors(std::move(order), std::move(errors), "the probe run");
@@ -119,12 +170,7 @@ Answer list_runs(ProbingService* service, Call call)
 {
     const Result<PageRequest> page = parse_page_request(call.request, {"state", "unit_type", "probe_task"});
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const std::map<std::string, std::string>& query = call.request.query;
-    const auto text = [&query](const char* name) {
-        const auto found = query.find(name);
-        return found == query.end() ? std::string() : found->second;
-    };
-    RunFilter filter{text("state"), text("unit_type"), text("probe_task")};
+    RunFilter filter{query_text(call, "state"), query_text(call, "unit_type"), query_text(call, "probe_task")};
     const std::vector<std::string_view> states{"", "queued", "succeeded", "failed", "cancelled"};
     if (std::find(states.begin(), states.end(), filter.state) == states.end()) {
         const Error error{Errc::kInvalid,
@@ -155,6 +201,16 @@ void add_probing_routes(ApiRouter& router, ProbingService& service, Database& da
     router.add(Method::kPost, "/probe-tasks", Permission::kManageMetering, idempotent(database, bind(create_task)));
     router.add(Method::kGet, "/probe-tasks", Permission::kReadNetwork, bind(list_tasks));
     router.add(Method::kGet, "/probe-tasks/{id}", Permission::kReadNetwork, bind(get_task));
+    const auto bind_step = [&service](ProbingService::TaskStep step) -> ApiHandler {
+        return [step, target = &service](Call call) { return move_task(target, step, std::move(call)); };
+    };
+    using Step = ProbingService::TaskStep;
+    router.add(Method::kPost, "/probe-tasks/{id}:test", Permission::kManageMetering,
+               idempotent(database, bind_step(Step::kTest)));
+    router.add(Method::kPost, "/probe-tasks/{id}:release", Permission::kManageMetering,
+               idempotent(database, bind_step(Step::kRelease)));
+    router.add(Method::kPost, "/probe-tasks/{id}:retire", Permission::kManageMetering,
+               idempotent(database, bind_step(Step::kRetire)));
     router.add(Method::kPost, "/probe-runs", Permission::kManageMetering, idempotent(database, bind(create_runs)));
     router.add(Method::kGet, "/probe-runs", Permission::kReadNetwork, bind(list_runs));
     router.add(Method::kGet, "/probe-runs/{id}", Permission::kReadNetwork, bind(get_run));

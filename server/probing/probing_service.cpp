@@ -4,29 +4,43 @@
 #include "core/decide/generate_task.hpp"
 #include "server/identity/audit.hpp"
 #include "server/probing/run_queue.hpp"
+#include "server/probing/task_release.hpp"
 #include "server/store/notifier.hpp"
+
+#include <algorithm>
 
 namespace fathom::server {
 namespace {
 
 /// The default task looks at every operator, so it may take longer than a task that stands for one job (M7).
 constexpr double kSurveyLimit_s = 30;
+/// Fewest that still give a median with an interval: with all operators each sample counts.
+constexpr std::int64_t kSurveyRepeats = 5;
 constexpr std::size_t kLongestName = 200;
 
-ProbeTask survey_task(const OperatorLibrary& library)
+/// Uploaded operators are measured when somebody names them: their code is not ours. What nobody offers would
+/// keep the survey from running anywhere.
+bool is_surveyed(const OperatorManifest& manifest, const std::vector<UnitTypeOffer>& offers)
 {
-    std::vector<OperatorUse> uses;
+    return !manifest.is_uploaded() && std::any_of(offers.begin(), offers.end(), [&](const UnitTypeOffer& offer) {
+        return offer.closed_reason.empty() && offer.runs({manifest.id});
+    });
+}
+
+ProbeTask survey_task(const OperatorLibrary& library, const std::vector<UnitTypeOffer>& offers)
+{
+    ProbeTask task;
+    task.name = "default";
+    task.limit_s = kSurveyLimit_s;
+    task.repeats = kSurveyRepeats;
     for (const OperatorLibrary::Version* version : library.newest()) {
+        if (!is_surveyed(version->manifest, offers)) continue;
         OperatorUse use;
         use.id = version->manifest.id;
         use.version = version->manifest.version;
         use.parameters = version->manifest.default_parameters();
-        uses.push_back(std::move(use));
+        task.operators.push_back(std::move(use));
     }
-    ProbeTask task;
-    task.name = "default";
-    task.operators = std::move(uses);
-    task.limit_s = kSurveyLimit_s;
     return task;
 }
 
@@ -38,34 +52,124 @@ std::string name_of(const std::vector<OperatorUse>& operators)
     return name.substr(0, kLongestName);
 }
 
+/// How a task stands with its test, with the figure; completes "… is not released: ".
+std::string standing_of(const ProbeTaskRecord& task)
+{
+    switch (task.state) {
+    case ProbeTaskState::kDraft:
+        return task.state_reason.empty() ? "it was never tested" : "its test did not end: " + task.state_reason;
+    case ProbeTaskState::kTesting:
+        return "its test has not ended";
+    case ProbeTaskState::kTested:
+        return "it passed its test and waits for its release";
+    case ProbeTaskState::kReleased:
+        return "it is released";
+    case ProbeTaskState::kRefused:
+        return "it was refused: " + task.state_reason;
+    case ProbeTaskState::kRetired:
+        return "it is retired";
+    }
+    return {};
+}
+
+/// Why a task cannot take this step; empty when it can.
+std::string obstacle_to(ProbingService::TaskStep step, const ProbeTaskRecord& task)
+{
+    using State = ProbeTaskState;
+    bool is_allowed = false;
+    switch (step) {
+    case ProbingService::TaskStep::kTest:
+        is_allowed = task.state == State::kDraft || task.state == State::kTested || task.state == State::kRefused;
+        if (!is_allowed) return "cannot be tested: " + standing_of(task);
+        break;
+    case ProbingService::TaskStep::kRelease:
+        if (task.state != State::kTested) return "cannot be released: " + standing_of(task);
+        break;
+    case ProbingService::TaskStep::kRetire:
+        is_allowed = task.state != State::kTesting && task.state != State::kRetired;
+        if (!is_allowed) return "cannot be retired: " + standing_of(task);
+        break;
+    }
+    return {};
+}
+
+std::string action_of(ProbingService::TaskStep step)
+{
+    switch (step) {
+    case ProbingService::TaskStep::kTest:
+        return "probe_task.test";
+    case ProbingService::TaskStep::kRelease:
+        return "probe_task.release";
+    case ProbingService::TaskStep::kRetire:
+        return "probe_task.retire";
+    }
+    return "probe_task";
+}
+
 } // namespace
 
-asio::awaitable<Result<ProbeTaskRecord>> ProbingService::create_task(Caller caller, ProbeTask document,
-                                                                     std::string job_type)
+/// The documents that an order means, operators resolved. Takes over what the order leaves to its job.
+Result<std::vector<ProbeTask>> ProbingService::documents_of(pqxx::work& transaction, TaskOrder& order) const
 {
     std::vector<FieldError> errors;
-    document.operators = operators_->library()->resolve(document.operators, "document.operators", errors);
-    if (!errors.empty())
-        co_return Error{Errc::kInvalid, "the probe task asks for what is not there", std::move(errors)};
-    NewProbeTask task;
-    task.job_type = std::move(job_type);
-    task.origin = "expert";
-    task.document = std::move(document);
-    task.created_by = caller.actor;
-    auto work = [&](pqxx::work& transaction) -> Result<ProbeTaskRecord> {
+    const OperatorLibraryPointer library = operators_->library();
+    JobWork work;
+    if (!order.from_job.empty()) {
+        std::optional<JobWork> found = jobs_->find_work(transaction, order.from_job);
+        if (!found) return Error{Errc::kInvalid, "the probe task has 1 error", {{"from_job", "is not a job"}}};
+        work = std::move(*found);
+        if (order.job_type.empty()) order.job_type = work.job_type;
+    }
+    std::vector<ProbeTask> documents;
+    if (order.document) {
+        documents.push_back(*order.document);
+        documents[0].operators = library->resolve(order.document->operators, "document.operators", errors);
+    } else if (work.operators.empty()) {
+        errors.push_back({"from_job", "nobody knows the operators of this job; name them, or have it profiled"});
+    } else {
+        const std::vector<OperatorUse> resolved = library->resolve(work.operators, "operators", errors);
+        const auto manifests = [&](std::string_view id, std::int64_t version) {
+            return library->manifest(id, version);
+        };
+        const std::string name = order.name.empty() ? work.name.substr(0, kLongestName) : order.name;
+        if (errors.empty()) documents = generate_probe_tasks(name, resolved, manifests, {.form = order.form});
+    }
+    return value_or_errors(std::move(documents), std::move(errors), "the probe task");
+}
+
+Result<std::vector<ProbeTaskRecord>> ProbingService::create_tasks_in(pqxx::work& transaction, const Caller& caller,
+                                                                     TaskOrder order) const
+{
+    Result<std::vector<ProbeTask>> documents = documents_of(transaction, order);
+    if (!documents) return documents.error();
+    std::vector<ProbeTaskRecord> added;
+    for (ProbeTask& document : *documents) {
+        const NewProbeTask task{.job_type = order.job_type,
+                                .origin = "expert",
+                                .document = std::move(document),
+                                .created_by = caller.actor,
+                                .state = ProbeTaskState::kDraft,
+                                .from_job = order.from_job};
         FoundTask found = find_or_insert_task(transaction, task);
         if (!found.created) return Error{Errc::kConflict, "the same probe task exists as " + found.record.id.value};
         audit(transaction, caller.actor, "probe_task.create", found.record.id.value, caller.request_id,
               {{"name", found.record.name}});
-        return std::move(found.record);
-    };
+        added.push_back(std::move(found.record));
+    }
+    return added;
+}
+
+asio::awaitable<Result<std::vector<ProbeTaskRecord>>> ProbingService::create_tasks(Caller caller, TaskOrder order)
+{
+    auto work = [&](pqxx::work& transaction) { return create_tasks_in(transaction, caller, order); };
     co_return co_await database_->run(std::move(work));
 }
 
-asio::awaitable<Result<Page<ProbeTaskRecord>>> ProbingService::list_tasks(std::int64_t size, std::string after)
+asio::awaitable<Result<Page<ProbeTaskRecord>>> ProbingService::list_tasks(TaskFilter filter, std::int64_t size,
+                                                                          std::string after)
 {
     auto work = [&](pqxx::work& transaction) -> Result<Page<ProbeTaskRecord>> {
-        return select_tasks(transaction, size, after);
+        return select_tasks(transaction, filter, size, after);
     };
     co_return co_await database_->run(std::move(work));
 }
@@ -80,22 +184,82 @@ asio::awaitable<Result<ProbeTaskRecord>> ProbingService::get_task(std::string id
     co_return co_await database_->run(std::move(work));
 }
 
+Result<void> ProbingService::test(pqxx::work& transaction, const Caller& caller, ProbeTaskRecord& task) const
+{
+    const std::vector<UnitTypeOffer> offers = unit_type_offers(transaction);
+    const UnitTypeOffer* place = choose_test_place(offers, task.document.operators, {});
+    if (place == nullptr) {
+        // Asked again only for the reason at each place.
+        const Result<std::vector<UnitTypeOffer>> nowhere = select_unit_types({}, task.document.operators, offers);
+        if (!nowhere) return nowhere.error();
+        return Error{Errc::kInfeasible, "no unit type takes this probe task now"};
+    }
+    // From here on a person decides, also about a task that was made for a job.
+    task.releases_itself = false;
+    task.awaited_unit_types.clear();
+    const Result<ProbeRunId> run = begin_test(transaction, *writer_, task, *place, caller.actor);
+    if (!run) return run.error();
+    return {};
+}
+
+Result<ProbingService::StepAnswer> ProbingService::move_task_in(pqxx::work& transaction, const Caller& caller,
+                                                                const std::string& id, TaskStep step,
+                                                                const VersionCheck& check) const
+{
+    std::optional<ProbeTaskRecord> task = lock_task(transaction, id);
+    if (!task) return Error{Errc::kNotFound, "no such probe task"};
+    StepAnswer answer;
+    answer.is_stale = !check(task->version);
+    if (answer.is_stale) return answer;
+    if (const std::string obstacle = obstacle_to(step, *task); !obstacle.empty())
+        return Error{Errc::kConflict, "probe task " + id + " " + obstacle};
+    if (step == TaskStep::kTest) {
+        if (const Result<void> begun = test(transaction, caller, *task); !begun) return begun.error();
+    } else {
+        task->state = step == TaskStep::kRelease ? ProbeTaskState::kReleased : ProbeTaskState::kRetired;
+        update_task_state(transaction, *task);
+    }
+    audit(transaction, caller.actor, action_of(step), id, caller.request_id, {{"name", task->name}});
+    answer.task = std::move(*task);
+    return answer;
+}
+
+asio::awaitable<Result<ProbingService::StepAnswer>> ProbingService::move_task(Caller caller, std::string id,
+                                                                              TaskStep step, VersionCheck check)
+{
+    auto work = [&](pqxx::work& transaction) { return move_task_in(transaction, caller, id, step, check); };
+    co_return co_await database_->run(std::move(work));
+}
+
+/// A task that exists, and may be run, locked.
+Result<ProbeTaskRecord> ProbingService::named_task(pqxx::work& transaction, const RunOrder& order) const
+{
+    if (!order.job_type.empty()) {
+        std::optional<ProbeTaskRecord> task = lock_released_task(transaction, order.job_type);
+        if (task) return std::move(*task);
+        return Error{Errc::kInvalid, "the probe run has 1 error", {{"job_type", "has no released probe task"}}};
+    }
+    std::optional<ProbeTaskRecord> task = lock_task(transaction, order.probe_task_id);
+    if (!task) return Error{Errc::kInvalid, "the probe run has 1 error", {{"probe_task_id", "is not a probe task"}}};
+    if (task->state != ProbeTaskState::kReleased && !order.is_forced)
+        return Error{Errc::kConflict, "probe task " + order.probe_task_id + " is not released: " + standing_of(*task)};
+    return std::move(*task);
+}
+
 /// The task that an order means, locked.
 Result<ProbeTaskRecord> ProbingService::task_of(pqxx::work& transaction, const Caller& caller,
                                                 const RunOrder& order) const
 {
-    if (!order.probe_task_id.empty()) {
-        std::optional<ProbeTaskRecord> task = lock_task(transaction, order.probe_task_id);
-        if (task) return std::move(*task);
-        return Error{Errc::kInvalid, "the probe run has 1 error", {{"probe_task_id", "is not a probe task"}}};
-    }
+    if (!order.probe_task_id.empty() || !order.job_type.empty()) return named_task(transaction, order);
     const OperatorLibraryPointer library = operators_->library();
     NewProbeTask task;
     task.created_by = caller.actor;
+    task.state = ProbeTaskState::kReleased;
     if (order.operators.empty()) {
         task.origin = "default";
-        task.document = survey_task(*library);
-        if (task.document.operators.empty()) return Error{Errc::kInfeasible, "the operator library is empty"};
+        task.document = survey_task(*library, unit_type_offers(transaction));
+        if (task.document.operators.empty())
+            return Error{Errc::kInfeasible, "no center offers any operator of the library now"};
     } else {
         std::vector<FieldError> errors;
         const std::vector<OperatorUse> resolved = library->resolve(order.operators, "operators", errors);

@@ -1,23 +1,13 @@
 #include "server/probing/probing_store.hpp"
 
-#include "core/base/secret.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/pqxx>
 
+#include <set>
+
 namespace fathom::server {
 namespace {
-
-// DO UPDATE without effect: it locks and returns the row in one statement, whoever made it.
-constexpr const char* kFindOrInsertTask = R"sql(
-    INSERT INTO probe_task (id, name, job_type, origin, document, document_sha256, created_by)
-    VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7)
-    ON CONFLICT (job_type, document_sha256) DO UPDATE SET name = probe_task.name
-    RETURNING *)sql";
-
-constexpr const char* kSelectTask = "SELECT * FROM probe_task WHERE id = $1";
-constexpr const char* kLockTask = "SELECT * FROM probe_task WHERE id = $1 FOR UPDATE";
-constexpr const char* kSelectTasks = "SELECT * FROM probe_task WHERE $1 = '' OR id < $1 ORDER BY id DESC LIMIT $2";
 
 constexpr const char* kInsertRun = R"sql(
     INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, cause, job_id, created_by)
@@ -45,14 +35,19 @@ constexpr const char* kHasQueuedRun = R"sql(
     SELECT 1 FROM probe_run r JOIN probe_task t ON t.id = r.probe_task_id
     WHERE t.job_type = $1 AND r.state = 'queued' LIMIT 1)sql";
 
-// The newest attempt, because a center that chooses (M13d) may have taken another unit type.
+constexpr const char* kIsRunLost = R"sql(
+    SELECT 1 FROM probe_run r JOIN job j ON j.id = r.job_id WHERE r.id = $1 AND j.state = 'lost')sql";
+
+// The newest attempt, because a center that chooses (M13d) may have taken another unit type. The task is locked too:
+// somebody may be making this very run its pre-test.
 constexpr const char* kLockRunOfJob = R"sql(
-    SELECT r.id, r.state, r.unit_count, t.document, j.state AS job_state,
+    SELECT r.id, r.state, r.unit_count, t.document, j.state AS job_state, r.probe_task_id,
+           t.state = 'testing' AND t.pretest_run_id = r.id AS is_pretest,
            coalesce(a.unit_type_id, r.unit_type_id) AS unit_type_id, coalesce(a.center_id, r.center_id) AS center_id
     FROM probe_run r JOIN probe_task t ON t.id = r.probe_task_id JOIN job j ON j.id = r.job_id
     LEFT JOIN LATERAL (SELECT unit_type_id, center_id FROM attempt WHERE attempt.job_id = r.job_id
                        ORDER BY epoch DESC LIMIT 1) a ON true
-    WHERE r.job_id = $1 FOR UPDATE OF r)sql";
+    WHERE r.job_id = $1 FOR UPDATE OF r, t)sql";
 
 constexpr const char* kEndRun =
     "UPDATE probe_run SET state = $2, error = $3, ended_at = now() WHERE id = $1 AND state = 'queued'";
@@ -79,17 +74,6 @@ ProbeTask to_document(const pqxx::field& field)
     return parse_probe_task(to_json_value(field)).value();
 }
 
-ProbeTaskRecord to_task(const pqxx::row& row)
-{
-    return {.id = {row["id"].as<std::string>()},
-            .name = row["name"].as<std::string>(),
-            .job_type = row["job_type"].as<std::string>(),
-            .origin = row["origin"].as<std::string>(),
-            .document = to_document(row["document"]),
-            .created_at = to_timestamp(row["created_at"]),
-            .created_by = row["created_by"].as<std::string>()};
-}
-
 ProbeRunRecord to_run(const pqxx::row& row)
 {
     return {.id = {row["id"].as<std::string>()},
@@ -113,7 +97,10 @@ ProbeRunRecord to_run(const pqxx::row& row)
 Json measurement_rows(const ProbeResult& result)
 {
     Json rows = Json::array();
+    std::set<std::string> seen;
     for (const OperatorResult& item : result.operators) {
+        // The same operator at the same size twice in one task (M5) is measured by its first place there.
+        if (!seen.insert(operator_key(item.id, item.parameters) + "@" + std::to_string(item.version)).second) continue;
         rows.push_back({{"operator_id", item.id},
                         {"operator_version", item.version},
                         {"parameters_key", parameters_key(item.parameters)},
@@ -135,42 +122,7 @@ Json measurement_rows(const ProbeResult& result)
     return rows;
 }
 
-std::optional<ProbeTaskRecord> first_task(const pqxx::result& rows)
-{
-    if (rows.empty()) return std::nullopt;
-    return to_task(rows[0]);
-}
-
 } // namespace
-
-FoundTask find_or_insert_task(pqxx::transaction_base& transaction, const NewProbeTask& task)
-{
-    const std::string document = to_json(task.document).dump();
-    const ProbeTaskId id = ProbeTaskId::make();
-    const pqxx::row row = transaction.exec_params1(kFindOrInsertTask, id.value, task.document.name, task.job_type,
-                                                   task.origin, document, sha256_hex(document), task.created_by);
-    ProbeTaskRecord record = to_task(row);
-    const bool created = record.id == id;
-    return {std::move(record), created};
-}
-
-std::optional<ProbeTaskRecord> select_task(pqxx::transaction_base& transaction, const std::string& id)
-{
-    return first_task(transaction.exec_params(kSelectTask, id));
-}
-
-std::optional<ProbeTaskRecord> lock_task(pqxx::transaction_base& transaction, const std::string& id)
-{
-    return first_task(transaction.exec_params(kLockTask, id));
-}
-
-Page<ProbeTaskRecord> select_tasks(pqxx::transaction_base& transaction, std::int64_t size, const std::string& after)
-{
-    std::vector<ProbeTaskRecord> tasks;
-    for (const pqxx::row& row : transaction.exec_params(kSelectTasks, after, size + 1))
-        tasks.push_back(to_task(row));
-    return cut_page(std::move(tasks), size, [](const ProbeTaskRecord& task) { return task.id.value; });
-}
 
 void insert_run(pqxx::transaction_base& transaction, const NewProbeRun& run)
 {
@@ -204,6 +156,11 @@ Page<ProbeRunRecord> select_runs(pqxx::transaction_base& transaction, const RunF
     return cut_page(std::move(runs), size, [](const ProbeRunRecord& run) { return run.id.value; });
 }
 
+bool is_run_lost(pqxx::transaction_base& transaction, const ProbeRunId& run)
+{
+    return !transaction.exec_params(kIsRunLost, run.value).empty();
+}
+
 bool has_queued_run(pqxx::transaction_base& transaction, const std::string& job_type)
 {
     return !transaction.exec_params(kHasQueuedRun, job_type).empty();
@@ -215,6 +172,8 @@ std::optional<EndingRun> lock_run_of_job(pqxx::transaction_base& transaction, co
     if (rows.empty()) return std::nullopt;
     const pqxx::row row = rows[0];
     return EndingRun{.id = {row["id"].as<std::string>()},
+                     .probe_task_id = {row["probe_task_id"].as<std::string>()},
+                     .is_pretest = row["is_pretest"].as<bool>(false),
                      .queued = row["state"].as<std::string>() == "queued",
                      .unit_count = row["unit_count"].as<std::int64_t>(),
                      .unit_type_id = {row["unit_type_id"].as<std::string>()},
@@ -235,17 +194,6 @@ void store_result(pqxx::transaction_base& transaction, const EndingRun& run, con
                             to_json(result).dump());
     transaction.exec_params(kInsertMeasurements, run.id.value, run.unit_type_id.value, run.unit_count,
                             result.start_up_s, measurement_rows(result).dump());
-}
-
-Json to_json(const ProbeTaskRecord& task)
-{
-    return {{"id", task.id.value},
-            {"name", task.name},
-            {"job_type", text_or_null(task.job_type)},
-            {"origin", task.origin},
-            {"document", to_json(task.document)},
-            {"created_at", format_rfc3339(task.created_at)},
-            {"created_by", task.created_by}};
 }
 
 Json to_json(const ProbeRunRecord& run)

@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/model/probe_result.hpp"
+#include "server/probing/probe_task_store.hpp"
 #include "server/store/page.hpp"
 
 #include <optional>
@@ -13,39 +14,9 @@ namespace pqxx {
 class transaction_base;
 }
 
-/// Rows of probe tasks, probe runs and measurements. All functions take the caller's transaction, block,
+/// Rows of probe runs and measurements. All functions take the caller's transaction, block,
 /// and let pqxx's exceptions through to Database::run.
 namespace fathom::server {
-
-struct ProbeTaskRecord {
-    ProbeTaskId id;
-    std::string name;
-    std::string job_type;
-    std::string origin; ///< "job", "expert", "default"
-    ProbeTask document;
-    Timestamp created_at{};
-    std::string created_by;
-};
-
-struct NewProbeTask {
-    std::string job_type;
-    std::string origin;
-    ProbeTask document; ///< operators resolved: versions and all parameters stand in it
-    std::string created_by;
-};
-
-struct FoundTask {
-    ProbeTaskRecord record;
-    bool created{false};
-};
-/// Adds a task, or finds the equal one of the same job type. The row stays locked until the transaction
-/// ends, so that nobody else queues runs of it meanwhile.
-FoundTask find_or_insert_task(pqxx::transaction_base& transaction, const NewProbeTask& task);
-std::optional<ProbeTaskRecord> select_task(pqxx::transaction_base& transaction, const std::string& id);
-/// As select_task, locked until the transaction ends.
-std::optional<ProbeTaskRecord> lock_task(pqxx::transaction_base& transaction, const std::string& id);
-/// Newest first; `after` is an id.
-Page<ProbeTaskRecord> select_tasks(pqxx::transaction_base& transaction, std::int64_t size, const std::string& after);
 
 struct ProbeRunRecord {
     ProbeRunId id;
@@ -56,7 +27,7 @@ struct ProbeRunRecord {
     std::string unit_type;
     std::int64_t unit_count{1};
     std::string selection; ///< "catalog", "user", "center"
-    std::string cause;     ///< "command", "arrival", "schedule", "catalog_change"
+    std::string cause;     ///< "command", "arrival", "schedule", "catalog_change", "pretest", "learned"
     JobId job_id;
     std::string state; ///< "queued", "succeeded", "failed", "cancelled"
     std::string error;
@@ -92,12 +63,16 @@ struct RunFilter {
 /// Newest first; `after` is an id. Empty filters take all.
 Page<ProbeRunRecord> select_runs(pqxx::transaction_base& transaction, const RunFilter& filter, std::int64_t size,
                                  const std::string& after);
+/// True when the run's job is at a center that fell silent past its limit.
+bool is_run_lost(pqxx::transaction_base& transaction, const ProbeRunId& run);
 bool has_queued_run(pqxx::transaction_base& transaction, const std::string& job_type);
 
-/// The run that a probe's job stands for, locked, with what its end needs.
+/// The run that a probe's job stands for, locked with its task, and what its end needs.
 struct EndingRun {
     ProbeRunId id;
-    bool queued{}; ///< else its end is known already
+    ProbeTaskId probe_task_id;
+    bool is_pretest{false}; ///< its task waits for this run to pass or to be refused
+    bool queued{};          ///< else its end is known already
     std::int64_t unit_count{1};
     UnitTypeId unit_type_id; ///< where it really ran: what the newest attempt says
     CenterId center_id;
@@ -110,7 +85,6 @@ void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const st
 /// Ends the run as succeeded and adds a measurement for each operator.
 void store_result(pqxx::transaction_base& transaction, const EndingRun& run, const ProbeResult& result);
 
-Json to_json(const ProbeTaskRecord& task);
 Json to_json(const ProbeRunRecord& run);
 
 } // namespace fathom::server

@@ -1,5 +1,7 @@
 #include "server/routing/catalog_snapshot.hpp"
 
+#include "core/decide/generate_task.hpp"
+
 namespace fathom::server {
 
 const OperatorVersion* CatalogSnapshot::find_operator(std::string_view id, std::int64_t version) const
@@ -14,6 +16,20 @@ const OperatorVersion* CatalogSnapshot::find_operator(std::string_view id, std::
         if (!newest->second.is_withdrawn) return &newest->second;
     }
     return nullptr;
+}
+
+ManifestLookup CatalogSnapshot::manifests() const
+{
+    return [this](std::string_view id, std::int64_t version) -> const OperatorManifest* {
+        const OperatorVersion* found = find_operator(id, version);
+        return found == nullptr ? nullptr : &found->manifest;
+    };
+}
+
+const KnownJobType* CatalogSnapshot::find_job_type(std::string_view name) const
+{
+    const auto found = job_types.find(name);
+    return found == job_types.end() ? nullptr : &found->second;
 }
 
 Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapshot& catalog)
@@ -32,6 +48,15 @@ Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapsh
                                      .bytes = bytes ? *bytes : 0});
     }
     return request;
+}
+
+Result<RouteRequest> make_metering_request(const JobSpec& spec, const CatalogSnapshot& catalog)
+{
+    if (spec.operators.empty()) return make_route_request(spec, catalog);
+    JobSpec probed;
+    probed.units = spec.units;
+    probed.operators = generate_probe_tasks("", spec.operators, catalog.manifests()).front().operators;
+    return make_route_request(probed, catalog);
 }
 
 } // namespace fathom::server

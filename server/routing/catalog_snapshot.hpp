@@ -1,10 +1,12 @@
 #pragma once
 
+#include "core/decide/job_type.hpp"
 #include "core/decide/route.hpp"
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,14 @@ struct OperatorVersion {
     bool is_withdrawn{false};
 };
 
+/// What jobs of a type were seen to execute (M11).
+struct KnownJobType {
+    std::vector<OperatorUse> operators; ///< of a whole job; may be empty
+    bool profiled{false};               ///< counted while it ran, not named by its submitter
+    std::string learned_from;           ///< id of the job
+    Timestamp learned_at{};
+};
+
 /// What the network offers and what was measured of it, at one moment. Never changed once made, so any
 /// thread may read it.
 struct CatalogSnapshot {
@@ -25,10 +35,17 @@ struct CatalogSnapshot {
     /// The same without measurements and always open, for the question whether a job could ever run.
     std::vector<UnitTypeView> shapes;
     std::map<std::string, std::map<std::int64_t, OperatorVersion>, std::less<>> operators;
-    std::int64_t center_count{}; ///< enrolled and not revoked
+    std::int64_t center_count{};                                ///< enrolled and not revoked
+    std::map<std::string, KnownJobType, std::less<>> job_types; ///< those that were learned last
+    std::vector<KnownMix> mixes;                                ///< of the same
+    std::set<std::string, std::less<>> profiled_projects;       ///< whose jobs are all profiled
 
     /// `version` 0: the newest that is not withdrawn. nullptr when there is none.
     const OperatorVersion* find_operator(std::string_view id, std::int64_t version) const;
+    /// The manifest of find_operator(), for core/decide.
+    ManifestLookup manifests() const;
+    /// nullptr when nothing was learned of it.
+    const KnownJobType* find_job_type(std::string_view name) const;
 };
 
 using CatalogPointer = std::shared_ptr<const CatalogSnapshot>;
@@ -36,5 +53,9 @@ using CatalogPointer = std::shared_ptr<const CatalogSnapshot>;
 /// What the router must know of a job, with the work of each operator from its manifest's formulas.
 /// @error kInvalid  an operator or version that the library does not have; nothing else, once a job was admitted.
 Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapshot& catalog);
+
+/// The same for what must be measured before the job's first run (M10): the operators of its probe task, where sizes
+/// of a class are joined, instead of every size of its own.
+Result<RouteRequest> make_metering_request(const JobSpec& spec, const CatalogSnapshot& catalog);
 
 } // namespace fathom::server

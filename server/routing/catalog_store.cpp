@@ -31,6 +31,12 @@ constexpr const char* kSelectMeasurements = R"sql(
     FROM measurement WHERE unit_count = 1
     ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC)sql";
 
+// Bounded, because every submission is compared with them. What fell out is learned anew.
+constexpr const char* kSelectJobTypes = R"sql(
+    SELECT name, mix, operators, profiled, learned_from, learned_at FROM job_type ORDER BY learned_at DESC LIMIT 2000)sql";
+
+constexpr const char* kSelectProfiledProjects = "SELECT name FROM project WHERE profile_jobs";
+
 std::string closed_reason(const std::string& state, bool is_drained)
 {
     if (is_drained) return "the center is drained";
@@ -72,6 +78,26 @@ void read_operators(pqxx::work& transaction, CatalogSnapshot& catalog)
     }
 }
 
+void read_job_types(pqxx::work& transaction, CatalogSnapshot& catalog)
+{
+    for (const pqxx::row& row : transaction.exec(kSelectJobTypes)) {
+        const auto name = row["name"].as<std::string>();
+        KnownJobType type;
+        std::vector<FieldError> errors;
+        for (const Json& item : to_json_value(row["operators"]))
+            type.operators.push_back(parse_operator_use(item, "operators", errors));
+        // Written by a newer replica: its jobs are placed as if nothing was known.
+        if (!errors.empty()) continue;
+        type.profiled = row["profiled"].as<bool>();
+        type.learned_from = row["learned_from"].as<std::string>();
+        type.learned_at = to_timestamp(row["learned_at"]);
+        catalog.mixes.push_back({name, to_json_value(row["mix"]).get<OperatorMix>()});
+        catalog.job_types.emplace(name, std::move(type));
+    }
+    for (const pqxx::row& row : transaction.exec(kSelectProfiledProjects))
+        catalog.profiled_projects.insert(row[0].as<std::string>());
+}
+
 } // namespace
 
 CatalogSnapshot select_catalog(pqxx::work& transaction)
@@ -90,6 +116,7 @@ CatalogSnapshot select_catalog(pqxx::work& transaction)
         if (found != index.end()) catalog.unit_types[found->second].measured.push_back(to_measured_operator(row));
     }
     read_operators(transaction, catalog);
+    read_job_types(transaction, catalog);
     catalog.center_count = transaction.exec1(kCountCenters)[0].as<std::int64_t>();
     return catalog;
 }

@@ -49,4 +49,19 @@ Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog)
     return Error{Errc::kInfeasible, "no center can run this job", std::move(errors)};
 }
 
+std::string take_learned_operators(JobSpec& spec, const CatalogSnapshot& catalog)
+{
+    if (!spec.operators.empty()) return {};
+    const KnownJobType* known = catalog.find_job_type(job_type_for(spec, {}, catalog.manifests()).name);
+    if (known == nullptr || known->operators.empty()) return {};
+    std::vector<FieldError> errors;
+    spec.operators = known->operators;
+    for (OperatorUse& use : spec.operators)
+        use.version = 0; // what was learned of an old version holds for the newest
+    complete_operators(spec, catalog, "", errors);
+    if (errors.empty() && check_feasible(spec, catalog)) return known->learned_from;
+    spec.operators.clear();
+    return {};
+}
+
 } // namespace fathom::server

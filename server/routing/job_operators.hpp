@@ -17,4 +17,9 @@ void complete_operators(JobSpec& spec, const CatalogSnapshot& catalog, const std
 /// @error kInfeasible  none: one field error a unit type ("alpha/core"), or a detail that says there is none.
 Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog);
 
+/// Gives a job that names no operators those that its type was last seen to execute (M11), unless they are withdrawn
+/// by now or no unit type could run them.
+/// @return the id of the job that they were learned from; empty when it got none.
+std::string take_learned_operators(JobSpec& spec, const CatalogSnapshot& catalog);
+
 } // namespace fathom::server

@@ -31,6 +31,20 @@ bool is_of_the_moment(Errc code)
     return code == Errc::kUnavailable || code == Errc::kDeadline || code == Errc::kConflict || code == Errc::kInternal;
 }
 
+/// Equal for jobs that execute the same.
+std::string key_of(const std::vector<OperatorUse>& operators)
+{
+    std::string key;
+    for (const OperatorUse& use : operators) {
+        key += operator_key(use.id, use.parameters) + '@' + std::to_string(use.version) + '*' +
+               std::to_string(use.count) + use.remainder + ' ' + use.label;
+        for (const std::string& input : use.inputs)
+            key += '<' + input;
+        key += '\n';
+    }
+    return key;
+}
+
 NewJobEvent placed_event(const JobId& job, const AttemptId& attempt, const Candidate& winner)
 {
     NewJobEvent event;
@@ -90,9 +104,11 @@ Result<void> RoutingPage::find_metered_types(pqxx::work& transaction)
     if (report_.next.are_types_known) return {};
     std::vector<std::string> ended;
     for (const std::string& type : select_metering_types(transaction)) {
-        const Result<bool> pending = planner_->probes_pending(transaction, type);
-        if (!pending) return pending.error();
-        if (!*pending) ended.push_back(type);
+        const Result<ProbeProgress> progress = planner_->probe_progress(transaction, type);
+        if (!progress) return progress.error();
+        if (progress->is_pending) continue;
+        ended.push_back(type);
+        if (!progress->refusal.empty()) report_.next.refusals[type] = progress->refusal;
     }
     report_.next.metered_types = std::move(ended);
     report_.next.are_types_known = true;
@@ -141,69 +157,97 @@ Result<void> RoutingPage::route_job(pqxx::work& transaction, const WaitingJob& j
     const bool may_meter =
         current.label == "job" && !current.is_metered && !job.spec.operators.empty() && job.spec.metering_wait_s > 0;
     if (may_meter) {
-        const Result<bool> metering = meter(transaction, current, *request);
+        const Result<bool> metering = meter(transaction, current);
         if (!metering) return metering.error();
         if (*metering) return {};
     }
-    place_or_wait(current, *request);
-    return {};
+    return place_or_wait(current, *request);
 }
 
-Result<bool> RoutingPage::meter(pqxx::work& transaction, const WaitingJob& job, const RouteRequest& request)
+Result<bool> RoutingPage::meter(pqxx::work& transaction, const WaitingJob& job)
 {
-    if (unmeasured_candidates(request, ledger_.views(), now_, settings_->metering_period).empty()) return false;
+    Result<RouteRequest> wanted = metering_request_of(job);
+    if (!wanted) return wanted.error();
+    if (unmeasured_candidates(*wanted, ledger_.views(), now_, settings_->metering_period).empty()) return false;
     ensure_fresh_catalog(transaction);
     std::vector<UnitTypeId> targets;
-    for (const std::size_t index : unmeasured_candidates(request, ledger_.views(), now_, settings_->metering_period))
+    for (const std::size_t index : unmeasured_candidates(*wanted, ledger_.views(), now_, settings_->metering_period))
         targets.push_back(ledger_.views()[index].id);
     if (targets.empty()) return false;
-    const Result<std::vector<ProbeRunId>> runs = request_probes(transaction, job, targets);
-    if (!runs) {
-        const Error error = runs.error();
+    const Result<RequestedProbes> probes = request_probes(transaction, job, targets);
+    if (!probes) {
+        const Error error = probes.error();
         if (is_of_the_moment(error.code)) return error;
         log_warning("probes_not_requested", {{"job_id", job.id.value}, {"error", describe(error)}});
         return false;
     }
-    if (runs->empty()) return false;
+    if (!probes->obstacle.empty()) note_obstacle(job, probes->obstacle);
+    if (probes->runs.empty()) return false;
+    start_metering(job, *wanted, *probes);
+    return true;
+}
+
+void RoutingPage::start_metering(const WaitingJob& job, const RouteRequest& wanted, const RequestedProbes& probes)
+{
     metering_.push_back({job.id, job.spec.metering_wait_s});
     NewJobEvent event;
     event.job_id = job.id;
     event.state = JobState::kMetering;
-    event.cause = "no fresh measurement of its type on " + join(unmeasured_places(request)) + ": probes first";
+    event.cause = "no fresh measurement of its type on " + join(unmeasured_places(wanted)) +
+                  (probes.is_pretest ? ": its probe task is tried first" : ": probes first");
     event.evidence["metering_wait_s"] = job.spec.metering_wait_s;
+    event.evidence["pretest"] = probes.is_pretest;
     event.evidence["probe_run_ids"] = Json::array();
-    for (const ProbeRunId& run : *runs)
+    for (const ProbeRunId& run : probes.runs)
         event.evidence["probe_run_ids"].push_back(run.value);
     events_.push_back(std::move(event));
     ++report_.metering;
-    return true;
 }
 
-Result<std::vector<ProbeRunId>> RoutingPage::request_probes(pqxx::work& transaction, const WaitingJob& job,
-                                                            const std::vector<UnitTypeId>& targets)
+void RoutingPage::note_obstacle(const WaitingJob& job, const std::string& obstacle)
 {
-    std::string key = job.job_type;
+    // Once: from now on the job counts as metered and is not looked at for this again.
+    metered_.push_back(job.id.value);
+    events_.push_back({job.id, JobState::kQueued, obstacle + "; it is placed on what is known", Json::object()});
+}
+
+Result<RequestedProbes> RoutingPage::request_probes(pqxx::work& transaction, const WaitingJob& job,
+                                                    const std::vector<UnitTypeId>& targets)
+{
+    std::string key = job.job_type + '\n' + key_of(job.spec.operators);
     for (const UnitTypeId& target : targets)
         key += '\n' + target.value;
     const auto known = requested_.find(key);
     if (known != requested_.end()) return known->second;
-    Result<std::vector<ProbeRunId>> runs =
-        planner_->request_probes(transaction, job.job_type, job.spec.operators, targets);
-    if (runs) requested_[key] = *runs;
-    return runs;
+    Result<RequestedProbes> probes = planner_->request_probes(transaction, job.job_type, job.spec.operators, targets);
+    if (probes) requested_[key] = *probes;
+    return probes;
+}
+
+Result<const RoutingPage::KnownDemands*> RoutingPage::demands_of(const WaitingJob& job)
+{
+    const std::string key = key_of(job.spec.operators);
+    const auto known = known_demands_.find(key);
+    if (known != known_demands_.end()) return &known->second;
+    Result<RouteRequest> own = make_route_request(job.spec, *catalog_);
+    if (!own) return own.error();
+    Result<RouteRequest> probed = make_metering_request(job.spec, *catalog_);
+    if (!probed) return probed.error();
+    return &(known_demands_[key] = {std::move(own->operators), std::move(probed->operators)});
 }
 
 Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
 {
-    std::string key;
-    for (const OperatorUse& use : job.spec.operators)
-        key += operator_key(use.id, use.parameters) + '@' + std::to_string(use.version) + '*' +
-               std::to_string(use.count) + '\n';
-    const auto known = known_demands_.find(key);
-    if (known != known_demands_.end()) return RouteRequest{known->second, job.spec.units};
-    Result<RouteRequest> request = make_route_request(job.spec, *catalog_);
-    if (request) known_demands_[key] = request->operators;
-    return request;
+    const Result<const KnownDemands*> demands = demands_of(job);
+    if (!demands) return demands.error();
+    return RouteRequest{(*demands)->own, job.spec.units};
+}
+
+Result<RouteRequest> RoutingPage::metering_request_of(const WaitingJob& job)
+{
+    const Result<const KnownDemands*> demands = demands_of(job);
+    if (!demands) return demands.error();
+    return RouteRequest{(*demands)->probed, job.spec.units};
 }
 
 void RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job)
@@ -215,9 +259,13 @@ void RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job
     NewJobEvent event;
     event.job_id = job.id;
     event.state = JobState::kQueued;
-    event.cause = is_ended ? "the probes of its type have ended"
-                           : "its wait of " + std::to_string(job.spec.metering_wait_s) +
-                                 " s for probes is over: it is placed on what is known";
+    const auto refusal = report_.next.refusals.find(job.job_type);
+    if (is_ended && refusal != report_.next.refusals.end())
+        event.cause = refusal->second + "; it is placed on what is known";
+    else
+        event.cause = is_ended ? "the probes of its type have ended"
+                               : "its wait of " + std::to_string(job.spec.metering_wait_s) +
+                                     " s for probes is over: it is placed on what is known";
     events_.push_back(std::move(event));
 }
 
@@ -231,8 +279,10 @@ std::vector<std::string> RoutingPage::unmeasured_places(const RouteRequest& requ
     return places;
 }
 
-void RoutingPage::place_or_wait(const WaitingJob& job, const RouteRequest& request)
+Result<void> RoutingPage::place_or_wait(const WaitingJob& job, const RouteRequest& request)
 {
+    const Result<RouteRequest> wanted = metering_request_of(job);
+    if (!wanted) return wanted.error();
     const auto began = std::chrono::steady_clock::now();
     Decision decision = route(request, ledger_.views());
     report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -240,7 +290,7 @@ void RoutingPage::place_or_wait(const WaitingJob& job, const RouteRequest& reque
         ++report_.waiting;
         const std::string reason = waiting_reason_of(decision);
         if (reason != job.waiting_reason || job.state == JobState::kMetering) reasons_.push_back({job.id, reason});
-        return;
+        return {};
     }
     const Candidate winner = decision.candidates[*decision.winner];
     // A job of unknown length must not look as if it took no time.
@@ -248,18 +298,19 @@ void RoutingPage::place_or_wait(const WaitingJob& job, const RouteRequest& reque
     const Reservation reservation{winner.unit_type_id, winner.unit_count, winner.wait_s + run_s};
     ledger_.reserve(reservation);
     if (decision.can_start_now) {
-        if (const auto places = unmeasured_places(request); !places.empty() && !request.operators.empty())
+        if (const auto places = unmeasured_places(*wanted); !places.empty() && !request.operators.empty())
             decision.assumptions.push_back("no fresh measurement of all its operators on " + join(places) +
                                            ": placed on what is known");
         const bool has_run_time = !request.operators.empty() && winner.prediction.unknown_operators == 0;
         placements_.push_back({job.id, std::move(decision), winner, has_run_time});
-        return;
+        return {};
     }
     report_.next.planned.push_back(reservation);
     ++report_.waiting;
     const std::string reason = waiting_reason_of(decision);
     const bool may_refresh = report_.next.is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering;
     if (may_refresh && reason != job.waiting_reason) reasons_.push_back({job.id, reason});
+    return {};
 }
 
 void RoutingPage::commit_placements(pqxx::work& transaction)

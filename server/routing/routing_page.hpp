@@ -21,6 +21,7 @@ struct PassState {
     bool is_tick{false};              ///< look at waiting jobs even when no unit is free
     /// Job types whose probes have ended; looked up by the first page.
     std::vector<std::string> metered_types;
+    std::map<std::string, std::string> refusals; ///< of those, why their probe task was refused
     bool are_types_known{false};
 };
 
@@ -62,15 +63,25 @@ class RoutingPage {
 
     Result<void> route_job(pqxx::work& transaction, const WaitingJob& job);
     /// M10. True when the job now waits for probes.
-    Result<bool> meter(pqxx::work& transaction, const WaitingJob& job, const RouteRequest& request);
+    Result<bool> meter(pqxx::work& transaction, const WaitingJob& job);
+    void start_metering(const WaitingJob& job, const RouteRequest& wanted, const RequestedProbes& probes);
+    /// Why a job is placed without the probes that it should have had; for its events.
+    void note_obstacle(const WaitingJob& job, const std::string& obstacle);
     void finish_metering(pqxx::work& transaction, const WaitingJob& job);
     Result<void> find_metered_types(pqxx::work& transaction);
+    /// The operators of a job for a decision, and those of its probe task; each computed once for equal jobs.
+    struct KnownDemands {
+        std::vector<OperatorDemand> own;
+        std::vector<OperatorDemand> probed;
+    };
+    Result<const KnownDemands*> demands_of(const WaitingJob& job);
     Result<RouteRequest> request_of(const WaitingJob& job);
+    Result<RouteRequest> metering_request_of(const WaitingJob& job);
     /// Asks for probes, once for all jobs of this page that ask for the same.
-    Result<std::vector<ProbeRunId>> request_probes(pqxx::work& transaction, const WaitingJob& job,
-                                                   const std::vector<UnitTypeId>& targets);
+    Result<RequestedProbes> request_probes(pqxx::work& transaction, const WaitingJob& job,
+                                           const std::vector<UnitTypeId>& targets);
     std::vector<std::string> unmeasured_places(const RouteRequest& request) const;
-    void place_or_wait(const WaitingJob& job, const RouteRequest& request);
+    Result<void> place_or_wait(const WaitingJob& job, const RouteRequest& request);
     void commit_placements(pqxx::work& transaction);
     void rebuild_ledger(pqxx::work& transaction);
     /// The decisions of this page must not rest on an older catalog than the probes that just ended.
@@ -90,8 +101,8 @@ class RoutingPage {
     std::vector<NewJobEvent> events_;
     std::vector<MeteringStart> metering_;
     std::vector<std::string> metered_;
-    std::map<std::string, std::vector<ProbeRunId>> requested_;         ///< by job type and unit types
-    std::map<std::string, std::vector<OperatorDemand>> known_demands_; ///< by operators: formulas are slow
+    std::map<std::string, RequestedProbes> requested_;  ///< by job type, operators and unit types
+    std::map<std::string, KnownDemands> known_demands_; ///< by operators: formulas are slow
 };
 
 } // namespace fathom::server

@@ -208,6 +208,7 @@ asio::awaitable<Result<Json>> RoutingService::preview(JobSpec spec)
         complete_operators(spec, **catalog, "", errors);
         if (!errors.empty()) co_return Error(Errc::kInvalid, "the job does not fit the operator library", errors);
     }
+    take_learned_operators(spec, **catalog);
     auto work = [spec = std::move(spec), known = *catalog](pqxx::work& transaction) -> Result<Json> {
         const Result<RouteRequest> request = make_route_request(spec, *known);
         if (!request) return request.error();

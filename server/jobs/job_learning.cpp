@@ -1,0 +1,72 @@
+#include "server/jobs/job_learning.hpp"
+
+#include "core/base/log.hpp"
+#include "server/jobs/job_work.hpp"
+#include "server/store/notifier.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+constexpr std::int64_t kLessonsATime = 16;
+
+/// Errors of one job's content must not keep the others from being learned from.
+bool is_of_the_moment(Errc code)
+{
+    return code == Errc::kUnavailable || code == Errc::kDeadline || code == Errc::kInternal;
+}
+
+JobTypeOrigin origin_of(const JobEvidence& evidence)
+{
+    if (!evidence.spec.type.empty()) return JobTypeOrigin::kUser;
+    return evidence.spec.operators.empty() || !evidence.operators_from.empty() ? JobTypeOrigin::kApplication
+                                                                               : JobTypeOrigin::kMix;
+}
+
+} // namespace
+
+Result<void> JobLearning::learn(pqxx::work& transaction)
+{
+    const CatalogPointer catalog = catalog_->get();
+    bool has_learned = false;
+    for (const JobId& job : take_lessons(transaction, kLessonsATime)) {
+        const Result<bool> learned = learn_from(transaction, job, *catalog);
+        if (!learned) return learned.error();
+        has_learned = has_learned || *learned;
+    }
+    if (has_learned) notify(transaction, "catalog", "");
+    return {};
+}
+
+Result<bool> JobLearning::learn_from(pqxx::work& transaction, const JobId& job, const CatalogSnapshot& catalog)
+{
+    const std::optional<JobEvidence> evidence = select_evidence(transaction, job.value);
+    if (!evidence || evidence->job_type.empty()) return false;
+    const ObservedWork work = observe_work(*evidence, catalog);
+    if (work.operators.empty() || work.source == "type") return false;
+    const bool is_profiled = work.source == "profile";
+    const std::optional<JobTypeRecord> known = select_job_type(transaction, evidence->job_type);
+    if (known && known->profiled && !is_profiled) return false;
+
+    JobTypeRecord type;
+    type.name = evidence->job_type;
+    type.origin = origin_of(*evidence);
+    type.operators = work.operators;
+    type.mix = operator_mix(work.operators, catalog.manifests());
+    type.profiled = is_profiled;
+    type.learned_from = job.value;
+    const LearnedTask learned{.job_type = type.name, .operators = type.operators, .job = job};
+    const Result<ProbeTaskId> task = planner_->keep_learned_task(transaction, learned);
+    if (task)
+        type.probe_task_id = task->value;
+    else if (const Error error = task.error(); is_of_the_moment(error.code))
+        return error;
+    else
+        log_warning("no_task_learned", {{"job_id", job.value}, {"job_type", type.name}, {"error", describe(error)}});
+    upsert_job_type(transaction, type);
+    log_info("job_type_learned", {{"job_id", job.value}, {"job_type", type.name}, {"source", work.source}});
+    return true;
+}
+
+} // namespace fathom::server

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "server/jobs/learning_store.hpp"
+#include "server/probing/probe_ports.hpp"
+#include "server/routing/catalog_cache.hpp"
+
+namespace fathom::server {
+
+/// Learns from jobs that ended well (M11): the operators of a job's type are replaced by what its last job was counted,
+/// or else said, to execute, and the type's probe task is made, tried, released and measured by itself. What a profile
+/// counted is replaced by another profile only.
+/// Runs on: the duty's thread; thread-safe.
+class JobLearning {
+  public:
+    JobLearning(const CatalogCache& catalog, ProbePlanner& planner) : catalog_(&catalog), planner_(&planner) {}
+
+    /// Works off some of the jobs that wait in line. Blocks; pqxx's exceptions pass through.
+    Result<void> learn(pqxx::work& transaction);
+
+  private:
+    Result<bool> learn_from(pqxx::work& transaction, const JobId& job, const CatalogSnapshot& catalog);
+
+    const CatalogCache* catalog_;
+    ProbePlanner* planner_;
+};
+
+} // namespace fathom::server

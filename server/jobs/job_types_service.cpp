@@ -1,0 +1,47 @@
+#include "server/jobs/job_types_service.hpp"
+
+#include "server/jobs/job_work.hpp"
+#include "server/jobs/jobs_service.hpp"
+
+namespace fathom::server {
+
+asio::awaitable<Result<Json>> JobTypesService::job_operators(std::string job, Principal principal)
+{
+    const CatalogPointer catalog = catalog_->get();
+    auto work = [&](pqxx::work& transaction) -> Result<Json> {
+        const std::optional<JobEvidence> evidence = select_evidence(transaction, job);
+        const std::string owner = owner_filter(principal);
+        if (!evidence || (!owner.empty() && evidence->submitted_by != owner))
+            return Error{Errc::kNotFound, "there is no such job"};
+        return to_json(*evidence, observe_work(*evidence, *catalog), *catalog);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<Page<JobTypeRecord>>> JobTypesService::list(std::int64_t size, std::string after)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<Page<JobTypeRecord>> {
+        return select_job_types(transaction, size, after);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<JobTypeRecord>> JobTypesService::get(std::string name)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<JobTypeRecord> {
+        std::optional<JobTypeRecord> type = select_job_type(transaction, name);
+        if (!type) return Error{Errc::kNotFound, "nothing was learned of this job type"};
+        return std::move(*type);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+std::optional<JobWork> JobTypesService::find_work(pqxx::work& transaction, const std::string& job)
+{
+    const std::optional<JobEvidence> evidence = select_evidence(transaction, job);
+    if (!evidence) return std::nullopt;
+    ObservedWork work = observe_work(*evidence, *catalog_->get());
+    return JobWork{evidence->job_type, evidence->name, std::move(work.operators)};
+}
+
+} // namespace fathom::server

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "server/identity/principal.hpp"
+#include "server/jobs/learning_store.hpp"
+#include "server/probing/probe_ports.hpp"
+#include "server/routing/catalog_cache.hpp"
+#include "server/store/database.hpp"
+
+namespace fathom::server {
+
+/// What is known of the work of jobs and of their types (M6, M11), for people and for probing. Thread-safe.
+class JobTypesService final : public JobWorkSource {
+  public:
+    JobTypesService(Database& database, const CatalogCache& catalog) : database_(&database), catalog_(&catalog) {}
+
+    /// The operators of a job. @error kNotFound  missing, or not the caller's to see.
+    asio::awaitable<Result<Json>> job_operators(std::string job, Principal principal);
+    asio::awaitable<Result<Page<JobTypeRecord>>> list(std::int64_t size, std::string after);
+    /// @error kNotFound
+    asio::awaitable<Result<JobTypeRecord>> get(std::string name);
+
+    std::optional<JobWork> find_work(pqxx::work& transaction, const std::string& job) override;
+
+  private:
+    Database* database_;
+    const CatalogCache* catalog_;
+};
+
+} // namespace fathom::server

@@ -1,0 +1,126 @@
+#include "server/jobs/job_work.hpp"
+
+#include "server/routing/job_operators.hpp"
+#include "server/store/column.hpp"
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+/// As many as a job may name.
+constexpr std::size_t kMostOperators = 64;
+/// What a report shows of a list that nobody of us wrote.
+constexpr std::size_t kMostShown = 100;
+
+/// One operator of a profile against the library; empty when it does not fit.
+std::optional<OperatorUse> read_use(const Json& item, const CatalogSnapshot& catalog, std::vector<FieldError>& errors)
+{
+    JobSpec one;
+    one.operators.push_back(parse_operator_use(item, "", errors));
+    if (!errors.empty()) return std::nullopt;
+    one.operators[0].version = 0;
+    complete_operators(one, catalog, "", errors);
+    if (!errors.empty()) return std::nullopt;
+    return std::move(one.operators[0]);
+}
+
+/// A data flow of which a part is missing is none.
+void drop_broken_flow(std::vector<OperatorUse>& operators)
+{
+    std::vector<FieldError> errors;
+    check_data_flow(operators, "", errors);
+    if (errors.empty()) return;
+    for (OperatorUse& use : operators) {
+        use.label.clear();
+        use.inputs.clear();
+    }
+}
+
+ObservedWork read_profile(const Json& profile, const CatalogSnapshot& catalog)
+{
+    ObservedWork work;
+    work.source = "profile";
+    const auto items = profile.find("operators");
+    if (items == profile.end() || !items->is_array()) return work;
+    for (const Json& item : *items) {
+        std::vector<FieldError> errors;
+        std::optional<OperatorUse> use = read_use(item, catalog, errors);
+        if (use)
+            work.operators.push_back(std::move(*use));
+        else if (work.left_out.size() < kMostShown)
+            work.left_out.push_back(errors.front().field + ": " + errors.front().detail);
+    }
+    std::sort(work.operators.begin(), work.operators.end(), [](const OperatorUse& a, const OperatorUse& b) {
+        if (a.share.value_or(0) != b.share.value_or(0)) return a.share.value_or(0) > b.share.value_or(0);
+        return operator_key(a.id, a.parameters) < operator_key(b.id, b.parameters);
+    });
+    if (work.operators.size() > kMostOperators) work.operators.resize(kMostOperators);
+    drop_broken_flow(work.operators);
+    return work;
+}
+
+/// A member of the profile, as the center wrote it; null when it is missing or of another kind.
+Json profile_member(const Json& profile, const char* name, bool (Json::*is_kind)() const noexcept)
+{
+    const auto found = profile.is_object() ? profile.find(name) : profile.end();
+    if (!profile.is_object() || found == profile.end() || !((*found).*is_kind)()) return nullptr;
+    return *found;
+}
+
+Json unmatched_json(const JobEvidence& evidence)
+{
+    Json unmatched = profile_member(evidence.profile, "unmatched", &Json::is_array);
+    if (!unmatched.is_array()) return Json::array();
+    if (unmatched.size() > kMostShown) unmatched.erase(unmatched.begin() + kMostShown, unmatched.end());
+    return unmatched;
+}
+
+Json use_json(const OperatorUse& use, const CatalogSnapshot& catalog)
+{
+    Json json = to_json(use);
+    json["share"] = use.share ? Json(*use.share) : Json();
+    json["category"] = nullptr;
+    json["size_class"] = nullptr;
+    json["operations"] = nullptr;
+    const OperatorVersion* found = catalog.find_operator(use.id, use.version);
+    if (found == nullptr) return json;
+    json["category"] = found->manifest.category;
+    if (const SizeClass* size = size_class_of(found->manifest, use.parameters)) json["size_class"] = size->name;
+    if (const Result<double> operations = evaluate_formula(found->manifest.operation_count, use.parameters))
+        json["operations"] = *operations * static_cast<double>(use.count);
+    return json;
+}
+
+} // namespace
+
+ObservedWork observe_work(const JobEvidence& evidence, const CatalogSnapshot& catalog)
+{
+    if (evidence.profile.is_object()) {
+        ObservedWork work = read_profile(evidence.profile, catalog);
+        if (!work.operators.empty() || evidence.spec.operators.empty()) return work;
+    }
+    ObservedWork work;
+    work.operators = evidence.spec.operators;
+    work.source = work.operators.empty() ? "none" : evidence.operators_from.empty() ? "given" : "type";
+    return work;
+}
+
+Json to_json(const JobEvidence& evidence, const ObservedWork& work, const CatalogSnapshot& catalog)
+{
+    Json operators = Json::array();
+    for (const OperatorUse& use : work.operators)
+        operators.push_back(use_json(use, catalog));
+    return {{"job_id", evidence.id.value},
+            {"type", evidence.job_type},
+            {"source", work.source},
+            {"operators_from", text_or_null(evidence.operators_from)},
+            {"operators", std::move(operators)},
+            {"remainder", profile_member(evidence.profile, "remainder", &Json::is_object)},
+            {"coverage", profile_member(evidence.profile, "coverage", &Json::is_number)},
+            {"wall_s", profile_member(evidence.profile, "wall_s", &Json::is_number)},
+            {"unmatched", unmatched_json(evidence)},
+            {"left_out", work.left_out}};
+}
+
+} // namespace fathom::server

@@ -1,0 +1,125 @@
+#include "server/jobs/learning_store.hpp"
+
+#include "server/store/column.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+// Files and scripts are not what is asked for.
+constexpr const char* kSelectEvidence = R"sql(
+    SELECT j.id, j.name, j.job_type, j.submitted_by, j.operators_from, j.spec - 'files' AS spec, p.profile
+    FROM job j
+    LEFT JOIN LATERAL (SELECT id FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
+    LEFT JOIN attempt_profile p ON p.attempt_id = a.id
+    WHERE j.id = $1)sql";
+
+constexpr const char* kTakeLessons = R"sql(
+    DELETE FROM job_lesson WHERE job_type IN (
+        SELECT job_type FROM job_lesson ORDER BY noted_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+    RETURNING job_id)sql";
+
+constexpr const char* kUpsertJobType = R"sql(
+    INSERT INTO job_type (name, origin, mix, operators, profiled, learned_from, probe_task_id)
+    VALUES ($1, $2, $3::jsonb, $4::jsonb, $5::boolean, $6, nullif($7, ''))
+    ON CONFLICT (name) DO UPDATE SET mix = excluded.mix, operators = excluded.operators, profiled = excluded.profiled,
+        learned_from = excluded.learned_from, probe_task_id = excluded.probe_task_id, learned_at = now())sql";
+
+// Literals, so that statements are joined by the compiler and stay constants.
+#define FATHOM_JOB_TYPE_COLUMNS                                                                                        \
+    "name, origin, mix, operators, profiled, learned_from, learned_at, coalesce(probe_task_id, '') AS probe_task_id "
+
+constexpr const char* kSelectJobType = "SELECT " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name = $1";
+constexpr const char* kSelectJobTypes =
+    "SELECT " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name > $1 ORDER BY name LIMIT $2";
+
+JobTypeOrigin to_origin(const std::string& text)
+{
+    if (text == "mix") return JobTypeOrigin::kMix;
+    return text == "user" ? JobTypeOrigin::kUser : JobTypeOrigin::kApplication;
+}
+
+Json operators_json(const std::vector<OperatorUse>& operators)
+{
+    Json json = Json::array();
+    for (const OperatorUse& use : operators)
+        json.push_back(to_json(use));
+    return json;
+}
+
+JobTypeRecord to_job_type(const pqxx::row& row)
+{
+    JobTypeRecord type;
+    type.name = row["name"].as<std::string>();
+    type.origin = to_origin(row["origin"].as<std::string>());
+    type.mix = to_json_value(row["mix"]).get<OperatorMix>();
+    std::vector<FieldError> ignored; // written by us after it was checked
+    for (const Json& item : to_json_value(row["operators"]))
+        type.operators.push_back(parse_operator_use(item, "operators", ignored));
+    type.profiled = row["profiled"].as<bool>();
+    type.learned_from = row["learned_from"].as<std::string>();
+    type.learned_at = to_timestamp(row["learned_at"]);
+    type.probe_task_id = row["probe_task_id"].as<std::string>();
+    return type;
+}
+
+} // namespace
+
+std::optional<JobEvidence> select_evidence(pqxx::work& transaction, const std::string& job)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectEvidence, job);
+    if (rows.empty()) return std::nullopt;
+    const pqxx::row row = rows[0];
+    return JobEvidence{.id = {row["id"].as<std::string>()},
+                       .name = row["name"].as<std::string>(),
+                       .job_type = row["job_type"].as<std::string>(),
+                       .submitted_by = row["submitted_by"].as<std::string>(),
+                       .operators_from = row["operators_from"].as<std::string>(),
+                       .spec = parse_job_spec(to_json_value(row["spec"])).value(),
+                       .profile = to_json_value(row["profile"])};
+}
+
+std::vector<JobId> take_lessons(pqxx::work& transaction, std::int64_t limit)
+{
+    std::vector<JobId> jobs;
+    for (const pqxx::row& row : transaction.exec_params(kTakeLessons, limit))
+        jobs.push_back({row[0].as<std::string>()});
+    return jobs;
+}
+
+void upsert_job_type(pqxx::work& transaction, const JobTypeRecord& type)
+{
+    transaction.exec_params0(kUpsertJobType, type.name, std::string(to_string(type.origin)), Json(type.mix).dump(),
+                             operators_json(type.operators).dump(), type.profiled, type.learned_from,
+                             type.probe_task_id);
+}
+
+std::optional<JobTypeRecord> select_job_type(pqxx::work& transaction, const std::string& name)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectJobType, name);
+    if (rows.empty()) return std::nullopt;
+    return to_job_type(rows[0]);
+}
+
+Page<JobTypeRecord> select_job_types(pqxx::work& transaction, std::int64_t size, const std::string& after)
+{
+    std::vector<JobTypeRecord> types;
+    for (const pqxx::row& row : transaction.exec_params(kSelectJobTypes, after, size + 1))
+        types.push_back(to_job_type(row));
+    return cut_page(std::move(types), size, [](const JobTypeRecord& type) { return type.name; });
+}
+
+Json to_json(const JobTypeRecord& type)
+{
+    return {{"name", type.name},
+            {"origin", to_string(type.origin)},
+            {"mix", type.mix},
+            {"operators", operators_json(type.operators)},
+            {"profiled", type.profiled},
+            {"learned_from", type.learned_from},
+            {"learned_at", format_rfc3339(type.learned_at)},
+            {"probe_task_id", text_or_null(type.probe_task_id)}};
+}
+
+} // namespace fathom::server

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "core/decide/job_type.hpp"
+#include "server/store/page.hpp"
+#include "server/store/transaction.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Rows of what jobs teach: lessons that wait, profiles, and job types. All functions take the caller's transaction,
+/// block, and let pqxx's exceptions through to Database::run.
+namespace fathom::server {
+
+/// A job that somebody wants to know the operators of.
+struct JobEvidence {
+    JobId id;
+    std::string name;
+    std::string job_type;
+    std::string submitted_by;
+    std::string operators_from; ///< the job that its type learned them from; empty: its own
+    JobSpec spec;
+    Json profile; ///< of its newest attempt; null when there is none
+};
+std::optional<JobEvidence> select_evidence(pqxx::work& transaction, const std::string& job);
+
+/// Takes the jobs out of the line that have waited longest, at most `limit`.
+std::vector<JobId> take_lessons(pqxx::work& transaction, std::int64_t limit);
+
+struct JobTypeRecord {
+    std::string name;
+    JobTypeOrigin origin{JobTypeOrigin::kUser};
+    OperatorMix mix;
+    std::vector<OperatorUse> operators; ///< of a whole job, resolved
+    bool profiled{false};
+    std::string learned_from; ///< id of the job
+    Timestamp learned_at{};
+    std::string probe_task_id; ///< empty when none could be made
+};
+/// Adds a type, or replaces what was known of it; its origin stays.
+void upsert_job_type(pqxx::work& transaction, const JobTypeRecord& type);
+std::optional<JobTypeRecord> select_job_type(pqxx::work& transaction, const std::string& name);
+/// By name; `after` is a name.
+Page<JobTypeRecord> select_job_types(pqxx::work& transaction, std::int64_t size, const std::string& after);
+
+Json to_json(const JobTypeRecord& type);
+
+} // namespace fathom::server

@@ -1,0 +1,118 @@
+#include "core/base/log.hpp"
+#include "server/probing/check_result.hpp"
+#include "server/probing/probe_planning.hpp"
+#include "server/probing/task_release.hpp"
+#include "server/store/notifier.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace fathom::server {
+namespace {
+
+constexpr std::size_t kLongestReason = 4000;
+constexpr std::string_view kRunner = "fathom-probe: ";
+
+/// Long texts are for the log; a row needs the gist. Cut where a character begins.
+std::string shorten(std::string text)
+{
+    if (text.size() <= kLongestReason) return text;
+    std::size_t end = kLongestReason;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+        --end;
+    text.resize(end);
+    return text;
+}
+
+/// The last thing that the runner said of itself: "the task took longer than its limit of 10 s: …".
+std::string last_words(const std::string& stderr_text)
+{
+    const std::size_t begin = stderr_text.rfind(kRunner);
+    if (begin == std::string::npos) return {};
+    const std::size_t end = std::min(stderr_text.find('\n', begin), stderr_text.size());
+    std::string words = stderr_text.substr(begin + kRunner.size(), end - begin - kRunner.size());
+    // Whatever a program wrote there must fit into a column of text.
+    std::erase_if(
+        words, [](char c) { return static_cast<unsigned char>(c) < 0x20U || static_cast<unsigned char>(c) >= 0x7FU; });
+    return words;
+}
+
+std::string failure_of(const EndedProbeJob& ended)
+{
+    const std::string words = last_words(ended.stderr_text);
+    return words.empty() ? ended.reason : ended.reason + ": " + words;
+}
+
+std::string figure(double value)
+{
+    std::array<char, 32> text{};
+    const auto [end, error] =
+        std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 3);
+    return error == std::errc{} ? std::string(text.data(), end) : std::string("?");
+}
+
+/// Empty when the result is right and in time.
+std::string fault_of(const ProbeResult& result, const ProbeTask& task)
+{
+    for (const OperatorResult& item : result.operators) {
+        if (item.error > item.tolerance)
+            return "the result of " + operator_key(item.id, item.parameters) + " is wrong: relative error " +
+                   figure(item.error) + ", tolerance " + figure(item.tolerance);
+    }
+    if (result.wall_s > task.limit_s)
+        return "it took " + figure(result.wall_s) + " s, its limit is " + figure(task.limit_s) + " s";
+    return {};
+}
+
+TestVerdict verdict_on(const EndedProbeJob& ended, const EndingRun& run)
+{
+    using Kind = TestVerdict::Kind;
+    const bool has_run = ended.outcome == AttemptOutcome::kExited || ended.outcome == AttemptOutcome::kSignalled ||
+                         ended.outcome == AttemptOutcome::kWallLimit;
+    return {.kind = has_run ? Kind::kRefused : Kind::kNotConcluded,
+            .reason = shorten(failure_of(ended)),
+            .wall_s = 0,
+            // Who cancelled it does not want to see it again at the next place.
+            .may_retry = !run.job_cancelled};
+}
+
+TestVerdict verdict_on(const ProbeResult& result, const ProbeTask& task)
+{
+    using Kind = TestVerdict::Kind;
+    std::string fault = fault_of(result, task);
+    const Kind kind = fault.empty() ? Kind::kPassed : Kind::kRefused;
+    return {.kind = kind, .reason = std::move(fault), .wall_s = result.wall_s, .may_retry = true};
+}
+
+} // namespace
+
+Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedProbeJob& ended)
+{
+    const std::optional<EndingRun> run = lock_run_of_job(transaction, ended.job);
+    if (!run || !run->queued) return {};
+    // Jobs that wait for this run go on, whatever came of it.
+    notify(transaction, "route", "");
+    if (!ended.succeeded) {
+        end_run(transaction, run->id, run->job_cancelled ? "cancelled" : "failed", shorten(failure_of(ended)));
+        if (!run->is_pretest) return {};
+        return conclude_test(transaction, *writer_, *run, verdict_on(ended, *run));
+    }
+    const Result<ProbeResult> result =
+        read_probe_result(ended.stdout_text, run->task, run->unit_count, *operators_->library());
+    if (!result) {
+        const std::string error = shorten("not a result of this task: " + describe(result.error()));
+        log_warning("probe_result_refused",
+                    {{"probe_run_id", run->id.value}, {"job_id", ended.job.value}, {"error", error}});
+        end_run(transaction, run->id, "failed", error);
+        if (!run->is_pretest) return {};
+        const TestVerdict verdict{.kind = TestVerdict::Kind::kRefused, .reason = error, .wall_s = 0, .may_retry = true};
+        return conclude_test(transaction, *writer_, *run, verdict);
+    }
+    store_result(transaction, *run, *result);
+    notify(transaction, "catalog", run->center_id.value);
+    if (!run->is_pretest) return {};
+    return conclude_test(transaction, *writer_, *run, verdict_on(*result, run->task));
+}
+
+} // namespace fathom::server

@@ -1,0 +1,154 @@
+#include "server/probing/task_release.hpp"
+
+#include "core/base/log.hpp"
+#include "server/probing/run_queue.hpp"
+#include "server/store/notifier.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace fathom::server {
+namespace {
+
+constexpr const char* kActor = "fathom";
+
+std::vector<std::string> ids_of(const std::vector<OperatorUse>& operators)
+{
+    std::vector<std::string> ids;
+    for (const OperatorUse& use : operators)
+        ids.push_back(use.id);
+    return ids;
+}
+
+RunPlace place_at(const UnitTypeOffer& offer, const std::string& cause, const std::string& created_by)
+{
+    return {.unit_type_id = offer.id,
+            .center_id = offer.center_id,
+            .unit_count = 1,
+            .selection = "catalog",
+            .cause = cause,
+            .created_by = created_by};
+}
+
+void log_state(const ProbeTaskRecord& task)
+{
+    log_info("probe_task_state", {{"probe_task_id", task.id.value},
+                                  {"job_type", task.job_type},
+                                  {"state", to_string(task.state)},
+                                  {"reason", task.state_reason}});
+}
+
+/// Unit types that a task still waits for, without the one where it was tried.
+std::vector<std::string> others_awaited(const ProbeTaskRecord& task, const UnitTypeId& tried)
+{
+    std::vector<std::string> others = task.awaited_unit_types;
+    std::erase(others, tried.value);
+    return others;
+}
+
+Result<void> release(pqxx::work& transaction, ProbeJobWriter& writer, ProbeTaskRecord& task, const UnitTypeId& measured)
+{
+    // The pre-test was a measurement like any other: its own unit type has it already.
+    const Result<std::vector<ProbeRunId>> runs =
+        queue_released(transaction, writer, task, others_awaited(task, measured), task.awaited_cause);
+    if (!runs) return runs.error();
+    task.state = ProbeTaskState::kReleased;
+    task.awaited_unit_types.clear();
+    return {};
+}
+
+/// The test could not be held there: tries the next place, or leaves the task a draft.
+Result<void> try_elsewhere(pqxx::work& transaction, ProbeJobWriter& writer, ProbeTaskRecord& task,
+                           const UnitTypeId& tried)
+{
+    // Without the place that failed, so that this ends.
+    task.awaited_unit_types = others_awaited(task, tried);
+    if (task.awaited_unit_types.empty()) return {};
+    const std::vector<UnitTypeOffer> offers = unit_type_offers(transaction);
+    const UnitTypeOffer* next = choose_test_place(offers, task.document.operators, task.awaited_unit_types);
+    if (next == nullptr) return {};
+    const Result<ProbeRunId> run = begin_test(transaction, writer, task, *next, kActor);
+    if (!run) return run.error();
+    return {};
+}
+
+} // namespace
+
+const UnitTypeOffer* choose_test_place(const std::vector<UnitTypeOffer>& offers,
+                                       const std::vector<OperatorUse>& operators, const std::vector<std::string>& among)
+{
+    const std::vector<std::string> ids = ids_of(operators);
+    const auto rank = [](const UnitTypeOffer& offer) {
+        return std::tuple(offer.units_in_use >= offer.unit_count, offer.cores_per_unit, offer.id.value);
+    };
+    const UnitTypeOffer* best = nullptr;
+    for (const UnitTypeOffer& offer : offers) {
+        const bool is_asked = among.empty() || std::find(among.begin(), among.end(), offer.id.value) != among.end();
+        if (!is_asked || !offer.closed_reason.empty() || offer.unit_count < 1 || !offer.runs(ids)) continue;
+        if (best == nullptr || rank(offer) < rank(*best)) best = &offer;
+    }
+    return best;
+}
+
+Result<ProbeRunId> begin_test(pqxx::work& transaction, ProbeJobWriter& writer, ProbeTaskRecord& task,
+                              const UnitTypeOffer& place, const std::string& created_by)
+{
+    Result<ProbeRunId> run = queue_run(transaction, writer, task, place_at(place, "pretest", created_by));
+    if (!run) return run;
+    task.state = ProbeTaskState::kTesting;
+    task.state_reason.clear();
+    task.pretest_run_id = run->value;
+    update_task_state(transaction, task);
+    notify(transaction, "route", "");
+    log_state(task);
+    return run;
+}
+
+Result<std::vector<ProbeRunId>> queue_released(pqxx::work& transaction, ProbeJobWriter& writer,
+                                               const ProbeTaskRecord& task, const std::vector<std::string>& unit_types,
+                                               const std::string& cause)
+{
+    std::vector<ProbeRunId> runs;
+    if (unit_types.empty()) return runs;
+    const std::vector<UnitTypeOffer> offers = unit_type_offers(transaction);
+    for (const std::string& unit_type : unit_types) {
+        const UnitTypeOffer* offer = find_offer(offers, unit_type);
+        if (offer == nullptr) continue; // gone since somebody looked
+        Result<ProbeRunId> run = queue_run(transaction, writer, task, place_at(*offer, cause, kActor));
+        if (!run) return run.error();
+        runs.push_back(std::move(*run));
+    }
+    return runs;
+}
+
+Result<void> conclude_test(pqxx::work& transaction, ProbeJobWriter& writer, const EndingRun& run,
+                           const TestVerdict& verdict)
+{
+    std::optional<ProbeTaskRecord> task = lock_task(transaction, run.probe_task_id.value);
+    if (!task) return {};
+    task->state_reason = verdict.reason;
+    Result<void> done;
+    switch (verdict.kind) {
+    case TestVerdict::Kind::kPassed:
+        task->pretest_s = verdict.wall_s;
+        task->state = ProbeTaskState::kTested;
+        if (task->releases_itself) done = release(transaction, writer, *task, run.unit_type_id);
+        break;
+    case TestVerdict::Kind::kRefused:
+        task->state = ProbeTaskState::kRefused;
+        task->pretest_s.reset();
+        task->awaited_unit_types.clear();
+        break;
+    case TestVerdict::Kind::kNotConcluded:
+        task->state = ProbeTaskState::kDraft;
+        if (task->releases_itself && verdict.may_retry)
+            done = try_elsewhere(transaction, writer, *task, run.unit_type_id);
+        break;
+    }
+    if (!done || task->state == ProbeTaskState::kTesting) return done;
+    update_task_state(transaction, *task);
+    log_state(*task);
+    return {};
+}
+
+} // namespace fathom::server
