@@ -2,6 +2,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/display_text.hpp"
+#include "cli/profile.hpp"
 
 #include <algorithm>
 #include <ostream>
@@ -65,6 +66,7 @@ void add_commands(CLI::App& app, Invocation& invocation)
     app.set_version_flag("--version", "fathom " FATHOM_VERSION);
     add_job_commands(app, invocation);
     add_score_commands(app, invocation);
+    add_profile_command(app, invocation);
     add_probe_commands(app, invocation);
     add_operator_commands(app, invocation);
     add_policy_commands(app, invocation);
@@ -138,7 +140,7 @@ int run(std::vector<std::string> arguments, const Console& console)
         return usage_error(console, error.what(), command_name(app));
     }
     if (invocation.has_program && !invocation.takes_program)
-        return usage_error(console, "a program after -- makes sense only with job submit and job preview",
+        return usage_error(console, "a program after -- makes sense only with profile, job submit and job preview",
                            command_name(app));
     return perform(invocation, console, options);
 }
