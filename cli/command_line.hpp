@@ -95,6 +95,8 @@ void add_operator_key_commands(CLI::App& noun, Invocation& invocation);
 void add_probe_commands(CLI::App& app, Invocation& invocation);
 /// `fathom probe task`
 void add_probe_task_commands(CLI::App& probe, Invocation& invocation);
+/// `fathom probe task compose`
+void add_probe_task_compose(CLI::App& task, Invocation& invocation);
 void add_policy_commands(CLI::App& app, Invocation& invocation);
 void add_score_commands(CLI::App& app, Invocation& invocation);
 void add_job_commands(CLI::App& app, Invocation& invocation);
@@ -107,6 +109,10 @@ void add_network_window_commands(CLI::App& app, Invocation& invocation);
 void add_trust_commands(CLI::App& app, Invocation& invocation);
 /// `fathom speedup`: computed here, without a server.
 void add_speedup_commands(CLI::App& app, Invocation& invocation);
+/// `fathom job operators`
+void add_job_operators_command(CLI::App& job, Invocation& invocation);
+void add_job_type_commands(CLI::App& app, Invocation& invocation);
+void add_project_commands(CLI::App& app, Invocation& invocation);
 void add_token_commands(CLI::App& app, Invocation& invocation);
 void add_event_commands(CLI::App& app, Invocation& invocation);
 

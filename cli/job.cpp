@@ -86,6 +86,8 @@ std::vector<std::pair<std::string, Cell>> job_details(Session& session, const Js
     add_known("Memory", memory && *memory > 0 ? format_bytes(*memory) : "-");
     add_known("Project", text_of(job, "project"));
     add_known("Type", text_of(job, "type"));
+    if (const std::string from = text_of(job, "operators_from"); from != "-")
+        add_known("Operators", "as its type learned them from " + from);
     add_known("Command", command_of(member(job, "spec")));
     add_known("Attempt", text_of(attempt, "id"));
     return details;
@@ -172,6 +174,7 @@ void add_job_commands(CLI::App& app, Invocation& invocation)
     on_chosen(list, invocation, std::move(options), list_jobs);
     add_named(job, invocation, "show", "One job and what has happened to it", show_job);
     add_job_follow_commands(job, invocation);
+    add_job_operators_command(job, invocation);
     add_named(job, invocation, "explain", "Where it went and why, and how well that was predicted", explain_job);
     add_named(job, invocation, "cancel", "End it, or never start it", cancel_job);
 }

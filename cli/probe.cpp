@@ -15,6 +15,8 @@ namespace {
 struct RunOptions {
     std::vector<std::string> operators;
     std::string task;
+    std::string job_type;
+    bool force = false;
     std::vector<std::string> units;
     std::vector<std::string> centers;
     std::string selection;
@@ -104,6 +106,8 @@ Result<Json> run_request(const RunOptions& options)
 {
     Json body = Json::object();
     if (!options.task.empty()) body["probe_task_id"] = options.task;
+    if (!options.job_type.empty()) body["job_type"] = options.job_type;
+    if (options.force) body["force"] = true;
     for (const std::string& text : options.operators) {
         const Result<std::vector<OperatorUse>> uses = parse_operator_arguments(text, OperatorCount::kOptional);
         if (!uses) return uses.error();
@@ -199,7 +203,12 @@ void add_run(CLI::App& noun, Invocation& invocation)
     auto* const operators =
         run.add_option("--operators", options->operators, "ID[:PARAM=VALUE[;PARAM=VALUE…]], several joined by commas")
             ->allow_extra_args(false);
-    run.add_option("--task", options->task, "Id of a probe task, instead of operators")->excludes(operators);
+    auto* const task = run.add_option("--task", options->task, "Id of a released probe task, instead of operators")
+                           ->excludes(operators);
+    run.add_flag("--force", options->force, "Also a task that is not released")->needs(task);
+    run.add_option("--job-type", options->job_type, "The released probe task of this type of jobs")
+        ->excludes(operators)
+        ->excludes(task);
     run.add_option("--units", options->units, "Measure these unit types: CENTER/TYPE or an id, one or more");
     run.add_option("--centers", options->centers, "Only at these centers: names or ids, one or more");
     run.add_option("--selection", options->selection,

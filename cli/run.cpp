@@ -65,6 +65,8 @@ void add_commands(CLI::App& app, Invocation& invocation)
     app.footer(kFooter);
     app.set_version_flag("--version", "fathom " FATHOM_VERSION);
     add_job_commands(app, invocation);
+    add_job_type_commands(app, invocation);
+    add_project_commands(app, invocation);
     add_score_commands(app, invocation);
     add_profile_command(app, invocation);
     add_probe_commands(app, invocation);
