@@ -43,6 +43,7 @@ class Buffer {
 
   private:
     static constexpr std::size_t kLine = 64;
+    static constexpr std::size_t kStep = 11 * kLine; ///< from one buffer's place within a page to the next one's
     /// From this size on the allocator would ask the kernel, too; asking ourselves keeps the pages out of
     /// the worker processes that an operator may fork.
     static constexpr std::size_t kLarge = 1UL << 18U;
@@ -52,7 +53,6 @@ class Buffer {
     /// twelve bits of addresses at first. So every buffer starts a little further into its page.
     static std::size_t next_shift()
     {
-        constexpr std::size_t kStep = 11 * kLine;
         static thread_local std::size_t shift = 0;
         shift = (shift + kStep) % 4096;
         return shift;

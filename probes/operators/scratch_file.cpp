@@ -32,22 +32,25 @@ int open_nameless(int flags)
     return file;
 }
 
+struct FileSystem {
+    std::uint64_t magic;
+    const char* name;
+};
+
+// Lustre, XFS, GPFS and BeeGFS do not appear in the kernel's header.
+constexpr std::array kFileSystems{
+    FileSystem{EXT4_SUPER_MAGIC, "ext4"},   FileSystem{TMPFS_MAGIC, "tmpfs"},
+    FileSystem{BTRFS_SUPER_MAGIC, "btrfs"}, FileSystem{OVERLAYFS_SUPER_MAGIC, "overlayfs"},
+    FileSystem{NFS_SUPER_MAGIC, "nfs"},     FileSystem{0x58465342, "xfs"},
+    FileSystem{0x0bd00bd0, "lustre"},       FileSystem{0x47504653, "gpfs"},
+    FileSystem{0x19830326, "beegfs"},       FileSystem{0x2fc12fc1, "zfs"}};
+
 std::string file_system_name(const struct statfs& facts)
 {
-    struct Known {
-        std::uint64_t magic;
-        const char* name;
-    };
-    // Lustre, XFS, GPFS and BeeGFS do not appear in the kernel's header.
-    constexpr std::array kKnown{Known{EXT4_SUPER_MAGIC, "ext4"},   Known{TMPFS_MAGIC, "tmpfs"},
-                                Known{BTRFS_SUPER_MAGIC, "btrfs"}, Known{OVERLAYFS_SUPER_MAGIC, "overlayfs"},
-                                Known{NFS_SUPER_MAGIC, "nfs"},     Known{0x58465342, "xfs"},
-                                Known{0x0bd00bd0, "lustre"},       Known{0x47504653, "gpfs"},
-                                Known{0x19830326, "beegfs"},       Known{0x2fc12fc1, "zfs"}};
     const auto magic = static_cast<std::uint32_t>(facts.f_type);
-    const auto* const found =
-        std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& known) { return known.magic == magic; });
-    if (found != kKnown.end()) return found->name;
+    const auto* const found = std::find_if(kFileSystems.begin(), kFileSystems.end(),
+                                           [&](const FileSystem& known) { return known.magic == magic; });
+    if (found != kFileSystems.end()) return found->name;
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "file system 0x%x", magic);
     return text.data();

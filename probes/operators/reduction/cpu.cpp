@@ -10,10 +10,13 @@
 namespace fathom::probes {
 namespace {
 
+/// Elements of a cache line: parts end on one, so that no two processes write the same.
+constexpr std::size_t kLine = 8;
+/// Elements that are added up in one go: they stay in a core's first cache.
+constexpr std::size_t kChunk = 1024;
+
 /// An all-reduce as message passing libraries do it on one node: every process has a vector of its own and
 /// gets the sum of all into a vector of its own. Each adds up one part of all vectors, then all collect.
-///
-/// Parts are of the size that stays in a core's cache: the vectors are read once and not written in between.
 class Reduction final : public ProbeOperator {
   public:
     Reduction(std::size_t n, int processes) : n_(n), processes_(static_cast<std::size_t>(processes)) {}
@@ -77,8 +80,6 @@ class Reduction final : public ProbeOperator {
 
     void reduce(ProcessTeam& team, std::size_t rank) const
     {
-        // Ends on cache lines, so that no two processes write one.
-        constexpr std::size_t kLine = 8;
         const std::size_t lines = (n_ + kLine - 1) / kLine;
         add(std::min(lines * rank / processes_ * kLine, n_), std::min(lines * (rank + 1) / processes_ * kLine, n_));
         team.meet();
@@ -88,7 +89,6 @@ class Reduction final : public ProbeOperator {
     /// Adds up begin..end−1 of all vectors.
     void add(std::size_t begin, std::size_t end) const
     {
-        constexpr std::size_t kChunk = 1024;
         for (; begin < end; begin += kChunk) {
             const std::size_t size = std::min(kChunk, end - begin);
             double* const to = sum() + begin;

@@ -13,8 +13,7 @@ namespace fathom::probes {
 /// Element `i` of the sum: a whole number of up to 40 bits, for sums of thousands of those are exact in any order.
 constexpr double reduction_truth(std::uint64_t seed, std::uint64_t i)
 {
-    constexpr std::int64_t kHalf = 1LL << 39U;
-    return static_cast<double>(static_cast<std::int64_t>(random_bits(seed, i) >> 24U) - kHalf);
+    return static_cast<double>(static_cast<std::int64_t>(random_bits(seed, i) >> 24U) - (1LL << 39U));
 }
 
 /// Element `i` of the vector of one of `ranks` ranks: random in all but the last, which holds what is missing to
