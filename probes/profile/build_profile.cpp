@@ -80,6 +80,7 @@ std::vector<ObservedCalls> read_entries(const ProfileInput& input, double second
         std::int64_t executions = 1;
         calls.operation = describe_calls(symbol, dimensions, executions);
         calls.calls = static_cast<std::int64_t>(count);
+        calls.batch = executions;
         calls.operation.count = calls.calls * executions;
         calls.seconds = ticks * seconds_a_tick;
         calls.entry = entry;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 namespace fathom::profile {
 namespace {
@@ -49,6 +50,15 @@ std::vector<OperatorUse> join(const std::vector<OperatorUse>& uses, const std::v
     return joined;
 }
 
+/// What is joined has no place of its own in the data flow.
+void drop_labels(std::vector<OperatorUse>& uses)
+{
+    for (OperatorUse& use : uses) {
+        use.label.clear();
+        use.inputs.clear();
+    }
+}
+
 } // namespace
 
 void limit_operators(std::vector<OperatorUse>& uses, const std::vector<OperatorManifest>& library, std::size_t most,
@@ -56,14 +66,22 @@ void limit_operators(std::vector<OperatorUse>& uses, const std::vector<OperatorM
 {
     if (uses.size() <= most) return;
     const std::size_t before = uses.size();
+    std::sort(uses.begin(), uses.end(), [](const OperatorUse& a, const OperatorUse& b) {
+        if (a.share != b.share) return a.share.value_or(0) > b.share.value_or(0);
+        return std::tie(a.id, a.parameters) < std::tie(b.id, b.parameters);
+    });
     std::vector<std::string> keys;
     for (OperatorUse& use : uses) {
-        use.label.clear(); // what is joined has no place of its own in the data flow
-        use.inputs.clear();
+        // Those that take most time stay as they are.
+        if (keys.size() < most / 2) {
+            keys.push_back(operator_key(use.id, use.parameters));
+            continue;
+        }
         const OperatorManifest* manifest = find_manifest(library, use.id);
         const SizeClass* size = manifest == nullptr ? nullptr : size_class_of(*manifest, use.parameters);
         keys.push_back(use.id + "/" + (size == nullptr ? "" : size->name));
     }
+    drop_labels(uses);
     uses = join(uses, library, keys);
     if (uses.size() > most) {
         keys.clear();
@@ -71,7 +89,7 @@ void limit_operators(std::vector<OperatorUse>& uses, const std::vector<OperatorM
             keys.push_back(use.id);
         uses = join(uses, library, keys);
     }
-    notes.push_back(fmt::format("{} sizes of operators were joined to {}: those of one size class count as the one "
+    notes.push_back(fmt::format("{} sizes of operators were joined to {}: rare ones of one size class count as the one "
                                 "that takes most time, with the same work in total",
                                 before, uses.size()));
 }

@@ -11,11 +11,12 @@ constexpr std::size_t kMostLines = 300;      // of calls in JSON
 constexpr std::size_t kMostTableLines = 30;  // for people
 constexpr double kSmallestTableShare = 5e-4; // lines below are summed up
 
-std::string size_text(const Parameters& parameters)
+std::string size_text(const ObservedCalls& calls)
 {
     std::string text;
-    for (const auto& [name, value] : parameters)
+    for (const auto& [name, value] : calls.operation.parameters)
         text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+    if (calls.batch > 1) text += fmt::format(" × {}", calls.batch);
     return text.empty() ? "unknown" : text;
 }
 
@@ -47,7 +48,7 @@ std::string call_rows(const Profile& profile)
         }
         ++rows;
         text +=
-            fmt::format("{:<24} {:<34} {:>10} {:>11}{} {:>8}  {}\n", operation.symbol, size_text(operation.parameters),
+            fmt::format("{:<24} {:<34} {:>10} {:>11}{} {:>8}  {}\n", operation.symbol, size_text(line.observed),
                         line.observed.calls, seconds_text(line.observed.seconds), line.observed.is_timed ? " " : "~",
                         percent(operation.share), line.operator_id.empty() ? "none" : line.operator_id);
     }
@@ -78,6 +79,8 @@ Json call_json(const ProfileLine& line)
               {"calls", line.observed.calls},
               {"seconds", line.observed.seconds},
               {"share", rounded(operation.share)}};
+    if (line.observed.batch > 1) json["batch"] = line.observed.batch;
+    if (!line.observed.is_timed) json["seconds_are_estimated"] = true;
     if (!line.operator_id.empty()) json["operator"] = line.operator_id;
     return json;
 }

@@ -258,6 +258,9 @@ ObservedOperation describe_call(const SymbolInfo& symbol, std::span<const std::i
     operation.operations = traits.operations * routine->operations(sizes);
     operation.bytes = traits.bytes * routine->numbers(sizes);
     operation.argument_kinds = kinds_of(routine->kinds, element);
+    // Vectors and a matrix that is read once pass through the core: it waits for memory.
+    const bool has_matrices = std::string_view(routine->kinds) == "mmm";
+    if (!has_matrices && routine->name != "vector_math") operation.category = "memory";
     if (routine->name == "vector_math") operation.argument_kinds.assign(2, std::string("array_") + traits.name);
     // The names that operators use mean what they mean there; other routines' sizes get names of their own.
     const std::string_view name = routine->name;

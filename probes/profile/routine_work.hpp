@@ -12,6 +12,7 @@ namespace fathom::profile {
 struct ObservedCalls {
     ObservedOperation operation; ///< what the library is searched for
     std::int64_t calls{};        ///< exact
+    std::int64_t batch{1};       ///< problems that each of them solves
     double seconds{};            ///< spent in them
     bool is_timed{true};         ///< false: too short to be timed exactly; `seconds` is an estimate
     std::size_t entry{SIZE_MAX}; ///< in the counts' table; SIZE_MAX: none

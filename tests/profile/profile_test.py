@@ -1,0 +1,278 @@
+"""fathom-profile as its users start it: exact counts however a program reaches its libraries, and a program that
+does not notice that it is profiled."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+BIN = pathlib.Path(os.environ["FATHOM_BIN"])
+PROFILE = str(BIN / "fathom-profile")
+TARGET = str(BIN / "profile_target")
+
+
+def run(command, *options, **keywords):
+    return subprocess.run([PROFILE, *options, "--", *command], capture_output=True, text=True, timeout=120, **keywords)
+
+
+def profile(tmp_path, command, code=0, **keywords):
+    """The profile of a program as JSON, without operators for the remainder."""
+    report = tmp_path / "profile.json"
+    ended = run(command, "--output", "json", "--no-calibration", "--output-file", str(report), **keywords)
+    assert ended.returncode == code, ended.stderr
+    result = json.loads(report.read_text())
+    rest = result["remainder"]
+    shares = result["coverage"] + result["missed"] + sum(rest[kind] for kind in ("memory", "compute", "io", "waiting"))
+    assert abs(shares - 1) < 1e-3
+    return result
+
+
+def counts(result, *names):
+    """(symbol, sizes by name) -> calls."""
+    found = {}
+    for line in result["observed"]:
+        key = (line["symbol"], *(line["parameters"].get(name) for name in names))
+        found[key] = found.get(key, 0) + line["calls"]
+    return found
+
+
+def test_blas_is_counted_by_its_sizes(tmp_path):
+    found = counts(profile(tmp_path, [TARGET, "blas"]), "m", "n", "k")
+    assert found[("cblas_dgemm", 64, 32, 16)] == 3
+    assert found[("cblas_dgemm", 32, 16, 8)] == 2
+    assert found[("dgemm_", 32, 8, 32)] == 4
+    assert found[("cblas_saxpy", None, 4, None)] == 1
+    assert sum(calls for (symbol, *_), calls in found.items() if symbol == "cblas_dtrsm") == 2
+
+
+def test_only_the_outermost_call_counts_and_workspace_queries_do_not(tmp_path):
+    result = profile(tmp_path, [TARGET, "lapack"])
+    assert counts(result, "order", "rhs") == {("dgesv_", 48, 5): 1, ("dsyevd_", 40, None): 1}
+
+
+def test_plans_are_resolved_to_sizes(tmp_path):
+    result = profile(tmp_path, [TARGET, "fft"])
+    found = counts(result, "n", "n0", "n1")
+    assert found == {
+        ("fftw_execute/3d", 32, None, None): 8,
+        ("fftw_execute/1d", 128, None, None): 1,
+        ("fftw_execute/2d", None, 16, 20): 1,
+        ("fftw_execute/2d", None, 64, 48): 1,
+        ("fftwf_execute/1d", None, 256, None): 5,
+        ("fftw_execute/2d", None, 24, 30): 7,
+    }
+    batches = {line["symbol"]: line["batch"] for line in result["observed"] if "batch" in line}
+    assert batches["fftw_execute/1d"] == 10
+
+
+def test_sparse_kernels_know_their_nonzeros(tmp_path):
+    found = counts(profile(tmp_path, [TARGET, "sparse"]), "matrix_rows", "nonzeros")
+    assert found[("cholmod_sdmult", 50, 50)] == 3
+    assert found[("cs_di_gaxpy", 4, 4)] == 2
+    assert found[("umfpack_di_numeric", 4, 4)] == 1
+
+
+def test_onednn_tells_the_sizes_of_its_primitives(tmp_path):
+    result = profile(tmp_path, [TARGET, "onednn"])
+    by_symbol = {line["symbol"]: line for line in result["observed"]}
+    convolution = by_symbol["dnnl_convolution"]
+    assert convolution["calls"] == 3 and convolution["operator"] == "conv2d"
+    assert convolution["parameters"] == {
+        "batch": 2, "channels_in": 8, "channels_out": 16, "height": 10, "width": 10, "kernel": 3}
+    assert by_symbol["dnnl_sgemm"]["calls"] == 2
+    assert by_symbol["dnnl_sgemm"]["parameters"] == {"m": 16, "n": 24, "k": 32}
+
+
+@pytest.mark.parametrize("how, code, symbol, calls", [
+    ("threads", 0, (16, 16, 16), 4000),
+    ("dlsym", 0, (8, 8, 8), 13),
+    ("fork", 0, (64, 32, 16), 14),
+    ("exec", 0, (64, 32, 16), 16),
+    ("closed", 0, (64, 32, 16), 3),
+    ("exit", 42, (64, 32, 16), 5),
+    ("abort", 128 + signal.SIGABRT, (64, 32, 16), 6),
+    ("kill", 128 + signal.SIGKILL, (64, 32, 16), 7),
+    ("longjmp", 0, (64, 32, 16), 5),
+])
+def test_counts_are_exact_however_a_program_calls_and_ends(tmp_path, how, code, symbol, calls):
+    found = counts(profile(tmp_path, [TARGET, how], code), "m", "n", "k")
+    assert found[("cblas_dgemm", *symbol)] == calls
+
+
+def test_vector_functions_are_counted(tmp_path):
+    source = tmp_path / "vector.c"
+    source.write_text("""
+        #include <math.h>
+        #include <stdio.h>
+        static double x[4096], y[4096];
+        int main(void) {
+            for (int i = 0; i < 4096; ++i) x[i] = i * 1e-3;
+            for (int r = 0; r < 100; ++r) { for (int i = 0; i < 4096; ++i) y[i] += sin(x[i]); x[r] += 1e-9; }
+            printf("%.10f\\n", y[77]);
+        }""")
+    program = str(tmp_path / "vector")
+    subprocess.run(["gcc", "-O3", "-ffast-math", "-mno-avx", str(source), "-o", program, "-lmvec", "-lm"], check=True)
+    alone = subprocess.run([program], capture_output=True, text=True, check=True)
+    report = tmp_path / "profile.json"
+    ended = run([program], "--output", "json", "--no-calibration", "--output-file", str(report))
+    assert ended.stdout == alone.stdout
+    assert counts(json.loads(report.read_text())) == {("_ZGVbN2v_sin",): 100 * 4096 // 2}
+
+
+def test_streams_and_exit_code_are_the_programs_own(tmp_path):
+    script = "import sys; data = sys.stdin.read(); print(data.upper()); print('aside', file=sys.stderr); sys.exit(7)"
+    ended = run([sys.executable, "-c", script], "--output-file", str(tmp_path / "table"), input="typed\n")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (7, "TYPED\n\n", "aside\n")
+
+
+def test_the_table_goes_to_standard_error_and_json_follows_the_output():
+    ended = run(["/bin/echo", "hello"])
+    assert ended.stdout == "hello\n" and "No calls of operators" in ended.stderr
+    ended = run(["/bin/echo", "hello"], "--format", "json", "--no-calibration")
+    first, rest = ended.stdout.split("\n", 1)
+    assert first == "hello" and json.loads(rest)["operators"] == []
+
+
+def test_a_signal_reaches_the_program_and_the_report_is_written(tmp_path):
+    report = tmp_path / "profile.json"
+    process = subprocess.Popen([PROFILE, "--output", "json", "--no-calibration", "--output-file", str(report), "--",
+                                TARGET, "term"], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 128 + signal.SIGTERM
+    assert counts(json.loads(report.read_text())) == {("cblas_dgemm",): 1}
+
+
+def test_a_preloaded_library_of_the_user_stays_first(tmp_path):
+    script = "import os; print(os.environ['LD_PRELOAD'])"
+    ended = run([sys.executable, "-c", script], "--output-file", str(tmp_path / "table"),
+                env={**os.environ, "LD_PRELOAD": "libm.so.6"})
+    first, second = ended.stdout.strip().split(":")
+    assert first == "libm.so.6" and second.endswith("libfathom-profile.so")
+
+
+def test_programs_that_cannot_be_started_say_why(tmp_path):
+    ended = run(["no-such-program"])
+    assert ended.returncode == 127 and "not found in PATH" in ended.stderr
+    plain = tmp_path / "plain"
+    plain.write_text("#!/bin/sh\n")
+    ended = run([str(plain)])
+    assert ended.returncode == 126 and "chmod +x" in ended.stderr
+    ended = run([str(tmp_path)])
+    assert ended.returncode == 126 and "folder" in ended.stderr
+    plain.write_text("#!/no/such/interpreter\n")
+    plain.chmod(0o755)
+    ended = run([str(plain)])
+    assert ended.returncode == 126 and "/no/such/interpreter" in ended.stderr
+
+
+def test_a_static_program_is_measured_from_outside(tmp_path):
+    ended = run([str(BIN / "profile_static")], "--output", "json", "--no-calibration")
+    assert ended.returncode == 3 and "statically linked" in ended.stderr
+    output, report = ended.stdout.split("\n", 1)
+    assert output == "static"
+    result = json.loads(report)
+    assert result["coverage"] == 0 and result["operators"] == [] and result["wall_s"] > 0
+    assert any("statically linked" in note for note in result["notes"])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes programs that belong to another user")
+def test_a_set_user_id_program_is_measured_from_outside(tmp_path):
+    program = tmp_path / "id"
+    shutil.copy("/usr/bin/id", program)
+    shutil.chown(program, "nobody")
+    program.chmod(0o4755)
+    ended = run([str(program), "-un"], "--output-file", str(tmp_path / "table"))
+    assert ended.returncode == 0 and ended.stdout == "nobody\n"
+    assert "set-user-id" in ended.stderr
+
+
+def test_numpy_without_changes(tmp_path):
+    script = tmp_path / "dense_algebra.py"
+    script.write_text("""
+import numpy as np
+rng = np.random.default_rng(1)
+a, b = rng.random((300, 400)), rng.random((400, 200))
+for _ in range(30):
+    c = a @ b
+A, x = rng.random((250, 250)), rng.random((250, 3))
+for _ in range(7):
+    x = np.linalg.solve(A, x)
+print(c.sum(), np.abs(x).max())
+""")
+    alone = subprocess.run(["/usr/bin/python3", str(script)], capture_output=True, text=True, check=True)
+    report = tmp_path / "profile.json"
+    ended = run(["/usr/bin/python3", str(script)], "--output", "json", "--no-calibration", "--output-file", str(report))
+    assert ended.stdout == alone.stdout
+    result = json.loads(report.read_text())
+    assert counts(result, "m", "n", "k")[("cblas_dgemm", 300, 200, 400)] == 30
+    assert counts(result, "order", "rhs")[("dgesv_", 250, 3)] == 7
+    use = next(use for use in result["operators"] if use["parameters"] == {"m": 300, "n": 200, "k": 400})
+    assert use["id"] == "dgemm" and use["count"] == 30
+
+
+@pytest.mark.skipif(shutil.which("pw.x") is None, reason="quantum-espresso is not installed")
+def test_quantum_espresso_without_changes(tmp_path):
+    (tmp_path / "si.in").write_text("""&control
+ calculation='scf', prefix='si', pseudo_dir='/usr/share/espresso/pseudo', outdir='./out', disk_io='none'
+/
+&system
+ ibrav=2, celldm(1)=10.2, nat=2, ntyp=1, ecutwfc=20
+/
+&electrons
+ conv_thr=1e-8
+/
+ATOMIC_SPECIES
+ Si 28.086 Si.pz-vbc.UPF
+ATOMIC_POSITIONS alat
+ Si 0 0 0
+ Si 0.25 0.25 0.25
+K_POINTS automatic
+ 2 2 2 0 0 0
+""")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+    def physics(text):  # everything but times
+        return [line for line in text.splitlines()
+                if not any(word in line for word in ("CPU", "WALL", "cpu time", "starts on", "terminated on", "MB"))]
+
+    command = ["pw.x", "-in", "si.in"]
+    keywords = {"cwd": tmp_path, "env": environment}
+    alone = subprocess.run(command, capture_output=True, text=True, check=True, **keywords)
+    results = []
+    for number in range(2):
+        report = tmp_path / f"{number}.json"
+        ended = run(command, "--output", "json", "--no-calibration", "--output-file", str(report), **keywords)
+        assert physics(ended.stdout) == physics(alone.stdout)
+        results.append(json.loads(report.read_text()))
+    found = [counts(result, "m", "n", "k") for result in results]
+    assert found[0] == found[1]
+    symbols = {symbol for symbol, *_ in found[0]}
+    assert {"fftw_execute/3d", "zgemm_"} & symbols and "zhegvx_" in symbols
+    assert all(use["count"] >= 1 for use in results[0]["operators"]) and results[0]["operators"]
+
+
+def test_the_job_block_is_yaml_and_stands_for_the_remainder(tmp_path):
+    import yaml
+    report = tmp_path / "operators.yaml"
+    script = "x = 0\nfor i in range(20_000_000): x += i"
+    ended = run([sys.executable, "-c", script], "--format", "job", "--output-file", str(report))
+    assert ended.returncode == 0, ended.stderr
+    uses = yaml.safe_load(report.read_text())["operators"]
+    assert {use["remainder"] for use in uses} <= {"memory", "compute", "io"}
+    computing = next(use for use in uses if use["remainder"] == "compute")
+    assert computing["id"] == "trigonometric" and computing["count"] > 1 and computing["share"] > 0.3
+
+
+def test_waiting_and_file_io_are_told_from_computing(tmp_path):
+    result = profile(tmp_path, ["/bin/sleep", "0.5"])
+    assert result["remainder"]["waiting"] > 0.8
+    script = "import time; t = time.time()\nwhile time.time() < t + 0.6: pass"
+    result = profile(tmp_path, [sys.executable, "-c", script])
+    assert result["remainder"]["compute"] + result["remainder"]["memory"] > 0.7
