@@ -205,6 +205,7 @@ RunOrder AttemptBook::run_order(const Entry& entry) const
     if (const UnitType* type = units_.find(entry.stored.unit_type)) {
         run.cores = type->report.cores_per_unit * order.unit_count;
         run.memory_bytes = type->report.memory_bytes_per_unit * order.unit_count;
+        pass_resource_type(run, type->report.resource_type);
     }
     return run;
 }

@@ -46,4 +46,13 @@ void pass_fetch_site(RunOrder& run, const std::string& url, const std::string& a
     run.environment.emplace("FATHOM_FETCH_CA_FILE", kFetchAuthority);
 }
 
+void pass_resource_type(RunOrder& run, const std::string& resource_type)
+{
+    constexpr const char* kVariable = "FATHOM_RESOURCE_TYPE";
+    if (!is_probe(run.order)) return;
+    run.environment.erase(kVariable);
+    run.order.environment.erase(kVariable);
+    if (resource_type != "cpu") run.environment[kVariable] = resource_type;
+}
+
 } // namespace fathom::agent

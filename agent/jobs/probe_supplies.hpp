@@ -19,4 +19,8 @@ void pass_trusted_keys(RunOrder& run, const OperatorTrust& trust);
 /// the center has set for its probes wins; it is known by the system's authorities. Nothing without a URL.
 void pass_fetch_site(RunOrder& run, const std::string& url, const std::string& authority_pem);
 
+/// Tells a probe what it is to measure in FATHOM_RESOURCE_TYPE, where that is not the processors; neither the center
+/// nor the order can say otherwise, for the result will stand for this unit type.
+void pass_resource_type(RunOrder& run, const std::string& resource_type);
+
 } // namespace fathom::agent

@@ -126,7 +126,9 @@ class Operators : public testing::TestWithParam<Case> {
   protected:
     void SetUp() override
     {
-        const Result<void> available = find_operator(GetParam().id)->available();
+        const RegisteredOperator* const found = find_operator(GetParam().id);
+        if (found == nullptr) GTEST_SKIP() << "not on the resource type " << to_string(used_resource_type());
+        const Result<void> available = found->available();
         if (!available) GTEST_SKIP() << available.error().detail;
     }
 };
@@ -207,7 +209,7 @@ TEST_P(Operators, KnowTheMemoryThatTheyNeed)
               static_cast<double>(made->output().size())); // blocked layouts pad small tensors
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, Operators, testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(All, Operators, testing::ValuesIn(cases()),
                          [](const testing::TestParamInfo<Case>& item) { return item.param.name; });
 
 std::string library_of(std::string_view test_name)
@@ -219,6 +221,7 @@ std::string library_of(std::string_view test_name)
 
 TEST(OperatorLibraries, SayTheirVersionAndWhatTheyChose)
 {
+    if (used_resource_type() != ResourceType::kCpu) GTEST_SKIP() << "names the libraries for processors";
     EXPECT_THAT(library_of("DgemmSquare"), StartsWith("OpenBLAS 0."));
     EXPECT_THAT(library_of("DgemmSquare"), EndsWith(blas_core().used));
     EXPECT_THAT(library_of("Fft1dPowerOfTwo"), StartsWith("FFTW 3."));
