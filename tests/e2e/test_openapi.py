@@ -147,12 +147,22 @@ def test_operators_and_probes(call):
     call("POST", A + "/probe-tasks", 400, json={"document": {"name": "x", "operators": [{"id": "no_such"}]}})
     call("GET", A + "/probe-tasks")
     call("GET", A + f"/probe-tasks/{task['id']}")
+    call("GET", A + "/probe-tasks?state=draft&job_type=small")
+    call("GET", A + "/probe-tasks?state=nonsense", 400)
+    call("POST", A + "/probe-runs", 409, json={"probe_task_id": task["id"]})
+    call("POST", A + f"/probe-tasks/{task['id']}:release", 409)
+    call("POST", A + f"/probe-tasks/{task['id']}:test", 412, headers={"If-Match": '"99"'})
+    call("POST", A + f"/probe-tasks/{task['id']}:test", 202)
+    from network import wait_until
+    wait_until(lambda: call("GET", A + f"/probe-tasks/{task['id']}").json()["state"] == "tested", 60, "the pre-test")
+    call("POST", A + f"/probe-tasks/{task['id']}:release")
     runs = call("POST", A + "/probe-runs", 201, json={"probe_task_id": task["id"]}).json()["items"]
     assert {run["center"] for run in runs} == {"alpha", "beta"}
     call("POST", A + "/probe-runs", 422, json={"probe_task_id": task["id"], "unit_count": 100000})
+    call("POST", A + "/probe-runs", 201, json={"job_type": "small"})
+    call("POST", A + "/probe-runs", 400, json={"job_type": "none such"})
     call("POST", A + "/probe-runs", 400, json={"selection": "user"})
     call("GET", A + "/probe-runs?state=failed")
-    from network import wait_until
     done = wait_until(lambda: (lambda run: run if run["state"] != "queued" else None)(
         call("GET", A + f"/probe-runs/{runs[0]['id']}").json()), 120, "the probe run")
     assert done["state"] == "succeeded", done["error"]
@@ -248,6 +258,28 @@ def test_jobs(call):
     sleeper = call("POST", A + "/jobs", 201, json={"command": ["/bin/sleep", "600"]}).json()
     call("POST", A + f"/jobs/{sleeper['id']}:cancel", 202)
     call("GET", A + "/jobs/job_wrong", 404)
+
+
+def test_what_jobs_teach(call):
+    from network import wait_until
+    job = call("POST", A + "/jobs", 201, json={"command": ["/bin/true"], "type": "openapi/taught", "metering_wait_s": 0,
+                                               "operators": [{"id": "dgemm", "parameters": {"m": 80}, "count": 3000}]}).json()
+    call("GET", A + f"/jobs/{job['id']}/operators")
+    call("GET", A + "/jobs/job_wrong/operators", 404)
+    path = A + "/job-types/openapi%2Ftaught"
+    wait_until(lambda: call.session.get(call.url + path).status_code == 200, 60, "the learned type")
+    call("GET", path)
+    call("GET", A + "/job-types/none", 404)
+    call("GET", A + "/job-types")
+    many = call("POST", A + "/probe-tasks", 201, json={"from_job": job["id"], "form": "several_tasks"}).json()["items"]
+    call("POST", A + f"/probe-tasks/{many[0]['id']}:retire")
+    call("POST", A + "/probe-tasks", 400, json={"from_job": "job_wrong"})
+    call("PUT", A + "/projects/p", json={"profile_jobs": False})
+    call("PUT", A + "/projects/p", 412, json={"profile_jobs": True}, headers={"If-Match": '"99"'})
+    call("PUT", A + "/projects/p", 400, json={})
+    call("GET", A + "/projects/p")
+    call("GET", A + "/projects/none", 404)
+    call("GET", A + "/projects")
 
 
 def test_tokens(call):

@@ -71,6 +71,22 @@ TEST(ReadProbeResult, RefusesOtherOperatorsSizesVersionsAndCounts)
     EXPECT_THAT(refusal(result), HasSubstr("unit_count"));
 }
 
+TEST(ReadProbeResult, TakesOneResultForEachPlaceInTheDataFlow)
+{
+    ProbeTask task = task_of_two();
+    task.operators.push_back(task.operators[0]);
+    task.operators[0].label = "P1";
+    task.operators[2].label = "P2";
+    ProbeResult result = right_result(task);
+    for (std::size_t i = 0; i < result.operators.size(); ++i)
+        result.operators[i].label = task.operators[i].label;
+
+    EXPECT_TRUE(read_probe_result(to_json(result).dump(), task, 1, library()));
+    result.operators.pop_back();
+    const auto refused = read_probe_result(to_json(result).dump(), task, 1, library());
+    EXPECT_THAT(describe(refused.error()), HasSubstr("op1(n=10) stands there 1 times, right is 2"));
+}
+
 TEST(ReadProbeResult, RefusesFiguresThatDoNotFollow)
 {
     ProbeResult result = right_result(task_of_two());

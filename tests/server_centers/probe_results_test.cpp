@@ -37,7 +37,12 @@ class ProbeResultsTest : public testing::Test {
     {
         store_
             .run([&](pqxx::work& transaction) {
-                return results_.probe_job_ended(transaction, run_.job_id, succeeded, reason, output);
+                EndedProbeJob ended;
+                ended.job = run_.job_id;
+                ended.succeeded = succeeded;
+                ended.reason = reason;
+                ended.stdout_text = output;
+                return results_.probe_job_ended(transaction, ended);
             })
             .value();
     }
@@ -47,8 +52,9 @@ class ProbeResultsTest : public testing::Test {
     fathom::test::TestIo io_;
     OperatorsService operators_{store_.database()};
     test::FakeJobWriter writer_;
-    ProbingService service_{store_.database(), operators_, writer_};
-    ProbeResults results_{operators_};
+    test::FakeJobWork jobs_;
+    ProbingService service_{store_.database(), operators_, writer_, jobs_};
+    ProbeResults results_{operators_, writer_};
     ProbeRunRecord run_;
     ProbeTask task_;
 };
@@ -116,7 +122,7 @@ TEST_F(ProbeResultsTest, TheUnitTypeThatTheCenterTookIsWritten)
 TEST_F(ProbeResultsTest, JobsThatAreNoProbesAreNotOurs)
 {
     const auto outcome = store_.run(
-        [&](pqxx::work& transaction) { return results_.probe_job_ended(transaction, JobId::make(), true, "", ""); });
+        [&](pqxx::work& transaction) { return results_.probe_job_ended(transaction, {.job = JobId::make()}); });
     EXPECT_TRUE(outcome);
 }
 

@@ -57,7 +57,8 @@ class Probing : public testing::Test {
     fathom::test::TestIo io_;
     OperatorsService operators_{store_.database()};
     test::FakeJobWriter writer_;
-    ProbingService service_{store_.database(), operators_, writer_};
+    test::FakeJobWork jobs_;
+    ProbingService service_{store_.database(), operators_, writer_, jobs_};
     CenterId center_;
 };
 
@@ -145,14 +146,20 @@ TEST_F(Probing, TasksAreKeptOnceAndListedNewestFirst)
     ProbeTask document;
     document.name = "mine";
     document.operators = {use_of("op1", 3)};
-    const ProbeTaskRecord task = io_.run(service_.create_task(kExpert, document, "solver")).value();
+    const auto add = [&](const std::string& type) {
+        return io_.run(service_.create_tasks(kExpert, {.document = document, .job_type = type}));
+    };
+    const ProbeTaskRecord task = add("solver").value().front();
 
-    EXPECT_EQ(io_.run(service_.create_task(kExpert, document, "solver")).error().code, Errc::kConflict);
-    const ProbeTaskRecord other = io_.run(service_.create_task(kExpert, document, "another type")).value();
+    EXPECT_EQ(add("solver").error().code, Errc::kConflict);
+    const ProbeTaskRecord other = add("another type").value().front();
     EXPECT_EQ(task.document.operators[0].parameters, (Parameters{{"n", 10}}));
-    const Page<ProbeTaskRecord> page = io_.run(service_.list_tasks(1, "")).value();
+    EXPECT_EQ(task.state, ProbeTaskState::kDraft);
+    const Page<ProbeTaskRecord> page = io_.run(service_.list_tasks({}, 1, "")).value();
     EXPECT_EQ(page.items[0].id, other.id);
     EXPECT_EQ(page.next_after, other.id.value);
+    const TaskFilter filter{.state = "draft", .job_type = "solver"};
+    EXPECT_EQ(io_.run(service_.list_tasks(filter, 10, "")).value().items.size(), 1U);
     EXPECT_EQ(store_.sql("SELECT string_agg(action, ' ') FROM audit_log"), "probe_task.create probe_task.create");
 }
 
@@ -168,34 +175,6 @@ TEST_F(Probing, RunsAreFiltered)
     EXPECT_EQ(count({.state = "queued", .unit_type = "alpha/u2", .probe_task = ""}), 2U);
     EXPECT_EQ(count({.state = "failed", .unit_type = "", .probe_task = ""}), 0U);
     EXPECT_EQ(count({.state = "", .unit_type = "", .probe_task = store_.sql("SELECT min(id) FROM probe_task")}), 2U);
-}
-
-TEST_F(Probing, TheRouterGetsItsProbes)
-{
-    ProbePlanning planning(operators_, writer_);
-    const UnitTypeId u1{store_.sql("SELECT id FROM unit_type WHERE name = 'u1'")};
-    const UnitTypeId u2{store_.sql("SELECT id FROM unit_type WHERE name = 'u2'")};
-    const auto request = [&](pqxx::work& transaction) {
-        return planning.request_probes(transaction, "solver", {use_of("op1", 3000), use_of("op3", 2000)}, {u1, u2});
-    };
-
-    const std::vector<ProbeRunId> runs = store_.run(request).value();
-    const std::vector<ProbeRunId> joined = store_.run(request).value();
-
-    EXPECT_EQ(runs.size(), 2U);
-    EXPECT_EQ(joined, runs);
-    EXPECT_EQ(store_.sql("SELECT string_agg(o->>'count', ' ' ORDER BY o->>'id') "
-                         "FROM probe_task, jsonb_array_elements(document->'operators') o"),
-              "3 2")
-        << "M4";
-    EXPECT_EQ(store_.sql("SELECT DISTINCT cause FROM probe_run"), "arrival");
-    const auto pending = [&](const std::string& type) {
-        return store_.run([&](pqxx::work& transaction) { return planning.probes_pending(transaction, type); }).value();
-    };
-    EXPECT_TRUE(pending("solver"));
-    EXPECT_FALSE(pending("another"));
-    store_.sql("UPDATE probe_run SET state = 'failed'");
-    EXPECT_FALSE(pending("solver"));
 }
 
 } // namespace

@@ -176,9 +176,9 @@ TEST_F(Attempts, OfProbesAreReportedWithTheirOutput)
     ASSERT_TRUE(report_end(job, exited(0)));
 
     ASSERT_EQ(probing_.ended.size(), 1U);
-    EXPECT_EQ(probing_.ended[0].job, job.value);
+    EXPECT_EQ(probing_.ended[0].job, job);
     EXPECT_TRUE(probing_.ended[0].succeeded);
-    EXPECT_EQ(probing_.ended[0].text, "{\"a\":1}");
+    EXPECT_EQ(probing_.ended[0].stdout_text, "{\"a\":1}");
 }
 
 TEST_F(Attempts, AtACenterThatIsLostAreLostUntilItReturns)

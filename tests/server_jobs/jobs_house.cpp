@@ -26,43 +26,56 @@ std::string quoted(const std::string& text)
 
 } // namespace
 
-Result<std::vector<ProbeRunId>> FakeProbing::request_probes(pqxx::work&, const std::string&,
-                                                            const std::vector<OperatorUse>&,
-                                                            const std::vector<UnitTypeId>& unit_types)
+Result<RequestedProbes> FakeProbing::request_probes(pqxx::work&, const std::string&, const std::vector<OperatorUse>&,
+                                                    const std::vector<UnitTypeId>& unit_types)
 {
     const std::scoped_lock lock(mutex);
-    std::vector<ProbeRunId> runs;
+    RequestedProbes probes;
+    probes.obstacle = obstacle;
     for (const UnitTypeId& unit_type : unit_types) {
         requested.push_back(unit_type.value);
-        runs.push_back(ProbeRunId::make());
+        if (obstacle.empty()) probes.runs.push_back(ProbeRunId::make());
     }
-    return runs;
+    return probes;
 }
 
-Result<bool> FakeProbing::probes_pending(pqxx::work&, const std::string&)
+Result<ProbeProgress> FakeProbing::probe_progress(pqxx::work&, const std::string&)
 {
     const std::scoped_lock lock(mutex);
-    return pending;
+    return ProbeProgress{pending, pending ? std::string() : refusal};
 }
 
-Result<void> FakeProbing::probe_job_ended(pqxx::work&, const JobId& job, bool succeeded, const std::string& reason,
-                                          const std::string& stdout_text)
+Result<ProbeTaskId> FakeProbing::keep_learned_task(pqxx::work& transaction, const LearnedTask& task)
 {
     const std::scoped_lock lock(mutex);
-    ended.push_back({job.value, succeeded, reason, stdout_text});
+    learned.push_back(task);
+    const ProbeTaskId id = ProbeTaskId::make();
+    transaction.exec_params0(
+        "INSERT INTO probe_task (id, name, job_type, origin, document, document_sha256, created_by) "
+        "VALUES ($1, 't', $2, 'job', '{}', $1, 'x')",
+        id.value, task.job_type);
+    return id;
+}
+
+Result<void> FakeProbing::probe_job_ended(pqxx::work&, const EndedProbeJob& end)
+{
+    const std::scoped_lock lock(mutex);
+    ended.push_back(end);
     return {};
 }
 
 JobsHouse::JobsHouse()
     : url_(test::migrated_database()), database_({.url = url_, .connections = 6}, metrics_), notifier_(url_),
-      closer_(probing_, metrics_), catalog_(database_, io_.executor(), metrics_),
-      events_(database_, io_.executor(), metrics_), jobs_(database_, io_.executor(), metrics_, catalog_, closer_),
-      attempts_(database_, io_.executor(), metrics_, closer_, clock_),
+      closer_(probing_, metrics_), catalog_(database_, io_.executor(), metrics_), learning_(catalog_, probing_),
+      job_types_(database_, catalog_), projects_(database_), events_(database_, io_.executor(), metrics_),
+      jobs_(database_, io_.executor(), metrics_, catalog_, closer_),
+      attempts_(database_, io_.executor(), metrics_, catalog_, closer_, clock_),
       routing_(database_, io_.executor(), metrics_, clock_, catalog_, probing_, {.replica = ReplicaId::make()}),
       duties_(database_, io_.executor(), metrics_), identity_(database_, notifier_, clock_, metrics_),
       api_(router_, identity_)
 {
     add_jobs_routes(api_, jobs_, database_);
+    add_job_types_routes(api_, job_types_, projects_);
     add_events_routes(api_, events_);
     add_routing_routes(api_, routing_);
     admin_ = add_token("admin", Role::kAdmin);
@@ -143,7 +156,8 @@ Json JobsHouse::spec(Json more)
 JobId JobsHouse::submit(const Json& body, const Principal& who)
 {
     Result<SubmitRequest> request = parse_submit_request(body);
-    Result<std::vector<JobSpec>> specs = run(jobs_.admit(std::move(request.value().specs), JobsService::Batch::kOne));
+    Result<std::vector<AdmittedJob>> specs =
+        run(jobs_.admit(std::move(request.value().specs), JobsService::Batch::kOne));
     return run(jobs_.submit(specs.value().front(), who.token_id.value)).value().id;
 }
 

@@ -8,7 +8,9 @@
 #include "server/identity/identity_service.hpp"
 #include "server/jobs/attempts_service.hpp"
 #include "server/jobs/job_duties.hpp"
+#include "server/jobs/job_learning.hpp"
 #include "server/jobs/job_requests.hpp"
+#include "server/jobs/job_types_api.hpp"
 #include "server/jobs/jobs_api.hpp"
 #include "server/jobs/jobs_service.hpp"
 #include "server/jobs/probe_job_writer.hpp"
@@ -31,24 +33,20 @@ namespace fathom::server {
 /// What probing would do: queues nothing, remembers what was asked.
 class FakeProbing final : public ProbePlanner, public ProbeJobObserver {
   public:
-    struct Ended {
-        std::string job;
-        bool succeeded{};
-        std::string reason;
-        std::string text;
-    };
-
-    Result<std::vector<ProbeRunId>> request_probes(pqxx::work& transaction, const std::string& job_type,
-                                                   const std::vector<OperatorUse>& operators,
-                                                   const std::vector<UnitTypeId>& unit_types) override;
-    Result<bool> probes_pending(pqxx::work& transaction, const std::string& job_type) override;
-    Result<void> probe_job_ended(pqxx::work& transaction, const JobId& job, bool succeeded, const std::string& reason,
-                                 const std::string& stdout_text) override;
+    Result<RequestedProbes> request_probes(pqxx::work& transaction, const std::string& job_type,
+                                           const std::vector<OperatorUse>& operators,
+                                           const std::vector<UnitTypeId>& unit_types) override;
+    Result<ProbeProgress> probe_progress(pqxx::work& transaction, const std::string& job_type) override;
+    Result<ProbeTaskId> keep_learned_task(pqxx::work& transaction, const LearnedTask& learned) override;
+    Result<void> probe_job_ended(pqxx::work& transaction, const EndedProbeJob& ended) override;
 
     std::mutex mutex;
     std::vector<std::string> requested; ///< unit types, in the order in which they were asked for
     bool pending = true;
-    std::vector<Ended> ended;
+    std::string refusal;  ///< of the task of every type
+    std::string obstacle; ///< to every request
+    std::vector<LearnedTask> learned;
+    std::vector<EndedProbeJob> ended;
 };
 
 /// One replica's rooms on a database of its own; nothing runs by itself unless a test starts it.
@@ -106,6 +104,9 @@ class JobsHouse : public ::testing::Test {
     FakeProbing probing_;
     JobCloser closer_;
     CatalogCache catalog_;
+    JobLearning learning_;
+    JobTypesService job_types_;
+    ProjectsService projects_;
     EventsService events_;
     JobsService jobs_;
     AttemptsService attempts_;

@@ -22,14 +22,14 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     Database database({.url = url_, .connections = 2}, metrics_);
     CatalogCache catalog(database, io_.executor(), metrics_);
     JobsService jobs(database, io_.executor(), metrics_, catalog, closer_);
-    AttemptsService attempts(database, io_.executor(), metrics_, closer_, clock_);
+    AttemptsService attempts(database, io_.executor(), metrics_, catalog_, closer_, clock_);
     EventsService events(database, io_.executor(), metrics_);
     RoutingService routing(database, io_.executor(), metrics_, clock_, catalog, probing_, {.replica = {"rep_1"}});
     JobDuties duties(database, io_.executor(), metrics_);
     const CenterId center{center_id("alpha")};
     const Principal ann = add_token("ann", Role::kUser);
     ASSERT_TRUE(catalog.load());
-    const JobSpec one = parse_job_spec(spec()).value();
+    const AdmittedJob one{parse_job_spec(spec()).value(), "app/true", {}};
     const JobId job = run(jobs.submit(one, ann.token_id.value)).value().id;
 
     for (const JobFilter& filter :
@@ -39,7 +39,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     ASSERT_TRUE(run(jobs.get(job, ann)));
     ASSERT_TRUE(run(routing.run_pass(RoutingService::Pass::kTick)));
     ASSERT_TRUE(run(routing.explain(job, "")));
-    ASSERT_TRUE(run(routing.preview(one)));
+    ASSERT_TRUE(run(routing.preview(one.spec)));
     ASSERT_EQ(run(attempts.pending_orders(center)).value().size(), 1U);
     const AttemptId attempt = attempt_of(job);
     ASSERT_TRUE(run(attempts.start_acknowledged(center, attempt, std::nullopt)));

@@ -40,7 +40,7 @@ TEST_F(Submission, KeepsEveryJobOfManyConcurrentClients)
 {
     add_center("alpha");
     std::vector<std::future<Result<JobRecord>>> answers;
-    const JobSpec one = parse_job_spec(spec()).value();
+    const AdmittedJob one{parse_job_spec(spec()).value(), "app/true", {}};
     for (int i = 0; i < 500; ++i)
         answers.push_back(io_.spawn(jobs_.submit(one, admin_.token_id.value)));
 
@@ -90,7 +90,7 @@ TEST_F(Submission, StoresOperatorsCompleted)
 
     const JobId job = submit(spec({{"operators", {{{"id", "dgemm"}, {"parameters", {{"m", 8}}}, {"count", 5}}}}}));
 
-    EXPECT_EQ(sql("SELECT job_type FROM job WHERE id = '" + job.value + "'"), "dgemm(k=1024,m=8,n=1024)");
+    EXPECT_EQ(sql("SELECT job_type FROM job WHERE id = '" + job.value + "'"), "mix/dgemm(k=1024,m=8,n=1024):100");
     EXPECT_EQ(sql("SELECT spec->'operators'->0->>'version' FROM job WHERE id = '" + job.value + "'"), "1");
 }
 

@@ -107,4 +107,11 @@ Result<void> FakeJobWriter::insert_probe_job(pqxx::work& transaction, const JobI
     return {};
 }
 
+std::optional<JobWork> FakeJobWork::find_work(pqxx::work&, const std::string& job)
+{
+    const auto found = jobs.find(job);
+    if (found == jobs.end()) return std::nullopt;
+    return found->second;
+}
+
 } // namespace fathom::server::test

@@ -6,6 +6,7 @@
 #include "server/probing/probe_ports.hpp"
 #include "server/store/database.hpp"
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,14 @@ class FakeJobWriter final : public ProbeJobWriter {
                                   const std::string& submitted_by) override;
 
     std::vector<std::pair<JobId, JobSpec>> jobs;
+};
+
+/// Jobs that an expert makes tasks from: those that a test puts here.
+class FakeJobWork final : public JobWorkSource {
+  public:
+    std::optional<JobWork> find_work(pqxx::work& transaction, const std::string& job) override;
+
+    std::map<std::string, JobWork> jobs;
 };
 
 } // namespace fathom::server::test

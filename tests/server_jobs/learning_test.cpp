@@ -1,0 +1,195 @@
+#include "tests/server_jobs/jobs_house.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// What fathom-profile counted in a dense solve, with a call that no operator stands for.
+Json dense_profile()
+{
+    return Json::parse(R"({"operators": [
+        {"id": "dgemm", "parameters": {"m": 1500, "n": 64, "k": 64}, "count": 3000, "share": 0.7},
+        {"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count": 20, "share": 0.1},
+        {"id": "unheard_of", "parameters": {}, "count": 1, "share": 0.05}],
+        "remainder": {"memory": 0.1, "waiting": 0.05}, "coverage": 0.85, "wall_s": 2.5,
+        "unmatched": [{"symbol": "dtrsm_", "count": 7, "share": 0.03}]})");
+}
+
+class Learning : public JobsHouse {
+  protected:
+    Learning()
+    {
+        add_operators();
+        unit_type_ = add_center("alpha");
+    }
+
+    static Json dgemm_job(Json more = Json::object())
+    {
+        Json json = spec({{"operators", {{{"id", "dgemm"}, {"count", 3000}}}}});
+        json.update(more);
+        return json;
+    }
+    /// Submits a job, takes it to its end, and lets its type learn.
+    JobId finish(const Json& body, const Json& profile = nullptr, std::int64_t exit_code = 0)
+    {
+        const JobId job = submit(body);
+        sql("UPDATE job SET metered = true");
+        route();
+        AttemptEnd end;
+        end.outcome = AttemptOutcome::kExited;
+        end.exit_code = exit_code;
+        end.started_at = clock_.now();
+        end.run_s = 1;
+        end.profile = profile;
+        EXPECT_TRUE(report_end(job, end));
+        learn();
+        return job;
+    }
+    void learn()
+    {
+        auto work = [this](pqxx::work& transaction) { return learning_.learn(transaction); };
+        ASSERT_TRUE(database_.blocking_run(work));
+        reload_catalog();
+    }
+    Json get(const std::string& path) { return Json::parse(call(net::Method::kGet, path).body); }
+    Json shown(const JobId& job) { return get("/jobs/" + job.value); }
+
+    std::string unit_type_;
+};
+
+TEST_F(Learning, AJobTeachesItsTypeAndTheNextOneNeedsNoOperators)
+{
+    const JobId first = finish(dgemm_job({{"type", "solver"}}));
+
+    ASSERT_EQ(probing_.learned.size(), 1U);
+    EXPECT_EQ(probing_.learned[0].job_type, "solver");
+    EXPECT_EQ(probing_.learned[0].operators[0].count, 3000);
+    const Json type = get("/job-types/solver");
+    EXPECT_EQ(type["origin"], "user");
+    EXPECT_EQ(type["learned_from"], first.value);
+    EXPECT_EQ(type["profiled"], false);
+
+    add_measurement(unit_type_, 0.01);
+    const JobId second = submit(spec({{"type", "solver"}}));
+    EXPECT_EQ(shown(second)["spec"]["operators"][0]["count"], 3000);
+    EXPECT_EQ(shown(second)["operators_from"], first.value);
+    EXPECT_EQ(shown(first)["operators_from"], nullptr);
+    route();
+    EXPECT_EQ(state_of(second), "placed") << "at once, from stored results";
+    EXPECT_TRUE(probing_.requested.empty());
+    EXPECT_EQ(get("/jobs/" + second.value + "/operators")["source"], "type");
+}
+
+TEST_F(Learning, WhatWasTakenOverTeachesNothing)
+{
+    finish(dgemm_job({{"type", "solver"}}));
+    finish(spec({{"type", "solver"}}));
+    EXPECT_EQ(probing_.learned.size(), 1U);
+}
+
+TEST_F(Learning, AFailedJobTeachesNothing)
+{
+    finish(dgemm_job({{"type", "solver"}}), dense_profile(), 1);
+    EXPECT_TRUE(probing_.learned.empty());
+    EXPECT_EQ(sql("SELECT count(*) FROM attempt_profile"), "1") << "but its profile can be looked at";
+}
+
+TEST_F(Learning, AProfileCountsForMoreThanWhatWasSaid)
+{
+    const Json job{{"command", {"python3", "solve.py"}}};
+    const JobId profiled = finish(job, dense_profile());
+
+    const Json type = get("/job-types/app%2Fsolve.py");
+    ASSERT_EQ(type["name"], "app/solve.py") << type.dump();
+    EXPECT_EQ(type["profiled"], true);
+    EXPECT_EQ(type["operators"].size(), 2U);
+    const Json work = get("/jobs/" + profiled.value + "/operators");
+    EXPECT_EQ(work["source"], "profile");
+    EXPECT_EQ(work["operators"][0]["share"], 0.7);
+    EXPECT_EQ(work["coverage"], 0.85);
+    EXPECT_EQ(work["remainder"]["memory"], 0.1);
+    EXPECT_EQ(work["unmatched"][0]["symbol"], "dtrsm_");
+    EXPECT_THAT(work["left_out"][0].get<std::string>(), HasSubstr("unheard_of"));
+
+    finish(dgemm_job({{"type", "app/solve.py"}}));
+    EXPECT_EQ(get("/job-types/app%2Fsolve.py")["learned_from"], profiled.value);
+    EXPECT_EQ(shown(submit(job))["operators_from"], profiled.value);
+}
+
+TEST_F(Learning, JobsOfNearlyTheSameMixAreOfOneType)
+{
+    const JobId first = finish(dgemm_job());
+    const std::string type = shown(first)["type"];
+    EXPECT_THAT(type, StartsWith("mix/dgemm("));
+    EXPECT_EQ(shown(submit(dgemm_job()))["type"], type);
+    const Json nearly = Json::parse(R"([{"id": "dgemm", "count": 2900},
+                                        {"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count": 100}])");
+    EXPECT_EQ(shown(submit(spec({{"operators", nearly}})))["type"], type);
+    const Json other = Json::parse(R"([{"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count": 100}])");
+    EXPECT_NE(shown(submit(spec({{"operators", other}})))["type"], type);
+}
+
+TEST_F(Learning, WhatNoUnitCanRunIsNotTakenOver)
+{
+    finish(dgemm_job({{"type", "solver"}}));
+    sql("UPDATE unit_type SET operators = '{}'");
+    reload_catalog();
+    const Json job = shown(submit(spec({{"type", "solver"}})));
+    EXPECT_EQ(job["spec"]["operators"].size(), 0U);
+    EXPECT_EQ(job["operators_from"], nullptr);
+}
+
+TEST_F(Learning, NonsenseInAProfileTeachesNothing)
+{
+    for (const char* text : {R"({"operators": 7})", R"({"operators": [{"id": "dgemm", "count": -1}, 3, null]})",
+                             R"({"operators": [{"id": "dgemm", "parameters": {"m": 99999999}}]})"})
+        finish(Json{{"command", {"program"}}}, Json::parse(text));
+    EXPECT_TRUE(probing_.learned.empty());
+}
+
+TEST_F(Learning, AProjectMayProfileAllItsJobs)
+{
+    EXPECT_EQ(call(net::Method::kGet, "/projects/materials").status, 404);
+    EXPECT_EQ(call(net::Method::kPut, "/projects/materials", R"({"profile_jobs": 1})").status, 400);
+    const net::Response put = call(net::Method::kPut, "/projects/materials", R"({"profile_jobs": true})");
+    EXPECT_EQ(put.status, 200);
+    reload_catalog();
+    EXPECT_EQ(shown(submit(spec({{"project", "materials"}})))["spec"]["profile"], true);
+    EXPECT_EQ(shown(submit())["spec"]["profile"], false);
+    EXPECT_EQ(
+        call(net::Method::kPut, "/projects/materials", R"({"profile_jobs": false})", {{"If-Match", "\"7\""}}).status,
+        412);
+    EXPECT_EQ(sql("SELECT action FROM audit_log"), "project.change");
+    add_token("ann", Role::kUser);
+    EXPECT_EQ(call(net::Method::kPut, "/projects/x", R"({"profile_jobs": true})", {}, "ann").status, 403);
+}
+
+TEST_F(Learning, ARefusedProbeTaskIsSaidInTheEventsAndTheJobIsPlaced)
+{
+    probing_.obstacle = "its probe task ptk_1 was refused: too slow";
+    const JobId job = submit(dgemm_job());
+    route();
+    EXPECT_EQ(state_of(job), "placed");
+    EXPECT_THAT(sql("SELECT string_agg(cause, '|' ORDER BY id) FROM job_event WHERE job_id = '" + job.value + "'"),
+                HasSubstr("was refused: too slow; it is placed on what is known"));
+}
+
+TEST_F(Learning, ATaskThatIsRefusedWhileItsJobWaitsSaysSo)
+{
+    const JobId job = submit(dgemm_job());
+    route();
+    EXPECT_EQ(state_of(job), "metering");
+    probing_.pending = false;
+    probing_.refusal = "its probe task ptk_1 was refused: it took 31 s";
+    route();
+    EXPECT_EQ(state_of(job), "placed");
+    EXPECT_THAT(sql("SELECT string_agg(cause, '|' ORDER BY id) FROM job_event WHERE job_id = '" + job.value + "'"),
+                HasSubstr("was refused: it took 31 s; it is placed on what is known"));
+}
+
+} // namespace
+} // namespace fathom::server
