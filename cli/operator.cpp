@@ -77,33 +77,32 @@ Table versions_table(const Json& versions, Timestamp now)
 std::string operator_text(Session& session, const Json& manifest)
 {
     const TableStyle style = table_style(session);
-    std::string text = render_details(
-        {{"Operator", text_of(manifest, "id")},
-         {"Version", count_of(manifest, "version")},
-         {"Description", text_of(manifest, "description")},
-         {"Category", text_of(manifest, "category")},
-         {"Precision", text_of(manifest, "precision")},
-         {"Tolerance", text_of(manifest, "tolerance")},
-         {"Operations", text_of(manifest, "operation_count")},
-         {"Bytes", text_of(manifest, "byte_count")},
-         {"Truth", text_of(manifest, "truth")},
-         {"Inputs", joined_texts(manifest, "inputs")},
-         {"Outputs", joined_texts(manifest, "outputs")},
-         {"Runs on", resources_of(manifest)},
-         {"Recognised by", joined_texts(member(manifest, "signature"), "symbols")},
-         {"From", origin_of(manifest)},
-         {"Since", age_of(manifest, "created_at", session.now()) + " by " + text_of(manifest, "created_by")}},
-        style);
-    if (!member(manifest, "withdrawn_at").is_null())
-        text += render_details({{"Withdrawn", age_of(manifest, "withdrawn_at", session.now()) + " by " +
-                                                  text_of(manifest, "withdrawn_by")}},
-                               style);
-    if (!member(manifest, "key_id").is_null()) {
-        text += render_details(
-            {{"Signed by", "key " + text_of(manifest, "key_id")},
-             {"Object", count_of(manifest, "object_bytes") + " bytes, SHA-256 " + text_of(manifest, "object_sha256")}},
-            style);
+    std::vector<std::pair<std::string, Cell>> details{
+        {"Operator", text_of(manifest, "id")},
+        {"Version", count_of(manifest, "version")},
+        {"Description", text_of(manifest, "description")},
+        {"Category", text_of(manifest, "category")},
+        {"Precision", text_of(manifest, "precision")},
+        {"Tolerance", text_of(manifest, "tolerance")},
+        {"Operations", text_of(manifest, "operation_count")},
+        {"Bytes", text_of(manifest, "byte_count")},
+        {"Truth", text_of(manifest, "truth")},
+        {"Inputs", joined_texts(manifest, "inputs")},
+        {"Outputs", joined_texts(manifest, "outputs")},
+        {"Runs on", resources_of(manifest)},
+        {"Recognised by", joined_texts(member(manifest, "signature"), "symbols")},
+        {"From", origin_of(manifest)},
+        {"Since", age_of(manifest, "created_at", session.now()) + " by " + text_of(manifest, "created_by")}};
+    if (!member(manifest, "withdrawn_at").is_null()) {
+        details.emplace_back("Withdrawn", age_of(manifest, "withdrawn_at", session.now()) + " by " +
+                                              text_of(manifest, "withdrawn_by"));
     }
+    if (!member(manifest, "key_id").is_null()) {
+        details.emplace_back("Signed by", "key " + text_of(manifest, "key_id"));
+        details.emplace_back("Object", count_of(manifest, "object_bytes") + " bytes, SHA-256 " +
+                                           text_of(manifest, "object_sha256"));
+    }
+    std::string text = render_details(details, style);
     Table table({{"PARAMETER"},
                  {"DEFAULT", Align::kRight},
                  {"MIN", Align::kRight},
@@ -159,7 +158,7 @@ void add_operator_commands(CLI::App& app, Invocation& invocation)
     auto show_options = std::make_shared<ShowOptions>();
     CLI::App& show = add_verb(noun, "show", "One operator with its parameters", "fathom operator show dgemm");
     add_required(show, "ID", show_options->id, "The operator's id");
-    show.add_option("--version", show_options->version, "Which version (default: the newest)");
+    show.add_option("--version", show_options->version, "Which version (default: the one in use)");
     on_chosen(show, invocation, std::move(show_options), show_operator);
 
     auto versions_options = std::make_shared<VersionsOptions>();

@@ -34,13 +34,14 @@ std::string name_of(const OperatorManifest& manifest)
     return manifest.id + " version " + std::to_string(manifest.version);
 }
 
-/// The newest version that the server has of an operator; 0 for none.
+/// The highest version that the server has of an operator, withdrawn or not; 0 for none.
 Result<std::int64_t> newest_version(Session& session, const std::string& id)
 {
-    const Result<Json> newest = session.get("/operators/" + path_segment(id));
-    if (newest) return static_cast<std::int64_t>(number_of(*newest, "version").value_or(0));
-    if (newest.error().code == Errc::kNotFound) return std::int64_t{0};
-    return newest.error();
+    const Result<Json> versions = session.get("/operators/" + path_segment(id) + "/versions", {{"page_size", "1"}});
+    if (!versions && versions.error().code == Errc::kNotFound) return std::int64_t{0};
+    if (!versions) return versions.error();
+    const Json& items = items_of(*versions);
+    return static_cast<std::int64_t>(items.empty() ? 0 : number_of(items.front(), "version").value_or(0));
 }
 
 /// The manifest to sign. The version is signed too, so it must be known: from the file, else from the server.

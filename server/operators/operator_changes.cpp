@@ -24,8 +24,7 @@ OperatorRecord stored(pqxx::work& transaction, const OperatorManifest& manifest)
     return std::move(*record);
 }
 
-Result<OperatorRecord> upload(pqxx::work& transaction, const Caller& caller, const OperatorPackage& package,
-                              const std::optional<OperatorRecord>& newest)
+Result<OperatorRecord> upload(pqxx::work& transaction, const Caller& caller, const OperatorPackage& package)
 {
     const OperatorManifest& manifest = package.manifest;
     if (select_built_in(transaction, manifest.id))
@@ -33,7 +32,7 @@ Result<OperatorRecord> upload(pqxx::work& transaction, const Caller& caller, con
     lock_operator_keys(transaction);
     const std::vector<PublicKey> trusted = select_trusted_keys(transaction);
     if (const Result<void> verified = verify_operator_package(package, trusted); !verified) return verified.error();
-    const std::int64_t next = newest ? newest->manifest.version + 1 : 1;
+    const std::int64_t next = select_last_version(transaction, manifest.id) + 1;
     if (manifest.version != next)
         return Error{Errc::kConflict, "the package is version " + std::to_string(manifest.version) + " of " +
                                           manifest.id + ", the next one is " + std::to_string(next) +
@@ -49,7 +48,7 @@ Result<OperatorRecord> upload(pqxx::work& transaction, const Caller& caller, con
 
 /// The next version of a built-in operator, from an expert's manifest.
 Result<OperatorRecord> change_manifest(pqxx::work& transaction, const Caller& caller, OperatorManifest manifest,
-                                       const OperatorRecord& newest)
+                                       const OperatorRecord& current)
 {
     const std::optional<OperatorRecord> built_in = select_built_in(transaction, manifest.id);
     if (!built_in)
@@ -60,9 +59,9 @@ Result<OperatorRecord> change_manifest(pqxx::work& transaction, const Caller& ca
                                        "code; upload a package with the next version"}}};
     std::vector<FieldError> errors;
     check_expert_change(manifest, built_in->manifest, errors);
-    if (!errors.empty()) return value_or_errors(newest, std::move(errors), "the operator");
-    if (!newest.withdrawn_at && same_content(manifest, newest.manifest)) return newest;
-    manifest.version = newest.manifest.version + 1;
+    if (!errors.empty()) return value_or_errors(current, std::move(errors), "the operator");
+    if (!current.withdrawn_at && same_content(manifest, current.manifest)) return current;
+    manifest.version = select_last_version(transaction, manifest.id) + 1;
     insert_operator(transaction, manifest, "expert", caller.actor);
     audit(transaction, caller.actor, "operator.change", manifest.id, caller.request_id,
           {{"version", manifest.version}});
@@ -80,8 +79,7 @@ int add_release(pqxx::work& transaction, const std::vector<OperatorManifest>& ma
         const std::optional<OperatorRecord> built_in = select_built_in(transaction, manifest.id);
         if (built_in && same_content(built_in->manifest, manifest)) continue;
         // A manifest may name a version of its own, so that a release can leave numbers out.
-        const std::optional<OperatorRecord> newest = select_operator(transaction, manifest.id, 0);
-        if (newest) manifest.version = std::max(manifest.version, newest->manifest.version + 1);
+        manifest.version = std::max(manifest.version, select_last_version(transaction, manifest.id) + 1);
         insert_operator(transaction, manifest, "built_in", "fathom");
         log_info("operator_added", {{"operator", manifest.id}, {"version", manifest.version}});
         ++added;
@@ -93,12 +91,10 @@ int add_release(pqxx::work& transaction, const std::vector<OperatorManifest>& ma
 Result<OperatorRecord> add_operator(pqxx::work& transaction, const Caller& caller, const OperatorOrder& order)
 {
     lock_library(transaction);
-    const std::optional<OperatorRecord> newest = select_operator(transaction, order.manifest.id, 0);
-    if (order.package) return upload(transaction, caller, *order.package, newest);
-    if (newest)
+    if (order.package) return upload(transaction, caller, *order.package);
+    if (const std::int64_t last = select_last_version(transaction, order.manifest.id); last != 0)
         return Error{Errc::kConflict, "operator " + order.manifest.id + " exists, its newest version is " +
-                                          std::to_string(newest->manifest.version) + "; PUT /api/v1/operators/" +
-                                          order.manifest.id + " makes the next one"};
+                                          std::to_string(last) + "; change it instead (PUT, `fathom operator change`)"};
     return Error{Errc::kInvalid,
                  "the operator has 1 error",
                  {{"manifest", "no center has code for an operator " + order.manifest.id +
@@ -114,11 +110,11 @@ Result<std::optional<OperatorRecord>> change_operator(pqxx::work& transaction, c
         return Error{Errc::kInvalid, "the operator has 1 error", {{field, "must be " + id + ", as in the path"}}};
     }
     lock_library(transaction);
-    const std::optional<OperatorRecord> newest = select_operator(transaction, id, 0);
-    if (!newest) return Error{Errc::kNotFound, "no such operator"};
-    if (!rule(newest->manifest.version)) return std::optional<OperatorRecord>();
-    Result<OperatorRecord> record = order.package ? upload(transaction, caller, *order.package, newest)
-                                                  : change_manifest(transaction, caller, order.manifest, *newest);
+    const std::optional<OperatorRecord> current = select_operator(transaction, id, 0);
+    if (!current) return Error{Errc::kNotFound, "no such operator"};
+    if (!rule(current->manifest.version)) return std::optional<OperatorRecord>();
+    Result<OperatorRecord> record = order.package ? upload(transaction, caller, *order.package)
+                                                  : change_manifest(transaction, caller, order.manifest, *current);
     if (!record) return record.error();
     return std::optional<OperatorRecord>(std::move(*record));
 }

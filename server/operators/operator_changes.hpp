@@ -27,8 +27,8 @@ int add_release(pqxx::work& transaction, const std::vector<OperatorManifest>& ma
 /// @error kForbidden  the package's signature is not one of a trusted key.
 Result<OperatorRecord> add_operator(pqxx::work& transaction, const Caller& caller, const OperatorOrder& order);
 
-/// Makes the next version of an operator; what changes nothing gives the newest version as it is.
-/// Empty when `rule` refuses the newest version.
+/// Makes the next version of an operator; what changes nothing gives the version in use as it is.
+/// Empty when `rule` refuses the version in use.
 /// @error kNotFound, kInvalid, kConflict, kForbidden
 Result<std::optional<OperatorRecord>> change_operator(pqxx::work& transaction, const Caller& caller,
                                                       const std::string& id, const OperatorOrder& order,

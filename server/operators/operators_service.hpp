@@ -31,7 +31,7 @@ class OperatorsService {
     void subscribe(Notifier& notifier, net::TaskGroup& group, asio::any_io_executor executor);
 
     asio::awaitable<Result<Page<OperatorRecord>>> list(std::int64_t size, std::string after);
-    /// `version` 0: the newest. @error kNotFound
+    /// `version` 0: the one in use. @error kNotFound
     asio::awaitable<Result<OperatorRecord>> get(std::string id, std::int64_t version);
     /// Newest first; `after` is a version, 0 for the first page. @error kNotFound
     asio::awaitable<Result<Page<OperatorRecord>>> list_versions(std::string id, std::int64_t size, std::int64_t after);

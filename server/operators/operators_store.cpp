@@ -16,8 +16,10 @@ constexpr const char* kColumns = R"sql(
     coalesce(p.object_sha256, '') AS object_sha256, coalesce(p.object_bytes, 0) AS object_bytes
     FROM operator o LEFT JOIN operator_package p ON p.operator_id = o.id AND p.operator_version = o.version )sql";
 
+// Of each operator the version in use comes first.
 const std::string kSelectOperators =
-    std::string("SELECT DISTINCT ON (o.id) ") + kColumns + "WHERE o.id > $1 ORDER BY o.id, o.version DESC LIMIT $2";
+    std::string("SELECT DISTINCT ON (o.id) ") + kColumns +
+    "WHERE o.id > $1 ORDER BY o.id, (o.withdrawn_at IS NOT NULL), o.version DESC LIMIT $2";
 
 const std::string kSelectVersions =
     std::string("SELECT ") + kColumns +
@@ -25,7 +27,9 @@ const std::string kSelectVersions =
 
 const std::string kSelectOperator = std::string("SELECT ") + kColumns +
                                     "WHERE o.id = $1 AND ($2::bigint = 0 OR o.version = $2) "
-                                    "ORDER BY o.version DESC LIMIT 1";
+                                    "ORDER BY (o.withdrawn_at IS NOT NULL), o.version DESC LIMIT 1";
+
+constexpr const char* kSelectLastVersion = "SELECT coalesce(max(version), 0) FROM operator WHERE id = $1";
 
 const std::string kSelectBuiltIn =
     std::string("SELECT ") + kColumns + "WHERE o.id = $1 AND o.origin = 'built_in' ORDER BY o.version DESC LIMIT 1";
@@ -104,6 +108,11 @@ std::optional<OperatorRecord> select_operator(pqxx::transaction_base& transactio
                                               std::int64_t version)
 {
     return first_record(transaction.exec_params(kSelectOperator, id, version));
+}
+
+std::int64_t select_last_version(pqxx::transaction_base& transaction, const std::string& id)
+{
+    return transaction.exec_params1(kSelectLastVersion, id)[0].as<std::int64_t>();
 }
 
 std::optional<OperatorRecord> select_built_in(pqxx::transaction_base& transaction, const std::string& id)

@@ -16,14 +16,17 @@ namespace fathom::server {
 
 using OperatorRecord = OperatorLibrary::Version;
 
-/// The newest version of each operator, by id; `after` is an id.
+/// The version in use of each operator, by id; `after` is an id. In use is the newest that is not withdrawn; when all
+/// are, the newest.
 Page<OperatorRecord> select_operators(pqxx::transaction_base& transaction, std::int64_t size, const std::string& after);
 /// The versions of one operator, newest first; `after` is a version, 0 for the first page.
 Page<OperatorRecord> select_versions(pqxx::transaction_base& transaction, const std::string& id, std::int64_t size,
                                      std::int64_t after);
-/// `version` 0: the newest, withdrawn or not.
+/// `version` 0: the one in use.
 std::optional<OperatorRecord> select_operator(pqxx::transaction_base& transaction, const std::string& id,
                                               std::int64_t version);
+/// The highest number that a version has, withdrawn or not; 0 for an unknown operator.
+std::int64_t select_last_version(pqxx::transaction_base& transaction, const std::string& id);
 /// The newest version that came with a release.
 std::optional<OperatorRecord> select_built_in(pqxx::transaction_base& transaction, const std::string& id);
 OperatorLibrary select_library(pqxx::transaction_base& transaction);

@@ -122,8 +122,9 @@ TEST_F(OperatorCommands, SignWithoutAServer)
 TEST_F(OperatorCommands, SignAsTheServersNextVersion)
 {
     make_key();
+    const Json page{{"items", {shown(manifest("own"), 6)}}, {"next_page_token", nullptr}};
     const FakeServer server(
-        {{"GET /api/v1/operators/lu", {answer(200, shown(manifest("own"), 6).dump()), refusal(Errc::kNotFound, "x")}}});
+        {{"GET /api/v1/operators/lu/versions", {answer(200, page.dump()), refusal(Errc::kNotFound, "x")}}});
 
     ASSERT_EQ(fathom(server, sign_arguments()).code, 0);
     EXPECT_EQ(parse_operator_package_text(read_file(path("package.json")).value()).value().manifest.version, 7);
@@ -152,7 +153,7 @@ TEST_F(OperatorCommands, SignNamesWhatIsWrong)
 TEST_F(OperatorCommands, UploadSaysWhatWillHappen)
 {
     make_key();
-    const FakeServer server({{"GET /api/v1/operators/lu", {refusal(Errc::kNotFound, "x")}},
+    const FakeServer server({{"GET /api/v1/operators/lu/versions", {refusal(Errc::kNotFound, "x")}},
                              {"POST /api/v1/operators", {answer(201, shown(manifest("own"), 1).dump())}}});
     ASSERT_EQ(fathom(server, sign_arguments()).code, 0);
 

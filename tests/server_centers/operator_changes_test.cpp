@@ -176,7 +176,11 @@ TEST_F(OperatorChanges, WithdrawOneVersion)
     EXPECT_EQ(withdrawn.withdrawn_by, "tok_expert");
     EXPECT_EQ(withdrawn.manifest.description, "better told") << "stays readable";
     EXPECT_EQ(io.run(service.withdraw(caller, "op1", 3)).error().code, Errc::kNotFound);
+    EXPECT_EQ(io.run(service.get("op1", 0)).value().manifest.version, 1) << "what is in use";
+    EXPECT_EQ(io.run(service.list(10, "")).value().items.at(0).manifest.version, 1);
     EXPECT_EQ(store.sql("SELECT count(*) FROM audit_log WHERE action = 'operator.withdraw'"), "1");
+    const auto of_withdrawn = change(plain(better), [](std::int64_t version) { return version == 2; });
+    EXPECT_FALSE(of_withdrawn.value().has_value()) << "made of a version that was withdrawn meanwhile";
     better.description = "told once more";
     EXPECT_EQ(change(plain(better)).value().value().manifest.version, 3) << "numbers only grow";
 }
