@@ -5,8 +5,8 @@
 option(FATHOM_CUDA "Build the operators on CUDA devices where nvcc is found" ON)
 find_program(FATHOM_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
 mark_as_advanced(FATHOM_NVCC)
-set(FATHOM_HAS_CUDA OFF)
-if(NOT FATHOM_CUDA OR NOT FATHOM_NVCC)
+# Not with sanitizers either: the CUDA runtime wants addresses that they take.
+if(NOT FATHOM_CUDA OR NOT FATHOM_NVCC OR FATHOM_SANITIZE)
   message(STATUS "Operators on CUDA devices: not built")
   return()
 endif()
@@ -32,7 +32,6 @@ if(NOT FATHOM_CUDNN_INCLUDE OR NOT FATHOM_CUDNN)
   message(STATUS "Operators on CUDA devices: not built, cuDNN is missing")
   return()
 endif()
-set(FATHOM_HAS_CUDA ON)
 message(STATUS "Operators on CUDA devices: CUDA ${CUDAToolkit_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
 
 # The inputs and checks that all implementations share, compiled once more: a library needs other code than a program.

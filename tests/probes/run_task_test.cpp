@@ -105,6 +105,27 @@ TEST(RunTask, GivesAResultThatCanBeRead)
     EXPECT_EQ(read->operators[1].checksum, result->operators[1].checksum);
 }
 
+TEST(RunTask, TellsTheMemoryOfADeviceApart)
+{
+    RegisteredOperator on_device = *find_operator("stream_triad");
+    on_device.device_memory = [](const Parameters& parameters) {
+        return 24.0 * static_cast<double>(parameters.at("n"));
+    };
+    RunConditions here = conditions();
+    here.uploads = {on_device};
+    here.usable_device_memory_bytes = 23e6;
+    const ProbeTask task =
+        validated({.name = "t", .operators = {{.id = "stream_triad", .parameters = {{"n", 1000000}}}}});
+
+    const Result<ProbeResult> refused = run_task(task, here);
+    here.usable_device_memory_bytes = 24e6;
+
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::kTooLarge);
+    EXPECT_THAT(refused.error().detail, HasSubstr("on the GPU"));
+    EXPECT_TRUE(run_task(task, here));
+}
+
 TEST(RunTask, RefusesBeforeAllocatingWhatDoesNotFit)
 {
     const Result<ProbeResult> result =
