@@ -55,6 +55,9 @@ add_library(fathom_operators_cuda_host OBJECT
   operators/stream_triad/truth.cpp
   operators/trigonometric/truth.cpp)
 target_link_libraries(fathom_operators_cuda_host PRIVATE fathom_options)
+list(JOIN CMAKE_CUDA_ARCHITECTURES ", " architectures)
+set_source_files_properties(operators/cuda_device.cpp PROPERTIES
+  COMPILE_DEFINITIONS "FATHOM_CUDA_ARCHITECTURES=\"${architectures}\"")
 target_include_directories(fathom_operators_cuda_host SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
 set_target_properties(fathom_operators_cuda_host PROPERTIES
   POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
@@ -63,6 +66,7 @@ add_library(fathom_operators_cuda MODULE
   $<TARGET_OBJECTS:fathom_operators_cuda_host>
   operators/conjugate_gradient/cuda.cu
   operators/conv2d/cuda.cu
+  operators/cuda_architecture.cu
   operators/cufft_transform.cu
   operators/dgemm/cuda.cu
   operators/fft1d/cuda.cu

@@ -1,5 +1,6 @@
 #include "probes/operators/cuda_device.hpp"
 
+#include "probes/operators/cuda_architecture.hpp"
 #include "probes/operators/cuda_operator.hpp"
 
 #include <cstdlib>
@@ -59,11 +60,18 @@ Result<CudaDevice> find_cuda_device()
     cudaDeviceProp properties{};
     if (status == cudaSuccess) status = cudaGetDeviceProperties(&properties, kDevice);
     if (status != cudaSuccess) return why_no_device(status, driver_version);
+    const std::string capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
+    if (find_kernels_for_device() != cudaSuccess)
+        return unavailable(
+            std::string("the operators were built for the CUDA architectures " FATHOM_CUDA_ARCHITECTURES ", and ") +
+                properties.name + " has compute capability " + capability,
+            "build Fathom with -DCMAKE_CUDA_ARCHITECTURES=" + std::to_string(properties.major) +
+                std::to_string(properties.minor));
 
     int runtime_version = 0;
     cudaRuntimeGetVersion(&runtime_version);
     return CudaDevice{.name = properties.name,
-                      .compute_capability = std::to_string(properties.major) + "." + std::to_string(properties.minor),
+                      .compute_capability = capability,
                       .runtime_version = cuda_version_text(runtime_version),
                       .driver_version = cuda_version_text(driver_version),
                       .multiprocessors = properties.multiProcessorCount,
