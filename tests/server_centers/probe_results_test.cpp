@@ -121,8 +121,11 @@ TEST_F(ProbeResultsTest, TheUnitTypeThatTheCenterTookIsWritten)
 
 TEST_F(ProbeResultsTest, JobsThatAreNoProbesAreNotOurs)
 {
-    const auto outcome = store_.run(
-        [&](pqxx::work& transaction) { return results_.probe_job_ended(transaction, {.job = JobId::make()}); });
+    EndedProbeJob ended;
+    ended.job = JobId::make();
+    ended.succeeded = true;
+    const auto outcome =
+        store_.run([&](pqxx::work& transaction) { return results_.probe_job_ended(transaction, ended); });
     EXPECT_TRUE(outcome);
 }
 
