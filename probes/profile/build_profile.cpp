@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 namespace fathom::profile {
 namespace {
@@ -83,7 +84,7 @@ std::vector<ObservedCalls> read_entries(const ProfileInput& input, double second
         calls.batch = executions;
         calls.operation.count = calls.calls * executions;
         calls.seconds = ticks * seconds_a_tick;
-        calls.entry = entry;
+        if (entry != SIZE_MAX) calls.entries.push_back(entry);
         observed.push_back(std::move(calls));
     };
     for (std::size_t i = 0; i < kMostEntries; ++i) {
@@ -103,6 +104,28 @@ std::vector<ObservedCalls> read_entries(const ProfileInput& input, double second
         operation.parameters.clear();
     }
     return observed;
+}
+
+/// Entry points that are one to people are one line: a plan's several execute functions.
+std::vector<ObservedCalls> join_same(const std::vector<ObservedCalls>& observed)
+{
+    std::vector<ObservedCalls> joined;
+    std::map<std::tuple<std::string, Parameters, std::int64_t, double>, std::size_t> places;
+    for (const ObservedCalls& calls : observed) {
+        const ObservedOperation& operation = calls.operation;
+        const auto [place, is_new] = places.try_emplace(
+            {operation.symbol, operation.parameters, calls.batch, operation.operations}, joined.size());
+        if (is_new) {
+            joined.push_back(calls);
+            continue;
+        }
+        ObservedCalls& same = joined[place->second];
+        same.calls += calls.calls;
+        same.operation.count += operation.count;
+        same.seconds += calls.seconds;
+        same.entries.insert(same.entries.end(), calls.entries.begin(), calls.entries.end());
+    }
+    return joined;
 }
 
 /// What reading the clock twice costs, in ticks: vector functions take not much longer.
@@ -215,14 +238,16 @@ void note_what_was_lost(const ProfileInput& input, Profile& profile)
 void read_flows(const ProfileInput& input, Profile& profile)
 {
     std::map<std::size_t, std::size_t> line_of;
-    for (std::size_t i = 0; i < profile.lines.size(); ++i)
-        line_of[profile.lines[i].observed.entry] = i;
+    for (std::size_t i = 0; i < profile.lines.size(); ++i) {
+        for (const std::size_t entry : profile.lines[i].observed.entries)
+            line_of[entry] = i;
+    }
     for (const Flow& flow : input.counts->flows) {
         const std::uint64_t key = flow.key.load();
         if (key == 0) continue;
         const auto from = line_of.find((key >> 32U) - 1);
         const auto to = line_of.find((key & 0xffffffffU) - 1);
-        if (from == line_of.end() || to == line_of.end()) continue;
+        if (from == line_of.end() || to == line_of.end() || from->second == to->second) continue;
         profile.flows.push_back({from->second, to->second, static_cast<std::int64_t>(flow.count.load())});
     }
     std::sort(profile.flows.begin(), profile.flows.end(), [](const Profile::Flow& a, const Profile::Flow& b) {
@@ -278,7 +303,7 @@ Profile build_profile(const ProfileInput& input, const std::vector<OperatorManif
     profile.notes = input.notes;
     const double ticks = static_cast<double>(input.end_ticks - input.begin_ticks);
     const double seconds_a_tick = ticks > 0 ? input.wall_s / ticks : 0;
-    std::vector<ObservedCalls> observed = read_entries(input, seconds_a_tick);
+    std::vector<ObservedCalls> observed = join_same(read_entries(input, seconds_a_tick));
     read_vector_functions(input, seconds_a_tick, observed);
     double operators_s = 0;
     for (const ObservedCalls& calls : observed)
@@ -288,7 +313,8 @@ Profile build_profile(const ProfileInput& input, const std::vector<OperatorManif
     for (ObservedCalls& calls : observed)
         calls.operation.share = profile.thread_s > 0 ? calls.seconds / profile.thread_s : 0;
     std::sort(observed.begin(), observed.end(), [](const ObservedCalls& a, const ObservedCalls& b) {
-        return std::tie(b.seconds, a.operation.symbol, a.entry) < std::tie(a.seconds, b.operation.symbol, b.entry);
+        return std::tie(b.seconds, a.operation.symbol, a.operation.parameters) <
+               std::tie(a.seconds, b.operation.symbol, b.operation.parameters);
     });
 
     std::vector<ObservedOperation> operations;

@@ -47,7 +47,9 @@ struct Arguments {
 
 int fail(const Error& error, int code)
 {
-    fmt::print(stderr, "fathom-profile: {}\n", describe(error));
+    fmt::print(stderr, "fathom-profile: {}\n", error.detail);
+    for (const FieldError& field : error.fields)
+        fmt::print(stderr, "  {}: {}\n", field.field, field.detail);
     return code;
 }
 

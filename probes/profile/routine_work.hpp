@@ -10,12 +10,12 @@ namespace fathom::profile {
 
 /// Calls of one entry point with the same sizes, as read from the counts.
 struct ObservedCalls {
-    ObservedOperation operation; ///< what the library is searched for
-    std::int64_t calls{};        ///< exact
-    std::int64_t batch{1};       ///< problems that each of them solves
-    double seconds{};            ///< spent in them
-    bool is_timed{true};         ///< false: too short to be timed exactly; `seconds` is an estimate
-    std::size_t entry{SIZE_MAX}; ///< in the counts' table; SIZE_MAX: none
+    ObservedOperation operation;      ///< what the library is searched for
+    std::int64_t calls{};             ///< exact
+    std::int64_t batch{1};            ///< problems that each of them solves
+    double seconds{};                 ///< spent in them
+    bool is_timed{true};              ///< false: too short to be timed exactly; `seconds` is an estimate
+    std::vector<std::size_t> entries; ///< in the counts' table
 };
 
 /// What calls of a symbol with these dimensions are, as an operation: parameters, argument kinds, operations and bytes.
