@@ -276,3 +276,24 @@ def test_waiting_and_file_io_are_told_from_computing(tmp_path):
     script = "import time; t = time.time()\nwhile time.time() < t + 0.6: pass"
     result = profile(tmp_path, [sys.executable, "-c", script])
     assert result["remainder"]["compute"] + result["remainder"]["memory"] > 0.7
+
+
+def test_streaming_through_memory_is_told_from_computing(tmp_path):
+    programs = {"stream": "a[i] = b[i] + 0.5 * c[i]", "compute": "a[i % 1024] += b[i % 1024] * 1.0001 / (1.5 + a[i % 512])"}
+    memory = {}
+    for name, step in programs.items():
+        source = tmp_path / f"{name}.c"
+        source.write_text(f"""
+            #include <stdio.h>
+            #include <stdlib.h>
+            int main(void) {{
+                const size_t n = 16000000;
+                double *a = calloc(n, 8), *b = calloc(n, 8), *c = calloc(n, 8);
+                for (size_t i = 0; i < n; ++i) a[i] = b[i] = c[i] = 1;
+                for (int r = 0; r < 60; ++r) for (size_t i = 0; i < n; ++i) {step};
+                printf("%g\\n", a[5]);
+            }}""")
+        program = str(tmp_path / name)
+        subprocess.run(["gcc", "-O2", str(source), "-o", program], check=True)
+        memory[name] = profile(tmp_path, [program])["remainder"]["memory"]
+    assert memory["stream"] > memory["compute"] + 0.2
