@@ -88,10 +88,13 @@ Answer activate(MeteringService* service, Call call)
     co_return json_response(200, to_json(*record));
 }
 
-Json score_json(const MetricPolicy& policy, const MeasurementRecord& record)
+Json score_json(const MeteringService::Scores& scores, const MeasurementRecord& record)
 {
+    const MetricPolicy& policy = scores.policy;
     const MeasuredOperator& measured = record.measured;
     const std::optional<double> points = score(policy, measured);
+    const auto trust = scores.trust.find(record.unit_type_id);
+    const double factor = trust == scores.trust.end() ? 1 : trust->second.factor;
     return {{"center_id", record.center_id},
             {"center", record.center},
             {"unit_type_id", record.unit_type_id},
@@ -114,7 +117,8 @@ Json score_json(const MetricPolicy& policy, const MeasurementRecord& record)
             {"tolerance", measured.tolerance},
             {"precision", record.precision},
             {"library", record.library},
-            {"score", points ? Json(*points) : Json()},
+            {"trust_factor", factor},
+            {"score", points ? Json(*points * factor) : Json()},
             {"policy", policy.id + "@" + std::to_string(policy.version)},
             {"probe_run_id", measured.probe_run_id},
             {"measured_at", format_rfc3339(measured.measured_at)}};
@@ -131,7 +135,7 @@ Answer list_scores(MeteringService* service, Call call)
     if (!scores) co_return net::problem(scores.error(), call.request.request_id);
     Json items = Json::array();
     for (const MeasurementRecord& record : scores->measurements.items)
-        items.push_back(score_json(scores->policy, record));
+        items.push_back(score_json(*scores, record));
     co_return page_response(std::move(items), scores->measurements.next_after);
 }
 

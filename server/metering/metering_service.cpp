@@ -144,7 +144,7 @@ asio::awaitable<Result<MeteringService::Scores>> MeteringService::scores(std::st
         if (!record) return record.error();
         Result<Page<MeasurementRecord>> measurements = select_measurements(transaction, filter, size, after);
         if (!measurements) return measurements.error();
-        return Scores{std::move(record->policy), std::move(*measurements)};
+        return Scores{std::move(record->policy), std::move(*measurements), judge_trust(select_residuals(transaction))};
     };
     co_return co_await database_->run(std::move(work));
 }

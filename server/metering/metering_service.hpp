@@ -1,9 +1,11 @@
 #pragma once
 
 #include "server/api/caller.hpp"
+#include "server/metering/curves_store.hpp"
 #include "server/metering/metering_store.hpp"
 #include "server/store/database.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -34,6 +36,7 @@ class MeteringService {
     struct Scores {
         MetricPolicy policy;
         Page<MeasurementRecord> measurements;
+        std::map<std::string, Trust> trust; ///< by unit type's id; those that are missing are trusted
     };
     /// `policy` is empty for the active one, an id, or id@version.
     /// @error kInvalid  no such policy, or not a page token of this list.

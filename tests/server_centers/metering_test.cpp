@@ -61,6 +61,32 @@ class Metering : public testing::Test {
             })
             .value();
     }
+    /// A job that has run on units of alpha, and what was predicted for it.
+    void run_job(const std::string& unit_type, double predicted_s, double actual_s)
+    {
+        const std::string job = JobId::make().value;
+        const std::string attempt = AttemptId::make().value;
+        const Json decision = {
+            {"winner", 0},
+            {"candidates",
+             {{{"prediction",
+                {{"run_s", predicted_s}, {"unknown_operators", 0}, {"operators", {{{"id", "dgemm"}}}}}}}}}};
+        store_
+            .run([&](pqxx::work& transaction) -> Result<void> {
+                transaction.exec_params("INSERT INTO job (id, name, project, job_type, spec, submitted_by, state, "
+                                        "ended_at) VALUES ($1, 'j', 'p', 'mix', '{}', 't', 'succeeded', now())",
+                                        job);
+                transaction.exec_params("INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, "
+                                        "state, decided_by, outcome, run_s) SELECT $1, $2, 1, center_id, id, 1, "
+                                        "'ended', 'r', 'exited', $4 FROM unit_type WHERE name = $3",
+                                        attempt, job, unit_type, actual_s);
+                transaction.exec_params("INSERT INTO placement (attempt_id, job_id, decision) VALUES ($1, $2, $3)",
+                                        attempt, job, decision.dump());
+                return {};
+            })
+            .value();
+    }
+
     double score_of(const std::string& policy, const std::string& operator_id)
     {
         const auto scores =
@@ -179,6 +205,24 @@ TEST_F(Metering, WrongQuestionsAreTheCallersFault)
         EXPECT_EQ(io_.run(service_.scores(policy, {}, 10, "")).error().code, Errc::kInvalid) << policy;
     for (const char* after : {"x", "[]", "[1,2,3,4,5]", R"(["a","b","c","d","e"])"})
         EXPECT_EQ(io_.run(service_.scores("", {}, 10, after)).error().code, Errc::kInvalid) << after;
+}
+
+TEST_F(Metering, JobsThatRunSlowerThanPromisedLowerTheScoresOfTheirUnits)
+{
+    ASSERT_TRUE(service_.seed(shipped_policies()));
+    measure("dgemm", 0.1, 1e-15);
+    // Twenty jobs of one type on u1, three times slower than predicted, and twenty on u2 as predicted.
+    for (const auto& [unit_type, actual_s] : {std::pair{"u1", 30.0}, std::pair{"u2", 10.0}}) {
+        for (int i = 0; i < 20; ++i)
+            run_job(unit_type, 10, actual_s);
+    }
+
+    const auto scores = io_.run(service_.scores("", {}, 10, "")).value();
+
+    const std::string u1 = store_.sql("SELECT id FROM unit_type WHERE name = 'u1'");
+    const std::string u2 = store_.sql("SELECT id FROM unit_type WHERE name = 'u2'");
+    EXPECT_LT(scores.trust.at(u1).factor, 0.6);
+    EXPECT_EQ(scores.trust.at(u2).factor, 1);
 }
 
 } // namespace
