@@ -89,7 +89,7 @@ Result<std::vector<PeerFigure>> run_hpcc()
          {{"m", whole(m)}, {"n", whole(m)}, {"k", whole(m)}},
          2e-9 * m * m * m / found.at("SingleDGEMM_Gflops")},
         {"fft1d", {{"n", whole(n)}}, 5e-9 * n * std::log2(n) / found.at("SingleFFT_Gflops")},
-        {"stream_triad", {{"n", whole(size)}}, 24e-9 * size / found.at("SingleSTREAM_Triad")}};
+        {"stream_triad", {{"n", whole(size)}}, 24e-9 * size / found.at("SingleSTREAM_Triad"), 10}};
 }
 
 Result<std::vector<PeerFigure>> run_likwid()

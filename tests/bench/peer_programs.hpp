@@ -14,6 +14,7 @@ struct PeerFigure {
     std::string operator_id;
     Parameters parameters;
     double seconds{}; ///< of one execution
+    int best_of{1};   ///< it is the best of so many; 1: a mean
 };
 
 /// A benchmark program of others.
