@@ -1,5 +1,7 @@
 #include "probes/profile/child_process.hpp"
 
+#include "probes/profile/group_witness.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -62,7 +64,7 @@ double cpu_s_of(const rusage& usage)
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-ProgramEnd watch(pid_t child, const sigset_t& signals, const WhileRunning& meanwhile)
+ProgramEnd watch(pid_t child, const sigset_t& signals, GroupWitness& group, const WhileRunning& meanwhile)
 {
     std::chrono::milliseconds wait = meanwhile.tick();
     while (true) {
@@ -84,8 +86,9 @@ ProgramEnd watch(pid_t child, const sigset_t& signals, const WhileRunning& meanw
             continue;
         }
         if (signal == SIGCHLD) continue;
-        // What the terminal sends goes to the program as well, since it is in the foreground too.
-        if (info.si_code != SI_KERNEL) ::kill(child, signal);
+        // What the terminal or anybody sends to the whole group has reached the program already.
+        const bool has_it = group.saw(signal) || info.si_code == SI_KERNEL;
+        if (!has_it) ::kill(child, signal);
         if (signal == SIGTERM) meanwhile.asked_to_end();
     }
 }
@@ -107,6 +110,7 @@ Result<ProgramEnd> run_program(const std::string& path, const std::vector<std::s
         sigaddset(&signals, signal);
     // Blocked, not caught: what is blocked can be given back to the program exactly as it was.
     ::sigprocmask(SIG_BLOCK, &signals, &before);
+    GroupWitness group(signals);
     const std::vector<char*> argument_pointers = pointers(arguments);
     const std::vector<char*> environment_pointers = pointers(environment);
     const pid_t child = ::fork();
@@ -124,7 +128,7 @@ Result<ProgramEnd> run_program(const std::string& path, const std::vector<std::s
         const Errc code = error == ENOENT ? Errc::kNotFound : Errc::kForbidden;
         return Error{code, path + ": cannot be started: " + std::strerror(error)}; // NOLINT(concurrency-mt-unsafe)
     }
-    return watch(child, signals, meanwhile);
+    return watch(child, signals, group, meanwhile);
 }
 
 } // namespace fathom::profile

@@ -297,3 +297,22 @@ def test_streaming_through_memory_is_told_from_computing(tmp_path):
         subprocess.run(["gcc", "-O2", str(source), "-o", program], check=True)
         memory[name] = profile(tmp_path, [program])["remainder"]["memory"]
     assert memory["stream"] > memory["compute"] + 0.2
+
+
+@pytest.mark.parametrize("to_group", [False, True])
+def test_each_signal_arrives_once(tmp_path, to_group):
+    script = ("import signal, time, sys\n"
+              "def note(number, frame): print('got', number, flush=True)\n"
+              "signal.signal(signal.SIGTERM, note)\n"
+              "print('ready', flush=True)\n"
+              "end = time.time() + 1\n"
+              "while time.time() < end: time.sleep(0.05)\n")
+    process = subprocess.Popen([PROFILE, "--output-file", str(tmp_path / "table"), "--", sys.executable, "-c", script],
+                               stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout.readline() == "ready\n"
+    if to_group:
+        os.killpg(process.pid, signal.SIGTERM)
+    else:
+        process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=20)[0] == "got 15\n"
+    assert process.returncode == 0
