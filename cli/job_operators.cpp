@@ -59,9 +59,9 @@ Table operators_table(const Json& work)
 
 Table unmatched_table(const Json& work)
 {
-    Table table({{"NOT MATCHED"}, {"COUNT", Align::kRight}, {"SHARE", Align::kRight}});
+    Table table({{"NOT MATCHED"}, {"CALLS", Align::kRight}, {"SHARE", Align::kRight}});
     for (const Json& one : items_of(work, "unmatched"))
-        table.add_row({text_of(one, "symbol"), count_of(one, "count"), share_text(one, "share")});
+        table.add_row({text_of(one, "symbol"), count_of(one, "calls"), share_text(one, "share")});
     return table;
 }
 

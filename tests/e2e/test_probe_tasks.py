@@ -77,16 +77,19 @@ def test_a_task_that_takes_too_long_is_refused_with_its_figure(network):
 
 
 def test_a_refused_task_of_a_job_is_said_and_the_job_is_placed_on_what_is_known(network):
-    # Six hundred operators' worth of the largest matrices: far beyond ten seconds even once.
-    huge = [{"id": "dgemm", "parameters": {"m": n, "n": n, "k": n}, "count": 10**7} for n in (4000, 2500, 2100)]
+    # Nine operators at their largest sizes, seven samples each: no core does that in ten seconds.
+    wanted = {"dgemm", "sgemm", "conjugate_gradient", "random_access", "fft2d", "fft3d", "sort", "spmv", "stream_triad"}
+    huge = [{"id": o["id"], "parameters": o["size_classes"][-1]["parameters"], "count": 10**6}
+            for o in network.rest.items("/operators") if o["id"] in wanted]
     job = network.submit(name="huge", type="e2e/huge", command=["true"], operators=huge, metering_wait_s=60)
     assert network.wait_job(job["id"], 120)["state"] == "succeeded"
     task = network.rest.items("/probe-tasks?job_type=e2e%2Fhuge")[0]
+    assert task["state"] == "refused" and "limit of 10 s" in task["state_reason"]
     told = " | ".join(cause for _, cause in events(network, job))
-    if task["state"] == "refused":
-        assert "was refused" in told and "placed on what is known" in told
-    else:
-        assert task["state"] == "released", task
+    assert "was refused" in told and "limit of 10 s" in told and "placed on what is known" in told
+    again = network.submit(name="again", type="e2e/huge", command=["true"], operators=huge)
+    network.wait_job(again["id"])
+    assert "metering" not in [state for state, _ in events(network, again)]  # a refusal is remembered
 
 
 def test_data_flow_golden_through_rest(network):
@@ -142,6 +145,40 @@ def test_an_expert_turns_a_dense_solve_into_three_dgemms(network):
     network.cli("probe", "task", "retire", composed["id"])
     assert network.rest.get(f"/probe-tasks/{composed['id']}")["state"] == "retired"
     assert network.rest.call("POST", "/probe-runs", json={"probe_task_id": composed["id"]}).status_code == 409
+
+
+def test_a_profiled_dense_solve_teaches_its_application_and_becomes_three_dgemms(network):
+    """M3, M6, M11 without a word from the submitter: numpy unmodified, counted at its center."""
+    program = ("import numpy as np; r = np.random.default_rng(1); a = r.random((1200, 1200)); b = r.random(1200);"
+               "[np.linalg.solve(a, b) for _ in range(3)]; a @ a")
+    job = network.submit(name="solve", command=["python3", "-c", program], profile=True)
+    ended = network.wait_job(job["id"])
+    assert ended["state"] == "succeeded" and not ended["attempt"]["detail"], ended["attempt"]["detail"]
+    work = network.rest.get(f"/jobs/{job['id']}/operators")
+    assert work["source"] == "profile" and work["coverage"] > 0.3 and work["wall_s"] > 0
+    assert sum(o["count"] for o in work["operators"] if o["id"] == "dgemm") >= 3
+    assert "counted while it ran" in network.cli("job", "operators", job["id"])
+
+    composed = json.loads(network.cli("probe", "task", "compose", "--from-job", job["id"], *["--pick", "dgemm"] * 3,
+                                      "--name", "three", "--release", "--output", "json"))
+    assert composed["state"] == "released"
+    assert [o["id"] for o in composed["document"]["operators"]] == ["dgemm"] * 3
+
+    name = ended["type"].replace("/", "%2F")
+    assert ended["type"].startswith("app/python-")
+    learned = wait_until(lambda: network.rest.call("GET", f"/job-types/{name}").status_code == 200 and
+                         network.rest.get(f"/job-types/{name}"), 30, "the learned type")
+    assert learned["profiled"] and learned["origin"] == "application"
+    task_in(network, learned["probe_task_id"], "released")
+    wait_until(lambda: all(r["state"] == "succeeded" for r in network.rest.items(
+        f"/probe-runs?probe_task={learned['probe_task_id']}")), 60, "the type being measured everywhere")
+    again = network.submit(name="again", command=["python3", "-c", program])
+    assert again["operators_from"] == job["id"]
+    network.wait_job(again["id"])
+    assert "metering" not in [state for state, _ in events(network, again)]  # placed at once, from stored results
+    candidates = network.rest.get(f"/jobs/{again['id']}/placement")["decision"]["candidates"]
+    # The task joins sizes of one class, so some sizes are read between two that were measured.
+    assert {o["basis"] for c in candidates for o in c["prediction"]["operators"]} <= {"measured", "interpolated", "scaled"}
 
 
 def test_a_stale_change_is_refused(network):

@@ -16,7 +16,7 @@ Json dense_profile()
         {"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count": 20, "share": 0.1},
         {"id": "unheard_of", "parameters": {}, "count": 1, "share": 0.05}],
         "remainder": {"memory": 0.1, "waiting": 0.05}, "coverage": 0.85, "wall_s": 2.5,
-        "unmatched": [{"symbol": "dtrsm_", "count": 7, "share": 0.03}]})");
+        "unmatched": [{"symbol": "dtrsm_", "calls": 7, "share": 0.03}]})");
 }
 
 class Learning : public JobsHouse {
