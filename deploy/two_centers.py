@@ -79,8 +79,10 @@ def choose_programs(state_dir):
         return built
     copy = state_dir / "bin"
     copy.mkdir(exist_ok=True)
-    for name in ("fathomd", "fathom-agent", "fathom-probe", "fathom-operator-host", "fathom"):
-        shutil.copy2(built / name, copy / name)
+    for name in ("fathomd", "fathom-agent", "fathom-probe", "fathom-operator-host", "fathom-profile",
+                 "libfathom-profile.so", "fathom-operators-cuda.so", "fathom"):
+        if (built / name).exists():  # without nvcc there is no library of operators for GPUs
+            shutil.copy2(built / name, copy / name)
     return copy
 
 

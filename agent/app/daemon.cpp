@@ -53,7 +53,8 @@ Result<void> Daemon::prepare()
                              .programs = std::filesystem::absolute(config_.probe_program).parent_path(),
                              .output_limit_bytes = config_.output_limit_bytes,
                              .user = *user});
-    Result<CenterOffer> offer = survey_center(config_, executor_->facts());
+    fetch_url_ = fetch_url(*enrolment);
+    Result<CenterOffer> offer = survey_center(as_probes_run(config_), executor_->facts());
     if (!offer) return offer.error();
     Result<Spool> spool = Spool::open(config_.state_dir / "spool.db");
     if (!spool) return spool.error();
@@ -62,7 +63,7 @@ Result<void> Daemon::prepare()
                                           BookOptions{.environment = config_.tables.environment,
                                                       .keep_finished = config_.keep_finished,
                                                       .center = enrolment->center_name,
-                                                      .fetch_url = fetch_url(*enrolment),
+                                                      .fetch_url = fetch_url_,
                                                       .fetch_ca_pem = enrolment->authority_pem,
                                                       .operator_trust = config_.operator_trust});
     last_catalog_ = to_json(offer->catalog);
@@ -174,7 +175,7 @@ void Daemon::reload()
         return;
     }
     asio::post(survey_, [this, config = std::move(*config), facts = executor_->facts()]() mutable {
-        auto offer = std::make_shared<Result<CenterOffer>>(survey_center(config, facts));
+        auto offer = std::make_shared<Result<CenterOffer>>(survey_center(as_probes_run(config), facts));
         asio::post(work_, [this, config = std::move(config), offer]() mutable {
             if (*offer)
                 apply(std::move(config), std::move(**offer));
@@ -182,6 +183,12 @@ void Daemon::reload()
                 log_warning("config_rejected", {{"reason", describe(offer->error())}});
         });
     });
+}
+
+AgentConfig Daemon::as_probes_run(AgentConfig config) const
+{
+    if (!fetch_url_.empty()) config.tables.environment.emplace("FATHOM_FETCH_URL", fetch_url_);
+    return config;
 }
 
 void Daemon::apply(AgentConfig config, CenterOffer offer)

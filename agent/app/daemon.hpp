@@ -35,6 +35,8 @@ class Daemon {
     void wait_for_signal();
     void reload();
     void apply(AgentConfig config, CenterOffer offer);
+    /// With the variables that probes get besides the center's: what they can run depends on them.
+    AgentConfig as_probes_run(AgentConfig config) const;
     Result<void> take_state_dir();
 
     AgentConfig config_;
@@ -52,6 +54,7 @@ class Daemon {
     std::unique_ptr<AttemptBook> book_;
     std::unique_ptr<Conversation> conversation_;
     std::shared_ptr<Connector> connector_;
+    std::string fetch_url_; ///< where probes of the network fetch by default
     Json last_catalog_;
     SteadyTime next_renewal_look_{};
 };

@@ -37,6 +37,14 @@ bool write_all(int fd, std::string_view content)
     return true;
 }
 
+/// A device, a pipe or a socket cannot be replaced by a renamed file: /dev/null would be gone for everybody.
+Result<void> write_device(const std::filesystem::path& path, std::string_view content)
+{
+    const Descriptor device(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (device.number >= 0 && write_all(device.number, content)) return {};
+    return Error{Errc::kUnavailable, "cannot write to " + path.string() + ": " + error_text(errno)};
+}
+
 } // namespace
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes)
@@ -61,6 +69,9 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t max
 
 Result<void> write_file(const std::filesystem::path& path, std::string_view content, unsigned mode)
 {
+    struct stat facts{};
+    if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
+        return write_device(path, content);
     const std::filesystem::path temporary = path.string() + ".new-" + std::to_string(::getpid());
     const auto failed = [&](const char* step) {
         const Error error{Errc::kUnavailable,

@@ -18,23 +18,25 @@ constexpr double kSurveyLimit_s = 30;
 constexpr std::int64_t kSurveyRepeats = 5;
 constexpr std::size_t kLongestName = 200;
 
-/// Uploaded operators are measured when somebody names them: their code is not ours. What nobody offers would
-/// keep the survey from running anywhere.
-bool is_surveyed(const OperatorManifest& manifest, const std::vector<UnitTypeOffer>& offers)
+/// What a fetch takes changes with the hour (M20), so one look says little, and a server that is asked by all
+/// units at once refuses some.
+constexpr std::string_view kMeasuredOverTime = "network_fetch";
+
+/// Uploaded operators are measured when somebody names them: their code is not ours.
+bool is_surveyed(const OperatorManifest& manifest, const UnitTypeOffer& offer)
 {
-    return !manifest.is_uploaded() && std::any_of(offers.begin(), offers.end(), [&](const UnitTypeOffer& offer) {
-        return offer.closed_reason.empty() && offer.runs({manifest.id});
-    });
+    return !manifest.is_uploaded() && manifest.id != kMeasuredOverTime && offer.runs({manifest.id});
 }
 
-ProbeTask survey_task(const OperatorLibrary& library, const std::vector<UnitTypeOffer>& offers)
+/// All that a unit type can do; unit types that can do the same have the same task.
+ProbeTask survey_task(const OperatorLibrary& library, const UnitTypeOffer& offer)
 {
     ProbeTask task;
     task.name = "default";
     task.limit_s = kSurveyLimit_s;
     task.repeats = kSurveyRepeats;
     for (const OperatorLibrary::Version* version : library.newest()) {
-        if (!is_surveyed(version->manifest, offers)) continue;
+        if (!is_surveyed(version->manifest, offer)) continue;
         OperatorUse use;
         use.id = version->manifest.id;
         use.version = version->manifest.version;
@@ -246,55 +248,75 @@ Result<ProbeTaskRecord> ProbingService::named_task(pqxx::work& transaction, cons
     return std::move(*task);
 }
 
-/// The task that an order means, locked.
+/// The task that an order means, locked; not for a survey.
 Result<ProbeTaskRecord> ProbingService::task_of(pqxx::work& transaction, const Caller& caller,
                                                 const RunOrder& order) const
 {
-    if (!order.probe_task_id.empty() || !order.job_type.empty()) return named_task(transaction, order);
+    if (order.operators.empty()) return named_task(transaction, order);
     const OperatorLibraryPointer library = operators_->library();
+    std::vector<FieldError> errors;
+    const std::vector<OperatorUse> resolved = library->resolve(order.operators, "operators", errors);
+    if (!errors.empty()) return Error{Errc::kInvalid, "the probe run asks for what is not there", std::move(errors)};
+    const auto manifests = [&](std::string_view id, std::int64_t version) { return library->manifest(id, version); };
+    const GenerationRule rule{.ratio = 1, .keeps_sizes = true, .most_operators = 64};
     NewProbeTask task;
     task.created_by = caller.actor;
     task.state = ProbeTaskState::kReleased;
-    if (order.operators.empty()) {
-        task.origin = "default";
-        task.document = survey_task(*library, unit_type_offers(transaction));
-        if (task.document.operators.empty())
-            return Error{Errc::kInfeasible, "no center offers any operator of the library now"};
-    } else {
-        std::vector<FieldError> errors;
-        const std::vector<OperatorUse> resolved = library->resolve(order.operators, "operators", errors);
-        if (!errors.empty())
-            return Error{Errc::kInvalid, "the probe run asks for what is not there", std::move(errors)};
-        task.origin = "expert";
-        const auto manifests = [&](std::string_view id, std::int64_t version) {
-            return library->manifest(id, version);
-        };
-        const GenerationRule rule{.ratio = 1, .keeps_sizes = true, .most_operators = 64};
-        task.document = generate_probe_tasks(name_of(resolved), resolved, manifests, rule).front();
-    }
+    task.origin = "expert";
+    task.document = generate_probe_tasks(name_of(resolved), resolved, manifests, rule).front();
     return find_or_insert_task(transaction, task).record;
+}
+
+/// Where an order wants to measure what: one task everywhere, or for a survey each unit type's own.
+Result<std::vector<ProbingService::PlannedRun>> ProbingService::plan_runs(pqxx::work& transaction, const Caller& caller,
+                                                                          const RunOrder& order) const
+{
+    const std::vector<UnitTypeOffer> offers = unit_type_offers(transaction);
+    const bool is_survey = order.operators.empty() && order.probe_task_id.empty() && order.job_type.empty();
+    std::optional<ProbeTaskRecord> task;
+    if (!is_survey) {
+        Result<ProbeTaskRecord> found = task_of(transaction, caller, order);
+        if (!found) return found.error();
+        task = std::move(*found);
+    }
+    const std::vector<OperatorUse> operators = task ? task->document.operators : std::vector<OperatorUse>();
+    const Result<std::vector<UnitTypeOffer>> places = select_unit_types(order.places, operators, offers);
+    if (!places) return places.error();
+    std::vector<PlannedRun> runs;
+    for (const UnitTypeOffer& offer : *places) {
+        if (task) {
+            runs.push_back({offer, *task});
+            continue;
+        }
+        NewProbeTask survey;
+        survey.created_by = caller.actor;
+        survey.state = ProbeTaskState::kReleased;
+        survey.origin = "default";
+        survey.document = survey_task(*operators_->library(), offer);
+        if (!survey.document.operators.empty())
+            runs.push_back({offer, find_or_insert_task(transaction, survey).record});
+    }
+    if (runs.empty()) return Error{Errc::kInfeasible, "no center offers any operator of the library now"};
+    return runs;
 }
 
 Result<std::vector<ProbeRunRecord>> ProbingService::create_runs_in(pqxx::work& transaction, const Caller& caller,
                                                                    const RunOrder& order) const
 {
-    const Result<ProbeTaskRecord> task = task_of(transaction, caller, order);
-    if (!task) return task.error();
-    const Result<std::vector<UnitTypeOffer>> places =
-        select_unit_types(order.places, task->document.operators, unit_type_offers(transaction));
-    if (!places) return places.error();
+    const Result<std::vector<PlannedRun>> planned = plan_runs(transaction, caller, order);
+    if (!planned) return planned.error();
     std::vector<ProbeRunRecord> runs;
-    for (const UnitTypeOffer& offer : *places) {
-        const RunPlace place{.unit_type_id = offer.id,
-                             .center_id = offer.center_id,
+    for (const PlannedRun& one : *planned) {
+        const RunPlace place{.unit_type_id = one.offer.id,
+                             .center_id = one.offer.center_id,
                              .unit_count = order.places.unit_count,
                              .selection = std::string(to_string(order.places.selection)),
                              .cause = "command",
                              .created_by = caller.actor};
-        const Result<ProbeRunId> run = queue_run(transaction, *writer_, *task, place);
+        const Result<ProbeRunId> run = queue_run(transaction, *writer_, one.task, place);
         if (!run) return run.error();
         audit(transaction, caller.actor, "probe_run.create", run->value, caller.request_id,
-              {{"probe_task_id", task->id.value}, {"unit_type_id", offer.id.value}});
+              {{"probe_task_id", one.task.id.value}, {"unit_type_id", one.offer.id.value}});
         runs.push_back(select_run(transaction, run->value).value());
         runs.back().result = Json();
     }

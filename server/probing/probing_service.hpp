@@ -74,6 +74,12 @@ class ProbingService {
 
   private:
     Result<ProbeTaskRecord> task_of(pqxx::work& transaction, const Caller& caller, const RunOrder& order) const;
+    struct PlannedRun {
+        UnitTypeOffer offer;
+        ProbeTaskRecord task;
+    };
+    Result<std::vector<PlannedRun>> plan_runs(pqxx::work& transaction, const Caller& caller,
+                                              const RunOrder& order) const;
     Result<std::vector<ProbeTask>> documents_of(pqxx::work& transaction, TaskOrder& order) const;
     Result<std::vector<ProbeTaskRecord>> create_tasks_in(pqxx::work& transaction, const Caller& caller,
                                                          TaskOrder order) const;

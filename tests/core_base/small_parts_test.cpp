@@ -7,10 +7,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <fcntl.h>
 #include <filesystem>
 #include <set>
 #include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 
 namespace fathom {
 namespace {
@@ -77,6 +80,23 @@ TEST(Secrets, AreLongAndDiffer)
 {
     EXPECT_EQ(new_secret("fth_").size(), 4U + 43U);
     EXPECT_NE(new_secret(""), new_secret(""));
+}
+
+TEST(WriteFile, LeavesPipesAndDevicesInPlace)
+{
+    const std::string path = testing::TempDir() + "write_file_pipe";
+    ::unlink(path.c_str());
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    const int reader = ::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    ASSERT_GE(reader, 0);
+
+    ASSERT_TRUE(write_file(path, "through"));
+
+    EXPECT_TRUE(std::filesystem::is_fifo(path));
+    std::array<char, 16> text{};
+    EXPECT_EQ(::read(reader, text.data(), text.size()), 7);
+    ::close(reader);
+    ::unlink(path.c_str());
 }
 
 TEST(WriteFile, ReplacesWithTheGivenMode)
