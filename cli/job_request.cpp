@@ -35,7 +35,8 @@ bool has_flags(const JobRequestOptions& options)
 {
     return !options.operators.empty() || !options.units.empty() || !options.unit_type.empty() ||
            !options.center.empty() || !options.name.empty() || !options.project.empty() || !options.type.empty() ||
-           !options.environment.empty() || options.wall_limit_s || options.metering_wait_s || !options.program.empty();
+           !options.environment.empty() || options.profile || options.wall_limit_s || options.metering_wait_s ||
+           !options.program.empty();
 }
 
 Result<Json> read_job_file(const JobRequestOptions& options, const Console& console)
@@ -111,6 +112,7 @@ Result<Json> job_of_flags(const JobRequestOptions& options)
     if (!options.name.empty()) job["name"] = options.name;
     if (!options.project.empty()) job["project"] = options.project;
     if (!options.type.empty()) job["type"] = options.type;
+    if (options.profile) job["profile"] = true;
     if (options.wall_limit_s) job["wall_limit_s"] = *options.wall_limit_s;
     if (options.metering_wait_s) job["metering_wait_s"] = *options.metering_wait_s;
     if (const Result<void> checked = check_job(job); !checked) return checked.error();

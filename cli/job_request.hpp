@@ -20,6 +20,7 @@ struct JobRequestOptions {
     std::string project;
     std::string type;
     std::vector<std::string> environment; ///< K=V
+    bool profile = false;
     std::optional<std::int64_t> wall_limit_s;
     std::optional<std::int64_t> metering_wait_s;
     std::vector<std::string> program; ///< after `--`

@@ -31,6 +31,7 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
     verb.add_option("--type", options.type, "The job type that measurements are kept under");
     verb.add_option("--env", options.environment, "Environment variable NAME=VALUE; may stand several times")
         ->allow_extra_args(false);
+    verb.add_flag("--profile", options.profile, "Count the operators that it executes; its type learns from them");
     verb.add_option("--wall-limit-s", options.wall_limit_s, "Kill it after so many seconds (default 86400)");
     verb.add_option("--metering-wait-s", options.metering_wait_s,
                     "Wait at most so long for measurements before it is placed (default 120)");

@@ -76,7 +76,7 @@ TEST(Program, SendsTokenKeyAndTheProgramUntouched)
 {
     const FakeServer server({{"POST /api/v1/jobs", {answer(201, kJob)}}});
     const Ran ran = fathom(server, {"job", "submit", "--operators", "dgemm:m=8=3", "--units", "auto", "--env", "A=b=c",
-                                    "--", "sh", "-c", "echo --help", "--", "x y"});
+                                    "--profile", "--", "sh", "-c", "echo --help", "--", "x y"});
 
     EXPECT_EQ(ran.code, 0) << ran.err;
     EXPECT_EQ(ran.out, "job_1\n");
@@ -86,7 +86,8 @@ TEST(Program, SendsTokenKeyAndTheProgramUntouched)
     EXPECT_THAT(std::string(request.header("Idempotency-Key")), testing::StartsWith("cli-"));
     EXPECT_EQ(Json::parse(request.body),
               Json::parse(R"({"command":["sh","-c","echo --help","--","x y"],"environment":{"A":"b=c"},
-                              "operators":[{"id":"dgemm","parameters":{"m":8},"count":3}],"units":{"count":"auto"}})"));
+                              "operators":[{"id":"dgemm","parameters":{"m":8},"count":3}],"units":{"count":"auto"},
+                              "profile":true})"));
 }
 
 TEST(Program, RepeatsAPostUnderTheSameKeyWhenTheConnectionIsLost)
