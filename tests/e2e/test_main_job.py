@@ -6,15 +6,20 @@ from network import wait_until
 DGEMM = {"id": "dgemm", "parameters": {"m": 512, "n": 512, "k": 512}, "count": 200}
 
 
-@pytest.fixture(scope="module")
-def measured(network):
-    """Both centers measured with the default task."""
-    runs = network.rest.post("/probe-runs", {})["items"]
+def measure(network, order):
+    """Runs a probe on both centers, which must succeed."""
+    runs = network.rest.post("/probe-runs", order)["items"]
     assert {run["center"] for run in runs} == {"alpha", "beta"}
     for run in runs:
         wait_until(lambda: network.rest.get(f"/probe-runs/{run['id']}")["state"] != "queued", 90, "the probe run's end")
         ended = network.rest.get(f"/probe-runs/{run['id']}")
         assert ended["state"] == "succeeded", ended["error"]
+
+
+@pytest.fixture(scope="module")
+def measured(network):
+    """Both centers measured with the default task."""
+    measure(network, {})
     return network
 
 
@@ -22,12 +27,22 @@ def test_every_operator_of_every_unit_type_gets_a_score_with_its_spread(measured
     scores = measured.rest.items("/scores")
     offered = {(u["center"], o) for u in measured.rest.items("/unit-types") for o in u["operators"]}
     assert {o for _, o in offered} >= {"dgemm", "fft1d", "fft3d", "spmv", "conv2d", "stream_triad", "sgemm", "sort"}
-    assert {(s["center"], s["operator"]) for s in scores} >= offered
+    surveyed = {(center, operator) for center, operator in offered if operator != "network_fetch"}  # over time instead
+    assert {(s["center"], s["operator"]) for s in scores} >= surveyed
     for score in scores:
         assert score["ci_low_s"] <= score["median_s"] <= score["ci_high_s"]
         assert score["sample_count"] >= 5 and score["spread"] >= 0
         assert score["error"] <= score["tolerance"], score
         assert score["score"] > 0
+
+
+def test_the_network_is_measured_from_the_metascheduler(measured):
+    measure(measured, {"operators": [{"id": "network_fetch"}]})
+    windows = measured.rest.items("/network-windows?size_bytes=1e9")
+    assert {w["center"] for w in windows} == {"alpha", "beta"}
+    for window in windows:
+        assert window["sample_count"] == 1 and window["now"]["rate_bytes"] > 1e6
+        assert window["best_window"]["transfer_s"] == pytest.approx(1e9 / window["now"]["rate_bytes"])
 
 
 def test_the_centers_really_differ_in_dgemm(measured):
