@@ -163,18 +163,4 @@ Json to_json(const JobSpec& spec)
     return json;
 }
 
-std::string job_type_of(const JobSpec& spec)
-{
-    if (!spec.type.empty()) return spec.type;
-    std::vector<std::string> keys;
-    for (const OperatorUse& use : spec.operators)
-        keys.push_back(operator_key(use.id, use.parameters));
-    std::sort(keys.begin(), keys.end());
-    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-    std::string type;
-    for (const std::string& key : keys)
-        type += (type.empty() ? "" : "+") + key;
-    return type;
-}
-
 } // namespace fathom

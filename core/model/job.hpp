@@ -58,8 +58,4 @@ struct JobSpec {
 Result<JobSpec> parse_job_spec(const Json& json);
 Json to_json(const JobSpec& spec);
 
-/// The type that measurements of this job are kept under: its own, or one made from the operators'
-/// ids and sizes, the same for the same mix; empty when there is neither.
-std::string job_type_of(const JobSpec& spec);
-
 } // namespace fathom
