@@ -149,10 +149,13 @@ BlasCore blas_core()
     BlasCore core{.used = openblas_get_corename(), .better = ""};
 #if defined(__x86_64__)
     const auto is_one_of = [&](auto... names) { return ((core.used == names) || ...); };
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
+    // Processors of others execute 512 bits in two halves, and the kernels for Haswell are as fast there.
+    const bool has_wide_units = __builtin_cpu_is("intel") && __builtin_cpu_supports("avx512f") &&
+                                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    if (has_wide_units) {
         if (!is_one_of("SkylakeX", "Cooperlake", "SapphireRapids", "Zen")) core.better = "SkylakeX";
     } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        if (!is_one_of("Haswell", "Zen", "Excavator")) core.better = "Haswell";
+        if (!is_one_of("Haswell", "Zen", "Excavator", "SkylakeX", "Cooperlake")) core.better = "Haswell";
     }
 #endif
     return core;
