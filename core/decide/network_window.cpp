@@ -1,5 +1,7 @@
 #include "core/decide/network_window.hpp"
 
+#include "core/decide/sample_statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -17,29 +19,12 @@ constexpr double kAsGood = 1.01;
 /// No noise is too small to be believed: clocks and schedulers alone give a per cent.
 constexpr double kLeastNoise = 0.01;
 
-double median_of(std::vector<double> values)
-{
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 == 1) return *middle;
-    return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
-/// By linear interpolation between the order statistics.
-double quantile(const std::vector<double>& sorted, double share)
-{
-    const double rank = share * static_cast<double>(sorted.size() - 1);
-    const auto below = static_cast<std::size_t>(rank);
-    const std::size_t above = std::min(below + 1, sorted.size() - 1);
-    return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 HourOfWeek summarize_hour(std::vector<double> rates)
 {
     if (rates.empty()) return {};
     std::sort(rates.begin(), rates.end());
-    const double median = quantile(rates, 0.5);
-    return {static_cast<std::int64_t>(rates.size()), median, (quantile(rates, 0.75) - quantile(rates, 0.25)) / median};
+    const double middle = quantile(rates, 0.5);
+    return {static_cast<std::int64_t>(rates.size()), middle, (quantile(rates, 0.75) - quantile(rates, 0.25)) / middle};
 }
 
 std::chrono::sys_time<std::chrono::hours> next_hour(Timestamp at)
@@ -59,7 +44,7 @@ double noise_of(const std::vector<double>& values)
     std::vector<double> differences;
     for (std::size_t i = 1; i < values.size(); ++i)
         differences.push_back(std::abs(values[i] - values[i - 1]));
-    return std::max(kLeastNoise, median_of(std::move(differences)) / (0.6745 * std::numbers::sqrt2));
+    return std::max(kLeastNoise, median(std::move(differences)) / (0.6745 * std::numbers::sqrt2));
 }
 
 /// Sums, so that the squared deviation of any stretch costs nothing.

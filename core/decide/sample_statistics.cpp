@@ -8,15 +8,6 @@
 namespace fathom {
 namespace {
 
-/// Linear interpolation between order statistics; `sorted` is not empty.
-double quantile(std::span<const double> sorted, double fraction)
-{
-    const double position = fraction * static_cast<double>(sorted.size() - 1);
-    const auto below = static_cast<std::size_t>(position);
-    const std::size_t above = std::min(below + 1, sorted.size() - 1);
-    return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 /// How many order statistics may be left out at each end so that the rest still covers the median
 /// with 95 %: the largest r with 2·P(Binomial(n, 1/2) <= r − 1) <= 0.05.
 std::size_t trimmed_each_side(std::size_t n)
@@ -33,6 +24,20 @@ std::size_t trimmed_each_side(std::size_t n)
 }
 
 } // namespace
+
+double quantile(std::span<const double> sorted, double fraction)
+{
+    const double position = fraction * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(position);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+double median(std::vector<double> values)
+{
+    std::sort(values.begin(), values.end());
+    return quantile(values, 0.5);
+}
 
 SampleStatistics summarize(std::span<const double> samples)
 {

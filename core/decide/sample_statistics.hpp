@@ -23,4 +23,12 @@ struct SampleStatistics {
 /// @param samples  at least one, finite.
 SampleStatistics summarize(std::span<const double> samples);
 
+/// The value below which `fraction` (0..1) of the values lie, by linear interpolation between order statistics.
+/// @param sorted  ascending, not empty.
+double quantile(std::span<const double> sorted, double fraction);
+
+/// The middle one, or the mean of the two in the middle.
+/// @param values  not empty, in any order.
+double median(std::vector<double> values);
+
 } // namespace fathom

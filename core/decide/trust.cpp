@@ -1,5 +1,7 @@
 #include "core/decide/trust.hpp"
 
+#include "core/decide/sample_statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,13 +18,6 @@ constexpr double kPriorDeviation = 0.2;
 constexpr double kQuantile = 1.2816;
 
 using ByName = std::map<std::string, std::vector<double>>;
-
-double median_of(std::vector<double> values)
-{
-    std::sort(values.begin(), values.end());
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 /// ln(actual / predicted) by job type and unit type.
 std::map<std::string, ByName> logarithms(std::span<const RunResidual> residuals)
@@ -44,7 +39,7 @@ ByName compare(const std::map<std::string, ByName>& by_job_type)
         if (by_unit_type.size() < 2) continue;
         std::vector<double> medians;
         for (const auto& [unit_type, values] : by_unit_type)
-            medians.push_back(median_of(values));
+            medians.push_back(median(values));
         // The lower one of two: with two unit types nobody knows which is wrong, and slow is what costs.
         std::sort(medians.begin(), medians.end());
         const double usual = medians[(medians.size() - 1) / 2];

@@ -1,5 +1,6 @@
 // How well a scaling curve that was measured at a few counts predicts the others.
 // Reads CSV with the columns platform … cores, metric, value (see tests/bench/scaling).
+#include "core/decide/sample_statistics.hpp"
 #include "core/decide/scaling.hpp"
 
 #include <fmt/format.h>
@@ -65,12 +66,6 @@ std::vector<ScalingPoint> measured_points(const Series& series)
         if (found != series.end()) points.push_back({found->first, found->second});
     }
     return points;
-}
-
-double median(std::vector<double> values)
-{
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
 }
 
 int run()
