@@ -1,9 +1,11 @@
 #include "probes/operators/stencil_matrix.hpp"
 
+#include "probes/operators/csr_row.hpp"
+
 #include <algorithm>
-#include <array>
 
 namespace fathom::probes {
+
 StencilMatrix::StencilMatrix(std::size_t edge) : edge_(edge)
 {
     const std::size_t rows = edge * edge * edge;
@@ -39,19 +41,7 @@ double StencilMatrix::multiply(const double* x, double* y, Part rows) const
     const double* const values = values_.data();
     double product = 0;
     for (std::size_t row = rows.begin; row < rows.end; ++row) {
-        const std::int32_t end = row_begin[row + 1];
-        std::int32_t e = row_begin[row];
-        // Four sums: with one, the latency of the additions and not the memory sets the speed.
-        std::array<double, 4> sums{};
-        for (; e + 4 <= end; e += 4) {
-            sums[0] += values[e] * x[columns[e]];
-            sums[1] += values[e + 1] * x[columns[e + 1]];
-            sums[2] += values[e + 2] * x[columns[e + 2]];
-            sums[3] += values[e + 3] * x[columns[e + 3]];
-        }
-        for (; e < end; ++e)
-            sums[0] += values[e] * x[columns[e]];
-        y[row] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        y[row] = csr_row_product(values, columns, row_begin[row], row_begin[row + 1], x);
         product += x[row] * y[row];
     }
     return product;

@@ -1,5 +1,6 @@
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
+#include "probes/operators/csr_row.hpp"
 #include "probes/operators/data_flow.hpp"
 #include "probes/operators/implementations.hpp"
 #include "probes/operators/spmv/truth.hpp"
@@ -85,19 +86,7 @@ class Spmv final : public ProbeOperator {
         const double* const x = x_.data();
         double* const y = y_.data();
         for (std::size_t row = part.begin; row < part.end; ++row) {
-            const std::int32_t end = row_begin[row + 1];
-            std::int32_t e = row_begin[row];
-            // Four sums: with one, the latency of the additions and not the memory sets the speed.
-            std::array<double, 4> sums{};
-            for (; e + 4 <= end; e += 4) {
-                sums[0] += values[e] * x[columns[e]];
-                sums[1] += values[e + 1] * x[columns[e + 1]];
-                sums[2] += values[e + 2] * x[columns[e + 2]];
-                sums[3] += values[e + 3] * x[columns[e + 3]];
-            }
-            for (; e < end; ++e)
-                sums[0] += values[e] * x[columns[e]];
-            y[row] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+            y[row] = csr_row_product(values, columns, row_begin[row], row_begin[row + 1], x);
         }
     }
 
