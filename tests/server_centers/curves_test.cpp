@@ -18,29 +18,9 @@ class Curves : public testing::Test {
     /// One measurement on so many units of alpha/u1, `age` (an interval) old, with 1e8 bytes an execution.
     void measure(const std::string& operator_id, std::int64_t unit_count, double median_s, const std::string& age)
     {
-        const std::string run = ProbeRunId::make().value;
-        const std::string job = JobId::make().value;
-        const std::string task = ProbeTaskId::make().value;
-        store_
-            .run([&](pqxx::work& transaction) -> Result<void> {
-                transaction.exec_params(
-                    "INSERT INTO job (id, name, project, spec, submitted_by) VALUES ($1, 'p', 'p', '{}', 't')", job);
-                transaction.exec_params(
-                    "INSERT INTO probe_task (id, name, origin, document, document_sha256, created_by) "
-                    "VALUES ($1, 't', 'job', '{}', $1, 't')",
-                    task);
-                transaction.exec_params(
-                    "INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, cause, "
-                    "job_id, state, created_by) SELECT $1, $2, center_id, id, $4, 'catalog', 'command', $3, "
-                    "'succeeded', 't' FROM unit_type WHERE name = 'u1'",
-                    run, task, job, unit_count);
-                transaction.exec_params("INSERT INTO measurement SELECT $1, $2, 1, 'n=10', '{\"n\": 10}', id, $3, $4, "
-                                        "$4, $4, 0, 7, 0, 20, 1e8, 0, 1e-12, 'fp64', 'own', '00', 0.1, "
-                                        "now() - $5::interval FROM unit_type WHERE name = 'u1'",
-                                        run, operator_id, unit_count, median_s, age);
-                return {};
-            })
-            .value();
+        test::add_measurement(
+            store_,
+            {.operator_id = operator_id, .unit_count = unit_count, .median_s = median_s, .bytes = 1e8, .age = age});
     }
 
     TestStore store_;

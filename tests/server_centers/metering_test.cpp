@@ -34,33 +34,12 @@ class Metering : public testing::Test {
     void measure(const std::string& operator_id, double median_s, double error, int age_s = 0)
     {
         if (store_.sql("SELECT count(*) FROM center") == "0") test::add_center(store_, "alpha", test::golden_catalog());
-        const std::string run = ProbeRunId::make().value;
-        const std::string job = JobId::make().value;
-        const std::string task = ProbeTaskId::make().value;
-        store_
-            .run([&](pqxx::work& transaction) -> Result<void> {
-                transaction.exec_params("INSERT INTO job (id, name, project, spec, submitted_by) VALUES ($1, 'p', 'p', "
-                                        "'{}', 't')",
-                                        job);
-                transaction.exec_params(
-                    "INSERT INTO probe_task (id, name, origin, document, document_sha256, created_by) "
-                    "VALUES ($1, 't', 'job', '{}', $1, 't')",
-                    task);
-                transaction.exec_params(
-                    "INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, cause, "
-                    "job_id, state, created_by) SELECT $1, $2, center_id, id, 1, 'catalog', 'command', $3, "
-                    "'succeeded', "
-                    "'t' FROM unit_type WHERE name = 'u1'",
-                    run, task, job);
-                transaction.exec_params("INSERT INTO measurement SELECT $1, $2, 1, 'n=10', '{\"n\": 10}', id, 1, $3, "
-                                        "$3, $3, 0, 7, 0, 20, 80, "
-                                        "$4, 1e-12, 'fp64', 'own', '00', 0.1, now() - make_interval(secs => $5) "
-                                        "FROM unit_type WHERE name = 'u1'",
-                                        run, operator_id, median_s, error, age_s);
-                return {};
-            })
-            .value();
+        test::add_measurement(store_, {.operator_id = operator_id,
+                                       .median_s = median_s,
+                                       .error = error,
+                                       .age = std::to_string(age_s) + " seconds"});
     }
+
     /// A job that has run on units of alpha, and what was predicted for it.
     void run_job(const std::string& unit_type, double predicted_s, double actual_s)
     {

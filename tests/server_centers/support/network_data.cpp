@@ -65,6 +65,33 @@ CenterId add_center(TestStore& store, const std::string& name, const Catalog& ca
     return id;
 }
 
+void add_measurement(TestStore& store, const StoredMeasurement& measurement)
+{
+    const std::string run = ProbeRunId::make().value;
+    const std::string job = JobId::make().value;
+    const std::string task = ProbeTaskId::make().value;
+    store
+        .run([&](pqxx::work& transaction) -> Result<void> {
+            transaction.exec_params(
+                "INSERT INTO job (id, name, project, spec, submitted_by) VALUES ($1, 'p', 'p', '{}', 't')", job);
+            transaction.exec_params("INSERT INTO probe_task (id, name, origin, document, document_sha256, created_by) "
+                                    "VALUES ($1, 't', 'job', '{}', $1, 't')",
+                                    task);
+            transaction.exec_params(
+                "INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, cause, "
+                "job_id, state, created_by) SELECT $1, $2, center_id, id, $4, 'catalog', 'command', $3, "
+                "'succeeded', 't' FROM unit_type WHERE name = 'u1'",
+                run, task, job, measurement.unit_count);
+            transaction.exec_params("INSERT INTO measurement SELECT $1, $2, 1, 'n=10', '{\"n\": 10}', id, $3, $4, "
+                                    "$4, $4, 0, 7, 0, 20, $5, $6, 1e-12, 'fp64', 'own', '00', 0.1, "
+                                    "now() - $7::interval FROM unit_type WHERE name = 'u1'",
+                                    run, measurement.operator_id, measurement.unit_count, measurement.median_s,
+                                    measurement.bytes, measurement.error, measurement.age);
+            return {};
+        })
+        .value();
+}
+
 ProbeResult right_result(const ProbeTask& task)
 {
     ProbeResult result;

@@ -47,6 +47,18 @@ Catalog golden_catalog();
 /// Puts an online center with a catalog into the database.
 CenterId add_center(TestStore& store, const std::string& name, const Catalog& catalog);
 
+/// One measurement by a probe run of its own on units of type u1.
+struct StoredMeasurement {
+    std::string operator_id;
+    std::int64_t unit_count{1};
+    double median_s{};
+    double bytes{80};
+    double error{0};
+    std::string age{"0 seconds"}; ///< an interval of PostgreSQL
+};
+/// Puts it into the database with its job, task and run. There must be one unit type u1.
+void add_measurement(TestStore& store, const StoredMeasurement& measurement);
+
 /// A right result of a task of simple operators at n = 10.
 ProbeResult right_result(const ProbeTask& task);
 
