@@ -25,6 +25,12 @@ OperatorParameter parse_parameter(const Json& json, const std::string& path, std
     parameter.max = reader.required_integer("max", 0, kLargestParameter);
     parameter.default_value = reader.required_integer("default", 0, kLargestParameter);
     parameter.description = reader.optional_string("description", {.max_length = 500}).value_or("");
+    if (const Json* draw = reader.object("draw")) {
+        ObjectReader rule(*draw, reader.path_of("draw"), errors);
+        parameter.draw_share = rule.required_number("share", 0, 0.25);
+        parameter.draw_step = rule.optional_integer("step", 1, kLargestParameter).value_or(1);
+        rule.finish(UnknownFields::kReject);
+    }
     reader.finish(UnknownFields::kReject);
     if (parameter.min > parameter.default_value || parameter.default_value > parameter.max)
         reader.fail("default", "must lie between min and max");
@@ -211,11 +217,13 @@ Json to_json(const OperatorManifest& manifest)
 {
     Json parameters = Json::array();
     for (const OperatorParameter& parameter : manifest.parameters) {
-        parameters.push_back({{"name", parameter.name},
-                              {"min", parameter.min},
-                              {"max", parameter.max},
-                              {"default", parameter.default_value},
-                              {"description", parameter.description}});
+        Json json = {{"name", parameter.name},
+                     {"min", parameter.min},
+                     {"max", parameter.max},
+                     {"default", parameter.default_value},
+                     {"description", parameter.description}};
+        if (parameter.draw_share > 0) json["draw"] = {{"share", parameter.draw_share}, {"step", parameter.draw_step}};
+        parameters.push_back(std::move(json));
     }
     Json implementations = Json::array();
     for (const OperatorImplementation& implementation : manifest.implementations) {

@@ -15,6 +15,10 @@ struct OperatorParameter {
     std::int64_t max{};
     std::int64_t default_value{};
     std::string description;
+    /// A probe's size is drawn at random at most this share away from the asked one; 0: it is not drawn, because
+    /// time does not follow work from size to size (transforms).
+    double draw_share{0};
+    std::int64_t draw_step{1}; ///< drawn sizes differ from the asked one by multiples of this
 };
 
 /// How an operator is computed on one kind of resource.

@@ -7,6 +7,32 @@ namespace {
 
 constexpr double kLongest = 1e9;
 constexpr double kLargest = 1e300;
+constexpr std::int64_t kMostSamples = 10000;
+
+void read_indices(ObjectReader& reader, const char* field, std::vector<std::int64_t>& indices)
+{
+    const Json* items = reader.array(field, 0, kMostSamples);
+    if (items == nullptr) return;
+    for (const Json& index : *items) {
+        if (index.is_number_integer())
+            indices.push_back(index.get<std::int64_t>());
+        else
+            reader.fail(field, "must be whole numbers");
+    }
+}
+
+void read_disturbed(ObjectReader& reader, OperatorResult& result, std::vector<FieldError>& errors)
+{
+    const Json* items = reader.array("disturbed", 0, kMostSamples);
+    if (items == nullptr) return;
+    for (std::size_t i = 0; i < items->size(); ++i) {
+        ObjectReader item((*items)[i], reader.path_of("disturbed[" + std::to_string(i) + "]"), errors);
+        DisturbedSample one;
+        one.sample = item.required_integer("sample", 0, kMostSamples - 1);
+        one.causes = item.strings("causes", 8, {.min_length = 1, .max_length = 32});
+        result.disturbed.push_back(std::move(one));
+    }
+}
 
 OperatorResult parse_operator_result(const Json& json, const std::string& path, std::vector<FieldError>& errors)
 {
@@ -19,7 +45,7 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
     result.count = reader.required_integer("count", 1, 1'000'000'000'000);
     result.label = reader.optional_string("label", {.max_length = 64}).value_or("");
     result.first_s = reader.required_number("first_s", 0, kLongest);
-    if (const Json* samples = reader.array("samples_s", 1, 10000)) {
+    if (const Json* samples = reader.array("samples_s", 1, kMostSamples)) {
         for (const Json& sample : *samples) {
             if (sample.is_number() && sample.get<double>() > 0 && sample.get<double>() < kLongest)
                 result.samples_s.push_back(sample.get<double>());
@@ -27,14 +53,10 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
                 reader.fail("samples_s", "must be positive numbers");
         }
     }
-    if (const Json* outliers = reader.array("outliers", 0, 10000)) {
-        for (const Json& index : *outliers) {
-            if (index.is_number_integer())
-                result.outliers.push_back(index.get<std::int64_t>());
-            else
-                reader.fail("outliers", "must be whole numbers");
-        }
-    }
+    read_indices(reader, "executions", result.executions);
+    read_disturbed(reader, result, errors);
+    result.is_target_reached = reader.optional_boolean("is_target_reached").value_or(true);
+    read_indices(reader, "outliers", result.outliers);
     result.median_s = reader.required_number("median_s", 1e-12, kLongest);
     result.ci_low_s = reader.required_number("ci_low_s", 0, kLongest);
     result.ci_high_s = reader.required_number("ci_high_s", 0, kLongest);
@@ -51,13 +73,19 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
 
 Json operator_result_json(const OperatorResult& result)
 {
+    Json disturbed = Json::array();
+    for (const DisturbedSample& one : result.disturbed)
+        disturbed.push_back({{"sample", one.sample}, {"causes", one.causes}});
     Json json = {{"id", result.id},
                  {"version", result.version},
                  {"parameters", to_json(result.parameters)},
                  {"count", result.count},
                  {"first_s", result.first_s},
                  {"samples_s", result.samples_s},
+                 {"executions", result.executions},
                  {"outliers", result.outliers},
+                 {"disturbed", std::move(disturbed)},
+                 {"is_target_reached", result.is_target_reached},
                  {"median_s", result.median_s},
                  {"ci_low_s", result.ci_low_s},
                  {"ci_high_s", result.ci_high_s},
@@ -89,6 +117,8 @@ Result<ProbeResult> parse_probe_result(const Json& json)
     result.task_s = reader.required_number("task_s", 0, kLargest);
     result.cores = reader.required_integer("cores", 1, 1000000);
     result.unit_count = reader.required_integer("unit_count", 1, 1000000);
+    result.seed = reader.optional_integer("seed", 0, kLargestSeed).value_or(0);
+    result.clock_step_s = reader.optional_number("clock_step_s", -kLongest, kLongest).value_or(0);
     if (const Json* items = reader.array("operators", 1, 64)) {
         for (std::size_t i = 0; i < items->size(); ++i) {
             result.operators.push_back(
@@ -112,6 +142,8 @@ Json to_json(const ProbeResult& result)
             {"task_s", result.task_s},
             {"cores", result.cores},
             {"unit_count", result.unit_count},
+            {"seed", result.seed},
+            {"clock_step_s", result.clock_step_s},
             {"operators", std::move(operators)},
             {"host", result.host}};
 }

@@ -4,16 +4,25 @@
 
 namespace fathom {
 
+/// A sample during which something else was seen to take the processor or the clock.
+struct DisturbedSample {
+    std::int64_t sample{};           ///< index into samples_s
+    std::vector<std::string> causes; ///< "preempted", "steal", "clock", "load"
+};
+
 /// What one operator at one size did in a probe run (M15). Times are seconds per execution.
 struct OperatorResult {
     std::string id;
     std::int64_t version{1};
     Parameters parameters;
-    std::int64_t count{1};              ///< as in the task
-    std::string label{};                ///< as in the task
-    double first_s{};                   ///< the first execution, kept apart: caches, page faults, plans
-    std::vector<double> samples_s;      ///< all of them, in order (M17)
-    std::vector<std::int64_t> outliers; ///< indices into samples_s: marked, not dropped
+    std::int64_t count{1};                  ///< as in the task
+    std::string label{};                    ///< as in the task
+    double first_s{};                       ///< the first execution, kept apart: caches, page faults, plans
+    std::vector<double> samples_s;          ///< all of them, in order (M17)
+    std::vector<std::int64_t> executions;   ///< of each sample; its time is that of one of them
+    std::vector<std::int64_t> outliers;     ///< indices into samples_s: marked, not dropped
+    std::vector<DisturbedSample> disturbed; ///< marked, kept
+    bool is_target_reached{true};           ///< half the interval's width is within the task's target
     double median_s{};
     double ci_low_s{}; ///< 95 % confidence interval of the median
     double ci_high_s{};
@@ -34,11 +43,13 @@ struct OperatorResult {
 struct ProbeResult {
     std::string task; ///< its name
     std::string runner_version;
-    double wall_s{};                       ///< from process start to the result
-    double start_up_s{};                   ///< from process start to the first operator
-    double task_s{};                       ///< Σ count × median over the operators
-    std::int64_t cores{1};                 ///< threads that the operators used
-    std::int64_t unit_count{1};            ///< FATHOM_UNITS
+    double wall_s{};            ///< from process start to the result
+    double start_up_s{};        ///< from process start to the first operator
+    double task_s{};            ///< Σ count × median over the operators
+    std::int64_t cores{1};      ///< threads that the operators used
+    std::int64_t unit_count{1}; ///< FATHOM_UNITS
+    std::int64_t seed{};        ///< the inputs' seed, as in the task
+    double clock_step_s{};      ///< how far the wall clock moved against the steady one; times are of the steady one
     std::vector<OperatorResult> operators; ///< one for each of the task's, in its order
     Json host = Json::object();            ///< facts: hostname, cpu_model, isa, cpus, load_before, …
 };

@@ -127,6 +127,9 @@ Result<ProbeTask> parse_probe_task(const Json& json)
         check_data_flow(task.operators, "operators", errors);
     }
     task.repeats = reader.optional_integer("repeats", 1, 1000).value_or(task.repeats);
+    task.target_interval = reader.optional_number("target_interval", 0, 1).value_or(task.target_interval);
+    task.sample_budget_s = reader.optional_number("sample_budget_s", 0, 3600).value_or(task.sample_budget_s);
+    task.seed = reader.optional_integer("seed", 0, kLargestSeed).value_or(task.seed);
     task.min_sample_s = reader.optional_number("min_sample_s", 0, 10).value_or(task.min_sample_s);
     task.limit_s = reader.optional_number("limit_s", 0.1, 3600).value_or(task.limit_s);
     if (const Json* items = reader.array("manifests", 0, 64)) {
@@ -150,6 +153,9 @@ Json to_json(const ProbeTask& task)
     Json json = {{"name", task.name},
                  {"operators", std::move(operators)},
                  {"repeats", task.repeats},
+                 {"target_interval", task.target_interval},
+                 {"sample_budget_s", task.sample_budget_s},
+                 {"seed", task.seed},
                  {"min_sample_s", task.min_sample_s},
                  {"limit_s", task.limit_s}};
     for (const OperatorManifest& manifest : task.manifests)

@@ -23,13 +23,22 @@ struct OperatorUse {
 /// True when the uses are the same step: operator, version, size, and place in the data flow.
 bool is_same_step(const OperatorUse& a, const OperatorUse& b);
 
+/// Whole numbers up to here survive every JSON reader.
+inline constexpr std::int64_t kLargestSeed = (1LL << 53U) - 1;
+
 /// A small program made of probe operators that stands for a job (M3, M4). What `fathom-probe` reads.
 struct ProbeTask {
     std::string name;
     std::vector<OperatorUse> operators; ///< at least one
-    std::int64_t repeats{7};            ///< samples of every operator (M17)
-    double min_sample_s{0.02};          ///< a sample executes its operator until at least this long
-    double limit_s{10};                 ///< the whole task is refused when it takes longer (M7)
+    std::int64_t repeats{7};            ///< samples of every operator at least (M17)
+    /// More samples are taken until half the width of every operator's 95 % interval is at most this share of its
+    /// median, or sample_budget_s is spent; 0: no more than `repeats`.
+    double target_interval{0.03};
+    double sample_budget_s{0}; ///< for samples beyond `repeats`; 0: a third of limit_s
+    /// Inputs are made from it, so that results cannot be known beforehand; 0: the program's own, always the same.
+    std::int64_t seed{0};      ///< at most kLargestSeed
+    double min_sample_s{0.02}; ///< a sample executes its operator until at least this long
+    double limit_s{10};        ///< the whole task is refused when it takes longer (M7)
     /// What the library says of versions that are newer than the runner's own: ranges, formulas, tolerance.
     /// The code is the runner's; so only operators that it has may stand here.
     std::vector<OperatorManifest> manifests{};

@@ -18,7 +18,7 @@ constexpr const char* kSelectCounts = R"sql(
            json_agg(json_build_array(n.unit_count, 1 / n.median_s) ORDER BY n.unit_count) AS points,
            max(n.measured_at) AS measured_at
     FROM (SELECT DISTINCT ON (unit_type_id, unit_count, operator_id, parameters_key) *
-          FROM measurement
+          FROM measurement WHERE void_reason = ''
           ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC) n
          JOIN unit_type u ON u.id = n.unit_type_id JOIN center c ON c.id = u.center_id
     WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
@@ -36,7 +36,7 @@ constexpr const char* kSelectFetchingTypes = R"sql(
 
 constexpr const char* kSelectTransfers = R"sql(
     SELECT measured_at, bytes / median_s AS rate_bytes FROM measurement
-    WHERE unit_type_id = $1 AND operator_id = $2 AND measured_at > now() - interval '8 weeks'
+    WHERE unit_type_id = $1 AND operator_id = $2 AND void_reason = '' AND measured_at > now() - interval '8 weeks'
     ORDER BY measured_at DESC LIMIT 20000)sql";
 
 // The winner's prediction stands in the decision that placed the job.

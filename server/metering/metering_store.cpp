@@ -38,7 +38,7 @@ constexpr const char* kSelectMeasurements = R"sql(
         FROM measurement m JOIN unit_type u ON u.id = m.unit_type_id JOIN center c ON c.id = u.center_id
         WHERE ($1 = '' OR c.id = $1 OR c.name = $1)
           AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
-          AND ($3 = '' OR m.operator_id = $3)
+          AND ($3 = '' OR m.operator_id = $3) AND m.void_reason = ''
         ORDER BY m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.measured_at DESC) newest
     WHERE (center, unit_type, operator_id, parameters_key, unit_count) > ($4, $5, $6, $7, $8::bigint)
     ORDER BY center, unit_type, operator_id, parameters_key, unit_count LIMIT $9)sql";

@@ -2,7 +2,7 @@
 
 #include "server/operators/operators_store.hpp"
 
-#include <set>
+#include <map>
 #include <utility>
 
 namespace fathom::server {
@@ -23,10 +23,16 @@ Result<OperatorAttachments> operator_attachments(pqxx::transaction_base& transac
 {
     OperatorAttachments attachments;
     std::size_t package_bytes = 0;
-    std::set<std::pair<std::string, std::int64_t>> seen;
+    std::map<std::pair<std::string, std::int64_t>, std::optional<OperatorManifest>> seen;
     for (const OperatorUse& use : uses) {
-        if (!seen.emplace(use.id, use.version).second) continue;
+        const auto [place, is_new] = seen.try_emplace({use.id, use.version});
+        if (!is_new) {
+            attachments.of_uses.push_back(place->second);
+            continue;
+        }
         std::optional<OperatorRecord> record = select_operator(transaction, use.id, use.version);
+        if (record) place->second = record->manifest;
+        attachments.of_uses.push_back(place->second);
         if (!record) continue; // the probe itself says what it does not know
         if (record->origin != "uploaded") {
             const bool is_first = record->origin == "built_in" && record->manifest.version == 1;

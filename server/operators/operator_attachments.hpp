@@ -4,6 +4,7 @@
 #include "server/store/transaction.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace fathom::server {
 struct OperatorAttachments {
     std::vector<OperatorManifest> manifests;     ///< of built-in operators, as the library has them (ProbeTask)
     std::map<std::string, std::string> packages; ///< of uploaded operators: file name to content
+    std::vector<std::optional<OperatorManifest>> of_uses; ///< of each use, in their order; empty for unknown ones
 };
 
 /// For other rooms: what the operators of a probe task need. The first version of a built-in operator needs

@@ -109,7 +109,7 @@ Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedP
         const TestVerdict verdict{.kind = TestVerdict::Kind::kRefused, .reason = error, .wall_s = 0, .may_retry = true};
         return conclude_test(transaction, *writer_, *run, verdict);
     }
-    store_result(transaction, *run, *result);
+    store_result(transaction, *run, *result, *operators_->library());
     notify(transaction, "catalog", run->center_id.value);
     if (!run->is_pretest) return {};
     return conclude_test(transaction, *writer_, *run, verdict_on(*result, run->task));

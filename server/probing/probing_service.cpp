@@ -306,13 +306,16 @@ Result<std::vector<ProbeRunRecord>> ProbingService::create_runs_in(pqxx::work& t
     const Result<std::vector<PlannedRun>> planned = plan_runs(transaction, caller, order);
     if (!planned) return planned.error();
     std::vector<ProbeRunRecord> runs;
+    const std::int64_t seed = make_seed();
     for (const PlannedRun& one : *planned) {
         const RunPlace place{.unit_type_id = one.offer.id,
                              .center_id = one.offer.center_id,
                              .unit_count = order.places.unit_count,
                              .selection = std::string(to_string(order.places.selection)),
                              .cause = "command",
-                             .created_by = caller.actor};
+                             .created_by = caller.actor,
+                             .seed = seed,
+                             .order_id = runs.empty() ? std::string() : runs.front().order_id};
         const Result<ProbeRunId> run = queue_run(transaction, *writer_, one.task, place);
         if (!run) return run.error();
         audit(transaction, caller.actor, "probe_run.create", run->value, caller.request_id,

@@ -10,8 +10,9 @@ namespace fathom::server {
 namespace {
 
 constexpr const char* kInsertRun = R"sql(
-    INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, cause, job_id, created_by)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9))sql";
+    INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, cause, job_id, created_by,
+                           document, order_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11))sql";
 
 constexpr const char* kSelectRun = R"sql(
     SELECT r.*, c.name AS center, u.name AS unit_type
@@ -21,7 +22,8 @@ constexpr const char* kSelectRun = R"sql(
 // Results are large, so a list does not read them.
 constexpr const char* kSelectRuns = R"sql(
     SELECT r.id, r.probe_task_id, r.center_id, r.unit_type_id, r.unit_count, r.selection, r.cause, r.job_id, r.state,
-           r.error, r.created_at, r.created_by, r.ended_at, NULL::jsonb AS result, c.name AS center,
+           r.error, r.created_at, r.created_by, r.ended_at, r.order_id, NULL::jsonb AS document,
+           NULL::jsonb AS result, c.name AS center,
            u.name AS unit_type
     FROM probe_run r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id
     WHERE ($1 = '' OR r.state = $1) AND ($2 = '' OR r.unit_type_id = $2 OR c.name || '/' || u.name = $2)
@@ -41,7 +43,8 @@ constexpr const char* kIsRunLost = R"sql(
 // The newest attempt, because a center that chooses (M13d) may have taken another unit type. The task is locked too:
 // somebody may be making this very run its pre-test.
 constexpr const char* kLockRunOfJob = R"sql(
-    SELECT r.id, r.state, r.unit_count, t.document, j.state AS job_state, r.probe_task_id,
+    SELECT r.id, r.state, r.unit_count, coalesce(r.document, t.document) AS document, t.document AS asked,
+           j.state AS job_state, r.probe_task_id,
            t.state = 'testing' AND t.pretest_run_id = r.id AS is_pretest,
            coalesce(a.unit_type_id, r.unit_type_id) AS unit_type_id, coalesce(a.center_id, r.center_id) AS center_id
     FROM probe_run r JOIN probe_task t ON t.id = r.probe_task_id JOIN job j ON j.id = r.job_id
@@ -59,14 +62,14 @@ constexpr const char* kStoreResult = R"sql(
 constexpr const char* kInsertMeasurements = R"sql(
     INSERT INTO measurement (probe_run_id, operator_id, operator_version, parameters_key, parameters, unit_type_id,
         unit_count, median_s, ci_low_s, ci_high_s, spread, sample_count, outlier_count, operations, bytes, error,
-        tolerance, precision, library, checksum, start_up_s)
+        tolerance, precision, library, checksum, start_up_s, drawn, disturbed_count)
     SELECT $1, x.operator_id, x.operator_version, x.parameters_key, x.parameters, $2, $3, x.median_s, x.ci_low_s,
            x.ci_high_s, x.spread, x.sample_count, x.outlier_count, x.operations, x.bytes, x.error, x.tolerance,
-           x.precision, x.library, x.checksum, $4
+           x.precision, x.library, x.checksum, $4, x.drawn, x.disturbed_count
     FROM jsonb_to_recordset($5::jsonb) AS x(operator_id text, operator_version bigint, parameters_key text,
         parameters jsonb, median_s float8, ci_low_s float8, ci_high_s float8, spread float8, sample_count integer,
         outlier_count integer, operations float8, bytes float8, error float8, tolerance float8, precision text,
-        library text, checksum text))sql";
+        library text, checksum text, drawn jsonb, disturbed_count integer))sql";
 
 ProbeTask to_document(const pqxx::field& field)
 {
@@ -91,33 +94,61 @@ ProbeRunRecord to_run(const pqxx::row& row)
             .created_at = to_timestamp(row["created_at"]),
             .created_by = row["created_by"].as<std::string>(),
             .ended_at = to_optional_timestamp(row["ended_at"]),
+            .order_id = row["order_id"].as<std::string>(),
+            .document = to_json_value(row["document"]),
             .result = to_json_value(row["result"])};
 }
 
-Json measurement_rows(const ProbeResult& result)
+/// The operator of the order that a result is for; nullptr when the task as it was sent has no such operator.
+const OperatorUse* asked_for(const EndingRun& run, const OperatorResult& item)
+{
+    for (std::size_t i = 0; i < run.task.operators.size() && i < run.asked.operators.size(); ++i) {
+        const OperatorUse& sent = run.task.operators[i];
+        if (sent.id == item.id && sent.parameters == item.parameters && sent.label == item.label)
+            return &run.asked.operators[i];
+    }
+    return nullptr;
+}
+
+Json measurement_row(const OperatorResult& item, const Parameters& asked, const OperatorManifest& manifest)
+{
+    // The formulas were evaluated over the ranges when the manifest was read.
+    const double operations = evaluate_formula(manifest.operation_count, asked).value();
+    const double bytes = evaluate_formula(manifest.byte_count, asked).value();
+    const double scale = work_of(manifest, asked) / work_of(manifest, item.parameters);
+    return {{"operator_id", item.id},
+            {"operator_version", item.version},
+            {"parameters_key", parameters_key(asked)},
+            {"parameters", fathom::to_json(asked)},
+            {"median_s", item.median_s * scale},
+            {"ci_low_s", item.ci_low_s * scale},
+            {"ci_high_s", item.ci_high_s * scale},
+            {"spread", item.spread},
+            {"sample_count", item.samples_s.size()},
+            {"outlier_count", item.outliers.size()},
+            {"disturbed_count", item.disturbed.size()},
+            {"drawn", asked == item.parameters ? Json() : fathom::to_json(item.parameters)},
+            {"operations", operations},
+            {"bytes", bytes},
+            {"error", item.error},
+            {"tolerance", item.tolerance},
+            {"precision", item.precision},
+            {"library", item.library},
+            {"checksum", item.checksum}};
+}
+
+Json measurement_rows(const EndingRun& run, const ProbeResult& result, const OperatorLibrary& library)
 {
     Json rows = Json::array();
     std::set<std::string> seen;
     for (const OperatorResult& item : result.operators) {
+        const OperatorUse* const asked = asked_for(run, item);
+        const OperatorManifest* const manifest = library.manifest(item.id, item.version);
+        if (asked == nullptr || manifest == nullptr) continue; // read_probe_result has refused such results
         // The same operator at the same size twice in one task (M5) is measured by its first place there.
-        if (!seen.insert(operator_key(item.id, item.parameters) + "@" + std::to_string(item.version)).second) continue;
-        rows.push_back({{"operator_id", item.id},
-                        {"operator_version", item.version},
-                        {"parameters_key", parameters_key(item.parameters)},
-                        {"parameters", fathom::to_json(item.parameters)},
-                        {"median_s", item.median_s},
-                        {"ci_low_s", item.ci_low_s},
-                        {"ci_high_s", item.ci_high_s},
-                        {"spread", item.spread},
-                        {"sample_count", item.samples_s.size()},
-                        {"outlier_count", item.outliers.size()},
-                        {"operations", item.operations},
-                        {"bytes", item.bytes},
-                        {"error", item.error},
-                        {"tolerance", item.tolerance},
-                        {"precision", item.precision},
-                        {"library", item.library},
-                        {"checksum", item.checksum}});
+        if (!seen.insert(operator_key(item.id, asked->parameters) + "@" + std::to_string(item.version)).second)
+            continue;
+        rows.push_back(measurement_row(item, asked->parameters, *manifest));
     }
     return rows;
 }
@@ -128,7 +159,7 @@ void insert_run(pqxx::transaction_base& transaction, const NewProbeRun& run)
 {
     transaction.exec_params(kInsertRun, run.id.value, run.probe_task_id.value, run.center_id.value,
                             run.unit_type_id.value, run.unit_count, run.selection, run.cause, run.job_id.value,
-                            run.created_by);
+                            run.created_by, fathom::to_json(run.document).dump(), run.order_id);
 }
 
 std::optional<ProbeRunRecord> select_run(pqxx::transaction_base& transaction, const std::string& id)
@@ -179,7 +210,8 @@ std::optional<EndingRun> lock_run_of_job(pqxx::transaction_base& transaction, co
                      .unit_type_id = {row["unit_type_id"].as<std::string>()},
                      .center_id = {row["center_id"].as<std::string>()},
                      .job_cancelled = row["job_state"].as<std::string>() == "cancelled",
-                     .task = to_document(row["document"])};
+                     .task = to_document(row["document"]),
+                     .asked = to_document(row["asked"])};
 }
 
 void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const std::string& state,
@@ -188,12 +220,13 @@ void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const st
     transaction.exec_params(kEndRun, id.value, state, error);
 }
 
-void store_result(pqxx::transaction_base& transaction, const EndingRun& run, const ProbeResult& result)
+void store_result(pqxx::transaction_base& transaction, const EndingRun& run, const ProbeResult& result,
+                  const OperatorLibrary& library)
 {
     transaction.exec_params(kStoreResult, run.id.value, run.unit_type_id.value, run.center_id.value,
                             to_json(result).dump());
     transaction.exec_params(kInsertMeasurements, run.id.value, run.unit_type_id.value, run.unit_count,
-                            result.start_up_s, measurement_rows(result).dump());
+                            result.start_up_s, measurement_rows(run, result, library).dump());
 }
 
 Json to_json(const ProbeRunRecord& run)
@@ -213,6 +246,8 @@ Json to_json(const ProbeRunRecord& run)
             {"created_at", format_rfc3339(run.created_at)},
             {"created_by", run.created_by},
             {"ended_at", time_json(run.ended_at)},
+            {"order_id", text_or_null(run.order_id)},
+            {"document", run.document},
             {"result", run.result}};
 }
 

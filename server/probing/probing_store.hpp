@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/model/probe_result.hpp"
+#include "server/operators/operator_library.hpp"
 #include "server/probing/probe_task_store.hpp"
 #include "server/store/page.hpp"
 
@@ -34,7 +35,9 @@ struct ProbeRunRecord {
     Timestamp created_at{};
     std::string created_by;
     std::optional<Timestamp> ended_at;
-    Json result; ///< null in lists and until it succeeded
+    std::string order_id;
+    Json document; ///< the task as it was sent; null in lists
+    Json result;   ///< null in lists and until it succeeded
 };
 
 struct NewProbeRun {
@@ -47,6 +50,8 @@ struct NewProbeRun {
     std::string cause;
     JobId job_id;
     std::string created_by;
+    ProbeTask document; ///< as it is sent
+    std::string order_id;
 };
 /// The job must have been inserted before.
 void insert_run(pqxx::transaction_base& transaction, const NewProbeRun& run);
@@ -77,13 +82,16 @@ struct EndingRun {
     UnitTypeId unit_type_id; ///< where it really ran: what the newest attempt says
     CenterId center_id;
     bool job_cancelled{};
-    ProbeTask task;
+    ProbeTask task;  ///< as it was sent: with its seed, at drawn sizes
+    ProbeTask asked; ///< the same operators at the sizes that the results are for
 };
 std::optional<EndingRun> lock_run_of_job(pqxx::transaction_base& transaction, const JobId& job);
 void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const std::string& state,
              const std::string& error);
-/// Ends the run as succeeded and adds a measurement for each operator.
-void store_result(pqxx::transaction_base& transaction, const EndingRun& run, const ProbeResult& result);
+/// Ends the run as succeeded and adds a measurement for each operator, scaled from the size that ran to the one
+/// that was asked for.
+void store_result(pqxx::transaction_base& transaction, const EndingRun& run, const ProbeResult& result,
+                  const OperatorLibrary& library);
 
 Json to_json(const ProbeRunRecord& run);
 

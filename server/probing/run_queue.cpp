@@ -1,5 +1,10 @@
 #include "server/probing/run_queue.hpp"
 
+#include "core/base/secret.hpp"
+#include "core/decide/draw_size.hpp"
+
+#include <array>
+#include <bit>
 #include <cmath>
 
 namespace fathom::server {
@@ -13,6 +18,26 @@ constexpr double kMargin_s = 60;
 constexpr std::size_t kLongestName = 200;
 
 } // namespace
+
+std::int64_t make_seed()
+{
+    std::array<std::uint8_t, sizeof(std::uint64_t)> bytes{};
+    fill_random(bytes);
+    const auto random = std::bit_cast<std::uint64_t>(bytes);
+    return static_cast<std::int64_t>(random % static_cast<std::uint64_t>(kLargestSeed)) + 1;
+}
+
+ProbeTask draw_task(ProbeTask task, const std::vector<std::optional<OperatorManifest>>& manifests, std::int64_t seed)
+{
+    task.seed = seed;
+    for (std::size_t i = 0; i < task.operators.size(); ++i) {
+        // The same operator at the same size stays one size, wherever it stands in the data flow.
+        if (i < manifests.size() && manifests[i])
+            task.operators[i].parameters =
+                draw_size(*manifests[i], task.operators[i].parameters, static_cast<std::uint64_t>(seed));
+    }
+    return task;
+}
 
 JobSpec make_probe_job(ProbeTask task, const RunPlace& place, const OperatorAttachments& attachments)
 {
@@ -45,11 +70,14 @@ Result<ProbeRunId> queue_run(pqxx::work& transaction, ProbeJobWriter& writer, co
     if (const auto queued = find_queued_run(transaction, task.id, place.unit_type_id, place.unit_count)) return *queued;
     const Result<OperatorAttachments> attachments = operator_attachments(transaction, task.document.operators);
     if (!attachments) return attachments.error();
+    const std::int64_t seed = place.seed != 0 ? place.seed : make_seed();
+    const ProbeTask drawn = draw_task(task.document, attachments->of_uses, seed);
     const JobId job = JobId::make();
     const Result<void> inserted =
-        writer.insert_probe_job(transaction, job, make_probe_job(task.document, place, *attachments), place.created_by);
+        writer.insert_probe_job(transaction, job, make_probe_job(drawn, place, *attachments), place.created_by);
     if (!inserted) return inserted.error();
-    const NewProbeRun run{.id = ProbeRunId::make(),
+    const ProbeRunId id = ProbeRunId::make();
+    const NewProbeRun run{.id = id,
                           .probe_task_id = task.id,
                           .center_id = place.center_id,
                           .unit_type_id = place.unit_type_id,
@@ -57,7 +85,9 @@ Result<ProbeRunId> queue_run(pqxx::work& transaction, ProbeJobWriter& writer, co
                           .selection = place.selection,
                           .cause = place.cause,
                           .job_id = job,
-                          .created_by = place.created_by};
+                          .created_by = place.created_by,
+                          .document = drawn,
+                          .order_id = place.order_id.empty() ? id.value : place.order_id};
     insert_run(transaction, run);
     return run.id;
 }

@@ -4,7 +4,10 @@
 #include "server/probing/probe_ports.hpp"
 #include "server/probing/probing_store.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace fathom::server {
 
@@ -16,10 +19,22 @@ struct RunPlace {
     std::string selection; ///< "center": `unit_type_id` is a proposal
     std::string cause;
     std::string created_by;
+    /// Of the order that the run belongs to; runs with the same seed compute the same, at the same sizes (M12).
+    /// 0 and empty: an order of its own.
+    std::int64_t seed{0};
+    std::string order_id{};
 };
+
+/// A seed that nobody can know beforehand, 1..kLargestSeed.
+std::int64_t make_seed();
+
+/// The task as it is sent: with a seed, and every operator at a size drawn near the asked one. Pure.
+/// @param manifests  of each operator, in the task's order; an operator without one keeps its size.
+ProbeTask draw_task(ProbeTask task, const std::vector<std::optional<OperatorManifest>>& manifests, std::int64_t seed);
 
 /// The ordinary job that a probe run is (M22): `fathom-probe` with the task and the packages of uploaded operators as
 /// files, on units of one type (or of one center, when the center chooses). Pure.
+/// @param task  as it is sent (draw_task).
 JobSpec make_probe_job(ProbeTask task, const RunPlace& place, const OperatorAttachments& attachments);
 
 /// Queues a run and its job; a run that is queued there already is joined. `task` must be locked by the

@@ -28,7 +28,7 @@ constexpr const char* kSelectMeasurements = R"sql(
     SELECT DISTINCT ON (unit_type_id, unit_count, operator_id, parameters_key)
            unit_type_id, operator_id, parameters_key, operations, bytes, median_s, ci_low_s, ci_high_s, error,
            tolerance, start_up_s, probe_run_id, measured_at
-    FROM measurement WHERE unit_count = 1
+    FROM measurement WHERE unit_count = 1 AND void_reason = ''
     ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC)sql";
 
 // Bounded, because every submission is compared with them. What fell out is learned anew.

@@ -1,0 +1,85 @@
+-- Measurement that can be checked: drawn sizes, verification, findings, schedules and budgets of probes.
+
+ALTER TABLE probe_run
+    ADD COLUMN document jsonb,
+    ADD COLUMN order_id text NOT NULL DEFAULT '',
+    ADD COLUMN able_unit_types text[] NOT NULL DEFAULT '{}',
+    ADD COLUMN repeats_run_id text REFERENCES probe_run (id),
+    ADD COLUMN verification text NOT NULL DEFAULT 'none' CHECK (verification IN ('none', 'pending', 'right', 'wrong', 'impossible')),
+    ADD COLUMN verification_detail text NOT NULL DEFAULT '',
+    ADD COLUMN verified_at timestamptz;
+COMMENT ON COLUMN probe_run.document IS 'The task as it was sent: seed and drawn sizes. The operators stand in the order of the probe task''s. Null in rows older than this column.';
+COMMENT ON COLUMN probe_run.order_id IS 'Runs of one order share it, and with it the seed: their results can be compared (M12). It is the id of the order''s first run.';
+COMMENT ON COLUMN probe_run.able_unit_types IS 'M18: names of all unit types of the center that could have run the task, as the center said; empty when it was not asked.';
+COMMENT ON COLUMN probe_run.repeats_run_id IS 'The run whose place this one takes, because its center lost it.';
+COMMENT ON COLUMN probe_run.verification IS 'Whether the metascheduler computed the same itself. none: not chosen. impossible: it lacks the operator or the memory.';
+
+ALTER TABLE probe_run DROP CONSTRAINT probe_run_selection_check;
+ALTER TABLE probe_run ADD CONSTRAINT probe_run_selection_check
+    CHECK (selection IN ('catalog', 'ask', 'user', 'center'));
+COMMENT ON COLUMN probe_run.selection IS 'M13: how the units were chosen. catalog: (a); ask: (b); user: (c); center: (d).';
+ALTER TABLE probe_run DROP CONSTRAINT probe_run_unit_count_check;
+ALTER TABLE probe_run ADD CONSTRAINT probe_run_unit_count_check CHECK (unit_count >= 0);
+COMMENT ON COLUMN probe_run.unit_count IS 'M14. 0: left to the center; the result says how many it took.';
+ALTER TABLE probe_run DROP CONSTRAINT probe_run_state_check;
+ALTER TABLE probe_run ADD CONSTRAINT probe_run_state_check
+    CHECK (state IN ('queued', 'succeeded', 'failed', 'cancelled', 'lost'));
+COMMENT ON COLUMN probe_run.state IS 'lost: the center fell silent while it ran; another run repeats it.';
+CREATE INDEX probe_run_to_verify ON probe_run (id) WHERE verification = 'pending'; -- the verifying duty
+CREATE INDEX probe_run_of_order ON probe_run (order_id) WHERE order_id <> '';      -- one order's report
+CREATE INDEX probe_run_of_task ON probe_run (probe_task_id, id DESC);              -- when a task last ran where
+
+ALTER TABLE measurement
+    ADD COLUMN drawn jsonb,
+    ADD COLUMN disturbed_count integer NOT NULL DEFAULT 0,
+    ADD COLUMN void_reason text NOT NULL DEFAULT '';
+COMMENT ON COLUMN measurement.parameters IS 'The size that the figures are for. Times were measured at `drawn` and scaled to it by the ratio of work.';
+COMMENT ON COLUMN measurement.drawn IS 'The size that really ran; null: the same.';
+COMMENT ON COLUMN measurement.disturbed_count IS 'Samples that something else on the machine disturbed; marked, kept.';
+COMMENT ON COLUMN measurement.void_reason IS 'Not empty: found to be false after it was stored. It stays readable and is used for nothing.';
+DROP INDEX measurement_newest;
+CREATE INDEX measurement_newest ON measurement (unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC)
+    WHERE void_reason = ''; -- the snapshot
+
+CREATE TABLE probe_finding (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    center_id text NOT NULL REFERENCES center (id),
+    unit_type_id text REFERENCES unit_type (id),
+    probe_run_id text REFERENCES probe_run (id),
+    kind text NOT NULL CHECK (kind IN ('checksum', 'clock', 'rate', 'wrong_result', 'nonsense', 'late', 'doubled', 'version')),
+    detail text NOT NULL,
+    evidence jsonb NOT NULL DEFAULT '{}',
+    found_at timestamptz NOT NULL DEFAULT now(),
+    dismissed_at timestamptz,
+    dismissed_by text,
+    CHECK ((dismissed_at IS NULL) = (dismissed_by IS NULL))
+);
+COMMENT ON TABLE probe_finding IS 'Why a result of a center was kept apart. checksum, clock and rate cannot come about honestly, and cost trust until an expert dismisses them.';
+CREATE INDEX probe_finding_open ON probe_finding (unit_type_id) WHERE dismissed_at IS NULL; -- trust
+CREATE INDEX probe_finding_of_center ON probe_finding (center_id, id DESC);                 -- lists filtered by center
+
+CREATE TABLE probe_schedule (
+    id text PRIMARY KEY,
+    name text NOT NULL UNIQUE,
+    cron text NOT NULL,
+    run_order jsonb NOT NULL,
+    enabled boolean NOT NULL DEFAULT true,
+    version bigint NOT NULL DEFAULT 1,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    created_by text NOT NULL,
+    next_run_at timestamptz,
+    last_run_at timestamptz,
+    last_error text NOT NULL DEFAULT ''
+);
+COMMENT ON TABLE probe_schedule IS 'M21: orders of probe runs that repeat.';
+COMMENT ON COLUMN probe_schedule.cron IS 'Five fields in UTC: minute, hour, day of month, month, day of week; or @every and seconds.';
+COMMENT ON COLUMN probe_schedule.run_order IS 'The body of POST /probe-runs.';
+COMMENT ON COLUMN probe_schedule.next_run_at IS 'Null: it will never run.';
+CREATE INDEX probe_schedule_due ON probe_schedule (next_run_at) WHERE enabled; -- the scheduling duty
+
+ALTER TABLE center
+    ADD COLUMN probe_share double precision NOT NULL DEFAULT 0.001 CHECK (probe_share BETWEEN 0 AND 1),
+    ADD COLUMN probe_requested_at timestamptz,
+    ADD COLUMN probe_request_reason text NOT NULL DEFAULT '';
+COMMENT ON COLUMN center.probe_share IS 'Of its unit-seconds of 30 days, what probes may use at most.';
+COMMENT ON COLUMN center.probe_requested_at IS 'The center itself, or a change of what it offers, asks for new measurements; null when that is done.';
