@@ -6,7 +6,7 @@
 #include "server/probing/probe_ports.hpp"
 #include "server/probing/probe_task_store.hpp"
 #include "server/probing/probing_store.hpp"
-#include "server/probing/run_selection.hpp"
+#include "server/probing/run_order.hpp"
 #include "server/store/database.hpp"
 
 #include <functional>
@@ -55,13 +55,6 @@ class ProbingService {
     /// @error kInfeasible  no unit can take the test; errors[] gives the reason for each unit type.
     asio::awaitable<Result<StepAnswer>> move_task(Caller caller, std::string id, TaskStep step, VersionCheck check);
 
-    struct RunOrder {
-        std::string probe_task_id;          ///< this …
-        std::string job_type;               ///< … or the released task of this type …
-        std::vector<OperatorUse> operators; ///< … or these; none of them: every operator at its default size
-        bool is_forced{false};              ///< also a task that is not released
-        SelectionOrder places;
-    };
     /// Queues the runs that an order means, all or none (M12, M13, M14); runs that are queued already are joined.
     /// Operators, and the survey of all, are an expert's direct command: they need no pre-test.
     /// @error kInvalid     unknown task, operators, centers or unit types.

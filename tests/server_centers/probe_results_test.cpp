@@ -20,7 +20,7 @@ class ProbeResultsTest : public testing::Test {
     {
         operators_.seed({test::simple_operator("op1"), test::simple_operator("op3")}).value();
         test::add_center(store_, "alpha", test::golden_catalog());
-        ProbingService::RunOrder order;
+        RunOrder order;
         for (const char* id : {"op1", "op3"}) {
             OperatorUse use;
             use.id = id;

@@ -34,13 +34,13 @@ class Probing : public testing::Test {
     }
     ~Probing() override { store_.database().stop(); }
 
-    Result<std::vector<ProbeRunRecord>> create(ProbingService::RunOrder order)
+    Result<std::vector<ProbeRunRecord>> create(RunOrder order)
     {
         return io_.run(service_.create_runs(kExpert, std::move(order)));
     }
-    static ProbingService::RunOrder order_of(std::initializer_list<const char*> ids)
+    static RunOrder order_of(std::initializer_list<const char*> ids)
     {
-        ProbingService::RunOrder order;
+        RunOrder order;
         for (const char* id : ids)
             order.operators.push_back(use_of(id));
         return order;
@@ -72,7 +72,7 @@ TEST_F(Probing, RunsGoWhereTheCatalogSaysThatTheyCan)
 
 TEST_F(Probing, ARunIsAnOrdinaryJobWithALabel)
 {
-    ProbingService::RunOrder order = order_of({"op4"});
+    RunOrder order = order_of({"op4"});
     order.places.unit_count = 3;
     const ProbeRunRecord run = create(order).value().front();
 
@@ -94,7 +94,7 @@ TEST_F(Probing, ARunIsAnOrdinaryJobWithALabel)
 
 TEST_F(Probing, ACenterThatChoosesGetsOneRunOnAnyOfItsUnits)
 {
-    ProbingService::RunOrder order = order_of({"op1"});
+    RunOrder order = order_of({"op1"});
     order.places.selection = RunSelection::kCenter;
 
     const std::vector<ProbeRunRecord> runs = create(order).value();
@@ -137,7 +137,7 @@ TEST_F(Probing, WrongOrdersNameTheirFields)
     const Error unknown_operator = create(order_of({"op1", "nothing"})).error();
     ASSERT_EQ(unknown_operator.fields.size(), 1U);
     EXPECT_EQ(unknown_operator.fields[0].field, "operators[1].id");
-    ProbingService::RunOrder order;
+    RunOrder order;
     order.probe_task_id = "ptk_none";
     const Error unknown_task = create(order).error();
     ASSERT_EQ(unknown_task.fields.size(), 1U);

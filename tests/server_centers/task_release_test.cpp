@@ -273,7 +273,7 @@ TEST_F(TaskRelease, ARefusedTaskIsNotReleased)
 TEST_F(TaskRelease, OnlyReleasedTasksRunUnlessForced)
 {
     const ProbeTaskRecord task = composed();
-    ProbingService::RunOrder order;
+    RunOrder order;
     order.probe_task_id = task.id.value;
     EXPECT_EQ(io_.run(service_.create_runs(kExpert, order)).error().code, Errc::kConflict);
     order.is_forced = true;
@@ -282,7 +282,7 @@ TEST_F(TaskRelease, OnlyReleasedTasksRunUnlessForced)
 
 TEST_F(TaskRelease, AStoredTaskRunsByItsJobType)
 {
-    ProbingService::RunOrder order;
+    RunOrder order;
     order.job_type = "solver";
     EXPECT_EQ(io_.run(service_.create_runs(kExpert, order)).error().fields.at(0).field, "job_type");
     pass(request({"u1"}).runs[0]);
