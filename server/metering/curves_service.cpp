@@ -1,5 +1,6 @@
 #include "server/metering/curves_service.hpp"
 
+#include "server/metering/trust_store.hpp"
 #include "server/store/transaction.hpp"
 
 namespace fathom::server {
@@ -25,7 +26,7 @@ asio::awaitable<Result<Page<TimedTransfers>>> CurvesService::transfers(CurveFilt
 asio::awaitable<Result<std::vector<CurvesService::JudgedUnitType>>> CurvesService::trust()
 {
     auto work = [](pqxx::work& transaction) -> Result<std::vector<JudgedUnitType>> {
-        const std::map<std::string, Trust> judged = judge_trust(select_residuals(transaction));
+        const TrustByUnitType judged = current_trust(transaction);
         std::vector<JudgedUnitType> result;
         for (UnitTypeName& place : select_unit_type_names(transaction)) {
             const auto found = judged.find(place.unit_type_id);
