@@ -20,6 +20,8 @@ constexpr std::array<std::pair<JobState, std::string_view>, 9> kStateNames{{
 }};
 
 constexpr std::size_t kFilesBytes = 1UL << 20U;
+constexpr std::size_t kMostInputs = 1000;
+constexpr double kMostBytes = 1e18;
 
 /// Names of the environment that the shell and the C library could misread.
 bool is_variable_name(std::string_view name)
@@ -77,11 +79,55 @@ UnitRequest parse_unit_request(const Json& json, const std::string& path, std::v
         else
             errors.back().detail += ", or \"auto\"";
     }
+    request.ignore_knee = reader.optional_boolean("ignore_knee").value_or(false);
     reader.finish(UnknownFields::kReject);
     return request;
 }
 
+JobData parse_data(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, path, errors);
+    JobData data;
+    if (const Json* items = reader.array("in", 0, kMostInputs)) {
+        for (std::size_t i = 0; i < items->size(); ++i) {
+            ObjectReader item((*items)[i], reader.path_of("in") + "[" + std::to_string(i) + "]", errors);
+            DataInput input;
+            input.url = item.optional_string("url", {.max_length = 4096}).value_or("");
+            input.bytes = item.required_number("bytes", 0, kMostBytes);
+            item.finish(UnknownFields::kReject);
+            data.in.push_back(std::move(input));
+        }
+    }
+    data.out_bytes = reader.optional_number("out_bytes", 0, kMostBytes).value_or(0);
+    reader.finish(UnknownFields::kReject);
+    return data;
+}
+
+Json data_json(const JobData& data)
+{
+    Json inputs = Json::array();
+    for (const DataInput& input : data.in) {
+        Json json = {{"bytes", input.bytes}};
+        if (!input.url.empty()) json["url"] = input.url;
+        inputs.push_back(std::move(json));
+    }
+    return {{"in", std::move(inputs)}, {"out_bytes", data.out_bytes}};
+}
+
 } // namespace
+
+double JobData::in_bytes() const
+{
+    double sum = 0;
+    for (const DataInput& input : in)
+        sum += input.bytes;
+    return sum;
+}
+
+std::string_view to_string(NetworkChoice choice)
+{
+    return choice == NetworkChoice::kNow ? "now" : "auto";
+}
 
 std::string_view to_string(JobState state)
 {
@@ -122,6 +168,10 @@ Result<JobSpec> parse_job_spec(const Json& json)
         check_data_flow(spec.operators, "operators", errors);
     }
     if (const Json* units = reader.object("units")) spec.units = parse_unit_request(*units, "units", errors);
+    if (const Json* data = reader.object("data")) spec.data = parse_data(*data, "data", errors);
+    const std::optional<std::string> network = reader.optional_string("network", {.one_of = {"auto", "now"}});
+    spec.network = network == "now" ? NetworkChoice::kNow : NetworkChoice::kAuto;
+    spec.deadline = reader.optional_time("deadline");
     spec.profile = reader.optional_boolean("profile").value_or(false);
     spec.wall_limit_s = reader.optional_integer("wall_limit_s", 1, 31536000).value_or(spec.wall_limit_s);
     spec.metering_wait_s = reader.optional_integer("metering_wait_s", 0, 86400).value_or(spec.metering_wait_s);
@@ -152,10 +202,14 @@ Json to_json(const JobSpec& spec)
                    {"center", spec.units.center},
                    {"count", spec.units.count ? Json(*spec.units.count) : Json("auto")},
                    {"min", spec.units.min},
-                   {"max", spec.units.max}}},
+                   {"max", spec.units.max},
+                   {"ignore_knee", spec.units.ignore_knee}}},
+                 {"data", data_json(spec.data)},
+                 {"network", to_string(spec.network)},
                  {"profile", spec.profile},
                  {"wall_limit_s", spec.wall_limit_s},
                  {"metering_wait_s", spec.metering_wait_s}};
+    if (spec.deadline) json["deadline"] = format_rfc3339(*spec.deadline);
     if (spec.command.empty())
         json["script"] = spec.script;
     else

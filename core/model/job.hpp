@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/model/probe_task.hpp"
 
@@ -33,7 +34,29 @@ struct UnitRequest {
     std::optional<std::int64_t> count; ///< empty: auto
     std::int64_t min = 1;
     std::int64_t max = 1024;
+    bool ignore_knee = false; ///< auto may take more units than the scaling curves advise, when that is faster
 };
+
+/// Something that the job fetches itself before it computes.
+struct DataInput {
+    std::string url;  ///< for people; may be empty
+    double bytes = 0; ///< at least 0
+};
+
+/// What the job itself moves over its center's network; the metascheduler only times it.
+struct JobData {
+    std::vector<DataInput> in;
+    double out_bytes = 0;
+
+    double in_bytes() const;
+};
+
+/// When the job may start its transfers (M20).
+enum class NetworkChoice {
+    kAuto, ///< may wait for a good network window
+    kNow,  ///< as soon as there are units
+};
+std::string_view to_string(NetworkChoice choice);
 
 /// A job as a client describes it: the body of POST /api/v1/jobs and a job.yaml file.
 struct JobSpec {
@@ -46,6 +69,9 @@ struct JobSpec {
     std::map<std::string, std::string> files; ///< name -> content, written into the working folder
     std::vector<OperatorUse> operators;       ///< how often the job executes which operator
     UnitRequest units;
+    JobData data;
+    NetworkChoice network = NetworkChoice::kAuto;
+    std::optional<Timestamp> deadline; ///< it is not placed where it would end later
     std::int64_t wall_limit_s = 86400;
     /// True: the center counts the operators that the job executes, and its type learns from them (M11).
     bool profile = false;
