@@ -5,60 +5,43 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
+#include <vector>
 
 namespace fathom::probes {
 namespace {
 
-constexpr double kClockHz = 6e9;
-constexpr double kMultiplyAddUnits = 2;
-constexpr double kOperationsOfMultiplyAdd = 2;
-constexpr double kTileVectors = 16;
-constexpr double kSocketBytesPerS = 2e12;
-constexpr double kCacheBytesPerClock = 128;
-
-double bits_of(const std::string& precision)
+/// Of the instruction sets, those that bound a rate.
+std::vector<std::string> instruction_sets()
 {
-    if (precision == "fp64") return 64;
-    if (precision == "fp32") return 32;
-    if (precision == "fp16" || precision == "bf16") return 16;
-    return 8;
-}
-
-struct VectorUnit {
-    double bits{512};
-    bool has_tiles{};
-};
-
-VectorUnit vector_unit()
-{
+    std::vector<std::string> sets;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) return {512, true};
-    return {__builtin_cpu_supports("avx2") ? 256.0 : 128.0, false};
+    if (__builtin_cpu_supports("avx2")) sets.emplace_back("avx2");
+    if (__builtin_cpu_supports("avx512f")) {
+        // Tiles whether this processor has them or not: older compilers' tests do not know them.
+        for (const char* const name : {"avx512f", "avx512_bf16", "avx512_fp16", "amx_tile"})
+            sets.emplace_back(name);
+    }
 #else
-    return {};
+    sets = {"asimd", "sve", "bf16"};
 #endif
+    return sets;
 }
 
-double socket_count()
+std::int64_t socket_count()
 {
     std::ifstream file("/proc/cpuinfo");
     std::set<std::string> sockets;
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with("physical id")) sockets.insert(line);
     }
-    return std::max<double>(1, static_cast<double>(sockets.size()));
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(sockets.size()));
 }
 
 } // namespace
 
 RateBounds rate_bounds(const std::string& precision, int cores)
 {
-    const VectorUnit unit = vector_unit();
-    const double bits = bits_of(precision);
-    double lanes = unit.bits / bits;
-    if (unit.has_tiles && bits <= 16) lanes *= kTileVectors;
-    return {.flops = cores * kMultiplyAddUnits * lanes * kOperationsOfMultiplyAdd * kClockHz,
-            .bytes_per_s = std::max(socket_count() * kSocketBytesPerS, cores * kCacheBytesPerClock * kClockHz)};
+    return processor_bounds(instruction_sets(), precision, cores, socket_count());
 }
 
 Result<void> check_rate(const OperatorManifest& manifest, double operations, double bytes, double seconds, int cores)

@@ -1,18 +1,11 @@
 #pragma once
 
+#include "core/decide/processor_peak.hpp"
 #include "core/model/operator_manifest.hpp"
 
 namespace fathom::probes {
 
-/// What bounds a rate from above.
-struct RateBounds {
-    double flops{}; ///< operations/s
-    double bytes_per_s{};
-};
-
-/// What no processor of this kind can exceed, by a wide margin: at 6 GHz, for each core, two multiply-add units of
-/// the widest vectors that this processor has (tiles of AMX count 16 vectors for numbers of 16 bits or less); for
-/// memory 2 TB/s a socket, or, where it is more, 128 bytes a core and clock out of caches.
+/// processor_bounds of this machine; where it has AVX-512, it is taken to have AMX as well.
 /// @param precision  of the manifest: "fp64", "fp32", "fp16", "bf16", "int8"; others count as 8 bits.
 RateBounds rate_bounds(const std::string& precision, int cores);
 
