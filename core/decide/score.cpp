@@ -6,85 +6,74 @@
 namespace fathom {
 namespace {
 
-std::vector<ScoreStep> parse_steps(ObjectReader& reader, std::vector<FieldError>& errors)
+Error no_score(std::string why)
 {
-    std::vector<ScoreStep> steps;
-    const Json* items = reader.array("steps", 1, 100);
-    if (items == nullptr) return steps;
-    for (std::size_t i = 0; i < items->size(); ++i) {
-        const std::string field = "steps[" + std::to_string(i) + "]";
-        ObjectReader item((*items)[i], reader.path_of(field), errors);
-        ScoreStep step{item.optional_number("below", 0, 1e300), item.required_number("points", -1e9, 1e9)};
-        item.finish(UnknownFields::kReject);
-        const bool last = i + 1 == items->size();
-        if (last == step.below.has_value())
-            reader.fail(field + ".below",
-                        last ? "must be left out in the last step" : "is required in all steps but the last");
-        if (!steps.empty() && step.below && steps.back().below && *step.below <= *steps.back().below)
-            reader.fail(field + ".below", "must be greater than the one before");
-        steps.push_back(step);
-    }
-    return steps;
+    return {Errc::kNotFound, std::move(why), {}};
 }
 
-std::vector<ScoreFigure> parse_figures(ObjectReader& reader, std::vector<FieldError>& errors)
+/// A figure with the ends of its interval.
+struct FigureRange {
+    double value{};
+    double low{};
+    double high{};
+};
+
+/// Work per second; its interval is that of the time turned over.
+FigureRange rate_range(double work, const MeasuredOperator& measured)
 {
-    std::vector<ScoreFigure> figures;
-    const Json* items = reader.array("figures", 1, 16);
-    if (items == nullptr) return figures;
-    for (std::size_t i = 0; i < items->size(); ++i) {
-        ObjectReader item((*items)[i], reader.path_of("figures[" + std::to_string(i) + "]"), errors);
-        ScoreFigure figure;
-        figure.figure = item.required_string("figure", {.one_of = {"time_s", "error"}});
-        figure.weight = item.required_number("weight", 1e-9, 1e9);
-        figure.steps = parse_steps(item, errors);
-        item.finish(UnknownFields::kReject);
-        figures.push_back(std::move(figure));
-    }
-    return figures;
+    return {work / measured.median_s, work / measured.ci_high_s, work / measured.ci_low_s};
 }
 
-std::vector<MeasuredOperator> parse_reference(ObjectReader& reader, std::vector<FieldError>& errors)
+Result<FigureRange> range_of(const std::string& figure, const MeasuredOperator& measured)
 {
-    std::vector<MeasuredOperator> reference;
-    const Json* items = reader.array("reference", 1, 1000);
-    if (items == nullptr) return reference;
-    for (std::size_t i = 0; i < items->size(); ++i) {
-        const std::string path = reader.path_of("reference[" + std::to_string(i) + "]");
-        ObjectReader item((*items)[i], path, errors);
-        MeasuredOperator figure;
-        figure.operator_id = item.required_string("operator", {.min_length = 1, .max_length = 64});
-        if (const Json* parameters = item.object("parameters"))
-            figure.parameters_key = parameters_key(parse_parameters(*parameters, path + ".parameters", errors));
-        figure.operations = item.required_number("operations", 0, 1e300);
-        figure.bytes = item.required_number("bytes", 0, 1e300);
-        figure.median_s = item.required_number("median_s", 1e-12, 1e9);
-        item.finish(UnknownFields::kReject);
-        reference.push_back(std::move(figure));
-    }
-    return reference;
+    if (figure == "time_s") return FigureRange{measured.median_s, measured.ci_low_s, measured.ci_high_s};
+    if (figure == "error") return FigureRange{measured.error, measured.error, measured.error};
+    if (figure == "start_up_s") return FigureRange{measured.start_up_s, measured.start_up_s, measured.start_up_s};
+    if (figure == "rate_flops" && measured.operations > 0) return rate_range(measured.operations, measured);
+    if (figure == "rate_bytes" && measured.bytes > 0) return rate_range(measured.bytes, measured);
+    return no_score("the operator has no figure " + figure);
 }
 
-/// `k=512,m=512` back to {"k": 512, "m": 512}.
-Json parameters_json(const std::string& key)
+const ScoreInterval* interval_of(const ScoreFigure& figure, double value)
 {
-    Json json = Json::object();
-    std::size_t start = 0;
-    while (start < key.size()) {
-        const std::size_t end = std::min(key.find(',', start), key.size());
-        const std::size_t equals = key.find('=', start);
-        json[key.substr(start, equals - start)] = std::stoll(key.substr(equals + 1, end - equals - 1));
-        start = end + 1;
+    for (const ScoreInterval& interval : figure.intervals) {
+        if (value >= interval.from && (!interval.below || value < *interval.below)) return &interval;
     }
-    return json;
+    return nullptr;
 }
 
-double points_of(const ScoreFigure& figure, double value)
+/// The points of the figure, and the least and most that any value of its range gets.
+Result<ScoreValue> points_of(const ScoreFigure& figure, const FigureRange& range)
 {
-    for (const ScoreStep& step : figure.steps) {
-        if (!step.below || value < *step.below) return step.points;
+    const ScoreInterval* found = interval_of(figure, range.value);
+    if (found == nullptr) return no_score("no interval of the policy covers this " + figure.figure);
+    ScoreValue points{found->points, found->points, found->points};
+    for (const ScoreInterval& interval : figure.intervals) {
+        if (interval.from > range.high || (interval.below && *interval.below <= range.low)) continue;
+        points.low = std::min(points.low, interval.points);
+        points.high = std::max(points.high, interval.points);
     }
-    return 0;
+    return points;
+}
+
+void add(ScoreValue& sum, double weight, const ScoreValue& part)
+{
+    sum.value += weight * part.value;
+    sum.low += weight * part.low;
+    sum.high += weight * part.high;
+}
+
+Result<ScoreValue> intervals_score(const MetricPolicy& policy, const MeasuredOperator& measurement)
+{
+    ScoreValue total;
+    for (const ScoreFigure& figure : policy.figures) {
+        const Result<FigureRange> range = range_of(figure.figure, measurement);
+        if (!range) return range.error();
+        const Result<ScoreValue> points = points_of(figure, *range);
+        if (!points) return points.error();
+        add(total, figure.weight, *points);
+    }
+    return total;
 }
 
 /// 1 within tolerance, 0 from 1000 × tolerance on, straight between on a log scale.
@@ -100,7 +89,8 @@ double work_of(const MeasuredOperator& measured)
     return measured.operations > 0 ? measured.operations : measured.bytes;
 }
 
-std::optional<double> relative_score(const MetricPolicy& policy, const MeasuredOperator& measurement)
+/// The reference figure of just this size, else the one of the nearest work.
+const MeasuredOperator* find_reference(const MetricPolicy& policy, const MeasuredOperator& measurement)
 {
     const MeasuredOperator* nearest = nullptr;
     double nearest_distance = 0;
@@ -115,71 +105,71 @@ std::optional<double> relative_score(const MetricPolicy& policy, const MeasuredO
             nearest_distance = distance;
         }
     }
-    if (nearest == nullptr) return std::nullopt;
-    const double reference_s = nearest->median_s * work_of(measurement) / work_of(*nearest);
-    return 1000 * reference_s / measurement.median_s * accuracy_factor(measurement.error, measurement.tolerance);
+    return nearest;
+}
+
+Result<ScoreValue> relative_score(const MetricPolicy& policy, const MeasuredOperator& measurement)
+{
+    const MeasuredOperator* reference = find_reference(policy, measurement);
+    if (reference == nullptr) return no_score("the policy has no reference figure for " + measurement.operator_id);
+    const double reference_s = reference->median_s * work_of(measurement) / work_of(*reference);
+    const double best = 1000 * reference_s * accuracy_factor(measurement.error, measurement.tolerance);
+    return ScoreValue{best / measurement.median_s, best / measurement.ci_high_s, best / measurement.ci_low_s};
+}
+
+Result<ScoreValue> combined_score(const MetricPolicy& policy, const MeasuredOperator& measurement)
+{
+    ScoreValue total;
+    for (const PolicyPart& part : policy.parts) {
+        if (part.policy == nullptr) return no_score("the policy's part " + part.id + " was not looked up");
+        const Result<ScoreValue> points = score(*part.policy, measurement);
+        if (!points) return no_score("under " + policy_name(*part.policy) + ": " + points.error().detail);
+        add(total, part.weight, *points);
+    }
+    return total;
 }
 
 } // namespace
 
-Result<MetricPolicy> parse_metric_policy(const Json& json)
+Result<ScoreValue> score(const MetricPolicy& policy, const MeasuredOperator& measurement)
 {
-    std::vector<FieldError> errors;
-    ObjectReader reader(json, "", errors);
-    MetricPolicy policy;
-    policy.id = reader.required_string("id", {.min_length = 1, .max_length = 64});
-    policy.version = reader.optional_integer("version", 1, 1'000'000).value_or(1);
-    policy.description = reader.optional_string("description", {.max_length = 2000}).value_or("");
-    const std::string kind = reader.required_string("kind", {.one_of = {"intervals", "relative"}});
-    if (kind == "relative") {
-        policy.kind = MetricPolicy::Kind::kRelative;
-        policy.reference_machine = reader.required_string("reference_machine", {.min_length = 1, .max_length = 500});
-        policy.reference = parse_reference(reader, errors);
-    } else {
-        policy.figures = parse_figures(reader, errors);
+    if (!(measurement.median_s > 0) || !std::isfinite(measurement.median_s))
+        return no_score("the measurement has no positive time");
+    MeasuredOperator measured = measurement;
+    // An interval that does not hold its own median, or reaches 0, says nothing: a rate would be without end.
+    if (!(measured.ci_low_s > 0) || measured.ci_low_s > measured.median_s) measured.ci_low_s = measured.median_s;
+    if (!std::isfinite(measured.ci_high_s) || measured.ci_high_s < measured.median_s)
+        measured.ci_high_s = measured.median_s;
+    switch (policy.kind) {
+    case MetricPolicy::Kind::kIntervals:
+        return intervals_score(policy, measured);
+    case MetricPolicy::Kind::kRelative:
+        return relative_score(policy, measured);
+    case MetricPolicy::Kind::kCombined:
+        return combined_score(policy, measured);
     }
-    reader.finish(UnknownFields::kReject);
-    return value_or_errors(std::move(policy), std::move(errors), "the metric policy");
+    return no_score("the policy is of no known kind");
 }
 
-Json to_json(const MetricPolicy& policy)
+bool can_score(const MetricPolicy& policy, const std::string& operator_id)
 {
-    Json json = {{"id", policy.id}, {"version", policy.version}, {"description", policy.description}};
-    if (policy.kind == MetricPolicy::Kind::kRelative) {
-        json["kind"] = "relative";
-        json["reference_machine"] = policy.reference_machine;
-        json["reference"] = Json::array();
-        for (const MeasuredOperator& figure : policy.reference) {
-            json["reference"].push_back({{"operator", figure.operator_id},
-                                         {"parameters", parameters_json(figure.parameters_key)},
-                                         {"operations", figure.operations},
-                                         {"bytes", figure.bytes},
-                                         {"median_s", figure.median_s}});
-        }
-        return json;
+    switch (policy.kind) {
+    case MetricPolicy::Kind::kIntervals:
+        return true;
+    case MetricPolicy::Kind::kRelative:
+        return std::any_of(policy.reference.begin(), policy.reference.end(),
+                           [&](const MeasuredOperator& figure) { return figure.operator_id == operator_id; });
+    case MetricPolicy::Kind::kCombined:
+        return std::all_of(policy.parts.begin(), policy.parts.end(), [&](const PolicyPart& part) {
+            return part.policy != nullptr && can_score(*part.policy, operator_id);
+        });
     }
-    json["kind"] = "intervals";
-    json["figures"] = Json::array();
-    for (const ScoreFigure& figure : policy.figures) {
-        Json steps = Json::array();
-        for (const ScoreStep& step : figure.steps) {
-            Json item = {{"points", step.points}};
-            if (step.below) item["below"] = *step.below;
-            steps.push_back(std::move(item));
-        }
-        json["figures"].push_back({{"figure", figure.figure}, {"weight", figure.weight}, {"steps", std::move(steps)}});
-    }
-    return json;
+    return false;
 }
 
-std::optional<double> score(const MetricPolicy& policy, const MeasuredOperator& measurement)
+ScoreValue scaled(const ScoreValue& score, double factor)
 {
-    if (policy.kind == MetricPolicy::Kind::kRelative) return relative_score(policy, measurement);
-    double total = 0;
-    for (const ScoreFigure& figure : policy.figures) {
-        total += figure.weight * points_of(figure, figure.figure == "error" ? measurement.error : measurement.median_s);
-    }
-    return total;
+    return {score.value * factor, score.low * factor, score.high * factor};
 }
 
 } // namespace fathom

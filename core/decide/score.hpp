@@ -1,49 +1,27 @@
 #pragma once
 
-#include "core/base/json_reader.hpp"
-#include "core/decide/predict.hpp"
-
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
+#include "core/decide/metric_policy.hpp"
 
 namespace fathom {
 
-/// Maps a figure to points by intervals: the first step whose `below` is greater than the figure.
-struct ScoreStep {
-    std::optional<double> below; ///< empty in the last step: everything else
-    double points{};
+/// Points with their 95 % interval.
+struct ScoreValue {
+    double value{};
+    double low{};
+    double high{};
 };
 
-/// One figure of a policy.
-struct ScoreFigure {
-    std::string figure; ///< "time_s" or "error"
-    double weight{1};
-    std::vector<ScoreStep> steps; ///< ascending `below`, the last one open
-};
+/// The score of one measurement under a policy (M16). Its interval is what the policy makes of the interval of the
+/// median time: of an "intervals" policy the least and the most points that any time within it gets; "relative" falls
+/// with time, so the ends change places; a "combined" one adds its parts' ends, for they hang on the same time.
+/// @param policy  from resolve_policy() when it is "combined".
+/// @error kNotFound  why there is none: no reference for the operator, no work to scale by, no such figure.
+Result<ScoreValue> score(const MetricPolicy& policy, const MeasuredOperator& measurement);
 
-/// How raw figures become a score (M16). Two kinds:
-/// "intervals": Σ weight × points over the figures;
-/// "relative": 1000 × reference time ÷ measured time × accuracy factor, which is 1 within tolerance and
-/// falls to 0 at 1000 × tolerance on a log scale. Reference times are per operator and size; a size that
-/// the reference lacks is scaled from the nearest by the ratio of work.
-struct MetricPolicy {
-    enum class Kind { kIntervals, kRelative };
-    std::string id;
-    std::int64_t version{1};
-    std::string description;
-    Kind kind{Kind::kIntervals};
-    std::vector<ScoreFigure> figures;        ///< kIntervals
-    std::string reference_machine;           ///< kRelative: what it is, for people
-    std::vector<MeasuredOperator> reference; ///< kRelative: operator, size, operations, bytes, median_s
-};
+/// True when the policy has what it needs to score this operator.
+bool can_score(const MetricPolicy& policy, const std::string& operator_id);
 
-/// @error kInvalid  with every field error; weights must be positive, steps ascending.
-Result<MetricPolicy> parse_metric_policy(const Json& json);
-Json to_json(const MetricPolicy& policy);
-
-/// The score of one measurement under a policy; empty when a relative policy has no reference for the operator.
-std::optional<double> score(const MetricPolicy& policy, const MeasuredOperator& measurement);
+/// All of it times a factor, such as trust.
+ScoreValue scaled(const ScoreValue& score, double factor);
 
 } // namespace fathom

@@ -92,7 +92,7 @@ Json score_json(const MeteringService::Scores& scores, const MeasurementRecord& 
 {
     const MetricPolicy& policy = scores.policy;
     const MeasuredOperator& measured = record.measured;
-    const std::optional<double> points = score(policy, measured);
+    const Result<ScoreValue> points = score(policy, measured);
     const auto trust = scores.trust.find(record.unit_type_id);
     const double factor = trust == scores.trust.end() ? 1 : trust->second.factor;
     return {{"center_id", record.center_id},
@@ -118,7 +118,7 @@ Json score_json(const MeteringService::Scores& scores, const MeasurementRecord& 
             {"precision", record.precision},
             {"library", record.library},
             {"trust_factor", factor},
-            {"score", points ? Json(*points * factor) : Json()},
+            {"score", points ? Json(points->value * factor) : Json()},
             {"policy", policy.id + "@" + std::to_string(policy.version)},
             {"probe_run_id", measured.probe_run_id},
             {"measured_at", format_rfc3339(measured.measured_at)}};

@@ -45,8 +45,9 @@ constexpr const char* kSelectMeasurements = R"sql(
 
 PolicyRecord to_policy(const pqxx::row& row)
 {
-    // Written by us after it was checked, so it reads.
-    PolicyRecord record{parse_metric_policy(to_json_value(row["document"])).value(), row["active"].as<bool>(),
+    // Written by us after it was checked, so it reads; perhaps by a release with fewer rules.
+    PolicyRecord record{parse_metric_policy(to_json_value(row["document"]), PolicyRules::kShape).value(),
+                        row["active"].as<bool>(),
                         to_timestamp(row["created_at"]), row["created_by"].as<std::string>()};
     record.policy.version = row["version"].as<std::int64_t>();
     return record;
