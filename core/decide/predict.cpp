@@ -1,14 +1,18 @@
 #include "core/decide/predict.hpp"
 
+#include "core/decide/sample_statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 namespace fathom {
 namespace {
 
-/// How much the interval of a prediction widens for each factor of e between the predicted and the measured
-/// work. An assumption until residuals are learned: libraries change algorithm and cache level with size.
-constexpr double kWideningPerLogWork = 0.10;
+/// As a deviation of log(time) for each factor of e between the predicted and the measured size.
+constexpr double kDeviationPerLogWork = 0.05;
+
+/// Half the width of a 95 % interval, in standard deviations.
+constexpr double kWidthOf95Percent = 1.96;
 
 /// The work by which sizes of one operator are compared: operations, or bytes for operators without any.
 double work_of(double operations, double bytes)
@@ -19,6 +23,19 @@ double work_of(double operations, double bytes)
 double work_of(const MeasuredOperator& measured)
 {
     return work_of(measured.operations, measured.bytes);
+}
+
+double log_intensity_of(double operations, double bytes)
+{
+    return operations > 0 && bytes > 0 ? std::log(operations / bytes) : 0;
+}
+
+/// How unlike two sizes are: in work, and in shape, which shows in operations per byte.
+double distance(const OperatorDemand& demand, const MeasuredOperator& measured)
+{
+    return std::hypot(std::log(work_of(measured) / work_of(demand.operations, demand.bytes)),
+                      log_intensity_of(measured.operations, measured.bytes) -
+                          log_intensity_of(demand.operations, demand.bytes));
 }
 
 /// The measured sizes around a work: the nearest at or below it and the nearest at or above it.
@@ -45,9 +62,9 @@ Neighbours find_neighbours(const OperatorDemand& demand, std::span<const Measure
             found.exact = &candidate;
         const auto closer = [&](const MeasuredOperator* current) {
             if (current == nullptr) return true;
-            const double distance = std::abs(std::log(other / work));
-            const double best = std::abs(std::log(work_of(*current) / work));
-            return distance != best ? distance < best : is_newer(candidate, *current);
+            const double own = distance(demand, candidate);
+            const double best = distance(demand, *current);
+            return own != best ? own < best : is_newer(candidate, *current);
         };
         if (other <= work && closer(found.below)) found.below = &candidate;
         if (other >= work && closer(found.above)) found.above = &candidate;
@@ -55,37 +72,32 @@ Neighbours find_neighbours(const OperatorDemand& demand, std::span<const Measure
     return found;
 }
 
-/// Time of one execution from one measured size, by the ratio of work.
-void scale_from(const MeasuredOperator& measured, double work, OperatorPrediction& prediction)
+/// Time of one execution from one measured size, by the ratio of work. @return its deviation
+double scale_from(const MeasuredOperator& measured, double work, double away, OperatorPrediction& prediction)
 {
-    const double ratio = work / work_of(measured);
-    const double widening = 1 + kWideningPerLogWork * std::abs(std::log(ratio));
     prediction.basis = PredictionBasis::kScaled;
-    prediction.execution_s = measured.median_s * ratio;
-    prediction.low_s = measured.ci_low_s * ratio / widening;
-    prediction.high_s = measured.ci_high_s * ratio * widening;
+    prediction.execution_s = measured.median_s * work / work_of(measured);
     prediction.probe_run_id = measured.probe_run_id;
     prediction.measured_at = measured.measured_at;
+    return std::hypot(deviation_of(measured), deviation_at(away));
 }
 
 /// Time of one execution between two measured sizes: a straight line through log(work), log(time).
-void interpolate(const MeasuredOperator& below, const MeasuredOperator& above, double work,
-                 OperatorPrediction& prediction)
+/// @return its deviation
+double interpolate(const MeasuredOperator& below, const MeasuredOperator& above, const OperatorDemand& demand,
+                   OperatorPrediction& prediction)
 {
+    const double work = work_of(demand.operations, demand.bytes);
     const double from = std::log(work_of(below));
-    const double to = std::log(work_of(above));
-    const double share = (std::log(work) - from) / (to - from);
-    const auto between = [&](double low, double high) {
-        return std::exp((1 - share) * std::log(std::max(low, 1e-12)) + share * std::log(std::max(high, 1e-12)));
-    };
-    const double widening = 1 + kWideningPerLogWork * std::min(std::log(work) - from, to - std::log(work));
+    const double share = (std::log(work) - from) / (std::log(work_of(above)) - from);
     prediction.basis = PredictionBasis::kInterpolated;
-    prediction.execution_s = between(below.median_s, above.median_s);
-    prediction.low_s = between(below.ci_low_s, above.ci_low_s) / widening;
-    prediction.high_s = between(below.ci_high_s, above.ci_high_s) * widening;
+    prediction.execution_s = std::exp((1 - share) * std::log(std::max(below.median_s, 1e-12)) +
+                                      share * std::log(std::max(above.median_s, 1e-12)));
     const MeasuredOperator& nearest = share < 0.5 ? below : above;
     prediction.probe_run_id = nearest.probe_run_id;
     prediction.measured_at = nearest.measured_at;
+    const double measured = std::hypot((1 - share) * deviation_of(below), share * deviation_of(above));
+    return std::hypot(measured, deviation_at(std::min(distance(demand, below), distance(demand, above))));
 }
 
 OperatorPrediction predict_operator(const OperatorDemand& demand, std::span<const MeasuredOperator> measured)
@@ -94,20 +106,22 @@ OperatorPrediction predict_operator(const OperatorDemand& demand, std::span<cons
     prediction.operator_id = demand.operator_id;
     prediction.parameters_key = demand.parameters_key;
     prediction.count = demand.count;
+    prediction.remainder = demand.remainder;
     const double work = work_of(demand.operations, demand.bytes);
     const Neighbours found = find_neighbours(demand, measured);
+    double deviation = 0;
     if (found.exact != nullptr) {
-        scale_from(*found.exact, work_of(*found.exact), prediction);
+        deviation = scale_from(*found.exact, work_of(*found.exact), 0, prediction);
         prediction.basis = PredictionBasis::kMeasured;
     } else if (found.below != nullptr && found.above != nullptr && work_of(*found.below) < work_of(*found.above)) {
-        interpolate(*found.below, *found.above, work, prediction);
+        deviation = interpolate(*found.below, *found.above, demand, prediction);
     } else if (found.below != nullptr || found.above != nullptr) {
-        scale_from(found.below != nullptr ? *found.below : *found.above, work, prediction);
+        const MeasuredOperator& nearest = found.below != nullptr ? *found.below : *found.above;
+        deviation = scale_from(nearest, work, distance(demand, nearest), prediction);
     }
-    const auto executions = static_cast<double>(demand.count);
-    prediction.total_s = executions * prediction.execution_s;
-    prediction.low_s *= executions;
-    prediction.high_s *= executions;
+    prediction.total_s = static_cast<double>(demand.count) * prediction.execution_s;
+    prediction.low_s = prediction.total_s * std::exp(-kWidthOf80Percent * deviation);
+    prediction.high_s = prediction.total_s * std::exp(kWidthOf80Percent * deviation);
     return prediction;
 }
 
@@ -116,10 +130,7 @@ double median_start_up(std::span<const MeasuredOperator> measured)
     std::vector<double> times;
     for (const MeasuredOperator& one : measured)
         times.push_back(one.start_up_s);
-    if (times.empty()) return 0;
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    return *middle;
+    return times.empty() ? 0 : median(std::move(times));
 }
 
 } // namespace
@@ -139,19 +150,33 @@ std::string_view to_string(PredictionBasis basis)
     return "unknown";
 }
 
+double deviation_at(double distance)
+{
+    return kDeviationPerLogWork * std::abs(distance);
+}
+
+double deviation_of(const MeasuredOperator& measured)
+{
+    if (!(measured.ci_low_s > 0) || measured.ci_high_s <= measured.ci_low_s) return 0;
+    return std::log(measured.ci_high_s / measured.ci_low_s) / (2 * kWidthOf95Percent);
+}
+
 RunPrediction predict_run(std::span<const OperatorDemand> demands, std::span<const MeasuredOperator> measured)
 {
     RunPrediction run;
-    run.start_up_s = median_start_up(measured);
-    run.run_s = run.low_s = run.high_s = run.start_up_s;
+    run.start_up_s = run.run_s = median_start_up(measured);
+    double below = 0; // squared distances to the interval's ends
+    double above = 0;
     for (const OperatorDemand& demand : demands) {
         OperatorPrediction prediction = predict_operator(demand, measured);
         if (prediction.basis == PredictionBasis::kUnknown) ++run.unknown_operators;
         run.run_s += prediction.total_s;
-        run.low_s += prediction.low_s;
-        run.high_s += prediction.high_s;
+        below += std::pow(prediction.total_s - prediction.low_s, 2);
+        above += std::pow(prediction.high_s - prediction.total_s, 2);
         run.operators.push_back(std::move(prediction));
     }
+    run.low_s = run.run_s - std::sqrt(below);
+    run.high_s = run.run_s + std::sqrt(above);
     return run;
 }
 

@@ -33,6 +33,8 @@ struct OperatorDemand {
     std::int64_t count{1};
     double operations{};
     double bytes{};
+    double share{0};         ///< of the reference run's time, 0..1; only predict_from_reference reads it
+    std::string remainder{}; ///< as OperatorUse: "memory", "compute", "latency", "io"; empty for what was counted
 };
 
 /// How the time of one operator was obtained.
@@ -44,6 +46,9 @@ enum class PredictionBasis {
 };
 std::string_view to_string(PredictionBasis basis);
 
+/// Half the width of a central 80 % interval of a normal distribution, in standard deviations.
+inline constexpr double kWidthOf80Percent = 1.2815515655446004;
+
 struct OperatorPrediction {
     std::string operator_id;
     std::string parameters_key;
@@ -51,25 +56,38 @@ struct OperatorPrediction {
     PredictionBasis basis{PredictionBasis::kUnknown};
     double execution_s{}; ///< one execution
     double total_s{};     ///< count × execution_s
-    double low_s{};
+    double low_s{};       ///< 80 % interval of total_s
     double high_s{};
+    std::string remainder;    ///< as in the demand
     std::string probe_run_id; ///< the evidence
     std::optional<Timestamp> measured_at;
 };
 
 struct RunPrediction {
     double run_s{}; ///< start_up_s + Σ total_s
-    double low_s{};
+    double low_s{}; ///< 80 % interval of run_s
     double high_s{};
     double start_up_s{};
     std::vector<OperatorPrediction> operators;
     std::int64_t unknown_operators{}; ///< their time is not in run_s
 };
 
+/// How uncertain sizes are that lie a natural logarithm of `distance` away from what was measured, as a standard
+/// deviation of the logarithm of time. An assumption until residuals are learned: libraries change their algorithm,
+/// and data their cache level, with size.
+double deviation_at(double distance);
+
+/// Of the 95 % interval of a measurement's median, as a standard deviation of the logarithm of time.
+double deviation_of(const MeasuredOperator& measured);
+
 /// Predicts how long a job's operators take on one unit (M23, first version): Σ count × time per
 /// execution. A size that was not measured is interpolated between the two nearest measured sizes on a
 /// log-log scale of its work, or scaled from the nearest one; its interval is widened by the distance.
-/// The start-up time is the median of what the probes' processes needed on these units.
+/// Sizes of one shape are compared by their work; where the measured ones differ in operations per byte, as a thin
+/// and a square matrix product of equal work do, those nearest in both count.
+/// The start-up time is the median of what the probes' processes needed on these units. Errors of the operators are
+/// taken as independent: their deviations add in squares. What is never counted, the program's own work between its
+/// operators, is not in the prediction; where a run of the program is known, predict_from_reference has it.
 /// @param measured  of one unit type, in any order.
 RunPrediction predict_run(std::span<const OperatorDemand> demands, std::span<const MeasuredOperator> measured);
 

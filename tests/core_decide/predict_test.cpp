@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace fathom {
 namespace {
 
@@ -22,7 +24,8 @@ MeasuredOperator measured(const std::string& id, const std::string& key, double 
 
 OperatorDemand demand(const std::string& id, const std::string& key, std::int64_t count, double operations)
 {
-    return {id, key, count, operations, operations / 10};
+    return {
+        .operator_id = id, .parameters_key = key, .count = count, .operations = operations, .bytes = operations / 10};
 }
 
 TEST(PredictRun, AddsCountTimesMeasuredTimeAndTheStartUp)
@@ -33,7 +36,11 @@ TEST(PredictRun, AddsCountTimesMeasuredTimeAndTheStartUp)
     const RunPrediction run = predict_run(job, all);
 
     EXPECT_DOUBLE_EQ(run.run_s, 0.25 + 3000 * 0.01 + 20 * 0.004);
-    EXPECT_DOUBLE_EQ(run.low_s, 0.25 + (3000 * 0.01 + 20 * 0.004) * 0.99);
+    // 1 % to both sides at 95 % is 0.0051 as a deviation, and 80 % are 1.28 deviations; the two add in squares.
+    const double deviation = std::log(1.01 / 0.99) / (2 * 1.96);
+    const double narrow = 1 - std::exp(-1.2815515655446004 * deviation);
+    EXPECT_NEAR(run.low_s, run.run_s - narrow * std::hypot(30.0, 0.08), 1e-9);
+    EXPECT_LT(run.high_s, run.run_s + 30.08 * 0.0066);
     EXPECT_EQ(run.unknown_operators, 0);
     EXPECT_EQ(run.operators[0].basis, PredictionBasis::kMeasured);
     EXPECT_EQ(run.operators[0].probe_run_id, "prn_n=512");
@@ -60,6 +67,33 @@ TEST(PredictRun, ScalesFromTheNearestSizeOutsideTheMeasuredRange)
 
     EXPECT_EQ(run.operators[0].basis, PredictionBasis::kScaled);
     EXPECT_DOUBLE_EQ(run.operators[0].execution_s, 0.4);
+}
+
+TEST(PredictRun, PrefersASizeOfTheSameShapeToOneOfTheSameWork)
+{
+    const MeasuredOperator square = measured("dgemm", "k=100,m=100,n=100", 2e6, 1e-4);
+    MeasuredOperator thin = measured("dgemm", "k=4,m=600,n=500", 2.4e6, 4.8e-3);
+    thin.bytes = 2.4e6;
+    OperatorDemand job = demand("dgemm", "k=4,m=1000,n=1000", 1, 8e6);
+    job.bytes = 8e6;
+
+    const RunPrediction run = predict_run(std::vector{job}, std::vector{square, thin});
+
+    EXPECT_EQ(run.operators[0].basis, PredictionBasis::kScaled);
+    EXPECT_DOUBLE_EQ(run.operators[0].execution_s, 4.8e-3 * 8 / 2.4);
+}
+
+TEST(PredictRun, GrowsWithEveryCount)
+{
+    const std::vector all{measured("dgemm", "n=512", 2e8, 0.01)};
+    double last = 0;
+    for (const std::int64_t count : {1, 2, 30, 4000}) {
+        const RunPrediction run = predict_run(std::vector{demand("dgemm", "n=300", count, 5e7)}, all);
+
+        EXPECT_GT(run.run_s, last);
+        EXPECT_GE(run.low_s, 0);
+        last = run.run_s;
+    }
 }
 
 TEST(PredictRun, CountsOperatorsThatWereNeverMeasured)

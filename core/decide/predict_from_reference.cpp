@@ -1,0 +1,238 @@
+#include "core/decide/predict_from_reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace fathom {
+namespace {
+
+/// Runs of one program on one machine differ by some percent, and so do two rounds of probes. An assumption until
+/// residuals are learned.
+constexpr double kRunDeviation = 0.03;
+
+/// Of what no operator stands for, as a standard deviation of a logarithm: it may be anything.
+constexpr double kUnknownDeviation = 0.35;
+
+/// More neighbours would pull the ratio of sizes far away into it.
+constexpr std::size_t kMostNeighbours = 3;
+
+/// A size of an operator that was measured on both unit types.
+struct Ratio {
+    const MeasuredOperator* there;
+    double log_work;
+    double log_intensity;
+    double log_ratio; ///< of the times, there to reference
+    double deviation; ///< of log_ratio
+};
+
+double work_of(double operations, double bytes)
+{
+    return operations > 0 ? operations : std::max(bytes, 1.0);
+}
+
+double log_intensity_of(double operations, double bytes)
+{
+    return operations > 0 && bytes > 0 ? std::log(operations / bytes) : 0;
+}
+
+/// The newest of each size, then of the smaller run id.
+std::map<std::string, const MeasuredOperator*> newest_by_size(std::span<const MeasuredOperator> measured,
+                                                              const std::string& operator_id)
+{
+    std::map<std::string, const MeasuredOperator*> newest;
+    for (const MeasuredOperator& one : measured) {
+        if (one.operator_id != operator_id || !(one.median_s > 0)) continue;
+        const MeasuredOperator*& place = newest[one.parameters_key];
+        if (place == nullptr || one.measured_at > place->measured_at ||
+            (one.measured_at == place->measured_at && one.probe_run_id < place->probe_run_id))
+            place = &one;
+    }
+    return newest;
+}
+
+std::vector<Ratio> ratios_of(const std::string& operator_id, const UnitMeasurements& reference,
+                             const UnitMeasurements& there)
+{
+    const auto before = newest_by_size(reference.operators, operator_id);
+    std::vector<Ratio> ratios;
+    for (const auto& [key, measured] : newest_by_size(there.operators, operator_id)) {
+        const auto same = before.find(key);
+        if (same == before.end()) continue;
+        ratios.push_back({measured, std::log(work_of(measured->operations, measured->bytes)),
+                          log_intensity_of(measured->operations, measured->bytes),
+                          std::log(measured->median_s / same->second->median_s),
+                          std::hypot(deviation_of(*measured), deviation_of(*same->second))});
+    }
+    return ratios;
+}
+
+/// The ratio at a demand's size.
+struct RatioThere {
+    PredictionBasis basis{PredictionBasis::kUnknown};
+    double log_ratio{};
+    double deviation{};
+    const MeasuredOperator* evidence = nullptr;
+};
+
+RatioThere ratio_at(const OperatorDemand& demand, std::vector<Ratio> ratios)
+{
+    if (ratios.empty()) return {};
+    for (const Ratio& ratio : ratios) {
+        if (ratio.there->parameters_key == demand.parameters_key)
+            return {PredictionBasis::kMeasured, ratio.log_ratio, ratio.deviation, ratio.there};
+    }
+    const double log_work = std::log(work_of(demand.operations, demand.bytes));
+    const double log_intensity = log_intensity_of(demand.operations, demand.bytes);
+    const auto distance = [&](const Ratio& ratio) {
+        return std::hypot(ratio.log_work - log_work, ratio.log_intensity - log_intensity);
+    };
+    std::sort(ratios.begin(), ratios.end(), [&](const Ratio& a, const Ratio& b) {
+        const double first = distance(a);
+        const double second = distance(b);
+        return first != second ? first < second : a.there->parameters_key < b.there->parameters_key;
+    });
+    ratios.resize(std::min(ratios.size(), kMostNeighbours));
+    constexpr double kLeastDistance = 1e-6; // another shape of the same work and intensity
+    double weights = 0;
+    RatioThere result;
+    for (const Ratio& ratio : ratios) {
+        const double weight = std::pow(std::max(distance(ratio), kLeastDistance), -2);
+        weights += weight;
+        result.log_ratio += weight * ratio.log_ratio;
+        result.deviation += weight * ratio.deviation;
+    }
+    result.log_ratio /= weights;
+    result.deviation = std::hypot(result.deviation / weights, deviation_at(distance(ratios.front())));
+    const auto [least, most] = std::minmax_element(
+        ratios.begin(), ratios.end(), [](const Ratio& a, const Ratio& b) { return a.log_work < b.log_work; });
+    const bool is_between = least->log_work <= log_work && log_work <= most->log_work;
+    result.basis = is_between ? PredictionBasis::kInterpolated : PredictionBasis::kScaled;
+    result.evidence = ratios.front().there;
+    return result;
+}
+
+/// How much faster the remainder is on `cores` than on one: Amdahl, with the serial fraction that gave the parallelism
+/// seen on `reference_cores`.
+double remainder_speedup(double parallelism, std::int64_t reference_cores, std::int64_t cores)
+{
+    const auto seen_on = static_cast<double>(reference_cores);
+    if (reference_cores <= 1) return 1;
+    const double speedup = std::clamp(parallelism, 1.0, seen_on);
+    const double serial = (1 / speedup - 1 / seen_on) / (1 - 1 / seen_on);
+    return 1 / (serial + (1 - serial) / static_cast<double>(std::max<std::int64_t>(cores, 1)));
+}
+
+/// Probes that stand for the remainder use every core, the program those that it can use. Files are read by one.
+double remainder_log_factor(const OperatorDemand& demand, const ReferenceRun& reference, const UnitMeasurements& there)
+{
+    if (demand.remainder.empty() || demand.remainder == "io") return 0;
+    const double before = static_cast<double>(std::max<std::int64_t>(reference.units.cores, 1)) /
+                          remainder_speedup(reference.parallelism, reference.units.cores, reference.units.cores);
+    const double after = static_cast<double>(std::max<std::int64_t>(there.cores, 1)) /
+                         remainder_speedup(reference.parallelism, reference.units.cores, there.cores);
+    return std::log(after / before);
+}
+
+/// By how much the classes of the remainder differ in their ratios: what it would cost to take one for another.
+double spread_of_remainder(std::span<const OperatorDemand> demands, std::span<const RatioThere> ratios)
+{
+    double least = 0;
+    double most = 0;
+    bool any = false;
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+        if (demands[i].remainder.empty() || ratios[i].basis == PredictionBasis::kUnknown) continue;
+        least = any ? std::min(least, ratios[i].log_ratio) : ratios[i].log_ratio;
+        most = any ? std::max(most, ratios[i].log_ratio) : ratios[i].log_ratio;
+        any = true;
+    }
+    return most - least;
+}
+
+std::vector<RatioThere> find_ratios(std::span<const OperatorDemand> demands, const ReferenceRun& reference,
+                                    const UnitMeasurements& there)
+{
+    std::map<std::string, std::vector<Ratio>> by_operator;
+    std::vector<RatioThere> found;
+    for (const OperatorDemand& demand : demands) {
+        const auto [place, is_new] = by_operator.try_emplace(demand.operator_id);
+        if (is_new) place->second = ratios_of(demand.operator_id, reference.units, there);
+        RatioThere ratio = ratio_at(demand, place->second);
+        if (ratio.basis != PredictionBasis::kUnknown) ratio.log_ratio += remainder_log_factor(demand, reference, there);
+        found.push_back(ratio);
+    }
+    const double half_spread = spread_of_remainder(demands, found) / 2;
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+        if (!demands[i].remainder.empty()) found[i].deviation = std::hypot(found[i].deviation, half_spread);
+    }
+    return found;
+}
+
+/// What operators without a ratio are scaled by: the mean over those that have one, by their shares.
+double mean_ratio(std::span<const OperatorDemand> demands, std::span<const RatioThere> ratios)
+{
+    double shares = 0;
+    double sum = 0;
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+        if (ratios[i].basis == PredictionBasis::kUnknown) continue;
+        shares += demands[i].share;
+        sum += demands[i].share * std::exp(ratios[i].log_ratio);
+    }
+    return shares > 0 ? sum / shares : 1;
+}
+
+OperatorPrediction describe(const OperatorDemand& demand, const RatioThere& ratio, double total_s)
+{
+    OperatorPrediction prediction;
+    prediction.operator_id = demand.operator_id;
+    prediction.parameters_key = demand.parameters_key;
+    prediction.count = demand.count;
+    prediction.basis = ratio.basis;
+    prediction.total_s = total_s;
+    prediction.execution_s = total_s / static_cast<double>(std::max<std::int64_t>(demand.count, 1));
+    prediction.low_s = total_s * std::exp(-kWidthOf80Percent * ratio.deviation);
+    prediction.high_s = total_s * std::exp(kWidthOf80Percent * ratio.deviation);
+    prediction.remainder = demand.remainder;
+    if (ratio.evidence != nullptr) {
+        prediction.probe_run_id = ratio.evidence->probe_run_id;
+        prediction.measured_at = ratio.evidence->measured_at;
+    }
+    return prediction;
+}
+
+} // namespace
+
+CalibratedPrediction predict_from_reference(std::span<const OperatorDemand> demands, const ReferenceRun& reference,
+                                            const UnitMeasurements& there)
+{
+    CalibratedPrediction prediction;
+    std::vector<RatioThere> ratios = find_ratios(demands, reference, there);
+    const double mean = mean_ratio(demands, ratios);
+    double variance = 0; // of the run time, in squared seconds
+    double shares = std::clamp(reference.waiting_share, 0.0, 1.0);
+    prediction.waiting_s = shares * reference.run_s;
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+        const double share = std::clamp(demands[i].share, 0.0, std::max(0.0, 1 - shares));
+        shares += share;
+        if (ratios[i].basis == PredictionBasis::kUnknown) {
+            ratios[i].log_ratio = std::log(mean);
+            ratios[i].deviation = kUnknownDeviation;
+            prediction.unknown_share += share;
+            ++prediction.run.unknown_operators;
+        }
+        const double total_s = share * reference.run_s * std::exp(ratios[i].log_ratio);
+        prediction.run.run_s += total_s;
+        variance += std::pow(total_s * ratios[i].deviation, 2);
+        prediction.run.operators.push_back(describe(demands[i], ratios[i], total_s));
+    }
+    prediction.unmatched_s = (1 - shares) * reference.run_s * mean;
+    variance += std::pow(prediction.unmatched_s * kUnknownDeviation, 2);
+    prediction.run.run_s += prediction.unmatched_s + prediction.waiting_s;
+    if (prediction.run.run_s <= 0) return prediction;
+    const double deviation = std::hypot(std::sqrt(variance) / prediction.run.run_s, kRunDeviation);
+    prediction.run.low_s = prediction.run.run_s * std::exp(-kWidthOf80Percent * deviation);
+    prediction.run.high_s = prediction.run.run_s * std::exp(kWidthOf80Percent * deviation);
+    return prediction;
+}
+
+} // namespace fathom

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/decide/predict.hpp"
+
+namespace fathom {
+
+/// What was measured on units of one type, at the number of cores that one of them has.
+struct UnitMeasurements {
+    std::span<const MeasuredOperator> operators; ///< in any order
+    std::int64_t cores{1};                       ///< threads that the probes used
+};
+
+/// A run of the program on a unit type that was measured: what its profile says.
+struct ReferenceRun {
+    double run_s{};           ///< from start to end
+    double waiting_share{};   ///< of run_s: neither computing nor in I/O; the same everywhere
+    double parallelism{1};    ///< threads that run, on average, while the program computes outside operators
+    UnitMeasurements units{}; ///< where it ran
+};
+
+/// A prediction from a known run, with what it rests on.
+struct CalibratedPrediction {
+    RunPrediction run;      ///< start_up_s is 0: the known run has it
+    double waiting_s{};     ///< part of run_s that no unit makes shorter
+    double unmatched_s{};   ///< part of run_s that no operator stands for
+    double unknown_share{}; ///< of the known run: operators not measured on both types, scaled like the rest
+};
+
+/// Predicts a program's run time on one unit type from a known run on another (M23). The time of each operator in
+/// the known run, share × run_s, is multiplied by the ratio of the probes' times, there to reference, so that what is
+/// wrong alike on both sides (cold caches, call overhead, the likeness of the operator itself) cancels:
+///
+///     T = run_s · (Σ share_i · t_i(there)/t_i(reference) + unmatched · mean ratio + waiting)
+///
+/// The ratio of a size that was not measured on both is interpolated, in its logarithm, between the nearest sizes of
+/// the operator that were, by their distance in work and in operations per byte.
+///
+/// The remainder runs with the threads that the program uses itself: its operators' times are taken per core and
+/// divided by Amdahl's speed-up, whose serial fraction follows from the known run's parallelism. Where that ran on
+/// one core nothing is known of it: it is taken as serial.
+///
+/// The 80 % interval combines, as independent deviations of logarithms weighted by their part of the time: the
+/// measurements' own intervals, the distance of interpolation, for the remainder half the logarithm by which the
+/// ratios of its classes differ (it may be of another class than it seems), and the run-to-run variation of programs.
+/// @param demands  with shares; shares and waiting_share sum to at most 1.
+CalibratedPrediction predict_from_reference(std::span<const OperatorDemand> demands, const ReferenceRun& reference,
+                                            const UnitMeasurements& there);
+
+} // namespace fathom
