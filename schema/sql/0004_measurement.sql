@@ -69,12 +69,14 @@ CREATE TABLE probe_schedule (
     created_by text NOT NULL,
     next_run_at timestamptz,
     last_run_at timestamptz,
-    last_error text NOT NULL DEFAULT ''
+    last_error text NOT NULL DEFAULT '',
+    claimed_until timestamptz
 );
 COMMENT ON TABLE probe_schedule IS 'M21: orders of probe runs that repeat.';
 COMMENT ON COLUMN probe_schedule.cron IS 'Five fields in UTC: minute, hour, day of month, month, day of week; or @every and seconds.';
 COMMENT ON COLUMN probe_schedule.run_order IS 'The body of POST /probe-runs.';
-COMMENT ON COLUMN probe_schedule.next_run_at IS 'Null: it will never run.';
+COMMENT ON COLUMN probe_schedule.next_run_at IS 'Null while it is not enabled.';
+COMMENT ON COLUMN probe_schedule.claimed_until IS 'Until then a replica is queueing its runs; later another one may, because that one is gone.';
 CREATE INDEX probe_schedule_due ON probe_schedule (next_run_at) WHERE enabled; -- the scheduling duty
 
 ALTER TABLE center
@@ -83,3 +85,31 @@ ALTER TABLE center
     ADD COLUMN probe_request_reason text NOT NULL DEFAULT '';
 COMMENT ON COLUMN center.probe_share IS 'Of its unit-seconds of 30 days, what probes may use at most.';
 COMMENT ON COLUMN center.probe_requested_at IS 'The center itself, or a change of what it offers, asks for new measurements; null when that is done.';
+
+-- One place for what probes cost a center: the queue of probes, the list of centers and the metrics read it.
+CREATE VIEW probe_use AS
+    SELECT r.id AS probe_run_id, r.center_id, r.ended_at AS run_ended_at, a.ended_at,
+           a.unit_count * greatest(coalesce(a.run_s, least(extract(epoch FROM a.ended_at - a.started_at)::float8,
+                                                           (j.spec ->> 'wall_limit_s')::float8), 0), 0) AS unit_s
+    FROM probe_run r JOIN job j ON j.id = r.job_id JOIN attempt a ON a.job_id = r.job_id AND a.state = 'ended';
+COMMENT ON VIEW probe_use IS 'Unit-seconds of each ended attempt of a probe. Where nobody reported the run time, the time until the attempt was given up.';
+CREATE INDEX probe_run_of_center ON probe_run (center_id, ended_at); -- the budget: probes of the last 30 days
+CREATE INDEX probe_run_open ON probe_run (center_id) WHERE state IN ('queued', 'lost'); -- the budget: what is reserved
+
+CREATE VIEW probe_budget AS
+    SELECT c.id AS center_id, c.probe_share AS share,
+           (SELECT coalesce(sum(u.unit_count), 0)::bigint FROM unit_type u
+            WHERE u.center_id = c.id AND u.active) AS unit_count,
+           (SELECT coalesce(max(u.unit_count), 1) FROM unit_type u
+            WHERE u.center_id = c.id AND u.active) AS largest_unit_count,
+           (SELECT coalesce(sum(x.unit_s), 0) FROM probe_use x
+            WHERE x.center_id = c.id AND x.ended_at > now() - interval '30 days'
+              AND (x.run_ended_at IS NULL OR x.run_ended_at > now() - interval '31 days')) AS used_s,
+           (SELECT coalesce(sum((j.spec ->> 'wall_limit_s')::float8 * coalesce(a.unit_count, nullif(r.unit_count, 0),
+                (SELECT max(u.unit_count) FROM unit_type u WHERE u.center_id = c.id AND u.active), 1)), 0)
+            FROM probe_run r JOIN job j ON j.id = r.job_id
+            LEFT JOIN attempt a ON a.job_id = r.job_id AND a.state <> 'ended'
+            WHERE r.center_id = c.id AND r.state IN ('queued', 'lost')
+              AND j.state NOT IN ('succeeded', 'failed', 'cancelled')) AS reserved_s
+    FROM center c;
+COMMENT ON VIEW probe_budget IS 'What probes may use of a center, in unit-seconds: share x unit_count x 30 days. reserved_s: the wall limits of what is queued or runs; a run that chooses its own count is taken for all units of the largest type.';

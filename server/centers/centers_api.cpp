@@ -34,25 +34,27 @@ Answer get_center(CentersService* service, Call call)
     co_return center_response(200, *center);
 }
 
-Result<bool> parse_drained(const Call& call)
+Result<CenterChange> parse_change(const Call& call)
 {
     const Result<Json> json = call.json();
     if (!json) return json.error();
     std::vector<FieldError> errors;
     ObjectReader reader(*json, "", errors);
-    const std::optional<bool> drained = reader.optional_boolean("drained");
-    if (!drained && errors.empty()) reader.fail("drained", "is required");
+    CenterChange change{.drained = reader.optional_boolean("drained"),
+                        .probe_share = reader.optional_number("probe_share", 0, 1)};
+    if (!change.drained && !change.probe_share && errors.empty())
+        reader.fail("", "must hold \"drained\" or \"probe_share\"");
     reader.finish(UnknownFields::kReject);
-    return value_or_errors(drained.value_or(false), std::move(errors), "the change of a center");
+    return value_or_errors(change, std::move(errors), "the change of a center");
 }
 
 Answer patch_center(CentersService* service, Call call)
 {
-    const Result<bool> drained = parse_drained(call);
-    if (!drained) co_return net::problem(drained.error(), call.request.request_id);
+    const Result<CenterChange> change = parse_change(call);
+    if (!change) co_return net::problem(change.error(), call.request.request_id);
     VersionRule rule = [request = &call.request](std::int64_t version) { return if_match_allows(*request, version); };
     const Result<std::optional<CenterRecord>> center =
-        co_await service->set_drained(caller_of(call), call.request.path_params["id"], *drained, std::move(rule));
+        co_await service->change(caller_of(call), call.request.path_params["id"], *change, std::move(rule));
     if (!center) co_return net::problem(center.error(), call.request.request_id);
     if (!*center) co_return precondition_failed(call.request);
     co_return center_response(200, **center);

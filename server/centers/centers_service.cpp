@@ -41,17 +41,23 @@ asio::awaitable<Result<CenterRecord>> CentersService::get(std::string key)
     co_return co_await database_->run(std::move(work));
 }
 
-asio::awaitable<Result<std::optional<CenterRecord>>> CentersService::set_drained(Caller caller, std::string key,
-                                                                                 bool drained, VersionRule rule)
+asio::awaitable<Result<std::optional<CenterRecord>>> CentersService::change(Caller caller, std::string key,
+                                                                            CenterChange change, VersionRule rule)
 {
     auto work = [&](pqxx::work& transaction) -> Result<std::optional<CenterRecord>> {
         const std::optional<CenterRecord> center = lock_center(transaction, key);
         if (!center) return no_such_center();
         if (!rule(center->version)) return std::optional<CenterRecord>();
-        if (center->drained == drained) return center;
-        update_drained(transaction, center->id, drained);
-        audit(transaction, caller.actor, drained ? "center.drain" : "center.undrain", center->id.value,
-              caller.request_id, {{"center_name", center->name}});
+        const bool is_drain = change.drained && *change.drained != center->drained;
+        const bool is_share = change.probe_share && *change.probe_share != center->probe_budget.share;
+        if (!is_drain && !is_share) return center;
+        update_center(transaction, center->id, change);
+        if (is_drain)
+            audit(transaction, caller.actor, *change.drained ? "center.drain" : "center.undrain", center->id.value,
+                  caller.request_id, {{"center_name", center->name}});
+        if (is_share)
+            audit(transaction, caller.actor, "center.probe_share", center->id.value, caller.request_id,
+                  {{"center_name", center->name}, {"from", center->probe_budget.share}, {"to", *change.probe_share}});
         announce(transaction, center->id);
         return select_center(transaction, center->id.value);
     };

@@ -20,10 +20,11 @@ class CentersService {
     /// `key` is an id or a name. @error kNotFound
     asio::awaitable<Result<CenterRecord>> get(std::string key);
 
-    /// A drained center gets no new work; what runs there goes on. Empty when `rule` does not allow it.
+    /// A drained center gets no new work; what runs there goes on. A lower probe share stops no probe that is queued.
+    /// Empty when `rule` does not allow it.
     /// @error kNotFound
-    asio::awaitable<Result<std::optional<CenterRecord>>> set_drained(Caller caller, std::string key, bool drained,
-                                                                     VersionRule rule);
+    asio::awaitable<Result<std::optional<CenterRecord>>> change(Caller caller, std::string key, CenterChange change,
+                                                                VersionRule rule);
     /// The center's certificate is worth nothing from now on; its session ends. Idempotent. @error kNotFound
     asio::awaitable<Result<CenterRecord>> revoke(Caller caller, std::string key);
 

@@ -1,6 +1,7 @@
 #include "server/centers/centers_store.hpp"
 
 #include "server/store/column.hpp"
+#include "server/store/probe_budget_row.hpp"
 
 #include <pqxx/pqxx>
 
@@ -8,16 +9,20 @@ namespace fathom::server {
 namespace {
 
 constexpr const char* kSelectCenters = R"sql(
-    SELECT c.*, (SELECT count(*) FROM unit_type u WHERE u.center_id = c.id AND u.active) AS unit_type_count
-    FROM center c WHERE c.name > $1 ORDER BY c.name LIMIT $2)sql";
+    SELECT c.*, (SELECT count(*) FROM unit_type u WHERE u.center_id = c.id AND u.active) AS unit_type_count,
+           b.share, b.unit_count, b.used_s, b.reserved_s
+    FROM center c JOIN probe_budget b ON b.center_id = c.id WHERE c.name > $1 ORDER BY c.name LIMIT $2)sql";
 
 constexpr const char* kSelectCenter = R"sql(
-    SELECT c.*, (SELECT count(*) FROM unit_type u WHERE u.center_id = c.id AND u.active) AS unit_type_count
-    FROM center c WHERE c.id = $1 OR c.name = $1)sql";
+    SELECT c.*, (SELECT count(*) FROM unit_type u WHERE u.center_id = c.id AND u.active) AS unit_type_count,
+           b.share, b.unit_count, b.used_s, b.reserved_s
+    FROM center c JOIN probe_budget b ON b.center_id = c.id WHERE c.id = $1 OR c.name = $1)sql";
 
 constexpr const char* kLockCenter = "SELECT id FROM center WHERE id = $1 OR name = $1 FOR UPDATE";
 
-constexpr const char* kUpdateDrained = "UPDATE center SET drained = $2, version = version + 1 WHERE id = $1";
+constexpr const char* kUpdateCenter = R"sql(
+    UPDATE center SET drained = coalesce($2, drained), probe_share = coalesce($3, probe_share), version = version + 1
+    WHERE id = $1)sql";
 
 // The epoch moves on, so that a session that missed the wake-up fails its next check.
 constexpr const char* kUpdateRevoked = R"sql(
@@ -56,7 +61,10 @@ CenterRecord to_center(const pqxx::row& row)
             .last_seen_at = to_optional_timestamp(row["last_seen_at"]),
             .agent_version = row["agent_version"].as<std::string>(""),
             .facts = to_json_value(row["facts"]),
-            .unit_type_count = row["unit_type_count"].as<std::int64_t>()};
+            .unit_type_count = row["unit_type_count"].as<std::int64_t>(),
+            .probe_budget = to_probe_budget(row),
+            .probe_requested_at = to_optional_timestamp(row["probe_requested_at"]),
+            .probe_request_reason = row["probe_request_reason"].as<std::string>()};
 }
 
 UnitTypeRecord to_unit_type(const pqxx::row& row)
@@ -102,9 +110,9 @@ std::optional<CenterRecord> lock_center(pqxx::transaction_base& transaction, con
     return select_center(transaction, key);
 }
 
-void update_drained(pqxx::transaction_base& transaction, const CenterId& id, bool drained)
+void update_center(pqxx::transaction_base& transaction, const CenterId& id, const CenterChange& change)
 {
-    transaction.exec_params(kUpdateDrained, id.value, drained);
+    transaction.exec_params(kUpdateCenter, id.value, change.drained, change.probe_share);
 }
 
 void update_revoked(pqxx::transaction_base& transaction, const CenterId& id)
@@ -147,7 +155,14 @@ Json to_json(const CenterRecord& center)
             {"last_seen_at", time_json(center.last_seen_at)},
             {"agent_version", text_or_null(center.agent_version)},
             {"facts", center.facts},
-            {"unit_type_count", center.unit_type_count}};
+            {"unit_type_count", center.unit_type_count},
+            {"probe_budget",
+             {{"share", center.probe_budget.share},
+              {"limit_s", limit_s(center.probe_budget)},
+              {"used_s", center.probe_budget.used_s},
+              {"reserved_s", center.probe_budget.reserved_s}}},
+            {"probe_requested_at", time_json(center.probe_requested_at)},
+            {"probe_request_reason", center.probe_requested_at ? text_or_null(center.probe_request_reason) : Json()}};
 }
 
 Json to_json(const UnitTypeRecord& unit_type)

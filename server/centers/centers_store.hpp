@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/base/json_reader.hpp"
+#include "core/decide/probe_budget.hpp"
 #include "server/store/page.hpp"
 
 #include <optional>
@@ -31,6 +32,9 @@ struct CenterRecord {
     std::string agent_version;
     Json facts;
     std::int64_t unit_type_count{}; ///< active ones
+    ProbeBudget probe_budget{};
+    std::optional<Timestamp> probe_requested_at{}; ///< it waits for new measurements since then
+    std::string probe_request_reason{};
 };
 
 struct UnitTypeRecord {
@@ -56,7 +60,12 @@ std::optional<CenterRecord> select_center(pqxx::transaction_base& transaction, c
 /// The same, and nobody else changes it until the transaction ends.
 std::optional<CenterRecord> lock_center(pqxx::transaction_base& transaction, const std::string& key);
 
-void update_drained(pqxx::transaction_base& transaction, const CenterId& id, bool drained);
+/// What people set of a center; what is empty stays as it is.
+struct CenterChange {
+    std::optional<bool> drained{};       ///< it gets no new work
+    std::optional<double> probe_share{}; ///< of its unit-seconds, what probes may use at most, 0…1
+};
+void update_center(pqxx::transaction_base& transaction, const CenterId& id, const CenterChange& change);
 /// Revokes the certificate, ends the session on whichever replica holds it, and makes unused enrolment
 /// tokens of the same name worthless: else one that was issued before could undo this.
 void update_revoked(pqxx::transaction_base& transaction, const CenterId& id);

@@ -83,13 +83,12 @@ Result<RequestedProbes> ProbePlanning::await_release(pqxx::work& transaction, Pr
         if (const auto stuck = select_run(transaction, task.pretest_run_id))
             std::erase(among, stuck->unit_type_id.value);
     }
-    const UnitTypeOffer* place = among.empty() ? nullptr : choose_test_place(offers, task.document.operators, among);
-    if (place == nullptr) {
-        requested.obstacle = "no unit can take the pre-test of " + named(task) + " now";
+    Result<ProbeRunId> run = begin_test_somewhere(transaction, *writer_, task, offers, std::move(among));
+    if (!run) {
+        if (run.error().code != Errc::kInfeasible) return run.error();
+        requested.obstacle = run.error().detail;
         return requested;
     }
-    Result<ProbeRunId> run = begin_test(transaction, *writer_, task, *place, kActor);
-    if (!run) return run.error();
     requested.runs.push_back(std::move(*run));
     return requested;
 }
@@ -120,9 +119,10 @@ Result<RequestedProbes> ProbePlanning::request_probes(pqxx::work& transaction, c
         update_task_state(transaction, *task);
         [[fallthrough]];
     case ProbeTaskState::kReleased: {
-        Result<std::vector<ProbeRunId>> runs = queue_released(transaction, *writer_, *task, ids, "arrival");
-        if (!runs) return runs.error();
-        requested.runs = std::move(*runs);
+        Result<QueuedProbes> queued = queue_released(transaction, *writer_, *task, ids, "arrival");
+        if (!queued) return queued.error();
+        requested.runs = std::move(queued->runs);
+        if (requested.runs.empty() && !queued->refusals.empty()) requested.obstacle = queued->refusals.front();
         return requested;
     }
     }

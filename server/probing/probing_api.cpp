@@ -118,12 +118,16 @@ Answer create_runs(ProbingService* service, Call call)
     if (!json) co_return net::problem(json.error(), call.request.request_id);
     Result<RunOrder> order = parse_run_order(*json);
     if (!order) co_return net::problem(order.error(), call.request.request_id);
-    const Result<std::vector<ProbeRunRecord>> runs = co_await service->create_runs(caller_of(call), std::move(*order));
-    if (!runs) co_return net::problem(runs.error(), call.request.request_id);
+    const Result<ProbingService::CreatedRuns> created =
+        co_await service->create_runs(caller_of(call), std::move(*order));
+    if (!created) co_return net::problem(created.error(), call.request.request_id);
     Json items = Json::array();
-    for (const ProbeRunRecord& run : *runs)
+    for (const ProbeRunRecord& run : created->runs)
         items.push_back(to_json(run));
-    const Json body{{"items", std::move(items)}};
+    Json left_out = Json::array();
+    for (const FieldError& place : created->left_out)
+        left_out.push_back({{"place", place.field}, {"reason", place.detail}});
+    const Json body{{"items", std::move(items)}, {"left_out", std::move(left_out)}};
     co_return json_response(201, body);
 }
 

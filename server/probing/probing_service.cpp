@@ -300,36 +300,45 @@ Result<std::vector<ProbingService::PlannedRun>> ProbingService::plan_runs(pqxx::
     return runs;
 }
 
-Result<std::vector<ProbeRunRecord>> ProbingService::create_runs_in(pqxx::work& transaction, const Caller& caller,
-                                                                   const RunOrder& order) const
+Result<ProbingService::CreatedRuns> ProbingService::create_runs_in(pqxx::work& transaction, const Caller& caller,
+                                                                   const RunOrder& order,
+                                                                   const std::string& cause) const
 {
     const Result<std::vector<PlannedRun>> planned = plan_runs(transaction, caller, order);
     if (!planned) return planned.error();
-    std::vector<ProbeRunRecord> runs;
+    CreatedRuns created;
     const std::int64_t seed = make_seed();
     for (const PlannedRun& one : *planned) {
         const RunPlace place{.unit_type_id = one.offer.id,
                              .center_id = one.offer.center_id,
                              .unit_count = order.places.unit_count,
                              .selection = std::string(to_string(order.places.selection)),
-                             .cause = "command",
+                             .cause = cause,
                              .created_by = caller.actor,
                              .seed = seed,
-                             .order_id = runs.empty() ? std::string() : runs.front().order_id};
+                             .order_id = created.runs.empty() ? std::string() : created.runs.front().order_id};
         const Result<ProbeRunId> run = queue_run(transaction, *writer_, one.task, place);
-        if (!run) return run.error();
+        if (!run) {
+            const Error error = run.error();
+            if (error.code != Errc::kInfeasible) return error;
+            created.left_out.push_back({one.offer.center + "/" + one.offer.name, error.detail});
+            continue;
+        }
         audit(transaction, caller.actor, "probe_run.create", run->value, caller.request_id,
               {{"probe_task_id", one.task.id.value}, {"unit_type_id", one.offer.id.value}});
-        runs.push_back(select_run(transaction, run->value).value());
-        runs.back().result = Json();
+        created.runs.push_back(select_run(transaction, run->value).value());
+        created.runs.back().result = Json();
     }
+    if (created.runs.empty())
+        return Error{Errc::kInfeasible, "no place takes this probe now", std::move(created.left_out)};
     notify(transaction, "route", "");
-    return runs;
+    return created;
 }
 
-asio::awaitable<Result<std::vector<ProbeRunRecord>>> ProbingService::create_runs(Caller caller, RunOrder order)
+asio::awaitable<Result<ProbingService::CreatedRuns>> ProbingService::create_runs(Caller caller, RunOrder order,
+                                                                                 std::string cause)
 {
-    auto work = [&](pqxx::work& transaction) { return create_runs_in(transaction, caller, order); };
+    auto work = [&](pqxx::work& transaction) { return create_runs_in(transaction, caller, order, cause); };
     co_return co_await database_->run(std::move(work));
 }
 

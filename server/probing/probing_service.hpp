@@ -55,12 +55,20 @@ class ProbingService {
     /// @error kInfeasible  no unit can take the test; errors[] gives the reason for each unit type.
     asio::awaitable<Result<StepAnswer>> move_task(Caller caller, std::string id, TaskStep step, VersionCheck check);
 
-    /// Queues the runs that an order means, all or none (M12, M13, M14); runs that are queued already are joined.
-    /// Operators, and the survey of all, are an expert's direct command: they need no pre-test.
+    /// What came of an order.
+    struct CreatedRuns {
+        std::vector<ProbeRunRecord> runs; ///< at least one
+        /// Where the order wanted to measure and does not: the place, "center/unit_type" or a center, and why.
+        std::vector<FieldError> left_out{};
+    };
+    /// Queues the runs that an order means (M12, M13, M14); runs that are queued already are joined. Places whose
+    /// center has no probe budget left are left out. Operators, and the survey of all, are an expert's direct
+    /// command: they need no pre-test.
+    /// @param cause  "command", or "schedule" when it is repeated
     /// @error kInvalid     unknown task, operators, centers or unit types.
     /// @error kConflict    the task is not released, and the order is not forced.
-    /// @error kInfeasible  nowhere; errors[] gives the reason for each unit type.
-    asio::awaitable<Result<std::vector<ProbeRunRecord>>> create_runs(Caller caller, RunOrder order);
+    /// @error kInfeasible  nowhere; errors[] gives the reason for each unit type. Nothing was done.
+    asio::awaitable<Result<CreatedRuns>> create_runs(Caller caller, RunOrder order, std::string cause = "command");
     asio::awaitable<Result<Page<ProbeRunRecord>>> list_runs(RunFilter filter, std::int64_t size, std::string after);
     /// @error kNotFound
     asio::awaitable<Result<ProbeRunRecord>> get_run(std::string id);
@@ -80,8 +88,8 @@ class ProbingService {
     Result<void> test(pqxx::work& transaction, const Caller& caller, ProbeTaskRecord& task) const;
     Result<StepAnswer> move_task_in(pqxx::work& transaction, const Caller& caller, const std::string& id, TaskStep step,
                                     const VersionCheck& check) const;
-    Result<std::vector<ProbeRunRecord>> create_runs_in(pqxx::work& transaction, const Caller& caller,
-                                                       const RunOrder& order) const;
+    Result<CreatedRuns> create_runs_in(pqxx::work& transaction, const Caller& caller, const RunOrder& order,
+                                       const std::string& cause) const;
 
     Database* database_;
     const OperatorsService* operators_;

@@ -2,6 +2,7 @@
 
 #include "core/base/secret.hpp"
 #include "core/decide/draw_size.hpp"
+#include "server/probing/probe_budget_store.hpp"
 
 #include <array>
 #include <bit>
@@ -72,9 +73,13 @@ Result<ProbeRunId> queue_run(pqxx::work& transaction, ProbeJobWriter& writer, co
     if (!attachments) return attachments.error();
     const std::int64_t seed = place.seed != 0 ? place.seed : make_seed();
     const ProbeTask drawn = draw_task(task.document, attachments->of_uses, seed);
+    const JobSpec spec = make_probe_job(drawn, place, *attachments);
+    // Every cause counts: a center has agreed to so much probing, not to so many kinds of it.
+    const Result<void> has_room =
+        check_probe_budget(transaction, place.center_id, static_cast<double>(spec.wall_limit_s), place.unit_count);
+    if (!has_room) return has_room.error();
     const JobId job = JobId::make();
-    const Result<void> inserted =
-        writer.insert_probe_job(transaction, job, make_probe_job(drawn, place, *attachments), place.created_by);
+    const Result<void> inserted = writer.insert_probe_job(transaction, job, spec, place.created_by);
     if (!inserted) return inserted.error();
     const ProbeRunId id = ProbeRunId::make();
     const NewProbeRun run{.id = id,

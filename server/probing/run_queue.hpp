@@ -39,7 +39,8 @@ JobSpec make_probe_job(ProbeTask task, const RunPlace& place, const OperatorAtta
 
 /// Queues a run and its job; a run that is queued there already is joined. `task` must be locked by the
 /// transaction (find_or_insert_task, lock_task), so that two callers do not queue the same.
-/// @error kInfeasible, kTooLarge  as operator_attachments().
+/// @error kInfeasible, kTooLarge  as operator_attachments(); kInfeasible also as check_probe_budget(). Nothing was
+///        written then.
 Result<ProbeRunId> queue_run(pqxx::work& transaction, ProbeJobWriter& writer, const ProbeTaskRecord& task,
                              const RunPlace& place);
 

@@ -49,9 +49,11 @@ std::vector<std::string> others_awaited(const ProbeTaskRecord& task, const UnitT
 Result<void> release(pqxx::work& transaction, ProbeJobWriter& writer, ProbeTaskRecord& task, const UnitTypeId& measured)
 {
     // The pre-test was a measurement like any other: its own unit type has it already.
-    const Result<std::vector<ProbeRunId>> runs =
+    const Result<QueuedProbes> queued =
         queue_released(transaction, writer, task, others_awaited(task, measured), task.awaited_cause);
-    if (!runs) return runs.error();
+    if (!queued) return queued.error();
+    if (!queued->refusals.empty())
+        log_info("probes_refused", {{"probe_task_id", task.id.value}, {"reason", queued->refusals.front()}});
     task.state = ProbeTaskState::kReleased;
     task.awaited_unit_types.clear();
     return {};
@@ -65,10 +67,10 @@ Result<void> try_elsewhere(pqxx::work& transaction, ProbeJobWriter& writer, Prob
     task.awaited_unit_types = others_awaited(task, tried);
     if (task.awaited_unit_types.empty()) return {};
     const std::vector<UnitTypeOffer> offers = unit_type_offers(transaction);
-    const UnitTypeOffer* next = choose_test_place(offers, task.document.operators, task.awaited_unit_types);
-    if (next == nullptr) return {};
-    const Result<ProbeRunId> run = begin_test(transaction, writer, task, *next, kActor);
-    if (!run) return run.error();
+    const Result<ProbeRunId> run = begin_test_somewhere(transaction, writer, task, offers, task.awaited_unit_types);
+    if (run) return {};
+    if (run.error().code != Errc::kInfeasible) return run.error();
+    task.state_reason += "; " + run.error().detail;
     return {};
 }
 
@@ -104,21 +106,40 @@ Result<ProbeRunId> begin_test(pqxx::work& transaction, ProbeJobWriter& writer, P
     return run;
 }
 
-Result<std::vector<ProbeRunId>> queue_released(pqxx::work& transaction, ProbeJobWriter& writer,
-                                               const ProbeTaskRecord& task, const std::vector<std::string>& unit_types,
-                                               const std::string& cause)
+Result<ProbeRunId> begin_test_somewhere(pqxx::work& transaction, ProbeJobWriter& writer, ProbeTaskRecord& task,
+                                        const std::vector<UnitTypeOffer>& offers, std::vector<std::string> among)
 {
-    std::vector<ProbeRunId> runs;
-    if (unit_types.empty()) return runs;
+    Error refusal{Errc::kInfeasible, "no unit can take the pre-test of probe task " + task.id.value + " now"};
+    while (!among.empty()) {
+        const UnitTypeOffer* place = choose_test_place(offers, task.document.operators, among);
+        if (place == nullptr) break;
+        Result<ProbeRunId> run = begin_test(transaction, writer, task, *place, kActor);
+        if (run || run.error().code != Errc::kInfeasible) return run;
+        refusal = run.error();
+        std::erase(among, place->id.value);
+    }
+    return refusal;
+}
+
+Result<QueuedProbes> queue_released(pqxx::work& transaction, ProbeJobWriter& writer, const ProbeTaskRecord& task,
+                                    const std::vector<std::string>& unit_types, const std::string& cause)
+{
+    QueuedProbes queued;
+    if (unit_types.empty()) return queued;
     const std::vector<UnitTypeOffer> offers = unit_type_offers(transaction);
     for (const std::string& unit_type : unit_types) {
         const UnitTypeOffer* offer = find_offer(offers, unit_type);
         if (offer == nullptr) continue; // gone since somebody looked
         Result<ProbeRunId> run = queue_run(transaction, writer, task, place_at(*offer, cause, kActor));
-        if (!run) return run.error();
-        runs.push_back(std::move(*run));
+        if (run) {
+            queued.runs.push_back(std::move(*run));
+        } else if (run.error().code == Errc::kInfeasible) {
+            queued.refusals.push_back(run.error().detail); // the others need not do without
+        } else {
+            return run.error();
+        }
     }
-    return runs;
+    return queued;
 }
 
 Result<void> conclude_test(pqxx::work& transaction, ProbeJobWriter& writer, const EndingRun& run,

@@ -24,10 +24,19 @@ const UnitTypeOffer* choose_test_place(const std::vector<UnitTypeOffer>& offers,
 Result<ProbeRunId> begin_test(pqxx::work& transaction, ProbeJobWriter& writer, ProbeTaskRecord& task,
                               const UnitTypeOffer& place, const std::string& created_by);
 
-/// Queues a released task on one unit of each of the unit types that are still offered. `task` must be locked.
-Result<std::vector<ProbeRunId>> queue_released(pqxx::work& transaction, ProbeJobWriter& writer,
-                                               const ProbeTaskRecord& task, const std::vector<std::string>& unit_types,
-                                               const std::string& cause);
+/// The same at the first place of `among`, in the order of choose_test_place(), where it may be.
+/// @error kInfeasible  nowhere; with what the last place said.
+Result<ProbeRunId> begin_test_somewhere(pqxx::work& transaction, ProbeJobWriter& writer, ProbeTaskRecord& task,
+                                        const std::vector<UnitTypeOffer>& offers, std::vector<std::string> among);
+
+struct QueuedProbes {
+    std::vector<ProbeRunId> runs;      ///< queued now, or joined
+    std::vector<std::string> refusals; ///< why a place takes none, for people
+};
+/// Queues a released task on one unit of each of the unit types that are still offered and have room in their center's
+/// probe budget. `task` must be locked.
+Result<QueuedProbes> queue_released(pqxx::work& transaction, ProbeJobWriter& writer, const ProbeTaskRecord& task,
+                                    const std::vector<std::string>& unit_types, const std::string& cause);
 
 /// What a pre-test showed.
 struct TestVerdict {

@@ -126,8 +126,8 @@ TEST(Centers, DrainingKeepsToTheVersion)
     const auto is = [](std::int64_t wanted) { return [wanted](std::int64_t version) { return version == wanted; }; };
     const std::int64_t version = server.io.run(centers.get("alpha")).value().version;
 
-    const auto stale = server.io.run(centers.set_drained(kAdmin, "alpha", true, is(version + 1))).value();
-    const auto drained = server.io.run(centers.set_drained(kAdmin, "alpha", true, is(version))).value();
+    const auto stale = server.io.run(centers.change(kAdmin, "alpha", {.drained = true}, is(version + 1))).value();
+    const auto drained = server.io.run(centers.change(kAdmin, "alpha", {.drained = true}, is(version))).value();
 
     EXPECT_FALSE(stale);
     ASSERT_TRUE(drained);

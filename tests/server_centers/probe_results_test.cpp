@@ -28,7 +28,7 @@ class ProbeResultsTest : public testing::Test {
         }
         order.places.selection = RunSelection::kUser;
         order.places.unit_types = {"alpha/u1"};
-        run_ = io_.run(service_.create_runs({"tok_expert", "req"}, order)).value().front();
+        run_ = io_.run(service_.create_runs({"tok_expert", "req"}, order)).value().runs.front();
         task_ = io_.run(service_.get_task(run_.probe_task_id.value)).value().document;
     }
     ~ProbeResultsTest() override { store_.database().stop(); }

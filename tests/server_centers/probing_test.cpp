@@ -36,7 +36,9 @@ class Probing : public testing::Test {
 
     Result<std::vector<ProbeRunRecord>> create(RunOrder order)
     {
-        return io_.run(service_.create_runs(kExpert, std::move(order)));
+        Result<ProbingService::CreatedRuns> created = io_.run(service_.create_runs(kExpert, std::move(order)));
+        if (!created) return created.error();
+        return std::move(created->runs);
     }
     static RunOrder order_of(std::initializer_list<const char*> ids)
     {

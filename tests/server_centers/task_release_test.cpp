@@ -286,7 +286,7 @@ TEST_F(TaskRelease, AStoredTaskRunsByItsJobType)
     order.job_type = "solver";
     EXPECT_EQ(io_.run(service_.create_runs(kExpert, order)).error().fields.at(0).field, "job_type");
     pass(request({"u1"}).runs[0]);
-    EXPECT_EQ(io_.run(service_.create_runs(kExpert, order)).value().size(), 2U);
+    EXPECT_EQ(io_.run(service_.create_runs(kExpert, order)).value().runs.size(), 2U);
 }
 
 TEST_F(TaskRelease, WhatAJobTaughtIsTriedAndMeasuredEverywhere)
