@@ -53,11 +53,30 @@ SampleStatistics summarize(std::span<const double> samples)
     statistics.ci_low = sorted[trimmed];
     statistics.ci_high = sorted[sorted.size() - 1 - trimmed];
     statistics.spread = statistics.median != 0 ? (upper - lower) / std::abs(statistics.median) : 0;
+    statistics.counted = samples.size();
     const double margin = 3 * (upper - lower);
     for (std::size_t i = 0; i < samples.size(); ++i) {
         if (samples[i] < lower - margin || samples[i] > upper + margin)
             statistics.outliers.push_back(static_cast<std::int64_t>(i));
     }
+    return statistics;
+}
+
+SampleStatistics summarize(std::span<const double> samples, std::span<const DisturbedSample> disturbed)
+{
+    std::vector<bool> is_disturbed(samples.size());
+    for (const DisturbedSample& one : disturbed) {
+        if (one.sample >= 0 && static_cast<std::size_t>(one.sample) < samples.size())
+            is_disturbed[static_cast<std::size_t>(one.sample)] = true;
+    }
+    std::vector<double> undisturbed;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        if (!is_disturbed[i]) undisturbed.push_back(samples[i]);
+    }
+    SampleStatistics all = summarize(samples);
+    if (undisturbed.size() < kFewestForInterval || 2 * undisturbed.size() < samples.size()) return all;
+    SampleStatistics statistics = summarize(undisturbed);
+    statistics.outliers = std::move(all.outliers); // indices into all samples
     return statistics;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/model/probe_result.hpp"
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,7 +13,8 @@ struct SampleStatistics {
     double median{};
     double ci_low{}; ///< 95 % confidence interval of the median, from order statistics
     double ci_high{};
-    double spread{}; ///< interquartile range / median; 0 when the median is 0
+    double spread{};       ///< interquartile range / median; 0 when the median is 0
+    std::size_t counted{}; ///< samples that these figures are of
     std::vector<std::int64_t>
         outliers; ///< indices of samples outside the quartiles by more than 3 interquartile ranges
 };
@@ -22,6 +25,15 @@ struct SampleStatistics {
 /// Source: M17; Hahn and Meeker, Statistical Intervals, section 5.2.
 /// @param samples  at least one, finite.
 SampleStatistics summarize(std::span<const double> samples);
+
+/// With fewer samples the whole range does not cover the median with 95 %.
+inline constexpr std::size_t kFewestForInterval = 6;
+
+/// The same of a probe's samples: median, interval and spread are those of the undisturbed samples if these are at
+/// least six and at least half of all, else of all. Outliers are looked for among all.
+/// Why so: tests/bench/repeatability; why at least half: else a center could pick its best samples.
+/// @param disturbed  may name samples twice, or samples that are not there
+SampleStatistics summarize(std::span<const double> samples, std::span<const DisturbedSample> disturbed);
 
 /// The value below which `fraction` (0..1) of the values lie, by linear interpolation between order statistics.
 /// @param sorted  ascending, not empty.

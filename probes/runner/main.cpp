@@ -185,7 +185,7 @@ int run(const Arguments& arguments, SteadyTime start)
     here->progress = [&](const std::string& what) { watchdog.set_progress(what); };
     Result<ProbeResult> result = run_task(*task, *here);
     if (!result) return fail(result.error());
-    result->host = facts.finish();
+    result->host.update(facts.finish());
     result->wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     warn(*result);
     return print_line(to_json(*result).dump(-1, ' ', false, Json::error_handler_t::replace));

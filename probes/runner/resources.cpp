@@ -33,17 +33,6 @@ Result<std::int64_t> environment_number(const char* variable, std::int64_t other
     return value;
 }
 
-int allowed_cores()
-{
-    // A mask for more processors than glibc's fixed set has: grow until the kernel is content.
-    for (std::size_t processors = 1024; processors <= 1U << 20U; processors *= 2) {
-        std::vector<cpu_set_t> set(processors / 8 / sizeof(cpu_set_t));
-        const std::size_t bytes = set.size() * sizeof(cpu_set_t);
-        if (sched_getaffinity(0, bytes, set.data()) == 0) return std::max(1, CPU_COUNT_S(bytes, set.data()));
-    }
-    return 1;
-}
-
 struct CgroupFiles {
     const char* limit;
     const char* usage;
@@ -110,9 +99,25 @@ double left_by_limit(decltype(RLIMIT_AS) resource, double used_bytes)
 
 } // namespace
 
+std::vector<int> allowed_cpus()
+{
+    // A mask for more processors than glibc's fixed set has: grow until the kernel is content.
+    for (std::size_t processors = 1024; processors <= 1U << 20U; processors *= 2) {
+        std::vector<cpu_set_t> set(processors / 8 / sizeof(cpu_set_t));
+        const std::size_t bytes = set.size() * sizeof(cpu_set_t);
+        if (sched_getaffinity(0, bytes, set.data()) != 0) continue;
+        std::vector<int> cpus;
+        for (std::size_t cpu = 0; cpu < processors; ++cpu) {
+            if (CPU_ISSET_S(cpu, bytes, set.data())) cpus.push_back(static_cast<int>(cpu));
+        }
+        return cpus.empty() ? std::vector{0} : cpus;
+    }
+    return {0};
+}
+
 Result<int> usable_cores()
 {
-    const int allowed = allowed_cores();
+    const int allowed = static_cast<int>(allowed_cpus().size());
     const Result<std::int64_t> asked = environment_number("FATHOM_CORES", allowed);
     if (!asked) return asked.error();
     return static_cast<int>(std::min<std::int64_t>(*asked, allowed));

@@ -3,8 +3,12 @@
 #include "core/base/result.hpp"
 
 #include <chrono>
+#include <vector>
 
 namespace fathom::probes {
+
+/// The processors that the affinity mask allows, ascending; at least one.
+std::vector<int> allowed_cpus();
 
 /// The cores to use: FATHOM_CORES if set, else all that the affinity mask allows; never more than those.
 /// @error kInvalid  FATHOM_CORES is not a whole number of at least 1.

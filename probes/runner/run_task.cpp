@@ -15,6 +15,12 @@ namespace {
 /// The share of the limit that longer samples may use, when a task asks for counts above what
 /// min_sample_s needs.
 constexpr double kCountShare = 0.25;
+/// The share of the limit after which no sample beyond `repeats` is begun: results have to be verified, too, and how
+/// long that takes shows only then.
+constexpr double kExtraShare = 0.6;
+/// Of one operator and of all together. More say nothing new, and every one is kept.
+constexpr std::int64_t kMostSamplesEach = 1000;
+constexpr std::int64_t kMostSamples = 20'000;
 /// A task is given up early only when it is far from its limit; near it, the limit itself decides.
 constexpr double kClearlyOver = 1.25;
 
@@ -94,15 +100,18 @@ SampleRule sample_rule(const ProbeTask& task)
 
 class TaskRun {
   public:
-    TaskRun(const ProbeTask& task, const RunConditions& conditions) : task_(task), conditions_(conditions) {}
+    TaskRun(const ProbeTask& task, const RunConditions& conditions)
+        : task_(task), conditions_(conditions),
+          seed_(task.seed != 0 ? static_cast<std::uint64_t>(task.seed) : kInputSeed), watch_(conditions.cores)
+    {
+    }
 
     Result<void> start_operators()
     {
         for (const OperatorUse& use : task_.operators) {
-            operators_.emplace_back(*operator_for(task_, use, conditions_.uploads), use, conditions_.cores);
+            operators_.emplace_back(*operator_for(task_, use, conditions_.uploads), use, conditions_.cores, &watch_);
             tell("preparing " + operators_.back().name());
-            if (Result<void> started = operators_.back().start(kInputSeed, sample_rule(task_)); !started)
-                return started;
+            if (Result<void> started = operators_.back().start(seed_, sample_rule(task_)); !started) return started;
         }
         return {};
     }
@@ -118,7 +127,7 @@ class TaskRun {
                 if (Result<void> fed = operators_[i].feed(input, values); !fed) return fed;
             }
             if (!feeds_others(use)) continue;
-            Result<std::vector<double>> mean = operators_[i].mean_values(kInputSeed);
+            Result<std::vector<double>> mean = operators_[i].mean_values(seed_);
             if (!mean) return mean.error();
             means[use.label] = std::move(*mean);
         }
@@ -144,6 +153,8 @@ class TaskRun {
                 if (Result<double> sampled = item.sample(); !sampled) return sampled.error();
             }
         }
+        if (Result<void> sharpened = sharpen_medians(); !sharpened) return sharpened;
+        watch_.finish();
         return {};
     }
 
@@ -153,13 +164,50 @@ class TaskRun {
             tell("verifying " + item.name());
             Result<OperatorResult> one = item.result();
             if (!one) return one.error();
+            one->is_target_reached = task_.target_interval <= 0 || item.is_within(task_.target_interval);
             result.task_s += static_cast<double>(one->count) * one->median_s;
             result.operators.push_back(std::move(*one));
         }
+        result.host = {{"disturbance", watch_.totals()}};
+        result.clock_step_s = watch_.clock_step_s();
         return {};
     }
 
   private:
+    /// Goes on in rounds over the operators whose median is not known well enough, until all are or the budget is
+    /// spent.
+    Result<void> sharpen_medians()
+    {
+        if (task_.target_interval <= 0) return {};
+        const auto begin = std::chrono::steady_clock::now();
+        const double budget_s = task_.sample_budget_s > 0 ? task_.sample_budget_s : task_.limit_s / 3;
+        const double end_s = std::min(seconds_since(conditions_.process_start) + budget_s, kExtraShare * task_.limit_s);
+        auto total = task_.repeats * static_cast<std::int64_t>(operators_.size());
+        while (true) {
+            const std::vector<SampledOperator*> wide = wide_operators();
+            double round_s = 0;
+            for (const SampledOperator* const item : wide)
+                round_s += item->expected_sample_s();
+            total += static_cast<std::int64_t>(wide.size());
+            const bool is_spent = seconds_since(conditions_.process_start) + round_s > end_s || total > kMostSamples;
+            if (wide.empty() || is_spent) return {};
+            for (SampledOperator* const item : wide) {
+                tell(fmt::format("sample {} of {}, {:.1f} s beyond the first {}", item->sample_count() + 1,
+                                 item->name(), seconds_since(begin), task_.repeats));
+                if (Result<double> sampled = item->sample(); !sampled) return sampled.error();
+            }
+        }
+    }
+
+    std::vector<SampledOperator*> wide_operators()
+    {
+        std::vector<SampledOperator*> wide;
+        for (SampledOperator& item : operators_) {
+            if (item.sample_count() < kMostSamplesEach && !item.is_within(task_.target_interval)) wide.push_back(&item);
+        }
+        return wide;
+    }
+
     bool feeds_others(const OperatorUse& use) const
     {
         return std::any_of(task_.operators.begin(), task_.operators.end(), [&](const OperatorUse& other) {
@@ -176,6 +224,8 @@ class TaskRun {
 
     const ProbeTask& task_;
     const RunConditions& conditions_;
+    std::uint64_t seed_;
+    DisturbanceWatch watch_;
     std::vector<SampledOperator> operators_;
 };
 
@@ -233,6 +283,7 @@ Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditi
     result.runner_version = FATHOM_VERSION;
     result.cores = conditions.cores;
     result.unit_count = conditions.unit_count;
+    result.seed = task.seed;
     result.start_up_s = seconds_since(conditions.process_start);
 
     TaskRun run(task, conditions);

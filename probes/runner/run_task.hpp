@@ -8,7 +8,7 @@
 
 namespace fathom::probes {
 
-/// Every run has the same inputs: checksums of different centers can be compared.
+/// Makes the inputs of tasks without a seed: always the same.
 inline constexpr std::uint64_t kInputSeed = 20261120;
 
 /// Operators that came with the task; each id and version once.
@@ -34,8 +34,9 @@ Result<ProbeTask> validate_task(ProbeTask task, const Uploads& uploads = {});
 /// Runs a validated task: every operator is prepared and executed once; operators that compute on others'
 /// results get the means of those (M5); then samples are taken in
 /// turn, one of each operator, `repeats` times round, so that a disturbance of the machine hits all
-/// operators and not one; then results are verified. A wrong result is reported as such, not refused.
-/// Blocks. Fills everything but `host` and `wall_s`.
+/// operators and not one; then further rounds over those whose median is not known within the task's target, until its
+/// sample budget is spent or the limit comes near; then results are verified. A wrong result is reported as such, not
+/// refused. Blocks. Fills everything but `wall_s`; of `host` only "disturbance".
 /// @error kTooLarge     the operators need more memory than is usable, on the host or on the device.
 /// @error kDeadline     after the first executions it is clear that the limit will not be kept.
 /// @error kUnavailable  a library refuses an operator.

@@ -1,6 +1,6 @@
 #include "probes/runner/sampled_operator.hpp"
 
-#include "core/decide/sample_statistics.hpp"
+#include "probes/operators/projection.hpp"
 #include "probes/upload/plausible_rate.hpp"
 
 #include <algorithm>
@@ -14,6 +14,7 @@ constexpr std::int64_t kMostExecutions = 1'000'000'000;
 constexpr std::int64_t kMostFlowRuns = 64;
 constexpr double kLeastSeconds = 1e-9; ///< the clock's step: no sample is shorter
 constexpr double kLargestError = 1e300;
+constexpr std::size_t kMostProjectedBytes = 256UL << 20U; ///< as numbers they take up to four times as much
 
 std::int64_t executions_for(double seconds, double each_s)
 {
@@ -23,8 +24,8 @@ std::int64_t executions_for(double seconds, double each_s)
 
 } // namespace
 
-SampledOperator::SampledOperator(RegisteredOperator registered, OperatorUse use, int threads)
-    : registered_(std::move(registered)), threads_(threads), use_(std::move(use)),
+SampledOperator::SampledOperator(RegisteredOperator registered, OperatorUse use, int threads, DisturbanceWatch* watch)
+    : registered_(std::move(registered)), threads_(threads), use_(std::move(use)), watch_(watch),
       operator_(registered_.make(use_.parameters, threads))
 {
 }
@@ -37,6 +38,7 @@ Error SampledOperator::named(const Error& error) const
 Result<void> SampledOperator::start(std::uint64_t seed, const SampleRule& rule)
 {
     rule_ = rule;
+    seed_ = seed;
     if (Result<void> prepared = operator_->prepare(seed); !prepared) return named(prepared.error());
     return learn_times();
 }
@@ -95,6 +97,7 @@ Result<double> SampledOperator::sample()
     if (rule_.warm_up_each) {
         if (Result<void> warm = operator_->execute_times(1); !warm) return named(warm.error());
     }
+    if (watch_ != nullptr) watch_->begin_sample();
     std::int64_t done = executions_;
     Result<double> elapsed_s = time_executions(done);
     while (elapsed_s && *elapsed_s < rule_.min_sample_s && done < kMostExecutions) { // the estimate was too high
@@ -105,7 +108,9 @@ Result<double> SampledOperator::sample()
         done += more;
     }
     if (!elapsed_s) return elapsed_s.error();
+    if (watch_ != nullptr) evidence_.push_back(watch_->end_sample());
     samples_s_.push_back(std::max(*elapsed_s / static_cast<double>(done), kLeastSeconds));
+    sample_executions_.push_back(done);
     return samples_s_.back();
 }
 
@@ -114,10 +119,36 @@ double SampledOperator::expected_sample_s() const
     return estimate_s_ * static_cast<double>(executions_ + (rule_.warm_up_each ? 1 : 0));
 }
 
+bool SampledOperator::is_within(double target) const
+{
+    const SampleStatistics now = statistics();
+    return now.counted >= kFewestForInterval && (now.ci_high - now.ci_low) / 2 <= target * now.median;
+}
+
+std::vector<DisturbedSample> SampledOperator::disturbed() const
+{
+    std::vector<double> clocks_hz;
+    for (const SampleEvidence& evidence : evidence_)
+        clocks_hz.push_back(evidence.clock_hz);
+    const std::vector<std::size_t> other_clock = samples_at_another_clock(clocks_hz);
+
+    std::vector<DisturbedSample> disturbed;
+    for (std::size_t i = 0; i < evidence_.size(); ++i) {
+        DisturbedSample one{static_cast<std::int64_t>(i), evidence_[i].causes};
+        const std::vector<std::string>& around = watch_->causes_of_stretch(evidence_[i].stretch);
+        one.causes.insert(one.causes.end(), around.begin(), around.end());
+        const bool has_step = std::find(one.causes.begin(), one.causes.end(), "clock") != one.causes.end();
+        if (!has_step && std::binary_search(other_clock.begin(), other_clock.end(), i))
+            one.causes.emplace_back("clock");
+        if (!one.causes.empty()) disturbed.push_back(std::move(one));
+    }
+    return disturbed;
+}
+
 Result<OperatorResult> SampledOperator::result()
 {
     const OperatorManifest& manifest = registered_.manifest;
-    const SampleStatistics statistics = summarize(samples_s_);
+    const SampleStatistics statistics = this->statistics();
     OperatorResult result;
     result.id = use_.id;
     result.version = manifest.version;
@@ -126,6 +157,8 @@ Result<OperatorResult> SampledOperator::result()
     result.label = use_.label;
     result.first_s = first_s_;
     result.samples_s = samples_s_;
+    result.executions = sample_executions_;
+    result.disturbed = disturbed();
     result.outliers = statistics.outliers;
     result.median_s = statistics.median;
     result.ci_low_s = statistics.ci_low;
@@ -142,6 +175,7 @@ Result<OperatorResult> SampledOperator::result()
     result.precision = manifest.precision;
     result.library = operator_->library();
     result.checksum = operator_->checksum();
+    if (operator_->output().size() <= kMostProjectedBytes) result.projection = project(operator_->values(), seed_);
     return result;
 }
 

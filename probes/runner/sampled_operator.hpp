@@ -1,8 +1,10 @@
 #pragma once
 
+#include "core/decide/sample_statistics.hpp"
 #include "core/model/probe_result.hpp"
 #include "probes/operators/data_flow.hpp"
 #include "probes/operators/registry.hpp"
+#include "probes/runner/disturbance_watch.hpp"
 
 #include <memory>
 #include <vector>
@@ -27,7 +29,8 @@ constexpr std::uint64_t flow_seed(std::uint64_t seed, std::int64_t run)
 class SampledOperator {
   public:
     /// `use` must be complete (validate_task).
-    SampledOperator(RegisteredOperator registered, OperatorUse use, int threads);
+    /// @param watch  sees what disturbs the samples; nullptr: nobody looks. Must outlive this.
+    SampledOperator(RegisteredOperator registered, OperatorUse use, int threads, DisturbanceWatch* watch = nullptr);
 
     /// Makes inputs and plans; then the first execution, whose time is kept apart, and a few more to
     /// learn how many a sample needs.
@@ -48,6 +51,12 @@ class SampledOperator {
     /// Seconds that one sample will take, by what was seen so far.
     double expected_sample_s() const;
 
+    std::int64_t sample_count() const { return static_cast<std::int64_t>(samples_s_.size()); }
+
+    /// Whether half the width of the median's 95 % interval is at most `target` of the median; no with fewer samples
+    /// than such an interval needs. After a sample.
+    bool is_within(double target) const;
+
     /// Statistics, error and checksum. At least one sample must have been taken.
     /// @error kForbidden  an uploaded operator misbehaved, or claims what cannot be.
     Result<OperatorResult> result();
@@ -60,6 +69,9 @@ class SampledOperator {
     Result<double> time_executions(std::int64_t executions);
     /// The times of the first executions; how many a sample needs.
     Result<void> learn_times();
+    /// The samples during which something else took the processor or the clock.
+    std::vector<DisturbedSample> disturbed() const;
+    SampleStatistics statistics() const { return summarize(samples_s_, disturbed()); }
     /// Whether a result may be believed: built-in operators are, uploaded ones are put to the test.
     Result<void> check_honesty(const OperatorResult& result);
     /// The error with this operator's name.
@@ -70,12 +82,16 @@ class SampledOperator {
     RegisteredOperator registered_;
     int threads_;
     OperatorUse use_;
+    DisturbanceWatch* watch_;
     std::unique_ptr<ProbeOperator> operator_;
     SampleRule rule_;
+    std::uint64_t seed_{};
     std::int64_t executions_{1}; ///< of one sample
     double estimate_s_{};        ///< of one execution
     double first_s_{};
     std::vector<double> samples_s_;
+    std::vector<std::int64_t> sample_executions_;
+    std::vector<SampleEvidence> evidence_; ///< of each sample; empty when nobody looked
 };
 
 } // namespace fathom::probes

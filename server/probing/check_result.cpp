@@ -18,7 +18,7 @@ bool agrees(double a, double b)
 
 void check_statistics(const OperatorResult& result, const std::string& path, std::vector<FieldError>& errors)
 {
-    const SampleStatistics statistics = summarize(result.samples_s);
+    const SampleStatistics statistics = summarize(result.samples_s, result.disturbed);
     if (!agrees(result.median_s, statistics.median))
         errors.push_back({path + ".median_s", "is not the median of the samples"});
     if (result.ci_low_s > result.median_s || result.ci_high_s < result.median_s)

@@ -96,6 +96,50 @@ TEST(Summarize, MarksOutliersAndKeepsThem)
     EXPECT_DOUBLE_EQ(statistics.ci_high, 11);
 }
 
+std::vector<DisturbedSample> disturbed_at(const std::vector<std::int64_t>& samples)
+{
+    std::vector<DisturbedSample> disturbed;
+    for (const std::int64_t sample : samples)
+        disturbed.push_back({.sample = sample, .causes = {"preempted"}});
+    return disturbed;
+}
+
+TEST(SummarizeDisturbed, LeavesDisturbedSamplesOutOfTheMedian)
+{
+    const std::vector<double> samples{10, 30, 11, 31, 12, 13, 14, 12};
+
+    const SampleStatistics statistics = summarize(samples, disturbed_at({1, 3}));
+
+    EXPECT_DOUBLE_EQ(statistics.median, 12);
+    EXPECT_DOUBLE_EQ(statistics.ci_high, 14);
+    EXPECT_EQ(statistics.counted, 6U);
+}
+
+TEST(SummarizeDisturbed, TakesAllWhenFewerThanHalfOrFewerThanSixAreUndisturbed)
+{
+    const std::vector<double> nine{1, 2, 3, 4, 5, 6, 7, 8, 9};
+    EXPECT_DOUBLE_EQ(summarize(nine, disturbed_at({6, 7, 8})).median, 3.5);
+    EXPECT_DOUBLE_EQ(summarize(nine, disturbed_at({5, 6, 7, 8})).median, 5); // five are left
+    std::vector<double> thirteen = nine;
+    thirteen.insert(thirteen.end(), {10, 11, 12, 13});
+    EXPECT_DOUBLE_EQ(summarize(thirteen, disturbed_at({0, 1, 2, 3, 4, 5})).median, 10); // seven of thirteen are left
+    EXPECT_DOUBLE_EQ(summarize(thirteen, disturbed_at({0, 1, 2, 3, 4, 5, 6})).median, 7);
+}
+
+TEST(SummarizeDisturbed, CountsASampleOnceAndIgnoresSamplesThatAreNotThere)
+{
+    const std::vector<double> samples{10, 30, 11, 12, 12, 13, 14};
+
+    EXPECT_DOUBLE_EQ(summarize(samples, disturbed_at({1, 1, 1, 1, -1, 6, 99})).median, 12);
+}
+
+TEST(SummarizeDisturbed, StillMarksOutliersAmongAllSamples)
+{
+    const std::vector<double> samples{10, 11, 100, 10, 11, 10, 11, 10};
+
+    EXPECT_THAT(summarize(samples, disturbed_at({0, 2})).outliers, ElementsAre(2));
+}
+
 TEST(Summarize, DoesNotDependOnTheOrder)
 {
     std::vector<double> samples = ranks(15);

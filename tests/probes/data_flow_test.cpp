@@ -30,6 +30,7 @@ ProbeTask golden_task()
                                  {.id = "dgemm", .parameters = small_square(), .count = 3, .label = "P1"},
                                  {.id = "dgemm", .parameters = small_square(), .count = 2, .label = "P2"}},
                    .repeats = 2,
+                   .target_interval = 0,
                    .min_sample_s = 0.001};
     return validate_task(std::move(task)).value();
 }
@@ -79,6 +80,7 @@ TEST(DataFlow, AnyMixOfOperatorsCanBeFed)
                        .operators = {{.id = "fft1d", .parameters = {{"n", 1000}}, .label = "source"},
                                      {.id = consumer, .parameters = {}, .inputs = {"source"}}},
                        .repeats = 1,
+                       .target_interval = 0,
                        .min_sample_s = 0};
         task = validate_task(std::move(task)).value();
 
@@ -111,7 +113,8 @@ TEST(DataFlow, AnInputThatDoesNotExistIsRefusedByName)
     ProbeTask task{.name = "t",
                    .operators = {{.id = "fft1d", .parameters = {{"n", 64}}, .label = "a"},
                                  {.id = "fft1d", .parameters = {{"n", 64}}, .inputs = {"a", "a"}}},
-                   .repeats = 1};
+                   .repeats = 1,
+                   .target_interval = 0};
 
     const Result<ProbeResult> result = run(validate_task(std::move(task)).value());
 
@@ -137,6 +140,7 @@ TEST(ValidateTask, TakesTheTasksManifestOfANewerVersion)
     ProbeTask task{.name = "t",
                    .operators = {{.id = "dgemm", .version = 7, .parameters = small_square()}},
                    .repeats = 1,
+                   .target_interval = 0,
                    .manifests = {newer}};
 
     const Result<ProbeTask> validated = validate_task(task);

@@ -20,7 +20,8 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kSmallTask = R"({"name": "small", "repeats": 3, "min_sample_s": 0.002, "operators": [
+constexpr const char* kSmallTask =
+    R"({"name": "small", "repeats": 3, "target_interval": 0, "min_sample_s": 0.002, "operators": [
     {"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count": 2},
     {"id": "fft1d", "parameters": {"n": 1024}}, {"id": "fft3d", "parameters": {"n": 16}},
     {"id": "spmv", "parameters": {"rows": 5000}}, {"id": "stream_triad", "parameters": {"n": 20000}},

@@ -20,6 +20,7 @@ ProbeTask small_task()
             .operators = {{.id = "dgemm", .parameters = {{"m", 32}, {"n", 32}, {"k", 32}}, .count = 3},
                           {.id = "fft1d", .parameters = {{"n", 256}}}},
             .repeats = 3,
+            .target_interval = 0,
             .min_sample_s = 0.001};
 }
 
@@ -94,6 +95,44 @@ TEST(RunTask, TakesSamplesInTurn)
                             "sample 3 of 3 of fft1d", "verifying dgemm", "verifying fft1d"));
 }
 
+/// Which operator was sampled how often.
+std::vector<std::int64_t> sample_counts(const ProbeResult& result)
+{
+    std::vector<std::int64_t> counts;
+    for (const OperatorResult& item : result.operators)
+        counts.push_back(static_cast<std::int64_t>(item.samples_s.size()));
+    return counts;
+}
+
+TEST(RunTask, SaysHowOftenEachSampleExecutedItsOperator)
+{
+    const Result<ProbeResult> result = run_task(validated(small_task()), conditions());
+
+    ASSERT_TRUE(result) << describe(result.error());
+    for (const OperatorResult& item : result->operators) {
+        ASSERT_EQ(item.executions.size(), item.samples_s.size());
+        for (std::size_t i = 0; i < item.executions.size(); ++i)
+            EXPECT_GE(static_cast<double>(item.executions[i]) * item.samples_s[i], 0.001);
+    }
+}
+
+TEST(RunTask, MakesInputsFromTheSeedOfTheTask)
+{
+    ProbeTask task = small_task();
+    task.seed = 4711;
+    const Result<ProbeResult> seeded = run_task(validated(task), conditions());
+    const Result<ProbeResult> again = run_task(validated(task), conditions());
+    const Result<ProbeResult> usual = run_task(validated(small_task()), conditions());
+    ASSERT_TRUE(seeded && again && usual);
+
+    EXPECT_EQ(seeded->seed, 4711);
+    EXPECT_EQ(usual->seed, 0);
+    for (std::size_t i = 0; i < usual->operators.size(); ++i) {
+        EXPECT_EQ(seeded->operators[i].checksum, again->operators[i].checksum);
+        EXPECT_NE(seeded->operators[i].checksum, usual->operators[i].checksum);
+    }
+}
+
 TEST(RunTask, GivesAResultThatCanBeRead)
 {
     const Result<ProbeResult> result = run_task(validated(small_task()), conditions());
@@ -114,8 +153,8 @@ TEST(RunTask, TellsTheMemoryOfADeviceApart)
     RunConditions here = conditions();
     here.uploads = {on_device};
     here.usable_device_memory_bytes = 23e6;
-    const ProbeTask task =
-        validated({.name = "t", .operators = {{.id = "stream_triad", .parameters = {{"n", 1000000}}}}});
+    const ProbeTask task = validated(
+        {.name = "t", .operators = {{.id = "stream_triad", .parameters = {{"n", 1000000}}}}, .target_interval = 0});
 
     const Result<ProbeResult> refused = run_task(task, here);
     here.usable_device_memory_bytes = 24e6;
@@ -176,6 +215,93 @@ RegisteredOperator sleeper()
         .manifest = find_operator("dgemm")->manifest,
         .make = [](const Parameters&, int) -> std::unique_ptr<ProbeOperator> { return std::make_unique<Sleeper>(); },
         .memory = [](const Parameters&) { return 0.0; }};
+}
+
+/// Its executions take 1 ms and, every other time, another 0.3 ms: with few samples the median is not known within 3 %.
+class Unsteady final : public ProbeOperator {
+  public:
+    Result<void> prepare(std::uint64_t) override { return {}; }
+    void execute() override
+    {
+        std::this_thread::sleep_for(std::chrono::microseconds(executions_++ % 4 < 2 ? 1000 : 1300));
+    }
+    double error() override { return 0; }
+    std::string checksum() override { return "0000000000000000"; }
+    std::string library() const override { return "none"; }
+    std::span<std::byte> output() override { return {}; }
+
+  private:
+    int executions_ = 0;
+};
+
+/// Replaces the operator `id`, at its default size.
+RegisteredOperator unsteady(const char* id)
+{
+    return {
+        .manifest = find_operator(id)->manifest,
+        .make = [](const Parameters&, int) -> std::unique_ptr<ProbeOperator> { return std::make_unique<Unsteady>(); },
+        .memory = [](const Parameters&) { return 0.0; }};
+}
+
+/// An unsteady operator, and one that is measured at once.
+ProbeTask uneven_task()
+{
+    return {.name = "uneven",
+            .operators = {{.id = "spmv", .parameters = {}}, {.id = "dgemm", .parameters = {}}},
+            .repeats = 3,
+            .min_sample_s = 0.001};
+}
+
+Result<ProbeResult> run_uneven(const ProbeTask& task)
+{
+    RunConditions here = conditions();
+    here.uploads = {unsteady("spmv"), sleeper()};
+    return run_task(*validate_task(task, here.uploads), here);
+}
+
+TEST(RunTask, GoesOnWithTheOperatorsWhoseMedianIsNotKnownWellEnough)
+{
+    ProbeTask task = uneven_task();
+    task.target_interval = 0.08; // between the sleeper's jitter and the unsteady one's 30 %
+    task.sample_budget_s = 0.3;
+
+    const Result<ProbeResult> result = run_uneven(task);
+
+    ASSERT_TRUE(result) << describe(result.error());
+    EXPECT_GT(sample_counts(*result)[0], 20);
+    EXPECT_LT(sample_counts(*result)[1], sample_counts(*result)[0] / 2);
+    EXPECT_TRUE(result->operators[1].is_target_reached);
+}
+
+TEST(RunTask, TakesNoMoreSamplesThanTheTaskAllows)
+{
+    ProbeTask task = uneven_task();
+    task.target_interval = 0.001; // out of reach
+    task.sample_budget_s = 0.1;
+    const auto start = std::chrono::steady_clock::now();
+
+    const Result<ProbeResult> result = run_uneven(task);
+
+    ASSERT_TRUE(result) << describe(result.error());
+    EXPECT_FALSE(result->operators[0].is_target_reached);
+    EXPECT_GT(sample_counts(*result)[0], 3);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+
+    task.target_interval = 0;
+    EXPECT_THAT(sample_counts(*run_uneven(task)), ElementsAre(3, 3));
+}
+
+TEST(RunTask, LeavesTimeToVerifyResults)
+{
+    ProbeTask task = uneven_task();
+    task.target_interval = 0.001;
+    task.sample_budget_s = 100;
+    task.limit_s = 1;
+    const auto start = std::chrono::steady_clock::now();
+
+    ASSERT_TRUE(run_uneven(task));
+
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(800)); // 60 % of the limit, and slack
 }
 
 int executions_of_one_sample(std::int64_t count, const SampleRule& rule)
