@@ -26,6 +26,43 @@ Json prediction_json(const RunPrediction& prediction)
             {"operators", std::move(operators)}};
 }
 
+Json scaling_json(const Candidate& candidate)
+{
+    return {{"single_run_s", candidate.single_run_s},
+            {"compute_s", candidate.compute_s},
+            {"speedup", candidate.compute_s > 0 ? candidate.single_run_s / candidate.compute_s : 1.0},
+            {"knee", candidate.knee},
+            {"reason", candidate.count_reason}};
+}
+
+Json transfer_json(const StartPlan& plan)
+{
+    Json window;
+    if (plan.window) {
+        window = {{"start", format_rfc3339(plan.window->start)},
+                  {"rate_now_bytes", plan.window->rate_now_bytes},
+                  {"rate_then_bytes", plan.window->rate_then_bytes},
+                  {"transfer_now_s", plan.window->transfer_now_s}};
+    }
+    return {{"in_s", plan.in_s},
+            {"out_s", plan.out_s},
+            {"rate_bytes", plan.rate_bytes},
+            {"basis", to_string(plan.basis)},
+            {"window", std::move(window)}};
+}
+
+Json counts_json(const std::vector<CountChoice>& counts)
+{
+    Json list = Json::array();
+    for (const CountChoice& one : counts) {
+        list.push_back({{"unit_count", one.unit_count},
+                        {"wait_s", one.wait_s},
+                        {"run_s", one.run_s},
+                        {"completion_s", one.completion_s}});
+    }
+    return list;
+}
+
 Json candidate_json(const Candidate& candidate)
 {
     Json json = {{"unit_type_id", candidate.unit_type_id.value},
@@ -38,7 +75,11 @@ Json candidate_json(const Candidate& candidate)
     if (candidate.feasible) {
         json["prediction"] = prediction_json(candidate.prediction);
         json["wait_s"] = candidate.wait_s;
+        json["start_s"] = candidate.plan.start_s;
         json["completion_s"] = candidate.completion_s;
+        json["scaling"] = scaling_json(candidate);
+        if (candidate.plan.in_s + candidate.plan.out_s > 0) json["transfer"] = transfer_json(candidate.plan);
+        if (!candidate.counts.empty()) json["counts"] = counts_json(candidate.counts);
     } else {
         json["criterion"] = candidate.criterion;
     }

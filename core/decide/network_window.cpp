@@ -12,8 +12,10 @@ namespace {
 constexpr std::int64_t kEnoughOfHour = 2;
 constexpr std::size_t kMostSamples = 2000;
 constexpr std::size_t kShortestStretch = 3;
-constexpr std::chrono::minutes kStartGrid{15};
-constexpr std::chrono::hours kSearched{14 * 24};
+constexpr int kHoursOfWeek = 168;
+constexpr int kStartsPerHour = 4;
+/// After so many weeks a transfer goes on at the overall rate for ever.
+constexpr int kWeeksOfTransfer = 2;
 constexpr double kAsGood = 1.01;
 
 /// No noise is too small to be believed: clocks and schedulers alone give a per cent.
@@ -27,9 +29,18 @@ HourOfWeek summarize_hour(std::vector<double> rates)
     return {static_cast<std::int64_t>(rates.size()), middle, (quantile(rates, 0.75) - quantile(rates, 0.25)) / middle};
 }
 
-std::chrono::sys_time<std::chrono::hours> next_hour(Timestamp at)
+constexpr Timestamp kFirstMonday{std::chrono::sys_days{std::chrono::year{1969} / 12 / 29}};
+
+/// The number of the part of the time line that `at` lies in, when it is cut into parts of this length.
+std::int64_t part_of(Timestamp at, Timestamp::duration part)
 {
-    return std::chrono::floor<std::chrono::hours>(at) + std::chrono::hours(1);
+    const Timestamp::duration since = at - kFirstMonday;
+    return since / part - (since % part < Timestamp::duration::zero() ? 1 : 0);
+}
+
+Timestamp next_part(Timestamp at, Timestamp::duration part)
+{
+    return kFirstMonday + (part_of(at, part) + 1) * part;
 }
 
 double seconds_between(Timestamp from, Timestamp to)
@@ -115,22 +126,20 @@ std::string_view to_string(WindowBasis basis)
     return "unknown";
 }
 
-int hour_of_week(Timestamp at)
+int hour_of_week(Timestamp at, NetworkCalendar calendar)
 {
-    const auto day = std::chrono::floor<std::chrono::days>(at);
-    const auto hour = std::chrono::floor<std::chrono::hours>(at - day).count();
-    const unsigned monday_first = std::chrono::weekday(day).iso_encoding() - 1;
-    return static_cast<int>(monday_first * 24) + static_cast<int>(hour);
+    const std::int64_t hour = part_of(at, calendar.hour) % kHoursOfWeek;
+    return static_cast<int>(hour < 0 ? hour + kHoursOfWeek : hour);
 }
 
-NetworkProfile::NetworkProfile(std::span<const NetworkSample> samples)
+NetworkProfile::NetworkProfile(std::span<const NetworkSample> samples, NetworkCalendar calendar) : calendar_(calendar)
 {
     std::array<std::vector<double>, 168> by_week;
     std::array<std::vector<double>, 24> by_day;
     std::vector<double> all;
     for (const NetworkSample& sample : samples) {
         if (!(sample.rate_bytes > 0) || !std::isfinite(sample.rate_bytes)) continue;
-        const auto hour = static_cast<std::size_t>(hour_of_week(sample.at));
+        const auto hour = static_cast<std::size_t>(hour_of_week(sample.at, calendar_));
         by_week[hour].push_back(sample.rate_bytes);
         by_day[hour % 24].push_back(sample.rate_bytes);
         all.push_back(sample.rate_bytes);
@@ -140,11 +149,17 @@ NetworkProfile::NetworkProfile(std::span<const NetworkSample> samples)
     for (std::size_t hour = 0; hour < by_day.size(); ++hour)
         day_[hour] = summarize_hour(std::move(by_day[hour]));
     overall_ = summarize_hour(std::move(all));
+    for (std::size_t hour = 0; hour < week_.size(); ++hour) {
+        const auto known = [](const HourOfWeek& one, std::int64_t least) {
+            return one.count >= least ? one.median_bytes : 0;
+        };
+        best_rate_bytes_ = std::max({best_rate_bytes_, known(week_[hour], kEnoughOfHour), known(day_[hour % 24], 1)});
+    }
 }
 
 RateAtTime NetworkProfile::at(Timestamp at) const
 {
-    const auto hour = static_cast<std::size_t>(hour_of_week(at));
+    const auto hour = static_cast<std::size_t>(hour_of_week(at, calendar_));
     const auto made_of = [](const HourOfWeek& known, WindowBasis basis) {
         return RateAtTime{known.median_bytes, known.spread, basis};
     };
@@ -159,10 +174,10 @@ std::optional<double> NetworkProfile::transfer_s(Timestamp start, double size_by
     if (overall_.count == 0) return std::nullopt;
     double left_bytes = size_bytes;
     Timestamp now = start;
-    const Timestamp limit = start + kSearched;
+    const Timestamp limit = start + kWeeksOfTransfer * kHoursOfWeek * calendar_.hour;
     while (now < limit) {
         const double rate = at(now).rate_bytes;
-        const Timestamp end = next_hour(now);
+        const Timestamp end = next_part(now, calendar_.hour);
         const double hour_bytes = rate * seconds_between(now, end);
         if (hour_bytes >= left_bytes) return seconds_between(start, now) + left_bytes / rate;
         left_bytes -= hour_bytes;
@@ -199,24 +214,37 @@ std::vector<NetworkStep> find_steps(std::span<const NetworkSample> samples)
     return steps;
 }
 
+std::optional<Timestamp> best_start(NetworkCalendar calendar, Timestamp earliest, Timestamp latest,
+                                    const std::function<std::optional<double>(Timestamp)>& cost)
+{
+    struct Start {
+        Timestamp at;
+        double cost{};
+    };
+    std::vector<Start> starts;
+    double least = HUGE_VAL;
+    const Timestamp limit = std::min(latest, earliest + kHoursOfWeek * calendar.hour);
+    const Timestamp::duration step =
+        std::max<Timestamp::duration>(calendar.hour / kStartsPerHour, Timestamp::duration(1));
+    for (Timestamp at = earliest; at <= limit; at = next_part(at, step)) {
+        const std::optional<double> known = cost(at);
+        if (!known) return std::nullopt;
+        starts.push_back({at, *known});
+        least = std::min(least, *known);
+    }
+    for (const Start& start : starts) {
+        if (start.cost <= least * kAsGood) return start.at;
+    }
+    return std::nullopt;
+}
+
 std::optional<NetworkWindow> best_window(const NetworkProfile& profile, double size_bytes, Timestamp earliest,
                                          Timestamp latest)
 {
-    std::vector<NetworkWindow> starts;
-    const Timestamp limit = std::min(latest, earliest + kSearched);
-    for (Timestamp start = earliest; start <= limit;
-         start = std::chrono::floor<std::chrono::minutes>(start) -
-                 (std::chrono::floor<std::chrono::minutes>(start).time_since_epoch() % kStartGrid) + kStartGrid) {
-        const std::optional<double> transfer_s = profile.transfer_s(start, size_bytes);
-        if (!transfer_s) return std::nullopt;
-        starts.push_back({start, *transfer_s});
-    }
-    if (starts.empty()) return std::nullopt;
-    const double least = std::min_element(starts.begin(), starts.end(), [](const auto& a, const auto& b) {
-                             return a.transfer_s < b.transfer_s;
-                         })->transfer_s;
-    return *std::find_if(starts.begin(), starts.end(),
-                         [&](const NetworkWindow& window) { return window.transfer_s <= least * kAsGood; });
+    const auto transfer_s = [&](Timestamp start) { return profile.transfer_s(start, size_bytes); };
+    const std::optional<Timestamp> start = best_start(profile.calendar(), earliest, latest, transfer_s);
+    if (!start) return std::nullopt;
+    return NetworkWindow{*start, transfer_s(*start).value_or(0)};
 }
 
 Json to_json(const NetworkProfile& profile)
@@ -230,7 +258,7 @@ Json to_json(const NetworkProfile& profile)
                          {"median_rate_bytes", known.median_bytes},
                          {"spread", known.spread}});
     }
-    return {{"hours", std::move(hours)}};
+    return {{"hours", std::move(hours)}, {"hour_s", Seconds(profile.calendar().hour).count()}};
 }
 
 } // namespace fathom

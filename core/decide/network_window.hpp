@@ -4,6 +4,7 @@
 #include "core/base/json_reader.hpp"
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,7 +19,13 @@ struct NetworkSample {
     double rate_bytes{}; ///< bytes per second: the transfer's size divided by its run time
 };
 
-/// What an hour of the week usually gives. Hour 0 is Monday 00:00–01:00 UTC.
+/// The week that bandwidth is known by: 168 hours, the first of each week counted from Monday 1969-12-29 00:00 UTC,
+/// which makes hour 0 of an ordinary week Monday 00:00–01:00 UTC. A laboratory may live faster.
+struct NetworkCalendar {
+    Timestamp::duration hour = std::chrono::hours(1); ///< positive
+};
+
+/// What an hour of the week usually gives.
 struct HourOfWeek {
     std::int64_t count{};  ///< samples
     double median_bytes{}; ///< bytes per second; 0 without samples
@@ -44,9 +51,14 @@ struct RateAtTime {
 class NetworkProfile {
   public:
     /// Samples in any order; rates that are not positive are left out.
-    explicit NetworkProfile(std::span<const NetworkSample> samples);
+    explicit NetworkProfile(std::span<const NetworkSample> samples, NetworkCalendar calendar = {});
 
+    const NetworkCalendar& calendar() const { return calendar_; }
     const std::array<HourOfWeek, 168>& hours() const { return week_; }
+    /// What each hour of the day gives on any day; hour 0 is 00:00–01:00 UTC.
+    const std::array<HourOfWeek, 24>& days() const { return day_; }
+    /// The best median that any hour is known by: no transfer is expected to be faster. 0 without samples.
+    double best_rate_bytes() const { return best_rate_bytes_; }
 
     /// The median of the hour of the week that `at` lies in; of the hour of the day where fewer than two
     /// samples are known of that; of everything where there are none of that either.
@@ -57,13 +69,15 @@ class NetworkProfile {
     std::optional<double> transfer_s(Timestamp start, double size_bytes) const;
 
   private:
+    NetworkCalendar calendar_;
     std::array<HourOfWeek, 168> week_{};
     std::array<HourOfWeek, 24> day_{};
     HourOfWeek overall_;
+    double best_rate_bytes_{};
 };
 
-/// 0..167; hour 0 is Monday 00:00–01:00 UTC.
-int hour_of_week(Timestamp at);
+/// 0..167; hour 0 begins with Monday.
+int hour_of_week(Timestamp at, NetworkCalendar calendar = {});
 
 /// A moment at which the bandwidth changed and stayed changed.
 struct NetworkStep {
@@ -83,9 +97,14 @@ struct NetworkWindow {
     double transfer_s{};
 };
 
-/// Of the starts `earliest`, and each full quarter of an hour up to `latest`, the one at which the transfer
-/// takes least; of starts within 1 % of the best the earliest, so that nothing waits for nothing. Empty when the
-/// profile knows nothing or `latest` lies before `earliest`. At most two weeks are searched.
+/// Of the starts `earliest`, and each full quarter of an hour up to `latest`, the one of least cost; of starts within
+/// 1 % of the best the earliest, so that nothing waits for nothing. At most a week is searched: then all comes again.
+/// Empty when `latest` lies before `earliest`, or when a cost is not known.
+/// @param cost  at least 0, called for each start in order of time.
+std::optional<Timestamp> best_start(NetworkCalendar calendar, Timestamp earliest, Timestamp latest,
+                                    const std::function<std::optional<double>(Timestamp)>& cost);
+
+/// The best start of one transfer, its time being the cost.
 std::optional<NetworkWindow> best_window(const NetworkProfile& profile, double size_bytes, Timestamp earliest,
                                          Timestamp latest);
 

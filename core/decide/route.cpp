@@ -1,37 +1,23 @@
 #include "core/decide/route.hpp"
 
+#include "core/decide/route_reasons.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <tuple>
 
 namespace fathom {
 namespace {
 
-/// Completions closer than this are a tie: below the noise of any measurement.
-constexpr double kTieFraction = 0.01;
+/// An explanation shows so many counts at most.
+constexpr std::size_t kMostCountsShown = 32;
 
 std::string join(const std::vector<std::string>& words)
 {
     std::string text;
     for (const std::string& word : words)
         text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
-
-/// "12 s", "0.35 s", "4.2 min": for people.
-std::string duration_text(double seconds)
-{
-    char text[32];
-    if (seconds < 1)
-        std::snprintf(text, sizeof text, "%.2g s", seconds);
-    else if (seconds < 120)
-        std::snprintf(text, sizeof text, "%.3g s", seconds);
-    else if (seconds < 7200)
-        std::snprintf(text, sizeof text, "%.3g min", seconds / 60);
-    else
-        std::snprintf(text, sizeof text, "%.3g h", seconds / 3600);
     return text;
 }
 
@@ -65,20 +51,113 @@ bool passes_filters(const RouteRequest& request, const UnitTypeView& view, Candi
     return true;
 }
 
-/// Seconds until `unit_count` units are free at once; 0 when they are free now.
-double wait_for_units(const UnitTypeView& view, std::int64_t unit_count)
+/// When the units of a type are free.
+class FreeTimes {
+  public:
+    explicit FreeTimes(const UnitTypeView& view)
+        : free_now_(view.unit_count - static_cast<std::int64_t>(view.busy_s.size())), busy_s_(view.busy_s)
+    {
+        std::sort(busy_s_.begin(), busy_s_.end());
+    }
+
+    /// Seconds until `unit_count` units are free at once; 0 when they are free now.
+    double wait_for(std::int64_t unit_count) const
+    {
+        if (free_now_ >= unit_count) return 0;
+        // More may be reserved than exist after a center shrank: those units never come back.
+        const std::int64_t index =
+            unit_count - std::max<std::int64_t>(free_now_, 0) - 1 + std::max<std::int64_t>(-free_now_, 0);
+        const auto last = static_cast<std::int64_t>(busy_s_.size()) - 1;
+        // A job that outlives its prediction still holds its units.
+        return std::max(busy_s_[static_cast<std::size_t>(std::min(index, last))], 0.001);
+    }
+
+  private:
+    std::int64_t free_now_;
+    std::vector<double> busy_s_;
+};
+
+/// The counts that the job may get.
+std::vector<std::int64_t> allowed_counts(const RouteRequest& request, const UnitTypeView& view, const ScaledRun& run,
+                                         std::int64_t knee)
 {
-    const std::int64_t free_now = view.unit_count - static_cast<std::int64_t>(view.busy_s.size());
-    if (free_now >= unit_count) return 0;
-    std::vector<double> busy = view.busy_s;
-    std::sort(busy.begin(), busy.end());
-    // More may be reserved than exist after a center shrank: those units never come back.
-    const std::int64_t index =
-        unit_count - std::max<std::int64_t>(free_now, 0) - 1 + std::max<std::int64_t>(-free_now, 0);
-    const double until =
-        busy[static_cast<std::size_t>(std::min<std::int64_t>(index, static_cast<std::int64_t>(busy.size()) - 1))];
-    // A job that outlives its prediction still holds its units.
-    return std::max(until, 0.001);
+    const UnitRequest& units = request.units;
+    if (units.count) return {*units.count};
+    if (request.operators.empty()) return {units.min};
+    const std::int64_t most = units.ignore_knee ? std::max(knee, run.largest_known()) : knee;
+    return counts_between(units.min, std::max(units.min, std::min({units.max, view.unit_count, most})));
+}
+
+bool meets_deadline(const TransferRequest& request, double completion_s)
+{
+    return !request.deadline || completion_s <= Seconds(*request.deadline - request.now).count();
+}
+
+/// Of counts that complete within the tie fraction of the earliest the fewest units, unless only more of them meet
+/// the deadline. Network windows are not looked at yet: they are the same for every count.
+std::size_t best_count(const std::vector<CountChoice>& counts, const TransferRequest& request)
+{
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < counts.size(); ++i) {
+        if (counts[i].completion_s < counts[best].completion_s) best = i;
+    }
+    const double tie_s = counts[best].completion_s * (1 + kTieFraction);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        const bool is_fewer = counts[i].unit_count < counts[best].unit_count;
+        const bool is_in_time =
+            meets_deadline(request, counts[i].completion_s) || !meets_deadline(request, counts[best].completion_s);
+        if (is_fewer && is_in_time && counts[i].completion_s <= tie_s) best = i;
+    }
+    return best;
+}
+
+/// Those around the chosen one where there are too many to show.
+std::vector<CountChoice> shown_counts(const std::vector<CountChoice>& counts, std::size_t chosen)
+{
+    if (counts.size() <= kMostCountsShown) return counts;
+    const std::size_t first =
+        std::min(chosen - std::min(chosen, kMostCountsShown / 2), counts.size() - kMostCountsShown);
+    const auto begin = counts.begin() + static_cast<std::ptrdiff_t>(first);
+    return {begin, begin + static_cast<std::ptrdiff_t>(kMostCountsShown)};
+}
+
+/// Chooses count and start, and sets all that follows from them.
+void plan_candidate(const RouteRequest& request, const UnitTypeView& view, Candidate& candidate)
+{
+    const RunPrediction single = predict_run(request.operators, view.measured);
+    const ScaledRun run(single, request.operators, view.speedups.get());
+    const FreeTimes free(view);
+    if (!request.units.count) candidate.knee = run.knee(view.unit_count);
+    std::vector<CountChoice> counts;
+    for (const std::int64_t count : allowed_counts(request, view, run, candidate.knee)) {
+        const double wait_s = free.wait_for(count);
+        const StartPlan plan = plan_at_once(request.transfer, view.network.get(), wait_s, run.at(count));
+        counts.push_back({count, wait_s, plan.occupied.run_s, plan.completion_s});
+    }
+    const std::size_t chosen = best_count(counts, request.transfer);
+    const RunTime time = run.at(counts[chosen].unit_count);
+    candidate.unit_count = counts[chosen].unit_count;
+    candidate.wait_s = counts[chosen].wait_s;
+    candidate.plan = plan_start(request.transfer, view.network.get(), candidate.wait_s, time);
+    candidate.completion_s = candidate.plan.completion_s;
+    candidate.prediction = single;
+    candidate.prediction.run_s = candidate.plan.occupied.run_s;
+    candidate.prediction.low_s = candidate.plan.occupied.low_s;
+    candidate.prediction.high_s = candidate.plan.occupied.high_s;
+    candidate.single_run_s = single.run_s;
+    candidate.compute_s = time.run_s;
+    candidate.counts = shown_counts(counts, chosen);
+}
+
+/// What only the winner is asked for: why so many units, and what their run time rests on.
+void describe_count(const RouteRequest& request, const UnitTypeView& view, Candidate& winner)
+{
+    const RunPrediction single = predict_run(request.operators, view.measured);
+    const ScaledRun run(single, request.operators, view.speedups.get());
+    winner.knee = run.knee(view.unit_count);
+    winner.assumptions = run.assumptions(winner.unit_count);
+    if (!request.operators.empty())
+        winner.count_reason = count_reason_of(run, request.units, winner.unit_count, winner.knee);
 }
 
 Candidate evaluate(const RouteRequest& request, const UnitTypeView& view)
@@ -91,9 +170,9 @@ Candidate evaluate(const RouteRequest& request, const UnitTypeView& view)
     candidate.unit_count = request.units.count.value_or(request.units.min);
     candidate.feasible = passes_filters(request, view, candidate);
     if (!candidate.feasible) return candidate;
-    candidate.prediction = predict_run(request.operators, view.measured);
-    candidate.wait_s = wait_for_units(view, candidate.unit_count);
-    candidate.completion_s = candidate.wait_s + candidate.prediction.run_s;
+    plan_candidate(request, view, candidate);
+    if (!meets_deadline(request.transfer, candidate.completion_s))
+        candidate.feasible = refuse(candidate, "deadline", missed_deadline_reason(request.transfer, candidate));
     return candidate;
 }
 
@@ -116,10 +195,11 @@ double measured_speed(const UnitTypeView& view)
 struct Ranked {
     Candidate candidate;
     double speed{};
+    double judged_s{};
     bool tie_with_best{false};
 };
 
-bool ranks_before(const Ranked& a, const Ranked& b, bool knows_operators)
+bool ranks_before(const Ranked& a, const Ranked& b, bool knows_work)
 {
     const Candidate& x = a.candidate;
     const Candidate& y = b.candidate;
@@ -127,12 +207,12 @@ bool ranks_before(const Ranked& a, const Ranked& b, bool knows_operators)
     const std::string& x_id = x.unit_type_id.value;
     const std::string& y_id = y.unit_type_id.value;
     if (!x.feasible) return std::tie(x.center, x.unit_type, x_id) < std::tie(y.center, y.unit_type, y_id);
-    if (!knows_operators) return std::tuple(x.wait_s, -a.speed, x_id) < std::tuple(y.wait_s, -b.speed, y_id);
-    if (x.prediction.unknown_operators != y.prediction.unknown_operators)
-        return x.prediction.unknown_operators < y.prediction.unknown_operators;
+    if (!knows_work) return std::tuple(x.wait_s, -a.speed, x_id) < std::tuple(y.wait_s, -b.speed, y_id);
+    if (x.unknown_parts() != y.unknown_parts()) return x.unknown_parts() < y.unknown_parts();
     if (a.tie_with_best != b.tie_with_best) return a.tie_with_best;
-    if (a.tie_with_best) return std::tuple(x.unit_count, x.wait_s, x_id) < std::tuple(y.unit_count, y.wait_s, y_id);
-    return std::tie(x.completion_s, x_id) < std::tie(y.completion_s, y_id);
+    if (a.tie_with_best)
+        return std::tuple(x.unit_count, x.plan.start_s, x_id) < std::tuple(y.unit_count, y.plan.start_s, y_id);
+    return std::tie(a.judged_s, x_id) < std::tie(b.judged_s, y_id);
 }
 
 void mark_ties(std::vector<Ranked>& ranked)
@@ -140,90 +220,55 @@ void mark_ties(std::vector<Ranked>& ranked)
     std::int64_t fewest_unknown = std::numeric_limits<std::int64_t>::max();
     double best = std::numeric_limits<double>::infinity();
     for (const Ranked& one : ranked) {
-        if (one.candidate.feasible)
-            fewest_unknown = std::min(fewest_unknown, one.candidate.prediction.unknown_operators);
+        if (one.candidate.feasible) fewest_unknown = std::min(fewest_unknown, one.candidate.unknown_parts());
     }
     for (const Ranked& one : ranked) {
-        if (one.candidate.feasible && one.candidate.prediction.unknown_operators == fewest_unknown)
-            best = std::min(best, one.candidate.completion_s);
+        if (one.candidate.feasible && one.candidate.unknown_parts() == fewest_unknown)
+            best = std::min(best, one.judged_s);
     }
     for (Ranked& one : ranked) {
-        one.tie_with_best = one.candidate.feasible && one.candidate.prediction.unknown_operators == fewest_unknown &&
-                            one.candidate.completion_s <= best * (1 + kTieFraction);
+        one.tie_with_best = one.candidate.feasible && one.candidate.unknown_parts() == fewest_unknown &&
+                            one.judged_s <= best * (1 + kTieFraction);
     }
-}
-
-/// Says of each feasible candidate why it won or what it lost by.
-void explain(std::vector<Candidate>& candidates, bool knows_operators)
-{
-    const Candidate& winner = candidates.front();
-    for (Candidate& candidate : candidates) {
-        if (!candidate.feasible) continue;
-        if (&candidate == &winner) continue;
-        const double lost_s = candidate.completion_s - winner.completion_s;
-        if (candidate.prediction.unknown_operators > winner.prediction.unknown_operators)
-            candidate.reason = "not all of the job's operators are measured there";
-        else if (!knows_operators && candidate.wait_s <= winner.wait_s)
-            candidate.reason = "starts no earlier, and is not measured faster";
-        else if (std::abs(lost_s) <= kTieFraction * winner.completion_s)
-            candidate.reason = candidate.wait_s > winner.wait_s ? "as fast, but would start later" : "a tie within 1 %";
-        else
-            candidate.reason = "would complete " + duration_text(lost_s) + " later (wait " +
-                               duration_text(candidate.wait_s) + ", run " + duration_text(candidate.prediction.run_s) +
-                               ")";
-    }
-    if (!knows_operators)
-        candidates.front().reason = "earliest start; the fastest measured among those";
-    else if (winner.prediction.unknown_operators > 0)
-        candidates.front().reason = "best by what is measured";
-    else
-        candidates.front().reason = "earliest expected completion: wait " + duration_text(winner.wait_s) + ", run " +
-                                    duration_text(winner.prediction.run_s);
-}
-
-std::vector<std::string> list_assumptions(const RouteRequest& request, const std::vector<Candidate>& candidates)
-{
-    std::vector<std::string> assumptions;
-    if (!request.units.count)
-        assumptions.push_back("unit count: auto gives " + std::to_string(request.units.min) +
-                              ", since no scaling curve is known");
-    if (request.operators.empty())
-        assumptions.emplace_back("the job names no operators: its run time is not predicted");
-    const Candidate& winner = candidates.front();
-    for (const OperatorPrediction& one : winner.prediction.operators) {
-        if (one.basis == PredictionBasis::kUnknown)
-            assumptions.push_back(one.operator_id + " is not measured on " + winner.center + "/" + winner.unit_type +
-                                  ": its time is left out");
-        if (one.basis == PredictionBasis::kScaled || one.basis == PredictionBasis::kInterpolated)
-            assumptions.push_back(one.operator_id + "(" + one.parameters_key + ") is " +
-                                  std::string(to_string(one.basis)) + " from other sizes");
-    }
-    if (winner.unit_count > 1 && !request.operators.empty())
-        assumptions.emplace_back("the run time is that of one unit: how it scales over units is not measured");
-    return assumptions;
 }
 
 } // namespace
 
+double Candidate::judged_s(const TransferRequest& request) const
+{
+    const bool waits_for_free = request.deadline && plan.window;
+    return waits_for_free ? wait_s + prediction.run_s : completion_s;
+}
+
 Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types)
 {
-    const bool knows_operators = !request.operators.empty();
+    const bool knows_work = !request.operators.empty() || request.transfer.moves_data();
     std::vector<Ranked> ranked;
     ranked.reserve(unit_types.size());
-    for (const UnitTypeView& view : unit_types)
-        ranked.push_back({evaluate(request, view), measured_speed(view)});
+    for (const UnitTypeView& view : unit_types) {
+        Ranked one{evaluate(request, view), measured_speed(view)};
+        one.judged_s = one.candidate.judged_s(request.transfer);
+        ranked.push_back(std::move(one));
+    }
     mark_ties(ranked);
     std::sort(ranked.begin(), ranked.end(),
-              [&](const Ranked& a, const Ranked& b) { return ranks_before(a, b, knows_operators); });
+              [&](const Ranked& a, const Ranked& b) { return ranks_before(a, b, knows_work); });
 
     Decision decision;
     for (Ranked& one : ranked)
         decision.candidates.push_back(std::move(one.candidate));
+    for (std::size_t i = 0; i < decision.candidates.size(); ++i) {
+        if (i > 0 || !decision.candidates[i].feasible) decision.candidates[i].counts.clear();
+    }
     if (decision.candidates.empty() || !decision.candidates.front().feasible) return decision;
     decision.winner = 0;
-    decision.can_start_now = decision.candidates.front().wait_s <= 0;
-    explain(decision.candidates, knows_operators);
-    decision.assumptions = list_assumptions(request, decision.candidates);
+    Candidate& winner = decision.candidates.front();
+    decision.can_start_now = winner.plan.start_s <= 0;
+    const auto place = std::find_if(unit_types.begin(), unit_types.end(),
+                                    [&](const UnitTypeView& view) { return view.id == winner.unit_type_id; });
+    describe_count(request, *place, winner);
+    explain_ranking(request, decision.candidates);
+    decision.assumptions = list_assumptions(request, winner);
     return decision;
 }
 

@@ -97,18 +97,25 @@ RateEstimate ScalingCurve::rate(double unit_count) const
     std::vector<double> below;
     for (const LeftOut& one : left_out) {
         const double center = std::log(one.fit.rate(unit_count));
+        // Without the largest count a model may have no positive time beyond: there it has no say.
+        if (!std::isfinite(center)) continue;
         above.push_back(center + one.residual);
         below.push_back(one.residual - center);
     }
+    if (above.empty()) return estimate;
     estimate.high = std::max(estimate.rate, std::exp(upper_quantile(std::move(above), kCoverage)));
     estimate.low = std::min(estimate.rate, std::exp(-upper_quantile(std::move(below), kCoverage)));
     return estimate;
 }
 
+double ScalingCurve::single_rate() const
+{
+    return points.front().unit_count == 1 ? points.front().rate : models.front().fit.rate(1);
+}
+
 double ScalingCurve::efficiency(double unit_count) const
 {
-    const double single = points.front().unit_count == 1 ? points.front().rate : models.front().fit.rate(1);
-    return models.front().fit.rate(unit_count) / (unit_count * single);
+    return models.front().fit.rate(unit_count) / (unit_count * single_rate());
 }
 
 Result<ScalingCurve> fit_scaling(std::span<const ScalingPoint> points, ScalingMode mode)

@@ -45,6 +45,9 @@ struct ScalingCurve {
     /// Statistics 2021) in the logarithm of the rate: it widens where the models without one point disagree.
     RateEstimate rate(double unit_count) const;
 
+    /// rate(1): as measured, or the model's where one unit was not.
+    double single_rate() const;
+
     /// E(n) = rate(n) / (n · rate(1)) (M19).
     double efficiency(double unit_count) const;
 

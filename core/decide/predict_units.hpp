@@ -1,0 +1,103 @@
+#pragma once
+
+#include "core/decide/predict.hpp"
+#include "core/decide/scaling.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+/// How long a job runs on n units, from its prediction on one and the scaling curves of its operators (M19, M23).
+namespace fathom {
+
+/// rate(n) / rate(1), with an 80 % interval.
+struct Speedup {
+    double factor = 1;
+    double low = 1;
+    double high = 1;
+};
+
+/// The speed-up of one operator at one size on one unit type, tabulated so that decisions evaluate no model.
+/// Immutable: any thread may read it.
+class OperatorSpeedup {
+  public:
+    /// @param work  of one execution, as predict_run compares sizes: operations, or bytes without any. Positive.
+    OperatorSpeedup(std::string operator_id, std::string parameters_key, double work, const ScalingCurve& curve);
+
+    const std::string& operator_id() const { return operator_id_; }
+    const std::string& parameters_key() const { return parameters_key_; }
+    double work() const { return work_; }
+    /// What the curve was fitted to: of equal points comes an equal table.
+    const std::vector<ScalingPoint>& points() const { return points_; }
+    std::int64_t largest_measured() const;
+    /// Twice the largest measured count: up to there the curve is believed.
+    std::int64_t largest_known() const { return 2 * largest_measured(); }
+
+    /// `unit_count` at least 1. One unit is the measure of all: exactly 1. Beyond largest_known() no further
+    /// speed-up is assumed, though the interval allows for it.
+    Speedup at(std::int64_t unit_count) const;
+
+  private:
+    std::string operator_id_;
+    std::string parameters_key_;
+    double work_;
+    std::vector<ScalingPoint> points_;
+    std::vector<std::int64_t> counts_; ///< every count to begin with, then at ratios of a hundredth
+    std::vector<Speedup> speedups_;    ///< at those counts
+};
+
+/// All that is known of one unit type, in order of operator and size.
+using UnitSpeedups = std::vector<std::shared_ptr<const OperatorSpeedup>>;
+
+/// A run time with its 80 % interval.
+struct RunTime {
+    double run_s{};
+    double low_s{};
+    double high_s{};
+};
+
+/// A job on growing numbers of units of one type:
+///
+///     run(n) = run(1) − Σ over operators total_s · (1 − 1 / S(n))
+///
+/// What is not an operator's time, such as the start-up, is not divided, and neither is an operator without a curve:
+/// its interval reaches from perfectly divided to not at all. An operator takes the curve of its own size, else
+/// that of the size nearest in work. The interval of run(1) is stretched by that of the speed-ups.
+class ScaledRun {
+  public:
+    /// @param single    on one unit. Must outlive this, as must `known`.
+    /// @param demands   of the same job: the work of its operators.
+    /// @param speedups  in order of operator and size; nullptr: nothing is known.
+    ScaledRun(const RunPrediction& single, std::span<const OperatorDemand> demands, const UnitSpeedups* speedups);
+
+    RunTime at(std::int64_t unit_count) const;
+    /// run(1) / run(n); 1 when the job takes no time.
+    double speedup(std::int64_t unit_count) const;
+
+    /// Up to this count a curve of one of its operators is believed; 1 without any.
+    std::int64_t largest_known() const { return largest_known_; }
+
+    /// The knee of the whole job: the smallest of the counts 1..min(most, largest_known()) at which efficiency times
+    /// speed-up, S(n)²/n, is largest (Eager, Zahorjan, Lazowska, IEEE Transactions on Computers 1989).
+    std::int64_t knee(std::int64_t most) const;
+
+    /// What run(n) rests on beside measurements, for people; empty for one unit.
+    std::vector<std::string> assumptions(std::int64_t unit_count) const;
+
+  private:
+    struct Part {
+        const OperatorPrediction* prediction = nullptr;
+        const OperatorSpeedup* curve = nullptr; ///< nullptr: none of this operator
+        bool is_other_size = false;
+    };
+
+    const RunPrediction* single_;
+    std::vector<Part> parts_;
+    std::int64_t largest_known_ = 1;
+};
+
+/// The counts from `least` to `most` that are worth a look: every one up to a thousand, then in steps of a per mille.
+std::vector<std::int64_t> counts_between(std::int64_t least, std::int64_t most);
+
+} // namespace fathom

@@ -1,0 +1,177 @@
+#include "core/decide/route_reasons.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace fathom {
+namespace {
+
+/// "12 s", "0.35 s", "4.2 min".
+std::string duration_text(double seconds)
+{
+    char text[32];
+    if (seconds < 1)
+        std::snprintf(text, sizeof text, "%.2g s", seconds);
+    else if (seconds < 120)
+        std::snprintf(text, sizeof text, "%.3g s", seconds);
+    else if (seconds < 7200)
+        std::snprintf(text, sizeof text, "%.3g min", seconds / 60);
+    else
+        std::snprintf(text, sizeof text, "%.3g h", seconds / 3600);
+    return text;
+}
+
+/// A number of bytes with a decimal prefix, to two or three digits.
+std::string bytes_text(double bytes)
+{
+    constexpr std::array kPrefixes{"", "k", "M", "G", "T", "P"};
+    std::size_t index = 0;
+    while (bytes >= 999.5 && index + 1 < kPrefixes.size()) {
+        bytes /= 1000;
+        ++index;
+    }
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g %sB", bytes, kPrefixes[index]);
+    return text;
+}
+
+std::string units_text(std::int64_t count)
+{
+    return count == 1 ? "1 unit" : std::to_string(count) + " units";
+}
+
+/// "wait 0 s, run 12 s", and what of it is spent on waiting for the network and on moving data.
+std::string parts_text(const Candidate& candidate)
+{
+    std::string text = "wait " + duration_text(candidate.wait_s);
+    if (candidate.plan.window) text += ", window in " + duration_text(candidate.plan.start_s);
+    text += ", run " + duration_text(candidate.prediction.run_s);
+    const double transfers_s = candidate.plan.in_s + candidate.plan.out_s;
+    if (transfers_s > 0) text += " of which transfers " + duration_text(transfers_s);
+    return text;
+}
+
+std::string reason_for_losing(const RouteRequest& request, const Candidate& candidate, const Candidate& winner)
+{
+    if (candidate.prediction.unknown_operators > winner.prediction.unknown_operators)
+        return "not all of the job's operators are measured there";
+    if (candidate.unknown_parts() > winner.unknown_parts()) return "its network was never measured";
+    if (request.operators.empty() && !request.transfer.moves_data() && candidate.wait_s <= winner.wait_s)
+        return "starts no earlier, and is not measured faster";
+    const double best_s = winner.judged_s(request.transfer);
+    const double lost_s = candidate.judged_s(request.transfer) - best_s;
+    if (std::abs(lost_s) <= kTieFraction * best_s) {
+        if (candidate.unit_count > winner.unit_count)
+            return "as fast, but on " + units_text(candidate.unit_count) + " instead of " +
+                   std::to_string(winner.unit_count);
+        return candidate.plan.start_s > winner.plan.start_s ? "as fast, but would start later" : "a tie within 1 %";
+    }
+    return "would complete " + duration_text(lost_s) + " later (" + parts_text(candidate) + ")";
+}
+
+std::string reason_for_winning(const RouteRequest& request, const Candidate& winner)
+{
+    if (winner.plan.window) {
+        const WindowWait& window = *winner.plan.window;
+        return "its network is best at " + moment_text(window.start, request.transfer.now) + ": transfers take " +
+               duration_text(winner.plan.in_s + winner.plan.out_s) + " then and " +
+               duration_text(window.transfer_now_s) + " now";
+    }
+    if (request.operators.empty() && !request.transfer.moves_data())
+        return "earliest start; the fastest measured among those";
+    if (winner.unknown_parts() > 0) return "best by what is measured";
+    return "earliest expected completion: " + parts_text(winner);
+}
+
+} // namespace
+
+std::string moment_text(Timestamp at, Timestamp now)
+{
+    const std::string text = format_rfc3339(at); // 2026-11-20T11:04:14.123456Z
+    const bool has_fraction = at != std::chrono::floor<std::chrono::seconds>(at);
+    const bool is_full_minute = at == std::chrono::floor<std::chrono::minutes>(at);
+    const std::string clock = text.substr(11, is_full_minute ? 5 : has_fraction ? 10 : 8);
+    return (std::chrono::abs(at - now) < std::chrono::hours(24) ? "" : text.substr(0, 10) + " ") + clock + " UTC";
+}
+
+std::string rate_text(double rate_bytes)
+{
+    return bytes_text(rate_bytes) + "/s";
+}
+
+std::string count_reason_of(const ScaledRun& run, const UnitRequest& units, std::int64_t chosen, std::int64_t knee)
+{
+    if (run.largest_known() <= 1)
+        return units_text(chosen) +
+               (units.count ? ", as the job asks" : ": no scaling curve of its operators is known");
+    if (units.count && chosen <= knee)
+        return units_text(chosen) + ", as the job asks; the knee of its scaling is at " + std::to_string(knee);
+    if (!units.count && chosen == units.min && knee < chosen)
+        return units_text(chosen) + ": the least that the job takes; the knee of its scaling is at " +
+               std::to_string(knee);
+    if (chosen < knee && units.max > chosen)
+        return units_text(chosen) + ": more, up to the knee at " + std::to_string(knee) +
+               ", would not complete it more than 1 % earlier";
+    if (chosen < knee) return units_text(chosen) + ": the most that the job takes";
+    const double here_s = run.at(chosen).run_s;
+    const std::int64_t twice = 2 * chosen;
+    char change[64];
+    const double gain = 1 - run.at(twice).run_s / std::max(here_s, 1e-9);
+    std::snprintf(change, sizeof change, "%.0f %% %s", std::abs(gain) * 100, gain >= 0 ? "faster" : "slower");
+    const std::string where = chosen == knee ? "the knee of its scaling: " : "past the knee, as the job wants: ";
+    return units_text(chosen) + ", " + where + units_text(twice) + " would be " + change;
+}
+
+std::string missed_deadline_reason(const TransferRequest& request, const Candidate& candidate)
+{
+    const double left_s = Seconds(*request.deadline - request.now).count();
+    std::string deadline = format_rfc3339(*request.deadline);
+    deadline.erase(19, deadline.size() - 20); // the fraction
+    return "would complete " + duration_text(candidate.completion_s - left_s) + " after the deadline " + deadline +
+           " (" + parts_text(candidate) + ")";
+}
+
+void explain_ranking(const RouteRequest& request, std::vector<Candidate>& candidates)
+{
+    Candidate& winner = candidates.front();
+    for (Candidate& candidate : candidates) {
+        if (candidate.feasible && &candidate != &winner)
+            candidate.reason = reason_for_losing(request, candidate, winner);
+    }
+    winner.reason = reason_for_winning(request, winner);
+}
+
+std::vector<std::string> list_assumptions(const RouteRequest& request, const Candidate& winner)
+{
+    std::vector<std::string> assumptions;
+    const std::string place = winner.center + "/" + winner.unit_type;
+    if (request.operators.empty()) {
+        assumptions.emplace_back("the job names no operators: its run time is not predicted");
+        if (!request.units.count)
+            assumptions.push_back("unit count: auto gives " + std::to_string(winner.unit_count) +
+                                  ", the least that the job takes");
+    }
+    for (const OperatorPrediction& one : winner.prediction.operators) {
+        if (one.basis == PredictionBasis::kUnknown)
+            assumptions.push_back(one.operator_id + " is not measured on " + place + ": its time is left out");
+        if (one.basis == PredictionBasis::kScaled || one.basis == PredictionBasis::kInterpolated)
+            assumptions.push_back(one.operator_id + "(" + one.parameters_key + ") is " +
+                                  std::string(to_string(one.basis)) + " from other sizes");
+    }
+    assumptions.insert(assumptions.end(), winner.assumptions.begin(), winner.assumptions.end());
+    const TransferRequest& transfer = request.transfer;
+    if (winner.plan.is_network_unknown)
+        assumptions.push_back("the network of " + winner.center + " was never measured: the transfer of " +
+                              bytes_text(transfer.in_bytes + transfer.out_bytes) + " is left out");
+    else if (transfer.moves_data() && winner.plan.basis != WindowBasis::kHourOfWeek)
+        assumptions.push_back(
+            "the network of " + winner.center + " at its start is known from " +
+            (winner.plan.basis == WindowBasis::kHourOfDay ? "this hour of other days" : "other hours"));
+    if (transfer.deadline && (request.operators.empty() || winner.unknown_parts() > 0))
+        assumptions.emplace_back("whether the deadline is met is not known, since not all of its time is predicted");
+    return assumptions;
+}
+
+} // namespace fathom

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/decide/route.hpp"
+
+#include <string>
+#include <vector>
+
+/// What decisions say of themselves, for people.
+namespace fathom {
+
+/// Completions closer than this are a tie: below the noise of any measurement.
+constexpr double kTieFraction = 0.01;
+
+/// Why `chosen` units, where the job left it to us.
+/// @param knee  of the job on this unit type.
+std::string count_reason_of(const ScaledRun& run, const UnitRequest& units, std::int64_t chosen, std::int64_t knee);
+
+/// "would complete 10 s after the deadline (2026-12-01T18:00:00Z)".
+std::string missed_deadline_reason(const TransferRequest& request, const Candidate& candidate);
+
+/// Sets the reason of each feasible candidate: why it won, or what it lost by. The first has won.
+void explain_ranking(const RouteRequest& request, std::vector<Candidate>& candidates);
+
+/// What was not known when the winner won.
+std::vector<std::string> list_assumptions(const RouteRequest& request, const Candidate& winner);
+
+/// "14:00 UTC" for a moment within a day of `now`, with its date otherwise; seconds only where they are not zero.
+std::string moment_text(Timestamp at, Timestamp now);
+
+/// "12 MB/s".
+std::string rate_text(double rate_bytes);
+
+} // namespace fathom
