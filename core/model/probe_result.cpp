@@ -8,6 +8,7 @@ namespace {
 constexpr double kLongest = 1e9;
 constexpr double kLargest = 1e300;
 constexpr std::int64_t kMostSamples = 10000;
+constexpr std::size_t kMostProjections = 16;
 
 void read_indices(ObjectReader& reader, const char* field, std::vector<std::int64_t>& indices)
 {
@@ -68,6 +69,14 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
     result.precision = reader.required_string("precision", {.min_length = 1, .max_length = 16});
     result.library = reader.optional_string("library", {.max_length = 200}).value_or("");
     result.checksum = reader.optional_string("checksum", {.max_length = 128}).value_or("");
+    if (const Json* items = reader.array("projection", 0, kMostProjections)) {
+        for (const Json& item : *items) {
+            if (item.is_number() && std::abs(item.get<double>()) < kLargest)
+                result.projection.push_back(item.get<double>());
+            else
+                reader.fail("projection", "must be numbers");
+        }
+    }
     return result;
 }
 
@@ -99,6 +108,7 @@ Json operator_result_json(const OperatorResult& result)
                  {"precision", result.precision},
                  {"library", result.library},
                  {"checksum", result.checksum}};
+    if (!result.projection.empty()) json["projection"] = result.projection;
     if (!result.label.empty()) json["label"] = result.label;
     return json;
 }

@@ -34,6 +34,8 @@ struct OperatorResult {
     std::string precision;
     std::string library;  ///< with version and what it chose: "OpenBLAS 0.3.21 SkylakeX"
     std::string checksum; ///< hex; only the real computation gives it
+    /// Of results in floating point: what is compared where checksums differ (check_same_result). Empty: nothing is.
+    std::vector<double> projection{};
 
     double rate_flops() const { return median_s > 0 ? operations / median_s : 0; }
     double rate_bytes() const { return median_s > 0 ? bytes / median_s : 0; }

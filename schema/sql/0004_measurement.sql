@@ -4,6 +4,7 @@ ALTER TABLE probe_run
     ADD COLUMN document jsonb,
     ADD COLUMN order_id text NOT NULL DEFAULT '',
     ADD COLUMN able_unit_types text[] NOT NULL DEFAULT '{}',
+    ADD COLUMN seen_s double precision,
     ADD COLUMN repeats_run_id text REFERENCES probe_run (id),
     ADD COLUMN verification text NOT NULL DEFAULT 'none' CHECK (verification IN ('none', 'pending', 'right', 'wrong', 'impossible')),
     ADD COLUMN verification_detail text NOT NULL DEFAULT '',
@@ -11,6 +12,7 @@ ALTER TABLE probe_run
 COMMENT ON COLUMN probe_run.document IS 'The task as it was sent: seed and drawn sizes. The operators stand in the order of the probe task''s. Null in rows older than this column.';
 COMMENT ON COLUMN probe_run.order_id IS 'Runs of one order share it, and with it the seed: their results can be compared (M12). It is the id of the order''s first run.';
 COMMENT ON COLUMN probe_run.able_unit_types IS 'M18: names of all unit types of the center that could have run the task, as the center said; empty when it was not asked.';
+COMMENT ON COLUMN probe_run.seen_s IS 'By our own clock: from the report of its start to the report of its end. Null: the link broke in between, or older.';
 COMMENT ON COLUMN probe_run.repeats_run_id IS 'The run whose place this one takes, because its center lost it.';
 COMMENT ON COLUMN probe_run.verification IS 'Whether the metascheduler computed the same itself. none: not chosen. impossible: it lacks the operator or the memory.';
 
@@ -40,6 +42,7 @@ COMMENT ON COLUMN measurement.void_reason IS 'Not empty: found to be false after
 DROP INDEX measurement_newest;
 CREATE INDEX measurement_newest ON measurement (unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC)
     WHERE void_reason = ''; -- the snapshot
+CREATE INDEX measurement_of_operator ON measurement (operator_id) WHERE void_reason = ''; -- which operators some unit type was measured with
 
 CREATE TABLE probe_finding (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -66,6 +66,7 @@ class ConjugateGradient final : public ProbeOperator {
 
     double error() override { return conjugate_gradient_error(edge_, iterations_, b_.span(), x_.span(), r_.span()); }
 
+    std::vector<double> values() override { return {x_.span().begin(), x_.span().end()}; }
     std::string checksum() override { return rounded_checksum(x_.span(), 1 / kStencilDiagonal); }
     std::string library() const override { return "own CSR kernel, 32-bit indices; fused vector updates"; }
     std::span<std::byte> output() override { return x_.bytes(); }
