@@ -20,6 +20,7 @@ constexpr std::chrono::milliseconds kTick{50};
 constexpr std::chrono::milliseconds kIdleTick{200};
 constexpr std::chrono::minutes kRenewalInterval{10};
 constexpr std::chrono::seconds kFirstRenewalLook{2};
+constexpr std::chrono::seconds kRequestInterval{1};
 constexpr std::chrono::seconds kStopLimit{5};
 
 /// Where probes of the network fetch by default: from the metascheduler. Empty when its address is not known.
@@ -121,6 +122,7 @@ void Daemon::tick()
     const SteadyTime now = std::chrono::steady_clock::now();
     conversation_->tick(now);
     renew_certificate(now);
+    take_probe_request(now);
     timer_.expires_after(book_->inventory().empty() ? kIdleTick : kTick);
     timer_.async_wait([this](const boost::system::error_code& error) {
         if (!error) tick();
@@ -140,6 +142,22 @@ void Daemon::renew_certificate(SteadyTime now)
     const Result<std::string> request = net::make_signing_request(enrolment->credential.key_pem, enrolment->center_id);
     if (request && conversation_->request_certificate(*request))
         log_info("certificate_renewal_asked", {{"not_after", format_rfc3339(facts->not_after)}});
+}
+
+void Daemon::take_probe_request(SteadyTime now)
+{
+    if (now < next_request_look_) return;
+    next_request_look_ = now + kRequestInterval;
+    const ProbeRequestFile file(config_.state_dir);
+    const std::optional<std::string> reason = file.find();
+    if (!reason) return;
+    if (const Result<void> asked = conversation_->request_probes(*reason); !asked) {
+        log_warning("probe_request_not_stored", {{"reason", asked.error().detail}});
+        return;
+    }
+    // After it is in the spool: a crash in between asks twice, which does no harm.
+    file.remove();
+    log_info("probes_requested", {{"reason", *reason}});
 }
 
 void Daemon::store_certificate(const std::string& certificate_pem)

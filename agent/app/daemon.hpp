@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/app/probe_request.hpp"
 #include "agent/catalog/catalog.hpp"
 #include "agent/executor/local/local_executor.hpp"
 #include "agent/link/connector.hpp"
@@ -31,6 +32,7 @@ class Daemon {
   private:
     void tick();
     void renew_certificate(SteadyTime now);
+    void take_probe_request(SteadyTime now);
     void store_certificate(const std::string& certificate_pem);
     void wait_for_signal();
     void reload();
@@ -57,6 +59,7 @@ class Daemon {
     std::string fetch_url_; ///< where probes of the network fetch by default
     Json last_catalog_;
     SteadyTime next_renewal_look_{};
+    SteadyTime next_request_look_{};
 };
 
 } // namespace fathom::agent

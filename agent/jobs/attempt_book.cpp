@@ -176,8 +176,7 @@ void AttemptBook::give_units(Entry& entry, SteadyTime now)
 {
     const AttemptOrder& order = entry.stored.order;
     if (waiting_types_.contains(order.unit_type)) return; // first come, first served
-    const Result<Allocation> allocation =
-        units_.allocate(order.attempt_id, order.unit_type, order.unit_count, order.center_chooses);
+    const Result<Allocation> allocation = units_.allocate(order);
     if (!allocation && allocation.error().code == Errc::kTooMany) {
         waiting_types_.insert(order.unit_type);
         return;
@@ -200,11 +199,12 @@ RunOrder AttemptBook::run_order(const Entry& entry) const
     RunOrder run{order, entry.stored.cpus, static_cast<std::int64_t>(entry.stored.cpus.size()), 0,
                  options_.environment};
     run.order.unit_type = entry.stored.unit_type;
+    run.order.unit_count = static_cast<std::int64_t>(entry.stored.units.size());
     pass_fetch_site(run, options_.fetch_url, options_.fetch_ca_pem);
     pass_trusted_keys(run, options_.operator_trust);
     if (const UnitType* type = units_.find(entry.stored.unit_type)) {
-        run.cores = type->report.cores_per_unit * order.unit_count;
-        run.memory_bytes = type->report.memory_bytes_per_unit * order.unit_count;
+        run.cores = type->report.cores_per_unit * run.order.unit_count;
+        run.memory_bytes = type->report.memory_bytes_per_unit * run.order.unit_count;
         pass_resource_type(run, type->report.resource_type);
     }
     return run;
@@ -240,8 +240,7 @@ void AttemptBook::report_started(Entry& entry, Timestamp started_at)
 {
     StoredAttempt& stored = entry.stored;
     stored.stage = Stage::kRunning;
-    const std::array messages{link::make_message(
-        link::AttemptStarted{stored.order.attempt_id, started_at, stored.cpus, stored.units, stored.unit_type})};
+    const std::array messages{link::make_message(started_message(stored, started_at, units_.plan()))};
     require(spool_.save(stored, messages));
     log_attempt("attempt_started", stored.order);
 }
@@ -251,8 +250,7 @@ void AttemptBook::record_end(Entry& entry, AttemptEnd end)
     StoredAttempt& stored = entry.stored;
     std::vector<link::Message> messages;
     if (stored.stage == Stage::kStarting && end.started_at) // it was over before we looked
-        messages.push_back(link::make_message(link::AttemptStarted{stored.order.attempt_id, *end.started_at,
-                                                                   stored.cpus, stored.units, stored.unit_type}));
+        messages.push_back(link::make_message(started_message(stored, *end.started_at, units_.plan())));
     if (end.outcome == AttemptOutcome::kCancelled && end.detail.empty()) end.detail = stored.cancel_reason.value_or("");
     stored.stage = Stage::kEnded;
     stored.end = std::move(end);

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "agent/jobs/able_units.hpp"
 #include "agent/jobs/attempt_step.hpp"
 #include "agent/jobs/output_feed.hpp"
 #include "agent/jobs/probe_supplies.hpp"
-#include "agent/jobs/unit_allocator.hpp"
 
 #include <list>
 
@@ -54,6 +54,9 @@ class AttemptBook {
 
     /// A new cut of the center; new variables and operator keys for coming jobs.
     void replace_offer(UnitPlan plan, std::map<std::string, std::string> environment, OperatorTrust operator_trust);
+
+    /// Which of this center's unit types can run what is asked for (M13b).
+    link::UnitTypesAnswer answer(const link::UnitTypesQuery& query) const { return answer_query(query, units_); }
 
     /// Everything that the metascheduler has not been heard to know of.
     std::vector<link::InventoryItem> inventory() const;

@@ -1,9 +1,11 @@
 #include "agent/jobs/unit_allocator.hpp"
 
+#include "agent/jobs/able_units.hpp"
+
 namespace fathom::agent {
 namespace {
 
-/// Whether whatever runs on `a` runs on `b` as well.
+/// Whether whatever runs on `a` runs on `b` as well: all that can be asked when an order does not say what it needs.
 bool can_replace(const UnitTypeReport& a, const UnitTypeReport& b)
 {
     return a.resource_type == b.resource_type && b.cores_per_unit >= a.cores_per_unit &&
@@ -33,24 +35,34 @@ std::int64_t UnitAllocator::free_count(const UnitType& type) const
     return std::count_if(type.units.begin(), type.units.end(), [&](const Unit& unit) { return is_free(unit); });
 }
 
-const UnitType& UnitAllocator::choose_type(const UnitType& proposal) const
+const UnitType& UnitAllocator::choose_type(const UnitType& proposal, const AttemptOrder& order) const
 {
+    const auto fits = [&](const UnitType& type) {
+        if (order.operators.empty()) return can_replace(proposal.report, type.report);
+        return why_unable(type.report, order.operators).empty();
+    };
     const UnitType* best = &proposal;
     for (const UnitType& type : plan_) {
-        if (can_replace(proposal.report, type.report) && free_count(type) > free_count(*best)) best = &type;
+        if (fits(type) && free_count(type) > free_count(*best)) best = &type;
     }
     return *best;
 }
 
-Result<Allocation> UnitAllocator::allocate(const AttemptId& attempt, const std::string& unit_type, std::int64_t count,
-                                           bool center_chooses)
+std::int64_t UnitAllocator::count_for(const UnitType& type, const AttemptOrder& order) const
 {
-    const UnitType* type = find(unit_type);
-    if (type == nullptr) return Error{Errc::kNotFound, "this center has no unit type \"" + unit_type + "\""};
-    if (center_chooses) type = &choose_type(*type);
+    if (!order.center_counts) return order.unit_count;
+    return std::clamp<std::int64_t>(free_count(type), 1, order.unit_count);
+}
+
+Result<Allocation> UnitAllocator::allocate(const AttemptOrder& order)
+{
+    const UnitType* type = find(order.unit_type);
+    if (type == nullptr) return Error{Errc::kNotFound, "this center has no unit type \"" + order.unit_type + "\""};
+    if (order.center_chooses) type = &choose_type(*type, order);
+    const std::int64_t count = count_for(*type, order);
     if (count > static_cast<std::int64_t>(type->units.size()))
         return Error{Errc::kInfeasible, "this center has only " + std::to_string(type->units.size()) + " units of \"" +
-                                            unit_type + "\", not " + std::to_string(count)};
+                                            type->report.name + "\", not " + std::to_string(count)};
     Allocation allocation;
     allocation.unit_type = type->report.name;
     for (std::size_t i = 0; i < type->units.size(); ++i) {
@@ -61,11 +73,11 @@ Result<Allocation> UnitAllocator::allocate(const AttemptId& attempt, const std::
         allocation.cpus.insert(allocation.cpus.end(), unit.cpus.begin(), unit.cpus.end());
     }
     if (static_cast<std::int64_t>(allocation.units.size()) < count)
-        return Error{Errc::kTooMany, "not enough units of \"" + unit_type + "\" are free"};
+        return Error{Errc::kTooMany, "not enough units of \"" + type->report.name + "\" are free"};
     std::sort(allocation.cpus.begin(), allocation.cpus.end());
     allocation.cores = count * type->report.cores_per_unit;
     allocation.memory_bytes = count * type->report.memory_bytes_per_unit;
-    hold(attempt, allocation.cpus);
+    hold(order.attempt_id, allocation.cpus);
     return allocation;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/catalog/unit_plan.hpp"
-#include "core/base/id.hpp"
+#include "core/model/attempt.hpp"
 
 #include <map>
 #include <set>
@@ -23,13 +23,13 @@ class UnitAllocator {
   public:
     explicit UnitAllocator(UnitPlan plan) : plan_(std::move(plan)) {}
 
-    /// Gives the first `count` free units of a type to an attempt that holds none. With
-    /// `center_chooses` the type is a proposal: one that can do the same and has more units free wins.
+    /// Gives the first free units of the ordered type to an attempt that holds none, as many as ordered. With
+    /// `center_chooses` the type is a proposal: of those that can do the same the one with most units free wins.
+    /// With `center_counts` the count is the most: at least 1 of those that are free.
     /// @error kNotFound    this center has no such unit type.
     /// @error kInfeasible  the type has fewer units in all.
     /// @error kTooMany     not enough are free now.
-    Result<Allocation> allocate(const AttemptId& attempt, const std::string& unit_type, std::int64_t count,
-                                bool center_chooses = false);
+    Result<Allocation> allocate(const AttemptOrder& order);
 
     /// Notes what an attempt holds already (after a restart of the agent).
     void hold(const AttemptId& attempt, const std::vector<std::int64_t>& cpus);
@@ -41,10 +41,14 @@ class UnitAllocator {
     /// The unit type of that name; nullptr when there is none.
     const UnitType* find(const std::string& unit_type) const;
 
+    const UnitPlan& plan() const { return plan_; }
+    /// Units of a type of the plan that nobody holds.
+    std::int64_t free_count(const UnitType& type) const;
+
   private:
     bool is_free(const Unit& unit) const;
-    std::int64_t free_count(const UnitType& type) const;
-    const UnitType& choose_type(const UnitType& proposal) const;
+    const UnitType& choose_type(const UnitType& proposal, const AttemptOrder& order) const;
+    std::int64_t count_for(const UnitType& type, const AttemptOrder& order) const;
 
     UnitPlan plan_;
     std::map<AttemptId, std::vector<std::int64_t>> held_;

@@ -83,6 +83,10 @@ bool Conversation::handle_order(const link::Message& message)
         book_.advance(std::chrono::steady_clock::now()); // a start need not wait for the next tick
         return true;
     }
+    if (const auto* query = std::get_if<link::UnitTypesQuery>(&message.body)) {
+        say(link::make_message(book_.answer(*query)));
+        return true;
+    }
     if (const auto* cancel = std::get_if<link::CancelAttempt>(&message.body)) {
         book_.cancel(cancel->attempt_id, cancel->reason);
         acknowledge(message.id);
@@ -142,6 +146,14 @@ void Conversation::offer_changed(Catalog catalog)
     // Not spooled: an old catalog that is sent again would undo what a later greeting has said.
     catalog_ = std::move(catalog);
     if (welcome_) say(link::make_message(link::CatalogChanged{catalog_}));
+}
+
+Result<void> Conversation::request_probes(const std::string& reason)
+{
+    // Spooled: it is said once the metascheduler can be reached, and until it has been heard.
+    const Result<void> stored = spool_.put(link::make_message(link::ProbeRequest{reason}));
+    if (stored && welcome_) send_spooled();
+    return stored;
 }
 
 bool Conversation::request_certificate(const std::string& request_pem)

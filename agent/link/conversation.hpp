@@ -33,6 +33,9 @@ class Conversation {
 
     /// M9: reports a changed offer; a connection that comes later hears of it in the greeting.
     void offer_changed(Catalog catalog);
+    /// M21: asks to be measured anew.
+    /// @error kUnavailable  it could not be stored.
+    Result<void> request_probes(const std::string& reason);
     /// Asks for a new certificate; false when there is nobody to ask.
     bool request_certificate(const std::string& request_pem);
     /// Called with a new certificate.

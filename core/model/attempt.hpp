@@ -11,6 +11,14 @@
 
 namespace fathom {
 
+/// An operator that units must be able to execute.
+struct OperatorNeed {
+    std::string id;
+    bool is_uploaded{false}; ///< its code comes with the order; not every center takes such
+
+    bool operator==(const OperatorNeed&) const = default;
+};
+
 /// An order to run one attempt of a job on units of one type: all that an agent needs to know.
 struct AttemptOrder {
     AttemptId attempt_id; ///< also the attempt's name in the center's batch system
@@ -21,7 +29,10 @@ struct AttemptOrder {
     /// M13d: `unit_type` is only a proposal; the agent may take another of its types and reports it.
     bool center_chooses{false};
     std::int64_t unit_count{1};
-    std::vector<std::string> command; ///< either this or `script`
+    /// M14: `unit_count` is the most that is reserved; the agent takes of it what it has, at least 1, and reports it.
+    bool center_counts{false};
+    std::vector<OperatorNeed> operators{}; ///< of a probe: what the unit type that runs it must be able to do
+    std::vector<std::string> command;      ///< either this or `script`
     std::string script;
     std::map<std::string, std::string> environment;
     std::map<std::string, std::string> files; ///< name -> content

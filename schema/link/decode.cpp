@@ -8,6 +8,8 @@ namespace fathom::link {
 namespace {
 
 constexpr std::int64_t kMaxBytes = 1LL << 60U;
+constexpr std::size_t kMaxOperators = 1000;
+constexpr std::size_t kMaxUnitTypes = 100; ///< as in a catalog
 
 template <class IdType>
 IdType read_id(ObjectReader& reader, std::string_view name)
@@ -106,7 +108,22 @@ Body read_welcome(ObjectReader& reader, std::vector<FieldError>&)
     return welcome;
 }
 
-Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>&)
+std::vector<OperatorNeed> read_needs(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    std::vector<OperatorNeed> needs;
+    const Json* items = reader.array("operators", 0, kMaxOperators);
+    if (items == nullptr) return needs;
+    for (const Json& json : *items) {
+        ObjectReader item(json, "operators[]", errors);
+        OperatorNeed need;
+        need.id = item.required_string("id", {.min_length = 1, .max_length = 128});
+        need.is_uploaded = item.optional_boolean("uploaded").value_or(false);
+        needs.push_back(std::move(need));
+    }
+    return needs;
+}
+
+Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
 {
     AttemptOrder order;
     order.attempt_id = read_id<AttemptId>(reader, "attempt_id");
@@ -116,6 +133,8 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>&)
     order.unit_type = reader.required_string("unit_type", {.min_length = 1, .max_length = 128});
     order.unit_count = reader.required_integer("unit_count", 1, 1'000'000);
     order.center_chooses = reader.optional_boolean("center_chooses").value_or(false);
+    order.center_counts = reader.optional_boolean("center_counts").value_or(false);
+    order.operators = read_needs(reader, errors);
     order.profile = reader.optional_boolean("profile").value_or(false);
     order.command = reader.strings("command", 1000, {.max_length = 65536});
     order.script = reader.optional_string("script", {.max_length = 1UL << 20U}).value_or("");
@@ -134,9 +153,12 @@ Body read_cancel_attempt(ObjectReader& reader, std::vector<FieldError>&)
 
 Body read_attempt_started(ObjectReader& reader, std::vector<FieldError>&)
 {
-    return AttemptStarted{read_id<AttemptId>(reader, "attempt_id"), read_time(reader, "started_at"),
-                          read_integers(reader, "cpus"), read_integers(reader, "units"),
-                          reader.optional_string("unit_type", {.max_length = 128}).value_or("")};
+    return AttemptStarted{read_id<AttemptId>(reader, "attempt_id"),
+                          read_time(reader, "started_at"),
+                          read_integers(reader, "cpus"),
+                          read_integers(reader, "units"),
+                          reader.optional_string("unit_type", {.max_length = 128}).value_or(""),
+                          reader.strings("able_unit_types", kMaxUnitTypes, {.min_length = 1, .max_length = 128})};
 }
 
 Body read_attempt_output(ObjectReader& reader, std::vector<FieldError>&)
@@ -177,6 +199,42 @@ Body read_attempt_ended(ObjectReader& reader, std::vector<FieldError>&)
 Body read_catalog_changed(ObjectReader& reader, std::vector<FieldError>& errors)
 {
     return CatalogChanged{read_catalog(reader, errors)};
+}
+
+Body read_unit_types_query(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    UnitTypesQuery query;
+    query.query_id = read_id<MessageId>(reader, "query_id");
+    query.operators = read_needs(reader, errors);
+    if (query.operators.empty()) reader.fail("operators", "must name at least one");
+    return query;
+}
+
+Body read_unit_types_answer(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    UnitTypesAnswer answer;
+    answer.query_id = read_id<MessageId>(reader, "query_id");
+    if (const Json* items = reader.array("able", 0, kMaxUnitTypes)) {
+        for (const Json& json : *items) {
+            ObjectReader item(json, "able[]", errors);
+            answer.able.push_back({item.required_string("name", {.min_length = 1, .max_length = 128}),
+                                   item.required_integer("unit_count", 0, 1'000'000),
+                                   item.required_integer("free_count", 0, 1'000'000)});
+        }
+    }
+    if (const Json* items = reader.array("unable", 0, kMaxUnitTypes)) {
+        for (const Json& json : *items) {
+            ObjectReader item(json, "unable[]", errors);
+            answer.unable.push_back({item.required_string("name", {.min_length = 1, .max_length = 128}),
+                                     item.required_string("reason", {.max_length = 1000})});
+        }
+    }
+    return answer;
+}
+
+Body read_probe_request(ObjectReader& reader, std::vector<FieldError>&)
+{
+    return ProbeRequest{reader.required_string("reason", {.min_length = 1, .max_length = 1000})};
 }
 
 Body read_heartbeat(ObjectReader& reader, std::vector<FieldError>&)
@@ -222,6 +280,9 @@ const std::map<std::string, Reader, std::less<>>& readers()
         {"attempt_output", read_attempt_output},
         {"attempt_ended", read_attempt_ended},
         {"catalog_changed", read_catalog_changed},
+        {"unit_types_query", read_unit_types_query},
+        {"unit_types_answer", read_unit_types_answer},
+        {"probe_request", read_probe_request},
         {"heartbeat", read_heartbeat},
         {"renew_certificate", read_renew_certificate},
         {"renewed_certificate", read_renewed_certificate},

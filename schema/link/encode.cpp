@@ -30,6 +30,14 @@ Json body_json(const Welcome& welcome)
             {"stop", ids_json(welcome.stop)},           {"forget", ids_json(welcome.forget)}};
 }
 
+Json needs_json(const std::vector<OperatorNeed>& needs)
+{
+    Json json = Json::array();
+    for (const OperatorNeed& need : needs)
+        json.push_back({{"id", need.id}, {"uploaded", need.is_uploaded}});
+    return json;
+}
+
 Json body_json(const StartAttempt& start)
 {
     const AttemptOrder& order = start.order;
@@ -40,6 +48,8 @@ Json body_json(const StartAttempt& start)
                  {"unit_type", order.unit_type},
                  {"unit_count", order.unit_count},
                  {"center_chooses", order.center_chooses},
+                 {"center_counts", order.center_counts},
+                 {"operators", needs_json(order.operators)},
                  {"profile", order.profile},
                  {"environment", order.environment},
                  {"files", order.files},
@@ -62,7 +72,8 @@ Json body_json(const AttemptStarted& started)
             {"started_at", format_rfc3339(started.started_at)},
             {"cpus", started.cpus},
             {"units", started.units},
-            {"unit_type", started.unit_type}};
+            {"unit_type", started.unit_type},
+            {"able_unit_types", started.able_unit_types}};
 }
 
 Json body_json(const AttemptOutput& output)
@@ -95,6 +106,27 @@ Json body_json(const AttemptEnded& ended)
 Json body_json(const CatalogChanged& changed)
 {
     return {{"catalog", to_json(changed.catalog)}};
+}
+
+Json body_json(const UnitTypesQuery& query)
+{
+    return {{"query_id", query.query_id.value}, {"operators", needs_json(query.operators)}};
+}
+
+Json body_json(const UnitTypesAnswer& answer)
+{
+    Json able = Json::array();
+    for (const AbleUnitType& type : answer.able)
+        able.push_back({{"name", type.name}, {"unit_count", type.unit_count}, {"free_count", type.free_count}});
+    Json unable = Json::array();
+    for (const UnableUnitType& type : answer.unable)
+        unable.push_back({{"name", type.name}, {"reason", type.reason}});
+    return {{"query_id", answer.query_id.value}, {"able", std::move(able)}, {"unable", std::move(unable)}};
+}
+
+Json body_json(const ProbeRequest& request)
+{
+    return {{"reason", request.reason}};
 }
 
 Json body_json(const Heartbeat& heartbeat)
@@ -130,6 +162,9 @@ struct TypeName {
     std::string_view operator()(const AttemptOutput&) const { return "attempt_output"; }
     std::string_view operator()(const AttemptEnded&) const { return "attempt_ended"; }
     std::string_view operator()(const CatalogChanged&) const { return "catalog_changed"; }
+    std::string_view operator()(const UnitTypesQuery&) const { return "unit_types_query"; }
+    std::string_view operator()(const UnitTypesAnswer&) const { return "unit_types_answer"; }
+    std::string_view operator()(const ProbeRequest&) const { return "probe_request"; }
     std::string_view operator()(const Heartbeat&) const { return "heartbeat"; }
     std::string_view operator()(const RenewCertificate&) const { return "renew_certificate"; }
     std::string_view operator()(const RenewedCertificate&) const { return "renewed_certificate"; }
@@ -146,6 +181,7 @@ Message make_message(Body body)
 bool needs_ack(const Body& body)
 {
     return !std::holds_alternative<Hello>(body) && !std::holds_alternative<Welcome>(body) &&
+           !std::holds_alternative<UnitTypesQuery>(body) && !std::holds_alternative<UnitTypesAnswer>(body) &&
            !std::holds_alternative<Heartbeat>(body) && !std::holds_alternative<RenewedCertificate>(body) &&
            !std::holds_alternative<Ack>(body);
 }

@@ -64,6 +64,8 @@ struct AttemptStarted {
     std::vector<std::int64_t> cpus;  ///< the processors that it may use
     std::vector<std::int64_t> units; ///< indices of the units that it holds
     std::string unit_type;           ///< what it runs on; empty: as ordered
+    /// M18, of a probe: every unit type of the center that could have run it. Empty: an agent that does not say.
+    std::vector<std::string> able_unit_types{};
 };
 
 /// agent -> server, needs ack. In order for each stream; `offset` makes repeats harmless.
@@ -82,6 +84,38 @@ struct AttemptEnded {
 /// agent -> server, needs ack. What the center offers has changed (M9).
 struct CatalogChanged {
     Catalog catalog;
+};
+
+/// server -> agent: which of its unit types can run all of these operators (M13b)? The answer names the same query,
+/// so it needs no ack; an agent that does not know the question refuses it by one.
+struct UnitTypesQuery {
+    MessageId query_id; ///< of the question, however often it is sent
+    std::vector<OperatorNeed> operators;
+};
+
+/// A unit type that can run what was asked for.
+struct AbleUnitType {
+    std::string name;
+    std::int64_t unit_count{}; ///< in all
+    std::int64_t free_count{}; ///< at the moment of the answer
+};
+
+/// A unit type that cannot.
+struct UnableUnitType {
+    std::string name;
+    std::string reason; ///< for people
+};
+
+/// agent -> server.
+struct UnitTypesAnswer {
+    MessageId query_id;
+    std::vector<AbleUnitType> able;
+    std::vector<UnableUnitType> unable;
+};
+
+/// agent -> server, needs ack. The center asks to be measured anew (M21).
+struct ProbeRequest {
+    std::string reason; ///< for people
 };
 
 /// agent -> server. Proof of life, with figures for people.
@@ -108,7 +142,8 @@ struct Ack {
 };
 
 using Body = std::variant<Hello, Welcome, StartAttempt, CancelAttempt, AttemptStarted, AttemptOutput, AttemptEnded,
-                          CatalogChanged, Heartbeat, RenewCertificate, RenewedCertificate, Ack>;
+                          CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest, Heartbeat, RenewCertificate,
+                          RenewedCertificate, Ack>;
 
 struct Message {
     MessageId id;

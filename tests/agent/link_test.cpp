@@ -104,6 +104,40 @@ TEST_F(AgentLink, SendsAgainWhatWasNotAcknowledged)
     EXPECT_EQ(ends_of(order.attempt_id), 1U);
 }
 
+TEST_F(AgentLink, AnswersWhichUnitTypesCanRunOperators)
+{
+    start_enrolled();
+    const UnitTypeReport core = last_hello().catalog.unit_types.at(0);
+    const MessageId query = MessageId::make();
+    server_.send(link::UnitTypesQuery{query, {{core.operators.at(0), false}}});
+    server_.send(link::UnitTypesQuery{MessageId::make(), {{"no_such_operator", false}}});
+
+    const auto answers = [](const link::Message& message) { return is<link::UnitTypesAnswer>(message); };
+    wait_until([&] { return server_.count(answers) == 2; }, "both answers");
+
+    const auto first = std::get<link::UnitTypesAnswer>(server_.wait_for("an answer", answers).body);
+    EXPECT_EQ(first.query_id, query);
+    ASSERT_EQ(first.able.size(), 1U);
+    EXPECT_EQ(first.able[0].name, "core");
+    EXPECT_EQ(first.able[0].unit_count, core.unit_count);
+}
+
+TEST_F(AgentLink, PassesOnThatTheCenterWantsToBeMeasured)
+{
+    ASSERT_EQ(enrol(), 0);
+    ASSERT_EQ(agent_.call({"request-probes", "--state-dir", agent_.state_dir().string(), "--reason", "new memory"}), 0)
+        << agent_.log();
+    server_.set_acknowledging(false);
+    agent_.start();
+    const auto asked = [](const link::Message& message) { return is<link::ProbeRequest>(message); };
+    const auto request = std::get<link::ProbeRequest>(server_.wait_for("a probe request", asked).body);
+    EXPECT_EQ(request.reason, "new memory");
+    EXPECT_FALSE(std::filesystem::exists(agent_.state_dir() / "probe-request"));
+
+    server_.drop_connection();
+    wait_until([&] { return server_.count(asked) == 2; }, "it is said again until it is acknowledged");
+}
+
 TEST_F(AgentLink, RefusesWhatItCannotReadByName)
 {
     start_enrolled();

@@ -19,6 +19,21 @@ UnitCut cut(std::string name, std::int64_t cores, std::int64_t count = 0)
     return cut;
 }
 
+AttemptOrder order_of(const std::string& unit_type, std::int64_t count, const AttemptId& id = AttemptId::make())
+{
+    AttemptOrder order;
+    order.attempt_id = id;
+    order.unit_type = unit_type;
+    order.unit_count = count;
+    return order;
+}
+
+AttemptOrder chosen_by_center(AttemptOrder order)
+{
+    order.center_chooses = true;
+    return order;
+}
+
 AgentTables tables(std::vector<UnitCut> cuts)
 {
     AgentTables tables;
@@ -89,22 +104,22 @@ TEST(UnitAllocator, GivesEachUnitOnceAndAgainAfterItsRelease)
     UnitAllocator units(core_plan(2));
     const AttemptId first = AttemptId::make();
 
-    const Allocation allocation = units.allocate(first, "core", 2).value();
+    const Allocation allocation = units.allocate(order_of("core", 2, first)).value();
     EXPECT_THAT(allocation.units, ElementsAre(0, 1));
     EXPECT_EQ(allocation.cores, 2);
     EXPECT_EQ(allocation.memory_bytes, 2000);
-    EXPECT_EQ(units.allocate(AttemptId::make(), "core", 1).error().code, Errc::kTooMany);
+    EXPECT_EQ(units.allocate(order_of("core", 1)).error().code, Errc::kTooMany);
 
     units.release(first);
-    EXPECT_THAT(units.allocate(AttemptId::make(), "core", 1).value().units, ElementsAre(0));
+    EXPECT_THAT(units.allocate(order_of("core", 1)).value().units, ElementsAre(0));
 }
 
 TEST(UnitAllocator, RefusesWhatThisCenterNeverHas)
 {
     UnitAllocator units(core_plan(2));
 
-    EXPECT_EQ(units.allocate(AttemptId::make(), "gpu", 1).error().code, Errc::kNotFound);
-    EXPECT_EQ(units.allocate(AttemptId::make(), "core", 3).error().code, Errc::kInfeasible);
+    EXPECT_EQ(units.allocate(order_of("gpu", 1)).error().code, Errc::kNotFound);
+    EXPECT_EQ(units.allocate(order_of("core", 3)).error().code, Errc::kInfeasible);
 }
 
 TEST(UnitAllocator, RespectsWhatIsHeldAcrossANewCut)
@@ -114,16 +129,43 @@ TEST(UnitAllocator, RespectsWhatIsHeldAcrossANewCut)
 
     units.replace_plan(cut_units(host(4), tables({cut("pair", 2)}), {}).value());
 
-    EXPECT_THAT(units.allocate(AttemptId::make(), "pair", 1).value().cpus, ElementsAre(2, 3));
-    EXPECT_FALSE(units.allocate(AttemptId::make(), "pair", 1));
+    EXPECT_THAT(units.allocate(order_of("pair", 1)).value().cpus, ElementsAre(2, 3));
+    EXPECT_FALSE(units.allocate(order_of("pair", 1)));
 }
 
 TEST(UnitAllocator, TakesTheTypeWithMoreFreeUnitsWhenTheCenterMayChoose)
 {
     UnitAllocator units(cut_units(host(4), tables({cut("a", 1, 1), cut("b", 1)}), {}).value());
 
-    EXPECT_EQ(units.allocate(AttemptId::make(), "a", 1, true).value().unit_type, "b");
-    EXPECT_EQ(units.allocate(AttemptId::make(), "a", 1, false).value().unit_type, "a");
+    EXPECT_EQ(units.allocate(chosen_by_center(order_of("a", 1))).value().unit_type, "b");
+    EXPECT_EQ(units.allocate(order_of("a", 1)).value().unit_type, "a");
+}
+
+TEST(UnitAllocator, TakesWhatIsFreeUpToTheOrderedCountWhenTheCenterCounts)
+{
+    UnitAllocator units(core_plan(4));
+    units.hold(AttemptId::make(), {1});
+    AttemptOrder order = order_of("core", 4);
+    order.center_counts = true;
+
+    EXPECT_THAT(units.allocate(order).value().units, ElementsAre(0, 2, 3));
+    order.attempt_id = AttemptId::make();
+    EXPECT_EQ(units.allocate(order).error().code, Errc::kTooMany) << "at least one is needed";
+}
+
+TEST(UnitAllocator, AChoosingCenterLooksAtWhatTheProbeNeeds)
+{
+    std::vector<UnitCut> cuts{cut("small", 1, 1), cut("wide", 1)};
+    cuts[1].operators = {"fft3d"};
+    const ProbeAbilities abilities{.operators = {"dgemm", "fft3d"}, .blas_core_type = ""};
+    UnitAllocator units(cut_units(host(4), tables(cuts), abilities).value());
+    AttemptOrder order = chosen_by_center(order_of("small", 1));
+
+    order.operators = {{"dgemm", false}};
+    EXPECT_EQ(units.allocate(order).value().unit_type, "small") << "wide does not offer dgemm";
+    order.attempt_id = AttemptId::make();
+    order.operators = {{"fft3d", false}};
+    EXPECT_EQ(units.allocate(order).value().unit_type, "wide");
 }
 
 } // namespace
