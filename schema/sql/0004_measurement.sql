@@ -5,6 +5,7 @@ ALTER TABLE probe_run
     ADD COLUMN order_id text NOT NULL DEFAULT '',
     ADD COLUMN able_unit_types text[] NOT NULL DEFAULT '{}',
     ADD COLUMN seen_s double precision,
+    ADD COLUMN count_by text NOT NULL DEFAULT 'order' CHECK (count_by IN ('order', 'scaling', 'center')),
     ADD COLUMN repeats_run_id text REFERENCES probe_run (id),
     ADD COLUMN verification text NOT NULL DEFAULT 'none' CHECK (verification IN ('none', 'pending', 'right', 'wrong', 'impossible')),
     ADD COLUMN verification_detail text NOT NULL DEFAULT '',
@@ -13,6 +14,7 @@ COMMENT ON COLUMN probe_run.document IS 'The task as it was sent: seed and drawn
 COMMENT ON COLUMN probe_run.order_id IS 'Runs of one order share it, and with it the seed: their results can be compared (M12). It is the id of the order''s first run.';
 COMMENT ON COLUMN probe_run.able_unit_types IS 'M18: names of all unit types of the center that could have run the task, as the center said; empty when it was not asked.';
 COMMENT ON COLUMN probe_run.seen_s IS 'By our own clock: from the report of its start to the report of its end. Null: the link broke in between, or older.';
+COMMENT ON COLUMN probe_run.count_by IS 'M14: who chose unit_count. scaling: counts that tell models of scaling apart; center: the center took what was free.';
 COMMENT ON COLUMN probe_run.repeats_run_id IS 'The run whose place this one takes, because its center lost it.';
 COMMENT ON COLUMN probe_run.verification IS 'Whether the metascheduler computed the same itself. none: not chosen. impossible: it lacks the operator or the memory.';
 
@@ -22,11 +24,12 @@ ALTER TABLE probe_run ADD CONSTRAINT probe_run_selection_check
 COMMENT ON COLUMN probe_run.selection IS 'M13: how the units were chosen. catalog: (a); ask: (b); user: (c); center: (d).';
 ALTER TABLE probe_run DROP CONSTRAINT probe_run_unit_count_check;
 ALTER TABLE probe_run ADD CONSTRAINT probe_run_unit_count_check CHECK (unit_count >= 0);
-COMMENT ON COLUMN probe_run.unit_count IS 'M14. 0: left to the center; the result says how many it took.';
+COMMENT ON COLUMN probe_run.unit_count IS 'M14. 0: left to the center; once the run has succeeded, how many it took.';
 ALTER TABLE probe_run DROP CONSTRAINT probe_run_state_check;
 ALTER TABLE probe_run ADD CONSTRAINT probe_run_state_check
     CHECK (state IN ('queued', 'succeeded', 'failed', 'cancelled', 'lost'));
 COMMENT ON COLUMN probe_run.state IS 'lost: the center fell silent while it ran; another run repeats it.';
+CREATE UNIQUE INDEX probe_run_repeats ON probe_run (repeats_run_id) WHERE repeats_run_id IS NOT NULL; -- once
 CREATE INDEX probe_run_to_verify ON probe_run (id) WHERE verification = 'pending'; -- the verifying duty
 CREATE INDEX probe_run_of_order ON probe_run (order_id) WHERE order_id <> '';      -- one order's report
 CREATE INDEX probe_run_of_task ON probe_run (probe_task_id, id DESC);              -- when a task last ran where
@@ -42,7 +45,20 @@ COMMENT ON COLUMN measurement.void_reason IS 'Not empty: found to be false after
 DROP INDEX measurement_newest;
 CREATE INDEX measurement_newest ON measurement (unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC)
     WHERE void_reason = ''; -- the snapshot
+CREATE INDEX measurement_transfers ON measurement (unit_type_id, measured_at)
+    WHERE operator_id = 'network_fetch' AND void_reason = ''; -- network windows
 CREATE INDEX measurement_of_operator ON measurement (operator_id) WHERE void_reason = ''; -- which operators some unit type was measured with
+
+CREATE TABLE center_question (
+    id text PRIMARY KEY,
+    center_id text NOT NULL REFERENCES center (id),
+    operators jsonb NOT NULL,
+    expires_at timestamptz NOT NULL,
+    answer jsonb,
+    refusal text NOT NULL DEFAULT ''
+);
+COMMENT ON TABLE center_question IS 'M13b: which unit types can run these operators? One row a center that is asked, read by the replica that has its agent''s connection, removed by the one that asked.';
+CREATE INDEX center_question_open ON center_question (center_id) WHERE answer IS NULL AND refusal = ''; -- a session that is woken
 
 CREATE TABLE probe_finding (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
