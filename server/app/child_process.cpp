@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <system_error>
@@ -21,6 +22,10 @@ constexpr std::size_t kMostQuoted = 600; // bytes of a failed program's output i
 struct Plan {
     const char* path;
     char* const* arguments;
+    char* const* environment;
+    const char* folder;
+    int niceness;
+    rlim_t address_space; ///< 0: stay
     const UnixUser* user; ///< null: stay
     int input;
     int output;
@@ -54,16 +59,24 @@ bool arrange_descriptors(const Plan& plan)
     return plan.inherited < 0 || fcntl(plan.inherited, F_SETFD, 0) == 0;
 }
 
+bool limit(const Plan& plan)
+{
+    if (plan.niceness != 0 && setpriority(PRIO_PROCESS, 0, plan.niceness) != 0) return false;
+    if (plan.address_space == 0) return true;
+    const rlimit bound{plan.address_space, plan.address_space};
+    return setrlimit(RLIMIT_AS, &bound) == 0;
+}
+
 [[noreturn]] void child_main(const Plan& plan)
 {
     setsid();
-    // Our working folder may be closed to the child's user.
-    const bool ready = chdir("/") == 0 && set_signals_to_default() && arrange_descriptors(plan) &&
-                       (plan.user == nullptr || become(*plan.user)) &&
+    const bool ready = chdir(plan.folder) == 0 && limit(plan) && set_signals_to_default() &&
+                       arrange_descriptors(plan) && (plan.user == nullptr || become(*plan.user)) &&
                        // After the change of user, which clears it.
                        (plan.death_signal == 0 || prctl(PR_SET_PDEATHSIG, plan.death_signal) == 0);
     // The parent may have died before PDEATHSIG was set.
-    if (ready && (plan.death_signal == 0 || getppid() == plan.parent)) execv(plan.path, plan.arguments);
+    if (ready && (plan.death_signal == 0 || getppid() == plan.parent))
+        execve(plan.path, plan.arguments, plan.environment);
     const int error = errno;
     [[maybe_unused]] const ssize_t written = write(plan.report, &error, sizeof error);
     _exit(127);
@@ -91,6 +104,17 @@ Error system_error(const std::string& what, int code)
     return {Errc::kUnavailable, what + ": " + std::generic_category().message(code)};
 }
 
+/// As exec wants them: null-terminated.
+std::vector<char*> pointers_to(std::vector<std::string>& texts)
+{
+    std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
+    for (std::string& text : texts)
+        pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
 std::string last_lines(const std::string& text)
 {
     std::string end = text.size() > kMostQuoted ? "…" + text.substr(text.size() - kMostQuoted) : text;
@@ -104,11 +128,9 @@ std::string last_lines(const std::string& text)
 Result<pid_t> start_child(const ChildOptions& options)
 {
     std::vector<std::string> copies = options.arguments;
-    std::vector<char*> arguments;
-    arguments.reserve(copies.size() + 1);
-    for (std::string& argument : copies)
-        arguments.push_back(argument.data());
-    arguments.push_back(nullptr);
+    std::vector<std::string> variables = options.environment;
+    const std::vector<char*> arguments = pointers_to(copies);
+    const std::vector<char*> environment = pointers_to(variables);
 
     int pipe_ends[2];
     if (pipe2(pipe_ends, O_CLOEXEC) != 0) return system_error("pipe", errno);
@@ -117,6 +139,10 @@ Result<pid_t> start_child(const ChildOptions& options)
     const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
     const Plan plan{copies[0].c_str(),
                     arguments.data(),
+                    variables.empty() ? environ : environment.data(),
+                    options.folder.c_str(),
+                    options.niceness,
+                    options.address_space_bytes,
                     options.user ? &*options.user : nullptr,
                     null.get(),
                     options.output >= 0 ? options.output : null.get(),
@@ -148,6 +174,7 @@ Result<std::string> run_child(ChildOptions options)
     const Result<pid_t> child = start_child(options);
     if (!child) return child.error();
     output_write.reset();
+    if (options.started) options.started(*child);
     std::string output;
     char buffer[4096];
     for (;;) {
@@ -156,6 +183,7 @@ Result<std::string> run_child(ChildOptions options)
         if (size <= 0) break;
         output.append(buffer, static_cast<std::size_t>(size));
     }
+    if (options.started) options.started(0);
     int status = 0;
     while (waitpid(*child, &status, 0) < 0 && errno == EINTR) {
     }

@@ -2,7 +2,9 @@
 
 #include "core/base/result.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -23,6 +25,13 @@ struct ChildOptions {
     int output = -1;                    ///< descriptor for standard output and error; -1 for /dev/null
     int inherited = -1;                 ///< one further descriptor that stays open in the child, under its number
     int signal_on_parent_death = 0;     ///< sent when the *thread* that started the child ends; 0 for none
+    std::string folder = "/";           ///< it starts there; ours may be closed to its user
+    /// "NAME=value", instead of our environment; empty: ours.
+    std::vector<std::string> environment;
+    int niceness = 0;                      ///< 0..19, added to ours
+    std::uint64_t address_space_bytes = 0; ///< RLIMIT_AS; 0: as ours
+    /// run_child() tells it the child's id, and 0 before the child is reaped: in between it may be killed.
+    std::function<void(pid_t)> started;
 };
 
 /// Starts a child in a session of its own (a Ctrl-C at the terminal must not reach it before we stop it in
