@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <regex>
 
@@ -45,6 +46,45 @@ TEST(OperatorManifests, AreTheOperatorsOfTheProgram)
     ASSERT_EQ(registered_operators().size(), ids.size());
     EXPECT_EQ(find_operator("dgemm")->manifest.id, "dgemm");
     EXPECT_EQ(find_operator("lu"), nullptr);
+}
+
+/// A parameter that a probe draws: `operator.parameter`.
+std::vector<std::string> drawn_parameters()
+{
+    std::vector<std::string> names;
+    for (const OperatorManifest& manifest : operator_manifests()) {
+        for (const OperatorParameter& parameter : manifest.parameters) {
+            if (parameter.draw_share > 0) names.push_back(manifest.id + "." + parameter.name);
+        }
+    }
+    return names;
+}
+
+/// Time follows work from size to size, but for transforms, and for the number of iterations.
+TEST(OperatorManifests, SayWhichSizesAreDrawn)
+{
+    EXPECT_THAT(drawn_parameters(),
+                ElementsAre("conjugate_gradient.edge", "conv2d.height", "conv2d.width", "dgemm.m", "dgemm.n", "dgemm.k",
+                            "file_read.bytes", "file_write.bytes", "gemm_mixed.m", "gemm_mixed.n", "gemm_mixed.k",
+                            "network_fetch.bytes", "random_access.n", "reduction.n", "sgemm.m", "sgemm.n", "sgemm.k",
+                            "sort.n", "spmv.rows", "stream_triad.n", "trigonometric.n"));
+}
+
+/// A center that has prepared itself for one size is wrong most of the time.
+TEST(OperatorManifests, LeaveACenterManySizesToGuessFrom)
+{
+    for (const OperatorManifest& manifest : operator_manifests()) {
+        double sizes = 1;
+        bool is_drawn = false;
+        for (const OperatorParameter& parameter : manifest.parameters) {
+            EXPECT_LE(parameter.draw_share, 0.125) << manifest.id; // the size class must stay the same
+            if (parameter.draw_share <= 0) continue;
+            is_drawn = true;
+            const double reach = parameter.draw_share * static_cast<double>(parameter.default_value);
+            sizes *= 2 * std::floor(reach / static_cast<double>(parameter.draw_step)) + 1;
+        }
+        if (is_drawn) EXPECT_GE(sizes, 9) << manifest.id;
+    }
 }
 
 double operations(const char* id, const Parameters& parameters)
