@@ -181,7 +181,7 @@ AggregateScore aggregate_score(const MetricPolicy& policy, std::vector<Aggregate
     const bool has_all = std::all_of(aggregate.parts.begin(), aggregate.parts.end(),
                                      [](const ScoredPart& one) { return one.score && one.score->value >= 0; });
     if (aggregate.parts.empty())
-        aggregate.missing = "the policy weighs no operator here";
+        aggregate.missing = "there is no operator to score by";
     else if (has_all)
         aggregate.score = geometric_mean(aggregate.parts);
     else

@@ -16,10 +16,13 @@
 #include "server/jobs/probe_job_writer.hpp"
 #include "server/metering/curves_api.hpp"
 #include "server/metering/metering_api.hpp"
+#include "server/metering/scores_api.hpp"
 #include "server/operators/operator_keys_api.hpp"
 #include "server/operators/operators_api.hpp"
 #include "server/probing/probe_planning.hpp"
 #include "server/probing/probing_api.hpp"
+#include "server/probing/schedule_api.hpp"
+#include "server/probing/schedule_duty.hpp"
 #include "server/routing/routing_api.hpp"
 #include "server/routing/routing_service.hpp"
 
@@ -30,6 +33,8 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds kSilencePeriod = 5s;
 constexpr std::chrono::seconds kLearningPeriod = 2s;
+/// Trust is judged from thousands of jobs; a list that is read page by page need not see each of them at once.
+constexpr std::chrono::seconds kTrustLifetime = 2s;
 
 AgentHubOptions hub_options(const RoomContext& context)
 {
@@ -53,9 +58,11 @@ struct Rooms::State {
 
     OperatorsService operators{context.database};        // the library of probe operators
     OperatorKeysService operator_keys{context.database}; // who may upload operators
-    MeteringService metering{context.database};          // policies and scores
+    MeteringService metering{context.database, operators};               // policies
+    ScoresService scores{context.database, operators, kTrustLifetime};   // scores by them
     CurvesService curves{context.database};              // over counts, over the week, against jobs
-    CatalogCache catalog{context.database, context.executor, context.metrics}; // the network as decisions see it
+    CatalogCache catalog{context.database, context.executor, context.metrics,
+                         context.settings.network_calendar}; // the network as decisions see it
     JobsProbeJobWriter probe_jobs;                                             // probes as ordinary jobs
     ProbeResults probe_results{operators, probe_jobs};    // what probes printed becomes measurements
     JobCloser job_closer{probe_results, context.metrics}; // how jobs end
@@ -65,7 +72,9 @@ struct Rooms::State {
     ProjectsService projects{context.database};                                  // settings of projects
     ProbePlanning probe_planning{operators, probe_jobs};                         // probes that the router asks for
     ProbingService probing{context.database, operators, probe_jobs, job_types};  // probes that people ask for
-    JobLearning job_learning{catalog, probe_planning};                           // job types from ended jobs
+    ScheduleService schedules{context.database, operators, context.clock};       // when to probe without being asked
+    ScheduleDuty schedule_duty{context.database, probing, context.clock, context.metrics}; // does it
+    JobLearning job_learning{catalog, probe_planning};                                     // job types from ended jobs
 
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
     JobsService jobs{context.database, context.executor, context.metrics, catalog, job_closer}; // what clients do
@@ -75,6 +84,7 @@ struct Rooms::State {
                            context.clock,
                            catalog,
                            probe_planning,
+                           job_closer,
                            {.replica = context.replica, .metering_period = context.settings.metering_period}};
     JobDuties job_duties{context.database, context.executor, context.metrics}; // jobs of lost centers, gauges
 
@@ -93,9 +103,11 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_identity_routes(context.api, context.identity, context.database);
     add_operators_routes(context.api, rooms.operators, context.database);
     add_operator_keys_routes(context.api, rooms.operator_keys, context.database);
-    add_metering_routes(context.api, rooms.metering, context.database);
-    add_curves_routes(context.api, rooms.curves, context.clock);
+    add_metering_routes(context.api, rooms.metering, rooms.scores, context.database);
+    add_scores_routes(context.api, rooms.scores);
+    add_curves_routes(context.api, rooms.curves, context.clock, context.settings.network_calendar);
     add_probing_routes(context.api, rooms.probing, context.database);
+    add_schedule_routes(context.api, rooms.schedules, context.database);
     add_centers_routes(context.api, rooms.centers, rooms.enrolment, context.database);
     add_enrolment_routes(context.api, rooms.enrolment);
     add_enrolment_routes(context.agent_api, rooms.enrolment);
@@ -132,6 +144,7 @@ Result<void> Rooms::start()
     state_->routing.start(state_->context.tasks);
     state_->events.start(state_->context.tasks);
     state_->job_duties.start(state_->context.tasks);
+    state_->schedule_duty.start(state_->context.tasks, state_->context.executor);
     return {};
 }
 

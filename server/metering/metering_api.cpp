@@ -1,8 +1,10 @@
 #include "server/metering/metering_api.hpp"
 
+#include "core/decide/find_measured.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/api/query_parameter.hpp"
 #include "server/api/render_page.hpp"
+#include "server/store/column.hpp"
 
 namespace fathom::server {
 namespace {
@@ -45,7 +47,6 @@ Result<MetricPolicy> parse_policy_order(const Call& call)
             for (const FieldError& field : error.fields)
                 errors.push_back({"document." + field.field, field.detail});
         }
-        if (policy.id.find_first_of("@/") != std::string::npos) reader.fail("document.id", "must hold no '@' or '/'");
     } else if (!reader.has("document")) {
         reader.fail("document", "is required");
     }
@@ -78,70 +79,101 @@ Result<std::int64_t> parse_activation(const Call& call)
     return value_or_errors(version, std::move(errors), "the activation");
 }
 
-Answer activate(MeteringService* service, Call call)
+Json number_or_null(const std::optional<double>& number)
+{
+    return number ? Json(*number) : Json();
+}
+
+Json rank_or_null(const std::optional<std::int64_t>& rank)
+{
+    return rank ? Json(*rank) : Json();
+}
+
+Json to_json(const ComparedScore& scores)
+{
+    return {
+        {"score_before", number_or_null(scores.before)},         {"score_after", number_or_null(scores.after)},
+        {"rank_before", rank_or_null(scores.rank_before)},       {"rank_after", rank_or_null(scores.rank_after)},
+        {"missing_before", text_or_null(scores.missing_before)}, {"missing_after", text_or_null(scores.missing_after)}};
+}
+
+Json unit_types_json(const PolicyTrial& trial)
+{
+    Json items = Json::array();
+    for (const PolicyTrial::Place& one : trial.unit_types) {
+        Json json = to_json(one.place);
+        json.update(to_json(one.scores));
+        items.push_back(std::move(json));
+    }
+    return items;
+}
+
+Json trial_json(const PolicyTrial& trial)
+{
+    Json operators = Json::array();
+    for (const PolicyTrial::Operator& one : trial.operators) {
+        Json json = to_json(one.place);
+        json["operator"] = one.operator_id;
+        json["parameters"] = fathom::to_json(parameters_of_key(one.parameters_key));
+        json.update(to_json(one.scores));
+        operators.push_back(std::move(json));
+    }
+    return {{"policy", policy_name(trial.policy)},
+            {"active_policy", policy_name(trial.active)},
+            {"unit_types", unit_types_json(trial)},
+            {"operators", std::move(operators)},
+            {"unit_type_count", trial.unit_type_count}};
+}
+
+Answer try_document(ScoresService* scores, Call call)
+{
+    Result<MetricPolicy> policy = parse_policy_order(call);
+    if (!policy) co_return net::problem(policy.error(), call.request.request_id);
+    const Result<PolicyTrial> trial = co_await scores->try_document(std::move(*policy));
+    if (!trial) co_return net::problem(trial.error(), call.request.request_id);
+    co_return json_response(200, trial_json(*trial));
+}
+
+/// Either a document or the name of a stored policy.
+Answer try_policy(ScoresService* scores, Call call)
+{
+    const Result<Json> json = call.json();
+    if (!json) co_return net::problem(json.error(), call.request.request_id);
+    if (!json->is_object() || !json->contains("policy")) co_return co_await try_document(scores, std::move(call));
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    std::string name = reader.required_string("policy", {.min_length = 1, .max_length = 80});
+    if (reader.has("document")) reader.fail("document", "cannot stand beside policy: one of the two is tried");
+    reader.any("document");
+    reader.finish(UnknownFields::kReject);
+    const Result<std::string> policy = value_or_errors(std::move(name), std::move(errors), "the request");
+    if (!policy) co_return net::problem(policy.error(), call.request.request_id);
+    const Result<PolicyTrial> trial = co_await scores->try_policy(*policy);
+    if (!trial) co_return net::problem(trial.error(), call.request.request_id);
+    co_return json_response(200, trial_json(*trial));
+}
+
+Answer activate(MeteringService* service, ScoresService* scores, Call call)
 {
     const Result<std::int64_t> version = parse_activation(call);
     if (!version) co_return net::problem(version.error(), call.request.request_id);
-    const Result<PolicyRecord> record =
-        co_await service->activate(caller_of(call), call.request.path_params["id"], *version);
+    const std::string id = call.request.path_params["id"];
+    const Result<PolicyRecord> wanted = co_await service->get_policy(id, *version);
+    if (!wanted) co_return net::problem(wanted.error(), call.request.request_id);
+    // Before: afterwards there is nothing left to compare with.
+    const Result<PolicyTrial> trial = co_await scores->try_policy(policy_name(wanted->policy));
+    if (!trial) co_return net::problem(trial.error(), call.request.request_id);
+    const Result<PolicyRecord> record = co_await service->activate(caller_of(call), id, wanted->policy.version);
     if (!record) co_return net::problem(record.error(), call.request.request_id);
-    co_return json_response(200, to_json(*record));
-}
-
-Json score_json(const MeteringService::Scores& scores, const MeasurementRecord& record)
-{
-    const MetricPolicy& policy = scores.policy;
-    const MeasuredOperator& measured = record.measured;
-    const Result<ScoreValue> points = score(policy, measured);
-    const auto trust = scores.trust.find(record.unit_type_id);
-    const double factor = trust == scores.trust.end() ? 1 : trust->second.factor;
-    return {{"center_id", record.center_id},
-            {"center", record.center},
-            {"unit_type_id", record.unit_type_id},
-            {"unit_type", record.unit_type},
-            {"operator", measured.operator_id},
-            {"operator_version", record.operator_version},
-            {"parameters", record.parameters},
-            {"unit_count", record.unit_count},
-            {"median_s", measured.median_s},
-            {"ci_low_s", measured.ci_low_s},
-            {"ci_high_s", measured.ci_high_s},
-            {"spread", record.spread},
-            {"sample_count", record.sample_count},
-            {"outlier_count", record.outlier_count},
-            {"operations", measured.operations},
-            {"bytes", measured.bytes},
-            {"rate_flops", measured.operations / measured.median_s},
-            {"rate_bytes", measured.bytes / measured.median_s},
-            {"error", measured.error},
-            {"tolerance", measured.tolerance},
-            {"precision", record.precision},
-            {"library", record.library},
-            {"trust_factor", factor},
-            {"score", points ? Json(points->value * factor) : Json()},
-            {"policy", policy.id + "@" + std::to_string(policy.version)},
-            {"probe_run_id", measured.probe_run_id},
-            {"measured_at", format_rfc3339(measured.measured_at)}};
-}
-
-Answer list_scores(MeteringService* service, Call call)
-{
-    const Result<PageRequest> page = parse_page_request(call.request, {"policy", "center", "unit_type", "operator"});
-    if (!page) co_return net::problem(page.error(), call.request.request_id);
-    auto& query = call.request.query;
-    MeasurementFilter filter{query["center"], query["unit_type"], query["operator"]};
-    const Result<MeteringService::Scores> scores =
-        co_await service->scores(query["policy"], std::move(filter), page->size, page->after);
-    if (!scores) co_return net::problem(scores.error(), call.request.request_id);
-    Json items = Json::array();
-    for (const MeasurementRecord& record : scores->measurements.items)
-        items.push_back(score_json(*scores, record));
-    co_return page_response(std::move(items), scores->measurements.next_after);
+    Json json = to_json(*record);
+    json["replaced_policy"] = policy_name(trial->active);
+    json["unit_types"] = unit_types_json(*trial);
+    co_return json_response(200, json);
 }
 
 } // namespace
 
-void add_metering_routes(ApiRouter& router, MeteringService& service, Database& database)
+void add_metering_routes(ApiRouter& router, MeteringService& service, ScoresService& scores, Database& database)
 {
     using net::Method;
     const auto bind = [&service](auto handler) -> ApiHandler {
@@ -150,9 +182,13 @@ void add_metering_routes(ApiRouter& router, MeteringService& service, Database& 
     router.add(Method::kGet, "/metric-policies", Permission::kReadNetwork, bind(list_policies));
     router.add(Method::kGet, "/metric-policies/{id}", Permission::kReadNetwork, bind(get_policy));
     router.add(Method::kPost, "/metric-policies", Permission::kManageMetering, idempotent(database, bind(add_policy)));
+    router.add(Method::kPost, "/metric-policies:try", Permission::kManageMetering,
+               [target = &scores](Call call) { return try_policy(target, std::move(call)); });
+    const ApiHandler activation = [target = &service, judge = &scores](Call call) {
+        return activate(target, judge, std::move(call));
+    };
     router.add(Method::kPost, "/metric-policies/{id}:activate", Permission::kManageMetering,
-               idempotent(database, bind(activate)));
-    router.add(Method::kGet, "/scores", Permission::kReadNetwork, bind(list_scores));
+               idempotent(database, activation));
 }
 
 } // namespace fathom::server

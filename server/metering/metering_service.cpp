@@ -6,8 +6,6 @@
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
 
-#include <charconv>
-
 namespace fathom::server {
 
 namespace policy_files {
@@ -24,31 +22,11 @@ bool same_content(MetricPolicy a, MetricPolicy b)
     return to_json(a) == to_json(b);
 }
 
-/// `relative-v1@2`: id and version; without @, version 0.
-struct PolicyName {
-    std::string id;
-    std::int64_t version{0};
-};
-std::optional<PolicyName> parse_policy_name(const std::string& text)
+/// The fields of a policy stand below `document` in requests.
+void add_below_document(const std::vector<FieldError>& fields, std::vector<FieldError>& errors)
 {
-    const std::size_t at = text.rfind('@');
-    if (at == std::string::npos) return PolicyName{text, 0};
-    PolicyName name{text.substr(0, at), 0};
-    const char* const end = text.data() + text.size();
-    const auto [stop, ec] = std::from_chars(text.data() + at + 1, end, name.version);
-    if (ec != std::errc{} || stop != end || name.version < 1) return std::nullopt;
-    return name;
-}
-
-Result<PolicyRecord> find_policy(pqxx::transaction_base& transaction, const std::string& text)
-{
-    std::optional<PolicyRecord> record;
-    if (text.empty())
-        record = select_active_policy(transaction);
-    else if (const auto name = parse_policy_name(text))
-        record = select_policy(transaction, name->id, name->version);
-    if (record) return std::move(*record);
-    return Error{Errc::kInvalid, "the query has 1 error", {{"policy", "is not a metric policy, id or id@version"}}};
+    for (const FieldError& field : fields)
+        errors.push_back({"document." + field.field, field.detail});
 }
 
 /// Adds a shipped policy unless its newest version says the same.
@@ -109,13 +87,12 @@ asio::awaitable<Result<PolicyRecord>> MeteringService::add_policy(Caller caller,
 {
     auto work = [&](pqxx::work& transaction) -> Result<PolicyRecord> {
         lock_policies(transaction);
-        MetricPolicy next = policy; // the transaction may run again
-        const std::optional<PolicyRecord> newest = select_policy(transaction, next.id, 0);
-        next.version = newest ? newest->policy.version + 1 : 1;
-        insert_policy(transaction, next, caller.actor);
-        audit(transaction, caller.actor, "metric_policy.create", next.id, caller.request_id,
-              {{"version", next.version}});
-        return select_policy(transaction, next.id, next.version).value();
+        const Result<MetricPolicy> next = check_new_policy(transaction, policy, *operators_->library());
+        if (!next) return next.error();
+        insert_policy(transaction, *next, caller.actor);
+        audit(transaction, caller.actor, "metric_policy.create", next->id, caller.request_id,
+              {{"version", next->version}});
+        return select_policy(transaction, next->id, next->version).value();
     };
     co_return co_await database_->run(std::move(work));
 }
@@ -136,17 +113,23 @@ asio::awaitable<Result<PolicyRecord>> MeteringService::activate(Caller caller, s
     co_return co_await database_->run(std::move(work));
 }
 
-asio::awaitable<Result<MeteringService::Scores>> MeteringService::scores(std::string policy, MeasurementFilter filter,
-                                                                         std::int64_t size, std::string after)
+Result<MetricPolicy> check_new_policy(pqxx::transaction_base& transaction, MetricPolicy policy,
+                                      const OperatorLibrary& library)
 {
-    auto work = [&](pqxx::work& transaction) -> Result<Scores> {
-        Result<PolicyRecord> record = find_policy(transaction, policy);
-        if (!record) return record.error();
-        Result<Page<MeasurementRecord>> measurements = select_measurements(transaction, filter, size, after);
-        if (!measurements) return measurements.error();
-        return Scores{std::move(record->policy), std::move(*measurements), judge_trust(select_residuals(transaction))};
-    };
-    co_return co_await database_->run(std::move(work));
+    const std::optional<PolicyRecord> newest = select_policy(transaction, policy.id, 0);
+    policy.version = newest ? newest->policy.version + 1 : 1;
+    std::vector<FieldError> errors;
+    add_below_document(
+        check_against_library(policy,
+                              [&](std::string_view id, std::int64_t version) { return library.manifest(id, version); }),
+        errors);
+    Result<MetricPolicy> resolved = resolve_policy(policy, policy_lookup(transaction));
+    if (!resolved) {
+        const Error refusal = resolved.error();
+        add_below_document(refusal.fields, errors);
+        return value_or_errors(std::move(policy), std::move(errors), "the metric policy");
+    }
+    return value_or_errors(std::move(*resolved), std::move(errors), "the metric policy");
 }
 
 } // namespace fathom::server

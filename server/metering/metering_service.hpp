@@ -1,11 +1,10 @@
 #pragma once
 
 #include "server/api/caller.hpp"
-#include "server/metering/curves_store.hpp"
 #include "server/metering/metering_store.hpp"
+#include "server/operators/operators_service.hpp"
 #include "server/store/database.hpp"
 
-#include <map>
 #include <optional>
 #include <string>
 
@@ -14,11 +13,18 @@ namespace fathom::server {
 /// The policies that come with the program; the first one is active in a new network.
 std::vector<MetricPolicy> shipped_policies();
 
-/// Metric policies and scores (M16). Scores are computed from the raw measurements when asked, so any
-/// policy can be tried on them. Thread-safe. `database` must outlive it.
+/// A policy as it would be added now: with the next version of its id, its parts looked up. Blocks.
+/// @error kInvalid  with every fault that the library and the other policies know of, below `document`.
+Result<MetricPolicy> check_new_policy(pqxx::transaction_base& transaction, MetricPolicy policy,
+                                      const OperatorLibrary& library);
+
+/// Metric policies (M16). Thread-safe. The references must outlive it.
 class MeteringService {
   public:
-    explicit MeteringService(Database& database) : database_(&database) {}
+    MeteringService(Database& database, const OperatorsService& operators)
+        : database_(&database), operators_(&operators)
+    {
+    }
 
     /// Adds the shipped policies that are missing, and a new version of one whose content changed; the
     /// active policy moves on with it only while it is the shipped one. Blocks; call at start.
@@ -28,23 +34,14 @@ class MeteringService {
     /// `version` 0: the newest. @error kNotFound
     asio::awaitable<Result<PolicyRecord>> get_policy(std::string id, std::int64_t version);
     /// Adds it as the next version of its id, whatever version it names; not active.
+    /// @error kInvalid  as check_new_policy() says.
     asio::awaitable<Result<PolicyRecord>> add_policy(Caller caller, MetricPolicy policy);
     /// `version` 0: the newest. @error kNotFound
     asio::awaitable<Result<PolicyRecord>> activate(Caller caller, std::string id, std::int64_t version);
 
-    /// Measurements with the policy that they are to be scored by.
-    struct Scores {
-        MetricPolicy policy;
-        Page<MeasurementRecord> measurements;
-        std::map<std::string, Trust> trust; ///< by unit type's id; those that are missing are trusted
-    };
-    /// `policy` is empty for the active one, an id, or id@version.
-    /// @error kInvalid  no such policy, or not a page token of this list.
-    asio::awaitable<Result<Scores>> scores(std::string policy, MeasurementFilter filter, std::int64_t size,
-                                           std::string after);
-
   private:
     Database* database_;
+    const OperatorsService* operators_;
 };
 
 } // namespace fathom::server

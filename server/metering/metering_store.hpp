@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/clock.hpp"
-#include "core/decide/score.hpp"
+#include "core/decide/metric_policy.hpp"
 #include "server/store/page.hpp"
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace pqxx {
 class transaction_base;
 }
 
-/// Rows of metric policies, and measurements as scores are made from them. All functions take the caller's
-/// transaction, block, and let pqxx's exceptions through to Database::run.
+/// Rows of metric policies. All functions take the caller's transaction, block, and let pqxx's exceptions through to
+/// Database::run.
 namespace fathom::server {
 
 struct PolicyRecord {
@@ -35,33 +35,13 @@ void insert_policy(pqxx::transaction_base& transaction, const MetricPolicy& poli
 /// Makes this version the only active one.
 void activate_policy(pqxx::transaction_base& transaction, const std::string& id, std::int64_t version);
 
-/// The newest measurement of one operator at one size on so many units of a type.
-struct MeasurementRecord {
-    std::string center_id;
-    std::string center;
-    std::string unit_type_id;
-    std::string unit_type;
-    MeasuredOperator measured;
-    std::int64_t operator_version{1};
-    Json parameters;
-    std::int64_t unit_count{1};
-    double spread{};
-    std::int64_t sample_count{};
-    std::int64_t outlier_count{};
-    std::string precision;
-    std::string library;
-};
+/// Finds policies for resolve_policy(); the transaction must outlive it.
+PolicyLookup policy_lookup(pqxx::transaction_base& transaction);
 
-struct MeasurementFilter {
-    std::string center;    ///< id or name; empty for all
-    std::string unit_type; ///< id, or "center/unit_type"
-    std::string operator_id;
-};
-/// By center, unit type, operator, size, count; `after` is opaque.
-/// @error kInvalid  `after` is not a key of this list.
-Result<Page<MeasurementRecord>> select_measurements(pqxx::transaction_base& transaction,
-                                                    const MeasurementFilter& filter, std::int64_t size,
-                                                    const std::string& after);
+/// The active policy for an empty text; else an id, whose newest version is meant, or id@version. Its parts are looked
+/// up, so it can score.
+/// @error kInvalid  on the field `policy`: there is none, or it cannot be resolved.
+Result<PolicyRecord> find_policy(pqxx::transaction_base& transaction, const std::string& text);
 
 Json to_json(const PolicyRecord& record);
 

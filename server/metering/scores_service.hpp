@@ -1,0 +1,104 @@
+#pragma once
+
+#include "core/decide/aggregate_score.hpp"
+#include "core/decide/compare_scores.hpp"
+#include "server/metering/metering_store.hpp"
+#include "server/metering/scores_store.hpp"
+#include "server/metering/trust_store.hpp"
+#include "server/operators/operators_service.hpp"
+#include "server/store/database.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fathom::server {
+
+/// What one score is for, on a unit type.
+enum class ScoreGroup {
+    kJobType,  ///< jobs of a type, by the shares of its mix
+    kCategory, ///< a category of operators
+    kUnitType, ///< everything that the policy weighs
+};
+std::string_view to_string(ScoreGroup group);
+
+/// A score of one measurement.
+struct OperatorScore {
+    MeasurementRecord record;
+    std::optional<ScoreValue> score; ///< times trust_factor
+    std::string missing;             ///< why there is none
+    double trust_factor{1};
+    std::int64_t diversity{}; ///< active unit types that can run the operator (M18)
+};
+
+/// One score over several operators.
+struct GroupedScore {
+    ScoreGroup group{};
+    std::string name; ///< of the job type or category; empty for a unit type
+    UnitTypeName place;
+    AggregateScore aggregate; ///< its score, but not those of its parts, times trust_factor
+    double trust_factor{1};
+};
+
+/// The same measurements under two policies. Scores are times trust.
+struct PolicyTrial {
+    struct Place {
+        UnitTypeName place;
+        ComparedScore scores;
+    };
+    struct Operator {
+        UnitTypeName place;
+        std::string operator_id;
+        std::string parameters_key;
+        ComparedScore scores; ///< ranked among the unit types that were measured with it at this size
+    };
+    MetricPolicy policy;
+    MetricPolicy active;
+    std::vector<Place> unit_types;
+    std::vector<Operator> operators; ///< measurements on one unit
+    std::int64_t unit_type_count{};  ///< of the network; unit_types holds the first 2 000
+};
+
+/// Scores (M16), computed from the raw measurements when asked, so that any policy can be tried on them. Thread-safe.
+/// The references must outlive it.
+class ScoresService {
+  public:
+    /// @param trust_lifetime  how long a judgement of trust serves; 0: it is judged at every call
+    ScoresService(Database& database, const OperatorsService& operators, std::chrono::milliseconds trust_lifetime)
+        : database_(&database), operators_(&operators), trust_(trust_lifetime)
+    {
+    }
+
+    // `policy` is empty for the active one, an id, or id@version.
+    // @error kInvalid  no such policy, or not a page token of this list.
+
+    struct OperatorScores {
+        MetricPolicy policy;
+        Page<OperatorScore> page;
+    };
+    asio::awaitable<Result<OperatorScores>> by_operator(std::string policy, MeasurementFilter filter, std::int64_t size,
+                                                        std::string after);
+
+    struct GroupedScores {
+        MetricPolicy policy;
+        Page<GroupedScore> page;
+    };
+    /// By name, center, unit type. `name` keeps one job type or category; the filter's operator is not used.
+    asio::awaitable<Result<GroupedScores>> grouped(ScoreGroup group, std::string name, std::string policy,
+                                                   MeasurementFilter filter, std::int64_t size, std::string after);
+
+    /// What a stored policy would change.
+    asio::awaitable<Result<PolicyTrial>> try_policy(std::string policy);
+    /// What a policy would change that is not stored. @error kInvalid  as check_new_policy() says.
+    asio::awaitable<Result<PolicyTrial>> try_document(MetricPolicy policy);
+
+  private:
+    PolicyTrial compare(pqxx::transaction_base& transaction, MetricPolicy policy, MetricPolicy active);
+
+    Database* database_;
+    const OperatorsService* operators_;
+    TrustCache trust_;
+};
+
+} // namespace fathom::server

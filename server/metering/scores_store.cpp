@@ -1,0 +1,199 @@
+#include "server/metering/scores_store.hpp"
+
+#include "server/store/column.hpp"
+#include "server/store/measured_operator.hpp"
+#include "server/store/sql_array.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+// DISTINCT ON in the order of the index measurement_newest; the page is cut from the newest only.
+constexpr const char* kSelectMeasurements = R"sql(
+    SELECT * FROM (
+        SELECT DISTINCT ON (m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key)
+               m.*, c.id AS center_id, c.name AS center, u.name AS unit_type
+        FROM measurement m JOIN unit_type u ON u.id = m.unit_type_id JOIN center c ON c.id = u.center_id
+        WHERE ($1 = '' OR c.id = $1 OR c.name = $1)
+          AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
+          AND ($3 = '' OR m.operator_id = $3) AND m.void_reason = ''
+        ORDER BY m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.measured_at DESC) newest
+    WHERE (center, unit_type, operator_id, parameters_key, unit_count) > ($4, $5, $6, $7, $8::bigint)
+    ORDER BY center, unit_type, operator_id, parameters_key, unit_count LIMIT $9)sql";
+
+constexpr const char* kSelectPlaces = R"sql(
+    SELECT g.name AS group_name, c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type
+    FROM unnest($1::text[]) AS g (name) CROSS JOIN unit_type u JOIN center c ON c.id = u.center_id
+    WHERE u.active AND c.revoked_at IS NULL AND ($2 = '' OR c.id = $2 OR c.name = $2)
+      AND ($3 = '' OR u.id = $3 OR c.name || '/' || u.name = $3) AND (g.name, c.name, u.name) > ($4, $5, $6)
+    ORDER BY g.name, c.name, u.name LIMIT $7)sql";
+
+constexpr const char* kCountPlaces = R"sql(
+    SELECT count(*) FROM unit_type u JOIN center c ON c.id = u.center_id
+    WHERE u.active AND c.revoked_at IS NULL AND ($1 = '' OR c.id = $1 OR c.name = $1)
+      AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2))sql";
+
+// DISTINCT ON in the order of the index measurement_newest.
+constexpr const char* kSelectUnitMeasurements = R"sql(
+    SELECT DISTINCT ON (unit_type_id, unit_count, operator_id, parameters_key)
+           unit_type_id, operator_id, parameters_key, operations, bytes, median_s, ci_low_s, ci_high_s, error,
+           tolerance, start_up_s, probe_run_id, measured_at
+    FROM measurement WHERE unit_type_id = ANY ($1::text[]) AND unit_count = 1 AND void_reason = ''
+    ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC)sql";
+
+// The library is small; each of its operators is looked up in the index measurement_of_operator.
+constexpr const char* kSelectMeasuredOperators = R"sql(
+    SELECT o.id FROM (SELECT DISTINCT id FROM operator) o
+    WHERE EXISTS (SELECT 1 FROM measurement m WHERE m.operator_id = o.id AND m.void_reason = ''))sql";
+
+constexpr const char* kSelectDiversity = R"sql(
+    SELECT o.id, count(*) AS unit_types
+    FROM unit_type_support s JOIN unit_type u ON u.id = s.unit_type_id JOIN center c ON c.id = u.center_id
+         CROSS JOIN unnest(s.operators) AS o (id)
+    WHERE u.active AND c.revoked_at IS NULL AND o.id = ANY ($1::text[]) GROUP BY o.id)sql";
+
+constexpr const char* kSelectMixes = R"sql(
+    SELECT name, mix FROM job_type WHERE name >= $1 AND ($2 = '' OR name = $2) ORDER BY name LIMIT $3)sql";
+
+MeasurementRecord to_measurement(const pqxx::row& row)
+{
+    return {.center_id = row["center_id"].as<std::string>(),
+            .center = row["center"].as<std::string>(),
+            .unit_type_id = row["unit_type_id"].as<std::string>(),
+            .unit_type = row["unit_type"].as<std::string>(),
+            .measured = to_measured_operator(row),
+            .operator_version = row["operator_version"].as<std::int64_t>(),
+            .parameters = to_json_value(row["parameters"]),
+            .unit_count = row["unit_count"].as<std::int64_t>(),
+            .spread = row["spread"].as<double>(),
+            .sample_count = row["sample_count"].as<std::int64_t>(),
+            .outlier_count = row["outlier_count"].as<std::int64_t>(),
+            .precision = row["precision"].as<std::string>(),
+            .library = row["library"].as<std::string>()};
+}
+
+/// What a page of measurements goes on after; five empty parts before the first.
+struct MeasurementKey {
+    std::string center;
+    std::string unit_type;
+    std::string operator_id;
+    std::string parameters_key;
+    std::int64_t unit_count{0};
+};
+
+std::string key_of(const MeasurementRecord& record)
+{
+    return Json{record.center, record.unit_type, record.measured.operator_id, record.measured.parameters_key,
+                record.unit_count}
+        .dump();
+}
+
+Result<MeasurementKey> parse_key(const std::string& after)
+{
+    if (after.empty()) return MeasurementKey{};
+    const Json json = Json::parse(after, nullptr, false);
+    bool good = json.is_array() && json.size() == 5 && json[4].is_number_integer() && !contains_nul(json);
+    for (std::size_t i = 0; good && i < 4; ++i)
+        good = json[i].is_string();
+    if (!good) return Error{Errc::kInvalid, "the page_token is not one of this list"};
+    return MeasurementKey{json[0], json[1], json[2], json[3], json[4].get<std::int64_t>()};
+}
+
+/// What a page of places goes on after; three empty parts before the first.
+struct PlaceKey {
+    std::string name;
+    std::string center;
+    std::string unit_type;
+};
+
+Result<PlaceKey> parse_place_key(const std::string& after)
+{
+    if (after.empty()) return PlaceKey{};
+    const Json json = Json::parse(after, nullptr, false);
+    bool good = json.is_array() && json.size() == 3 && !contains_nul(json);
+    for (std::size_t i = 0; good && i < 3; ++i)
+        good = json[i].is_string();
+    if (!good) return Error{Errc::kInvalid, "the page_token is not one of this list"};
+    return PlaceKey{json[0], json[1], json[2]};
+}
+
+} // namespace
+
+Result<Page<MeasurementRecord>> select_measurements(pqxx::transaction_base& transaction,
+                                                    const MeasurementFilter& filter, std::int64_t size,
+                                                    const std::string& after)
+{
+    const Result<MeasurementKey> key = parse_key(after);
+    if (!key) return key.error();
+    std::vector<MeasurementRecord> records;
+    for (const pqxx::row& row :
+         transaction.exec_params(kSelectMeasurements, filter.center, filter.unit_type, filter.operator_id, key->center,
+                                 key->unit_type, key->operator_id, key->parameters_key, key->unit_count, size + 1))
+        records.push_back(to_measurement(row));
+    return cut_page(std::move(records), size, key_of);
+}
+
+Result<Page<NamedPlace>> select_places(pqxx::transaction_base& transaction, std::span<const std::string> names,
+                                       const MeasurementFilter& filter, std::int64_t size, const std::string& after)
+{
+    const Result<PlaceKey> key = parse_place_key(after);
+    if (!key) return key.error();
+    std::vector<NamedPlace> places;
+    for (const pqxx::row& row :
+         transaction.exec_params(kSelectPlaces, sql_array(names), filter.center, filter.unit_type, key->name,
+                                 key->center, key->unit_type, size + 1))
+        places.push_back({row["group_name"].as<std::string>(),
+                          {row["center_id"].as<std::string>(), row["center"].as<std::string>(),
+                           row["unit_type_id"].as<std::string>(), row["unit_type"].as<std::string>()}});
+    return cut_page(std::move(places), size,
+                    [](const NamedPlace& one) { return Json{one.name, one.place.center, one.place.unit_type}.dump(); });
+}
+
+std::string name_to_go_on_with(const std::string& after)
+{
+    const Result<PlaceKey> key = parse_place_key(after);
+    return key ? key->name : std::string();
+}
+
+std::int64_t count_places(pqxx::transaction_base& transaction, const MeasurementFilter& filter)
+{
+    return transaction.exec_params1(kCountPlaces, filter.center, filter.unit_type)[0].as<std::int64_t>();
+}
+
+std::map<std::string, std::vector<MeasuredOperator>> select_unit_measurements(pqxx::transaction_base& transaction,
+                                                                              std::span<const std::string> unit_types)
+{
+    std::map<std::string, std::vector<MeasuredOperator>> measured;
+    for (const pqxx::row& row : transaction.exec_params(kSelectUnitMeasurements, sql_array(unit_types)))
+        measured[row["unit_type_id"].as<std::string>()].push_back(to_measured_operator(row));
+    return measured;
+}
+
+std::set<std::string> select_measured_operators(pqxx::transaction_base& transaction)
+{
+    std::set<std::string> operators;
+    for (const pqxx::row& row : transaction.exec(kSelectMeasuredOperators))
+        operators.insert(row["id"].as<std::string>());
+    return operators;
+}
+
+std::map<std::string, std::int64_t> select_diversity(pqxx::transaction_base& transaction,
+                                                     std::span<const std::string> operators)
+{
+    std::map<std::string, std::int64_t> diversity;
+    for (const pqxx::row& row : transaction.exec_params(kSelectDiversity, sql_array(operators)))
+        diversity[row["id"].as<std::string>()] = row["unit_types"].as<std::int64_t>();
+    return diversity;
+}
+
+std::map<std::string, OperatorMix> select_mixes(pqxx::transaction_base& transaction, const std::string& from,
+                                                const std::string& name, std::int64_t most)
+{
+    std::map<std::string, OperatorMix> mixes;
+    for (const pqxx::row& row : transaction.exec_params(kSelectMixes, from, name, most))
+        mixes[row["name"].as<std::string>()] = to_json_value(row["mix"]).get<OperatorMix>();
+    return mixes;
+}
+
+} // namespace fathom::server
