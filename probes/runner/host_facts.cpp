@@ -2,6 +2,7 @@
 
 #include "probes/operators/cuda_library.hpp"
 #include "probes/operators/registry.hpp"
+#include "probes/runner/machine_facts.hpp"
 #include "probes/runner/proc_files.hpp"
 #include "probes/runner/resources.hpp"
 
@@ -83,6 +84,9 @@ HostFacts::HostFacts() : facts_(Json::object()), steal_before_s_(steal_s())
     std::array<char, 256> hostname{};
     if (gethostname(hostname.data(), hostname.size() - 1) == 0) facts_["hostname"] = hostname.data();
     const std::string cpuinfo = proc_text("/proc/cpuinfo");
+    facts_.update(machine_facts("/sys", allowed_cpus()));
+    if (const std::optional<double> cores = cpu_quota_cores()) facts_["cpu_quota_cores"] = *cores;
+    if (const std::optional<double> bytes = memory_limit_bytes()) facts_["memory_limit_bytes"] = *bytes;
     facts_["cpu_model"] = proc_value(cpuinfo, "model name");
     facts_["isa"] = instruction_sets(cpuinfo);
     facts_["cpus_online"] = sysconf(_SC_NPROCESSORS_ONLN);

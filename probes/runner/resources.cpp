@@ -1,5 +1,6 @@
 #include "probes/runner/resources.hpp"
 
+#include "probes/runner/cgroups.hpp"
 #include "probes/runner/proc_files.hpp"
 
 #include <algorithm>
@@ -41,6 +42,9 @@ struct CgroupFiles {
 constexpr CgroupFiles kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
 constexpr CgroupFiles kVersion2{"memory.max", "memory.current", "inactive_file"};
 
+/// Version 1 writes "no limit" as a number near 2^63.
+constexpr double kNoLimit_bytes = 1e18;
+
 double stat_value(const std::string& text, const std::string& key)
 {
     std::istringstream lines(text);
@@ -52,40 +56,17 @@ double stat_value(const std::string& text, const std::string& key)
     return 0;
 }
 
-/// The least that a control group and those above it leave.
-double left_in_cgroup(const std::string& mount, std::string path, const CgroupFiles& files)
-{
-    double left = kUnlimited;
-    while (true) {
-        const std::string folder = mount + path + "/";
-        if (const std::optional<double> limit = leading_number(proc_text(folder + files.limit))) {
-            const double usage = leading_number(proc_text(folder + files.usage)).value_or(0);
-            const double reclaimable = stat_value(proc_text(folder + "memory.stat"), files.reclaimable);
-            left = std::min(left, *limit - usage + reclaimable);
-        }
-        if (path.empty()) return left;
-        path.resize(path.rfind('/'));
-    }
-}
-
+/// The least that the control groups leave.
 double left_by_cgroups()
 {
     double left = kUnlimited;
-    std::istringstream lines(proc_text("/proc/self/cgroup"));
-    for (std::string line; std::getline(lines, line);) { // "4:memory:/path", version 2: "0::/path"
-        const std::size_t first = line.find(':');
-        const std::size_t second = line.find(':', first + 1);
-        if (first == std::string::npos || second == std::string::npos) continue;
-        const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-        std::string path = line.substr(second + 1);
-        if (path == "/") path.clear();
-        if (!path.empty() && path[0] != '/') continue;
-        if (controllers == ",,") {
-            left = std::min(left, left_in_cgroup("/sys/fs/cgroup", path, kVersion2));
-            left = std::min(left, left_in_cgroup("/sys/fs/cgroup/unified", path, kVersion2));
-        } else if (controllers.find(",memory,") != std::string::npos) {
-            left = std::min(left, left_in_cgroup("/sys/fs/cgroup/memory", path, kVersion1));
-        }
+    for (const CgroupFolder& folder : cgroup_folders("memory")) {
+        const CgroupFiles& files = folder.version == 1 ? kVersion1 : kVersion2;
+        const std::optional<double> limit = leading_number(proc_text(folder.path + files.limit));
+        if (!limit) continue;
+        const double usage = leading_number(proc_text(folder.path + files.usage)).value_or(0);
+        const double reclaimable = stat_value(proc_text(folder.path + "memory.stat"), files.reclaimable);
+        left = std::min(left, *limit - usage + reclaimable);
     }
     return left;
 }
@@ -142,6 +123,33 @@ double usable_memory_bytes()
     usable = std::min(usable, left_by_limit(RLIMIT_AS, size * page));
     usable = std::min(usable, left_by_limit(RLIMIT_DATA, data * page));
     return std::max(usable, 0.0);
+}
+
+std::optional<double> memory_limit_bytes()
+{
+    std::optional<double> least;
+    for (const CgroupFolder& folder : cgroup_folders("memory")) {
+        const char* const file = folder.version == 1 ? kVersion1.limit : kVersion2.limit;
+        const std::optional<double> limit = leading_number(proc_text(folder.path + file));
+        if (limit && *limit < kNoLimit_bytes) least = std::min(least.value_or(*limit), *limit);
+    }
+    return least;
+}
+
+std::optional<double> cpu_quota_cores()
+{
+    std::optional<double> least;
+    for (const CgroupFolder& folder : cgroup_folders("cpu")) {
+        std::string text = folder.version == 1 ? proc_text(folder.path + "cpu.cfs_quota_us") + " " +
+                                                     proc_text(folder.path + "cpu.cfs_period_us")
+                                               : proc_text(folder.path + "cpu.max"); // "max 100000"
+        std::istringstream words(std::move(text));
+        double quota_us = 0;
+        double period_us = 0;
+        if (!(words >> quota_us >> period_us) || quota_us <= 0 || period_us <= 0) continue;
+        least = std::min(least.value_or(quota_us / period_us), quota_us / period_us);
+    }
+    return least;
 }
 
 std::chrono::steady_clock::time_point process_start(std::chrono::steady_clock::time_point main_entered)

@@ -3,6 +3,7 @@
 #include "core/base/result.hpp"
 
 #include <chrono>
+#include <optional>
 #include <vector>
 
 namespace fathom::probes {
@@ -21,6 +22,11 @@ Result<std::int64_t> unit_count();
 /// The least of: memory that the kernel can give without swapping, what the control groups (v1 and v2)
 /// leave, and what the process's own limits leave. Bytes.
 double usable_memory_bytes();
+
+/// The least that the control groups allow; empty when they set no limit.
+std::optional<double> memory_limit_bytes();
+/// Processor time a second; empty when they set no limit.
+std::optional<double> cpu_quota_cores();
 
 /// When this process started, from /proc/self/stat, which counts in hundredths of a second: the middle
 /// of that hundredth is taken, so the error is at most 5 ms. A process that a shell became by `exec`

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "core/base/json_reader.hpp"
+
+#include <string>
+#include <vector>
+
+namespace fathom::probes {
+
+/// How the processors that may be used lie in the machine, and how it is set up: what can make a unit slower than its
+/// hardware. Facts that the kernel does not tell are left out:
+/// `cpus_allowed_count`; `cores_allowed`, fewer when some are hardware threads of one core; `siblings_outside`,
+/// processors of others on the same cores; `numa_nodes_used`; `cpu_governor`; `cpu_frequency_driver`; `cpu_max_hz`;
+/// `transparent_hugepages`; `memory_channels`, `memory_channels_used`.
+/// @param system  "/sys", or a folder like it
+/// @param cpus    the processors that may be used, ascending, at least one
+Json machine_facts(const std::string& system, const std::vector<int>& cpus);
+
+} // namespace fathom::probes

@@ -1,0 +1,106 @@
+#include "probes/runner/machine_facts.hpp"
+#include "probes/runner/resources.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace fathom::probes {
+namespace {
+
+/// A folder that looks like /sys; gone with the test.
+class System {
+  public:
+    System() : root_(std::filesystem::temp_directory_path() / ("fathom-system-" + std::to_string(getpid())))
+    {
+        std::filesystem::create_directories(root_);
+    }
+    ~System() { std::filesystem::remove_all(root_); }
+    System(const System&) = delete;
+    System& operator=(const System&) = delete;
+
+    void write(const std::string& path, const std::string& text) const
+    {
+        std::filesystem::create_directories((root_ / path).parent_path());
+        std::ofstream(root_ / path) << text << "\n";
+    }
+
+    void add_cpu(int cpu, const std::string& core, int node) const
+    {
+        const std::string folder = "devices/system/cpu/cpu" + std::to_string(cpu);
+        write(folder + "/topology/core_cpus_list", core);
+        std::filesystem::create_directories(root_ / (folder + "/node" + std::to_string(node)));
+    }
+
+    Json facts(const std::vector<int>& cpus) const { return machine_facts(root_.string(), cpus); }
+
+  private:
+    std::filesystem::path root_;
+};
+
+TEST(MachineFacts, CountCoresSiblingsAndNodes)
+{
+    const System system; // two nodes of two cores with two hardware threads each
+    for (const int cpu : {0, 4})
+        system.add_cpu(cpu, "0,4", 0);
+    for (const int cpu : {1, 5})
+        system.add_cpu(cpu, "1,5", 0);
+    for (const int cpu : {2, 6})
+        system.add_cpu(cpu, "2,6", 1);
+
+    const Json pair = system.facts({0, 4});
+    EXPECT_EQ(pair.at("cpus_allowed_count"), 2);
+    EXPECT_EQ(pair.at("cores_allowed"), 1);
+    EXPECT_EQ(pair.at("siblings_outside"), 0);
+    EXPECT_EQ(pair.at("numa_nodes_used"), 1);
+
+    const Json spread = system.facts({0, 1, 2});
+    EXPECT_EQ(spread.at("cores_allowed"), 3);
+    EXPECT_EQ(spread.at("siblings_outside"), 3);
+    EXPECT_EQ(spread.at("numa_nodes_used"), 2);
+}
+
+TEST(MachineFacts, ReadFrequencyPagesAndChannels)
+{
+    const System system;
+    system.write("devices/system/cpu/cpu3/cpufreq/scaling_governor", "powersave");
+    system.write("devices/system/cpu/cpu3/cpufreq/scaling_driver", "acpi-cpufreq");
+    system.write("devices/system/cpu/cpu3/cpufreq/cpuinfo_max_freq", "3600000");
+    system.write("kernel/mm/transparent_hugepage/enabled", "always madvise [never]");
+    for (const int controller : {0, 1}) {
+        const std::string folder = "devices/system/edac/mc/mc" + std::to_string(controller);
+        system.write(folder + "/max_location", "channel 3 slot 1 ");
+        system.write(folder + "/dimm0/dimm_location", "channel 0 slot 0 ");
+        system.write(folder + "/dimm1/dimm_location", "channel 0 slot 1 ");
+        system.write(folder + "/dimm2/dimm_location", "channel 2 slot 0 ");
+    }
+
+    const Json facts = system.facts({3});
+
+    EXPECT_EQ(facts.at("cpu_governor"), "powersave");
+    EXPECT_EQ(facts.at("cpu_frequency_driver"), "acpi-cpufreq");
+    EXPECT_EQ(facts.at("cpu_max_hz"), 3.6e9);
+    EXPECT_EQ(facts.at("transparent_hugepages"), "never");
+    EXPECT_EQ(facts.at("memory_channels"), 8);
+    EXPECT_EQ(facts.at("memory_channels_used"), 4);
+}
+
+TEST(MachineFacts, LeaveOutWhatIsNotKnown)
+{
+    const System system;
+
+    EXPECT_EQ(system.facts({0}), (Json{{"cpus_allowed_count", 1}}));
+}
+
+TEST(MachineFacts, AreThoseOfThisMachine)
+{
+    const Json facts = machine_facts("/sys", allowed_cpus());
+
+    EXPECT_EQ(facts.at("cpus_allowed_count"), allowed_cpus().size());
+    if (facts.contains("cores_allowed")) EXPECT_LE(facts.at("cores_allowed"), facts.at("cpus_allowed_count"));
+}
+
+} // namespace
+} // namespace fathom::probes
