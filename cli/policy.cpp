@@ -2,27 +2,19 @@
 #include "cli/format_units.hpp"
 #include "cli/input_file.hpp"
 #include "cli/json_view.hpp"
-#include "core/decide/score.hpp"
+#include "core/decide/metric_policy.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
 
 namespace fathom::cli {
 namespace {
 
-/// `ID` or `ID@VERSION`.
-struct PolicyName {
-    std::string id;
-    std::optional<std::int64_t> version;
-};
-
-Result<PolicyName> parse_policy_name(const std::string& text)
+Result<PolicyReference> parse_policy_name(const std::string& text)
 {
-    const std::size_t at = text.find('@');
-    PolicyName name{text.substr(0, at), std::nullopt};
-    if (at == std::string::npos) return name;
-    const std::string digits = text.substr(at + 1);
-    if (digits.empty() || digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string::npos)
-        return Error{Errc::kInvalid, "\"" + text + "\": after @ stands the version, a number"};
-    name.version = std::stoll(digits);
-    return name;
+    if (const auto reference = parse_policy_reference(text)) return *reference;
+    return Error{Errc::kInvalid, "\"" + text + "\" is no policy: it is named by its ID, or by ID@VERSION"};
 }
 
 std::string name_of(const Json& policy)
@@ -66,33 +58,160 @@ Outcome list_policies(Session& session, const ListOptions& options)
 
 Outcome show_policy(Session& session, const NameOptions& options)
 {
-    const Result<PolicyName> name = parse_policy_name(options.name);
+    const Result<PolicyReference> name = parse_policy_name(options.name);
     if (!name) return name.error();
-    const Query query{{"version", name->version ? std::to_string(*name->version) : ""}};
+    const Query query{{"version", name->version > 0 ? std::to_string(name->version) : ""}};
     return print_answer(session, session.get("/metric-policies/" + path_segment(name->id), query),
                         [&](const Json& policy) { return policy_text(session, policy); });
 }
 
-Outcome create_policy(Session& session, const NameOptions& options)
+/// `1 016 → 820`, or the one that there is.
+std::string change_of(const Json& json, std::string_view before, std::string_view after, std::string (*format)(double))
 {
-    const Result<Json> document = read_input_file(options.name, session.console());
+    const auto text = [&](std::string_view name) {
+        const std::optional<double> value = number_of(json, name);
+        return value ? format(*value) : std::string("-");
+    };
+    return text(before) == text(after) ? text(after) : text(before) + " → " + text(after);
+}
+
+std::string format_rank(double rank)
+{
+    return std::to_string(static_cast<long>(rank));
+}
+
+/// `-19.3 %`; empty where one of the two is missing.
+std::string difference_of(const Json& json)
+{
+    const double before = number_of(json, "score_before").value_or(0);
+    const std::optional<double> after = number_of(json, "score_after");
+    if (!(before > 0) || !after) return "";
+    return (*after > before ? "+" : "") + format_percent(*after / before - 1);
+}
+
+/// What is missing afterwards, and was not before or is for another reason.
+Cell missing_cell(const Json& json)
+{
+    const std::string missing = text_of(json, "missing_after", "");
+    const bool is_lost = !missing.empty() && number_of(json, "score_before");
+    return is_lost ? Cell(missing, Tone::kBad) : Cell(missing);
+}
+
+Table unit_types_table(const Json& items)
+{
+    Table table({{"CENTER"},
+                 {"UNIT TYPE"},
+                 {"SCORE", Align::kRight},
+                 {"CHANGE", Align::kRight, 2},
+                 {"RANK", Align::kRight},
+                 {"WHY THERE IS NONE", Align::kLeft, 1, true}});
+    for (const Json& item : items) {
+        table.add_row({text_of(item, "center"), text_of(item, "unit_type"),
+                       change_of(item, "score_before", "score_after", format_number), difference_of(item),
+                       change_of(item, "rank_before", "rank_after", format_rank), missing_cell(item)});
+    }
+    return table;
+}
+
+Table operators_table(const Json& items)
+{
+    Table table({{"OPERATOR"},
+                 {"SIZE", Align::kLeft, 3, true},
+                 {"CENTER"},
+                 {"UNIT TYPE"},
+                 {"SCORE", Align::kRight},
+                 {"CHANGE", Align::kRight, 2},
+                 {"RANK", Align::kRight},
+                 {"WHY THERE IS NONE", Align::kLeft, 1, true}});
+    std::vector<const Json*> order;
+    for (const Json& item : items)
+        order.push_back(&item);
+    const auto key_of = [](const Json& item) {
+        return std::tuple(text_of(item, "operator"), parameters_of(item, "parameters"),
+                          number_of(item, "rank_after").value_or(1e9));
+    };
+    std::sort(order.begin(), order.end(),
+              [&](auto a, auto b) { return std::tuple(key_of(*a), a) < std::tuple(key_of(*b), b); });
+    for (const Json* const item : order) {
+        table.add_row({text_of(*item, "operator"), parameters_of(*item, "parameters"), text_of(*item, "center"),
+                       text_of(*item, "unit_type"), change_of(*item, "score_before", "score_after", format_number),
+                       difference_of(*item), change_of(*item, "rank_before", "rank_after", format_rank),
+                       missing_cell(*item)});
+    }
+    return table;
+}
+
+std::string changes_text(Session& session, const Json& items, const std::string& before, const std::string& after)
+{
+    if (items.empty()) return "No unit types.\n";
+    return "Unit types under " + before + " → " + after + "\n" + unit_types_table(items).render(table_style(session));
+}
+
+std::string trial_text(Session& session, const Json& trial)
+{
+    const Json& unit_types = items_of(trial, "unit_types");
+    std::string text = changes_text(session, unit_types, text_of(trial, "active_policy"), text_of(trial, "policy"));
+    const Json& operators = items_of(trial, "operators");
+    if (!operators.empty())
+        text += "\nMeasurements on one unit\n" + operators_table(operators).render(table_style(session));
+    const double count = number_of(trial, "unit_type_count").value_or(0);
+    if (count > static_cast<double>(unit_types.size()))
+        text += "\nOf " + count_of(trial, "unit_type_count") + " unit types the first " +
+                std::to_string(unit_types.size()) + " were compared.\n";
+    return text;
+}
+
+/// The document of a file, checked here for faults that need no server.
+Result<Json> read_policy_file(const std::string& path, const Console& console)
+{
+    Result<Json> document = read_input_file(path, console);
     if (!document) return document.error();
     if (const Result<MetricPolicy> policy = parse_metric_policy(*document); !policy)
-        return in_file(options.name, policy.error());
+        return in_file(path, policy.error());
+    return document;
+}
+
+Outcome add_policy(Session& session, const NameOptions& options)
+{
+    const Result<Json> document = read_policy_file(options.name, session.console());
+    if (!document) return document.error();
     return print_answer(session, session.post("/metric-policies", {{"document", *document}}), [](const Json& policy) {
-        return "Created " + name_of(policy) + "; `fathom policy activate " + name_of(policy) +
-               "` makes scores use it.\n";
+        const std::string name = name_of(policy);
+        return "Added " + name + "; `fathom policy try " + name + "` shows what it would change, `fathom policy " +
+               "activate " + name + "` makes scores use it.\n";
     });
+}
+
+Outcome try_policy(Session& session, const NameOptions& options)
+{
+    std::error_code ignored;
+    const bool is_file = options.name == "-" || std::filesystem::exists(options.name, ignored);
+    Json body = Json::object();
+    if (is_file) {
+        const Result<Json> document = read_policy_file(options.name, session.console());
+        if (!document) return document.error();
+        body["document"] = *document;
+    } else {
+        if (const Result<PolicyReference> name = parse_policy_name(options.name); !name)
+            return Error{Errc::kInvalid, options.name + " is neither a file nor a policy's ID or ID@VERSION"};
+        body["policy"] = options.name;
+    }
+    return print_answer(session, session.post("/metric-policies:try", body),
+                        [&](const Json& trial) { return trial_text(session, trial); });
 }
 
 Outcome activate_policy(Session& session, const NameOptions& options)
 {
-    const Result<PolicyName> name = parse_policy_name(options.name);
+    const Result<PolicyReference> name = parse_policy_name(options.name);
     if (!name) return name.error();
     Json body = Json::object();
-    if (name->version) body["version"] = *name->version;
+    if (name->version > 0) body["version"] = name->version;
     return print_answer(session, session.post("/metric-policies/" + path_segment(name->id) + ":activate", body),
-                        [](const Json& policy) { return "Scores use " + name_of(policy) + " now.\n"; });
+                        [&](const Json& policy) {
+                            return "Scores use " + name_of(policy) + " now.\n" +
+                                   changes_text(session, items_of(policy, "unit_types"),
+                                                text_of(policy, "replaced_policy"), name_of(policy));
+                        });
 }
 
 } // namespace
@@ -113,8 +232,11 @@ void add_policy_commands(CLI::App& app, Invocation& invocation)
         on_chosen(command, invocation, std::move(options), action);
     };
     add_named("show", "One policy with its document", "POLICY", "ID, or ID@VERSION", "relative-v1", show_policy);
-    add_named("create", "A new policy, or the next version of one", "FILE", "YAML or JSON file, - for standard input",
-              "policy.yaml", create_policy);
+    add_named("add", "A new policy, or the next version of one", "FILE", "YAML or JSON file, - for standard input",
+              "policy.yaml", add_policy);
+    add_named("try", "What a policy would change: scores and ranks on stored results beside the active policy's",
+              "FILE|POLICY", "YAML or JSON file, - for standard input; or ID or ID@VERSION of a stored policy",
+              "policy.yaml", try_policy);
     add_named("activate", "Make scores use this policy", "POLICY", "ID (its newest version), or ID@VERSION",
               "relative-v1@2", activate_policy);
 }

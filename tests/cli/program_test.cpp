@@ -127,17 +127,85 @@ TEST(Program, ShowsScoresForPeople)
     const FakeServer server({{"GET /api/v1/scores", {answer(200, R"({"items":[
             {"center":"beta","unit_type":"core","unit_count":1,"operator":"dgemm","parameters":{"k":8,"m":8},
              "median_s":0.0123,"spread":0.004,"sample_count":7,"rate_flops":2.5e10,"rate_bytes":0,"error":1e-16,
-             "tolerance":1e-12,"score":1016.2,"measured_at":null},
+             "tolerance":1e-12,"score":1016.2,"score_low":1001,"score_high":1030,"trust_factor":1,"diversity":3,
+             "measured_at":null},
             {"center":"alpha","unit_type":"core","unit_count":1,"operator":"stream_triad","parameters":{"n":9},
              "median_s":2.5e-5,"spread":0.1,"sample_count":7,"rate_flops":2e9,"rate_bytes":1.2e10,"error":1e-3,
-             "tolerance":1e-12,"score":null,"measured_at":null}],"next_page_token":null})")}}});
+             "tolerance":1e-12,"score":508.1,"score_low":500,"score_high":520,"trust_factor":0.5,"diversity":2,
+             "measured_at":null},
+            {"center":"alpha","unit_type":"gpu","unit_count":1,"operator":"spmv","parameters":{"n":9},
+             "median_s":2.5e-5,"spread":0.1,"sample_count":7,"rate_flops":0,"rate_bytes":1.2e10,"error":0,
+             "tolerance":1e-12,"score":null,"score_low":null,"score_high":null,"trust_factor":1,"diversity":1,
+             "measured_at":null}],"next_page_token":null})")}}});
 
-    EXPECT_EQ(fathom(server, {"score", "list"}).out, "CENTER  UNIT TYPE  UNITS  OPERATOR      SIZE      MEDIAN  SPREAD "
-                                                     " SAMPLES          RATE  BANDWIDTH      ERROR  SCORE  MEASURED\n"
-                                                     "alpha   core           1  stream_triad  n=9      25.0 µs  10.0 % "
-                                                     "       7  2.00 GFLOP/s  12.0 GB/s  1.0e-03 !      -         -\n"
-                                                     "beta    core           1  dgemm         k=8,m=8  12.3 ms   0.4 % "
-                                                     "       7  25.0 GFLOP/s          -    1.0e-16   1016         -\n");
+    EXPECT_EQ(
+        fathom(server, {"score", "list"}).out,
+        R"(CENTER  UNIT TYPE  UNITS  OPERATOR      SIZE      MEDIAN  SPREAD  SAMPLES          RATE  BANDWIDTH      ERROR  SCORE       95 %                 TRUST  TYPES  MEASURED
+alpha   core           1  stream_triad  n=9      25.0 µs  10.0 %        7  2.00 GFLOP/s  12.0 GB/s  1.0e-03 !    508    500–520  ######        50.0 %      2         -
+alpha   gpu            1  spmv          n=9      25.0 µs  10.0 %        7             -  12.0 GB/s          0      -          -                            1         -
+beta    core           1  dgemm         k=8,m=8  12.3 ms   0.4 %        7  25.0 GFLOP/s          -    1.0e-16   1016  1001–1030  ############              3         -
+)");
+    EXPECT_FALSE(server.requests().at(0).query.contains("by"));
+}
+
+TEST(Program, ShowsScoresOfJobTypesBestFirst)
+{
+    const FakeServer server({{"GET /api/v1/scores", {answer(200, R"({"items":[
+            {"by":"job_type","name":"solver","center":"alpha","unit_type":"core","score":500,"score_low":490,
+             "score_high":510,"missing_reason":null,"trust_factor":1,"oldest_measured_at":null},
+            {"by":"job_type","name":"solver","center":"beta","unit_type":"core","score":1000,"score_low":900,
+             "score_high":1100,"missing_reason":null,"trust_factor":0.8,"oldest_measured_at":null},
+            {"by":"job_type","name":"solver","center":"gamma","unit_type":"core","score":null,"score_low":null,
+             "score_high":null,"missing_reason":"1 of 2 operators have no score: fft3d/large: not measured",
+             "trust_factor":1,"oldest_measured_at":null}],"next_page_token":null})")}}});
+
+    EXPECT_EQ(fathom(server, {"score", "list", "--job-type", "solver"}).out,
+              R"(JOB TYPE  CENTER  UNIT TYPE  SCORE      95 %                 TRUST  OLDEST  WHY THERE IS NONE
+solver    beta    core        1000  900–1100  ############  80.0 %       -
+solver    alpha   core         500   490–510  ######                     -
+solver    gamma   core           -         -                             -  1 of 2 operators have no score: fft3d/large: not measured
+)");
+    EXPECT_EQ(server.requests().at(0).query.at("by"), "job_type");
+    EXPECT_EQ(server.requests().at(0).query.at("job_type"), "solver");
+}
+
+TEST(Program, ATrialOfAPolicyShowsWhatWouldChange)
+{
+    const FakeServer server({{"POST /api/v1/metric-policies:try", {answer(200, R"({"policy":"mine@1",
+        "active_policy":"relative-v1@3","unit_type_count":2,"unit_types":[
+            {"center":"alpha","unit_type":"core","score_before":1000,"score_after":90,"rank_before":1,"rank_after":2,
+             "missing_before":null,"missing_after":null},
+            {"center":"beta","unit_type":"core","score_before":500,"score_after":null,"rank_before":2,
+             "rank_after":null,"missing_before":null,"missing_after":"the policy has no reference figure for sort"}],
+        "operators":[
+            {"operator":"dgemm","parameters":{"n":8},"center":"alpha","unit_type":"core","score_before":null,
+             "score_after":7,"rank_before":null,"rank_after":1,"missing_before":"x","missing_after":null}]})")}}});
+
+    const Ran ran = fathom(server, {"policy", "try", "mine@1"});
+
+    EXPECT_EQ(ran.out, R"(Unit types under relative-v1@3 → mine@1
+CENTER  UNIT TYPE        SCORE   CHANGE   RANK  WHY THERE IS NONE
+alpha   core       1000 → 90.0  -91.0 %  1 → 2
+beta    core           500 → -           2 → -  the policy has no reference figure for sort
+
+Measurements on one unit
+OPERATOR  SIZE  CENTER  UNIT TYPE     SCORE  CHANGE   RANK  WHY THERE IS NONE
+dgemm     n=8   alpha   core       - → 7.00          - → 1
+)");
+    EXPECT_EQ(server.requests().at(0).body, R"({"policy":"mine@1"})");
+}
+
+TEST(Program, APolicyWithFaultsIsRefusedBeforeItIsSent)
+{
+    const FakeServer server({});
+    const std::string gaps = R"({"id":"x","kind":"intervals","figures":[{"figure":"time_s","weight":0.5,
+        "steps":[{"below":1,"points":1},{"from":2,"points":0}]}]})";
+
+    const Ran ran = fathom(server, {"policy", "add", "-"}, gaps);
+
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("gap: nothing covers [1, 2)"), HasSubstr("they sum to 0.5")));
+    EXPECT_TRUE(server.requests().empty());
 }
 
 TEST(Program, KeepsASecretOffTheTerminalWhenAFileIsNamed)

@@ -31,14 +31,27 @@ class TemporaryFile {
 
 TEST(Usage, HelpOfEachCommandHasAnExample)
 {
-    const std::vector<std::vector<std::string>> commands{
-        {"center", "list"},   {"center", "drain"},       {"unit", "list"},
-        {"operator", "show"}, {"probe", "run"},          {"probe", "task", "create"},
-        {"policy", "list"},   {"policy", "activate"},    {"score", "list"},
-        {"job", "submit"},    {"job", "preview"},        {"job", "wait"},
-        {"job", "logs"},      {"job", "explain"},        {"token", "create"},
-        {"event", "watch"},   {"center", "enrol-token"}, {"enrolment-token", "create"},
-        {"version"}};
+    const std::vector<std::vector<std::string>> commands{{"center", "list"},
+                                                         {"center", "drain"},
+                                                         {"unit", "list"},
+                                                         {"operator", "show"},
+                                                         {"probe", "run"},
+                                                         {"probe", "task", "create"},
+                                                         {"policy", "list"},
+                                                         {"policy", "activate"},
+                                                         {"policy", "try"},
+                                                         {"policy", "add"},
+                                                         {"score", "list"},
+                                                         {"job", "submit"},
+                                                         {"job", "preview"},
+                                                         {"job", "wait"},
+                                                         {"job", "logs"},
+                                                         {"job", "explain"},
+                                                         {"token", "create"},
+                                                         {"event", "watch"},
+                                                         {"center", "enrol-token"},
+                                                         {"enrolment-token", "create"},
+                                                         {"version"}};
     for (std::vector<std::string> command : commands) {
         command.emplace_back("--help");
         const Ran ran = fathom(command);
