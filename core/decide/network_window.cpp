@@ -17,6 +17,9 @@ constexpr int kStartsPerHour = 4;
 /// After so many weeks a transfer goes on at the overall rate for ever.
 constexpr int kWeeksOfTransfer = 2;
 constexpr double kAsGood = 1.01;
+constexpr int kHoursOfDay = 24;
+/// What share of the best hour's rate makes an hour a good one.
+constexpr double kGoodShare = 0.8;
 
 /// No noise is too small to be believed: clocks and schedulers alone give a per cent.
 constexpr double kLeastNoise = 0.01;
@@ -247,18 +250,52 @@ std::optional<NetworkWindow> best_window(const NetworkProfile& profile, double s
     return NetworkWindow{*start, transfer_s(*start).value_or(0)};
 }
 
+std::optional<GoodHours> good_hours(const NetworkProfile& profile)
+{
+    const auto& days = profile.days();
+    const auto best = std::max_element(days.begin(), days.end(), [](const HourOfWeek& a, const HourOfWeek& b) {
+        return a.median_bytes < b.median_bytes;
+    });
+    if (best->count == 0) return std::nullopt;
+    const auto is_good = [&](int hour) {
+        const HourOfWeek& known = days[static_cast<std::size_t>((hour + kHoursOfDay) % kHoursOfDay)];
+        return known.count > 0 && known.median_bytes >= kGoodShare * best->median_bytes;
+    };
+    const auto is_worse = [&](const HourOfWeek& known) {
+        return known.count > 0 && known.median_bytes < kGoodShare * best->median_bytes;
+    };
+    if (std::none_of(days.begin(), days.end(), is_worse)) return std::nullopt;
+    int first = static_cast<int>(best - days.begin());
+    int last = first;
+    // Ends at a worse hour, which there is.
+    while (is_good(first - 1))
+        first = (first - 1 + kHoursOfDay) % kHoursOfDay;
+    while (is_good(last + 1))
+        last = (last + 1) % kHoursOfDay;
+    return GoodHours{first, (last - first + kHoursOfDay) % kHoursOfDay + 1};
+}
+
 Json to_json(const NetworkProfile& profile)
 {
-    Json hours = Json::array();
-    for (std::size_t hour = 0; hour < profile.hours().size(); ++hour) {
-        const HourOfWeek& known = profile.hours()[hour];
-        if (known.count == 0) continue;
-        hours.push_back({{"hour_of_week", hour},
-                         {"count", known.count},
-                         {"median_rate_bytes", known.median_bytes},
-                         {"spread", known.spread}});
-    }
-    return {{"hours", std::move(hours)}, {"hour_s", Seconds(profile.calendar().hour).count()}};
+    const auto list_of = [](const auto& known_hours, const char* name) {
+        Json list = Json::array();
+        for (std::size_t hour = 0; hour < known_hours.size(); ++hour) {
+            const HourOfWeek& known = known_hours[hour];
+            if (known.count == 0) continue;
+            list.push_back({{name, hour},
+                            {"count", known.count},
+                            {"median_rate_bytes", known.median_bytes},
+                            {"spread", known.spread}});
+        }
+        return list;
+    };
+    Json good;
+    if (const std::optional<GoodHours> hours = good_hours(profile))
+        good = {{"first_hour", hours->first}, {"hour_count", hours->count}};
+    return {{"hours", list_of(profile.hours(), "hour_of_week")},
+            {"hours_of_day", list_of(profile.days(), "hour_of_day")},
+            {"good_hours", std::move(good)},
+            {"hour_s", Seconds(profile.calendar().hour).count()}};
 }
 
 } // namespace fathom

@@ -108,6 +108,16 @@ std::optional<Timestamp> best_start(NetworkCalendar calendar, Timestamp earliest
 std::optional<NetworkWindow> best_window(const NetworkProfile& profile, double size_bytes, Timestamp earliest,
                                          Timestamp latest);
 
+/// Hours of the day that follow each other, perhaps over midnight.
+struct GoodHours {
+    int first{}; ///< 0..23
+    int count{}; ///< 1..23
+};
+
+/// The hours around the best hour of the day whose medians reach 80 % of it: when to move data on any day. Empty when
+/// all known hours are that good, or none is known.
+std::optional<GoodHours> good_hours(const NetworkProfile& profile);
+
 Json to_json(const NetworkProfile& profile);
 
 } // namespace fathom

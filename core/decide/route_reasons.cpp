@@ -104,8 +104,7 @@ std::string rate_text(double rate_bytes)
 std::string count_reason_of(const ScaledRun& run, const UnitRequest& units, std::int64_t chosen, std::int64_t knee)
 {
     if (run.largest_known() <= 1)
-        return units_text(chosen) +
-               (units.count ? ", as the job asks" : ": no scaling curve of its operators is known");
+        return units.count ? std::string() : units_text(chosen) + ": no scaling curve of its operators is known";
     if (units.count && chosen <= knee)
         return units_text(chosen) + ", as the job asks; the knee of its scaling is at " + std::to_string(knee);
     if (!units.count && chosen == units.min && knee < chosen)

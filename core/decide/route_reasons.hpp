@@ -11,7 +11,7 @@ namespace fathom {
 /// Completions closer than this are a tie: below the noise of any measurement.
 constexpr double kTieFraction = 0.01;
 
-/// Why `chosen` units, where the job left it to us.
+/// Why `chosen` units; empty when the job asks for them and there is no curve to compare with.
 /// @param knee  of the job on this unit type.
 std::string count_reason_of(const ScaledRun& run, const UnitRequest& units, std::int64_t chosen, std::int64_t knee);
 

@@ -14,6 +14,7 @@ constexpr double kTieError = 1e-6;
 constexpr double kTieRatio = 1.02;
 
 constexpr std::size_t kMostSearched = 1000;
+constexpr std::size_t kDrawnCounts = 32;
 
 double miss(const ScalingFit& fit, const ScalingPoint& point)
 {
@@ -211,6 +212,22 @@ std::int64_t most_telling_count(const ScalingCurve& curve, std::span<const std::
     return best;
 }
 
+namespace {
+
+/// The chosen model as far as it is believed, close enough to draw it.
+Json drawn_curve(const ScalingCurve& curve)
+{
+    Json list = Json::array();
+    const auto most = static_cast<std::int64_t>(2 * curve.largest_measured());
+    for (const std::int64_t n : scaling_counts(std::max<std::int64_t>(most, 2), kDrawnCounts)) {
+        const RateEstimate estimate = curve.rate(static_cast<double>(n));
+        list.push_back({{"unit_count", n}, {"rate", estimate.rate}, {"low", estimate.low}, {"high", estimate.high}});
+    }
+    return list;
+}
+
+} // namespace
+
 Json to_json(const ScalingCurve& curve)
 {
     Json points = Json::array();
@@ -230,7 +247,10 @@ Json to_json(const ScalingCurve& curve)
                           {"coefficients", one.fit.coefficients},
                           {"left_out_error", one.error}});
     }
-    return {{"mode", to_string(curve.mode)}, {"points", std::move(points)}, {"models", std::move(models)}};
+    return {{"mode", to_string(curve.mode)},
+            {"points", std::move(points)},
+            {"models", std::move(models)},
+            {"curve", drawn_curve(curve)}};
 }
 
 } // namespace fathom

@@ -1,6 +1,7 @@
 #include "server/app/rooms.hpp"
 
 #include "probes/operators/manifests.hpp"
+#include "server/app/probe_verifier.hpp"
 #include "server/centers/agent_hub.hpp"
 #include "server/centers/centers_api.hpp"
 #include "server/centers/silence_duty.hpp"
@@ -19,7 +20,10 @@
 #include "server/metering/scores_api.hpp"
 #include "server/operators/operator_keys_api.hpp"
 #include "server/operators/operators_api.hpp"
+#include "server/probing/findings_api.hpp"
 #include "server/probing/probe_planning.hpp"
+#include "server/probing/probe_results.hpp"
+#include "server/probing/probe_refresh.hpp"
 #include "server/probing/probing_api.hpp"
 #include "server/probing/schedule_api.hpp"
 #include "server/probing/schedule_duty.hpp"
@@ -33,6 +37,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds kSilencePeriod = 5s;
 constexpr std::chrono::seconds kLearningPeriod = 2s;
+constexpr std::chrono::seconds kProbeRequestPeriod = 2s;
 /// Trust is judged from thousands of jobs; a list that is read page by page need not see each of them at once.
 constexpr std::chrono::seconds kTrustLifetime = 2s;
 
@@ -41,6 +46,14 @@ AgentHubOptions hub_options(const RoomContext& context)
     AgentHubOptions options;
     options.replica = context.replica.value;
     return options;
+}
+
+VerificationChoice verification_choice(const ServerSettings& settings, const VerifierOptions& verifier)
+{
+    VerificationChoice choice;
+    choice.is_possible = !verifier.program.empty();
+    choice.share = settings.verify_one_in > 0 ? 1 / static_cast<double>(settings.verify_one_in) : 0;
+    return choice;
 }
 
 } // namespace
@@ -56,16 +69,20 @@ struct Rooms::State {
     RoomContext context;
     // Rooms, one comment each: what it is for.
 
-    OperatorsService operators{context.database};        // the library of probe operators
-    OperatorKeysService operator_keys{context.database}; // who may upload operators
-    MeteringService metering{context.database, operators};               // policies
-    ScoresService scores{context.database, operators, kTrustLifetime};   // scores by them
-    CurvesService curves{context.database};              // over counts, over the week, against jobs
+    OperatorsService operators{context.database};                      // the library of probe operators
+    OperatorKeysService operator_keys{context.database};               // who may upload operators
+    MeteringService metering{context.database, operators};             // policies
+    ScoresService scores{context.database, operators, kTrustLifetime}; // scores by them
+    CurvesService curves{context.database};                            // over counts, over the week, against jobs
     CatalogCache catalog{context.database, context.executor, context.metrics,
                          context.settings.network_calendar}; // the network as decisions see it
-    JobsProbeJobWriter probe_jobs;                                             // probes as ordinary jobs
-    ProbeResults probe_results{operators, probe_jobs};    // what probes printed becomes measurements
-    JobCloser job_closer{probe_results, context.metrics}; // how jobs end
+    JobsProbeJobWriter probe_jobs;                           // probes as ordinary jobs
+    VerifierOptions verifier_options = find_verifier(context.settings.verify_program);
+    ProbeVerifier verifier{context.database, operators, context.metrics, verifier_options}; // computes claims itself
+    ProbeResults probe_results{operators, probe_jobs, context.metrics,
+                               verification_choice(context.settings, verifier_options)}; // becomes measurements
+    FindingsService findings{context.database};                                          // what was kept apart
+    JobCloser job_closer{probe_results, context.metrics};    // how jobs end
     AttemptsService attempts{context.database, context.executor, context.metrics,
                              catalog,          job_closer,       context.clock}; // what agents report
     JobTypesService job_types{context.database, catalog};                        // what jobs execute
@@ -74,18 +91,17 @@ struct Rooms::State {
     ProbingService probing{context.database, operators, probe_jobs, job_types};  // probes that people ask for
     ScheduleService schedules{context.database, operators, context.clock};       // when to probe without being asked
     ScheduleDuty schedule_duty{context.database, probing, context.clock, context.metrics}; // does it
-    JobLearning job_learning{catalog, probe_planning};                                     // job types from ended jobs
+    ProbeRefresh probe_refresh{operators, probe_jobs, context.clock,
+                               context.settings.metering_period}; // measures what is stale or has changed
+    JobLearning job_learning{catalog, probe_planning};            // job types from ended jobs
 
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
     JobsService jobs{context.database, context.executor, context.metrics, catalog, job_closer}; // what clients do
-    RoutingService routing{context.database,
-                           context.executor,
-                           context.metrics,
-                           context.clock,
-                           catalog,
-                           probe_planning,
-                           job_closer,
-                           {.replica = context.replica, .metering_period = context.settings.metering_period}};
+    RoutingService routing{
+        context.database, context.executor,
+        context.metrics,  context.clock,
+        catalog,          probe_planning,
+        job_closer,       {.replica = context.replica, .metering_period = context.settings.metering_period}};
     JobDuties job_duties{context.database, context.executor, context.metrics}; // jobs of lost centers, gauges
 
     CentersService centers{context.database}; // what people do with centers
@@ -106,6 +122,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_metering_routes(context.api, rooms.metering, rooms.scores, context.database);
     add_scores_routes(context.api, rooms.scores);
     add_curves_routes(context.api, rooms.curves, context.clock, context.settings.network_calendar);
+    add_findings_routes(context.api, rooms.findings, context.database);
     add_probing_routes(context.api, rooms.probing, context.database);
     add_schedule_routes(context.api, rooms.schedules, context.database);
     add_centers_routes(context.api, rooms.centers, rooms.enrolment, context.database);
@@ -126,6 +143,12 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     context.duties.add("job_learning", kLearningPeriod, [learning = &rooms.job_learning](pqxx::work& transaction) {
         return learning->learn(transaction);
     });
+    context.duties.add(
+        "probe_refresh", context.settings.probe_refresh_period,
+        [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->refresh(transaction); });
+    context.duties.add(
+        "probe_requests", kProbeRequestPeriod,
+        [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->serve_requests(transaction); });
     context.duties.add("center_silence", kSilencePeriod, [silence = &rooms.silence](pqxx::work& transaction) {
         silence->look(transaction);
         return Result<void>();
@@ -144,12 +167,14 @@ Result<void> Rooms::start()
     state_->routing.start(state_->context.tasks);
     state_->events.start(state_->context.tasks);
     state_->job_duties.start(state_->context.tasks);
+    state_->verifier.start();
     state_->schedule_duty.start(state_->context.tasks, state_->context.executor);
     return {};
 }
 
 void Rooms::stop()
 {
+    state_->verifier.stop();
     state_->agents.close();
     state_->agents.wait(10s);
 }

@@ -1,5 +1,8 @@
 #include "server/app/server_settings.hpp"
 
+#include <charconv>
+#include <cmath>
+#include <optional>
 #include <thread>
 
 namespace fathom::server {
@@ -30,6 +33,21 @@ std::string check_names(std::string_view value)
         if (!good || name.size() > 253) return "must be host names or IP addresses, separated by commas";
     }
     return "";
+}
+
+/// Seconds with at most three decimals, 0.1 to 3600; empty when it is not that.
+std::optional<Timestamp::duration> parse_hour(std::string_view value)
+{
+    double seconds = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+    if (error != std::errc{} || end != value.data() + value.size() || !(seconds >= 0.1 && seconds <= 3600))
+        return std::nullopt;
+    return std::chrono::milliseconds(std::llround(seconds * 1000));
+}
+
+std::string check_hour(std::string_view value)
+{
+    return parse_hour(value) ? "" : "must be a number of seconds from 0.1 to 3600";
 }
 
 LogLevel parse_log_level(const std::string& text)
@@ -66,10 +84,19 @@ SettingsProgram server_program()
              check_names},
             {"metering_period_s", "604800", "seconds after which a center is measured again",
              check_integer(60, 31622400)},
+            {"probe_refresh_period_s", "3600", "seconds between two looks for what is worth measuring again",
+             check_integer(1, 604800)},
+            {"network_hour_s", "3600",
+             "seconds of an hour of the week that network windows are known by; less only in laboratories", check_hour},
             {"suspect_after_s", "30", "seconds of silence after which a center gets no new work",
              check_integer(1, 86400)},
             {"lost_after_s", "300", "seconds of silence after which a center's jobs count as lost",
              check_integer(1, 604800)},
+            {"verify_program", "",
+             "fathom-probe that computes a sample of what centers claim; empty for the one beside fathomd"},
+            {"verify_one_in", "8",
+             "of a unit type's probe results after the first, one in so many is computed by fathomd too; 0 for none",
+             check_integer(0, 1000000)},
             {"io_threads", "0", "threads for the network; 0 for one per processor", check_integer(0, 1024)},
             {"database_connections", "8", "connections to PostgreSQL, one thread each", check_integer(1, 512)},
             {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
@@ -87,10 +114,14 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.database = settings.text("database");
     typed.public_names = split_names(settings.text("public_names"));
     typed.metering_period = std::chrono::seconds(settings.integer("metering_period_s"));
+    typed.network_calendar.hour = parse_hour(settings.text("network_hour_s")).value(); // checked by read_settings
+    typed.probe_refresh_period = std::chrono::seconds(settings.integer("probe_refresh_period_s"));
     typed.suspect_after = std::chrono::seconds(settings.integer("suspect_after_s"));
     typed.lost_after = std::chrono::seconds(settings.integer("lost_after_s"));
     if (typed.lost_after <= typed.suspect_after)
         return Error{Errc::kInvalid, "lost_after_s must be greater than suspect_after_s"};
+    typed.verify_program = settings.text("verify_program");
+    typed.verify_one_in = settings.integer("verify_one_in");
     const std::int64_t threads = settings.integer("io_threads");
     typed.io_threads =
         threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "core/base/settings.hpp"
+#include "core/decide/network_window.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -18,8 +19,12 @@ struct ServerSettings {
     std::string database; ///< libpq URL; empty: the embedded PostgreSQL. May hold a password: never log it.
     std::vector<std::string> public_names;
     std::chrono::seconds metering_period{};
+    std::chrono::seconds probe_refresh_period{};
+    NetworkCalendar network_calendar;
     std::chrono::seconds suspect_after{};
     std::chrono::seconds lost_after{};
+    std::string verify_program;   ///< a fathom-probe; empty: the one beside fathomd
+    std::int64_t verify_one_in{}; ///< of a unit type's results after the first; 0: none of them
     std::size_t io_threads{};
     std::size_t database_connections{};
     LogLevel log_level{LogLevel::kInfo};

@@ -36,4 +36,26 @@ Result<void> JobCloser::close(pqxx::work& transaction, const EndedJob& job, cons
     return observer_->probe_job_ended(transaction, ended);
 }
 
+Result<void> JobCloser::end_waiting_job(pqxx::work& transaction, const JobId& id, const std::string& label,
+                                        const std::string& reason)
+{
+    EndedJob ended;
+    ended.id = id;
+    ended.reason = reason;
+    return close(transaction, ended, label, std::nullopt, Json::object());
+}
+
+Result<void> JobCloser::note_late_end(pqxx::work& transaction, const JobId& job, const std::string& label,
+                                      const AttemptEnd& end) const
+{
+    const bool is_good = end.outcome == AttemptOutcome::kExited && end.exit_code == 0;
+    if (label != "probe" || !is_good || !has_not_exited(transaction, end.attempt_id)) return {};
+    EndedProbeJob ended;
+    ended.job = job;
+    ended.succeeded = true;
+    ended.reason = "attempt " + end.attempt_id.value + " was taken for lost or cancelled";
+    ended.outcome = end.outcome;
+    return observer_->probe_job_reported_late(transaction, ended);
+}
+
 } // namespace fathom::server

@@ -3,6 +3,7 @@
 #include "core/base/metrics.hpp"
 #include "server/jobs/attempts_store.hpp"
 #include "server/probing/probe_ports.hpp"
+#include "server/routing/waiting_job_ender.hpp"
 
 #include <optional>
 #include <string>
@@ -11,7 +12,7 @@ namespace fathom::server {
 
 /// The one way in which a job reaches its end state, whoever ends it: row, event, wake-ups, and word to probing
 /// when it was a probe. Thread-safe.
-class JobCloser {
+class JobCloser final : public WaitingJobEnder {
   public:
     JobCloser(ProbeJobObserver& observer, Metrics& metrics) : observer_(&observer), metrics_(&metrics) {}
 
@@ -20,6 +21,14 @@ class JobCloser {
     /// Blocks; pqxx's exceptions pass through. @error what the observer said.
     Result<void> close(pqxx::work& transaction, const EndedJob& job, const std::string& label,
                        const std::optional<AttemptId>& attempt, Json evidence) const;
+
+    Result<void> end_waiting_job(pqxx::work& transaction, const JobId& id, const std::string& label,
+                                 const std::string& reason) override;
+
+    /// An attempt that had ended reports an end again. Agents repeat reports, which means nothing; but when a probe's
+    /// attempt was taken for lost and its program has ended well all the same, probing is told.
+    Result<void> note_late_end(pqxx::work& transaction, const JobId& job, const std::string& label,
+                               const AttemptEnd& end) const;
 
   private:
     ProbeJobObserver* observer_;

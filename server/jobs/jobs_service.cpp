@@ -54,6 +54,9 @@ Result<void> check_all(std::vector<JobSpec>& specs, const CatalogSnapshot& catal
     for (std::size_t i = 0; i < specs.size(); ++i)
         complete_operators(specs[i], catalog, prefix(i), errors);
     if (!errors.empty()) return Error{Errc::kInvalid, "the job does not fit the operator library", std::move(errors)};
+    for (std::size_t i = 0; i < specs.size(); ++i)
+        check_deadline(specs[i], SystemClock().now(), prefix(i), errors);
+    if (!errors.empty()) return Error{Errc::kInvalid, "the job cannot end before its deadline", std::move(errors)};
     std::optional<Error> infeasible;
     for (std::size_t i = 0; i < specs.size(); ++i) {
         const Result<void> feasible = check_feasible(specs[i], catalog);

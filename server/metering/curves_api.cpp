@@ -86,9 +86,10 @@ Json steps_json(const std::vector<NetworkSample>& samples)
     return steps;
 }
 
-Json window_json(const TimedTransfers& transfers, const std::optional<PlannedTransfer>& planned, Timestamp now)
+Json window_json(const TimedTransfers& transfers, const std::optional<PlannedTransfer>& planned, Timestamp now,
+                 NetworkCalendar calendar)
 {
-    const NetworkProfile profile(transfers.samples);
+    const NetworkProfile profile(transfers.samples, calendar);
     Json json = to_json(transfers.place);
     json.update(to_json(profile));
     json["sample_count"] = transfers.samples.size();
@@ -108,7 +109,7 @@ Json window_json(const TimedTransfers& transfers, const std::optional<PlannedTra
     return json;
 }
 
-Answer list_windows(CurvesService* service, const Clock* clock, Call call)
+Answer list_windows(CurvesService* service, const Clock* clock, NetworkCalendar calendar, Call call)
 {
     const Result<PageRequest> page =
         parse_page_request(call.request, {"center", "unit_type", "size_bytes", "latest_start"});
@@ -121,7 +122,7 @@ Answer list_windows(CurvesService* service, const Clock* clock, Call call)
     if (!transfers) co_return net::problem(transfers.error(), call.request.request_id);
     Json items = Json::array();
     for (const TimedTransfers& one : transfers->items)
-        items.push_back(window_json(one, *planned, now));
+        items.push_back(window_json(one, *planned, now, calendar));
     co_return page_response(std::move(items), transfers->next_after);
 }
 
@@ -141,13 +142,15 @@ Answer list_trust(CurvesService* service, Call call)
 
 } // namespace
 
-void add_curves_routes(ApiRouter& router, CurvesService& service, const Clock& clock)
+void add_curves_routes(ApiRouter& router, CurvesService& service, const Clock& clock, NetworkCalendar calendar)
 {
     using net::Method;
     router.add(Method::kGet, "/scaling-curves", Permission::kReadNetwork,
                [target = &service](Call call) { return list_curves(target, std::move(call)); });
     router.add(Method::kGet, "/network-windows", Permission::kReadNetwork,
-               [target = &service, time = &clock](Call call) { return list_windows(target, time, std::move(call)); });
+               [target = &service, time = &clock, calendar](Call call) {
+                   return list_windows(target, time, calendar, std::move(call));
+               });
     router.add(Method::kGet, "/trust", Permission::kReadNetwork,
                [target = &service](Call call) { return list_trust(target, std::move(call)); });
 }

@@ -2,14 +2,12 @@
 
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
+#include "server/store/timed_transfers.hpp"
 
 #include <pqxx/pqxx>
 
 namespace fathom::server {
 namespace {
-
-/// The operator whose probes are transfers over the network.
-constexpr const char* kFetchOperator = "network_fetch";
 
 // DISTINCT ON in the order of the index measurement_newest.
 constexpr const char* kSelectCounts = R"sql(
@@ -31,15 +29,12 @@ constexpr const char* kSelectFetchingTypes = R"sql(
     SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type
     FROM unit_type u JOIN center c ON c.id = u.center_id
     WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
-      AND u.id > $3 AND EXISTS (SELECT 1 FROM measurement m WHERE m.unit_type_id = u.id AND m.operator_id = $4)
+      AND u.id > $3 AND EXISTS (SELECT 1 FROM measurement m
+                                WHERE m.unit_type_id = u.id AND m.operator_id = $4 AND m.void_reason = '')
     ORDER BY u.id LIMIT $5)sql";
 
-constexpr const char* kSelectTransfers = R"sql(
-    SELECT measured_at, bytes / median_s AS rate_bytes FROM measurement
-    WHERE unit_type_id = $1 AND operator_id = $2 AND void_reason = '' AND measured_at > now() - interval '8 weeks'
-    ORDER BY measured_at DESC LIMIT 20000)sql";
-
-// The winner's prediction stands in the decision that placed the job.
+// The winner's prediction stands in the decision that placed the job. Jobs that move data are left out: how fast the
+// network was says nothing of the units.
 constexpr const char* kSelectResiduals = R"sql(
     SELECT a.unit_type_id, j.job_type, (winner -> 'prediction' ->> 'run_s')::double precision AS predicted_s,
            a.run_s AS actual_s
@@ -49,6 +44,8 @@ constexpr const char* kSelectResiduals = R"sql(
       AND j.ended_at > now() - interval '90 days' AND a.run_s > 0
       AND (winner -> 'prediction' ->> 'unknown_operators')::bigint = 0
       AND jsonb_array_length(winner -> 'prediction' -> 'operators') > 0
+      AND coalesce((j.spec -> 'data' ->> 'out_bytes')::double precision, 0) = 0
+      AND coalesce(jsonb_array_length(j.spec -> 'data' -> 'in'), 0) = 0
     ORDER BY j.id DESC LIMIT 5000)sql";
 
 constexpr const char* kSelectNames = R"sql(
@@ -96,15 +93,6 @@ Result<CountsKey> parse_key(const std::string& after)
     return CountsKey{json[0], json[1], json[2]};
 }
 
-std::vector<NetworkSample> select_samples(pqxx::transaction_base& transaction, const std::string& unit_type_id)
-{
-    std::vector<NetworkSample> samples;
-    for (const pqxx::row& row : transaction.exec_params(kSelectTransfers, unit_type_id, kFetchOperator))
-        samples.push_back({to_timestamp(row["measured_at"]), row["rate_bytes"].as<double>()});
-    std::reverse(samples.begin(), samples.end());
-    return samples;
-}
-
 } // namespace
 
 Result<Page<MeasuredCounts>> select_measured_counts(pqxx::transaction_base& transaction, const CurveFilter& filter,
@@ -130,7 +118,7 @@ Page<TimedTransfers> select_transfers(pqxx::transaction_base& transaction, const
     Page<TimedTransfers> page =
         cut_page(std::move(found), size, [](const TimedTransfers& one) { return one.place.unit_type_id; });
     for (TimedTransfers& one : page.items)
-        one.samples = select_samples(transaction, one.place.unit_type_id);
+        one.samples = select_timed_transfers(transaction, one.place.unit_type_id);
     return page;
 }
 

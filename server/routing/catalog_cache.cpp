@@ -1,6 +1,7 @@
 #include "server/routing/catalog_cache.hpp"
 
 #include "core/base/log.hpp"
+#include "server/routing/catalog_networks.hpp"
 #include "server/routing/catalog_store.hpp"
 
 #include <pqxx/pqxx>
@@ -14,11 +15,15 @@ using namespace std::chrono_literals;
 constexpr auto kDebounce = 20ms;
 /// A wake-up can be lost with its connection.
 constexpr auto kReadAtLeastEvery = 30s;
+/// Networks are measured over weeks, their transfers are many: counting them may take a twentieth of the time at most.
+constexpr int kNetworksShare = 20;
 
 } // namespace
 
-CatalogCache::CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics)
-    : database_(&database), metrics_(&metrics), wake_(executor), current_(std::make_shared<CatalogSnapshot>())
+CatalogCache::CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
+                           NetworkCalendar calendar)
+    : database_(&database), metrics_(&metrics), calendar_(calendar), wake_(executor),
+      current_(std::make_shared<CatalogSnapshot>())
 {
 }
 
@@ -60,7 +65,10 @@ CatalogPointer CatalogCache::reload(pqxx::work& transaction)
         const std::scoped_lock lock(mutex_);
         number = ++started_reads_;
     }
-    auto fresh = std::make_shared<const CatalogSnapshot>(select_catalog(transaction));
+    const CatalogPointer previous = get();
+    CatalogSnapshot read = select_catalog(transaction, *previous);
+    read_networks(transaction, read, *previous);
+    const auto fresh = std::make_shared<const CatalogSnapshot>(std::move(read));
     metrics_->count("fathom_catalog_reads_total", "Times the catalog snapshot was read.");
     metrics_->set("fathom_catalog_unit_types", "Active unit types in the snapshot.",
                   static_cast<double>(fresh->unit_types.size()));
@@ -70,6 +78,22 @@ CatalogPointer CatalogCache::reload(pqxx::work& transaction)
         current_ = fresh;
     }
     return fresh;
+}
+
+void CatalogCache::read_networks(pqxx::work& transaction, CatalogSnapshot& catalog, const CatalogSnapshot& previous)
+{
+    const auto began = std::chrono::steady_clock::now();
+    bool is_due = false;
+    {
+        const std::scoped_lock lock(mutex_);
+        is_due = began >= networks_due_;
+    }
+    catalog.networks = is_due ? select_networks(transaction, previous.networks, calendar_) : previous.networks;
+    assign_networks(catalog);
+    if (!is_due) return;
+    const auto ended = std::chrono::steady_clock::now();
+    const std::scoped_lock lock(mutex_);
+    networks_due_ = ended + kNetworksShare * (ended - began);
 }
 
 asio::awaitable<void> CatalogCache::follow_changes()

@@ -6,6 +6,7 @@
 #include "server/store/database.hpp"
 #include "server/store/notifier.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 
@@ -15,7 +16,8 @@ namespace fathom::server {
 /// Thread-safe.
 class CatalogCache {
   public:
-    CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics);
+    CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
+                 NetworkCalendar calendar = {});
 
     /// Before Notifier::start().
     void subscribe(Notifier& notifier);
@@ -32,14 +34,18 @@ class CatalogCache {
 
   private:
     asio::awaitable<void> follow_changes();
+    /// Sets the networks of a catalog that is being read: those of `previous` where they were read a moment ago.
+    void read_networks(pqxx::work& transaction, CatalogSnapshot& catalog, const CatalogSnapshot& previous);
 
     Database* database_;
     Metrics* metrics_;
+    const NetworkCalendar calendar_;
     WakeSignal wake_;
     mutable std::mutex mutex_;
     CatalogPointer current_;
     std::uint64_t started_reads_ = 0; ///< numbers the reads, so that a slow old one does not replace a newer
     std::uint64_t current_read_ = 0;
+    std::chrono::steady_clock::time_point networks_due_; ///< not read again before
 };
 
 } // namespace fathom::server

@@ -32,10 +32,20 @@ const KnownJobType* CatalogSnapshot::find_job_type(std::string_view name) const
     return found == job_types.end() ? nullptr : &found->second;
 }
 
-Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapshot& catalog)
+TransferRequest make_transfer_request(const JobSpec& spec, Timestamp now)
+{
+    return {.in_bytes = spec.data.in_bytes(),
+            .out_bytes = spec.data.out_bytes,
+            .network = spec.network,
+            .deadline = spec.deadline,
+            .now = now};
+}
+
+Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp now)
 {
     RouteRequest request;
     request.units = spec.units;
+    request.transfer = make_transfer_request(spec, now);
     for (const OperatorUse& use : spec.operators) {
         const OperatorVersion* found = catalog.find_operator(use.id, use.version);
         if (found == nullptr) return Error{Errc::kInvalid, "operator " + use.id + " is not in the library"};
@@ -52,11 +62,11 @@ Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapsh
 
 Result<RouteRequest> make_metering_request(const JobSpec& spec, const CatalogSnapshot& catalog)
 {
-    if (spec.operators.empty()) return make_route_request(spec, catalog);
+    if (spec.operators.empty()) return make_route_request(spec, catalog, {});
     JobSpec probed;
     probed.units = spec.units;
     probed.operators = generate_probe_tasks("", spec.operators, catalog.manifests()).front().operators;
-    return make_route_request(probed, catalog);
+    return make_route_request(probed, catalog, {});
 }
 
 } // namespace fathom::server

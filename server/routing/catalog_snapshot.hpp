@@ -27,6 +27,14 @@ struct KnownJobType {
     Timestamp learned_at{};
 };
 
+/// The transfers that were timed on a unit type, and what they say; the first two tell whether there are new ones.
+struct KnownNetwork {
+    std::int64_t transfers{};
+    Timestamp newest{};
+    std::shared_ptr<const NetworkProfile> profile;
+};
+using KnownNetworks = std::map<std::string, KnownNetwork, std::less<>>; ///< by id of the unit type
+
 /// What the network offers and what was measured of it, at one moment. Never changed once made, so any
 /// thread may read it.
 struct CatalogSnapshot {
@@ -39,6 +47,7 @@ struct CatalogSnapshot {
     std::map<std::string, KnownJobType, std::less<>> job_types; ///< those that were learned last
     std::vector<KnownMix> mixes;                                ///< of the same
     std::set<std::string, std::less<>> profiled_projects;       ///< whose jobs are all profiled
+    KnownNetworks networks;                                     ///< of unit types with timed transfers
 
     /// `version` 0: the newest that is not withdrawn. nullptr when there is none.
     const OperatorVersion* find_operator(std::string_view id, std::int64_t version) const;
@@ -50,9 +59,12 @@ struct CatalogSnapshot {
 
 using CatalogPointer = std::shared_ptr<const CatalogSnapshot>;
 
-/// What the router must know of a job, with the work of each operator from its manifest's formulas.
+/// What the router must know of a job at the moment `now`, with the work of each operator from its manifest's formulas.
 /// @error kInvalid  an operator or version that the library does not have; nothing else, once a job was admitted.
-Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapshot& catalog);
+Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp now);
+
+/// What the job moves, and until when: the part of a request that needs no catalog.
+TransferRequest make_transfer_request(const JobSpec& spec, Timestamp now);
 
 /// The same for what must be measured before the job's first run (M10): the operators of its probe task, where sizes
 /// of a class are joined, instead of every size of its own.

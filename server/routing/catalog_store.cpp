@@ -1,6 +1,7 @@
 #include "server/routing/catalog_store.hpp"
 
 #include "core/base/log.hpp"
+#include "server/routing/catalog_curves.hpp"
 #include "server/store/column.hpp"
 #include "server/store/measured_operator.hpp"
 
@@ -23,12 +24,12 @@ constexpr const char* kCountCenters = "SELECT count(*) FROM center WHERE revoked
 
 constexpr const char* kSelectOperators = "SELECT id, version, manifest, withdrawn_at FROM operator";
 
-// One row for each unit type, operator and size: what the index measurement_newest is made for.
+// One row for each unit type, count, operator and size: what the index measurement_newest is made for.
 constexpr const char* kSelectMeasurements = R"sql(
     SELECT DISTINCT ON (unit_type_id, unit_count, operator_id, parameters_key)
-           unit_type_id, operator_id, parameters_key, operations, bytes, median_s, ci_low_s, ci_high_s, error,
+           unit_type_id, unit_count, operator_id, parameters_key, operations, bytes, median_s, ci_low_s, ci_high_s, error,
            tolerance, start_up_s, probe_run_id, measured_at
-    FROM measurement WHERE unit_count = 1 AND void_reason = ''
+    FROM measurement WHERE void_reason = ''
     ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC)sql";
 
 // Bounded, because every submission is compared with them. What fell out is learned anew.
@@ -100,7 +101,7 @@ void read_job_types(pqxx::work& transaction, CatalogSnapshot& catalog)
 
 } // namespace
 
-CatalogSnapshot select_catalog(pqxx::work& transaction)
+CatalogSnapshot select_catalog(pqxx::work& transaction, const CatalogSnapshot& previous)
 {
     CatalogSnapshot catalog;
     std::unordered_map<std::string, std::size_t> index;
@@ -111,10 +112,16 @@ CatalogSnapshot select_catalog(pqxx::work& transaction)
     catalog.shapes = catalog.unit_types;
     for (UnitTypeView& shape : catalog.shapes)
         shape.closed_reason.clear();
+    CatalogCurves curves;
     for (const pqxx::row& row : transaction.exec(kSelectMeasurements)) {
         const auto found = index.find(row["unit_type_id"].as<std::string>());
-        if (found != index.end()) catalog.unit_types[found->second].measured.push_back(to_measured_operator(row));
+        if (found == index.end()) continue;
+        MeasuredOperator measured = to_measured_operator(row);
+        const auto unit_count = row["unit_count"].as<std::int64_t>();
+        curves.add(found->second, measured, unit_count);
+        if (unit_count == 1) catalog.unit_types[found->second].measured.push_back(std::move(measured));
     }
+    curves.finish(catalog, previous);
     read_operators(transaction, catalog);
     read_job_types(transaction, catalog);
     catalog.center_count = transaction.exec1(kCountCenters)[0].as<std::int64_t>();

@@ -5,7 +5,8 @@
 
 namespace fathom::server {
 
-/// Reads the whole catalog. Blocks; pqxx's exceptions pass through.
-CatalogSnapshot select_catalog(pqxx::work& transaction);
+/// Reads the catalog, all but its networks. What was computed for `previous` and still holds is taken from there.
+/// Blocks; pqxx's exceptions pass through.
+CatalogSnapshot select_catalog(pqxx::work& transaction, const CatalogSnapshot& previous);
 
 } // namespace fathom::server

@@ -29,6 +29,12 @@ void complete_operators(JobSpec& spec, const CatalogSnapshot& catalog, const std
     }
 }
 
+void check_deadline(const JobSpec& spec, Timestamp now, const std::string& prefix, std::vector<FieldError>& errors)
+{
+    if (spec.deadline && *spec.deadline <= now)
+        errors.push_back({prefix + "deadline", "has passed: it is " + format_rfc3339(now) + " now"});
+}
+
 Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog)
 {
     if (catalog.center_count == 0)

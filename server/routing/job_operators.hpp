@@ -13,6 +13,9 @@ namespace fathom::server {
 void complete_operators(JobSpec& spec, const CatalogSnapshot& catalog, const std::string& prefix,
                         std::vector<FieldError>& errors);
 
+/// Adds an error to `errors`, its field after `prefix`, when the job's deadline is not after `now`.
+void check_deadline(const JobSpec& spec, Timestamp now, const std::string& prefix, std::vector<FieldError>& errors);
+
 /// Whether any unit type of the network could ever run the job; centers that are only closed now count.
 /// @error kInfeasible  none: one field error a unit type ("alpha/core"), or a detail that says there is none.
 Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog);

@@ -61,8 +61,9 @@ NewJobEvent placed_event(const JobId& job, const AttemptId& attempt, const Candi
 
 } // namespace
 
-RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, Timestamp now)
-    : settings_(&settings), cache_(&catalog), planner_(&planner), now_(now), catalog_(catalog.get()),
+RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
+                         WaitingJobEnder& ender, Timestamp now)
+    : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), now_(now), catalog_(catalog.get()),
       ledger_(*catalog_, {}, {})
 {
 }
@@ -142,6 +143,9 @@ void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
 
 Result<void> RoutingPage::route_job(pqxx::work& transaction, const WaitingJob& job)
 {
+    const Result<bool> ended = end_overdue(transaction, job);
+    if (!ended) return ended.error();
+    if (*ended) return {};
     WaitingJob current = job;
     if (job.state == JobState::kMetering) {
         finish_metering(transaction, job);
@@ -162,6 +166,18 @@ Result<void> RoutingPage::route_job(pqxx::work& transaction, const WaitingJob& j
         if (*metering) return {};
     }
     return place_or_wait(current, *request);
+}
+
+Result<bool> RoutingPage::end_overdue(pqxx::work& transaction, const WaitingJob& job)
+{
+    if (!job.spec.deadline || *job.spec.deadline > now_) return false;
+    const std::string waited = job.waiting_reason.empty() ? std::string() : ": " + job.waiting_reason;
+    const Result<void> ended = ender_->end_waiting_job(transaction, job.id, job.label,
+                                                       "its deadline " + format_rfc3339(*job.spec.deadline) +
+                                                           " passed before it could be placed" + waited);
+    if (!ended) return ended.error();
+    ++report_.overdue;
+    return true;
 }
 
 Result<bool> RoutingPage::meter(pqxx::work& transaction, const WaitingJob& job)
@@ -229,7 +245,7 @@ Result<const RoutingPage::KnownDemands*> RoutingPage::demands_of(const WaitingJo
     const std::string key = key_of(job.spec.operators);
     const auto known = known_demands_.find(key);
     if (known != known_demands_.end()) return &known->second;
-    Result<RouteRequest> own = make_route_request(job.spec, *catalog_);
+    Result<RouteRequest> own = make_route_request(job.spec, *catalog_, now_);
     if (!own) return own.error();
     Result<RouteRequest> probed = make_metering_request(job.spec, *catalog_);
     if (!probed) return probed.error();
@@ -240,14 +256,14 @@ Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
 {
     const Result<const KnownDemands*> demands = demands_of(job);
     if (!demands) return demands.error();
-    return RouteRequest{(*demands)->own, job.spec.units};
+    return RouteRequest{(*demands)->own, job.spec.units, make_transfer_request(job.spec, now_)};
 }
 
 Result<RouteRequest> RoutingPage::metering_request_of(const WaitingJob& job)
 {
     const Result<const KnownDemands*> demands = demands_of(job);
     if (!demands) return demands.error();
-    return RouteRequest{(*demands)->probed, job.spec.units};
+    return RouteRequest{(*demands)->probed, job.spec.units, {}};
 }
 
 void RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job)
@@ -288,11 +304,18 @@ Result<void> RoutingPage::place_or_wait(const WaitingJob& job, const RouteReques
     report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (!decision.winner) {
         ++report_.waiting;
-        const std::string reason = waiting_reason_of(decision);
-        if (reason != job.waiting_reason || job.state == JobState::kMetering) reasons_.push_back({job.id, reason});
+        note_reason(job, waiting_reason_of(decision, now_));
         return {};
     }
     const Candidate winner = decision.candidates[*decision.winner];
+    if (winner.plan.window) {
+        // Its units stay free for others until then: it takes what there is when the window opens.
+        ++report_.waiting;
+        report_.next_window =
+            std::min(report_.next_window.value_or(winner.plan.window->start), winner.plan.window->start);
+        note_reason(job, waiting_reason_of(decision, now_));
+        return {};
+    }
     // A job of unknown length must not look as if it took no time.
     const double run_s = std::max(winner.prediction.run_s, 1.0);
     const Reservation reservation{winner.unit_type_id, winner.unit_count, winner.wait_s + run_s};
@@ -301,16 +324,21 @@ Result<void> RoutingPage::place_or_wait(const WaitingJob& job, const RouteReques
         if (const auto places = unmeasured_places(*wanted); !places.empty() && !request.operators.empty())
             decision.assumptions.push_back("no fresh measurement of all its operators on " + join(places) +
                                            ": placed on what is known");
-        const bool has_run_time = !request.operators.empty() && winner.prediction.unknown_operators == 0;
+        const bool has_run_time = !request.operators.empty() && winner.unknown_parts() == 0;
         placements_.push_back({job.id, std::move(decision), winner, has_run_time});
         return {};
     }
     report_.next.planned.push_back(reservation);
     ++report_.waiting;
-    const std::string reason = waiting_reason_of(decision);
     const bool may_refresh = report_.next.is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering;
-    if (may_refresh && reason != job.waiting_reason) reasons_.push_back({job.id, reason});
+    if (may_refresh) note_reason(job, waiting_reason_of(decision, now_));
     return {};
+}
+
+void RoutingPage::note_reason(const WaitingJob& job, const std::string& reason)
+{
+    // A job that leaves metering has lost the reason that was read with it.
+    if (reason != job.waiting_reason || job.state == JobState::kMetering) reasons_.push_back({job.id, reason});
 }
 
 void RoutingPage::commit_placements(pqxx::work& transaction)

@@ -5,6 +5,7 @@
 #include "server/probing/probe_ports.hpp"
 #include "server/routing/catalog_cache.hpp"
 #include "server/routing/routing_store.hpp"
+#include "server/routing/waiting_job_ender.hpp"
 
 #include <chrono>
 #include <map>
@@ -35,7 +36,10 @@ struct PageReport {
     std::int64_t waiting{};
     std::int64_t metering{};
     std::int64_t conflicts{}; ///< placements that another replica's made impossible; decided again
+    std::int64_t overdue{};   ///< ended, since their deadline had passed
     double decision_s{};      ///< time in decisions
+    /// When the first of these jobs that wait for a network window must be looked at again.
+    std::optional<Timestamp> next_window;
 };
 
 struct RoutingSettings {
@@ -47,7 +51,8 @@ struct RoutingSettings {
 /// chosen, check again, write. Not thread-safe; one object for each page.
 class RoutingPage {
   public:
-    RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, Timestamp now);
+    RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, WaitingJobEnder& ender,
+                Timestamp now);
 
     /// Blocks; pqxx's exceptions pass through. @error what the planner said, when it could not work now.
     Result<PageReport> run(pqxx::work& transaction, PassState state, std::int64_t limit);
@@ -81,7 +86,11 @@ class RoutingPage {
     Result<RequestedProbes> request_probes(pqxx::work& transaction, const WaitingJob& job,
                                            const std::vector<UnitTypeId>& targets);
     std::vector<std::string> unmeasured_places(const RouteRequest& request) const;
+    /// Ends a job whose deadline has passed; false: there was time left.
+    Result<bool> end_overdue(pqxx::work& transaction, const WaitingJob& job);
     Result<void> place_or_wait(const WaitingJob& job, const RouteRequest& request);
+    /// Keeps why a job waits, where that has changed.
+    void note_reason(const WaitingJob& job, const std::string& reason);
     void commit_placements(pqxx::work& transaction);
     void rebuild_ledger(pqxx::work& transaction);
     /// The decisions of this page must not rest on an older catalog than the probes that just ended.
@@ -91,6 +100,7 @@ class RoutingPage {
     const RoutingSettings* settings_;
     CatalogCache* cache_;
     ProbePlanner* planner_;
+    WaitingJobEnder* ender_;
     Timestamp now_;
     CatalogPointer catalog_;
     bool is_fresh_ = false;

@@ -43,13 +43,15 @@ Json actual_json(const PlacementRecord& record, const Json& decision)
 } // namespace
 
 RoutingService::RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                               const Clock& clock, CatalogCache& catalog, ProbePlanner& planner,
+                               const Clock& clock, CatalogCache& catalog, ProbePlanner& planner, WaitingJobEnder& ender,
                                RoutingSettings settings)
-    : database_(&database), clock_(&clock), catalog_(&catalog), planner_(&planner), settings_(std::move(settings)),
-      wake_(executor), placed_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "placed"}})),
+    : database_(&database), clock_(&clock), catalog_(&catalog), planner_(&planner), ender_(&ender),
+      settings_(std::move(settings)), wake_(executor),
+      placed_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "placed"}})),
       waiting_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "waits"}})),
       metering_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "metering"}})),
       conflicts_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "conflict"}})),
+      overdue_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "overdue"}})),
       decision_seconds_(
           metrics.seconds_histogram("fathom_routing_decision_seconds", "Time of one decision, averaged over a page.")),
       pass_seconds_(metrics.seconds_histogram("fathom_routing_pass_seconds", "Time of one pass of the router."))
@@ -73,7 +75,10 @@ asio::awaitable<void> RoutingService::follow()
     for (;;) {
         const auto began = std::chrono::steady_clock::now();
         const bool is_tick = began >= next_tick;
-        if (is_tick) next_tick = began + kTick;
+        if (is_tick) {
+            next_tick = began + kTick;
+            next_window_.reset();
+        }
         const Result<std::int64_t> placed = co_await run_pass(is_tick ? Pass::kTick : Pass::kWoken);
         const auto ended = std::chrono::steady_clock::now();
         pass_seconds_.observe(std::chrono::duration<double>(ended - began).count());
@@ -82,6 +87,10 @@ asio::awaitable<void> RoutingService::follow()
         const std::chrono::milliseconds pause =
             placed ? std::clamp<std::chrono::milliseconds>(took, kShortestPause, 1s) : 1s;
         co_await net::TaskGroup::sleep(pause);
+        if (next_window_)
+            next_tick =
+                std::min(next_tick, ended + std::chrono::ceil<std::chrono::milliseconds>(
+                                                std::max<Timestamp::duration>(*next_window_ - clock_->now(), 0ms)));
         const auto left =
             std::chrono::duration_cast<std::chrono::milliseconds>(next_tick - std::chrono::steady_clock::now());
         if (left > 0ms) co_await wake_.wait(left);
@@ -101,6 +110,8 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
         if (!report) co_return report.error();
         observe(*report);
         placed += report->placed;
+        if (report->next_window)
+            next_window_ = std::min(next_window_.value_or(*report->next_window), *report->next_window);
         // Another replica was quicker: look again soon, with its placements in sight.
         if (report->conflicts > 0) wake_.wake();
         if (report->is_end) sweep_after_.clear();
@@ -115,7 +126,7 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
 asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, std::int64_t limit)
 {
     auto work = [this, state = std::move(state), limit](pqxx::work& transaction) -> Result<PageReport> {
-        RoutingPage page(settings_, *catalog_, *planner_, clock_->now());
+        RoutingPage page(settings_, *catalog_, *planner_, *ender_, clock_->now());
         return page.run(transaction, state, limit);
     };
     co_return co_await database_->run(std::move(work));
@@ -131,7 +142,10 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page_singly(PassState st
             total.waiting += report->waiting;
             total.metering += report->metering;
             total.conflicts += report->conflicts;
+            total.overdue += report->overdue;
             total.decision_s += report->decision_s;
+            if (report->next_window)
+                total.next_window = std::min(total.next_window.value_or(*report->next_window), *report->next_window);
             total.is_done = report->is_done;
             total.is_end = report->is_end;
             total.has_free_unit = report->has_free_unit;
@@ -161,6 +175,7 @@ void RoutingService::observe(const PageReport& report)
     waiting_.add(static_cast<double>(report.waiting));
     metering_.add(static_cast<double>(report.metering));
     conflicts_.add(static_cast<double>(report.conflicts));
+    overdue_.add(static_cast<double>(report.overdue));
     const std::int64_t decisions = report.placed + report.waiting + report.conflicts;
     if (decisions > 0) decision_seconds_.observe(report.decision_s / static_cast<double>(decisions));
 }
@@ -168,7 +183,8 @@ void RoutingService::observe(const PageReport& report)
 asio::awaitable<Result<Json>> RoutingService::explain(JobId job, std::string owner)
 {
     CatalogPointer catalog = catalog_->get();
-    auto work = [job, owner, catalog](pqxx::work& transaction) -> Result<Json> {
+    const Timestamp now = clock_->now();
+    auto work = [job, owner, catalog, now](pqxx::work& transaction) -> Result<Json> {
         const std::optional<PlacementRecord> record = select_placement(transaction, job);
         if (!record || (!owner.empty() && record->submitted_by != owner))
             return Error{Errc::kNotFound, "there is no such job"};
@@ -178,7 +194,7 @@ asio::awaitable<Result<Json>> RoutingService::explain(JobId job, std::string own
         if (is_waiting) {
             const Result<JobSpec> spec = parse_job_spec(Json::parse(record->spec));
             if (!spec) return Error{Errc::kInternal, describe(spec.error())};
-            const Result<RouteRequest> request = make_route_request(*spec, *catalog);
+            const Result<RouteRequest> request = make_route_request(*spec, *catalog, now);
             if (!request) return request.error();
             const UnitLedger ledger(*catalog, select_reservations(transaction), {});
             decision = to_json(route(*request, ledger.views()));
@@ -208,9 +224,12 @@ asio::awaitable<Result<Json>> RoutingService::preview(JobSpec spec)
         complete_operators(spec, **catalog, "", errors);
         if (!errors.empty()) co_return Error(Errc::kInvalid, "the job does not fit the operator library", errors);
     }
+    const Timestamp now = clock_->now();
+    if (check_deadline(spec, now, "", errors); !errors.empty())
+        co_return Error(Errc::kInvalid, "the job cannot end before its deadline", errors);
     take_learned_operators(spec, **catalog);
-    auto work = [spec = std::move(spec), known = *catalog](pqxx::work& transaction) -> Result<Json> {
-        const Result<RouteRequest> request = make_route_request(spec, *known);
+    auto work = [spec = std::move(spec), known = *catalog, now](pqxx::work& transaction) -> Result<Json> {
+        const Result<RouteRequest> request = make_route_request(spec, *known, now);
         if (!request) return request.error();
         const UnitLedger ledger(*known, select_reservations(transaction), {});
         return Json{{"decision", to_json(route(*request, ledger.views()))}};

@@ -17,7 +17,8 @@ constexpr const char* kClaimWaitingJobs = R"sql(
     SELECT id, label, job_type, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
            waiting_reason,
            jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
-                              'metering_wait_s', spec -> 'metering_wait_s')::text AS spec
+                              'metering_wait_s', spec -> 'metering_wait_s', 'data', spec -> 'data',
+                              'network', spec -> 'network', 'deadline', spec -> 'deadline')::text AS spec
     FROM job
     WHERE state IN ('queued', 'metering') AND id > $1 AND cancel_requested_at IS NULL
       AND (state = 'queued' OR metering_until <= now() OR job_type = ANY ($3::text[]))

@@ -14,7 +14,8 @@
 /// let pqxx's exceptions through to Database::run. Lock order everywhere: jobs by id, then unit types by id.
 namespace fathom::server {
 
-/// A waiting job as the router claims it. Only operators, units and metering_wait_s of the spec are read.
+/// A waiting job as the router claims it. Of the spec only what a decision needs is read: operators, units,
+/// data, network, deadline and metering_wait_s.
 struct WaitingJob {
     JobId id;
     std::string label;

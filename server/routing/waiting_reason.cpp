@@ -1,5 +1,7 @@
 #include "server/routing/waiting_reason.hpp"
 
+#include "core/decide/route_reasons.hpp"
+
 #include <cmath>
 
 namespace fathom::server {
@@ -25,10 +27,13 @@ std::string place_of(const Candidate& candidate)
 
 } // namespace
 
-std::string waiting_reason_of(const Decision& decision)
+std::string waiting_reason_of(const Decision& decision, Timestamp now)
 {
     if (decision.winner) {
         const Candidate& winner = decision.candidates[*decision.winner];
+        if (const auto& window = winner.plan.window)
+            return "waits for the network window at " + moment_text(window->start, now) + " (" +
+                   rate_text(window->rate_now_bytes) + " now, " + rate_text(window->rate_then_bytes) + " then)";
         const std::string units = winner.unit_count == 1 ? "a unit" : std::to_string(winner.unit_count) + " units";
         return "waits for " + units + " of " + place_of(winner) + ", free in about " + rounded(winner.wait_s);
     }

@@ -64,13 +64,21 @@ Result<void> FakeProbing::probe_job_ended(pqxx::work&, const EndedProbeJob& end)
     return {};
 }
 
+Result<void> FakeProbing::probe_job_reported_late(pqxx::work&, const EndedProbeJob& end)
+{
+    const std::scoped_lock lock(mutex);
+    late.push_back(end);
+    return {};
+}
+
 JobsHouse::JobsHouse()
     : url_(test::migrated_database()), database_({.url = url_, .connections = 6}, metrics_), notifier_(url_),
       closer_(probing_, metrics_), catalog_(database_, io_.executor(), metrics_), learning_(catalog_, probing_),
       job_types_(database_, catalog_), projects_(database_), events_(database_, io_.executor(), metrics_),
       jobs_(database_, io_.executor(), metrics_, catalog_, closer_),
       attempts_(database_, io_.executor(), metrics_, catalog_, closer_, clock_),
-      routing_(database_, io_.executor(), metrics_, clock_, catalog_, probing_, {.replica = ReplicaId::make()}),
+      routing_(database_, io_.executor(), metrics_, clock_, catalog_, probing_, closer_,
+               {.replica = ReplicaId::make()}),
       duties_(database_, io_.executor(), metrics_), identity_(database_, notifier_, clock_, metrics_),
       api_(router_, identity_)
 {
@@ -114,7 +122,20 @@ void JobsHouse::add_operators()
     reload_catalog();
 }
 
-void JobsHouse::add_measurement(const std::string& unit_type_id, double median_s, const std::string& at)
+void JobsHouse::add_measurement(const std::string& unit_type_id, double median_s, const std::string& at,
+                                std::int64_t unit_count)
+{
+    insert_measurement(unit_type_id, "'dgemm', 'k=1024,m=1024,n=1024', 2147483648, 25165824", median_s, at, unit_count);
+    reload_catalog();
+}
+
+void JobsHouse::add_transfer(const std::string& unit_type_id, double median_s, const std::string& at)
+{
+    insert_measurement(unit_type_id, "'network_fetch', 'bytes=1000000', 0, 1000000", median_s, at, 1);
+}
+
+void JobsHouse::insert_measurement(const std::string& unit_type_id, const std::string& values, double median_s,
+                                   const std::string& at, std::int64_t unit_count)
 {
     const std::string run = ProbeRunId::make().value;
     const std::string task = ProbeTaskId::make().value;
@@ -126,14 +147,14 @@ void JobsHouse::add_measurement(const std::string& unit_type_id, double median_s
         ", 't', 'default', '{}', " + quoted(task) + ", 'x')");
     sql("INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, cause, job_id, "
         "state, created_by) SELECT " +
-        quoted(run) + "," + quoted(task) + ", center_id, id, 1, 'catalog', 'command', " + quoted(job) +
+        quoted(run) + "," + quoted(task) + ", center_id, id, " + std::to_string(unit_count) +
+        ", 'catalog', 'command', " + quoted(job) +
         ", 'succeeded', 'x' FROM unit_type WHERE id = " + quoted(unit_type_id));
-    sql("INSERT INTO measurement (probe_run_id, operator_id, operator_version, parameters_key, parameters, "
-        "unit_type_id, unit_count, median_s, ci_low_s, ci_high_s, spread, sample_count, outlier_count, operations, "
-        "bytes, error, tolerance, precision, library, checksum, start_up_s, measured_at) VALUES (" +
-        quoted(run) + ", 'dgemm', 1, 'k=1024,m=1024,n=1024', '{}', " + quoted(unit_type_id) + ", 1, " + median + "," +
-        median + "," + median + ", 0, 7, 0, 2147483648, 25165824, 0, 1e-12, 'fp64', 'x', 'x', 0.1, " + at + ")");
-    reload_catalog();
+    sql("INSERT INTO measurement (probe_run_id, operator_id, parameters_key, operations, bytes, operator_version, "
+        "parameters, unit_type_id, unit_count, median_s, ci_low_s, ci_high_s, spread, sample_count, outlier_count, "
+        "error, tolerance, precision, library, checksum, start_up_s, measured_at) VALUES (" +
+        quoted(run) + ", " + values + ", 1, '{}', " + quoted(unit_type_id) + ", " + std::to_string(unit_count) + ", " +
+        median + "," + median + "," + median + ", 0, 7, 0, 0, 1e-12, 'fp64', 'x', 'x', 0.1, " + at + ")");
 }
 
 Principal JobsHouse::add_token(const std::string& name, Role role)

@@ -39,6 +39,7 @@ class FakeProbing final : public ProbePlanner, public ProbeJobObserver {
     Result<ProbeProgress> probe_progress(pqxx::work& transaction, const std::string& job_type) override;
     Result<ProbeTaskId> keep_learned_task(pqxx::work& transaction, const LearnedTask& learned) override;
     Result<void> probe_job_ended(pqxx::work& transaction, const EndedProbeJob& ended) override;
+    Result<void> probe_job_reported_late(pqxx::work& transaction, const EndedProbeJob& ended) override;
 
     std::mutex mutex;
     std::vector<std::string> requested; ///< unit types, in the order in which they were asked for
@@ -47,6 +48,7 @@ class FakeProbing final : public ProbePlanner, public ProbeJobObserver {
     std::string obstacle; ///< to every request
     std::vector<LearnedTask> learned;
     std::vector<EndedProbeJob> ended;
+    std::vector<EndedProbeJob> late;
 };
 
 /// One replica's rooms on a database of its own; nothing runs by itself unless a test starts it.
@@ -63,7 +65,14 @@ class JobsHouse : public ::testing::Test {
     /// Adds the operator dgemm (m, n, k) to the library.
     void add_operators();
     /// A measurement of dgemm at its default size.
-    void add_measurement(const std::string& unit_type_id, double median_s, const std::string& at = "now()");
+    void add_measurement(const std::string& unit_type_id, double median_s, const std::string& at = "now()",
+                         std::int64_t unit_count = 1);
+    /// A transfer of 1 MB that took so long.
+    void add_transfer(const std::string& unit_type_id, double median_s, const std::string& at = "now()");
+    /// What add_measurement and add_transfer have in common; `values` are SQL for operator_id, parameters_key,
+    /// operations and bytes.
+    void insert_measurement(const std::string& unit_type_id, const std::string& values, double median_s,
+                            const std::string& at, std::int64_t unit_count);
     void reload_catalog() { ASSERT_TRUE(catalog_.load()); }
     /// A token of this role; returns its principal.
     Principal add_token(const std::string& name, Role role);

@@ -198,7 +198,7 @@ TEST_F(Routing, NeverOversellsWithTwoRouters)
 {
     const std::string alpha = add_center("alpha", 5);
     const std::string beta = add_center("beta", 3);
-    RoutingService other(database_, io_.executor(), metrics_, clock_, catalog_, probing_,
+    RoutingService other(database_, io_.executor(), metrics_, clock_, catalog_, probing_, closer_,
                          {.replica = ReplicaId::make()});
     std::mt19937 random(7);
     std::vector<JobId> jobs;
