@@ -95,6 +95,8 @@ void add_operator_key_commands(CLI::App& noun, Invocation& invocation);
 void add_probe_commands(CLI::App& app, Invocation& invocation);
 /// `fathom probe task`
 void add_probe_task_commands(CLI::App& probe, Invocation& invocation);
+/// `fathom probe schedule`
+void add_probe_schedule_commands(CLI::App& probe, Invocation& invocation);
 /// `fathom probe task compose`
 void add_probe_task_compose(CLI::App& task, Invocation& invocation);
 void add_policy_commands(CLI::App& app, Invocation& invocation);
@@ -104,11 +106,13 @@ void add_job_commands(CLI::App& app, Invocation& invocation);
 void add_job_submit_commands(CLI::App& job, Invocation& invocation);
 /// `fathom job wait`, `logs`
 void add_job_follow_commands(CLI::App& job, Invocation& invocation);
-void add_scaling_curve_commands(CLI::App& app, Invocation& invocation);
-void add_network_window_commands(CLI::App& app, Invocation& invocation);
+void add_scaling_commands(CLI::App& app, Invocation& invocation);
+void add_window_commands(CLI::App& app, Invocation& invocation);
 void add_trust_commands(CLI::App& app, Invocation& invocation);
 /// `fathom speedup`: computed here, without a server.
 void add_speedup_commands(CLI::App& app, Invocation& invocation);
+/// `fathom predict`: computed here, without a server.
+void add_predict_commands(CLI::App& app, Invocation& invocation);
 /// `fathom job operators`
 void add_job_operators_command(CLI::App& job, Invocation& invocation);
 void add_job_type_commands(CLI::App& app, Invocation& invocation);

@@ -91,6 +91,42 @@ std::string candidates_text(const Json& decision, const TableStyle& style)
     return table.empty() ? std::string() : "\nCandidates, best first\n" + table.render(style);
 }
 
+/// "Units: 3 units, the knee of its scaling: 6 units would be 25 % faster", and what each count would have given.
+std::string units_chosen_text(const Json& winner, const TableStyle& style)
+{
+    const std::string reason = text_of(member(winner, "scaling"), "reason", "");
+    if (reason.empty()) return {};
+    std::string text = "\nUnits: " + printable(reason) + "\n";
+    const Json& counts = items_of(winner, "counts");
+    if (counts.size() < 2) return text;
+    Table table({{"UNITS", Align::kRight},
+                 {"WAIT", Align::kRight},
+                 {"PREDICTED RUN", Align::kRight},
+                 {"COMPLETION", Align::kRight},
+                 {""}});
+    for (const Json& one : counts) {
+        const bool is_chosen = number_of(one, "unit_count") == number_of(winner, "unit_count");
+        table.add_row({count_of(one, "unit_count"), duration_of(one, "wait_s"), duration_of(one, "run_s"),
+                       duration_of(one, "completion_s"), is_chosen ? Cell("chosen", Tone::kGood) : Cell("")});
+    }
+    return text + table.render(style);
+}
+
+/// When and how fast its data are moved.
+std::string transfer_text(const Json& winner)
+{
+    const Json& transfer = member(winner, "transfer");
+    if (!transfer.is_object()) return {};
+    std::string text = "\nData: in " + duration_of(transfer, "in_s") + ", out " + duration_of(transfer, "out_s") +
+                       ", at " + format_bandwidth(number_of(transfer, "rate_bytes").value_or(0)) + "\n";
+    const Json& window = member(transfer, "window");
+    if (const std::optional<Timestamp> start = time_of(window, "start"))
+        text += "Network window: from " + format_time(*start) + " on; its data would take " +
+                duration_of(window, "transfer_now_s") + " at " +
+                format_bandwidth(number_of(window, "rate_now_bytes").value_or(0)) + " now\n";
+    return text;
+}
+
 std::string impossible_text(const Json& decision, const TableStyle& style)
 {
     Table table({{"CENTER"}, {"UNIT TYPE"}, {"REASON", Align::kLeft, 0, true}});
@@ -192,8 +228,9 @@ std::string render_decision(const Json& decision, Timestamp now, const TableStyl
         text += "Why: " + printable(text_of(*winner, "reason")) + "\n";
     else
         text += "No center can run it.\n";
-    text += candidates_text(decision, inner) + impossible_text(decision, inner) + assumptions_text(decision) +
-            evidence_text(decision, now, inner);
+    text += candidates_text(decision, inner);
+    if (winner != nullptr) text += units_chosen_text(*winner, inner) + transfer_text(*winner);
+    text += impossible_text(decision, inner) + assumptions_text(decision) + evidence_text(decision, now, inner);
     return text;
 }
 

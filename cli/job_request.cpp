@@ -35,8 +35,9 @@ bool has_flags(const JobRequestOptions& options)
 {
     return !options.operators.empty() || !options.units.empty() || !options.unit_type.empty() ||
            !options.center.empty() || !options.name.empty() || !options.project.empty() || !options.type.empty() ||
-           !options.environment.empty() || options.profile || options.wall_limit_s || options.metering_wait_s ||
-           !options.program.empty();
+           !options.environment.empty() || options.profile || options.ignore_knee || options.in_bytes ||
+           options.out_bytes || !options.network.empty() || !options.deadline.empty() || options.wall_limit_s ||
+           options.metering_wait_s || !options.program.empty();
 }
 
 Result<Json> read_job_file(const JobRequestOptions& options, const Console& console)
@@ -55,6 +56,7 @@ Result<Json> units_request(const JobRequestOptions& options)
     Json units = Json::object();
     if (!options.unit_type.empty()) units["type"] = options.unit_type;
     if (!options.center.empty()) units["center"] = options.center;
+    if (options.ignore_knee) units["ignore_knee"] = true;
     if (options.units == "auto") {
         units["count"] = "auto";
     } else if (!options.units.empty()) {
@@ -66,6 +68,14 @@ Result<Json> units_request(const JobRequestOptions& options)
         units["count"] = count;
     }
     return units;
+}
+
+Json data_request(const JobRequestOptions& options)
+{
+    Json data = Json::object();
+    if (options.in_bytes) data["in"] = Json::array({{{"bytes", *options.in_bytes}}});
+    if (options.out_bytes) data["out_bytes"] = *options.out_bytes;
+    return data;
 }
 
 Result<Json> environment_request(const JobRequestOptions& options)
@@ -108,11 +118,14 @@ Result<Json> job_of_flags(const JobRequestOptions& options)
     };
     set("operators", *operators);
     set("units", *units);
+    set("data", data_request(options));
     set("environment", *environment);
     if (!options.name.empty()) job["name"] = options.name;
     if (!options.project.empty()) job["project"] = options.project;
     if (!options.type.empty()) job["type"] = options.type;
     if (options.profile) job["profile"] = true;
+    if (!options.network.empty()) job["network"] = options.network;
+    if (!options.deadline.empty()) job["deadline"] = options.deadline;
     if (options.wall_limit_s) job["wall_limit_s"] = *options.wall_limit_s;
     if (options.metering_wait_s) job["metering_wait_s"] = *options.metering_wait_s;
     if (const Result<void> checked = check_job(job); !checked) return checked.error();

@@ -21,6 +21,11 @@ struct JobRequestOptions {
     std::string type;
     std::vector<std::string> environment; ///< K=V
     bool profile = false;
+    bool ignore_knee = false;
+    std::optional<double> in_bytes;
+    std::optional<double> out_bytes;
+    std::string network;  ///< "auto" or "now"
+    std::string deadline; ///< RFC 3339
     std::optional<std::int64_t> wall_limit_s;
     std::optional<std::int64_t> metering_wait_s;
     std::vector<std::string> program; ///< after `--`

@@ -23,7 +23,9 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
     verb.add_option("--operators", options.operators,
                     "What the program computes: ID[:PARAM=VALUE[;PARAM=VALUE…]]=COUNT, several joined by commas")
         ->allow_extra_args(false);
-    verb.add_option("--units", options.units, "How many units: a number, or auto (the default)");
+    verb.add_option("--units", options.units,
+                    "How many units: a number, or auto (the default): up to the knee of its scaling");
+    verb.add_flag("--ignore-knee", options.ignore_knee, "With auto: more units than the knee, where that is faster");
     verb.add_option("--unit-type", options.unit_type, "Only units of this type");
     verb.add_option("--center", options.center, "Only at this center");
     verb.add_option("--name", options.name, "For people (default: the program's name)");
@@ -32,6 +34,11 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
     verb.add_option("--env", options.environment, "Environment variable NAME=VALUE; may stand several times")
         ->allow_extra_args(false);
     verb.add_flag("--profile", options.profile, "Count the operators that it executes; its type learns from them");
+    verb.add_option("--in-bytes", options.in_bytes, "Bytes that it fetches before it computes");
+    verb.add_option("--out-bytes", options.out_bytes, "Bytes that it sends away at its end");
+    verb.add_option("--network", options.network, "auto: may wait for a good network window; now: never does")
+        ->check(CLI::IsMember({"auto", "now"}));
+    verb.add_option("--deadline", options.deadline, "By when it must have ended: 2026-12-01T18:00:00Z");
     verb.add_option("--wall-limit-s", options.wall_limit_s, "Kill it after so many seconds (default 86400)");
     verb.add_option("--metering-wait-s", options.metering_wait_s,
                     "Wait at most so long for measurements before it is placed (default 120)");
@@ -132,7 +139,9 @@ void add_job_submit_commands(CLI::App& job, Invocation& invocation)
     CLI::App& submit = add_verb(job, "submit", "Hand in a job: FILE, or flags and -- PROGRAM ARGUMENTS…",
                                 "fathom job submit job.yaml --wait\n"
                                 "  fathom job submit --operators 'dgemm:m=512;n=512;k=512=3000,fft3d=20' --units 1 "
-                                "--follow -- python3 scf.py");
+                                "--follow -- python3 scf.py\n"
+                                "  fathom job submit --operators dgemm=3000 --in-bytes 2e9 "
+                                "--deadline 2026-12-01T18:00:00Z -- ./fetch-and-solve");
     add_request_options(submit, *submit_options);
     submit.add_flag("--wait", submit_options->wait, "Wait for its end; exit 1 when it fails");
     submit.add_flag("--follow", submit_options->follow, "Wait, and show what it prints as it comes");

@@ -69,14 +69,15 @@ void add_commands(CLI::App& app, Invocation& invocation)
     add_project_commands(app, invocation);
     add_score_commands(app, invocation);
     add_profile_command(app, invocation);
+    add_predict_commands(app, invocation);
     add_probe_commands(app, invocation);
     add_operator_commands(app, invocation);
     add_policy_commands(app, invocation);
     add_center_commands(app, invocation);
     add_unit_commands(app, invocation);
     add_enrolment_token_commands(app, invocation);
-    add_scaling_curve_commands(app, invocation);
-    add_network_window_commands(app, invocation);
+    add_scaling_commands(app, invocation);
+    add_window_commands(app, invocation);
     add_trust_commands(app, invocation);
     add_speedup_commands(app, invocation);
     add_token_commands(app, invocation);
