@@ -1,4 +1,8 @@
 """The main job, end to end: two centers measured, a program routed by what was measured (M1, M8–M10, M15–M17, M22, M23)."""
+import json
+import math
+from urllib.parse import quote
+
 import pytest
 
 from network import wait_until
@@ -129,6 +133,64 @@ def test_another_policy_gives_other_scores_from_the_same_results(measured):
     assert scores and all(s["score"] == pytest.approx(94) for s in scores)
 
 
+def test_scores_over_several_operators_can_be_recomputed_by_hand(measured):
+    for by in ("category", "unit_type"):
+        scores = measured.rest.items(f"/scores?by={by}")
+        assert {s["center"] for s in scores if s["score"]} == {"alpha", "beta"}, by
+        for score in scores:
+            parts = score["parts"]
+            missing = [p for p in parts if p["score"] is None]
+            assert score["missing_parts"] == len(missing) and (score["score"] is None) == bool(missing)
+            if missing:
+                assert missing[0]["operator"] in score["missing_reason"]
+                continue
+            assert sum(p["weight"] for p in parts) == pytest.approx(1)
+            mean = math.exp(sum(p["weight"] * math.log(p["score"]) for p in parts)) * score["trust_factor"]
+            below = math.sqrt(sum((p["weight"] * math.log(p["score"] / p["score_low"])) ** 2 for p in parts))
+            above = math.sqrt(sum((p["weight"] * math.log(p["score_high"] / p["score"])) ** 2 for p in parts))
+            assert score["score"] == pytest.approx(mean)
+            assert score["score_low"] == pytest.approx(mean * math.exp(-below))
+            assert score["score_high"] == pytest.approx(mean * math.exp(above))
+            assert all(measured.rest.get(f"/probe-runs/{p['probe_run_id']}")["state"] == "succeeded" for p in parts[:1])
+
+
+def test_a_job_type_is_scored_by_what_its_jobs_execute(measured):
+    measured.wait_job(measured.submit(name="typed", command=["true"], operators=[DGEMM])["id"], 120)
+    types = wait_until(lambda: [t["name"] for t in measured.rest.items("/job-types") if "dgemm" in t["name"]], 30,
+                       "a type was learned")
+    scores = {s["center"]: s for s in measured.rest.items(f"/scores?by=job_type&job_type={quote(types[0], safe='')}")}
+    assert scores["beta"]["score"] > 1.5 * scores["alpha"]["score"]
+    assert "beta" in measured.cli("score", "list", "--job-type", types[0])
+
+
+def test_a_policy_is_tried_before_it_is_activated(measured, tmp_path):
+    (tmp_path / "faulty.json").write_text(json.dumps({"id": "f", "kind": "intervals", "figures": [
+        {"figure": "time_s", "weight": 0.9, "steps": [{"below": 1, "points": 2}, {"from": 3, "points": 1}]}]}))
+    measured.cli("policy", "try", str(tmp_path / "faulty.json"), expect=2)
+    reference = measured.rest.get("/metric-policies/relative-v1")["document"]
+    slower = dict(reference, id="slower", reference=[dict(f, median_s=2 * f["median_s"]) for f in reference["reference"]])
+    (tmp_path / "slower.json").write_text(json.dumps(slower))
+
+    trial = json.loads(measured.cli("policy", "try", str(tmp_path / "slower.json"), "--output", "json"))
+
+    assert trial["active_policy"].startswith("relative-v1@") and trial["policy"] == "slower@1"
+    assert len(trial["unit_types"]) == trial["unit_type_count"] == 2
+    for changed in trial["unit_types"] + trial["operators"]:
+        assert changed["score_after"] == pytest.approx(2 * changed["score_before"])
+        assert changed["rank_after"] == changed["rank_before"]
+    assert not any(p["id"] == "slower" for p in measured.rest.items("/metric-policies"))
+    assert "slower@1" in measured.cli("policy", "add", str(tmp_path / "slower.json"))
+    text = measured.cli("policy", "activate", "slower")
+    assert "alpha" in text and "→" in text
+    measured.cli("policy", "activate", "relative-v1")
+    # What scores are made from does not change with the policy.
+    by_hand = {(s["center"], s["operator"], json.dumps(s["parameters"])): s["score"]
+               for s in measured.rest.items("/scores?policy=slower")}
+    for score in measured.rest.items("/scores"):
+        key = (score["center"], score["operator"], json.dumps(score["parameters"]))
+        assert by_hand[key] == pytest.approx(2 * score["score"])
+
+
 def test_an_impossible_job_is_refused_at_once_with_the_reason_per_center(measured):
     answer = measured.rest.call("POST", "/jobs", json={"command": ["true"], "units": {"count": 1000}})
     assert answer.status_code == 422
@@ -143,7 +205,6 @@ def test_the_command_line_does_the_same(measured):
     assert "alpha" in measured.cli("center", "list") and "core-large" in measured.cli("unit", "list")
     text = measured.cli("job", "submit", "--operators", "dgemm:m=512;n=512;k=512=100", "--units", "1", "--wait",
                         "--output", "json", "--", "sh", "-c", "echo $0 $1", "a b", "c")
-    import json
     job = json.loads(text)
     assert job["state"] == "succeeded"
     assert measured.cli("job", "logs", job["id"]) == "a b c\n"

@@ -229,12 +229,25 @@ def test_metering(call):
                 "figures": [{"figure": "time_s", "weight": 1, "steps": [{"below": 1, "points": 100}, {"points": 10}]}]}
     call("POST", A + "/metric-policies", 201, json={"document": document})
     call("POST", A + "/metric-policies", 400, json={"document": {"id": "points"}})
+    call("POST", A + "/metric-policies:try", json={"document": dict(document, id="tried")})
+    call("POST", A + "/metric-policies:try", json={"policy": "points@1"})
+    call("POST", A + "/metric-policies:try", 400, json={"policy": "no_such"})
+    call("POST", A + "/metric-policies", 201, json={"document": {
+        "id": "mixed", "kind": "combined", "policies": [{"policy": "points", "weight": 0.25},
+                                                        {"policy": policies[0]["id"] + "@1", "weight": 0.75}],
+        "aggregate": {"categories": {"hpc": 1}, "operators": {"hpc": {"dgemm": 1}}}}})
     call("POST", A + "/metric-policies/points:activate", json={})
     scores = call("GET", A + "/scores?policy=points@1&page_size=1").json()
     assert scores["items"]
     call("GET", A + "/scores?policy=no_such", 400)
     call("POST", A + f"/metric-policies/{policies[0]['id']}:activate")
     call("GET", A + "/scores?operator=dgemm")
+    for by in ("category", "unit_type", "job_type"):
+        page = call("GET", A + f"/scores?by={by}&policy=mixed&page_size=2").json()
+        assert all(score["by"] == by for score in page["items"]) and (page["items"] or by == "job_type")
+    refused = call("GET", A + "/scores?by=luck&page_size=1", 400).json()
+    assert [error["field"] for error in refused["errors"]] == ["by"]
+    call("GET", A + "/scores?by=category&job_type=x", 400)
     call("GET", A + "/scaling-curves")
     call("GET", A + "/network-windows?size_bytes=1e9")
     refused = call("GET", A + "/network-windows?size_bytes=-1&latest_start=never", 400).json()
