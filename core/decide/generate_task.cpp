@@ -198,7 +198,13 @@ std::vector<ProbeTask> generate_probe_tasks(const std::string& name, const std::
     for (const OperatorUse& use : operators)
         uses.push_back(measure_size(use, manifests));
     uses = join_same(std::move(uses), true);
-    if (!rule.keeps_sizes) uses = join_classes(std::move(uses), rule.most_over_class);
+    if (!rule.keeps_sizes) {
+        uses = join_classes(std::move(uses), rule.most_over_class);
+    } else if (rule.limits_kept_sizes) {
+        for (SizedUse& sized : uses)
+            limit_size(sized, rule.most_over_class);
+        uses = join_same(std::move(uses), true);
+    }
     keep_most(uses, rule.most_operators);
     for (SizedUse& sized : uses)
         sized.use.count = scale_count(sized.use.count, rule.ratio);

@@ -18,6 +18,7 @@ struct GenerationRule {
     std::int64_t ratio{1000}; ///< counts are divided by this (M4)
     TaskForm form{TaskForm::kOneTask};
     bool keeps_sizes{false};        ///< every size is measured; only equal ones are joined
+    bool limits_kept_sizes{false};  ///< with keeps_sizes: most_over_class holds all the same
     std::size_t most_operators{16}; ///< of one task; those with the least work are left out beyond this
     /// An operator whose work is more than this many times that of the largest size class is measured at the
     /// size of that class: the class is kept, the probe stays short (M7).

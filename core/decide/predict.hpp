@@ -33,7 +33,9 @@ struct OperatorDemand {
     std::int64_t count{1};
     double operations{};
     double bytes{};
-    double share{0};         ///< of the reference run's time, 0..1; only predict_from_reference reads it
+    // What follows is read by predict_from_reference only.
+    double share{0};         ///< of the reference run's time, 0..1
+    double likeness{1};      ///< how much of this time goes as the operator's does, 0..1; the rest as the core does
     std::string remainder{}; ///< as OperatorUse: "memory", "compute", "latency", "io"; empty for what was counted
 };
 

@@ -149,6 +149,23 @@ double spread_of_remainder(std::span<const OperatorDemand> demands, std::span<co
     return most - least;
 }
 
+/// Moves what only resembles its operator towards the core's speed in general, as far as it is known.
+void apply_likeness(std::span<const OperatorDemand> demands, std::vector<RatioThere>& ratios)
+{
+    const auto core = std::find_if(demands.begin(), demands.end(),
+                                   [](const OperatorDemand& demand) { return demand.remainder == "compute"; });
+    if (core == demands.end()) return;
+    const RatioThere general = ratios[static_cast<std::size_t>(core - demands.begin())];
+    if (general.basis == PredictionBasis::kUnknown) return;
+    constexpr double kDoubt = 0.25; // of the way between the two, as a standard deviation
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+        if (demands[i].likeness >= 1 || ratios[i].basis == PredictionBasis::kUnknown) continue;
+        const double way = general.log_ratio - ratios[i].log_ratio;
+        ratios[i].log_ratio += (1 - std::max(0.0, demands[i].likeness)) * way;
+        ratios[i].deviation = std::hypot(ratios[i].deviation, kDoubt * way);
+    }
+}
+
 std::vector<RatioThere> find_ratios(std::span<const OperatorDemand> demands, const ReferenceRun& reference,
                                     const UnitMeasurements& there)
 {
@@ -161,6 +178,7 @@ std::vector<RatioThere> find_ratios(std::span<const OperatorDemand> demands, con
         if (ratio.basis != PredictionBasis::kUnknown) ratio.log_ratio += remainder_log_factor(demand, reference, there);
         found.push_back(ratio);
     }
+    apply_likeness(demands, found);
     const double half_spread = spread_of_remainder(demands, found) / 2;
     for (std::size_t i = 0; i < demands.size(); ++i) {
         if (!demands[i].remainder.empty()) found[i].deviation = std::hypot(found[i].deviation, half_spread);

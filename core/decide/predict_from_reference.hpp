@@ -35,13 +35,17 @@ struct CalibratedPrediction {
 /// The ratio of a size that was not measured on both is interpolated, in its logarithm, between the nearest sizes of
 /// the operator that were, by their distance in work and in operations per byte.
 ///
+/// Where calls only resemble the operator (`likeness` l < 1), the logarithm of their ratio lies between the operator's
+/// and that of the computing remainder, which is the core's in general: l·log r + (1 − l)·log r(core).
+///
 /// The remainder runs with the threads that the program uses itself: its operators' times are taken per core and
 /// divided by Amdahl's speed-up, whose serial fraction follows from the known run's parallelism. Where that ran on
 /// one core nothing is known of it: it is taken as serial.
 ///
 /// The 80 % interval combines, as independent deviations of logarithms weighted by their part of the time: the
-/// measurements' own intervals, the distance of interpolation, for the remainder half the logarithm by which the
-/// ratios of its classes differ (it may be of another class than it seems), and the run-to-run variation of programs.
+/// measurements' own intervals, the distance of interpolation, a quarter of what likeness moved between, for the
+/// remainder half the logarithm by which the ratios of its classes differ (it may be of another class than it seems),
+/// and the run-to-run variation of programs.
 /// @param demands  with shares; shares and waiting_share sum to at most 1.
 CalibratedPrediction predict_from_reference(std::span<const OperatorDemand> demands, const ReferenceRun& reference,
                                             const UnitMeasurements& there);

@@ -1,4 +1,5 @@
 #include "probes/profile/profile.hpp"
+#include "probes/profile/routine_table.hpp"
 
 #include <fmt/format.h>
 
@@ -80,6 +81,7 @@ std::vector<ObservedCalls> read_entries(const ProfileInput& input, double second
         ObservedCalls calls;
         std::int64_t executions = 1;
         calls.operation = describe_calls(symbol, dimensions, executions);
+        if (symbol.action == Action::kCall) calls.likeness = product_part(symbol.routine);
         calls.calls = static_cast<std::int64_t>(count);
         calls.batch = executions;
         calls.operation.count = calls.calls * executions;
@@ -209,6 +211,20 @@ std::vector<OperatorUse> join_equal(const std::vector<OperatorUse>& uses)
     return joined;
 }
 
+/// What of the processor time operators cannot have used, over the time that the remainder took.
+double parallelism_of(const Profile& profile)
+{
+    const double outside = profile.remainder.memory + profile.remainder.compute + profile.remainder.io;
+    const double inside = std::min(1.0, profile.coverage + profile.missed);
+    const auto cores = static_cast<double>(profile.cores);
+    // Shares are of the time of several threads where these execute operators themselves.
+    const double threads = profile.wall_s > 0 ? std::max(1.0, profile.thread_s / profile.wall_s) : 1;
+    const double outside_s = outside * profile.wall_s;
+    if (outside_s <= 0) return 1;
+    const double left_s = profile.cpu_s - inside * profile.wall_s * std::max(cores, threads);
+    return std::clamp(left_s / outside_s, 1.0, std::max(cores, 1.0));
+}
+
 void note_what_was_lost(const ProfileInput& input, Profile& profile)
 {
     const Counts& counts = *input.counts;
@@ -335,6 +351,8 @@ Profile build_profile(const ProfileInput& input, const std::vector<OperatorManif
     profile.coverage = report.matched_share;
     profile.missed = report.missed_share;
     profile.remainder = split_remainder(input, std::max(0.0, 1 - profile.coverage - profile.missed));
+    profile.cores = input.cores;
+    profile.parallelism = parallelism_of(profile);
     profile.operators = join_equal(uses);
     note_what_was_lost(input, profile);
     read_flows(input, profile);

@@ -3,6 +3,7 @@
 #include "probes/profile/counts_folder.hpp"
 #include "probes/profile/program_check.hpp"
 #include "probes/profile/render_profile.hpp"
+#include "probes/runner/resources.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -96,6 +97,8 @@ class Run {
         if (!end) return fail(end.error(), end.error().code == Errc::kNotFound ? kNotFound : kNotExecutable);
         input_.cpu_s = end->cpu_s;
         take_time();
+        // A FATHOM_CORES that is no number is fathom-probe's to refuse.
+        if (const Result<int> cores = probes::usable_cores()) input_.cores = *cores;
         const int code = end->signal != 0 ? 128 + end->signal : end->exit_code;
         if (sampler_->outside().running_s > 0.05) input_.bandwidth_bytes_per_s = measure_bandwidth();
         const Result<void> reported = report();
@@ -175,7 +178,7 @@ class Run {
 
     std::string text_of(const Profile& profile) const
     {
-        if (arguments_.format == "json") return profile_json(profile).dump() + "\n";
+        if (arguments_.format == "json") return profile_json(profile, library_).dump() + "\n";
         return arguments_.format == "job" ? profile_job(profile) : profile_table(profile);
     }
 

@@ -34,6 +34,10 @@ struct Profile {
     double wall_s{};
     double cpu_s{};
     double thread_s{}; ///< what shares are of
+    int cores{1};      ///< that the program could use
+    /// Threads that ran, on average, while the program computed outside operators; at least so many: operators are
+    /// taken to have kept all cores busy.
+    double parallelism{1};
     std::vector<OperatorUse> operators;
     std::vector<ProfileLine> lines; ///< exact, by falling share
     /// How often calls of one line read what another had written.
@@ -58,6 +62,7 @@ struct ProfileInput {
     double wall_s{};
     double cpu_s{};
     double bandwidth_bytes_per_s{}; ///< of one core; 0: not measured
+    int cores{1};                   ///< that the program could use
     std::vector<std::string> notes;
 };
 

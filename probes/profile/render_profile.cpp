@@ -1,5 +1,7 @@
 #include "probes/profile/render_profile.hpp"
 
+#include "core/decide/generate_task.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -99,6 +101,67 @@ std::string use_text(const OperatorUse& use)
     return text + "}";
 }
 
+const OperatorManifest* find_manifest(const std::vector<OperatorManifest>& library, std::string_view id)
+{
+    const auto found =
+        std::find_if(library.begin(), library.end(), [&](const OperatorManifest& one) { return one.id == id; });
+    return found == library.end() ? nullptr : &*found;
+}
+
+/// How much of the time of what a use stands for goes as the operator's: the mean of its calls, or of all calls of the
+/// operator where sizes were joined.
+double likeness_of(const OperatorUse& use, const Profile& profile)
+{
+    const std::string key = operator_key(use.id, use.parameters);
+    double time[2] = {};
+    double alike[2] = {};
+    for (const ProfileLine& line : profile.lines) {
+        if (line.operator_id != use.id) continue;
+        for (const int which : {0, 1}) {
+            if (which == 0 && line.use != key) continue;
+            time[which] += line.observed.seconds;
+            alike[which] += line.observed.seconds * line.observed.likeness;
+        }
+    }
+    return time[0] > 0 ? alike[0] / time[0] : time[1] > 0 ? alike[1] / time[1] : 1;
+}
+
+Json use_json(const OperatorUse& use, const Profile& profile, const std::vector<OperatorManifest>& library)
+{
+    Json json{{"id", use.id}, {"parameters", parameters_json(use.parameters)}, {"count", use.count}};
+    if (const OperatorManifest* manifest = find_manifest(library, use.id)) {
+        // Only what the manifest's formulas can be evaluated at was matched.
+        json["operations"] = evaluate_formula(manifest->operation_count, use.parameters).value();
+        json["bytes"] = evaluate_formula(manifest->byte_count, use.parameters).value();
+    }
+    if (use.share) json["share"] = rounded(*use.share);
+    if (!use.label.empty()) json["label"] = use.label;
+    if (!use.inputs.empty()) json["inputs"] = use.inputs;
+    if (!use.remainder.empty())
+        json["remainder"] = use.remainder;
+    else if (const double likeness = likeness_of(use, profile); likeness < 1)
+        json["likeness"] = rounded(likeness);
+    return json;
+}
+
+/// The sizes that take most of the time, as they are; data flow apart, since times are all that is asked.
+Json probe_task_json(const Profile& profile, const std::vector<OperatorManifest>& library)
+{
+    std::vector<OperatorUse> uses = profile.operators;
+    // What takes less is not worth a probe's time: its neighbours tell.
+    constexpr double kSmallestShare = 0.005;
+    if (std::any_of(uses.begin(), uses.end(), [](const auto& use) { return use.share.value_or(0) >= kSmallestShare; }))
+        std::erase_if(uses, [](const OperatorUse& use) { return use.share.value_or(0) < kSmallestShare; });
+    for (OperatorUse& use : uses) {
+        use.label.clear();
+        use.inputs.clear();
+    }
+    const auto manifests = [&](std::string_view id, std::int64_t /*version*/) { return find_manifest(library, id); };
+    const std::vector<ProbeTask> tasks =
+        generate_probe_tasks("profile", uses, manifests, {.keeps_sizes = true, .limits_kept_sizes = true});
+    return to_json(tasks.front());
+}
+
 } // namespace
 
 std::string profile_table(const Profile& profile)
@@ -139,17 +202,11 @@ std::string profile_job(const Profile& profile)
     return text;
 }
 
-Json profile_json(const Profile& profile)
+Json profile_json(const Profile& profile, const std::vector<OperatorManifest>& library)
 {
     Json operators = Json::array();
-    for (const OperatorUse& use : profile.operators) {
-        Json json{{"id", use.id}, {"parameters", parameters_json(use.parameters)}, {"count", use.count}};
-        if (use.share) json["share"] = rounded(*use.share);
-        if (!use.label.empty()) json["label"] = use.label;
-        if (!use.inputs.empty()) json["inputs"] = use.inputs;
-        if (!use.remainder.empty()) json["remainder"] = use.remainder;
-        operators.push_back(std::move(json));
-    }
+    for (const OperatorUse& use : profile.operators)
+        operators.push_back(use_json(use, profile, library));
     Json observed = Json::array();
     Json unmatched = Json::array();
     for (const ProfileLine& line : profile.lines) {
@@ -162,23 +219,27 @@ Json profile_json(const Profile& profile)
         flows.push_back({{"from", flow.from}, {"to", flow.to}, {"count", flow.count}});
     }
     const Remainder& rest = profile.remainder;
-    return {{"operators", std::move(operators)},
-            {"remainder",
-             {{"memory", rounded(rest.memory)},
-              {"compute", rounded(rest.compute)},
-              {"io", rounded(rest.io)},
-              {"waiting", rounded(rest.waiting)},
-              {"method", rest.method}}},
-            {"coverage", rounded(profile.coverage)},
-            {"missed", rounded(profile.missed)},
-            {"wall_s", profile.wall_s},
-            {"cpu_s", profile.cpu_s},
-            {"thread_s", profile.thread_s},
-            {"observed", std::move(observed)},
-            {"observed_kinds", profile.lines.size()},
-            {"unmatched", std::move(unmatched)},
-            {"flows", std::move(flows)},
-            {"notes", profile.notes}};
+    Json json{{"operators", std::move(operators)},
+              {"remainder",
+               {{"memory", rounded(rest.memory)},
+                {"compute", rounded(rest.compute)},
+                {"io", rounded(rest.io)},
+                {"waiting", rounded(rest.waiting)},
+                {"method", rest.method}}},
+              {"coverage", rounded(profile.coverage)},
+              {"missed", rounded(profile.missed)},
+              {"wall_s", profile.wall_s},
+              {"cpu_s", profile.cpu_s},
+              {"thread_s", profile.thread_s},
+              {"cores", profile.cores},
+              {"parallelism", rounded(profile.parallelism)},
+              {"observed", std::move(observed)},
+              {"observed_kinds", profile.lines.size()},
+              {"unmatched", std::move(unmatched)},
+              {"flows", std::move(flows)},
+              {"notes", profile.notes}};
+    if (!profile.operators.empty()) json["probe_task"] = probe_task_json(profile, library);
+    return json;
 }
 
 } // namespace fathom::profile

@@ -12,7 +12,8 @@ std::string profile_table(const Profile& profile);
 /// The `operators:` block of a job file, with the notes as comments.
 std::string profile_job(const Profile& profile);
 
-/// One JSON object; at most 64 operators and 300 kinds of call are listed.
-Json profile_json(const Profile& profile);
+/// One JSON object; at most 64 operators and 300 kinds of call are listed. `probe_task` measures what a prediction of
+/// the program's run time elsewhere needs (fathom predict): its operators at their own sizes, the remainder included.
+Json profile_json(const Profile& profile, const std::vector<OperatorManifest>& library);
 
 } // namespace fathom::profile

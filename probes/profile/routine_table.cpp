@@ -138,13 +138,33 @@ constexpr std::pair<std::string_view, std::string_view> kSameWork[] = {
     {"hetrd", "sytrd"},
 };
 
+constexpr std::string_view kFactorizations[] = {"gesv",  "getrf", "getrs", "getri", "potrf", "potrs",
+                                                "potri", "posv",  "sysv",  "hesv",  "sytrf", "hetrf",
+                                                "trtri", "trtrs", "gels",  "geqrf", "orgqr", "ormqr"};
+constexpr std::string_view kReductions[] = {"gesvd", "gebrd", "geev", "ggev", "gehrd", "syevd", "sygv", "sytrd"};
+constexpr std::string_view kIterations[] = {"syev", "steqr"};
+
+std::string_view same_work(std::string_view name)
+{
+    for (const auto& [routine, same] : kSameWork) {
+        if (routine == name) return same;
+    }
+    return name;
+}
+
 } // namespace
+
+double product_part(std::string_view name)
+{
+    const auto is_one_of = [same = same_work(name)](const auto& names) {
+        return std::find(std::begin(names), std::end(names), same) != std::end(names);
+    };
+    return is_one_of(kFactorizations) ? 0.5 : is_one_of(kReductions) ? 0.4 : is_one_of(kIterations) ? 0.1 : 1.0;
+}
 
 const Routine* find_routine(std::string_view name)
 {
-    for (const auto& [routine, same] : kSameWork) {
-        if (routine == name) name = same;
-    }
+    name = same_work(name);
     const auto* found = std::find_if(std::begin(kRoutines), std::end(kRoutines),
                                      [&](const Routine& routine) { return routine.name == name; });
     return found == std::end(kRoutines) ? nullptr : found;
