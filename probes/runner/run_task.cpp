@@ -1,6 +1,7 @@
 #include "probes/runner/run_task.hpp"
 
 #include "probes/operators/registry.hpp"
+#include "probes/runner/resources.hpp"
 #include "probes/runner/sampled_operator.hpp"
 
 #include <fmt/format.h>
@@ -88,14 +89,16 @@ Result<void> check_memory(const ProbeTask& task, const RunConditions& conditions
     return {};
 }
 
-SampleRule sample_rule(const ProbeTask& task)
+SampleRule sample_rule(const ProbeTask& task, int cores)
 {
+    const std::optional<double> quota = cpu_quota_cores();
     const auto samples = static_cast<double>(task.repeats) * static_cast<double>(task.operators.size());
     return {.min_sample_s = task.min_sample_s,
             .count_budget_s = kCountShare * task.limit_s / samples,
             // The operators before it have emptied the caches and, where they use threads, those are
             // still spinning. A job executes an operator many times in a row: that is what is timed.
-            .warm_up_each = task.operators.size() > 1};
+            .warm_up_each = task.operators.size() > 1,
+            .quota_cores = quota && *quota < cores ? *quota : 0};
 }
 
 class TaskRun {
@@ -111,7 +114,8 @@ class TaskRun {
         for (const OperatorUse& use : task_.operators) {
             operators_.emplace_back(*operator_for(task_, use, conditions_.uploads), use, conditions_.cores, &watch_);
             tell("preparing " + operators_.back().name());
-            if (Result<void> started = operators_.back().start(seed_, sample_rule(task_)); !started) return started;
+            if (Result<void> started = operators_.back().start(seed_, sample_rule(task_, conditions_.cores)); !started)
+                return started;
         }
         return {};
     }

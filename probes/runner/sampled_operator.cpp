@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 
 namespace fathom::probes {
 namespace {
@@ -186,13 +187,29 @@ Result<void> SampledOperator::check_honesty(const OperatorResult& result)
     return check_rate(registered_.manifest, result.operations, result.bytes, result.median_s, threads_);
 }
 
+ProcessTimes SampledOperator::times_now() const
+{
+    ProcessTimes times = process_tree_times();
+    // /proc brings a running thread up to date every few milliseconds only; this clock is exact, but of one process.
+    timespec own{};
+    if (!registered_.manifest.is_uploaded() && clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own) == 0)
+        times.used_s = static_cast<double>(own.tv_sec) + static_cast<double>(own.tv_nsec) * 1e-9;
+    return times;
+}
+
 Result<double> SampledOperator::time_executions(std::int64_t executions)
 {
+    const bool has_quota = rule_.quota_cores > 0;
+    const ProcessTimes before = has_quota ? times_now() : ProcessTimes{};
     const auto start = std::chrono::steady_clock::now();
     const Result<void> executed = operator_->execute_times(executions);
     const auto end = std::chrono::steady_clock::now();
     if (!executed) return named(executed.error());
-    return std::chrono::duration<double>(end - start).count();
+    const double elapsed_s = std::chrono::duration<double>(end - start).count();
+    if (!has_quota) return elapsed_s;
+    const ProcessTimes after = times_now();
+    const double granted_s = (after.used_s - before.used_s) / rule_.quota_cores;
+    return std::max(granted_s, elapsed_s - std::max(0.0, after.waited_s - before.waited_s));
 }
 
 } // namespace fathom::probes

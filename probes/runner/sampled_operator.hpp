@@ -5,6 +5,7 @@
 #include "probes/operators/data_flow.hpp"
 #include "probes/operators/registry.hpp"
 #include "probes/runner/disturbance_watch.hpp"
+#include "probes/runner/process_times.hpp"
 
 #include <memory>
 #include <vector>
@@ -16,6 +17,7 @@ struct SampleRule {
     double min_sample_s{0.02}; ///< a sample executes its operator until at least this long
     double count_budget_s{0};  ///< a sample executes the task's whole count if that takes no longer
     bool warm_up_each{};       ///< true: one execution before each sample is not timed
+    double quota_cores{0};     ///< processor time that a control group grants, in cores; 0: as much as there is
 };
 
 /// The seed of the inputs of run `run` of an operator that feeds others; run 0 has `seed` itself.
@@ -65,8 +67,11 @@ class SampledOperator {
     std::string name() const { return operator_key(use_.id, use_.parameters); }
 
   private:
-    /// Seconds for `executions` in a row.
+    /// Seconds for `executions` in a row. Under a quota a sample is shorter than the stretches in which the kernel
+    /// lets a group run and stand, and sees either all or nothing of them: its time is then that in which the quota
+    /// grants the processor time used, or, if longer, the time that it ran or waited for something else.
     Result<double> time_executions(std::int64_t executions);
+    ProcessTimes times_now() const;
     /// The times of the first executions; how many a sample needs.
     Result<void> learn_times();
     /// The samples during which something else took the processor or the clock.
