@@ -17,34 +17,70 @@ constexpr double kPriorDeviation = 0.2;
 /// Of the normal distribution, 10 % on each side.
 constexpr double kQuantile = 1.2816;
 
-using ByName = std::map<std::string, std::vector<double>>;
+/// Of types that one unit type alone has run: beyond this, and after a start so slow, no error of prediction explains
+/// it.
+constexpr double kUnexplainedRatio = 3;
+constexpr double kSlowStart_s = 2;
+constexpr std::size_t kLeastJobsAlone = 4;
 
-/// ln(actual / predicted) by job type and unit type.
-std::map<std::string, ByName> logarithms(std::span<const RunResidual> residuals)
+/// After so many verified results a finding's exponent has halved.
+constexpr double kForgivingResults = 8;
+
+using ByName = std::map<std::string, std::vector<double>>;
+using ResidualsByName = std::map<std::string, std::vector<RunResidual>>;
+
+/// By job type and unit type.
+std::map<std::string, ResidualsByName> arrange(std::span<const RunResidual> residuals)
 {
-    std::map<std::string, ByName> result;
+    std::map<std::string, ResidualsByName> result;
     for (const RunResidual& one : residuals) {
         if (!(one.predicted_s > 0) || !(one.actual_s > 0)) continue;
-        const double value = std::log(one.actual_s / one.predicted_s);
-        if (std::isfinite(value)) result[one.job_type][one.unit_type].push_back(value);
+        if (std::isfinite(std::log(one.actual_s / one.predicted_s))) result[one.job_type][one.unit_type].push_back(one);
     }
     return result;
 }
 
+std::vector<double> logarithms(const std::vector<RunResidual>& residuals)
+{
+    std::vector<double> values;
+    for (const RunResidual& one : residuals)
+        values.push_back(std::log(one.actual_s / one.predicted_s));
+    return values;
+}
+
+/// What of a job type that nobody else has run no error of prediction explains; mostly nothing.
+std::vector<double> excesses(const std::vector<RunResidual>& residuals)
+{
+    std::vector<double> values;
+    for (const RunResidual& one : residuals) {
+        const double ratio = std::max((one.actual_s - kSlowStart_s) / one.predicted_s, 1e-9);
+        values.push_back(std::log(ratio / kUnexplainedRatio));
+    }
+    if (values.size() < kLeastJobsAlone || median(values) <= 0) return {};
+    for (double& value : values)
+        value = std::max(value, 0.0);
+    return values;
+}
+
 /// What is left per unit type when each job type's own error is taken away.
-ByName compare(const std::map<std::string, ByName>& by_job_type)
+ByName compare(const std::map<std::string, ResidualsByName>& by_job_type)
 {
     ByName left;
     for (const auto& [job_type, by_unit_type] : by_job_type) {
-        if (by_unit_type.size() < 2) continue;
+        if (by_unit_type.size() < 2) {
+            const auto& [unit_type, residuals] = *by_unit_type.begin();
+            const std::vector<double> values = excesses(residuals);
+            if (!values.empty()) left[unit_type].insert(left[unit_type].end(), values.begin(), values.end());
+            continue;
+        }
         std::vector<double> medians;
-        for (const auto& [unit_type, values] : by_unit_type)
-            medians.push_back(median(values));
+        for (const auto& [unit_type, residuals] : by_unit_type)
+            medians.push_back(median(logarithms(residuals)));
         // The lower one of two: with two unit types nobody knows which is wrong, and slow is what costs.
         std::sort(medians.begin(), medians.end());
         const double usual = medians[(medians.size() - 1) / 2];
-        for (const auto& [unit_type, values] : by_unit_type) {
-            for (const double value : values)
+        for (const auto& [unit_type, residuals] : by_unit_type) {
+            for (const double value : logarithms(residuals))
                 left[unit_type].push_back(value - usual);
         }
     }
@@ -74,14 +110,21 @@ Trust judge(std::vector<double> values)
 
 } // namespace
 
-std::map<std::string, Trust> judge_trust(std::span<const RunResidual> residuals)
+std::map<std::string, Trust> judge_trust(std::span<const RunResidual> residuals, std::span<const TrustFinding> findings)
 {
-    const ByName left = compare(logarithms(residuals));
+    const ByName left = compare(arrange(residuals));
     std::map<std::string, Trust> result;
     for (const RunResidual& one : residuals)
         result.try_emplace(one.unit_type);
     for (const auto& [unit_type, values] : left)
         result[unit_type] = judge(values);
+    for (const TrustFinding& finding : findings) {
+        Trust& trust = result[finding.unit_type];
+        ++trust.finding_count;
+        trust.finding_factor *= std::exp2(-std::exp2(-static_cast<double>(finding.right_since) / kForgivingResults));
+    }
+    for (auto& [unit_type, trust] : result)
+        trust.factor *= trust.finding_factor;
     return result;
 }
 
@@ -91,6 +134,8 @@ Json to_json(const Trust& trust)
             {"slowdown", trust.slowdown},
             {"low", trust.low},
             {"high", trust.high},
+            {"finding_count", trust.finding_count},
+            {"finding_factor", trust.finding_factor},
             {"factor", trust.factor}};
 }
 

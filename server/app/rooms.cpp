@@ -18,6 +18,7 @@
 #include "server/metering/curves_api.hpp"
 #include "server/metering/metering_api.hpp"
 #include "server/metering/scores_api.hpp"
+#include "server/metering/trust_api.hpp"
 #include "server/operators/operator_keys_api.hpp"
 #include "server/operators/operators_api.hpp"
 #include "server/probing/findings_api.hpp"
@@ -54,6 +55,12 @@ VerificationChoice verification_choice(const ServerSettings& settings, const Ver
     choice.is_possible = !verifier.program.empty();
     choice.share = settings.verify_one_in > 0 ? 1 / static_cast<double>(settings.verify_one_in) : 0;
     return choice;
+}
+
+VerificationState verification_state(const RoomContext& context, const VerifierOptions& verifier)
+{
+    const VerificationChoice choice = verification_choice(context.settings, verifier);
+    return {choice.is_possible, choice.share};
 }
 
 } // namespace
@@ -122,6 +129,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_metering_routes(context.api, rooms.metering, rooms.scores, context.database);
     add_scores_routes(context.api, rooms.scores);
     add_curves_routes(context.api, rooms.curves, context.clock, context.settings.network_calendar);
+    add_trust_routes(context.api, rooms.curves, verification_state(context, rooms.verifier_options));
     add_findings_routes(context.api, rooms.findings, context.database);
     add_probing_routes(context.api, rooms.probing, context.database);
     add_schedule_routes(context.api, rooms.schedules, context.database);

@@ -187,7 +187,7 @@ void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job
 
 Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const
 {
-    if (!update_to_ended(transaction, end)) return {};
+    if (!update_to_ended(transaction, end)) return closer_->note_late_end(transaction, job.job_id, job.label, end);
     const JobEnding ending = ending_of(end, job.wall_limit_s);
     EndedJob ended;
     ended.id = job.job_id;

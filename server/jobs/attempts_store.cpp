@@ -40,6 +40,9 @@ constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
         max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12
     WHERE id = $1 AND state <> 'ended')sql"};
 
+constexpr Statement kFindOtherEnd{"jobs_find_other_end", R"sql(
+    SELECT 1 FROM attempt WHERE id = $1 AND state = 'ended' AND outcome <> 'exited')sql"};
+
 constexpr Statement kUpdateJobState{"jobs_update_job_state", R"sql(
     UPDATE job SET state = $2, version = version + 1, state_changed_at = now()
     WHERE id = $1 AND state <> $2 AND state NOT IN ('succeeded', 'failed', 'cancelled'))sql"};
@@ -197,6 +200,11 @@ bool update_to_ended(pqxx::work& transaction, const AttemptEnd& end)
                 or_null(exit_code), or_null(signal), end.detail, or_null(started_at), format_rfc3339(end.ended_at),
                 end.run_s, end.cpu_s, end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes)
                .affected_rows() == 1;
+}
+
+bool has_not_exited(pqxx::work& transaction, const AttemptId& attempt)
+{
+    return !exec(transaction, kFindOtherEnd, attempt.value).empty();
 }
 
 bool update_job_state(pqxx::work& transaction, const JobId& job, JobState state)

@@ -35,6 +35,8 @@ bool update_to_dispatched(pqxx::work& transaction, const AttemptId& attempt);
 bool update_to_running(pqxx::work& transaction, const link::AttemptStarted& started);
 /// Any -> ended. False when it has ended before.
 bool update_to_ended(pqxx::work& transaction, const AttemptEnd& end);
+/// Whether it has ended in another way than by its program's own exit: lost, or cancelled.
+bool has_not_exited(pqxx::work& transaction, const AttemptId& attempt);
 
 /// Moves a live job. False when it is there already, or has ended.
 bool update_job_state(pqxx::work& transaction, const JobId& job, JobState state);

@@ -126,20 +126,6 @@ Answer list_windows(CurvesService* service, const Clock* clock, NetworkCalendar 
     co_return page_response(std::move(items), transfers->next_after);
 }
 
-Answer list_trust(CurvesService* service, Call call)
-{
-    const Result<std::vector<CurvesService::JudgedUnitType>> judged = co_await service->trust();
-    if (!judged) co_return net::problem(judged.error(), call.request.request_id);
-    Json items = Json::array();
-    for (const CurvesService::JudgedUnitType& one : *judged) {
-        Json json = to_json(one.place);
-        json.update(to_json(one.trust));
-        items.push_back(std::move(json));
-    }
-    const Json body{{"items", std::move(items)}};
-    co_return json_response(200, body);
-}
-
 } // namespace
 
 void add_curves_routes(ApiRouter& router, CurvesService& service, const Clock& clock, NetworkCalendar calendar)
@@ -151,8 +137,6 @@ void add_curves_routes(ApiRouter& router, CurvesService& service, const Clock& c
                [target = &service, time = &clock, calendar](Call call) {
                    return list_windows(target, time, calendar, std::move(call));
                });
-    router.add(Method::kGet, "/trust", Permission::kReadNetwork,
-               [target = &service](Call call) { return list_trust(target, std::move(call)); });
 }
 
 } // namespace fathom::server

@@ -27,10 +27,16 @@ asio::awaitable<Result<std::vector<CurvesService::JudgedUnitType>>> CurvesServic
 {
     auto work = [](pqxx::work& transaction) -> Result<std::vector<JudgedUnitType>> {
         const TrustByUnitType judged = current_trust(transaction);
+        const std::map<std::string, VerifiedResults> verified = select_verified(transaction);
         std::vector<JudgedUnitType> result;
         for (UnitTypeName& place : select_unit_type_names(transaction)) {
             const auto found = judged.find(place.unit_type_id);
-            if (found != judged.end()) result.push_back({std::move(place), found->second});
+            const auto results = verified.find(place.unit_type_id);
+            if (found == judged.end() && results == verified.end()) continue;
+            JudgedUnitType one{std::move(place), {}, {}};
+            if (found != judged.end()) one.trust = found->second;
+            if (results != verified.end()) one.verified = results->second;
+            result.push_back(std::move(one));
         }
         return result;
     };

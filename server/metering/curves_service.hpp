@@ -1,6 +1,7 @@
 #pragma once
 
 #include "server/metering/curves_store.hpp"
+#include "server/metering/trust_store.hpp"
 #include "server/store/database.hpp"
 
 #include <map>
@@ -20,8 +21,9 @@ class CurvesService {
     struct JudgedUnitType {
         UnitTypeName place;
         Trust trust;
+        VerifiedResults verified;
     };
-    /// Every unit type that has run a job; few enough for one answer.
+    /// Every unit type that has run a job or a probe; few enough for one answer.
     asio::awaitable<Result<std::vector<JudgedUnitType>>> trust();
 
   private:

@@ -5,10 +5,48 @@
 #include <pqxx/pqxx>
 
 namespace fathom::server {
+namespace {
+
+// The kinds that cannot come about honestly (FindingKind), the newest 1 000 of the network.
+constexpr const char* kSelectFindings = R"sql(
+    SELECT f.unit_type_id, (SELECT count(*) FROM probe_run r WHERE r.unit_type_id = f.unit_type_id
+                            AND r.verification = 'right' AND r.ended_at > f.found_at) AS right_since
+    FROM probe_finding f
+    WHERE f.dismissed_at IS NULL AND f.unit_type_id IS NOT NULL AND f.kind IN ('checksum', 'clock', 'rate')
+    ORDER BY f.id DESC LIMIT 1000)sql";
+
+constexpr const char* kSelectVerified = R"sql(
+    SELECT unit_type_id, count(*) AS results, count(*) FILTER (WHERE verification = 'right') AS right_count,
+           count(*) FILTER (WHERE verification = 'wrong') AS wrong_count,
+           count(*) FILTER (WHERE verification = 'pending') AS pending_count
+    FROM probe_run WHERE state = 'succeeded' GROUP BY unit_type_id)sql";
+
+} // namespace
 
 TrustByUnitType current_trust(pqxx::transaction_base& transaction)
 {
-    return judge_trust(select_residuals(transaction));
+    std::vector<TrustFinding> findings;
+    for (const pqxx::row& row : transaction.exec(kSelectFindings))
+        findings.push_back({row["unit_type_id"].as<std::string>(), row["right_since"].as<std::int64_t>()});
+    return judge_trust(select_residuals(transaction), findings);
+}
+
+std::map<std::string, VerifiedResults> select_verified(pqxx::transaction_base& transaction)
+{
+    std::map<std::string, VerifiedResults> results;
+    for (const pqxx::row& row : transaction.exec(kSelectVerified))
+        results[row["unit_type_id"].as<std::string>()] = {
+            row["results"].as<std::int64_t>(), row["right_count"].as<std::int64_t>(),
+            row["wrong_count"].as<std::int64_t>(), row["pending_count"].as<std::int64_t>()};
+    return results;
+}
+
+Json to_json(const VerifiedResults& results)
+{
+    return {{"result_count", results.result_count},
+            {"right_count", results.right_count},
+            {"wrong_count", results.wrong_count},
+            {"pending_count", results.pending_count}};
 }
 
 TrustByUnitType TrustCache::get(pqxx::transaction_base& transaction)

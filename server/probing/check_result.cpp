@@ -1,5 +1,6 @@
 #include "server/probing/check_result.hpp"
 
+#include "core/decide/plausibility.hpp"
 #include "core/decide/sample_statistics.hpp"
 
 #include <algorithm>
@@ -16,83 +17,120 @@ bool agrees(double a, double b)
     return std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b));
 }
 
-void check_statistics(const OperatorResult& result, const std::string& path, std::vector<FieldError>& errors)
+using Faults = std::vector<ResultFault>;
+
+void check_statistics(const OperatorResult& result, const std::string& path, Faults& faults)
 {
+    const auto nonsense = [&](const char* field, const char* detail) {
+        faults.push_back({FindingKind::kNonsense, {path + field, detail}});
+    };
     const SampleStatistics statistics = summarize(result.samples_s, result.disturbed);
-    if (!agrees(result.median_s, statistics.median))
-        errors.push_back({path + ".median_s", "is not the median of the samples"});
-    if (result.ci_low_s > result.median_s || result.ci_high_s < result.median_s)
-        errors.push_back({path + ".ci_low_s", "the confidence interval does not hold the median"});
+    if (!agrees(result.median_s, statistics.median)) nonsense(".median_s", "is not the median of the samples");
+    if (!agrees(result.ci_low_s, statistics.ci_low) || !agrees(result.ci_high_s, statistics.ci_high))
+        nonsense(".ci_low_s", "is not the confidence interval of the samples");
     const auto count = static_cast<std::int64_t>(result.samples_s.size());
     if (std::any_of(result.outliers.begin(), result.outliers.end(),
                     [&](std::int64_t i) { return i < 0 || i >= count; }))
-        errors.push_back({path + ".outliers", "point outside the samples"});
+        nonsense(".outliers", "point outside the samples");
 }
 
 void check_formula(const std::string& formula, const OperatorResult& result, double claimed, const std::string& field,
-                   std::vector<FieldError>& errors)
+                   Faults& faults)
 {
     const Result<double> expected = evaluate_formula(formula, result.parameters);
-    if (!expected || !agrees(claimed, *expected)) errors.push_back({field, "is not what the manifest's formula gives"});
+    if (!expected || !agrees(claimed, *expected))
+        faults.push_back({FindingKind::kNonsense, {field, "is not what the manifest's formula gives"}});
 }
 
 void check_operator(const OperatorResult& result, const std::string& path, const ProbeTask& task,
-                    const OperatorLibrary& library, std::vector<FieldError>& errors)
+                    const OperatorLibrary& library, Faults& faults)
 {
     const auto use = std::find_if(task.operators.begin(), task.operators.end(), [&](const OperatorUse& asked) {
         return asked.id == result.id && asked.parameters == result.parameters && asked.label == result.label;
     });
     if (use == task.operators.end()) {
-        errors.push_back({path, operator_key(result.id, result.parameters) + " is not in the task"});
+        faults.push_back({FindingKind::kWrongResult,
+                          {path, operator_key(result.id, result.parameters) + " is not in the task as it was sent"}});
         return;
     }
     if (use->version != 0 && use->version != result.version)
-        errors.push_back({path + ".version", "is " + std::to_string(result.version) + ", the task asks for " +
-                                                 std::to_string(use->version)});
-    if (use->count != result.count) errors.push_back({path + ".count", "is not the task's"});
-    check_statistics(result, path, errors);
+        faults.push_back({FindingKind::kVersion,
+                          {path + ".version", "is " + std::to_string(result.version) + ", the task asks for " +
+                                                  std::to_string(use->version)}});
+    if (use->count != result.count)
+        faults.push_back({FindingKind::kWrongResult, {path + ".count", "is not the task's"}});
+    check_statistics(result, path, faults);
     const OperatorLibrary::Version* version = library.find(result.id, result.version);
     if (version == nullptr) {
-        errors.push_back({path + ".version", "is not in the library"});
+        faults.push_back({FindingKind::kVersion, {path + ".version", "is not in the library"}});
         return;
     }
-    check_formula(version->manifest.operation_count, result, result.operations, path + ".operations", errors);
-    check_formula(version->manifest.byte_count, result, result.bytes, path + ".bytes", errors);
+    check_formula(version->manifest.operation_count, result, result.operations, path + ".operations", faults);
+    check_formula(version->manifest.byte_count, result, result.bytes, path + ".bytes", faults);
     if (!agrees(version->manifest.tolerance, result.tolerance) || version->manifest.precision != result.precision)
-        errors.push_back({path + ".tolerance", "tolerance and precision must be the manifest's"});
+        faults.push_back(
+            {FindingKind::kNonsense, {path + ".tolerance", "tolerance and precision must be the manifest's"}});
+}
+
+void check_operators(const ProbeResult& result, const ProbeTask& task, const OperatorLibrary& library, Faults& faults)
+{
+    for (std::size_t i = 0; i < result.operators.size(); ++i)
+        check_operator(result.operators[i], "operators[" + std::to_string(i) + "]", task, library, faults);
+    for (const OperatorUse& use : task.operators) {
+        // The same operator at the same size may have several places in the data flow (M5).
+        const auto is_it = [&](const auto& item) { return item.id == use.id && item.parameters == use.parameters; };
+        const auto times = std::count_if(result.operators.begin(), result.operators.end(), is_it);
+        const auto asked = std::count_if(task.operators.begin(), task.operators.end(), is_it);
+        if (times != asked)
+            faults.push_back({FindingKind::kWrongResult,
+                              {"operators", operator_key(use.id, use.parameters) + " stands there " +
+                                                std::to_string(times) + " times, right is " + std::to_string(asked)}});
+    }
 }
 
 } // namespace
 
-Result<ProbeResult> read_probe_result(const std::string& text, const ProbeTask& task, std::int64_t unit_count,
-                                      const OperatorLibrary& library)
+Result<ProbeResult> read_probe_result(const std::string& text)
 {
     const Result<Json> json = parse_json(text, {.max_bytes = kLargestResult});
     if (!json) return json.error();
     // Facts may hold anything; what the database cannot hold is refused like other nonsense.
     if (contains_nul(*json)) return Error{Errc::kInvalid, "the probe result holds a NUL character"};
-    Result<ProbeResult> result = parse_probe_result(*json);
-    if (!result) return result;
+    return parse_probe_result(*json);
+}
 
-    std::vector<FieldError> errors;
-    if (result->unit_count != unit_count)
-        errors.push_back({"unit_count",
-                          "is " + std::to_string(result->unit_count) + ", ordered were " + std::to_string(unit_count)});
-    if (result->start_up_s > result->wall_s) errors.push_back({"start_up_s", "is longer than wall_s"});
-    for (std::size_t i = 0; i < result->operators.size(); ++i) {
-        const OperatorResult& item = result->operators[i];
-        check_operator(item, "operators[" + std::to_string(i) + "]", task, library, errors);
+std::vector<ResultFault> check_probe_result(const ProbeResult& result, const ProbeTask& task, std::int64_t unit_count,
+                                            const OperatorLibrary& library)
+{
+    Faults faults;
+    // Every runner sends back the seed that it was given: another one is that of another run.
+    if (result.seed != task.seed)
+        faults.push_back({FindingKind::kChecksum, {"seed", "is not this run's: the result is of another run"}});
+    if (result.unit_count != unit_count)
+        faults.push_back({FindingKind::kWrongResult,
+                          {"unit_count", "is " + std::to_string(result.unit_count) + ", ordered were " +
+                                             std::to_string(unit_count)}});
+    if (std::string problem = check_sums(result); !problem.empty())
+        faults.push_back({FindingKind::kNonsense, {"wall_s", std::move(problem)}});
+    check_operators(result, task, library, faults);
+    return faults;
+}
+
+Finding to_finding(const std::vector<ResultFault>& faults)
+{
+    constexpr std::size_t kMostEvidence = 20;
+    Finding finding{faults.front().kind, {}, Json::object()};
+    Json fields = Json::array();
+    Error all{Errc::kInvalid, "not a result of this task", {}};
+    for (const ResultFault& fault : faults) {
+        finding.kind = std::min(finding.kind, fault.kind);
+        all.fields.push_back(fault.error);
+        if (fields.size() < kMostEvidence)
+            fields.push_back({{"field", fault.error.field}, {"detail", fault.error.detail}});
     }
-    for (const OperatorUse& use : task.operators) {
-        // The same operator at the same size may have several places in the data flow (M5).
-        const auto is_it = [&](const auto& item) { return item.id == use.id && item.parameters == use.parameters; };
-        const auto times = std::count_if(result->operators.begin(), result->operators.end(), is_it);
-        const auto asked = std::count_if(task.operators.begin(), task.operators.end(), is_it);
-        if (times != asked)
-            errors.push_back({"operators", operator_key(use.id, use.parameters) + " stands there " +
-                                               std::to_string(times) + " times, right is " + std::to_string(asked)});
-    }
-    return value_or_errors(std::move(*result), std::move(errors), "the probe result");
+    finding.detail = describe(all);
+    finding.evidence["faults"] = std::move(fields);
+    return finding;
 }
 
 } // namespace fathom::server

@@ -2,17 +2,32 @@
 
 #include "core/model/probe_result.hpp"
 #include "server/operators/operator_library.hpp"
+#include "server/probing/finding.hpp"
 
 #include <string>
+#include <vector>
 
 namespace fathom::server {
 
-/// Reads what a center's fathom-probe printed and sees whether it can be the result of this task: the same
-/// operators, versions, sizes and counts, each once; the number of units that was ordered; figures that
-/// follow from the samples and from the manifests' formulas. Pure.
-/// @error kInvalid   with every field error.
+/// Something in a result that a right one cannot have.
+struct ResultFault {
+    FindingKind kind{FindingKind::kNonsense};
+    FieldError error;
+};
+
+/// Reads what a center's fathom-probe printed. Pure.
+/// @error kInvalid   with every field error: garbage, NaN, negative or absurd numbers.
 /// @error kTooLarge  over 4 MiB.
-Result<ProbeResult> read_probe_result(const std::string& text, const ProbeTask& task, std::int64_t unit_count,
-                                      const OperatorLibrary& library);
+Result<ProbeResult> read_probe_result(const std::string& text);
+
+/// Sees whether it can be the result of this task: the same seed, operators, versions, drawn sizes and counts, each
+/// once; the number of units that was ordered; figures that follow from the samples and from the manifests' formulas;
+/// samples that fit into the run. Pure. What is wrong, all of it; empty for a right result.
+/// @param unit_count  that was reserved.
+std::vector<ResultFault> check_probe_result(const ProbeResult& result, const ProbeTask& task, std::int64_t unit_count,
+                                            const OperatorLibrary& library);
+
+/// The faults as one finding: its kind is the gravest of theirs. At least one.
+Finding to_finding(const std::vector<ResultFault>& faults);
 
 } // namespace fathom::server

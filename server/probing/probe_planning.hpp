@@ -31,20 +31,4 @@ class ProbePlanning final : public ProbePlanner {
     ProbeJobWriter* writer_;
 };
 
-/// Reads what a probe printed when its job has ended, and keeps it as measurements. Nonsense fails the run
-/// with the reason; it never reaches the measurements. A pre-test's end also decides about its task (M7).
-/// Thread-safe. Both must outlive it.
-class ProbeResults final : public ProbeJobObserver {
-  public:
-    ProbeResults(const OperatorsService& operators, ProbeJobWriter& writer) : operators_(&operators), writer_(&writer)
-    {
-    }
-
-    Result<void> probe_job_ended(pqxx::work& transaction, const EndedProbeJob& ended) override;
-
-  private:
-    const OperatorsService* operators_;
-    ProbeJobWriter* writer_;
-};
-
 } // namespace fathom::server

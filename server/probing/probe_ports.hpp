@@ -76,6 +76,9 @@ class ProbeJobObserver {
   public:
     virtual ~ProbeJobObserver() = default;
     virtual Result<void> probe_job_ended(pqxx::work& transaction, const EndedProbeJob& ended) = 0;
+    /// An attempt of a probe's job, whose end was known already, reports that its program has ended well. Nothing is
+    /// changed by it; it is noted. `ended` has no output.
+    virtual Result<void> probe_job_reported_late(pqxx::work& transaction, const EndedProbeJob& ended) = 0;
 };
 
 /// How probing queues an ordinary job with the label "probe" (M22), inside its transaction.

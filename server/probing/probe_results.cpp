@@ -1,11 +1,16 @@
+#include "server/probing/probe_results.hpp"
+
 #include "core/base/log.hpp"
+#include "core/base/secret.hpp"
 #include "server/probing/check_result.hpp"
-#include "server/probing/probe_planning.hpp"
+#include "server/probing/run_evidence.hpp"
 #include "server/probing/task_release.hpp"
+#include "server/probing/verification_store.hpp"
 #include "server/store/notifier.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 
 namespace fathom::server {
@@ -85,12 +90,67 @@ TestVerdict verdict_on(const ProbeResult& result, const ProbeTask& task)
     return {.kind = kind, .reason = std::move(fault), .wall_s = result.wall_s, .may_retry = true};
 }
 
+/// Nobody outside can know which results are verified.
+bool draw(double share)
+{
+    constexpr double kSteps = 1 << 30U;
+    std::array<std::uint8_t, sizeof(std::uint32_t)> bytes{};
+    fill_random(bytes);
+    const auto random = static_cast<double>(std::bit_cast<std::uint32_t>(bytes) & ((1U << 30U) - 1));
+    return random < share * kSteps;
+}
+
+FindingPlace place_of(const EndingRun& run)
+{
+    return {run.center_id, run.unit_type_id, run.id};
+}
+
 } // namespace
+
+void ProbeResults::keep_apart(pqxx::work& transaction, const EndingRun& run, const Finding& finding) const
+{
+    if (!insert_finding(transaction, place_of(run), finding)) return;
+    metrics_->count("fathom_probe_findings_total", "Results of probes that were kept apart.",
+                    {{"kind", std::string(to_string(finding.kind))}});
+}
+
+Result<std::optional<Finding>> ProbeResults::store(pqxx::work& transaction, const EndingRun& run,
+                                                   const std::string& text, std::optional<ProbeResult>& right) const
+{
+    const OperatorLibraryPointer library = operators_->library();
+    Result<ProbeResult> result = read_probe_result(text);
+    if (!result)
+        return std::optional(Finding{FindingKind::kNonsense, "not a result of this task: " + describe(result.error()),
+                                     Json{{"output_bytes", text.size()}}});
+    const std::vector<ResultFault> faults = check_probe_result(*result, run.task, run.unit_count, *library);
+    if (!faults.empty()) return std::optional(to_finding(faults));
+    const RunEvidence evidence = select_evidence(transaction, run);
+    std::optional<Finding> finding = judge_evidence(*result, evidence);
+    if (finding) {
+        // The runs before it have shown the same: together they are the evidence.
+        if (finding->kind == FindingKind::kClock && finding->evidence.contains("runs_before"))
+            void_measurements(transaction, run.center_id, evidence.clocked_runs, "clock: " + finding->detail);
+        return finding;
+    }
+    store_result(transaction, run, *result, evidence.seen_s, *library);
+    if (choice_.is_possible) choose_verification(transaction, run, *result, draw(choice_.share));
+    right = std::move(*result);
+    return std::optional<Finding>();
+}
 
 Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedProbeJob& ended)
 {
     const std::optional<EndingRun> run = lock_run_of_job(transaction, ended.job);
-    if (!run || !run->queued) return {};
+    if (!run) return {};
+    if (!run->queued) {
+        if (!ended.succeeded) return {};
+        const bool is_second = run->state == "succeeded";
+        const Finding finding{is_second ? FindingKind::kDoubled : FindingKind::kLate,
+                              is_second ? "a second result of the run" : "the run had ended without it: " + run->state,
+                              Json{{"run_state", run->state}, {"output_bytes", ended.stdout_text.size()}}};
+        keep_apart(transaction, *run, finding);
+        return {};
+    }
     // Jobs that wait for this run go on, whatever came of it.
     notify(transaction, "route", "");
     if (!ended.succeeded) {
@@ -98,21 +158,34 @@ Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedP
         if (!run->is_pretest) return {};
         return conclude_test(transaction, *writer_, *run, verdict_on(ended, *run));
     }
-    const Result<ProbeResult> result =
-        read_probe_result(ended.stdout_text, run->task, run->unit_count, *operators_->library());
-    if (!result) {
-        const std::string error = shorten("not a result of this task: " + describe(result.error()));
+    std::optional<ProbeResult> right;
+    const Result<std::optional<Finding>> stored = store(transaction, *run, ended.stdout_text, right);
+    if (!stored) return stored.error();
+    if (*stored) {
+        const std::string error = shorten((*stored)->detail);
         log_warning("probe_result_refused",
                     {{"probe_run_id", run->id.value}, {"job_id", ended.job.value}, {"error", error}});
+        keep_apart(transaction, *run, **stored);
         end_run(transaction, run->id, "failed", error);
         if (!run->is_pretest) return {};
         const TestVerdict verdict{.kind = TestVerdict::Kind::kRefused, .reason = error, .wall_s = 0, .may_retry = true};
         return conclude_test(transaction, *writer_, *run, verdict);
     }
-    store_result(transaction, *run, *result, *operators_->library());
     notify(transaction, "catalog", run->center_id.value);
     if (!run->is_pretest) return {};
-    return conclude_test(transaction, *writer_, *run, verdict_on(*result, run->task));
+    return conclude_test(transaction, *writer_, *run, verdict_on(*right, run->task));
+}
+
+Result<void> ProbeResults::probe_job_reported_late(pqxx::work& transaction, const EndedProbeJob& ended)
+{
+    const std::optional<EndingRun> run = lock_run_of_job(transaction, ended.job);
+    if (!run) return {};
+    const bool is_second = run->state == "succeeded";
+    const Finding finding{is_second ? FindingKind::kDoubled : FindingKind::kLate,
+                          is_second ? "a second result of the run" : "its attempt had ended: " + ended.reason,
+                          Json{{"run_state", run->state}}};
+    keep_apart(transaction, *run, finding);
+    return {};
 }
 
 } // namespace fathom::server

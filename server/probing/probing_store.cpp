@@ -1,6 +1,7 @@
 #include "server/probing/probing_store.hpp"
 
 #include "server/store/column.hpp"
+#include "server/store/sql_array.hpp"
 
 #include <pqxx/pqxx>
 
@@ -11,23 +12,32 @@ namespace {
 
 constexpr const char* kInsertRun = R"sql(
     INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, cause, job_id, created_by,
-                           document, order_id)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11))sql";
+                           document, order_id, count_by, able_unit_types, repeats_run_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13::text[], nullif($14, '')))sql";
 
+// What it really has, or had, is its newest attempt's to say: a center may choose type and count (M13d, M14).
 constexpr const char* kSelectRun = R"sql(
-    SELECT r.*, c.name AS center, u.name AS unit_type
+    SELECT r.*, c.name AS center, coalesce(au.name, u.name) AS unit_type, to_jsonb(r.able_unit_types) AS able,
+           to_jsonb(a.units) AS units, to_jsonb(a.cpus) AS cpus,
+           CASE WHEN r.unit_count = 0 AND a.started_at IS NOT NULL THEN a.unit_count ELSE r.unit_count END AS units_used
     FROM probe_run r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id
+    LEFT JOIN LATERAL (SELECT * FROM attempt WHERE attempt.job_id = r.job_id ORDER BY epoch DESC LIMIT 1) a ON true
+    LEFT JOIN unit_type au ON au.id = a.unit_type_id
     WHERE r.id = $1)sql";
 
 // Results are large, so a list does not read them.
 constexpr const char* kSelectRuns = R"sql(
     SELECT r.id, r.probe_task_id, r.center_id, r.unit_type_id, r.unit_count, r.selection, r.cause, r.job_id, r.state,
-           r.error, r.created_at, r.created_by, r.ended_at, r.order_id, NULL::jsonb AS document,
-           NULL::jsonb AS result, c.name AS center,
-           u.name AS unit_type
+           r.error, r.created_at, r.created_by, r.ended_at, r.order_id, r.count_by, r.repeats_run_id,
+           r.verification, r.verification_detail, NULL::jsonb AS document, NULL::jsonb AS result, c.name AS center,
+           coalesce(au.name, u.name) AS unit_type, to_jsonb(r.able_unit_types) AS able, to_jsonb(a.units) AS units,
+           to_jsonb(a.cpus) AS cpus,
+           CASE WHEN r.unit_count = 0 AND a.started_at IS NOT NULL THEN a.unit_count ELSE r.unit_count END AS units_used
     FROM probe_run r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id
+    LEFT JOIN LATERAL (SELECT * FROM attempt WHERE attempt.job_id = r.job_id ORDER BY epoch DESC LIMIT 1) a ON true
+    LEFT JOIN unit_type au ON au.id = a.unit_type_id
     WHERE ($1 = '' OR r.state = $1) AND ($2 = '' OR r.unit_type_id = $2 OR c.name || '/' || u.name = $2)
-      AND ($3 = '' OR r.probe_task_id = $3) AND ($4 = '' OR r.id < $4)
+      AND ($3 = '' OR r.probe_task_id = $3) AND ($4 = '' OR r.id < $4) AND ($6 = '' OR r.order_id = $6)
     ORDER BY r.id DESC LIMIT $5)sql";
 
 constexpr const char* kFindQueuedRun = R"sql(
@@ -43,12 +53,13 @@ constexpr const char* kIsRunLost = R"sql(
 // The newest attempt, because a center that chooses (M13d) may have taken another unit type. The task is locked too:
 // somebody may be making this very run its pre-test.
 constexpr const char* kLockRunOfJob = R"sql(
-    SELECT r.id, r.state, r.unit_count, coalesce(r.document, t.document) AS document, t.document AS asked,
+    SELECT r.id, r.state, r.order_id,
+           CASE WHEN r.unit_count = 0 THEN coalesce(a.unit_count, 1) ELSE r.unit_count END AS unit_count, coalesce(r.document, t.document) AS document, t.document AS asked,
            j.state AS job_state, r.probe_task_id,
            t.state = 'testing' AND t.pretest_run_id = r.id AS is_pretest,
            coalesce(a.unit_type_id, r.unit_type_id) AS unit_type_id, coalesce(a.center_id, r.center_id) AS center_id
     FROM probe_run r JOIN probe_task t ON t.id = r.probe_task_id JOIN job j ON j.id = r.job_id
-    LEFT JOIN LATERAL (SELECT unit_type_id, center_id FROM attempt WHERE attempt.job_id = r.job_id
+    LEFT JOIN LATERAL (SELECT unit_type_id, center_id, unit_count FROM attempt WHERE attempt.job_id = r.job_id
                        ORDER BY epoch DESC LIMIT 1) a ON true
     WHERE r.job_id = $1 FOR UPDATE OF r, t)sql";
 
@@ -56,7 +67,8 @@ constexpr const char* kEndRun =
     "UPDATE probe_run SET state = $2, error = $3, ended_at = now() WHERE id = $1 AND state = 'queued'";
 
 constexpr const char* kStoreResult = R"sql(
-    UPDATE probe_run SET state = 'succeeded', ended_at = now(), unit_type_id = $2, center_id = $3, result = $4::jsonb
+    UPDATE probe_run SET state = 'succeeded', ended_at = now(), unit_type_id = $2, center_id = $3, result = $4::jsonb,
+        seen_s = $5, unit_count = $6
     WHERE id = $1 AND state = 'queued')sql";
 
 constexpr const char* kInsertMeasurements = R"sql(
@@ -85,8 +97,9 @@ ProbeRunRecord to_run(const pqxx::row& row)
             .center = row["center"].as<std::string>(),
             .unit_type_id = {row["unit_type_id"].as<std::string>()},
             .unit_type = row["unit_type"].as<std::string>(),
-            .unit_count = row["unit_count"].as<std::int64_t>(),
+            .unit_count = row["units_used"].as<std::int64_t>(),
             .selection = row["selection"].as<std::string>(),
+            .count_by = row["count_by"].as<std::string>(),
             .cause = row["cause"].as<std::string>(),
             .job_id = {row["job_id"].as<std::string>()},
             .state = row["state"].as<std::string>(),
@@ -95,6 +108,12 @@ ProbeRunRecord to_run(const pqxx::row& row)
             .created_by = row["created_by"].as<std::string>(),
             .ended_at = to_optional_timestamp(row["ended_at"]),
             .order_id = row["order_id"].as<std::string>(),
+            .repeats_run_id = row["repeats_run_id"].as<std::string>(""),
+            .able_unit_types = to_json_value(row["able"]),
+            .units = to_json_value(row["units"]),
+            .cpus = to_json_value(row["cpus"]),
+            .verification = row["verification"].as<std::string>(),
+            .verification_detail = row["verification_detail"].as<std::string>(),
             .document = to_json_value(row["document"]),
             .result = to_json_value(row["result"])};
 }
@@ -159,7 +178,8 @@ void insert_run(pqxx::transaction_base& transaction, const NewProbeRun& run)
 {
     transaction.exec_params(kInsertRun, run.id.value, run.probe_task_id.value, run.center_id.value,
                             run.unit_type_id.value, run.unit_count, run.selection, run.cause, run.job_id.value,
-                            run.created_by, fathom::to_json(run.document).dump(), run.order_id);
+                            run.created_by, fathom::to_json(run.document).dump(), run.order_id, run.count_by,
+                            sql_array(run.able_unit_types), run.repeats_run_id);
 }
 
 std::optional<ProbeRunRecord> select_run(pqxx::transaction_base& transaction, const std::string& id)
@@ -181,8 +201,8 @@ Page<ProbeRunRecord> select_runs(pqxx::transaction_base& transaction, const RunF
                                  const std::string& after)
 {
     std::vector<ProbeRunRecord> runs;
-    for (const pqxx::row& row :
-         transaction.exec_params(kSelectRuns, filter.state, filter.unit_type, filter.probe_task, after, size + 1))
+    for (const pqxx::row& row : transaction.exec_params(kSelectRuns, filter.state, filter.unit_type, filter.probe_task,
+                                                        after, size + 1, filter.order))
         runs.push_back(to_run(row));
     return cut_page(std::move(runs), size, [](const ProbeRunRecord& run) { return run.id.value; });
 }
@@ -206,6 +226,9 @@ std::optional<EndingRun> lock_run_of_job(pqxx::transaction_base& transaction, co
                      .probe_task_id = {row["probe_task_id"].as<std::string>()},
                      .is_pretest = row["is_pretest"].as<bool>(false),
                      .queued = row["state"].as<std::string>() == "queued",
+                     .state = row["state"].as<std::string>(),
+                     .job_id = job,
+                     .order_id = row["order_id"].as<std::string>(),
                      .unit_count = row["unit_count"].as<std::int64_t>(),
                      .unit_type_id = {row["unit_type_id"].as<std::string>()},
                      .center_id = {row["center_id"].as<std::string>()},
@@ -221,10 +244,11 @@ void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const st
 }
 
 void store_result(pqxx::transaction_base& transaction, const EndingRun& run, const ProbeResult& result,
-                  const OperatorLibrary& library)
+                  std::optional<double> seen_s, const OperatorLibrary& library)
 {
+    const std::optional<std::string> seen = seen_s ? std::optional(pqxx::to_string(*seen_s)) : std::nullopt;
     transaction.exec_params(kStoreResult, run.id.value, run.unit_type_id.value, run.center_id.value,
-                            to_json(result).dump());
+                            to_json(result).dump(), seen ? seen->c_str() : nullptr, run.unit_count);
     transaction.exec_params(kInsertMeasurements, run.id.value, run.unit_type_id.value, run.unit_count,
                             result.start_up_s, measurement_rows(run, result, library).dump());
 }
@@ -238,7 +262,11 @@ Json to_json(const ProbeRunRecord& run)
             {"unit_type_id", run.unit_type_id.value},
             {"unit_type", run.unit_type},
             {"unit_count", run.unit_count},
+            {"units", run.units},
+            {"cpus", run.cpus},
             {"selection", run.selection},
+            {"count_by", run.count_by},
+            {"able_unit_types", run.able_unit_types},
             {"cause", run.cause},
             {"job_id", run.job_id.value},
             {"state", run.state},
@@ -247,6 +275,9 @@ Json to_json(const ProbeRunRecord& run)
             {"created_by", run.created_by},
             {"ended_at", time_json(run.ended_at)},
             {"order_id", text_or_null(run.order_id)},
+            {"repeats_run_id", text_or_null(run.repeats_run_id)},
+            {"verification", run.verification},
+            {"verification_detail", text_or_null(run.verification_detail)},
             {"document", run.document},
             {"result", run.result}};
 }

@@ -27,15 +27,22 @@ struct ProbeRunRecord {
     UnitTypeId unit_type_id;
     std::string unit_type;
     std::int64_t unit_count{1};
-    std::string selection; ///< "catalog", "user", "center"
+    std::string selection; ///< "catalog", "ask", "user", "center"
+    std::string count_by;  ///< "order", "scaling", "center"
     std::string cause;     ///< "command", "arrival", "schedule", "catalog_change", "pretest", "learned"
     JobId job_id;
-    std::string state; ///< "queued", "succeeded", "failed", "cancelled"
+    std::string state; ///< "queued", "succeeded", "failed", "cancelled", "lost"
     std::string error;
     Timestamp created_at{};
     std::string created_by;
     std::optional<Timestamp> ended_at;
     std::string order_id;
+    std::string repeats_run_id; ///< the lost run whose place it takes; empty for none
+    Json able_unit_types;       ///< names (M18); empty when the center did not say
+    Json units;                 ///< indices of the units that it held; null before it started
+    Json cpus;                  ///< their processors; null before it started
+    std::string verification;   ///< "none", "pending", "right", "wrong", "impossible"
+    std::string verification_detail;
     Json document; ///< the task as it was sent; null in lists
     Json result;   ///< null in lists and until it succeeded
 };
@@ -52,6 +59,9 @@ struct NewProbeRun {
     std::string created_by;
     ProbeTask document; ///< as it is sent
     std::string order_id;
+    std::string count_by;
+    std::vector<std::string> able_unit_types;
+    std::string repeats_run_id;
 };
 /// The job must have been inserted before.
 void insert_run(pqxx::transaction_base& transaction, const NewProbeRun& run);
@@ -64,6 +74,7 @@ struct RunFilter {
     std::string state;
     std::string unit_type; ///< id or "center/unit_type"
     std::string probe_task;
+    std::string order;
 };
 /// Newest first; `after` is an id. Empty filters take all.
 Page<ProbeRunRecord> select_runs(pqxx::transaction_base& transaction, const RunFilter& filter, std::int64_t size,
@@ -78,6 +89,9 @@ struct EndingRun {
     ProbeTaskId probe_task_id;
     bool is_pretest{false}; ///< its task waits for this run to pass or to be refused
     bool queued{};          ///< else its end is known already
+    std::string state;      ///< of the row
+    JobId job_id;
+    std::string order_id;
     std::int64_t unit_count{1};
     UnitTypeId unit_type_id; ///< where it really ran: what the newest attempt says
     CenterId center_id;
@@ -90,8 +104,9 @@ void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const st
              const std::string& error);
 /// Ends the run as succeeded and adds a measurement for each operator, scaled from the size that ran to the one
 /// that was asked for.
+/// @param seen_s  RunEvidence::seen_s
 void store_result(pqxx::transaction_base& transaction, const EndingRun& run, const ProbeResult& result,
-                  const OperatorLibrary& library);
+                  std::optional<double> seen_s, const OperatorLibrary& library);
 
 Json to_json(const ProbeRunRecord& run);
 

@@ -9,6 +9,7 @@ namespace {
 using test::right_result;
 using test::simple_operator;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 OperatorLibrary library()
 {
@@ -29,10 +30,12 @@ ProbeTask task_of_two()
     return task;
 }
 
-std::string refusal(const ProbeResult& result)
+std::string refusal(const ProbeResult& result, const ProbeTask& task = task_of_two())
 {
-    const auto checked = read_probe_result(to_json(result).dump(), task_of_two(), 1, library());
-    return checked ? "" : describe(checked.error());
+    const Result<ProbeResult> read = read_probe_result(to_json(result).dump());
+    if (!read) return describe(read.error());
+    const std::vector<ResultFault> faults = check_probe_result(*read, task, 1, library());
+    return faults.empty() ? "" : std::string(to_string(to_finding(faults).kind)) + ": " + to_finding(faults).detail;
 }
 
 TEST(ReadProbeResult, TakesARightResult)
@@ -44,9 +47,8 @@ TEST(ReadProbeResult, RefusesGarbage)
 {
     for (const std::string text : {"", "Segmentation fault", "[]", "{}", R"({"task": 1})", "{\"task\": \"\xff\"}",
                                    R"({"operators": [{"median_s": NaN}]})"})
-        EXPECT_FALSE(read_probe_result(text, task_of_two(), 1, library())) << text;
-    EXPECT_EQ(read_probe_result(std::string(5UL << 20U, ' '), task_of_two(), 1, library()).error().code,
-              Errc::kTooLarge);
+        EXPECT_FALSE(read_probe_result(text)) << text;
+    EXPECT_EQ(read_probe_result(std::string(5UL << 20U, ' ')).error().code, Errc::kTooLarge);
 }
 
 TEST(ReadProbeResult, RefusesOtherOperatorsSizesVersionsAndCounts)
@@ -62,6 +64,7 @@ TEST(ReadProbeResult, RefusesOtherOperatorsSizesVersionsAndCounts)
     EXPECT_THAT(refusal(result), HasSubstr("op1(n=11) is not in the task"));
     result = right_result(task_of_two());
     result.operators[0].version = 2;
+    EXPECT_THAT(refusal(result), StartsWith("version: "));
     EXPECT_THAT(refusal(result), HasSubstr("the task asks for 1"));
     result = right_result(task_of_two());
     result.operators[0].count = 4;
@@ -69,6 +72,34 @@ TEST(ReadProbeResult, RefusesOtherOperatorsSizesVersionsAndCounts)
     result = right_result(task_of_two());
     result.unit_count = 2;
     EXPECT_THAT(refusal(result), HasSubstr("unit_count"));
+}
+
+TEST(ReadProbeResult, TheResultOfAnotherSeedIsThatOfAnotherRun)
+{
+    ProbeTask task = task_of_two();
+    task.seed = 12345;
+    ProbeResult result = right_result(task);
+    EXPECT_EQ(refusal(result, task), "");
+    result.seed = 12344;
+    EXPECT_THAT(refusal(result, task), StartsWith("checksum: "));
+}
+
+TEST(ReadProbeResult, SamplesFitIntoTheRun)
+{
+    ProbeResult result = right_result(task_of_two());
+    for (OperatorResult& item : result.operators)
+        item.executions = {3, 3, 3};
+    EXPECT_THAT(refusal(result), HasSubstr("samples took"));
+    result.operators[0].executions = {3, 3};
+    EXPECT_THAT(refusal(result), HasSubstr("executions"));
+}
+
+TEST(ReadProbeResult, TheGravestFaultNamesTheFinding)
+{
+    ProbeResult result = right_result(task_of_two());
+    result.operators[0].median_s = 1e-5;
+    result.operators[1].version = 2;
+    EXPECT_THAT(refusal(result), StartsWith("version: "));
 }
 
 TEST(ReadProbeResult, TakesOneResultForEachPlaceInTheDataFlow)
@@ -81,10 +112,9 @@ TEST(ReadProbeResult, TakesOneResultForEachPlaceInTheDataFlow)
     for (std::size_t i = 0; i < result.operators.size(); ++i)
         result.operators[i].label = task.operators[i].label;
 
-    EXPECT_TRUE(read_probe_result(to_json(result).dump(), task, 1, library()));
+    EXPECT_EQ(refusal(result, task), "");
     result.operators.pop_back();
-    const auto refused = read_probe_result(to_json(result).dump(), task, 1, library());
-    EXPECT_THAT(describe(refused.error()), HasSubstr("op1(n=10) stands there 1 times, right is 2"));
+    EXPECT_THAT(refusal(result, task), HasSubstr("op1(n=10) stands there 1 times, right is 2"));
 }
 
 TEST(ReadProbeResult, RefusesFiguresThatDoNotFollow)

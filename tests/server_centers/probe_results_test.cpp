@@ -1,4 +1,5 @@
 #include "server/probing/probe_planning.hpp"
+#include "server/probing/probe_results.hpp"
 #include "server/probing/probing_service.hpp"
 #include "tests/server_centers/support/network_data.hpp"
 #include "tests/support/test_io.hpp"
@@ -54,7 +55,8 @@ class ProbeResultsTest : public testing::Test {
     test::FakeJobWriter writer_;
     test::FakeJobWork jobs_;
     ProbingService service_{store_.database(), operators_, writer_, jobs_};
-    ProbeResults results_{operators_, writer_};
+    Metrics metrics_;
+    ProbeResults results_{operators_, writer_, metrics_, {}};
     ProbeRunRecord run_;
     ProbeTask task_;
 };

@@ -1,4 +1,5 @@
 #include "server/probing/probe_planning.hpp"
+#include "server/probing/probe_results.hpp"
 #include "server/probing/probing_service.hpp"
 #include "server/probing/task_release.hpp"
 #include "tests/server_centers/support/network_data.hpp"
@@ -114,7 +115,8 @@ class TaskRelease : public testing::Test {
     test::FakeJobWork jobs_;
     ProbingService service_{store_.database(), operators_, writer_, jobs_};
     ProbePlanning planning_{operators_, writer_};
-    ProbeResults results_{operators_, writer_};
+    Metrics metrics_;
+    ProbeResults results_{operators_, writer_, metrics_, {}};
 };
 
 TEST_F(TaskRelease, ATaskOfAJobIsTriedOnOneUnitThenMeasuredOnTheOthers)

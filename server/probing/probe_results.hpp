@@ -1,0 +1,43 @@
+#pragma once
+
+#include "core/base/metrics.hpp"
+#include "server/operators/operators_service.hpp"
+#include "server/probing/finding_store.hpp"
+#include "server/probing/probe_ports.hpp"
+#include "server/probing/probing_store.hpp"
+
+namespace fathom::server {
+
+/// Which results the metascheduler computes itself.
+struct VerificationChoice {
+    bool is_possible{false}; ///< it has a fathom-probe of its own
+    double share{0.125};     ///< of the results after a unit type's first, 0..1
+};
+
+/// Reads what a probe printed when its job has ended, and keeps it as measurements. What cannot be true is kept apart
+/// as a finding, fails the run with the reason, and never reaches the measurements. A pre-test's end also decides
+/// about its task (M7).
+/// Thread-safe. All must outlive it.
+class ProbeResults final : public ProbeJobObserver {
+  public:
+    ProbeResults(const OperatorsService& operators, ProbeJobWriter& writer, Metrics& metrics, VerificationChoice choice)
+        : operators_(&operators), writer_(&writer), metrics_(&metrics), choice_(choice)
+    {
+    }
+
+    Result<void> probe_job_ended(pqxx::work& transaction, const EndedProbeJob& ended) override;
+    Result<void> probe_job_reported_late(pqxx::work& transaction, const EndedProbeJob& ended) override;
+
+  private:
+    void keep_apart(pqxx::work& transaction, const EndingRun& run, const Finding& finding) const;
+    /// What is wrong with the result of a run that ended well; with a right one it is filled.
+    Result<std::optional<Finding>> store(pqxx::work& transaction, const EndingRun& run, const std::string& text,
+                                         std::optional<ProbeResult>& right) const;
+
+    const OperatorsService* operators_;
+    ProbeJobWriter* writer_;
+    Metrics* metrics_;
+    VerificationChoice choice_;
+};
+
+} // namespace fathom::server

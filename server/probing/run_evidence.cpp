@@ -1,0 +1,87 @@
+#include "server/probing/run_evidence.hpp"
+
+#include "server/probing/probing_store.hpp"
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+// now() is when this transaction began: when the report of the end had arrived. The center's own times are no evidence.
+constexpr const char* kSelectTimes = R"sql(
+    SELECT (SELECT extract(epoch FROM now() - max(e.at))::float8 FROM job_event e, center c
+            WHERE e.job_id = $1 AND e.state = 'running' AND c.id = $2
+              AND (c.connected_at IS NULL OR e.at > c.connected_at)) AS seen_s,
+           (SELECT extract(epoch FROM now() - max(dispatched_at))::float8 FROM attempt WHERE job_id = $1) AS ordered_s,
+           (SELECT cores_per_unit FROM unit_type WHERE id = $3) AS cores_per_unit)sql";
+
+constexpr const char* kSelectClocked = R"sql(
+    SELECT id, (result ->> 'wall_s')::float8 AS claimed_s, seen_s FROM probe_run
+    WHERE unit_type_id = $1 AND state = 'succeeded' AND seen_s IS NOT NULL AND id <> $2
+    ORDER BY ended_at DESC LIMIT 7)sql";
+
+std::optional<double> to_seconds(const pqxx::field& field)
+{
+    if (field.is_null()) return std::nullopt;
+    return field.as<double>();
+}
+
+std::string clock_problem(const ProbeResult& result, const RunEvidence& evidence)
+{
+    if (evidence.ordered_s && result.wall_s > *evidence.ordered_s) {
+        // The time since the order includes every delay: only the other way round it says something.
+        const std::vector<ClockedRun> longest{{result.wall_s, *evidence.ordered_s}};
+        if (std::string problem = check_clock(longest); !problem.empty()) return problem;
+    }
+    if (!evidence.seen_s || *evidence.seen_s < result.wall_s) return {};
+    std::vector<ClockedRun> runs = evidence.clocked;
+    runs.push_back({result.wall_s, *evidence.seen_s});
+    return check_clock(runs);
+}
+
+} // namespace
+
+RunEvidence select_evidence(pqxx::transaction_base& transaction, const EndingRun& run)
+{
+    RunEvidence evidence;
+    evidence.unit_count = std::max<std::int64_t>(1, run.unit_count);
+    const pqxx::row times =
+        transaction.exec_params1(kSelectTimes, run.job_id.value, run.center_id.value, run.unit_type_id.value);
+    evidence.seen_s = to_seconds(times["seen_s"]);
+    evidence.ordered_s = to_seconds(times["ordered_s"]);
+    evidence.cores = times["cores_per_unit"].as<std::int64_t>(0) * evidence.unit_count;
+    for (const pqxx::row& row : transaction.exec_params(kSelectClocked, run.unit_type_id.value, run.id.value)) {
+        evidence.clocked.push_back({row["claimed_s"].as<double>(0), row["seen_s"].as<double>()});
+        evidence.clocked_runs.push_back(row["id"].as<std::string>());
+    }
+    std::reverse(evidence.clocked.begin(), evidence.clocked.end());
+    std::reverse(evidence.clocked_runs.begin(), evidence.clocked_runs.end());
+    return evidence;
+}
+
+std::optional<Finding> judge_evidence(const ProbeResult& result, const RunEvidence& evidence)
+{
+    if (std::string problem = clock_problem(result, evidence); !problem.empty()) {
+        Json figures{{"claimed_s", result.wall_s}, {"clock_step_s", result.clock_step_s}};
+        figures["seen_s"] = evidence.seen_s ? Json(*evidence.seen_s) : Json();
+        figures["ordered_s"] = evidence.ordered_s ? Json(*evidence.ordered_s) : Json();
+        figures["runs_before"] = evidence.clocked_runs;
+        return Finding{FindingKind::kClock, std::move(problem), std::move(figures)};
+    }
+    if (std::string problem = check_unexplained(result); !problem.empty())
+        return Finding{FindingKind::kClock, std::move(problem),
+                       Json{{"claimed_s", result.wall_s}, {"accounted_s", accounted_s(result)}}};
+    ClaimedHardware hardware = claimed_hardware(result, evidence.unit_count);
+    if (evidence.cores > 0) hardware.cores = std::min(hardware.cores, evidence.cores);
+    for (const OperatorResult& item : result.operators) {
+        std::string problem = check_rates(item, hardware);
+        if (problem.empty()) continue;
+        return Finding{FindingKind::kRate, std::move(problem),
+                       Json{{"median_s", item.median_s}, {"cores", hardware.cores}, {"isa", hardware.isa}}};
+    }
+    return std::nullopt;
+}
+
+} // namespace fathom::server

@@ -1,0 +1,98 @@
+#include "server/probing/verify_run.hpp"
+
+#include "core/decide/same_result.hpp"
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+/// Times are of no interest: long enough for a slow machine, and for one whose processors are busy.
+constexpr double kPatience = 6;
+constexpr double kLongest_s = 120;
+constexpr double kShortSample_s = 1e-4;
+
+bool is_transfer(const OperatorManifest& manifest)
+{
+    return manifest.category == "network" && manifest.operation_count == "0";
+}
+
+bool feeds_others(const ProbeTask& task, const OperatorUse& use)
+{
+    return !use.label.empty() &&
+           std::any_of(task.operators.begin(), task.operators.end(), [&](const OperatorUse& other) {
+               return std::find(other.inputs.begin(), other.inputs.end(), use.label) != other.inputs.end();
+           });
+}
+
+/// The same place in the task; nullptr when there is none.
+const OperatorResult* counterpart(const ProbeResult& result, const OperatorResult& item)
+{
+    const auto found = std::find_if(result.operators.begin(), result.operators.end(), [&](const OperatorResult& other) {
+        return other.id == item.id && other.parameters == item.parameters && other.label == item.label;
+    });
+    return found == result.operators.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+std::string_view to_string(VerificationOutcome outcome)
+{
+    switch (outcome) {
+    case VerificationOutcome::kRight:
+        return "right";
+    case VerificationOutcome::kWrong:
+        return "wrong";
+    case VerificationOutcome::kImpossible:
+        return "impossible";
+    }
+    return "impossible";
+}
+
+Result<ProbeTask> verification_task(const ProbeTask& document, const OperatorLibrary& library)
+{
+    ProbeTask task = document;
+    task.operators.clear();
+    for (const OperatorUse& use : document.operators) {
+        const OperatorManifest* const manifest = library.manifest(use.id, use.version);
+        if (manifest == nullptr) return Error{Errc::kInfeasible, use.id + " is not in the library any more"};
+        if (manifest->is_uploaded())
+            return Error{Errc::kInfeasible, use.id + " is uploaded code, which does not run at the metascheduler"};
+        if (!is_transfer(*manifest) || feeds_others(document, use)) task.operators.push_back(use);
+    }
+    if (task.operators.empty()) return Error{Errc::kInfeasible, "nothing is computed in it"};
+    task.repeats = 1;
+    task.target_interval = 0;
+    task.min_sample_s = kShortSample_s;
+    task.limit_s = std::min(kLongest_s, kPatience * document.limit_s);
+    return task;
+}
+
+VerificationVerdict compare_results(const ProbeResult& claimed, const ProbeResult& computed,
+                                    const OperatorLibrary& library)
+{
+    for (const OperatorResult& right : computed.operators) {
+        const OperatorResult* const item = counterpart(claimed, right);
+        const OperatorManifest* const manifest = library.manifest(right.id, right.version);
+        if (item == nullptr || manifest == nullptr || item->version != right.version)
+            return {VerificationOutcome::kImpossible, right.id + " was run in another version"};
+        if (right.error > right.tolerance)
+            return {VerificationOutcome::kImpossible, right.id + " is computed wrong at the metascheduler itself"};
+        std::string difference = difference_of(*item, right, manifest->tolerance);
+        if (!difference.empty()) return {VerificationOutcome::kWrong, std::move(difference)};
+    }
+    return {VerificationOutcome::kRight, {}};
+}
+
+std::string difference_within_order(const ProbeResult& one, const ProbeResult& other)
+{
+    for (const OperatorResult& item : one.operators) {
+        const OperatorResult* const same = counterpart(other, item);
+        if (same == nullptr || same->version != item.version) continue;
+        std::string difference = difference_of(item, *same, item.tolerance);
+        if (!difference.empty()) return difference;
+    }
+    return {};
+}
+
+} // namespace fathom::server
