@@ -33,19 +33,22 @@ constexpr const char* kExpireEnrolmentTokens = R"sql(
     UPDATE enrolment_token SET expires_at = least(expires_at, now())
     WHERE used_at IS NULL AND center_name = (SELECT name FROM center WHERE id = $1))sql";
 
+// Of the newest probe result no more than advice is made of: its samples may be many.
 constexpr const char* kSelectUnitTypes = R"sql(
     SELECT u.*, c.name AS center, to_jsonb(u.operators) AS operator_list,
            (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a
-            WHERE a.unit_type_id = u.id AND a.state <> 'ended') AS units_in_use
+            WHERE a.unit_type_id = u.id AND a.state <> 'ended') AS units_in_use,
+           (SELECT jsonb_build_object(
+                'wall_s', r.result->'wall_s', 'cores', r.result->'cores', 'unit_count', r.result->'unit_count',
+                'host', r.result->'host', 'operators', (
+                    SELECT jsonb_agg(jsonb_build_object('id', o->'id', 'operations', o->'operations',
+                                                        'median_s', o->'median_s'))
+                    FROM jsonb_array_elements(r.result->'operators') o))
+            FROM probe_run r WHERE r.unit_type_id = u.id AND r.state = 'succeeded'
+            ORDER BY r.id DESC LIMIT 1) AS newest_probe
     FROM unit_type u JOIN center c ON c.id = u.center_id
-    WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND (c.name, u.name) > ($2, $3)
+    WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND (c.name, u.name) > ($2, $3) AND ($5 = '' OR u.id = $5)
     ORDER BY c.name, u.name LIMIT $4)sql";
-
-constexpr const char* kSelectUnitType = R"sql(
-    SELECT u.*, c.name AS center, to_jsonb(u.operators) AS operator_list,
-           (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a
-            WHERE a.unit_type_id = u.id AND a.state <> 'ended') AS units_in_use
-    FROM unit_type u JOIN center c ON c.id = u.center_id WHERE u.id = $1)sql";
 
 CenterRecord to_center(const pqxx::row& row)
 {
@@ -67,21 +70,42 @@ CenterRecord to_center(const pqxx::row& row)
             .probe_request_reason = row["probe_request_reason"].as<std::string>()};
 }
 
+/// The part of a result that kSelectUnitTypes selects; it was checked before it was stored.
+ProbeResult to_probe_summary(const Json& json)
+{
+    ProbeResult result;
+    result.wall_s = json.at("wall_s").get<double>();
+    result.cores = json.at("cores").get<std::int64_t>();
+    result.unit_count = json.at("unit_count").get<std::int64_t>();
+    result.host = json.at("host");
+    for (const Json& item : json.at("operators")) {
+        OperatorResult& one = result.operators.emplace_back();
+        one.id = item.at("id").get<std::string>();
+        one.operations = item.at("operations").get<double>();
+        one.median_s = item.at("median_s").get<double>();
+    }
+    return result;
+}
+
 UnitTypeRecord to_unit_type(const pqxx::row& row)
 {
-    return {.id = {row["id"].as<std::string>()},
-            .center_id = {row["center_id"].as<std::string>()},
-            .center = row["center"].as<std::string>(),
-            .name = row["name"].as<std::string>(),
-            .resource_type = row["resource_type"].as<std::string>(),
-            .unit_count = row["unit_count"].as<std::int64_t>(),
-            .units_in_use = row["units_in_use"].as<std::int64_t>(),
-            .cores_per_unit = row["cores_per_unit"].as<std::int64_t>(),
-            .memory_bytes_per_unit = row["memory_bytes_per_unit"].as<std::int64_t>(),
-            .operators = to_json_value(row["operator_list"]).get<std::vector<std::string>>(),
-            .facts = to_json_value(row["facts"]),
-            .active = row["active"].as<bool>(),
-            .changed_at = to_timestamp(row["changed_at"])};
+    UnitTypeRecord record{.id = {row["id"].as<std::string>()},
+                          .center_id = {row["center_id"].as<std::string>()},
+                          .center = row["center"].as<std::string>(),
+                          .name = row["name"].as<std::string>(),
+                          .resource_type = row["resource_type"].as<std::string>(),
+                          .unit_count = row["unit_count"].as<std::int64_t>(),
+                          .units_in_use = row["units_in_use"].as<std::int64_t>(),
+                          .cores_per_unit = row["cores_per_unit"].as<std::int64_t>(),
+                          .memory_bytes_per_unit = row["memory_bytes_per_unit"].as<std::int64_t>(),
+                          .operators = to_json_value(row["operator_list"]).get<std::vector<std::string>>(),
+                          .facts = to_json_value(row["facts"]),
+                          .active = row["active"].as<bool>(),
+                          .changed_at = to_timestamp(row["changed_at"])};
+    if (!row["newest_probe"].is_null())
+        record.advice = advise(to_probe_summary(to_json_value(row["newest_probe"])),
+                               {.cores = record.cores_per_unit, .memory_bytes = record.memory_bytes_per_unit});
+    return record;
 }
 
 /// A center's name holds no slash (EnrolmentService sees to it), so the first one separates.
@@ -128,7 +152,8 @@ Page<UnitTypeRecord> select_unit_types(pqxx::transaction_base& transaction, cons
     const std::string after_center = after.substr(0, cut);
     const std::string after_name = cut == std::string::npos ? std::string() : after.substr(cut + 1);
     std::vector<UnitTypeRecord> unit_types;
-    for (const pqxx::row& row : transaction.exec_params(kSelectUnitTypes, center, after_center, after_name, size + 1))
+    for (const pqxx::row& row :
+         transaction.exec_params(kSelectUnitTypes, center, after_center, after_name, size + 1, ""))
         unit_types.push_back(to_unit_type(row));
     return cut_page(std::move(unit_types), size,
                     [](const UnitTypeRecord& unit_type) { return unit_type.center + kKeySeparator + unit_type.name; });
@@ -136,7 +161,7 @@ Page<UnitTypeRecord> select_unit_types(pqxx::transaction_base& transaction, cons
 
 std::optional<UnitTypeRecord> select_unit_type(pqxx::transaction_base& transaction, const UnitTypeId& id)
 {
-    const pqxx::result rows = transaction.exec_params(kSelectUnitType, id.value);
+    const pqxx::result rows = transaction.exec_params(kSelectUnitTypes, "", "", "", 1, id.value);
     if (rows.empty()) return std::nullopt;
     return to_unit_type(rows[0]);
 }
@@ -167,6 +192,9 @@ Json to_json(const CenterRecord& center)
 
 Json to_json(const UnitTypeRecord& unit_type)
 {
+    Json advice = Json::array();
+    for (const Advice& one : unit_type.advice)
+        advice.push_back(to_json(one));
     return {{"id", unit_type.id.value},
             {"center_id", unit_type.center_id.value},
             {"center", unit_type.center},
@@ -179,6 +207,7 @@ Json to_json(const UnitTypeRecord& unit_type)
             {"operators", unit_type.operators},
             {"facts", unit_type.facts},
             {"active", unit_type.active},
+            {"advice", std::move(advice)},
             {"changed_at", format_rfc3339(unit_type.changed_at)}};
 }
 

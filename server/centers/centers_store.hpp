@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/base/json_reader.hpp"
+#include "core/decide/advice.hpp"
 #include "core/decide/probe_budget.hpp"
 #include "server/store/page.hpp"
 
@@ -51,6 +52,7 @@ struct UnitTypeRecord {
     Json facts;
     bool active{};
     Timestamp changed_at{};
+    std::vector<Advice> advice{}; ///< from its newest probe result
 };
 
 /// Ordered by name; `after` is a name.
