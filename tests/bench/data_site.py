@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A data site on the loopback device for the network_fetch probe: prints its URL, serves until its input ends."""
+"""A data site for the network_fetch probe, on the loopback device or the address given: prints its URL, serves until its
+input ends."""
 import http.server
 import sys
 import threading
@@ -35,10 +36,11 @@ class DataSite(http.server.BaseHTTPRequestHandler):
 
 
 def main():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), DataSite)
+    address = sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1"
+    server = http.server.ThreadingHTTPServer((address, 0), DataSite)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(f"http://127.0.0.1:{server.server_port}/api/v1/fetch-test", flush=True)
+    print(f"http://{address}:{server.server_port}/api/v1/fetch-test", flush=True)
     sys.stdin.read()
 
 

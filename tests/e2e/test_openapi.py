@@ -261,6 +261,11 @@ def test_jobs(call):
     call("POST", A + "/jobs", 400, json={"command": ["/bin/true"], "surplus": 1})
     call("POST", A + "/jobs", 422, json={"command": ["/bin/true"], "units": {"count": 100000, "max": 100000}})
     call("POST", A + "/placements:preview", json={"command": ["/bin/true"], "operators": [{"id": "dgemm"}]})
+    moving = {"command": ["/bin/true"], "operators": [{"id": "dgemm"}], "network": "auto", "deadline": "2099-01-01T00:00:00Z",
+              "data": {"in": [{"url": "https://data.example/a", "bytes": 1e9}], "out_bytes": 1e6},
+              "units": {"count": "auto", "ignore_knee": True}}
+    call("POST", A + "/placements:preview", json=moving)
+    call("POST", A + "/jobs", 400, json={**moving, "deadline": "2020-01-01T00:00:00Z"})
     text = call("GET", A + f"/jobs/{job['id']}/logs/stdout?follow=true").text
     assert text == "hello\n"
     call("GET", A + "/jobs?label=all")

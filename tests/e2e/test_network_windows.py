@@ -1,0 +1,146 @@
+"""Network windows end to end (M20): links whose rate really changes, on a day of half a minute."""
+import datetime
+import os
+import threading
+import time
+
+import pytest
+
+from network import Network, agent_config, wait_until
+from slow_site import SlowSite, why_impossible
+
+IMPOSSIBLE = why_impossible()
+pytestmark = pytest.mark.skipif(IMPOSSIBLE is not None, reason=IMPOSSIBLE or "")
+
+HOUR_S = 1.5
+DAY_S = 24 * HOUR_S
+DAYS = 2.5
+GOOD_HOURS = (14, 15)
+GOOD_MBIT, BAD_MBIT, STEADY_MBIT = 48, 6, 12
+FIRST_MONDAY = datetime.datetime(1969, 12, 29, tzinfo=datetime.timezone.utc).timestamp()
+JOB_BYTES = 4_000_000
+
+
+def hour_of_day(at=None):
+    """As a fraction: 14.5 is the middle of the hour that begins at 14:00."""
+    return ((time.time() if at is None else at) - FIRST_MONDAY) / HOUR_S % 24
+
+
+def seconds_of(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def rfc3339(at):
+    return datetime.datetime.fromtimestamp(at, datetime.timezone.utc).isoformat().replace("+00:00", "Z")
+
+
+class Day(threading.Thread):
+    """Sets a link's rate by the hour of the day, until it is stopped."""
+
+    def __init__(self, site):
+        super().__init__(daemon=True)
+        self.site, self.over = site, threading.Event()
+
+    def run(self):
+        while not self.over.is_set():
+            self.site.set_rate(GOOD_MBIT if int(hour_of_day()) in GOOD_HOURS else BAD_MBIT)
+            self.over.wait(HOUR_S * (1 - hour_of_day() % 1) + 0.002)
+
+    def stop(self):
+        self.over.set()
+        self.join()
+
+
+@pytest.fixture(scope="module")
+def network():
+    """Center alpha behind a link that is good from 14:00 to 16:00 only, beta behind one that is always the same."""
+    with SlowSite(1, BAD_MBIT) as changing, SlowSite(2, STEADY_MBIT) as steady:
+        day = Day(changing)
+        day.start()
+        net = Network(["--network-hour-s", str(HOUR_S)])
+        try:
+            core = sorted(os.sched_getaffinity(0))[-1]
+            for name, site in (("alpha", changing), ("beta", steady)):
+                net.add_agent(name, agent_config(
+                    cores=str(core), unit_count=2,
+                    extra=f'[environment]\nFATHOM_FETCH_URL = "{site.url}"\n[operators]\ncpu = ["network_fetch"]'))
+            net.site = changing
+            measure(net)
+            yield net
+        finally:
+            net.close()
+            day.stop()
+
+
+def measure(net):
+    """Times transfers from both sites again and again over several days."""
+    task = net.rest.post("/probe-tasks", {"document": {
+        "name": "link", "repeats": 3, "target_interval": 0, "min_sample_s": 0.01, "limit_s": 10,
+        "operators": [{"id": "network_fetch", "parameters": {"bytes": 65536}}]}})
+    end = time.time() + DAYS * DAY_S
+    while time.time() < end:
+        runs = net.rest.post("/probe-runs", {"probe_task_id": task["id"], "force": True})["items"]
+        for run in runs:
+            wait_until(lambda: net.rest.get(f"/probe-runs/{run['id']}")["state"] != "queued", 30, "a probe run's end")
+
+
+def window_of(net, center, query=""):
+    return next(w for w in net.rest.items("/network-windows?page_size=100" + query) if w["center"] == center)
+
+
+def fetch_job(net, **more):
+    """A job that really fetches its data, from alpha's site."""
+    url = f"{net.site.url}?bytes={JOB_BYTES}&seed=1"
+    program = f"import urllib.request; assert len(urllib.request.urlopen('{url}').read()) == {JOB_BYTES}"
+    return net.submit(command=["/usr/bin/python3", "-c", program],
+                      data={"in": [{"url": url, "bytes": JOB_BYTES}]}, **more)
+
+
+def test_the_good_hours_are_found(network):
+    alpha, beta = window_of(network, "alpha"), window_of(network, "beta")
+    assert alpha["hour_s"] == HOUR_S
+    assert alpha["good_hours"] == {"first_hour": GOOD_HOURS[0], "hour_count": len(GOOD_HOURS)}
+    rate = {h["hour_of_day"]: h["median_rate_bytes"] for h in alpha["hours_of_day"]}
+    assert rate[14] > 3 * rate[10] and rate[15] > 3 * rate[20]
+    assert rate[10] == pytest.approx(BAD_MBIT * 1e6 / 8, rel=0.3)
+    assert beta["good_hours"] is None or beta["good_hours"] != alpha["good_hours"]
+
+
+def test_steps_are_found_where_the_rate_really_changed(network):
+    steps = window_of(network, "alpha")["steps"]
+    ups = [s for s in steps if s["after_rate_bytes"] > 3 * s["before_rate_bytes"]]
+    downs = [s for s in steps if s["after_rate_bytes"] < s["before_rate_bytes"] / 3]
+    assert ups and downs
+    for step in ups:
+        assert 13 <= hour_of_day(seconds_of(step["at"])) <= 15.5, step
+    for step in downs:
+        hour = hour_of_day(seconds_of(step["at"]))
+        assert 15.5 <= hour <= 18, step
+
+
+def test_a_job_that_can_wait_runs_in_the_window_and_one_that_cannot_does_not(network):
+    wait_until(lambda: not 12 <= hour_of_day() < 16.5, DAY_S, "an hour outside the window")
+    begun = time.time()
+    waits = fetch_job(network, network="auto", deadline=rfc3339(begun + 1.5 * DAY_S))
+    at_once = fetch_job(network, network="now", deadline=rfc3339(begun + 1.5 * DAY_S), units={"center": "alpha"})
+    elsewhere = fetch_job(network, network="now")
+    reason = wait_until(lambda: network.job(waits["id"])["waiting_reason"], 10, "the reason to wait")
+    assert reason.startswith("waits for the network window at"), reason
+    explained = network.cli("job", "explain", waits["id"])
+    assert "its network is best at" in explained and "Network window: from" in explained
+
+    ended = network.wait_job(waits["id"], 60)
+    assert ended["state"] == "succeeded", ended["end_reason"]
+    assert ended["attempt"]["center"] == "alpha", "which is best in its window"
+    assert 14 <= hour_of_day(seconds_of(ended["started_at"])) < 16
+    hasty = network.wait_job(at_once["id"], 60)
+    assert hasty["state"] == "succeeded", hasty["end_reason"]
+    assert seconds_of(hasty["started_at"]) < begun + 5 and not 14 <= hour_of_day(seconds_of(hasty["started_at"])) < 16
+    assert hasty["attempt"]["run_s"] > 2 * ended["attempt"]["run_s"], "the good window really was good"
+    assert network.wait_job(elsewhere["id"], 60)["attempt"]["center"] == "beta", "whose link is better at any other hour"
+
+
+def test_the_window_is_shown_to_people(network):
+    text = network.cli("window", "show", "--center", "alpha", "--size-bytes", "4e6")
+    assert "Best 14:00–16:00 UTC." in text and "Changes" in text
+    assert "alpha" in network.cli("window", "list")
