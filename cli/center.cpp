@@ -2,10 +2,29 @@
 #include "cli/format_units.hpp"
 #include "cli/json_view.hpp"
 
+#include <cmath>
 #include <ostream>
 
 namespace fathom::cli {
 namespace {
+
+struct SetOptions {
+    std::string name;
+    double probe_share = 0;
+};
+
+/// "35 s used, 90 s reserved of 2 592 unit-seconds in 30 days (share 0.001)".
+std::string budget_of(const Json& center)
+{
+    const Json& budget = member(center, "probe_budget");
+    const std::optional<double> limit_s = number_of(budget, "limit_s");
+    if (!limit_s) return "-";
+    const auto whole = [&](const char* name) {
+        return format_count(std::llround(number_of(budget, name).value_or(0)));
+    };
+    return whole("used_s") + " s used, " + whole("reserved_s") + " s reserved of " + whole("limit_s") +
+           " unit-seconds in 30 days (share " + text_of(budget, "share") + ")";
+}
 
 std::string state_of(const Json& center)
 {
@@ -44,12 +63,16 @@ std::string center_text(Session& session, const Json& center)
         {"State", Cell(state, tone_of_state(state))},
         {"Takes jobs", is_true(center, "drained") ? Cell("no, drained", Tone::kPending) : Cell("yes")},
         {"Unit types", count_of(center, "unit_type_count")},
+        {"Probe budget", budget_of(center)},
         {"Agent", text_of(center, "agent_version")},
         {"Connected", age_of(center, "connected_at", now)},
         {"Last seen", age_of(center, "last_seen_at", now)},
         {"Enrolled", age_of(center, "created_at", now)},
         {"Certificate", "ends " + age_of(center, "certificate_not_after", now)},
     };
+    if (!member(center, "probe_requested_at").is_null())
+        details.emplace_back("Asks for probes", age_of(center, "probe_requested_at", now) + ": " +
+                                                    text_of(center, "probe_request_reason"));
     if (member(center, "facts").is_object()) {
         for (const auto& [name, value] : member(center, "facts").items())
             details.emplace_back("  " + name, text_of(member(center, "facts"), name));
@@ -83,6 +106,14 @@ Outcome set_drained(Session& session, const NameOptions& options, bool drained, 
     return print_answer(session, session.patch(path_of(options), {{"drained", drained}}), [&](const Json& center) {
         return "Center " + text_of(center, "name", options.name) + " " + effect + "\n";
     });
+}
+
+Outcome set_center(Session& session, const SetOptions& options)
+{
+    return print_answer(session, session.patch(path_of({options.name}), {{"probe_share", options.probe_share}}),
+                        [&](const Json& center) {
+                            return "Center " + text_of(center, "name", options.name) + ": " + budget_of(center) + "\n";
+                        });
 }
 
 Outcome drain_center(Session& session, const NameOptions& options)
@@ -128,6 +159,14 @@ void add_center_commands(CLI::App& app, Invocation& invocation)
     add_named(center, invocation, "resume", "Give it jobs again after a drain", resume_center);
     add_named(center, invocation, "revoke", "Refuse its certificate for ever; to join again it must enrol anew",
               revoke_center);
+    auto set_options = std::make_shared<SetOptions>();
+    CLI::App& set = add_verb(center, "set", "Change its settings", "fathom center set alpha --probe-share 0.002");
+    add_required(set, "CENTER", set_options->name, "Name or id of the center");
+    set.add_option("--probe-share", set_options->probe_share,
+                   "Of its unit-seconds of 30 days, what probes may use at most: 0 to 1 (0.001 unless set)")
+        ->required()
+        ->check(CLI::Range(0.0, 1.0));
+    on_chosen(set, invocation, std::move(set_options), set_center);
     add_enrolment_token_create(center, "enrol-token", invocation);
 }
 

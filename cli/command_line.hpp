@@ -109,6 +109,7 @@ void add_job_follow_commands(CLI::App& job, Invocation& invocation);
 void add_scaling_commands(CLI::App& app, Invocation& invocation);
 void add_window_commands(CLI::App& app, Invocation& invocation);
 void add_trust_commands(CLI::App& app, Invocation& invocation);
+void add_finding_commands(CLI::App& app, Invocation& invocation);
 /// `fathom speedup`: computed here, without a server.
 void add_speedup_commands(CLI::App& app, Invocation& invocation);
 /// `fathom predict`: computed here, without a server.

@@ -3,7 +3,7 @@
 #include "cli/format_units.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_view.hpp"
-#include "cli/operator_argument.hpp"
+#include "cli/probe_order.hpp"
 #include "cli/wait_time.hpp"
 
 #include <ostream>
@@ -13,14 +13,7 @@ namespace fathom::cli {
 namespace {
 
 struct RunOptions {
-    std::vector<std::string> operators;
-    std::string task;
-    std::string job_type;
-    bool force = false;
-    std::vector<std::string> units;
-    std::vector<std::string> centers;
-    std::string selection;
-    std::optional<std::int64_t> count;
+    ProbeOrderOptions order;
     bool wait = false;
     std::optional<double> timeout_s;
 };
@@ -102,30 +95,6 @@ std::string run_text(Session& session, const Json& run)
            results_text(run, style);
 }
 
-Result<Json> run_request(const RunOptions& options)
-{
-    Json body = Json::object();
-    if (!options.task.empty()) body["probe_task_id"] = options.task;
-    if (!options.job_type.empty()) body["job_type"] = options.job_type;
-    if (options.force) body["force"] = true;
-    for (const std::string& text : options.operators) {
-        const Result<std::vector<OperatorUse>> uses = parse_operator_arguments(text, OperatorCount::kOptional);
-        if (!uses) return uses.error();
-        for (const OperatorUse& use : *uses)
-            body["operators"].push_back(to_json(use));
-    }
-    // Named unit types can mean nothing else.
-    std::string selection = options.selection;
-    if (selection.empty() && !options.units.empty()) selection = "user";
-    if (selection == "user" && options.units.empty())
-        return Error{Errc::kInvalid, "--selection user needs --units CENTER/TYPE"};
-    if (!selection.empty()) body["selection"] = selection;
-    if (!options.units.empty()) body["unit_types"] = options.units;
-    if (!options.centers.empty()) body["centers"] = options.centers;
-    if (options.count) body["unit_count"] = *options.count;
-    return body;
-}
-
 bool has_ended(const Json& run)
 {
     const std::string state = text_of(run, "state");
@@ -159,7 +128,7 @@ Result<void> wait_for_runs(Session& session, Json& runs, std::optional<double> t
 
 Outcome run_probe(Session& session, const RunOptions& options)
 {
-    const Result<Json> body = run_request(options);
+    const Result<Json> body = probe_order_of(options.order);
     if (!body) return body.error();
     Result<Json> answer = session.post("/probe-runs", *body);
     if (!answer) return answer.error();
@@ -167,10 +136,13 @@ Outcome run_probe(Session& session, const RunOptions& options)
     if (options.wait) {
         if (const Result<void> waited = wait_for_runs(session, runs, options.timeout_s); !waited) return waited.error();
     }
+    const Json& left_out = items_of(*answer, "left_out");
     if (session.wants_json())
-        print_json(session, {{"items", runs}});
+        print_json(session, {{"items", runs}, {"left_out", left_out}});
     else
         *session.console().out << runs_table(runs, session.now()).render(table_style(session));
+    for (const Json& place : left_out)
+        say(session, printable("Left out: " + text_of(place, "place") + ": " + text_of(place, "reason")));
     bool all_good = true;
     for (const Json& run : runs)
         all_good = all_good && (!options.wait || text_of(run, "state") == "succeeded");
@@ -200,22 +172,7 @@ void add_run(CLI::App& noun, Invocation& invocation)
     auto options = std::make_shared<RunOptions>();
     CLI::App& run = add_verb(noun, "run", "Measure now; without options every operator on every unit type",
                              "fathom probe run --operators dgemm,fft3d:n=64 --centers alpha --wait");
-    auto* const operators =
-        run.add_option("--operators", options->operators, "ID[:PARAM=VALUE[;PARAM=VALUE…]], several joined by commas")
-            ->allow_extra_args(false);
-    auto* const task = run.add_option("--task", options->task, "Id of a released probe task, instead of operators")
-                           ->excludes(operators);
-    run.add_flag("--force", options->force, "Also a task that is not released")->needs(task);
-    run.add_option("--job-type", options->job_type, "The released probe task of this type of jobs")
-        ->excludes(operators)
-        ->excludes(task);
-    run.add_option("--units", options->units, "Measure these unit types: CENTER/TYPE or an id, one or more");
-    run.add_option("--centers", options->centers, "Only at these centers: names or ids, one or more");
-    run.add_option("--selection", options->selection,
-                   "Who picks the units: catalog (all that can run it), user (--units), center (each center picks)")
-        ->check(CLI::IsMember({"catalog", "user", "center"}));
-    run.add_option("--count", options->count, "Measure on so many units at once (default 1)")
-        ->check(CLI::Range(1, 1'000'000));
+    add_probe_order_options(run, options->order);
     auto* const wait = run.add_flag("--wait", options->wait, "Wait for the results; exit 1 when one has failed");
     run.add_option("--timeout-s", options->timeout_s, "With --wait: give up waiting (exit 7); the probes go on")
         ->check(CLI::NonNegativeNumber)
@@ -245,6 +202,7 @@ void add_probe_commands(CLI::App& app, Invocation& invocation)
     add_required(show, "ID", show_options->name, "The probe run's id");
     on_chosen(show, invocation, std::move(show_options), show_run);
     add_probe_task_commands(noun, invocation);
+    add_probe_schedule_commands(noun, invocation);
 }
 
 } // namespace fathom::cli

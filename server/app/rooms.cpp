@@ -22,6 +22,7 @@
 #include "server/operators/operator_keys_api.hpp"
 #include "server/operators/operators_api.hpp"
 #include "server/probing/findings_api.hpp"
+#include "server/probing/lost_runs.hpp"
 #include "server/probing/probe_planning.hpp"
 #include "server/probing/probe_results.hpp"
 #include "server/probing/probe_refresh.hpp"
@@ -38,6 +39,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds kSilencePeriod = 5s;
 constexpr std::chrono::seconds kLearningPeriod = 2s;
+constexpr std::chrono::seconds kLostRunsPeriod = 2s;
 constexpr std::chrono::seconds kProbeRequestPeriod = 2s;
 /// Trust is judged from thousands of jobs; a list that is read page by page need not see each of them at once.
 constexpr std::chrono::seconds kTrustLifetime = 2s;
@@ -100,6 +102,7 @@ struct Rooms::State {
     ScheduleDuty schedule_duty{context.database, probing, context.clock, context.metrics}; // does it
     ProbeRefresh probe_refresh{operators, probe_jobs, context.clock,
                                context.settings.metering_period}; // measures what is stale or has changed
+    LostRuns lost_runs{probe_jobs};                               // probes that a center lost are repeated
     JobLearning job_learning{catalog, probe_planning};            // job types from ended jobs
 
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
@@ -157,6 +160,8 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     context.duties.add(
         "probe_requests", kProbeRequestPeriod,
         [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->serve_requests(transaction); });
+    context.duties.add("lost_probe_runs", kLostRunsPeriod,
+                       [lost = &rooms.lost_runs](pqxx::work& transaction) { return lost->look(transaction); });
     context.duties.add("center_silence", kSilencePeriod, [silence = &rooms.silence](pqxx::work& transaction) {
         silence->look(transaction);
         return Result<void>();

@@ -22,6 +22,9 @@ constexpr Statement kSelectAll{"probing_select_budgets",
                                "SELECT b.*, c.name AS center FROM probe_budget b JOIN center c ON c.id = b.center_id "
                                "WHERE c.revoked_at IS NULL ORDER BY c.name"};
 
+constexpr Statement kCountQueued{"probing_count_queued",
+                                 "SELECT cause, count(*) FROM probe_run WHERE state = 'queued' GROUP BY cause"};
+
 // By hour, so that the rows are few; an hour leaves the window with its last probe.
 constexpr Statement kSelectSpent{"probing_select_spent", R"sql(
     SELECT max(ended_at) AS ended_at, sum(unit_s) AS unit_s FROM probe_use
@@ -79,6 +82,14 @@ std::vector<CenterBudget> select_probe_budgets(pqxx::transaction_base& transacti
     for (const pqxx::row& row : exec(transaction, kSelectAll))
         budgets.push_back(to_budget(row));
     return budgets;
+}
+
+std::vector<CauseCount> count_queued_runs(pqxx::transaction_base& transaction)
+{
+    std::vector<CauseCount> counts;
+    for (const pqxx::row& row : exec(transaction, kCountQueued))
+        counts.push_back({row[0].as<std::string>(), row[1].as<std::int64_t>()});
+    return counts;
 }
 
 } // namespace fathom::server

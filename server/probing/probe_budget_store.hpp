@@ -32,4 +32,11 @@ struct CenterBudget {
 /// Of all centers that are not revoked, ordered by name.
 std::vector<CenterBudget> select_probe_budgets(pqxx::transaction_base& transaction);
 
+struct CauseCount {
+    std::string cause;
+    std::int64_t count{};
+};
+/// Runs that have not ended, by cause; causes without any are left out.
+std::vector<CauseCount> count_queued_runs(pqxx::transaction_base& transaction);
+
 } // namespace fathom::server

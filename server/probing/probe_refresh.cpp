@@ -1,0 +1,229 @@
+#include "server/probing/probe_refresh.hpp"
+
+#include "core/base/log.hpp"
+#include "server/probing/probe_budget_store.hpp"
+#include "server/probing/run_queue.hpp"
+#include "server/probing/survey_task.hpp"
+#include "server/store/notifier.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace fathom::server {
+namespace {
+
+constexpr const char* kActor = "fathom";
+constexpr const char* kStale = "schedule";
+constexpr const char* kChanged = "catalog_change";
+
+/// Of a center's budget, in a day.
+constexpr double kStaleShare = 1.0 / 30;
+constexpr double kChangedShare = 0.25;
+/// Types that make up little of the work are found stale when a job of theirs arrives.
+constexpr std::int64_t kMostJobTypes = 50;
+
+/// How sure and how old the figures of some operators on a unit type are: the oldest and the widest of them.
+struct Knowledge {
+    bool is_complete{true}; ///< all of them were measured, since the last change
+    Timestamp oldest{Timestamp::max()};
+    double interval{};
+};
+
+using Figures = std::map<std::string, const FigureAge*>; // by figure_key()
+
+std::string figure_key(const std::string& unit_type, const std::string& operator_id, const std::string& parameters_key)
+{
+    return unit_type + ' ' + operator_id + ' ' + parameters_key;
+}
+
+void add_figure(Knowledge& knowledge, const Figures& figures, const std::string& unit_type, const OperatorUse& use,
+                const std::optional<Timestamp>& changed_at)
+{
+    const auto found = figures.find(figure_key(unit_type, use.id, parameters_key(use.parameters)));
+    if (found == figures.end() || (changed_at && found->second->measured_at < *changed_at)) {
+        knowledge.is_complete = false;
+        return;
+    }
+    knowledge.oldest = std::min(knowledge.oldest, found->second->measured_at);
+    knowledge.interval = std::max(knowledge.interval, found->second->interval);
+}
+
+} // namespace
+
+/// The released task of a job type in use.
+struct ProbeRefresh::JobTask {
+    ProbeTaskRecord task;
+    double share{};
+};
+
+/// What a candidate stands for: an operator of a survey, or a job type's task.
+struct ProbeRefresh::Item {
+    const UnitTypeOffer* offer{};
+    std::optional<OperatorUse> surveyed{};
+    const JobTask* job_task{};
+};
+
+struct ProbeRefresh::Survey {
+    std::vector<UnitTypeOffer> offers;
+    std::vector<ProbeCandidate> candidates;
+    std::vector<Item> items; ///< of each candidate
+};
+
+std::vector<ProbeRefresh::JobTask> ProbeRefresh::tasks_in_use(pqxx::work& transaction) const
+{
+    std::vector<JobTask> tasks;
+    for (const JobTypeUse& use : select_job_type_uses(transaction, kMostJobTypes)) {
+        if (use.job_type.empty()) continue;
+        std::optional<ProbeTaskRecord> task = lock_released_task(transaction, use.job_type);
+        if (task) tasks.push_back({std::move(*task), use.share});
+    }
+    return tasks;
+}
+
+ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const CenterId& center,
+                                        const std::vector<JobTask>& tasks, const std::string& cause,
+                                        const std::optional<Timestamp>& changed_at) const
+{
+    const OperatorLibraryPointer library = operators_->library();
+    const std::vector<FigureAge> ages = select_figure_ages(transaction, center);
+    Figures figures;
+    for (const FigureAge& age : ages)
+        figures[figure_key(age.unit_type_id, age.operator_id, age.parameters_key)] = &age;
+    std::map<std::string, double> operator_shares; // of the run time of jobs that need the operator
+    for (const JobTask& one : tasks) {
+        std::set<std::string> ids;
+        for (const OperatorUse& use : one.task.document.operators)
+            if (ids.insert(use.id).second) operator_shares[use.id] += one.share;
+    }
+    const std::vector<std::string> served = select_served_unit_types(transaction, center, cause, changed_at);
+    const auto is_open = [&](const UnitTypeOffer& offer) {
+        return offer.center_id == center && offer.closed_reason.empty() && offer.unit_count > 0 &&
+               std::find(served.begin(), served.end(), offer.id.value) == served.end();
+    };
+    Survey survey;
+    survey.offers = unit_type_offers(transaction);
+    std::erase_if(survey.offers, [&](const UnitTypeOffer& offer) { return !is_open(offer); });
+    const Timestamp now = clock_->now();
+    const auto add = [&](const std::string& id, const Knowledge& knowledge, double use, double cost_s, Item item) {
+        ProbeCandidate candidate{.id = id, .interval = knowledge.interval, .use = use, .cost_s = cost_s};
+        if (knowledge.is_complete) candidate.age_s = std::max(0.0, Seconds(now - knowledge.oldest).count());
+        survey.candidates.push_back(std::move(candidate));
+        survey.items.push_back(std::move(item));
+    };
+    for (const UnitTypeOffer& offer : survey.offers) {
+        const std::vector<OperatorUse> operators = surveyed_operators(*library, offer);
+        for (const OperatorUse& use : operators) {
+            Knowledge knowledge;
+            add_figure(knowledge, figures, offer.id.value, use, changed_at);
+            const double cost_s = kSurveyLimit_s / static_cast<double>(operators.size());
+            add(offer.id.value + " " + use.id, knowledge, operator_shares[use.id], cost_s,
+                {.offer = &offer, .surveyed = use});
+        }
+        for (const JobTask& one : tasks) {
+            std::vector<std::string> ids;
+            Knowledge knowledge;
+            for (const OperatorUse& use : one.task.document.operators) {
+                ids.push_back(use.id);
+                add_figure(knowledge, figures, offer.id.value, use, changed_at);
+            }
+            if (!offer.runs(ids)) continue;
+            add(offer.id.value + " " + one.task.id.value, knowledge, one.share,
+                one.task.pretest_s.value_or(one.task.document.limit_s), {.offer = &offer, .job_task = &one});
+        }
+    }
+    return survey;
+}
+
+Result<bool> ProbeRefresh::queue(pqxx::work& transaction, const Survey& survey, const std::vector<std::size_t>& picks,
+                                 const std::string& cause) const
+{
+    struct Run {
+        const UnitTypeOffer* offer;
+        ProbeTaskRecord task;
+    };
+    std::vector<Run> runs;
+    std::map<const UnitTypeOffer*, std::set<std::string>> surveyed; // operators of one unit type go into one run
+    for (const std::size_t pick : picks) {
+        const Item& item = survey.items[pick];
+        if (item.job_task != nullptr)
+            runs.push_back({item.offer, item.job_task->task});
+        else
+            surveyed[item.offer].insert(item.surveyed->id);
+    }
+    for (const auto& [offer, wanted] : surveyed) {
+        // In the library's order, so that a survey of everything is the same task as an expert's.
+        std::vector<OperatorUse> operators = surveyed_operators(*operators_->library(), *offer);
+        const std::set<std::string>& ids = wanted; // not every compiler captures a structured binding
+        std::erase_if(operators, [&ids](const OperatorUse& use) { return !ids.contains(use.id); });
+        NewProbeTask task;
+        task.origin = "default";
+        task.created_by = kActor;
+        task.state = ProbeTaskState::kReleased;
+        task.document = survey_task(std::move(operators));
+        runs.push_back({offer, find_or_insert_task(transaction, task).record});
+    }
+    bool has_room = true;
+    for (const Run& run : runs) {
+        const RunPlace place{.unit_type_id = run.offer->id,
+                             .center_id = run.offer->center_id,
+                             .unit_count = 1,
+                             .selection = "catalog",
+                             .cause = cause,
+                             .created_by = kActor};
+        const Result<ProbeRunId> queued = queue_run(transaction, *writer_, run.task, place);
+        if (queued) continue;
+        if (queued.error().code != Errc::kInfeasible) return queued.error();
+        has_room = false;
+    }
+    if (!runs.empty()) {
+        log_info("probes_refreshed", {{"center", runs.front().offer->center}, {"cause", cause}, {"runs", runs.size()}});
+        notify(transaction, "route", "");
+    }
+    return has_room;
+}
+
+Result<bool> ProbeRefresh::measure(pqxx::work& transaction, const CenterId& center, const std::vector<JobTask>& tasks,
+                                   const std::string& cause, const std::optional<Timestamp>& changed_at) const
+{
+    const Survey survey = look(transaction, center, tasks, cause, changed_at);
+    if (survey.candidates.empty()) return true;
+    const Result<ProbeBudget> budget = lock_probe_budget(transaction, center);
+    if (!budget) return budget.error();
+    const double a_day_s = limit_s(*budget) * (changed_at ? kChangedShare : kStaleShare);
+    const double allowance_s = std::min(left_s(*budget), a_day_s - select_spent_by_cause(transaction, center, cause));
+    const ProbePlanRule rule{.metering_period_s = Seconds(metering_period_).count()};
+    const std::vector<std::size_t> picks = plan_probes(survey.candidates, rule, allowance_s);
+    const Result<bool> has_room = queue(transaction, survey, picks, cause);
+    if (!has_room) return has_room.error();
+    const auto worth = std::count_if(survey.candidates.begin(), survey.candidates.end(),
+                                     [&](const ProbeCandidate& one) { return value_of(one, rule) > 0; });
+    return *has_room && static_cast<std::size_t>(worth) == picks.size();
+}
+
+Result<void> ProbeRefresh::refresh(pqxx::work& transaction) const
+{
+    const std::vector<JobTask> tasks = tasks_in_use(transaction);
+    for (const CenterId& center : select_open_centers(transaction)) {
+        const Result<bool> done = measure(transaction, center, tasks, kStale, std::nullopt);
+        if (!done) return done.error();
+    }
+    return {};
+}
+
+Result<void> ProbeRefresh::serve_requests(pqxx::work& transaction) const
+{
+    const std::vector<ProbeRequest> requests = select_probe_requests(transaction);
+    if (requests.empty()) return {};
+    const std::vector<JobTask> tasks = tasks_in_use(transaction);
+    for (const ProbeRequest& request : requests) {
+        const Result<bool> done = measure(transaction, request.center_id, tasks, kChanged, request.requested_at);
+        if (!done) return done.error();
+        if (!*done) continue;
+        clear_probe_request(transaction, request);
+        log_info("probe_request_served", {{"center", request.center}, {"reason", request.reason}});
+    }
+    return {};
+}
+
+} // namespace fathom::server

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "core/decide/probe_plan.hpp"
+#include "server/operators/operators_service.hpp"
+#include "server/probing/probe_ports.hpp"
+#include "server/probing/probe_task_store.hpp"
+#include "server/probing/refresh_store.hpp"
+
+#include <chrono>
+
+namespace fathom::server {
+
+/// Measures without being asked what has become stale, and what a center says has changed (M21). What is worth it is
+/// decided by plan_probes(), from every operator that a unit type is surveyed with and the released task of every
+/// job type in use. So that the budget is not gone in its first hour, a day may take 1/30 of it for what is stale, and
+/// a quarter of it for what has changed.
+///
+/// Both are duties: one transaction a turn, one replica at a time. Thread-safe. All must outlive it.
+class ProbeRefresh {
+  public:
+    ProbeRefresh(const OperatorsService& operators, ProbeJobWriter& writer, const Clock& clock,
+                 std::chrono::seconds metering_period)
+        : operators_(&operators), writer_(&writer), clock_(&clock), metering_period_(metering_period)
+    {
+    }
+
+    /// Queues runs of what is stale, with the cause "schedule".
+    Result<void> refresh(pqxx::work& transaction) const;
+    /// Serves the centers that ask to be measured, with the cause "catalog_change": figures from before the request
+    /// count as unknown. A request stays until all that it makes worth measuring is queued.
+    Result<void> serve_requests(pqxx::work& transaction) const;
+
+  private:
+    struct JobTask;
+    struct Item;
+    struct Survey;
+    std::vector<JobTask> tasks_in_use(pqxx::work& transaction) const;
+    /// Everything at a center that could be measured, as plan_probes() looks at it.
+    Survey look(pqxx::work& transaction, const CenterId& center, const std::vector<JobTask>& tasks,
+                const std::string& cause, const std::optional<Timestamp>& changed_at) const;
+    /// Queues the picks. @return false when the center's budget stopped it.
+    Result<bool> queue(pqxx::work& transaction, const Survey& survey, const std::vector<std::size_t>& picks,
+                       const std::string& cause) const;
+    /// @return true when nothing that is worth measuring is left.
+    Result<bool> measure(pqxx::work& transaction, const CenterId& center, const std::vector<JobTask>& tasks,
+                         const std::string& cause, const std::optional<Timestamp>& changed_at) const;
+
+    const OperatorsService* operators_;
+    ProbeJobWriter* writer_;
+    const Clock* clock_;
+    std::chrono::seconds metering_period_;
+};
+
+} // namespace fathom::server

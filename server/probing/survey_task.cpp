@@ -1,0 +1,42 @@
+#include "server/probing/survey_task.hpp"
+
+#include <string_view>
+
+namespace fathom::server {
+namespace {
+
+/// Fewest that still give a median with an interval: with all operators each sample counts.
+constexpr std::int64_t kSurveyRepeats = 5;
+
+/// What a fetch takes changes with the hour (M20), so one look says little, and a server that is asked by all
+/// units at once refuses some.
+constexpr std::string_view kMeasuredOverTime = "network_fetch";
+
+} // namespace
+
+std::vector<OperatorUse> surveyed_operators(const OperatorLibrary& library, const UnitTypeOffer& offer)
+{
+    std::vector<OperatorUse> operators;
+    for (const OperatorLibrary::Version* version : library.newest()) {
+        const OperatorManifest& manifest = version->manifest;
+        if (manifest.is_uploaded() || manifest.id == kMeasuredOverTime || !offer.runs({manifest.id})) continue;
+        OperatorUse use;
+        use.id = manifest.id;
+        use.version = manifest.version;
+        use.parameters = manifest.default_parameters();
+        operators.push_back(std::move(use));
+    }
+    return operators;
+}
+
+ProbeTask survey_task(std::vector<OperatorUse> operators)
+{
+    ProbeTask task;
+    task.name = "default";
+    task.limit_s = kSurveyLimit_s;
+    task.repeats = kSurveyRepeats;
+    task.operators = std::move(operators);
+    return task;
+}
+
+} // namespace fathom::server

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/model/probe_task.hpp"
+#include "server/centers/unit_type_directory.hpp"
+#include "server/operators/operator_library.hpp"
+
+#include <vector>
+
+namespace fathom::server {
+
+/// What a survey of a unit type measures: every built-in operator that it offers, newest version, at its default size.
+/// Without uploaded operators, whose code is not ours, and without those that only a look over days can measure
+/// (M20): both are measured when somebody names them.
+std::vector<OperatorUse> surveyed_operators(const OperatorLibrary& library, const UnitTypeOffer& offer);
+
+/// How long a survey of all operators may take. More than a task that stands for one job (M7): it looks at all.
+inline constexpr double kSurveyLimit_s = 30;
+
+/// The task of a survey. Unit types that are surveyed with the same operators have the same task.
+ProbeTask survey_task(std::vector<OperatorUse> operators);
+
+} // namespace fathom::server
