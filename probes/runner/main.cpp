@@ -4,6 +4,7 @@
 #include "probes/runner/host_facts.hpp"
 #include "probes/runner/list_operators.hpp"
 #include "probes/runner/resources.hpp"
+#include "probes/runner/result_table.hpp"
 #include "probes/runner/run_task.hpp"
 #include "probes/runner/watchdog.hpp"
 #include "probes/upload/uploaded_operators.hpp"
@@ -25,7 +26,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 enum ExitCode { kDone = 0, kFailed = 1, kWrongInput = 2, kTooSlow = 3, kOutOfMemory = 4, kMisbehaved = 5 };
 
 constexpr const char* kFooter = R"(Exit codes:
-  0      done; the result is one line of JSON on standard output
+  0      done; the result is one line of JSON on standard output, or a table for people (--output table)
   1      a library or the system failed
   2      the command line, the task or the environment is wrong; every error is listed
   3      the task took longer than its limit
@@ -44,7 +45,7 @@ A task: {"name": "t", "operators": [{"id": "dgemm", "parameters": {"m": 512}}], 
 
 struct Arguments {
     std::string task;
-    std::string output = "table";
+    std::string output; ///< empty: a table of --list, JSON of a result
     std::string resource_type;
     bool list = false;
     bool check_sandbox = false;
@@ -188,6 +189,11 @@ int run(const Arguments& arguments, SteadyTime start)
     result->host.update(facts.finish());
     result->wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     warn(*result);
+    if (arguments.output == "table") {
+        std::string table = result_table(*result);
+        table.pop_back();
+        return print_line(table);
+    }
     return print_line(to_json(*result).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -224,9 +230,8 @@ int run_program(int argc, const char* const* argv, SteadyTime start)
     CLI::Option* const task =
         app.add_option("--task", arguments.task, "Run the task in FILE, or - for standard input")->type_name("FILE");
     CLI::Option* const list_flag = app.add_flag("--list", arguments.list, "List the operators and their parameters");
-    app.add_option("--output", arguments.output, "Form of --list: table or json")
-        ->check(CLI::IsMember({"table", "json"}))
-        ->needs(list_flag);
+    app.add_option("--output", arguments.output, "table (default of --list) or json (default of --task)")
+        ->check(CLI::IsMember({"table", "json"}));
     task->excludes(list_flag);
     app.add_option("--resource-type", arguments.resource_type,
                    "Measure the processors (cpu) or the first CUDA device (cuda); default: FATHOM_RESOURCE_TYPE or cpu")

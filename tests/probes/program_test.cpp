@@ -58,6 +58,20 @@ TEST_F(ProbeProgram, PrintsOneLineWithTheResultOfATask)
         EXPECT_TRUE(result->host.contains(fact)) << fact;
 }
 
+TEST_F(ProbeProgram, PrintsATableForPeople)
+{
+    const Outcome outcome =
+        run({"--output", "table", "--task", "-"}, {}, R"({"name": "t", "target_interval": 1e-9, "sample_budget_s": 0.05,
+        "operators": [{"id": "dgemm", "parameters": {"m": 8, "n": 8, "k": 8}}, {"id": "sort", "parameters": {"n": 100}}]})");
+
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("OPERATOR"));
+    EXPECT_THAT(outcome.out, HasSubstr("DISTURBED"));
+    EXPECT_THAT(outcome.out, HasSubstr("dgemm(k=8,m=8,n=8)"));
+    EXPECT_THAT(outcome.out, HasSubstr(" % !")); // a billionth cannot be reached
+    EXPECT_THAT(outcome.out, HasSubstr("not known as well as the task asks for"));
+}
+
 TEST_F(ProbeProgram, ReadsTheTaskFromStandardInput)
 {
     const Outcome outcome = run({"--task", "-"}, {}, R"({"name": "in", "repeats": 1, "operators": [{"id": "dgemm",
@@ -193,6 +207,29 @@ std::vector<std::string> ids_of(const Json& items)
     return ids;
 }
 
+/// The preloaded library sets the wall clock back by an hour after half a second.
+TEST_F(ProbeProgram, MeasuresByTheSteadyClockWhenTheWallClockIsSet)
+{
+    const Outcome outcome = run_task(R"({"name": "t", "repeats": 60, "target_interval": 0, "operators": [
+        {"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}}]})",
+                                     {"LD_PRELOAD=" FATHOM_STEP_CLOCK});
+
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Result<ProbeResult> result = result_of(outcome);
+    ASSERT_TRUE(result) << describe(result.error());
+    EXPECT_NEAR(result->clock_step_s, -3600, 0.01);
+    EXPECT_GT(result->wall_s, 1);
+    EXPECT_LT(result->wall_s, 9);
+    std::int64_t with_step = 0;
+    for (const DisturbedSample& one : result->operators[0].disturbed)
+        with_step += std::count(one.causes.begin(), one.causes.end(), "clock");
+    EXPECT_GE(with_step, 1);
+    for (const double sample_s : result->operators[0].samples_s) {
+        EXPECT_GT(sample_s, 0);
+        EXPECT_LT(sample_s, 0.1);
+    }
+}
+
 /// An agent must not offer what cannot run here.
 TEST_F(ProbeProgram, ListsOperatorsThatCannotRunHereApartWithTheReason)
 {
@@ -242,6 +279,7 @@ TEST_F(ProbeProgram, HelpsAndRefusesWrongArguments)
     EXPECT_EQ(run({}).exit_code, 2);
     EXPECT_EQ(run({"--task"}).exit_code, 2);
     EXPECT_EQ(run({"--list", "--output", "xml"}).exit_code, 2);
+    EXPECT_EQ(run({"--output", "json"}).exit_code, 2);
     EXPECT_EQ(run({"--frobnicate"}).exit_code, 2);
 }
 
