@@ -79,6 +79,7 @@ void add_commands(CLI::App& app, Invocation& invocation)
     add_scaling_commands(app, invocation);
     add_window_commands(app, invocation);
     add_trust_commands(app, invocation);
+    add_finding_commands(app, invocation);
     add_speedup_commands(app, invocation);
     add_token_commands(app, invocation);
     add_event_commands(app, invocation);

@@ -252,7 +252,13 @@ def test_metering(call):
     call("GET", A + "/network-windows?size_bytes=1e9")
     refused = call("GET", A + "/network-windows?size_bytes=-1&latest_start=never", 400).json()
     assert {error["field"] for error in refused["errors"]} == {"size_bytes", "latest_start"}
-    call("GET", A + "/trust")
+    trust = call("GET", A + "/trust").json()
+    assert trust["verification"]["enabled"] and trust["items"][0]["verified"]["result_count"] > 0
+    call("GET", A + "/probe-findings?open=true&kind=clock&page_size=1")
+    refused = call("GET", A + "/probe-findings?open=maybe&kind=luck", 400).json()
+    assert {error["field"] for error in refused["errors"]} == {"open", "kind"}
+    call("POST", A + "/probe-findings/999999:dismiss", 404, json={"reason": "none such"})
+    call("POST", A + "/probe-findings/1:dismiss", 400, json={"reason": ""})
 
 
 def test_jobs(call):
