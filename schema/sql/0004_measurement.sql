@@ -124,8 +124,8 @@ CREATE VIEW probe_budget AS
            (SELECT coalesce(sum(x.unit_s), 0) FROM probe_use x
             WHERE x.center_id = c.id AND x.ended_at > now() - interval '30 days'
               AND (x.run_ended_at IS NULL OR x.run_ended_at > now() - interval '31 days')) AS used_s,
-           (SELECT coalesce(sum((j.spec ->> 'wall_limit_s')::float8 * coalesce(a.unit_count, nullif(r.unit_count, 0),
-                (SELECT max(u.unit_count) FROM unit_type u WHERE u.center_id = c.id AND u.active), 1)), 0)
+           (SELECT coalesce(sum((j.spec ->> 'wall_limit_s')::float8 * greatest(a.unit_count, coalesce(nullif(r.unit_count, 0),
+                (SELECT max(u.unit_count) FROM unit_type u WHERE u.center_id = c.id AND u.active), 1))), 0)
             FROM probe_run r JOIN job j ON j.id = r.job_id
             LEFT JOIN attempt a ON a.job_id = r.job_id AND a.state <> 'ended'
             WHERE r.center_id = c.id AND r.state IN ('queued', 'lost')

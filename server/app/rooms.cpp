@@ -4,6 +4,7 @@
 #include "server/app/probe_verifier.hpp"
 #include "server/centers/agent_hub.hpp"
 #include "server/centers/centers_api.hpp"
+#include "server/centers/diversity_api.hpp"
 #include "server/centers/silence_duty.hpp"
 #include "server/events/events_api.hpp"
 #include "server/events/events_service.hpp"
@@ -21,11 +22,12 @@
 #include "server/metering/trust_api.hpp"
 #include "server/operators/operator_keys_api.hpp"
 #include "server/operators/operators_api.hpp"
+#include "server/probing/comparison_api.hpp"
 #include "server/probing/findings_api.hpp"
 #include "server/probing/lost_runs.hpp"
 #include "server/probing/probe_planning.hpp"
-#include "server/probing/probe_results.hpp"
 #include "server/probing/probe_refresh.hpp"
+#include "server/probing/probe_results.hpp"
 #include "server/probing/probing_api.hpp"
 #include "server/probing/schedule_api.hpp"
 #include "server/probing/schedule_duty.hpp"
@@ -91,7 +93,7 @@ struct Rooms::State {
     ProbeResults probe_results{operators, probe_jobs, context.metrics,
                                verification_choice(context.settings, verifier_options)}; // becomes measurements
     FindingsService findings{context.database};                                          // what was kept apart
-    JobCloser job_closer{probe_results, context.metrics};    // how jobs end
+    JobCloser job_closer{probe_results, context.metrics};                                // how jobs end
     AttemptsService attempts{context.database, context.executor, context.metrics,
                              catalog,          job_closer,       context.clock}; // what agents report
     JobTypesService job_types{context.database, catalog};                        // what jobs execute
@@ -135,6 +137,8 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_trust_routes(context.api, rooms.curves, verification_state(context, rooms.verifier_options));
     add_findings_routes(context.api, rooms.findings, context.database);
     add_probing_routes(context.api, rooms.probing, context.database);
+    add_comparison_routes(context.api, context.database);
+    add_diversity_routes(context.api, context.database);
     add_schedule_routes(context.api, rooms.schedules, context.database);
     add_centers_routes(context.api, rooms.centers, rooms.enrolment, context.database);
     add_enrolment_routes(context.api, rooms.enrolment);
@@ -157,9 +161,10 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     context.duties.add(
         "probe_refresh", context.settings.probe_refresh_period,
         [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->refresh(transaction); });
-    context.duties.add(
-        "probe_requests", kProbeRequestPeriod,
-        [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->serve_requests(transaction); });
+    if (context.settings.probe_on_change)
+        context.duties.add(
+            "probe_requests", kProbeRequestPeriod,
+            [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->serve_requests(transaction); });
     context.duties.add("lost_probe_runs", kLostRunsPeriod,
                        [lost = &rooms.lost_runs](pqxx::work& transaction) { return lost->look(transaction); });
     context.duties.add("center_silence", kSilencePeriod, [silence = &rooms.silence](pqxx::work& transaction) {

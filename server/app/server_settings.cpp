@@ -86,6 +86,9 @@ SettingsProgram server_program()
              check_integer(60, 31622400)},
             {"probe_refresh_period_s", "3600", "seconds between two looks for what is worth measuring again",
              check_integer(1, 604800)},
+            {"probe_on_change", "on",
+             "on: a center is measured when it joins, changes or asks; off: when somebody says so",
+             check_one_of({"on", "off"})},
             {"network_hour_s", "3600",
              "seconds of an hour of the week that network windows are known by; less only in laboratories", check_hour},
             {"suspect_after_s", "30", "seconds of silence after which a center gets no new work",
@@ -116,6 +119,7 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.metering_period = std::chrono::seconds(settings.integer("metering_period_s"));
     typed.network_calendar.hour = parse_hour(settings.text("network_hour_s")).value(); // checked by read_settings
     typed.probe_refresh_period = std::chrono::seconds(settings.integer("probe_refresh_period_s"));
+    typed.probe_on_change = settings.text("probe_on_change") == "on";
     typed.suspect_after = std::chrono::seconds(settings.integer("suspect_after_s"));
     typed.lost_after = std::chrono::seconds(settings.integer("lost_after_s"));
     if (typed.lost_after <= typed.suspect_after)

@@ -20,6 +20,7 @@ struct ServerSettings {
     std::vector<std::string> public_names;
     std::chrono::seconds metering_period{};
     std::chrono::seconds probe_refresh_period{};
+    bool probe_on_change{true}; ///< a center whose catalog changed, or that asks, is measured without anybody's order
     NetworkCalendar network_calendar;
     std::chrono::seconds suspect_after{};
     std::chrono::seconds lost_after{};

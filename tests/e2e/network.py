@@ -122,6 +122,8 @@ class Server:
         self.port, self.agent_port = free_port(), free_port()
         arguments = [BIN / "fathomd", "--state-dir", self.state_dir, "--listen", f"127.0.0.1:{self.port}",
                      "--agent-listen", f"127.0.0.1:{self.agent_port}", *settings]
+        if "--probe-on-change" not in settings:
+            arguments += ["--probe-on-change", "off"]  # a test says itself when what is measured
         if database:
             arguments += ["--database", database]
         self.process = Process(name, arguments, folder / f"{name}.log")

@@ -168,6 +168,35 @@ def test_operators_and_probes(call):
     assert done["state"] == "succeeded", done["error"]
 
 
+def test_probe_schedules(call):
+    order = {"name": "nightly", "cron": "30 2 * * mon-fri", "order": {"operators": [{"id": "dgemm"}]}}
+    made = call("POST", A + "/probe-schedules", 201, json=order)
+    call("POST", A + "/probe-schedules", 409, json=order)
+    call("POST", A + "/probe-schedules", 400, json={**order, "cron": "30 2 * *"})
+    call("POST", A + "/probe-schedules", 400, json={**order, "name": "x", "order": {"operators": [{"id": "no_such"}]}})
+    assert [item["name"] for item in call("GET", A + "/probe-schedules?page_size=1").json()["items"]] == ["nightly"]
+    assert len(call("GET", A + "/probe-schedules/nightly").json()["next_runs_at"]) == 5
+    call("GET", A + "/probe-schedules/none", 404)
+    tag = {"If-Match": made.headers["ETag"]}
+    off = call("PATCH", A + "/probe-schedules/nightly", json={"enabled": False}, headers=tag).json()
+    assert off["next_run_at"] is None and off["next_runs_at"] == []
+    call("PATCH", A + "/probe-schedules/nightly", 412, json={"enabled": True}, headers=tag)
+    call("PATCH", A + "/probe-schedules/nightly", 400, json={})
+    call("DELETE", A + "/probe-schedules/nightly", 412, headers=tag)
+    call("DELETE", A + "/probe-schedules/nightly", 204)
+
+
+def test_probe_budgets(call):
+    call("PATCH", A + "/centers/alpha", 400, json={"probe_share": 1.5})
+    call("PATCH", A + "/centers/alpha", 400, json={})
+    assert call("PATCH", A + "/centers/alpha", json={"probe_share": 0}).json()["probe_budget"]["limit_s"] == 0
+    refused = call("POST", A + "/probe-runs", 422, json={"operators": [{"id": "dgemm"}], "centers": ["alpha"]}).json()
+    assert "takes no probes" in refused["errors"][0]["detail"]
+    both = call("POST", A + "/probe-runs", 201, json={"operators": [{"id": "dgemm", "parameters": {"m": 65}}]}).json()
+    assert [run["center"] for run in both["items"]] == ["beta"] and len(both["left_out"]) == 1
+    call("PATCH", A + "/centers/alpha", json={"probe_share": 0.001})
+
+
 def test_operators_are_changed_and_uploaded(call, network, tmp_path):
     spmv = call("GET", A + "/operators/spmv")
     manifest = manifest_of(spmv.json())
