@@ -66,6 +66,30 @@ TEST(Trust, AJobTypeThatOnlyOneHasRunIsNoEvidence)
     EXPECT_EQ(trust.job_count, 0);
 }
 
+TEST(Trust, WhatNoErrorOfPredictionExplainsCountsWithoutComparison)
+{
+    std::vector<RunResidual> residuals;
+    add_jobs(residuals, "a", "t", 3, 12, 1);
+    EXPECT_EQ(judge_trust(residuals).at("a").factor, 1) << "three jobs are too few";
+
+    add_jobs(residuals, "a", "t", 5, 12, 2);
+    // ln(11.8 / 3) = 1.37 of eight jobs, shrunk by 8 / 16: a slowdown of 1.98.
+    EXPECT_NEAR(judge_trust(residuals).at("a").slowdown, 1.98, 0.1);
+    EXPECT_NEAR(judge_trust(residuals).at("a").factor, 1 / 1.98, 0.03);
+}
+
+TEST(Trust, FindingsHalveItAndVerifiedResultsGiveItBack)
+{
+    const std::vector<TrustFinding> fresh{{"a", 0}, {"a", 0}, {"b", 8}};
+
+    const auto trust = judge_trust({}, fresh);
+
+    EXPECT_DOUBLE_EQ(trust.at("a").factor, 0.25);
+    EXPECT_EQ(trust.at("a").finding_count, 2);
+    EXPECT_DOUBLE_EQ(trust.at("b").factor, std::exp2(-0.5));
+    EXPECT_EQ(trust.at("b").slowdown, 1);
+}
+
 TEST(Trust, TimesThatAreNoTimesAreLeftOut)
 {
     const std::vector<RunResidual> residuals{

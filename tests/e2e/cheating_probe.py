@@ -1,0 +1,74 @@
+#!/usr/bin/python3 -I
+"""A fathom-probe that cheats, for tests. It stands before the real one and does what the file `mode` in its folder says:
+
+honest     runs the real one, and remembers what it said
+fast_path  answers at once, four times as fast, when it remembers these operators at these sizes; seed as ordered
+replay     says again what it remembers, word for word
+slow_clock runs the real one, and halves every time that it says, the whole run's too
+better     runs the real one with a faster setting of the library than jobs get here
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+FOLDER = pathlib.Path(os.environ["FATHOM_CHEAT_FOLDER"])
+REAL = os.environ["FATHOM_CHEAT_REAL"]
+OPERATOR_TIMES = ("first_s", "median_s", "ci_low_s", "ci_high_s")
+
+
+def sizes(items):
+    return sorted((item["id"], json.dumps(item["parameters"], sort_keys=True)) for item in items)
+
+
+def scale_operators(result, factor):
+    for item in result["operators"]:
+        for name in OPERATOR_TIMES:
+            item[name] *= factor
+        item["samples_s"] = [s * factor for s in item["samples_s"]]
+
+
+def run_real(environment=None):
+    outcome = subprocess.run([REAL, *sys.argv[1:]], stdout=subprocess.PIPE, env={**os.environ, **(environment or {})})
+    if outcome.returncode != 0:
+        sys.exit(outcome.returncode)
+    return outcome.stdout.decode()
+
+
+def remembered(task):
+    """The newest result of these operators at these sizes."""
+    for path in sorted(FOLDER.glob("record-*.json"), reverse=True):
+        result = json.loads(path.read_text())
+        if sizes(result["operators"]) == sizes(task["operators"]):
+            return result
+    return None
+
+
+def answer(mode, task):
+    if mode == "replay":
+        return json.loads(sorted(FOLDER.glob("record-*.json"))[-1].read_text())
+    known = remembered(task) if mode == "fast_path" else None
+    if known:
+        known["seed"] = task["seed"]
+        scale_operators(known, 0.25)
+        return known
+    faster = {"OPENBLAS_CORETYPE": os.environ["FATHOM_CHEAT_CORE_TYPE"]} if mode == "better" else {}
+    result = json.loads(run_real(faster))
+    if mode == "slow_clock":
+        scale_operators(result, 0.5)
+        for name in ("wall_s", "start_up_s", "task_s"):
+            result[name] *= 0.5
+    if mode == "honest":
+        (FOLDER / f"record-{len(list(FOLDER.glob('record-*')))}.json").write_text(json.dumps(result))
+    return result
+
+
+def main():
+    if "--task" not in sys.argv:
+        os.execv(REAL, [REAL, *sys.argv[1:]])
+    task = json.loads(pathlib.Path(sys.argv[sys.argv.index("--task") + 1]).read_text())
+    print(json.dumps(answer((FOLDER / "mode").read_text().strip(), task)))
+
+
+main()

@@ -1,0 +1,163 @@
+"""A center that cheats is caught, in each of the ways that it may try; an honest one beside it is never accused."""
+import json
+import os
+import pathlib
+import shutil
+
+import pytest
+
+from conftest import best_core_type
+from network import BIN, Network, agent_config, wait_until
+
+TRANSFORM = [{"id": "fft1d", "parameters": {"n": 65536}}]
+PRODUCT = [{"id": "dgemm", "parameters": {"m": 512, "n": 512, "k": 512}}]
+
+
+class House:
+    """A network with a center `honest` and a center `cheat` whose way of cheating is set as the test goes."""
+
+    def __init__(self):
+        self.net = Network(settings=["--verify-one-in", "1"])
+        self.folder = self.net.folder / "cheat"
+        self.folder.mkdir()
+        self.folder.chmod(0o777)
+        program = self.folder / "fathom-probe"
+        shutil.copy(pathlib.Path(__file__).parent / "cheating_probe.py", program)
+        program.chmod(0o755)
+        self.cheat_as("honest")
+        cores = sorted(os.sched_getaffinity(0))
+        self.net.add_agent("honest", agent_config(cores=str(cores[-1]), core_type=best_core_type()))
+        # Jobs get the old core type here; only the mode `better` has probes run with the new one.
+        environment = "\n".join(["[environment]", 'OPENBLAS_CORETYPE = "Prescott"',
+                                 f'FATHOM_CHEAT_FOLDER = "{self.folder}"', f'FATHOM_CHEAT_REAL = "{BIN / "fathom-probe"}"',
+                                 f'FATHOM_CHEAT_CORE_TYPE = "{best_core_type()}"'])
+        self.net.add_agent("cheat", agent_config(
+            cores=str(cores[0]), extra=f'probe_program = "{program}"\n{environment}'))
+
+    def cheat_as(self, mode):
+        (self.folder / "mode").write_text(mode)
+
+    def probe(self, center, operators=None, task=None):
+        """A probe run of one unit, in its end state, verified where it is to be."""
+        order = {"operators": operators} if operators else {"probe_task_id": task, "force": True}
+        run = self.net.rest.post("/probe-runs", {**order, "selection": "user", "unit_types": [f"{center}/core"]})["items"][0]
+        return wait_until(lambda: self.settled(run["id"]), 60, f"the end of {run['id']}")
+
+    def settled(self, run):
+        now = self.net.rest.get(f"/probe-runs/{run}")
+        return now if now["state"] != "queued" and now["verification"] != "pending" else None
+
+    def findings(self, center="cheat", **filters):
+        query = "".join(f"&{name}={value}" for name, value in filters.items())
+        return self.net.rest.items(f"/probe-findings?center={center}{query}")
+
+    def trust(self, center):
+        return next(t for t in self.net.rest.get("/trust")["items"] if t["center"] == center)
+
+    def rate(self, center, operator):
+        """What its newest valid measurement says, operations/s; None without one."""
+        scores = [s for s in self.net.rest.items(f"/scores?operator={operator}") if s["center"] == center]
+        return max((s["rate_flops"] for s in scores), default=None)
+
+
+@pytest.fixture(scope="module")
+def house():
+    made = House()
+    try:
+        yield made
+    finally:
+        made.net.close()
+
+
+@pytest.fixture
+def network(house):
+    """For the report of failures."""
+    return house.net
+
+
+def test_what_is_honest_is_verified_and_right(house, network):
+    for center in ("honest", "cheat"):
+        for operators in (TRANSFORM, PRODUCT):
+            run = house.probe(center, operators)
+            assert (run["state"], run["verification"]) == ("succeeded", "right"), run["verification_detail"]
+    assert house.trust("cheat")["factor"] == 1 and house.trust("cheat")["verified"]["right_count"] >= 2
+
+
+def test_a_fast_path_for_known_sizes_gains_nothing(house, network):
+    honest_rate = house.rate("cheat", "dgemm")
+    house.cheat_as("fast_path")
+    # Products are measured at drawn sizes, which it does not know: it has to compute, or is found out.
+    run = house.probe("cheat", PRODUCT)
+    assert run["verification"] == "wrong" or house.rate("cheat", "dgemm") < 2 * honest_rate
+    # Transforms have one size; but what they transform is new each time.
+    run = house.probe("cheat", TRANSFORM)
+    assert (run["state"], run["verification"]) == ("succeeded", "wrong")
+    assert "right is" in run["verification_detail"]
+    finding = next(f for f in house.findings(kind="checksum") if f["probe_run_id"] == run["id"])
+    assert finding["unit_type"] == "core" and finding["dismissed_at"] is None
+    assert house.trust("cheat")["factor"] <= 0.5
+    # What it claimed is void, and nothing else is left of what nobody has verified.
+    scores = [s for s in house.net.rest.items("/scores?operator=fft1d") if s["center"] == "cheat"]
+    assert all(s["rate_flops"] < 2 * house.rate("honest", "fft1d") for s in scores)
+
+
+def test_a_remembered_result_is_that_of_another_run(house, network):
+    house.cheat_as("replay")
+    run = house.probe("cheat", PRODUCT)
+    assert run["state"] == "failed" and "seed" in run["error"]
+    assert any(f["probe_run_id"] == run["id"] for f in house.findings(kind="checksum"))
+
+
+def test_a_clock_that_is_too_slow_is_seen_by_ours(house, network):
+    house.cheat_as("slow_clock")
+    document = {"name": "long", "operators": PRODUCT, "repeats": 34, "min_sample_s": 0.15, "target_interval": 0,
+                "limit_s": 20}
+    task = house.net.rest.post("/probe-tasks", {"document": document, "job_type": "long"})["items"][0]["id"]
+    run = house.probe("cheat", task=task)
+    assert run["state"] == "failed" and "by the center's clock" in run["error"]
+    finding = next(f for f in house.findings(kind="clock") if f["probe_run_id"] == run["id"])
+    assert finding["evidence"]["seen_s"] > 1.5 * finding["evidence"]["claimed_s"]
+    honest = house.probe("honest", task=task)
+    assert honest["state"] == "succeeded", honest["error"]
+
+
+def test_an_expert_dismisses_findings(house, network):
+    found = house.findings(open="true")
+    assert len(found) >= 3 and house.trust("cheat")["finding_count"] == len(found)
+    assert "checksum" in house.net.cli("finding", "list", "--open", "--center", "cheat")
+    house.net.cli("finding", "dismiss", found[0]["id"], "--reason", "the test knows better")
+    for finding in found[1:]:
+        house.net.rest.post(f"/probe-findings/{finding['id']}:dismiss", {"reason": "test"}, expect=200)
+    assert house.trust("cheat")["finding_count"] == 0 and house.trust("cheat")["factor"] == 1
+    assert not house.findings(open="true") and house.findings(open="false")
+
+
+def test_jobs_that_are_slower_than_probes_promise_cost_score_and_work(house, network):
+    house.cheat_as("better")
+    for center in ("cheat", "honest"):
+        assert house.probe(center, PRODUCT)["verification"] == "right", "it computes, but not where jobs do"
+    before = next(s for s in house.net.rest.items("/scores?operator=dgemm") if s["center"] == "cheat")
+    task = {"name": "job", "operators": [{**PRODUCT[0], "count": 100}], "repeats": 1, "min_sample_s": 0,
+            "target_interval": 0, "limit_s": 200}
+    job = {"command": [str(BIN / "fathom-probe"), "--task", "task.json"], "files": {"task.json": json.dumps(task)},
+           "type": "products", "operators": [{**PRODUCT[0], "count": 103}], "metering_wait_s": 0}
+    for _ in range(4):
+        jobs = [house.net.submit(**job, units={"center": center})["id"] for center in ("cheat", "honest")]
+        assert all(house.net.wait_job(one)["state"] == "succeeded" for one in jobs)
+    trust = wait_until(lambda: (lambda t: t if t["job_count"] >= 4 else None)(house.trust("cheat")), 10, "the jobs' word")
+    assert trust["slowdown"] > 1.2 and trust["factor"] < 0.85 and trust["finding_count"] == 0
+    after = wait_until(lambda: next((s for s in house.net.rest.items("/scores?operator=dgemm") if s["center"] == "cheat" and
+                                     s["trust_factor"] < 0.85), None), 10, "the lower score")
+    assert after["score"] < 0.9 * before["score"]
+    placed = house.net.submit(**job)
+    assert house.net.wait_job(placed["id"])["attempt"]["center"] == "honest"
+
+
+def test_the_honest_center_was_never_accused(house, network):
+    assert house.findings("honest") == []
+    assert house.trust("honest")["factor"] == 1
+    text = house.net.cli("trust", "list")
+    assert "honest" in text and "OPEN FINDINGS" in text
+    metrics = house.net.rest.call("GET", "/metrics").text
+    assert 'fathom_probe_findings_total{kind="clock"}' in metrics
+    assert 'fathom_probe_verifications_total{outcome="right"}' in metrics
