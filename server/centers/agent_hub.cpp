@@ -130,6 +130,9 @@ void AgentHub::subscribe(Notifier& notifier)
     notifier.subscribe("dispatch", [state = state_](const std::string& payload) {
         state->for_sessions(payload, [](AgentSession& session) { session.wake(); });
     });
+    notifier.subscribe("question", [state = state_](const std::string& payload) {
+        state->for_sessions(payload, [](AgentSession& session) { session.ask(); });
+    });
     notifier.subscribe("center", [state = state_](const std::string& payload) {
         state->for_sessions(payload, [](AgentSession& session) { session.recheck(); });
     });

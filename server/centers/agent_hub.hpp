@@ -32,7 +32,8 @@ class AgentHub {
 
     /// Adds `/link/v1` to the router of the agents' listener.
     void add_route(net::Router& router);
-    /// Listens to "dispatch" (orders wait) and "center" (a session may be superseded). Before Notifier::start().
+    /// Listens to "dispatch" (orders wait), "question" (so do questions) and "center" (a session may be superseded).
+    /// Before Notifier::start().
     void subscribe(Notifier& notifier);
 
     /// Ends all sessions and takes no new ones.

@@ -1,6 +1,7 @@
 #include "server/centers/agent_session.hpp"
 
 #include "core/base/log.hpp"
+#include "server/centers/catalog_change.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
 
@@ -41,22 +42,12 @@ std::string attempt_of(const link::Body& body)
     return {};
 }
 
-/// PostgreSQL's jsonb cannot hold them, and the agent must hear of it as its own fault.
-Result<void> check_facts(const Catalog& catalog)
-{
-    bool good = !contains_nul(catalog.facts);
-    for (const UnitTypeReport& unit_type : catalog.unit_types)
-        good = good && !contains_nul(unit_type.facts);
-    if (good) return {};
-    return Error{Errc::kInvalid, "the catalog's facts hold a NUL character"};
-}
-
 } // namespace
 
 AgentSession::AgentSession(std::shared_ptr<net::WebSocket> socket, net::PeerCertificate certificate,
                            AgentSessionParts parts, AgentSessionOptions options, asio::any_io_executor executor)
     : socket_(std::move(socket)), certificate_(std::move(certificate)), parts_(parts), options_(std::move(options)),
-      executor_(executor), wake_timer_(executor)
+      executor_(executor), questions_(*parts_.database), wake_timer_(executor)
 {
 }
 
@@ -96,7 +87,7 @@ asio::awaitable<std::optional<SessionGrant>> AgentSession::greet()
         std::optional<SessionGrant> grant = open_session(transaction, center, certificate_.serial_hex, options_.replica,
                                                          hello->agent_version, hello->catalog.facts);
         if (!grant) return Error{Errc::kForbidden, "this certificate is not, or no longer, accepted"};
-        store_catalog(transaction, center, hello->catalog);
+        take_catalog(transaction, center, hello->catalog);
         // An older session, perhaps on another replica, shall see that it is superseded.
         notify(transaction, "center", center.value);
         notify(transaction, "catalog", center.value);
@@ -196,6 +187,11 @@ bool AgentSession::refuse(const std::optional<MessageId>& id, const Error& error
 
 asio::awaitable<bool> AgentSession::handle_ack(link::Ack ack)
 {
+    if (questions_.is_question(ack.of)) {
+        const Result<void> noted = co_await questions_.refused(grant_.center_id, ack.of);
+        if (!noted) log_refusal(noted.error(), "");
+        co_return true;
+    }
     const auto start = starts_.find(ack.of);
     if (start == starts_.end()) co_return true; // of a cancellation, or of an earlier connection
     const AttemptId attempt = start->second;
@@ -214,49 +210,6 @@ asio::awaitable<bool> AgentSession::handle_ack(link::Ack ack)
     co_return true;
 }
 
-asio::awaitable<Result<void>> AgentSession::apply(link::Body body)
-{
-    if (auto* started = std::get_if<link::AttemptStarted>(&body))
-        co_return co_await parts_.gateway->attempt_started(grant_.center_id, std::move(*started));
-    if (auto* output = std::get_if<link::AttemptOutput>(&body))
-        co_return co_await parts_.gateway->attempt_output(grant_.center_id, std::move(*output));
-    if (auto* ended = std::get_if<link::AttemptEnded>(&body)) {
-        cancelled_.erase(ended->end.attempt_id);
-        co_return co_await parts_.gateway->attempt_ended(grant_.center_id, std::move(*ended));
-    }
-    if (auto* changed = std::get_if<link::CatalogChanged>(&body))
-        co_return co_await change_catalog(std::move(changed->catalog));
-    if (auto* asked = std::get_if<link::RenewCertificate>(&body))
-        co_return co_await renew(std::move(asked->request_pem));
-    co_return Error{Errc::kInvalid, "an agent does not send " + std::string(link::type_name(body)) + " here"};
-}
-
-asio::awaitable<Result<void>> AgentSession::change_catalog(Catalog catalog)
-{
-    if (const Result<void> good = check_facts(catalog); !good) co_return good;
-    auto work = [&](pqxx::work& transaction) -> Result<void> {
-        // A superseded session must not undo what the newer one reported.
-        if (check_session(transaction, grant_) == SessionStanding::kEnded)
-            return Error{Errc::kUnavailable, "the session is superseded"};
-        if (store_catalog(transaction, grant_.center_id, catalog)) {
-            notify(transaction, "catalog", grant_.center_id.value);
-            notify(transaction, "route", "");
-        }
-        return {};
-    };
-    co_return co_await parts_.database->run(std::move(work));
-}
-
-asio::awaitable<Result<void>> AgentSession::renew(std::string request_pem)
-{
-    Result<std::string> certificate =
-        co_await parts_.enrolment->renew(grant_.center_id, certificate_.serial_hex, std::move(request_pem));
-    if (!certificate) co_return certificate.error();
-    log_info("agent_certificate_renewed", {{"center", grant_.center_name}});
-    send(link::RenewedCertificate{std::move(*certificate)});
-    co_return Result<void>();
-}
-
 asio::awaitable<void> AgentSession::send_orders()
 {
     while (!ended_) {
@@ -264,6 +217,7 @@ asio::awaitable<void> AgentSession::send_orders()
         const bool holds = co_await keep_standing();
         if (!holds) break;
         co_await offer_orders();
+        co_await offer_questions();
         if (wake_pending_ || ended_) continue;
         wake_timer_.expires_after(options_.order_tick);
         co_await wake_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -314,6 +268,17 @@ asio::awaitable<void> AgentSession::offer_orders()
         offer(std::move(order));
 }
 
+asio::awaitable<void> AgentSession::offer_questions()
+{
+    // Only when woken for it: orders are looked for often, and must not pay for what is rare.
+    if (!question_pending_ || ended_) co_return;
+    question_pending_ = false;
+    std::function<void(const link::Message&)> send = [this](const link::Message& message) {
+        if (!ended_ && !socket_->send(link::encode(message))) end("the agent reads too slowly");
+    };
+    co_await questions_.offer(grant_.center_id, std::move(send));
+}
+
 /// Sends an order unless it is on its way in this connection already.
 void AgentSession::offer(link::Body order)
 {
@@ -355,6 +320,15 @@ void AgentSession::log_refusal(const Error& error, const std::string& attempt_id
 void AgentSession::wake()
 {
     asio::post(executor_, [self = shared_from_this()] {
+        self->wake_pending_ = true;
+        self->wake_timer_.cancel();
+    });
+}
+
+void AgentSession::ask()
+{
+    asio::post(executor_, [self = shared_from_this()] {
+        self->question_pending_ = true;
         self->wake_pending_ = true;
         self->wake_timer_.cancel();
     });

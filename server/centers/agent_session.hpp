@@ -6,6 +6,7 @@
 #include "core/net/websocket.hpp"
 #include "schema/link/messages.hpp"
 #include "server/centers/enrolment_service.hpp"
+#include "server/centers/session_questions.hpp"
 #include "server/centers/session_store.hpp"
 #include "server/jobs/attempt_gateway.hpp"
 
@@ -62,6 +63,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
 
     /// Orders may wait.
     void wake();
+    /// A question to the center may wait.
+    void ask();
     /// A newer session or a revocation may have ended this one.
     void recheck();
     void end(std::string reason);
@@ -76,9 +79,12 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<bool> handle_ack(link::Ack ack);
     asio::awaitable<Result<void>> apply(link::Body body);
     asio::awaitable<Result<void>> change_catalog(Catalog catalog);
+    asio::awaitable<Result<void>> note_request(link::ProbeRequest request);
+    asio::awaitable<Result<void>> note_answer(link::UnitTypesAnswer answer);
     asio::awaitable<Result<void>> renew(std::string request_pem);
     asio::awaitable<bool> keep_standing();
     asio::awaitable<void> offer_orders();
+    asio::awaitable<void> offer_questions();
     void offer(link::Body order);
     void send(link::Body body);
     void acknowledge(const MessageId& id, const std::optional<Error>& error);
@@ -95,10 +101,12 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     std::map<MessageId, AttemptId> starts_;      ///< sent, not acknowledged
     std::set<AttemptId> starting_;               ///< the same attempts
     std::set<AttemptId> cancelled_;              ///< told to end in this connection
+    SessionQuestions questions_;
     asio::steady_timer wake_timer_;
     bool wake_pending_ = false;
     bool recheck_pending_ = false;
-    bool heard_ = false; ///< since the last touch
+    bool question_pending_ = true; ///< one may have come before this session
+    bool heard_ = false;           ///< since the last touch
     std::chrono::steady_clock::time_point touched_{};
     int refusals_ = 0;
     std::atomic<bool> ended_{false};

@@ -43,7 +43,7 @@ Result<CenterChange> parse_change(const Call& call)
     CenterChange change{.drained = reader.optional_boolean("drained"),
                         .probe_share = reader.optional_number("probe_share", 0, 1)};
     if (!change.drained && !change.probe_share && errors.empty())
-        reader.fail("", "must hold \"drained\" or \"probe_share\"");
+        errors.push_back({"", "must hold \"drained\" or \"probe_share\""});
     reader.finish(UnknownFields::kReject);
     return value_or_errors(change, std::move(errors), "the change of a center");
 }

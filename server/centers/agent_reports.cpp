@@ -1,0 +1,73 @@
+#include "core/base/log.hpp"
+#include "server/centers/agent_session.hpp"
+#include "server/centers/catalog_change.hpp"
+#include "server/store/notifier.hpp"
+#include "server/store/transaction.hpp"
+
+// What a session does with what its agent reports.
+namespace fathom::server {
+
+asio::awaitable<Result<void>> AgentSession::apply(link::Body body)
+{
+    if (auto* started = std::get_if<link::AttemptStarted>(&body))
+        co_return co_await parts_.gateway->attempt_started(grant_.center_id, std::move(*started));
+    if (auto* output = std::get_if<link::AttemptOutput>(&body))
+        co_return co_await parts_.gateway->attempt_output(grant_.center_id, std::move(*output));
+    if (auto* ended = std::get_if<link::AttemptEnded>(&body)) {
+        cancelled_.erase(ended->end.attempt_id);
+        co_return co_await parts_.gateway->attempt_ended(grant_.center_id, std::move(*ended));
+    }
+    if (auto* changed = std::get_if<link::CatalogChanged>(&body))
+        co_return co_await change_catalog(std::move(changed->catalog));
+    if (auto* answer = std::get_if<link::UnitTypesAnswer>(&body)) co_return co_await note_answer(std::move(*answer));
+    if (auto* request = std::get_if<link::ProbeRequest>(&body)) co_return co_await note_request(std::move(*request));
+    if (auto* asked = std::get_if<link::RenewCertificate>(&body))
+        co_return co_await renew(std::move(asked->request_pem));
+    co_return Error{Errc::kInvalid, "an agent does not send " + std::string(link::type_name(body)) + " here"};
+}
+
+asio::awaitable<Result<void>> AgentSession::change_catalog(Catalog catalog)
+{
+    if (const Result<void> good = check_facts(catalog); !good) co_return good;
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        // A superseded session must not undo what the newer one reported.
+        if (check_session(transaction, grant_) == SessionStanding::kEnded)
+            return Error{Errc::kUnavailable, "the session is superseded"};
+        if (take_catalog(transaction, grant_.center_id, catalog)) {
+            notify(transaction, "catalog", grant_.center_id.value);
+            notify(transaction, "route", "");
+        }
+        return {};
+    };
+    co_return co_await parts_.database->run(std::move(work));
+}
+
+asio::awaitable<Result<void>> AgentSession::note_request(link::ProbeRequest request)
+{
+    if (contains_nul(request.reason)) co_return Error{Errc::kInvalid, "the reason holds a NUL character"};
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        note_probe_request(transaction, grant_.center_id, request.reason);
+        return {};
+    };
+    co_return co_await parts_.database->run(std::move(work));
+}
+
+asio::awaitable<Result<void>> AgentSession::note_answer(link::UnitTypesAnswer answer)
+{
+    for (const link::UnableUnitType& type : answer.unable) {
+        if (contains_nul(type.reason)) co_return Error{Errc::kInvalid, "a reason holds a NUL character"};
+    }
+    co_return co_await questions_.answered(grant_.center_id, std::move(answer));
+}
+
+asio::awaitable<Result<void>> AgentSession::renew(std::string request_pem)
+{
+    Result<std::string> certificate =
+        co_await parts_.enrolment->renew(grant_.center_id, certificate_.serial_hex, std::move(request_pem));
+    if (!certificate) co_return certificate.error();
+    log_info("agent_certificate_renewed", {{"center", grant_.center_name}});
+    send(link::RenewedCertificate{std::move(*certificate)});
+    co_return Result<void>();
+}
+
+} // namespace fathom::server

@@ -1,0 +1,141 @@
+#include "server/centers/catalog_change.hpp"
+
+#include "core/base/log.hpp"
+#include "server/centers/session_store.hpp"
+#include "server/store/column.hpp"
+#include "server/store/notifier.hpp"
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+constexpr std::size_t kLongestReason = 1000;
+
+constexpr const char* kSelectReports = R"sql(
+    SELECT name, resource_type, unit_count, cores_per_unit, memory_bytes_per_unit, to_jsonb(operators) AS operators, facts
+    FROM unit_type WHERE center_id = $1 AND active ORDER BY name)sql";
+
+// A request that waits keeps its time, and hears each reason once.
+constexpr const char* kNoteRequest = R"sql(
+    UPDATE center
+    SET probe_request_reason = left(CASE WHEN probe_requested_at IS NULL THEN $2
+                                         WHEN position($2 IN probe_request_reason) > 0 THEN probe_request_reason
+                                         ELSE probe_request_reason || '; ' || $2 END, 1000),
+        probe_requested_at = coalesce(probe_requested_at, now())
+    WHERE id = $1)sql";
+
+std::vector<UnitTypeReport> select_reports(pqxx::transaction_base& transaction, const CenterId& center)
+{
+    std::vector<UnitTypeReport> reports;
+    for (const pqxx::row& row : transaction.exec_params(kSelectReports, center.value)) {
+        UnitTypeReport report;
+        report.name = row["name"].as<std::string>();
+        report.resource_type = row["resource_type"].as<std::string>();
+        report.unit_count = row["unit_count"].as<std::int64_t>();
+        report.cores_per_unit = row["cores_per_unit"].as<std::int64_t>();
+        report.memory_bytes_per_unit = row["memory_bytes_per_unit"].as<std::int64_t>();
+        report.operators = to_json_value(row["operators"]).get<std::vector<std::string>>();
+        report.facts = to_json_value(row["facts"]);
+        reports.push_back(std::move(report));
+    }
+    return reports;
+}
+
+void add(std::string& text, const std::string& part)
+{
+    text += (text.empty() ? "" : "; ") + part;
+}
+
+std::string list(const std::vector<std::string>& names)
+{
+    std::string text;
+    for (const std::string& name : names)
+        text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+/// Keys whose values differ, those that are only on one side included.
+std::vector<std::string> changed_facts(const Json& before, const Json& now)
+{
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : now.items()) {
+        if (!before.contains(key) || before.at(key) != value) keys.push_back(key);
+    }
+    for (const auto& [key, value] : before.items()) {
+        if (!now.contains(key)) keys.push_back(key);
+    }
+    std::sort(keys.begin(), keys.end());
+    return keys;
+}
+
+std::vector<std::string> new_operators(const UnitTypeReport& before, const UnitTypeReport& now)
+{
+    std::vector<std::string> ids;
+    for (const std::string& id : now.operators) {
+        if (std::find(before.operators.begin(), before.operators.end(), id) == before.operators.end())
+            ids.push_back(id);
+    }
+    return ids;
+}
+
+std::string change_of(const UnitTypeReport& before, const UnitTypeReport& now)
+{
+    std::string text;
+    if (before.resource_type != now.resource_type)
+        add(text, "its resource type is " + now.resource_type + ", was " + before.resource_type);
+    if (before.cores_per_unit != now.cores_per_unit)
+        add(text, "a unit has " + std::to_string(now.cores_per_unit) + " cores, had " +
+                      std::to_string(before.cores_per_unit));
+    if (before.unit_count != now.unit_count)
+        add(text, std::to_string(now.unit_count) + " units, were " + std::to_string(before.unit_count));
+    if (const std::vector<std::string> ids = new_operators(before, now); !ids.empty())
+        add(text, "new operators " + list(ids));
+    if (const std::vector<std::string> keys = changed_facts(before.facts, now.facts); !keys.empty())
+        add(text, list(keys) + " changed");
+    return text;
+}
+
+} // namespace
+
+std::string describe_change(const std::vector<UnitTypeReport>& before, const std::vector<UnitTypeReport>& now)
+{
+    std::string text;
+    for (const UnitTypeReport& report : now) {
+        const auto old = std::find_if(before.begin(), before.end(),
+                                      [&](const UnitTypeReport& other) { return other.name == report.name; });
+        if (old == before.end())
+            add(text, "new unit type " + report.name);
+        else if (const std::string change = change_of(*old, report); !change.empty())
+            add(text, report.name + ": " + change);
+    }
+    return text;
+}
+
+Result<void> check_facts(const Catalog& catalog)
+{
+    bool good = !contains_nul(catalog.facts);
+    for (const UnitTypeReport& unit_type : catalog.unit_types)
+        good = good && !contains_nul(unit_type.facts);
+    if (good) return {};
+    return Error{Errc::kInvalid, "the catalog's facts hold a NUL character"};
+}
+
+bool take_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog)
+{
+    const std::string change = describe_change(select_reports(transaction, center), catalog.unit_types);
+    const bool changed = store_catalog(transaction, center, catalog);
+    if (!change.empty()) note_probe_request(transaction, center, "catalog changed: " + change);
+    return changed;
+}
+
+void note_probe_request(pqxx::transaction_base& transaction, const CenterId& center, const std::string& reason)
+{
+    transaction.exec_params0(kNoteRequest, center.value, reason.substr(0, kLongestReason));
+    notify(transaction, "probe_request", center.value);
+    log_info("probes_requested_by_center", {{"center_id", center.value}, {"reason", reason}});
+}
+
+} // namespace fathom::server

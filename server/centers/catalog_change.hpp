@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/base/id.hpp"
+#include "core/model/center.hpp"
+
+#include <string>
+
+namespace pqxx {
+class transaction_base;
+}
+
+namespace fathom::server {
+
+/// What changed between two catalogs of a center so that old measurements may no longer hold, for people:
+/// "new unit type quad; core: cpu_model changed". Empty when nothing did: unit types that went away, and memory,
+/// which machines report a little differently from start to start, do not count. Pure.
+std::string describe_change(const std::vector<UnitTypeReport>& before, const std::vector<UnitTypeReport>& now);
+
+/// Whether the catalog's facts can be stored: PostgreSQL's jsonb cannot hold NUL characters, and the agent must hear of
+/// it as its own fault. Pure. @error kInvalid
+Result<void> check_facts(const Catalog& catalog);
+
+/// Keeps what a center reports of itself, as store_catalog(). Where measurements may no longer hold, new ones are asked
+/// for (M21). True when anything that routing looks at changed. Blocks; pqxx's exceptions pass through.
+bool take_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog);
+
+/// Notes that a center wants to be measured anew, and wakes "probe_request". Reasons of requests that are not served
+/// yet are joined. Blocks; pqxx's exceptions pass through.
+void note_probe_request(pqxx::transaction_base& transaction, const CenterId& center, const std::string& reason);
+
+} // namespace fathom::server
