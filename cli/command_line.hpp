@@ -92,11 +92,15 @@ void add_operator_change_commands(CLI::App& noun, Invocation& invocation);
 void add_operator_package_commands(CLI::App& noun, Invocation& invocation);
 /// `fathom operator key`
 void add_operator_key_commands(CLI::App& noun, Invocation& invocation);
+/// Under `operator`.
+void add_operator_diversity(CLI::App& noun, Invocation& invocation);
 void add_probe_commands(CLI::App& app, Invocation& invocation);
 /// `fathom probe task`
 void add_probe_task_commands(CLI::App& probe, Invocation& invocation);
 /// `fathom probe schedule`
 void add_probe_schedule_commands(CLI::App& probe, Invocation& invocation);
+/// Under `probe`.
+void add_probe_compare(CLI::App& probe, Invocation& invocation);
 /// `fathom probe task compose`
 void add_probe_task_compose(CLI::App& task, Invocation& invocation);
 void add_policy_commands(CLI::App& app, Invocation& invocation);

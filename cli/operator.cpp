@@ -168,6 +168,7 @@ void add_operator_commands(CLI::App& app, Invocation& invocation)
     add_list_options(versions, versions_options->list);
     on_chosen(versions, invocation, std::move(versions_options), list_versions);
 
+    add_operator_diversity(noun, invocation);
     add_operator_change_commands(noun, invocation);
     add_operator_package_commands(noun, invocation);
     add_operator_key_commands(noun, invocation);

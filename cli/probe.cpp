@@ -22,6 +22,7 @@ struct ProbeListOptions : ListOptions {
     std::string state;
     std::string unit_type;
     std::string task;
+    std::string order;
 };
 
 Table runs_table(const Json& runs, Timestamp now)
@@ -38,8 +39,9 @@ Table runs_table(const Json& runs, Timestamp now)
     for (const Json& run : runs) {
         const std::string state = text_of(run, "state");
         table.add_row({text_of(run, "id"), text_of(run, "center"), text_of(run, "unit_type"),
-                       count_of(run, "unit_count"), Cell(state, tone_of_state(state)), text_of(run, "selection"),
-                       text_of(run, "cause"), age_of(run, "created_at", now), text_of(run, "error", "")});
+                       number_of(run, "unit_count") == 0.0 ? "?" : count_of(run, "unit_count"),
+                       Cell(state, tone_of_state(state)), text_of(run, "selection"), text_of(run, "cause"),
+                       age_of(run, "created_at", now), text_of(run, "error", "")});
     }
     return table;
 }
@@ -73,32 +75,61 @@ std::string results_text(const Json& run, const TableStyle& style)
     return table.empty() ? std::string() : "\n" + table.render(style);
 }
 
+/// "0, 1", or "-".
+std::string numbers_of(const Json& run, std::string_view list)
+{
+    std::string text;
+    for (const Json& number : items_of(run, list))
+        text += (text.empty() ? "" : ", ") + number.dump();
+    return text.empty() ? "-" : text;
+}
+
+std::string names_text(const Json& run, std::string_view list)
+{
+    std::string text;
+    for (const Json& name : items_of(run, list))
+        text += (text.empty() ? "" : ", ") + (name.is_string() ? name.get<std::string>() : std::string());
+    return text.empty() ? "-" : text;
+}
+
+/// "2 (0, 1)"; what is left to the center has no count yet.
+std::string units_text(const Json& run)
+{
+    if (number_of(run, "unit_count") == 0.0) return "left to the center";
+    const std::string units = numbers_of(run, "units");
+    return count_of(run, "unit_count") + (units == "-" ? "" : " (" + units + ")");
+}
+
 std::string run_text(Session& session, const Json& run)
 {
     const TableStyle style = table_style(session);
     const std::string state = text_of(run, "state");
     const Json& host = member(member(run, "result"), "host");
-    return render_details({{"Probe run", text_of(run, "id")},
-                           {"State", Cell(state, tone_of_state(state))},
-                           {"Error", text_of(run, "error")},
-                           {"At", text_of(run, "center") + "/" + text_of(run, "unit_type") +
-                                      ", units: " + text_of(run, "unit_count")},
-                           {"Selection", text_of(run, "selection")},
-                           {"Cause", text_of(run, "cause")},
-                           {"Probe task", text_of(run, "probe_task_id")},
-                           {"Job", text_of(run, "job_id")},
-                           {"Created", age_of(run, "created_at", session.now())},
-                           {"Ended", age_of(run, "ended_at", session.now())},
-                           {"Took", duration_of(member(run, "result"), "wall_s")},
-                           {"Processor", text_of(host, "cpu_model")}},
-                          style) +
+    return render_details(
+               {{"Probe run", text_of(run, "id")},
+                {"State", Cell(state, tone_of_state(state))},
+                {"Error", text_of(run, "error")},
+                {"At", text_of(run, "center") + "/" + text_of(run, "unit_type") + ", units: " + units_text(run)},
+                {"Processors", numbers_of(run, "cpus")},
+                {"Selection", text_of(run, "selection") + ", count by " + text_of(run, "count_by")},
+                {"Able unit types", names_text(run, "able_unit_types")},
+                {"Order", text_of(run, "order_id")},
+                {"Repeats", text_of(run, "repeats_run_id")},
+                {"Cause", text_of(run, "cause")},
+                {"Probe task", text_of(run, "probe_task_id")},
+                {"Job", text_of(run, "job_id")},
+                {"Created", age_of(run, "created_at", session.now())},
+                {"Ended", age_of(run, "ended_at", session.now())},
+                {"Took", duration_of(member(run, "result"), "wall_s")},
+                {"Processor", text_of(host, "cpu_model")}},
+               style) +
            results_text(run, style);
 }
 
 bool has_ended(const Json& run)
 {
     const std::string state = text_of(run, "state");
-    return state == "succeeded" || state == "failed" || state == "cancelled";
+    return state == "succeeded" || state == "failed" || state == "cancelled" || state == "lost";
 }
 
 /// Replaces each run by its state at the end.
@@ -141,6 +172,8 @@ Outcome run_probe(Session& session, const RunOptions& options)
         print_json(session, {{"items", runs}, {"left_out", left_out}});
     else
         *session.console().out << runs_table(runs, session.now()).render(table_style(session));
+    if (const std::string order = runs.empty() ? "" : text_of(runs.front(), "order_id"); runs.size() > 1)
+        say(session, "Order " + order + ": `fathom probe compare " + order + "`");
     for (const Json& place : left_out)
         say(session, printable("Left out: " + text_of(place, "place") + ": " + text_of(place, "reason")));
     bool all_good = true;
@@ -151,14 +184,16 @@ Outcome run_probe(Session& session, const RunOptions& options)
 
 Outcome list_runs(Session& session, const ProbeListOptions& options)
 {
-    return print_list(
-        session,
-        {.path = "/probe-runs",
-         .query = {{"state", options.state}, {"unit_type", options.unit_type}, {"probe_task", options.task}},
-         .table = runs_table,
-         .when_empty = "No probe runs; `fathom probe run --wait` measures every unit type.",
-         .table_limit = 50},
-        options);
+    return print_list(session,
+                      {.path = "/probe-runs",
+                       .query = {{"state", options.state},
+                                 {"unit_type", options.unit_type},
+                                 {"probe_task", options.task},
+                                 {"order", options.order}},
+                       .table = runs_table,
+                       .when_empty = "No probe runs; `fathom probe run --wait` measures every unit type.",
+                       .table_limit = 50},
+                      options);
 }
 
 Outcome show_run(Session& session, const NameOptions& options)
@@ -171,7 +206,10 @@ void add_run(CLI::App& noun, Invocation& invocation)
 {
     auto options = std::make_shared<RunOptions>();
     CLI::App& run = add_verb(noun, "run", "Measure now; without options every operator on every unit type",
-                             "fathom probe run --operators dgemm,fft3d:n=64 --centers alpha --wait");
+                             "fathom probe run --operators dgemm,fft3d:n=64 --centers alpha --wait\n"
+                             "  fathom probe run --operators dgemm --ask --scaling\n"
+                             "  fathom probe run --task ptk_01JD0000000000000000000000 --units alpha/core,beta/core "
+                             "--counts 1,2,4");
     add_probe_order_options(run, options->order);
     auto* const wait = run.add_flag("--wait", options->wait, "Wait for the results; exit 1 when one has failed");
     run.add_option("--timeout-s", options->timeout_s, "With --wait: give up waiting (exit 7); the probes go on")
@@ -190,9 +228,10 @@ void add_probe_commands(CLI::App& app, Invocation& invocation)
     auto list_options = std::make_shared<ProbeListOptions>();
     CLI::App& list = add_verb(noun, "list", "Probe runs, newest first", "fathom probe list --state failed");
     list.add_option("--state", list_options->state, "Only in this state")
-        ->check(CLI::IsMember({"queued", "succeeded", "failed", "cancelled"}));
+        ->check(CLI::IsMember({"queued", "succeeded", "failed", "cancelled", "lost"}));
     list.add_option("--unit-type", list_options->unit_type, "Only of this unit type");
     list.add_option("--task", list_options->task, "Only of this probe task");
+    list.add_option("--order", list_options->order, "Only of this order");
     add_list_options(list, *list_options);
     on_chosen(list, invocation, std::move(list_options), list_runs);
 
@@ -203,6 +242,7 @@ void add_probe_commands(CLI::App& app, Invocation& invocation)
     on_chosen(show, invocation, std::move(show_options), show_run);
     add_probe_task_commands(noun, invocation);
     add_probe_schedule_commands(noun, invocation);
+    add_probe_compare(noun, invocation);
 }
 
 } // namespace fathom::cli

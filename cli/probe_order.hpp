@@ -19,7 +19,12 @@ struct ProbeOrderOptions {
     std::vector<std::string> units;
     std::vector<std::string> centers;
     std::string selection;
+    bool ask = false;
+    std::optional<std::int64_t> answer_wait_s;
+    bool center_chooses = false;
     std::optional<std::int64_t> count;
+    std::vector<std::int64_t> counts;
+    bool scaling = false;
 };
 void add_probe_order_options(CLI::App& verb, ProbeOrderOptions& options);
 

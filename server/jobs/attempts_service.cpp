@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "server/events/job_event_log.hpp"
 #include "server/jobs/attempt_words.hpp"
+#include "server/store/notifier.hpp"
 
 #include <unordered_map>
 
@@ -35,9 +36,19 @@ Result<void> acknowledge(pqxx::work& transaction, const AttemptJob& job, const A
     return {};
 }
 
-Result<void> start(pqxx::work& transaction, const AttemptJob& job, const link::AttemptStarted& started)
+void start_probe(pqxx::work& transaction, ProbeJobObserver& observer, const AttemptJob& job,
+                 const link::AttemptStarted& started)
+{
+    // Units that the center had and did not take are free for others.
+    if (update_counted_units(transaction, started)) notify(transaction, "route", "");
+    if (!started.able_unit_types.empty()) observer.probe_job_started(transaction, job.job_id, started.able_unit_types);
+}
+
+Result<void> start(pqxx::work& transaction, ProbeJobObserver& observer, const AttemptJob& job,
+                   const link::AttemptStarted& started)
 {
     if (!update_to_running(transaction, started)) return {};
+    if (job.label == "probe") start_probe(transaction, observer, job, started);
     if (!update_job_started(transaction, job.job_id, started.started_at)) return {};
     Json evidence = {{"attempt_id", started.attempt_id.value},
                      {"started_at", format_rfc3339(started.started_at)},
@@ -141,10 +152,13 @@ asio::awaitable<Result<void>> AttemptsService::start_acknowledged(CenterId cente
 
 asio::awaitable<Result<void>> AttemptsService::attempt_started(CenterId center, link::AttemptStarted started)
 {
-    auto work = [center, started = std::move(started)](pqxx::work& transaction) -> Result<void> {
+    for (const std::string& name : started.able_unit_types) {
+        if (contains_nul(name)) co_return Error{Errc::kInvalid, "a unit type's name holds a NUL character"};
+    }
+    auto work = [this, center, started = std::move(started)](pqxx::work& transaction) -> Result<void> {
         const std::optional<AttemptJob> job = lock_attempt_job(transaction, started.attempt_id, center);
         if (!job) return unknown_attempt(started.attempt_id);
-        return start(transaction, *job, started);
+        return start(transaction, closer_->observer(), *job, started);
     };
     co_return co_await database_->run(std::move(work));
 }

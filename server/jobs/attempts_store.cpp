@@ -34,6 +34,11 @@ constexpr Statement kUpdateToRunning{"jobs_update_to_running", R"sql(
                                 a.unit_type_id)
     WHERE id = $1 AND state IN ('placed', 'dispatched'))sql"};
 
+// Never more than was reserved: whatever else the center does, units are not sold twice.
+constexpr Statement kUpdateCountedUnits{"jobs_update_counted_units", R"sql(
+    UPDATE attempt a SET unit_count = greatest(1, cardinality(a.units)) FROM probe_run r
+    WHERE a.id = $1 AND r.job_id = a.job_id AND r.unit_count = 0 AND greatest(1, cardinality(a.units)) < a.unit_count)sql"};
+
 constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
     UPDATE attempt SET state = 'ended', outcome = $2, exit_code = $3, signal = $4, detail = $5,
         started_at = coalesce($6::timestamptz, started_at), ended_at = $7::timestamptz, run_s = $8, cpu_s = $9,
@@ -56,20 +61,6 @@ constexpr Statement kUpdateJobEnded{"jobs_update_job_ended", R"sql(
         started_at = coalesce($5::timestamptz, started_at), ended_at = coalesce($6::timestamptz, now()), run_s = $7,
         waiting_reason = ''
     WHERE id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled'))sql"};
-
-constexpr Statement kMarkOrdersSent{"jobs_mark_orders_sent", R"sql(
-    UPDATE attempt a SET dispatched_at = now() FROM job j
-    WHERE j.id = a.job_id AND a.center_id = $1 AND a.state = 'placed' AND a.dispatched_at IS NULL
-      AND j.cancel_requested_at IS NULL)sql"};
-
-// selection 'center' is M13d: the agent may choose another unit type.
-constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
-    SELECT a.id, a.job_id, j.name, j.label, u.name AS unit_type, a.unit_count, j.spec,
-           coalesce(r.selection = 'center', false) AS center_chooses
-    FROM attempt a JOIN job j ON j.id = a.job_id JOIN unit_type u ON u.id = a.unit_type_id
-    LEFT JOIN probe_run r ON r.job_id = j.id
-    WHERE a.center_id = $1 AND a.state = 'placed' AND a.dispatched_at IS NOT NULL AND j.cancel_requested_at IS NULL
-    ORDER BY a.id LIMIT 1000)sql"};
 
 constexpr Statement kSelectCancelledAttempts{"jobs_select_cancelled_attempts", R"sql(
     SELECT a.id FROM attempt a JOIN job j ON j.id = a.job_id
@@ -191,6 +182,11 @@ bool update_to_running(pqxx::work& transaction, const link::AttemptStarted& star
                .affected_rows() == 1;
 }
 
+bool update_counted_units(pqxx::work& transaction, const link::AttemptStarted& started)
+{
+    return exec(transaction, kUpdateCountedUnits, started.attempt_id.value).affected_rows() == 1;
+}
+
 bool update_to_ended(pqxx::work& transaction, const AttemptEnd& end)
 {
     const auto exit_code = number_text(end.exit_code);
@@ -227,29 +223,6 @@ bool update_job_ended(pqxx::work& transaction, const EndedJob& job)
     return exec(transaction, kUpdateJobEnded, job.id.value, std::string(to_string(job.state)), job.reason,
                 or_null(exit_code), or_null(started_at), or_null(ended_at), or_null(run_s))
                .affected_rows() == 1;
-}
-
-std::vector<AttemptOrder> claim_orders(pqxx::work& transaction, const CenterId& center)
-{
-    exec(transaction, kMarkOrdersSent, center.value);
-    std::vector<AttemptOrder> orders;
-    for (const pqxx::row& row : exec(transaction, kSelectOrders, center.value)) {
-        const JobSpec spec = parse_job_spec(to_json_value(row["spec"])).value();
-        orders.push_back({.attempt_id = {row["id"].as<std::string>()},
-                          .job_id = {row["job_id"].as<std::string>()},
-                          .name = row["name"].as<std::string>(),
-                          .label = row["label"].as<std::string>(),
-                          .unit_type = row["unit_type"].as<std::string>(),
-                          .center_chooses = row["center_chooses"].as<bool>(),
-                          .unit_count = row["unit_count"].as<std::int64_t>(),
-                          .command = spec.command,
-                          .script = spec.script,
-                          .environment = spec.environment,
-                          .files = spec.files,
-                          .wall_limit_s = spec.wall_limit_s,
-                          .profile = spec.profile});
-    }
-    return orders;
 }
 
 std::vector<AttemptId> select_cancelled_attempts(pqxx::work& transaction, const CenterId& center)

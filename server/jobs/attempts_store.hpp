@@ -33,6 +33,9 @@ std::optional<AttemptJob> lock_attempt_job(pqxx::work& transaction, const Attemp
 bool update_to_dispatched(pqxx::work& transaction, const AttemptId& attempt);
 /// placed, dispatched -> running, with what the agent reports of it. False when it is past that.
 bool update_to_running(pqxx::work& transaction, const link::AttemptStarted& started);
+/// M14: of a probe whose center counts, gives back what was reserved beyond the units that it reports. False when that
+/// is nothing.
+bool update_counted_units(pqxx::work& transaction, const link::AttemptStarted& started);
 /// Any -> ended. False when it has ended before.
 bool update_to_ended(pqxx::work& transaction, const AttemptEnd& end);
 /// Whether it has ended in another way than by its program's own exit: lost, or cancelled.

@@ -30,6 +30,9 @@ class JobCloser final : public WaitingJobEnder {
     Result<void> note_late_end(pqxx::work& transaction, const JobId& job, const std::string& label,
                                const AttemptEnd& end) const;
 
+    /// For word of a probe that goes on.
+    ProbeJobObserver& observer() const { return *observer_; }
+
   private:
     ProbeJobObserver* observer_;
     Metrics* metrics_;

@@ -9,6 +9,7 @@ class JobsProbeJobWriter final : public ProbeJobWriter {
   public:
     Result<void> insert_probe_job(pqxx::work& transaction, const JobId& id, const JobSpec& spec,
                                   const std::string& submitted_by) override;
+    void stop_probe_job(pqxx::work& transaction, const JobId& id) override;
 };
 
 } // namespace fathom::server

@@ -75,6 +75,9 @@ struct EndedProbeJob {
 class ProbeJobObserver {
   public:
     virtual ~ProbeJobObserver() = default;
+    /// The program of a probe's job has started; its center named the unit types that could have run it (M18).
+    virtual void probe_job_started(pqxx::work& transaction, const JobId& job,
+                                   const std::vector<std::string>& able_unit_types) = 0;
     virtual Result<void> probe_job_ended(pqxx::work& transaction, const EndedProbeJob& ended) = 0;
     /// An attempt of a probe's job, whose end was known already, reports that its program has ended well. Nothing is
     /// changed by it; it is noted. `ended` has no output.
@@ -91,6 +94,8 @@ class ProbeJobWriter {
     virtual ~ProbeJobWriter() = default;
     virtual Result<void> insert_probe_job(pqxx::work& transaction, const JobId& id, const JobSpec& spec,
                                           const std::string& submitted_by) = 0;
+    /// Has a job's center end it as soon as it can be reached; a job that has ended stays as it is.
+    virtual void stop_probe_job(pqxx::work& transaction, const JobId& id) = 0;
 };
 
 } // namespace fathom::server

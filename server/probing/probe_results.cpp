@@ -70,6 +70,13 @@ std::string fault_of(const ProbeResult& result, const ProbeTask& task)
     return {};
 }
 
+/// Of a run without a result. What its center lost is measured again (LostRuns).
+const char* state_after(const EndedProbeJob& ended, const EndingRun& run)
+{
+    if (run.job_cancelled) return "cancelled";
+    return ended.outcome == AttemptOutcome::kLost ? "lost" : "failed";
+}
+
 TestVerdict verdict_on(const EndedProbeJob& ended, const EndingRun& run)
 {
     using Kind = TestVerdict::Kind;
@@ -138,6 +145,12 @@ Result<std::optional<Finding>> ProbeResults::store(pqxx::work& transaction, cons
     return std::optional<Finding>();
 }
 
+void ProbeResults::probe_job_started(pqxx::work& transaction, const JobId& job,
+                                     const std::vector<std::string>& able_unit_types)
+{
+    update_able_unit_types(transaction, job, able_unit_types);
+}
+
 Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedProbeJob& ended)
 {
     const std::optional<EndingRun> run = lock_run_of_job(transaction, ended.job);
@@ -154,7 +167,7 @@ Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedP
     // Jobs that wait for this run go on, whatever came of it.
     notify(transaction, "route", "");
     if (!ended.succeeded) {
-        end_run(transaction, run->id, run->job_cancelled ? "cancelled" : "failed", shorten(failure_of(ended)));
+        end_run(transaction, run->id, state_after(ended, *run), shorten(failure_of(ended)));
         if (!run->is_pretest) return {};
         return conclude_test(transaction, *writer_, *run, verdict_on(ended, *run));
     }

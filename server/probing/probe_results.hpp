@@ -25,6 +25,8 @@ class ProbeResults final : public ProbeJobObserver {
     {
     }
 
+    void probe_job_started(pqxx::work& transaction, const JobId& job,
+                           const std::vector<std::string>& able_unit_types) override;
     Result<void> probe_job_ended(pqxx::work& transaction, const EndedProbeJob& ended) override;
     Result<void> probe_job_reported_late(pqxx::work& transaction, const EndedProbeJob& ended) override;
 

@@ -133,14 +133,15 @@ Answer create_runs(ProbingService* service, Call call)
 
 Answer list_runs(ProbingService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {"state", "unit_type", "probe_task"});
+    const Result<PageRequest> page = parse_page_request(call.request, {"state", "unit_type", "probe_task", "order"});
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    RunFilter filter{query_text(call, "state"), query_text(call, "unit_type"), query_text(call, "probe_task")};
-    const std::vector<std::string_view> states{"", "queued", "succeeded", "failed", "cancelled"};
+    RunFilter filter{query_text(call, "state"), query_text(call, "unit_type"), query_text(call, "probe_task"),
+                     query_text(call, "order")};
+    const std::vector<std::string_view> states{"", "queued", "succeeded", "failed", "cancelled", "lost"};
     if (std::find(states.begin(), states.end(), filter.state) == states.end()) {
         const Error error{Errc::kInvalid,
                           "the query has 1 error",
-                          {{"state", "must be one of \"queued\", \"succeeded\", \"failed\", \"cancelled\""}}};
+                          {{"state", "must be one of \"queued\", \"succeeded\", \"failed\", \"cancelled\", \"lost\""}}};
         co_return net::problem(error, call.request.request_id);
     }
     const Result<Page<ProbeRunRecord>> runs = co_await service->list_runs(std::move(filter), page->size, page->after);

@@ -7,6 +7,7 @@
 #include "server/probing/probe_task_store.hpp"
 #include "server/probing/probing_store.hpp"
 #include "server/probing/run_order.hpp"
+#include "server/probing/run_queue.hpp"
 #include "server/store/database.hpp"
 
 #include <functional>
@@ -62,8 +63,8 @@ class ProbingService {
         std::vector<FieldError> left_out{};
     };
     /// Queues the runs that an order means (M12, M13, M14); runs that are queued already are joined. Places whose
-    /// center has no probe budget left are left out. Operators, and the survey of all, are an expert's direct
-    /// command: they need no pre-test.
+    /// center has no probe budget left, or that does not answer when it is asked (M13b), are left out. Operators, and
+    /// the survey of all, are an expert's direct command: they need no pre-test.
     /// @param cause  "command", or "schedule" when it is repeated
     /// @error kInvalid     unknown task, operators, centers or unit types.
     /// @error kConflict    the task is not released, and the order is not forced.
@@ -76,11 +77,19 @@ class ProbingService {
   private:
     Result<ProbeTaskRecord> task_of(pqxx::work& transaction, const Caller& caller, const RunOrder& order) const;
     struct PlannedRun {
-        UnitTypeOffer offer;
+        SelectedPlace place;
         ProbeTaskRecord task;
     };
-    Result<std::vector<PlannedRun>> plan_runs(pqxx::work& transaction, const Caller& caller,
-                                              const RunOrder& order) const;
+    struct Plan {
+        std::vector<PlannedRun> runs;
+        std::vector<FieldError> left_out;
+    };
+    Result<Plan> plan_runs(pqxx::work& transaction, const Caller& caller, const RunOrder& order,
+                           const std::vector<CenterAnswer>& answers) const;
+    Result<void> queue_planned(pqxx::work& transaction, const Caller& caller, const PlannedRun& planned, RunPlace place,
+                               CreatedRuns& created) const;
+    Result<std::vector<OperatorNeed>> needs_of(pqxx::work& transaction, const RunOrder& order) const;
+    asio::awaitable<Result<std::vector<CenterAnswer>>> ask_centers(const RunOrder& order);
     Result<std::vector<ProbeTask>> documents_of(pqxx::work& transaction, TaskOrder& order) const;
     Result<std::vector<ProbeTaskRecord>> create_tasks_in(pqxx::work& transaction, const Caller& caller,
                                                          TaskOrder order) const;
@@ -89,12 +98,13 @@ class ProbingService {
     Result<StepAnswer> move_task_in(pqxx::work& transaction, const Caller& caller, const std::string& id, TaskStep step,
                                     const VersionCheck& check) const;
     Result<CreatedRuns> create_runs_in(pqxx::work& transaction, const Caller& caller, const RunOrder& order,
-                                       const std::string& cause) const;
+                                       const std::string& cause, const std::vector<CenterAnswer>& answers) const;
 
     Database* database_;
     const OperatorsService* operators_;
     ProbeJobWriter* writer_;
     JobWorkSource* jobs_;
+    CenterQuestions questions_{*database_};
 };
 
 } // namespace fathom::server

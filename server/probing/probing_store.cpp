@@ -63,6 +63,9 @@ constexpr const char* kLockRunOfJob = R"sql(
                        ORDER BY epoch DESC LIMIT 1) a ON true
     WHERE r.job_id = $1 FOR UPDATE OF r, t)sql";
 
+constexpr const char* kUpdateAble = R"sql(
+    UPDATE probe_run SET able_unit_types = $2::text[] WHERE job_id = $1 AND state = 'queued')sql";
+
 constexpr const char* kEndRun =
     "UPDATE probe_run SET state = $2, error = $3, ended_at = now() WHERE id = $1 AND state = 'queued'";
 
@@ -235,6 +238,12 @@ std::optional<EndingRun> lock_run_of_job(pqxx::transaction_base& transaction, co
                      .job_cancelled = row["job_state"].as<std::string>() == "cancelled",
                      .task = to_document(row["document"]),
                      .asked = to_document(row["asked"])};
+}
+
+void update_able_unit_types(pqxx::transaction_base& transaction, const JobId& job,
+                            const std::vector<std::string>& names)
+{
+    transaction.exec_params0(kUpdateAble, job.value, sql_array(names));
 }
 
 void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const std::string& state,

@@ -100,6 +100,9 @@ struct EndingRun {
     ProbeTask asked; ///< the same operators at the sizes that the results are for
 };
 std::optional<EndingRun> lock_run_of_job(pqxx::transaction_base& transaction, const JobId& job);
+/// What the center said when the run's job started: names of all its unit types that could have run it (M18).
+void update_able_unit_types(pqxx::transaction_base& transaction, const JobId& job,
+                            const std::vector<std::string>& names);
 void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const std::string& state,
              const std::string& error);
 /// Ends the run as succeeded and adds a measurement for each operator, scaled from the size that ran to the one

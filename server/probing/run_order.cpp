@@ -1,23 +1,70 @@
 #include "server/probing/run_order.hpp"
 
+#include <algorithm>
+
 namespace fathom::server {
 namespace {
+
+constexpr std::int64_t kMostUnits = 1'000'000;
+constexpr std::size_t kMostCounts = 32;
+
+RunSelection parse_selection(ObjectReader& reader)
+{
+    const std::string text =
+        reader.optional_string("selection", {.one_of = {"catalog", "ask", "user", "center"}}).value_or("catalog");
+    if (text == "ask") return RunSelection::kAsk;
+    if (text == "user") return RunSelection::kUser;
+    if (text == "center") return RunSelection::kCenter;
+    return RunSelection::kCatalog;
+}
+
+std::vector<std::int64_t> parse_counts(ObjectReader& reader)
+{
+    if (!reader.has("unit_counts")) return {reader.optional_integer("unit_count", 1, kMostUnits).value_or(1)};
+    if (reader.has("unit_count")) reader.fail("unit_count", "give either unit_count or unit_counts");
+    std::vector<std::int64_t> counts;
+    if (const Json* items = reader.array("unit_counts", 1, kMostCounts)) {
+        for (const Json& item : *items) {
+            const bool is_good =
+                item.is_number_integer() && item.get<std::int64_t>() >= 1 && item.get<std::int64_t>() <= kMostUnits;
+            if (is_good)
+                counts.push_back(item.get<std::int64_t>());
+            else
+                reader.fail("unit_counts", "must hold whole numbers from 1 to " + std::to_string(kMostUnits));
+        }
+    }
+    std::sort(counts.begin(), counts.end());
+    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+    return counts.empty() ? std::vector<std::int64_t>{1} : counts;
+}
+
+CountBy parse_count_by(ObjectReader& reader)
+{
+    const std::string text =
+        reader.optional_string("count_by", {.one_of = {"order", "scaling", "center"}}).value_or("order");
+    if (text != "order" && (reader.has("unit_count") || reader.has("unit_counts")))
+        reader.fail("count_by", "\"" + text + "\" chooses the counts: leave out unit_count and unit_counts");
+    if (text == "scaling") return CountBy::kScaling;
+    if (text == "center") return CountBy::kCenter;
+    return CountBy::kOrder;
+}
 
 SelectionOrder parse_places(ObjectReader& reader)
 {
     SelectionOrder order;
-    const std::string selection =
-        reader.optional_string("selection", {.one_of = {"catalog", "user", "center"}}).value_or("catalog");
-    if (selection == "user") order.selection = RunSelection::kUser;
-    if (selection == "center") order.selection = RunSelection::kCenter;
+    order.selection = parse_selection(reader);
     order.unit_types = reader.strings("unit_types", 1000, {.min_length = 1, .max_length = 256});
     order.centers = reader.strings("centers", 1000, {.min_length = 1, .max_length = 128});
-    order.unit_count = reader.optional_integer("unit_count", 1, 1'000'000).value_or(1);
-    if (selection == "user" && order.unit_types.empty())
-        reader.fail("unit_types", "is required when the selection is \"user\"");
-    if (selection != "user" && !order.unit_types.empty())
-        reader.fail("unit_types", "is only for the selection \"user\"");
-    if (selection == "user" && !order.centers.empty()) reader.fail("centers", "is not for the selection \"user\"");
+    order.unit_counts = parse_counts(reader);
+    order.count_by = parse_count_by(reader);
+    const bool is_picked = order.selection == RunSelection::kUser;
+    if (is_picked && order.unit_types.empty()) reader.fail("unit_types", "is required when the selection is \"user\"");
+    if (!is_picked && !order.unit_types.empty()) reader.fail("unit_types", "is only for the selection \"user\"");
+    if (is_picked && !order.centers.empty()) reader.fail("centers", "is not for the selection \"user\"");
+    if (reader.has("answer_wait_s") && order.selection != RunSelection::kAsk)
+        reader.fail("answer_wait_s", "is only for the selection \"ask\"");
+    order.answer_wait =
+        std::chrono::seconds(reader.optional_integer("answer_wait_s", 1, 30).value_or(order.answer_wait.count()));
     return order;
 }
 
@@ -40,6 +87,8 @@ Result<RunOrder> parse_run_order(const Json& json)
     if (named > 1) reader.fail("operators", "give only one of probe_task_id, job_type and operators");
     if (order.is_forced && order.probe_task_id.empty()) reader.fail("force", "is only for a probe_task_id");
     order.places = parse_places(reader);
+    if (order.places.selection == RunSelection::kAsk && order.is_survey())
+        reader.fail("selection", "\"ask\" needs something to ask for: a probe_task_id, a job_type or operators");
     reader.finish(UnknownFields::kReject);
     return value_or_errors(std::move(order), std::move(errors), "the probe run");
 }

@@ -16,6 +16,9 @@ struct RunOrder {
     std::vector<OperatorUse> operators; ///< … or these; none of them: every operator at its default size
     bool is_forced{false};              ///< also a task that is not released
     SelectionOrder places;
+
+    /// Every operator that a unit type runs, at its default size.
+    bool is_survey() const { return probe_task_id.empty() && job_type.empty() && operators.empty(); }
 };
 
 /// Reads an order strictly. What it names may not be there: that is found out when its runs are planned.

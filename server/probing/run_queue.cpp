@@ -4,6 +4,7 @@
 #include "core/decide/draw_size.hpp"
 #include "server/probing/probe_budget_store.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -57,9 +58,11 @@ JobSpec make_probe_job(ProbeTask task, const RunPlace& place, const OperatorAtta
     spec.operators = task.operators;
     spec.units.center = place.center_id.value;
     if (place.selection != "center") spec.units.type = place.unit_type_id.value;
-    spec.units.count = place.unit_count;
-    spec.units.min = place.unit_count;
-    spec.units.max = place.unit_count;
+    // One must be free for a start; how many more a center that counts may have is settled when the order is sent.
+    const std::int64_t count = std::max<std::int64_t>(place.unit_count, 1);
+    spec.units.count = count;
+    spec.units.min = count;
+    spec.units.max = count;
     spec.wall_limit_s = static_cast<std::int64_t>(std::ceil(task.limit_s + kMargin_s));
     spec.metering_wait_s = 0;
     return spec;
@@ -92,7 +95,10 @@ Result<ProbeRunId> queue_run(pqxx::work& transaction, ProbeJobWriter& writer, co
                           .job_id = job,
                           .created_by = place.created_by,
                           .document = drawn,
-                          .order_id = place.order_id.empty() ? id.value : place.order_id};
+                          .order_id = place.order_id.empty() ? id.value : place.order_id,
+                          .count_by = place.count_by,
+                          .able_unit_types = place.able_unit_types,
+                          .repeats_run_id = place.repeats_run_id};
     insert_run(transaction, run);
     return run.id;
 }

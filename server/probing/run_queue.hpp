@@ -15,14 +15,17 @@ namespace fathom::server {
 struct RunPlace {
     UnitTypeId unit_type_id;
     CenterId center_id;
-    std::int64_t unit_count{1};
-    std::string selection; ///< "center": `unit_type_id` is a proposal
+    std::int64_t unit_count{1}; ///< 0: the center takes what is free there (M14)
+    std::string selection;      ///< "center": `unit_type_id` is a proposal
     std::string cause;
     std::string created_by;
     /// Of the order that the run belongs to; runs with the same seed compute the same, at the same sizes (M12).
     /// 0 and empty: an order of its own.
     std::int64_t seed{0};
     std::string order_id{};
+    std::string count_by{"order"};              ///< who chose the count: "order", "scaling", "center"
+    std::vector<std::string> able_unit_types{}; ///< what the center said when it was asked (M13b)
+    std::string repeats_run_id{};               ///< the lost run whose place it takes
 };
 
 /// A seed that nobody can know beforehand, 1..kLargestSeed.

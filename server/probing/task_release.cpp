@@ -76,6 +76,25 @@ Result<void> try_elsewhere(pqxx::work& transaction, ProbeJobWriter& writer, Prob
 
 } // namespace
 
+std::string standing_of(const ProbeTaskRecord& task)
+{
+    switch (task.state) {
+    case ProbeTaskState::kDraft:
+        return task.state_reason.empty() ? "it was never tested" : "its test did not end: " + task.state_reason;
+    case ProbeTaskState::kTesting:
+        return "its test has not ended";
+    case ProbeTaskState::kTested:
+        return "it passed its test and waits for its release";
+    case ProbeTaskState::kReleased:
+        return "it is released";
+    case ProbeTaskState::kRefused:
+        return "it was refused: " + task.state_reason;
+    case ProbeTaskState::kRetired:
+        return "it is retired";
+    }
+    return {};
+}
+
 const UnitTypeOffer* choose_test_place(const std::vector<UnitTypeOffer>& offers,
                                        const std::vector<OperatorUse>& operators, const std::vector<std::string>& among)
 {

@@ -12,6 +12,9 @@
 /// minutes, crashes or computes nonsense disturbs one unit once.
 namespace fathom::server {
 
+/// How a task stands with its test, with the figure; completes "… is not released: ".
+std::string standing_of(const ProbeTaskRecord& task);
+
 /// The place for a pre-test: the unit type with the fewest cores a unit among those with a free unit, or among all
 /// when none is free; ties go to the smaller id. Pure.
 /// @param among  ids of the unit types that come into question; empty for all.

@@ -75,7 +75,7 @@ TEST_F(Probing, RunsGoWhereTheCatalogSaysThatTheyCan)
 TEST_F(Probing, ARunIsAnOrdinaryJobWithALabel)
 {
     RunOrder order = order_of({"op4"});
-    order.places.unit_count = 3;
+    order.places.unit_counts = {3};
     const ProbeRunRecord run = create(order).value().front();
 
     const auto& [job, spec] = writer_.jobs.front();

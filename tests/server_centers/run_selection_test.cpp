@@ -40,12 +40,22 @@ std::vector<OperatorUse> uses(std::initializer_list<const char*> ids)
     return list;
 }
 
-std::vector<std::string> names(const Result<std::vector<UnitTypeOffer>>& chosen)
+std::vector<std::string> names(const Result<Selection>& chosen)
 {
     std::vector<std::string> list;
-    for (const UnitTypeOffer& one : chosen.value())
-        list.push_back(one.name);
+    for (const SelectedPlace& one : chosen.value().places)
+        list.push_back(one.offer.name);
     return list;
+}
+
+CenterAnswer answer(const std::string& center, std::initializer_list<const char*> able)
+{
+    CenterAnswer answer;
+    answer.center_id = {"ctr_" + center};
+    answer.center = center;
+    for (const char* name : able)
+        answer.able.push_back({name, 1, 1});
+    return answer;
 }
 
 TEST(SelectUnitTypes, GoldenCatalogOfM8)
@@ -68,7 +78,7 @@ TEST(SelectUnitTypes, TheCatalogLeavesOutWhatIsTooSmallOrClosed)
     std::vector<UnitTypeOffer> offers = golden_offers();
     offers[1].closed_reason = "the center is drained";
     SelectionOrder order;
-    order.unit_count = 6;
+    order.unit_counts = {6};
 
     EXPECT_THAT(names(select_unit_types(order, uses({"op1"}), offers)), ElementsAre("u1"));
 }
@@ -115,6 +125,74 @@ TEST(SelectUnitTypes, EachCenterChoosesAmongItsOwn)
         << "gamma was named and cannot";
     order.centers = {"nowhere"};
     EXPECT_EQ(select_unit_types(order, uses({"op2"}), offers).error().code, Errc::kInvalid);
+}
+
+TEST(SelectUnitTypes, CentersThatAreAskedSayForThemselves)
+{
+    SelectionOrder order;
+    order.selection = RunSelection::kAsk;
+    std::vector<UnitTypeOffer> offers = golden_offers();
+    offers.push_back(offer("beta", "big", 1, {"op1"}));
+    offers.push_back(offer("gamma", "gpu", 4, {"op1"}));
+    CenterAnswer silent = answer("gamma", {});
+    silent.silence = "it did not answer within 5 s";
+    CenterAnswer able = answer("alpha", {"u3", "u1", "gone"});
+    able.unable.push_back({"u2", "broken"});
+    const std::vector<CenterAnswer> answers{able, answer("beta", {}), silent};
+
+    const Result<Selection> chosen = select_unit_types(order, uses({"op4"}), offers, answers);
+
+    EXPECT_THAT(names(chosen), ElementsAre("u1", "u3")) << "the catalog does not say that u3 runs op4; its center does";
+    EXPECT_THAT(chosen.value().places[0].able_unit_types, ElementsAre("u3", "u1", "gone"));
+    ASSERT_EQ(chosen.value().left_out.size(), 1U);
+    EXPECT_EQ(chosen.value().left_out[0].field, "gamma");
+
+    order.centers = {"gamma"};
+    const Error nobody = select_unit_types(order, uses({"op4"}), offers, std::vector{silent}).error();
+    EXPECT_EQ(nobody.code, Errc::kInfeasible);
+    EXPECT_EQ(nobody.fields.at(0).detail, "it did not answer within 5 s");
+    order.centers = {"alpha"};
+    const Error reasons =
+        select_unit_types(order, uses({"op1"}), golden_offers(), std::vector{answer("alpha", {})}).error();
+    EXPECT_EQ(reasons.fields.at(0).detail, "its center does not name it");
+}
+
+TEST(SelectUnitTypes, SeveralCountsRunWhereThereAreSoManyUnits)
+{
+    SelectionOrder order;
+    order.unit_counts = {1, 8, 15};
+
+    const Selection chosen = select_unit_types(order, uses({"op1"}), golden_offers()).value();
+
+    ASSERT_EQ(chosen.places.size(), 3U);
+    EXPECT_THAT(chosen.places[0].unit_counts, ElementsAre(1, 8));
+    EXPECT_THAT(chosen.places[1].unit_counts, ElementsAre(1, 8, 15));
+    EXPECT_THAT(chosen.places[2].unit_counts, ElementsAre(1));
+    ASSERT_EQ(chosen.left_out.size(), 3U);
+    EXPECT_EQ(chosen.left_out[0].field, "alpha/u1");
+    EXPECT_EQ(chosen.left_out[0].detail, "has 10 units, 15 are asked for");
+}
+
+TEST(SelectUnitTypes, CountsOfScalingGoFromOneToAll)
+{
+    SelectionOrder order;
+    order.count_by = CountBy::kScaling;
+
+    const Selection chosen = select_unit_types(order, uses({"op2", "op5"}), golden_offers()).value();
+
+    ASSERT_EQ(chosen.places.size(), 2U);
+    EXPECT_THAT(chosen.places[0].unit_counts, testing::SizeIs(5));
+    EXPECT_EQ(chosen.places[0].unit_counts.front(), 1);
+    EXPECT_EQ(chosen.places[0].unit_counts.back(), 20);
+    EXPECT_THAT(chosen.places[1].unit_counts, ElementsAre(1, 2, 3, 4, 5));
+}
+
+TEST(SelectUnitTypes, ACountThatIsLeftToTheCenterIsZero)
+{
+    SelectionOrder order;
+    order.count_by = CountBy::kCenter;
+
+    EXPECT_THAT(select_unit_types(order, uses({"op4"}), golden_offers()).value().places[0].unit_counts, ElementsAre(0));
 }
 
 TEST(SelectUnitTypes, AnEmptyNetworkIsInfeasible)

@@ -57,6 +57,15 @@ Result<ProbeTaskId> FakeProbing::keep_learned_task(pqxx::work& transaction, cons
     return id;
 }
 
+void FakeProbing::probe_job_started(pqxx::work& transaction, const JobId& job,
+                                    const std::vector<std::string>& able_unit_types)
+{
+    static_cast<void>(transaction);
+    static_cast<void>(job);
+    const std::scoped_lock lock(mutex);
+    able = able_unit_types;
+}
+
 Result<void> FakeProbing::probe_job_ended(pqxx::work&, const EndedProbeJob& end)
 {
     const std::scoped_lock lock(mutex);

@@ -38,6 +38,8 @@ class FakeProbing final : public ProbePlanner, public ProbeJobObserver {
                                            const std::vector<UnitTypeId>& unit_types) override;
     Result<ProbeProgress> probe_progress(pqxx::work& transaction, const std::string& job_type) override;
     Result<ProbeTaskId> keep_learned_task(pqxx::work& transaction, const LearnedTask& learned) override;
+    void probe_job_started(pqxx::work& transaction, const JobId& job,
+                           const std::vector<std::string>& able_unit_types) override;
     Result<void> probe_job_ended(pqxx::work& transaction, const EndedProbeJob& ended) override;
     Result<void> probe_job_reported_late(pqxx::work& transaction, const EndedProbeJob& ended) override;
 
@@ -47,6 +49,7 @@ class FakeProbing final : public ProbePlanner, public ProbeJobObserver {
     std::string refusal;  ///< of the task of every type
     std::string obstacle; ///< to every request
     std::vector<LearnedTask> learned;
+    std::vector<std::string> able; ///< unit types that a center named when a probe started
     std::vector<EndedProbeJob> ended;
     std::vector<EndedProbeJob> late;
 };

@@ -125,6 +125,12 @@ ProbeResult right_result(const ProbeTask& task)
     return result;
 }
 
+void FakeJobWriter::stop_probe_job(pqxx::work& transaction, const JobId& id)
+{
+    static_cast<void>(transaction);
+    stopped.push_back(id);
+}
+
 Result<void> FakeJobWriter::insert_probe_job(pqxx::work& transaction, const JobId& id, const JobSpec& spec,
                                              const std::string& submitted_by)
 {

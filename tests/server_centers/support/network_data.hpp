@@ -67,8 +67,10 @@ class FakeJobWriter final : public ProbeJobWriter {
   public:
     Result<void> insert_probe_job(pqxx::work& transaction, const JobId& id, const JobSpec& spec,
                                   const std::string& submitted_by) override;
+    void stop_probe_job(pqxx::work& transaction, const JobId& id) override;
 
     std::vector<std::pair<JobId, JobSpec>> jobs;
+    std::vector<JobId> stopped;
 };
 
 /// Jobs that an expert makes tasks from: those that a test puts here.

@@ -1,0 +1,89 @@
+#include "core/model/operator_package.hpp"
+#include "server/jobs/attempts_store.hpp"
+#include "server/store/column.hpp"
+#include "server/store/statement.hpp"
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+
+// The orders that centers get; the other rows of attempts are in attempts_store.cpp.
+namespace fathom::server {
+namespace {
+
+constexpr Statement kMarkOrdersSent{"jobs_mark_orders_sent", R"sql(
+    UPDATE attempt a SET dispatched_at = now() FROM job j
+    WHERE j.id = a.job_id AND a.center_id = $1 AND a.state = 'placed' AND a.dispatched_at IS NULL
+      AND j.cancel_requested_at IS NULL
+    RETURNING a.id, a.unit_type_id,
+              j.label = 'probe' AND EXISTS (SELECT 1 FROM probe_run r
+                                            WHERE r.job_id = j.id AND r.unit_count = 0) AS center_counts)sql"};
+
+// M14: the center may take all that is free. Under the same lock as the router's reservations, and as there the sum is
+// a statement of its own after it.
+constexpr const char* kLockUnitType = "SELECT unit_count FROM unit_type WHERE id = $1 FOR NO KEY UPDATE";
+constexpr const char* kReserveFreeUnits = R"sql(
+    UPDATE attempt SET unit_count = unit_count + greatest(0, $3 - (SELECT sum(o.unit_count) FROM attempt o
+                                                                   WHERE o.unit_type_id = $2 AND o.state <> 'ended'))
+    WHERE id = $1)sql";
+
+// selection 'center' is M13d: the agent may choose another unit type.
+constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
+    SELECT a.id, a.job_id, j.name, j.label, u.name AS unit_type, a.unit_count, j.spec,
+           coalesce(r.selection = 'center', false) AS center_chooses, coalesce(r.unit_count = 0, false) AS center_counts
+    FROM attempt a JOIN job j ON j.id = a.job_id JOIN unit_type u ON u.id = a.unit_type_id
+    LEFT JOIN probe_run r ON r.job_id = j.id
+    WHERE a.center_id = $1 AND a.state = 'placed' AND a.dispatched_at IS NOT NULL AND j.cancel_requested_at IS NULL
+    ORDER BY a.id LIMIT 1000)sql"};
+
+void reserve_free_units(pqxx::work& transaction, const pqxx::row& attempt)
+{
+    const auto unit_type = attempt["unit_type_id"].as<std::string>();
+    const auto units = transaction.exec_params1(kLockUnitType, unit_type)[0].as<std::int64_t>();
+    transaction.exec_params0(kReserveFreeUnits, attempt["id"].as<std::string>(), unit_type, units);
+}
+
+/// What a probe needs of the units that run it, each operator once.
+std::vector<OperatorNeed> needs_of(const JobSpec& spec)
+{
+    std::vector<OperatorNeed> needs;
+    for (const OperatorUse& use : spec.operators) {
+        OperatorNeed need{use.id, false};
+        for (const auto& [name, content] : spec.files)
+            need.is_uploaded |= is_operator_package_name(name) && name.starts_with("operator-" + use.id + "-");
+        if (std::find(needs.begin(), needs.end(), need) == needs.end()) needs.push_back(std::move(need));
+    }
+    return needs;
+}
+
+} // namespace
+
+std::vector<AttemptOrder> claim_orders(pqxx::work& transaction, const CenterId& center)
+{
+    for (const pqxx::row& row : exec(transaction, kMarkOrdersSent, center.value)) {
+        if (row["center_counts"].as<bool>()) reserve_free_units(transaction, row);
+    }
+    std::vector<AttemptOrder> orders;
+    for (const pqxx::row& row : exec(transaction, kSelectOrders, center.value)) {
+        const JobSpec spec = parse_job_spec(to_json_value(row["spec"])).value();
+        const bool is_probe = row["label"].as<std::string>() == "probe";
+        orders.push_back({.attempt_id = {row["id"].as<std::string>()},
+                          .job_id = {row["job_id"].as<std::string>()},
+                          .name = row["name"].as<std::string>(),
+                          .label = row["label"].as<std::string>(),
+                          .unit_type = row["unit_type"].as<std::string>(),
+                          .center_chooses = row["center_chooses"].as<bool>(),
+                          .unit_count = row["unit_count"].as<std::int64_t>(),
+                          .center_counts = row["center_counts"].as<bool>(),
+                          .operators = is_probe ? needs_of(spec) : std::vector<OperatorNeed>(),
+                          .command = spec.command,
+                          .script = spec.script,
+                          .environment = spec.environment,
+                          .files = spec.files,
+                          .wall_limit_s = spec.wall_limit_s,
+                          .profile = spec.profile});
+    }
+    return orders;
+}
+
+} // namespace fathom::server
