@@ -327,27 +327,26 @@ TEST_F(Metering, JobTypesAreScoredByTheirMixPageByPage)
     measure("op3", 1.5, 0);
     for (const char* type : {"a", "b"}) {
         store_.sql("INSERT INTO job_type (name, origin, mix, operators, profiled, learned_from) VALUES ('" +
-                   std::string(type) + R"(', 'user', '{"op1(n=10)": 0.75, "op3(n=10)": 0.25
+                   std::string(type) +
+                   R"sql(', 'user', '{"op1(n=10)": 0.75, "op3(n=10)": 0.25}', '[]', false, 'job_1'))sql");
     }
-    ', '[] ', false, ' job_1'))");
-}
-std::vector<GroupedScore> all;
-std::string after;
-do {
-    const auto page = io_.run(scores_.grouped(ScoreGroup::kJobType, "", "golden", {}, 2, after)).value().page;
-    EXPECT_LE(page.items.size(), 2U);
-    all.insert(all.end(), page.items.begin(), page.items.end());
-    after = page.next_after;
-} while (!after.empty());
+    std::vector<GroupedScore> all;
+    std::string after;
+    do {
+        const auto page = io_.run(scores_.grouped(ScoreGroup::kJobType, "", "golden", {}, 2, after)).value().page;
+        EXPECT_LE(page.items.size(), 2U);
+        all.insert(all.end(), page.items.begin(), page.items.end());
+        after = page.next_after;
+    } while (!after.empty());
 
-ASSERT_EQ(all.size(), 6U) << "two job types on three unit types";
-EXPECT_EQ(all[0].name + "/" + all[0].place.unit_type, "a/u1");
-EXPECT_EQ(all[5].name + "/" + all[5].place.unit_type, "b/u3");
-EXPECT_NEAR(all[3].aggregate.score.value().value, std::pow(100, 0.75) * std::pow(86, 0.25), 1e-9);
-EXPECT_EQ(all[3].aggregate.parts[0].probe_run_id.empty(), false);
-const auto one = io_.run(scores_.grouped(ScoreGroup::kJobType, "b", "golden",
-                                         {.center = "", .unit_type = "alpha/u1", .operator_id = ""}, 10, ""));
-EXPECT_EQ(one.value().page.items.size(), 1U);
+    ASSERT_EQ(all.size(), 6U) << "two job types on three unit types";
+    EXPECT_EQ(all[0].name + "/" + all[0].place.unit_type, "a/u1");
+    EXPECT_EQ(all[5].name + "/" + all[5].place.unit_type, "b/u3");
+    EXPECT_NEAR(all[3].aggregate.score.value().value, std::pow(100, 0.75) * std::pow(86, 0.25), 1e-9);
+    EXPECT_FALSE(all[3].aggregate.parts.at(0).probe_run_id.empty());
+    const auto one = io_.run(scores_.grouped(ScoreGroup::kJobType, "b", "golden",
+                                             {.center = "", .unit_type = "alpha/u1", .operator_id = ""}, 10, ""));
+    EXPECT_EQ(one.value().page.items.size(), 1U);
 }
 
 TEST_F(Metering, ATrialShowsWhatAPolicyWouldChangeAndStoresNothing)
