@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kSelectTimes = R"sql(
     SELECT (SELECT extract(epoch FROM now() - max(e.at))::float8 FROM job_event e, center c
             WHERE e.job_id = $1 AND e.state = 'running' AND c.id = $2
-              AND (c.connected_at IS NULL OR e.at > c.connected_at)) AS seen_s,
+              AND (c.connected_at IS NULL OR e.at > c.connected_at) AND e.at > pg_postmaster_start_time()) AS seen_s,
            (SELECT extract(epoch FROM now() - max(dispatched_at))::float8 FROM attempt WHERE job_id = $1) AS ordered_s,
            (SELECT cores_per_unit FROM unit_type WHERE id = $3) AS cores_per_unit)sql";
 
@@ -36,9 +36,24 @@ std::string clock_problem(const ProbeResult& result, const RunEvidence& evidence
         if (std::string problem = check_clock(longest); !problem.empty()) return problem;
     }
     if (!evidence.seen_s || *evidence.seen_s < result.wall_s) return {};
+    return check_clock(std::vector<ClockedRun>{{result.wall_s, *evidence.seen_s}});
+}
+
+/// As clock_problem, of this run with those before it.
+std::string pattern_problem(const ProbeResult& result, const RunEvidence& evidence)
+{
+    if (!evidence.seen_s || *evidence.seen_s < result.wall_s) return {};
     std::vector<ClockedRun> runs = evidence.clocked;
     runs.push_back({result.wall_s, *evidence.seen_s});
     return check_clock(runs);
+}
+
+Json clock_figures(const ProbeResult& result, const RunEvidence& evidence)
+{
+    return {{"claimed_s", result.wall_s},
+            {"clock_step_s", result.clock_step_s},
+            {"seen_s", evidence.seen_s ? Json(*evidence.seen_s) : Json()},
+            {"ordered_s", evidence.ordered_s ? Json(*evidence.ordered_s) : Json()}};
 }
 
 } // namespace
@@ -63,10 +78,10 @@ RunEvidence select_evidence(pqxx::transaction_base& transaction, const EndingRun
 
 std::optional<Finding> judge_evidence(const ProbeResult& result, const RunEvidence& evidence)
 {
-    if (std::string problem = clock_problem(result, evidence); !problem.empty()) {
-        Json figures{{"claimed_s", result.wall_s}, {"clock_step_s", result.clock_step_s}};
-        figures["seen_s"] = evidence.seen_s ? Json(*evidence.seen_s) : Json();
-        figures["ordered_s"] = evidence.ordered_s ? Json(*evidence.ordered_s) : Json();
+    if (std::string problem = clock_problem(result, evidence); !problem.empty())
+        return Finding{FindingKind::kClock, std::move(problem), clock_figures(result, evidence)};
+    if (std::string problem = pattern_problem(result, evidence); !problem.empty()) {
+        Json figures = clock_figures(result, evidence);
         figures["runs_before"] = evidence.clocked_runs;
         return Finding{FindingKind::kClock, std::move(problem), std::move(figures)};
     }

@@ -19,8 +19,8 @@ struct EndingRun;
 
 /// Times by our own clock, and what the catalog says of the units.
 struct RunEvidence {
-    /// From the report of its start to now; empty when there was no such report, or the center's link was made anew
-    /// since: then nothing says how long the report of the end was under way.
+    /// From the report of its start to now; empty when there was no such report, or the center's link was made or the
+    /// database started anew since: then nothing says how long the report of the end was under way.
     std::optional<double> seen_s;
     std::optional<double> ordered_s;       ///< since the order was sent: more than this it cannot have taken
     std::vector<ClockedRun> clocked;       ///< the unit type's newest runs before it, oldest first
@@ -30,7 +30,8 @@ struct RunEvidence {
 };
 RunEvidence select_evidence(pqxx::transaction_base& transaction, const EndingRun& run);
 
-/// Holds a result that belongs to the run against the evidence. Pure.
+/// Holds a result that belongs to the run against the evidence. When only a pattern of runs says it, the finding's
+/// evidence has "runs_before". Pure.
 std::optional<Finding> judge_evidence(const ProbeResult& result, const RunEvidence& evidence);
 
 } // namespace fathom::server

@@ -61,6 +61,10 @@ Result<ProbeTask> verification_task(const ProbeTask& document, const OperatorLib
         if (!is_transfer(*manifest) || feeds_others(document, use)) task.operators.push_back(use);
     }
     if (task.operators.empty()) return Error{Errc::kInfeasible, "nothing is computed in it"};
+    for (OperatorUse& use : task.operators) {
+        // Counts only matter for what others compute on.
+        if (!feeds_others(document, use)) use.count = 1;
+    }
     task.repeats = 1;
     task.target_interval = 0;
     task.min_sample_s = kShortSample_s;
