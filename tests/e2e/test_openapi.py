@@ -162,10 +162,26 @@ def test_operators_and_probes(call):
     call("POST", A + "/probe-runs", 201, json={"job_type": "small"})
     call("POST", A + "/probe-runs", 400, json={"job_type": "none such"})
     call("POST", A + "/probe-runs", 400, json={"selection": "user"})
+    call("POST", A + "/probe-runs", 400, json={"selection": "ask"})
+    call("POST", A + "/probe-runs", 400, json={"unit_counts": [0], "answer_wait_s": 3})
+    call("POST", A + "/probe-runs", 400, json={"unit_count": 1, "count_by": "scaling"})
+    asked = {"probe_task_id": task["id"], "selection": "ask", "answer_wait_s": 10, "unit_counts": [1, 2]}
+    assert len(call("POST", A + "/probe-runs", 201, json=asked).json()["left_out"]) == 2
+    call("POST", A + "/probe-runs", 201, json={"probe_task_id": task["id"], "selection": "center", "count_by": "center"})
     call("GET", A + "/probe-runs?state=failed")
     done = wait_until(lambda: (lambda run: run if run["state"] != "queued" else None)(
         call("GET", A + f"/probe-runs/{runs[0]['id']}").json()), 120, "the probe run")
     assert done["state"] == "succeeded", done["error"]
+    assert done["units"] == [0] and len(done["cpus"]) == 1 and done["able_unit_types"]
+    report = call("GET", A + f"/probe-orders/{done['order_id']}").json()
+    assert done["id"] in {run["id"] for run in report["runs"]} and report["comparison"][0]["places"]
+    call("GET", A + "/probe-orders/prn_none", 404)
+    call("GET", A + f"/probe-runs?order={done['order_id']}")
+    assert call("GET", A + f"/probe-tasks/{task['id']}/comparison").json()["comparison"]
+    call("GET", A + "/probe-tasks/ptk_none/comparison", 404)
+    diversity = call("GET", A + "/diversity?page_size=2").json()
+    assert len(diversity["items"]) == 2 and diversity["next_page_token"]
+    assert call("GET", A + "/diversity?operator=dgemm").json()["items"][0]["center_count"] == 2
 
 
 def test_probe_schedules(call):

@@ -1,0 +1,136 @@
+"""Which units run a probe and how many (M12, M13, M14, M18), and what becomes of a probe whose agent dies."""
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+
+from network import BIN, Network, agent_config, wait_until
+
+TWO_TYPES = """cores = "{cores}"
+[[unit_type]]
+name = "all"
+cores_per_unit = 1
+unit_count = 1
+[[unit_type]]
+name = "dense"
+cores_per_unit = 1
+unit_count = 1
+operators = ["dgemm", "sgemm"]
+"""
+SMALL = "dgemm:m=256;n=256;k=256"
+
+
+@pytest.fixture(scope="module")
+def network():
+    """alpha: two units of one type; beta: two unit types of one unit, of which one offers only matrix products."""
+    # Just beyond the time between two heartbeats: a center that dies is missed soon.
+    net = Network(settings=["--suspect-after-s", "11", "--lost-after-s", "12"])
+    cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2])
+    try:
+        net.add_agent("alpha", agent_config(cores=cores, unit_count=2))
+        net.add_agent("beta", TWO_TYPES.format(cores=cores))
+        yield net
+    finally:
+        net.close()
+
+
+def run(network, *options):
+    answer = json.loads(network.cli("probe", "run", *options, "--wait", "--timeout-s", "120", "--output", "json"))
+    return {(r["center"], r["unit_type"], r["unit_count"]): r for r in answer["items"]}, answer["left_out"]
+
+
+def test_centers_that_are_asked_name_their_unit_types(network):
+    runs, left_out = run(network, "--operators", "fft3d:n=32", "--ask")
+    assert set(runs) == {("alpha", "core", 1), ("beta", "all", 1)} and left_out == []
+    assert {r["selection"] for r in runs.values()} == {"ask"}
+    assert runs[("beta", "all", 1)]["able_unit_types"] == ["all"]
+    runs, _ = run(network, "--operators", SMALL, "--ask", "--centers", "beta")
+    assert {key[1] for key in runs} == {"all", "dense"}
+
+
+def test_a_center_that_does_not_answer_is_named_and_the_rest_is_measured(network):
+    beta = next(agent for agent in network.agents if agent.name == "beta")
+    os.kill(beta.process.process.pid, signal.SIGSTOP)
+    try:
+        runs, left_out = run(network, "--operators", "fft3d:n=24", "--ask", "--answer-wait-s", "1")
+    finally:
+        os.kill(beta.process.process.pid, signal.SIGCONT)
+    assert {key[0] for key in runs} == {"alpha"}
+    assert [place["place"] for place in left_out] == ["beta"]
+    assert "did not answer" in left_out[0]["reason"] or "not connected" in left_out[0]["reason"]
+    wait_until(lambda: network.center("beta")["state"] == "online", 30, "beta being back")
+
+
+def test_several_counts_are_one_order_with_one_report(network):
+    runs, _ = run(network, "--operators", SMALL, "--units", "alpha/core,beta/dense", "--counts", "1")
+    orders = {r["order_id"] for r in runs.values()}
+    assert set(runs) == {("alpha", "core", 1), ("beta", "dense", 1)} and len(orders) == 1
+    order = orders.pop()
+    report = network.rest.get(f"/probe-orders/{order}")
+    assert [len(group["places"]) for group in report["comparison"]] == [2]
+    assert report["comparison"][0]["places"][0]["ratio"] == 1
+    told = network.cli("probe", "compare", order)
+    assert "alpha/core" in told and "beta/dense" in told and "best" in told
+
+    runs, left_out = run(network, "--operators", "dgemm:m=320;n=320;k=320", "--centers", "alpha", "--counts", "1,2,3")
+    assert set(runs) == {("alpha", "core", 1), ("alpha", "core", 2)}
+    assert left_out == [{"place": "alpha/core", "reason": "has 2 units, 3 are asked for"}]
+    both = runs[("alpha", "core", 2)]
+    assert both["units"] == [0, 1] and len(both["cpus"]) == 2 and both["result"]["unit_count"] == 2
+    shown = network.cli("probe", "show", both["id"])
+    assert "2 (0, 1)" in shown and "user" not in shown and "catalog" in shown
+    task = network.cli("probe", "compare", "--task", both["probe_task_id"])
+    assert "units: 1" in task and "units: 2" in task
+
+
+def test_counts_for_scaling_are_chosen(network):
+    runs, _ = run(network, "--operators", "dgemm:m=384;n=384;k=384", "--units", "alpha/core", "--scaling")
+    assert {key[2] for key in runs} == {1, 2} and {r["count_by"] for r in runs.values()} == {"scaling"}
+
+
+def test_what_is_left_to_the_center_is_reported(network):
+    runs, _ = run(network, "--operators", "dgemm:m=448;n=448;k=448", "--let-center-choose")
+    by_center = {key[0]: r for key, r in runs.items()}
+    alpha, beta = by_center["alpha"], by_center["beta"]
+    assert alpha["count_by"] == "center" and alpha["unit_count"] == 2 and alpha["units"] == [0, 1]
+    assert alpha["result"]["unit_count"] == 2
+    assert beta["unit_count"] == 1 and sorted(beta["able_unit_types"]) == ["all", "dense"]
+    used = {t["center"] + "/" + t["name"]: t["units_in_use"] for t in network.rest.items("/unit-types")}
+    assert set(used.values()) == {0}, "what was reserved is free again"
+
+
+def test_the_network_knows_how_many_kinds_of_unit_serve_an_operator(network):
+    by_operator = {o["operator_id"]: o for o in network.rest.items("/diversity")}
+    assert by_operator["dgemm"]["unit_type_count"] == 3 and by_operator["dgemm"]["center_count"] == 2
+    assert [t["center"] + "/" + t["name"] for t in by_operator["fft3d"]["unit_types"]] == ["alpha/core", "beta/all"]
+    assert "beta/dense" in network.cli("operator", "diversity", "dgemm")
+
+
+def test_a_center_asks_to_be_measured(network):
+    alpha = network.agents[0]
+    asked = subprocess.run([BIN / "fathom-agent", "request-probes", "--state-dir", alpha.state_dir, "--reason", "new memory"],
+                           capture_output=True, text=True)
+    assert asked.returncode == 0, asked.stderr
+    wait_until(lambda: '"new memory"' in network.server.process.log(), 20, "the request in the server's log")
+
+
+def test_a_probe_whose_agent_dies_is_marked_and_repeated_and_counts_once(network):
+    alpha = network.agents[0]
+    order = {"operators": [{"id": "dgemm", "parameters": {"m": 2400, "n": 2400, "k": 2400}}], "selection": "user",
+             "unit_types": ["alpha/core"]}
+    first = network.rest.post("/probe-runs", order)["items"][0]
+    wait_until(lambda: network.rest.get(f"/probe-runs/{first['id']}")["units"], 20, "the probe's start")
+    alpha.process.kill()
+    lost = wait_until(lambda: (lambda r: r if r["state"] != "queued" else None)(
+        network.rest.get(f"/probe-runs/{first['id']}")), 30, "the run being marked")
+    assert lost["state"] == "lost" and "fell silent" in lost["error"]
+
+    alpha.start()
+    report = wait_until(lambda: (lambda r: r if [x["state"] for x in r["runs"]] == ["lost", "succeeded"] else None)(
+        network.rest.get(f"/probe-orders/{first['order_id']}")), 60, "the repeat's result")
+    assert report["runs"][1]["repeats_run_id"] == first["id"]
+    places = [place for group in report["comparison"] for place in group["places"]]
+    assert [place["probe_run_id"] for place in places] == [report["runs"][1]["id"]], "nothing is counted twice"
+    network.wait_job(first["job_id"])
