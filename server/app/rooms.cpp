@@ -29,6 +29,7 @@
 #include "server/probing/probe_refresh.hpp"
 #include "server/probing/probe_results.hpp"
 #include "server/probing/probing_api.hpp"
+#include "server/probing/scaling_step.hpp"
 #include "server/probing/schedule_api.hpp"
 #include "server/probing/schedule_duty.hpp"
 #include "server/routing/routing_api.hpp"
@@ -42,6 +43,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::seconds kSilencePeriod = 5s;
 constexpr std::chrono::seconds kLearningPeriod = 2s;
 constexpr std::chrono::seconds kLostRunsPeriod = 2s;
+constexpr std::chrono::seconds kScalingStepPeriod = 10s;
 constexpr std::chrono::seconds kProbeRequestPeriod = 2s;
 /// Trust is judged from thousands of jobs; a list that is read page by page need not see each of them at once.
 constexpr std::chrono::seconds kTrustLifetime = 2s;
@@ -105,6 +107,7 @@ struct Rooms::State {
     ProbeRefresh probe_refresh{operators, probe_jobs, context.clock,
                                context.settings.metering_period}; // measures what is stale or has changed
     LostRuns lost_runs{probe_jobs};                               // probes that a center lost are repeated
+    ScalingStep scaling_step{probe_jobs};                         // one more count where a curve is open
     JobLearning job_learning{catalog, probe_planning};            // job types from ended jobs
 
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
@@ -167,6 +170,8 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
             [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->serve_requests(transaction); });
     context.duties.add("lost_probe_runs", kLostRunsPeriod,
                        [lost = &rooms.lost_runs](pqxx::work& transaction) { return lost->look(transaction); });
+    context.duties.add("scaling_step", kScalingStepPeriod,
+                       [step = &rooms.scaling_step](pqxx::work& transaction) { return step->look(transaction); });
     context.duties.add("center_silence", kSilencePeriod, [silence = &rooms.silence](pqxx::work& transaction) {
         silence->look(transaction);
         return Result<void>();

@@ -8,9 +8,6 @@
 namespace fathom::server {
 namespace {
 
-/// Fewer leave the models of scaling much alike (M19).
-constexpr std::size_t kScalingCounts = 5;
-
 std::string place_of(const UnitTypeOffer& offer)
 {
     return offer.center + "/" + offer.name;
