@@ -140,13 +140,27 @@ class TaskRun {
 
     Result<void> check_limit() const
     {
-        double expected_s = seconds_since(conditions_.process_start);
-        for (const SampledOperator& item : operators_)
-            expected_s += item.expected_sample_s() * static_cast<double>(task_.repeats);
-        if (expected_s <= kClearlyOver * task_.limit_s) return {};
+        const double end_s = expected_end_s();
+        if (end_s <= kClearlyOver * task_.limit_s) return {};
         return Error{Errc::kDeadline, fmt::format("took longer than its limit of {:g} s: it would take about {:.1f} s, "
                                                   "by the first executions of its operators",
-                                                  task_.limit_s, expected_s)};
+                                                  task_.limit_s, end_s)};
+    }
+
+    /// Where there is time and memory for it.
+    void change_instances()
+    {
+        if (expected_end_s() > kExtraShare * task_.limit_s) return;
+        double largest = 0;
+        for (const OperatorUse& use : task_.operators) {
+            const RegisteredOperator item = *operator_for(task_, use, conditions_.uploads);
+            if (item.device_memory) return; // a device lays its memory out itself
+            largest = std::max(largest, item.memory ? item.memory(use.parameters) : 0);
+        }
+        if (needed_memory(task_, conditions_, &RegisteredOperator::memory) + largest > conditions_.usable_memory_bytes)
+            return;
+        for (SampledOperator& item : operators_)
+            item.change_instances();
     }
 
     Result<void> take_samples()
@@ -178,6 +192,15 @@ class TaskRun {
     }
 
   private:
+    /// Seconds from the process's start to the end of the samples, by the first executions.
+    double expected_end_s() const
+    {
+        double expected_s = seconds_since(conditions_.process_start);
+        for (const SampledOperator& item : operators_)
+            expected_s += item.expected_sample_s() * static_cast<double>(task_.repeats);
+        return expected_s;
+    }
+
     /// Goes on in rounds over the operators whose median is not known well enough, until all are or the budget is
     /// spent.
     Result<void> sharpen_medians()
@@ -294,6 +317,7 @@ Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditi
     if (Result<void> started = run.start_operators(); !started) return started.error();
     if (Result<void> fed = run.feed_operators(); !fed) return fed.error();
     if (Result<void> in_time = run.check_limit(); !in_time) return in_time.error();
+    run.change_instances();
     if (Result<void> sampled = run.take_samples(); !sampled) return sampled.error();
     if (Result<void> collected = run.collect(result); !collected) return collected.error();
     return result;

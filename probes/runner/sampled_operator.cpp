@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <malloc.h>
 #include <ctime>
 
 namespace fathom::probes {
@@ -16,6 +17,13 @@ constexpr std::int64_t kMostFlowRuns = 64;
 constexpr double kLeastSeconds = 1e-9; ///< the clock's step: no sample is shorter
 constexpr double kLargestError = 1e300;
 constexpr std::size_t kMostProjectedBytes = 256UL << 20U; ///< as numbers they take up to four times as much
+/// Of the time that samples take, what changing instances may take.
+constexpr double kRenewingShare = 0.5;
+
+double seconds_since(std::chrono::steady_clock::time_point start)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 std::int64_t executions_for(double seconds, double each_s)
 {
@@ -40,8 +48,28 @@ Result<void> SampledOperator::start(std::uint64_t seed, const SampleRule& rule)
 {
     rule_ = rule;
     seed_ = seed;
+    const auto begin = std::chrono::steady_clock::now();
     if (Result<void> prepared = operator_->prepare(seed); !prepared) return named(prepared.error());
+    prepare_s_ = seconds_since(begin);
     return learn_times();
+}
+
+void SampledOperator::change_instances()
+{
+    changes_instances_ = use_.inputs.empty() && !registered_.manifest.is_uploaded();
+}
+
+Result<void> SampledOperator::renew()
+{
+    const auto start = std::chrono::steady_clock::now();
+    std::unique_ptr<ProbeOperator> fresh = registered_.make(use_.parameters, threads_);
+    if (Result<void> prepared = fresh->prepare(seed_); !prepared) return named(prepared.error());
+    if (Result<void> touched = fresh->execute_times(1); !touched) return named(touched.error());
+    operator_ = std::move(fresh);
+    malloc_trim(0); // else the next one would get the pages of the one that has just ended
+    prepare_s_ = seconds_since(start);
+    renewing_s_ += prepare_s_;
+    return {};
 }
 
 Result<void> SampledOperator::learn_times()
@@ -95,6 +123,10 @@ Result<void> SampledOperator::feed(std::size_t index, std::span<const double> va
 
 Result<double> SampledOperator::sample()
 {
+    if (changes_instances_ && renewing_s_ + prepare_s_ <= kRenewingShare * sampling_s_) {
+        if (Result<void> renewed = renew(); !renewed) return renewed.error();
+    }
+    const auto start = std::chrono::steady_clock::now();
     if (rule_.warm_up_each) {
         if (Result<void> warm = operator_->execute_times(1); !warm) return named(warm.error());
     }
@@ -112,6 +144,7 @@ Result<double> SampledOperator::sample()
     if (watch_ != nullptr) evidence_.push_back(watch_->end_sample());
     samples_s_.push_back(std::max(*elapsed_s / static_cast<double>(done), kLeastSeconds));
     sample_executions_.push_back(done);
+    sampling_s_ += seconds_since(start);
     return samples_s_.back();
 }
 

@@ -46,6 +46,11 @@ class SampledOperator {
     /// Makes it compute on others' results from now on. After start.
     Result<void> feed(std::size_t index, std::span<const double> values);
 
+    /// From now on samples come from changing instances, each with memory of its own: caches serve one place in memory
+    /// better than another, by up to a tenth, and a job gets any. As often as that takes at most half as long as the
+    /// samples do. Not for operators whose inputs come from others, or whose code was uploaded. After start.
+    void change_instances();
+
     /// Takes one sample and keeps it: seconds per execution.
     /// @error kForbidden  an uploaded operator misbehaved.
     Result<double> sample();
@@ -67,6 +72,8 @@ class SampledOperator {
     std::string name() const { return operator_key(use_.id, use_.parameters); }
 
   private:
+    /// Makes another instance and then ends the old one, so that it gets other memory.
+    Result<void> renew();
     /// Seconds for `executions` in a row. Under a quota a sample is shorter than the stretches in which the kernel
     /// lets a group run and stand, and sees either all or nothing of them: its time is then that in which the quota
     /// grants the processor time used, or, if longer, the time that it ran or waited for something else.
@@ -94,6 +101,10 @@ class SampledOperator {
     std::int64_t executions_{1}; ///< of one sample
     double estimate_s_{};        ///< of one execution
     double first_s_{};
+    bool changes_instances_{};
+    double prepare_s_{};  ///< what making an instance takes
+    double renewing_s_{}; ///< spent so far
+    double sampling_s_{}; ///< spent so far
     std::vector<double> samples_s_;
     std::vector<std::int64_t> sample_executions_;
     std::vector<SampleEvidence> evidence_; ///< of each sample; empty when nobody looked

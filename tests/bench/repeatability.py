@@ -13,8 +13,6 @@ import time
 
 LIMIT = 0.05
 NOT_THE_UNITS_ALONE = {"file_read", "file_write", "network_fetch"}
-# A size for which one execution takes about a millisecond, so that a sample is the mean of several.
-SIZE_CLASS = "medium"
 
 
 def parse_arguments():
@@ -25,6 +23,7 @@ def parse_arguments():
     parser.add_argument("--pause-s", type=float, default=5)
     parser.add_argument("--cores", type=int, default=1)
     parser.add_argument("--operator", action="append", default=[])
+    parser.add_argument("--size-class")
     parser.add_argument("--keep")
     return parser.parse_args()
 
@@ -37,10 +36,11 @@ def manifests(probe, wanted):
     return [m for m in found if not wanted or m["id"] in wanted]
 
 
-def asked_size(manifest):
+def asked_size(manifest, size_class_name):
+    """The defaults, as the metascheduler's own task has them, or those of a size class."""
     size = {p["name"]: p["default"] for p in manifest["parameters"]}
     for size_class in manifest["size_classes"]:
-        if size_class["name"] == SIZE_CLASS:
+        if size_class["name"] == size_class_name:
             size.update(size_class["parameters"])
     return size
 
@@ -70,7 +70,8 @@ def work_of(manifest, size):
 
 def measure(arguments, operators):
     """Each operator's median, scaled back to the asked size; and the result."""
-    drawn = [drawn_size(m, asked_size(m)) for m in operators]
+    asked = [asked_size(m, arguments.size_class) for m in operators]
+    drawn = [drawn_size(m, size) for m, size in zip(operators, asked)]
     task = {"name": "repeatability", "limit_s": 30, "repeats": 5, "seed": random.randrange(1, 2**53),
             "operators": [{"id": m["id"], "parameters": size} for m, size in zip(operators, drawn)]}
     environment = {**os.environ, "FATHOM_CORES": str(arguments.cores)}
@@ -83,8 +84,8 @@ def measure(arguments, operators):
         with open(arguments.keep, "a", encoding="utf-8") as file:
             file.write(done.stdout)
     medians = {}
-    for manifest, size, item in zip(operators, drawn, result["operators"]):
-        medians[manifest["id"]] = item["median_s"] * work_of(manifest, asked_size(manifest)) / work_of(manifest, size)
+    for manifest, wanted, size, item in zip(operators, asked, drawn, result["operators"]):
+        medians[manifest["id"]] = item["median_s"] * work_of(manifest, wanted) / work_of(manifest, size)
     return medians, result
 
 
