@@ -42,6 +42,8 @@ TEST(Usage, HelpOfEachCommandHasAnExample)
                                                          {"policy", "try"},
                                                          {"policy", "add"},
                                                          {"score", "list"},
+                                                         {"scaling", "show"},
+                                                         {"window", "list"},
                                                          {"job", "submit"},
                                                          {"job", "preview"},
                                                          {"job", "wait"},

@@ -59,10 +59,10 @@ def network():
         day.start()
         net = Network(["--network-hour-s", str(HOUR_S)])
         try:
-            core = sorted(os.sched_getaffinity(0))[-1]
+            cores = sorted(os.sched_getaffinity(0))[:2]
             for name, site in (("alpha", changing), ("beta", steady)):
                 net.add_agent(name, agent_config(
-                    cores=str(core), unit_count=2,
+                    cores=",".join(map(str, cores)), unit_count=len(cores),
                     extra=f'[environment]\nFATHOM_FETCH_URL = "{site.url}"\n[operators]\ncpu = ["network_fetch"]'))
             net.site = changing
             measure(net)

@@ -106,7 +106,7 @@ TEST_F(RoutingWindows, AJobWithADeadlineWaitsForTheWindowAndKeepsNoUnits)
     const Json winner = winner_of(waits);
     EXPECT_NEAR(winner["transfer"]["in_s"].get<double>(), 10, 0.01);
     EXPECT_NEAR(winner["transfer"]["window"]["transfer_now_s"].get<double>(), 100, 0.01);
-    EXPECT_NEAR(winner["start_s"].get<double>(), 2.5 * 3600, 1800);
+    EXPECT_NEAR(winner["start_s"].get<double>(), 2.5 * 3600, 4000) << "the test may run through a full hour";
     EXPECT_NEAR(winner_of(now)["prediction"]["run_s"].get<double>(), 101.1, 0.1);
 }
 
