@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <malloc.h>
 #include <ctime>
+#include <malloc.h>
 
 namespace fathom::probes {
 namespace {
