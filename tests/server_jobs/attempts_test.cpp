@@ -181,6 +181,40 @@ TEST_F(Attempts, OfProbesAreReportedWithTheirOutput)
     EXPECT_EQ(probing_.ended[0].stdout_text, "{\"a\":1}");
 }
 
+TEST_F(Attempts, OfProbesWhoseCenterCountsHoldWhatIsFreeUntilTheyStart)
+{
+    JobsProbeJobWriter writer;
+    const JobId job = JobId::make();
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        return writer.insert_probe_job(transaction, job, parse_job_spec(spec()).value(), "rep_1");
+    };
+    ASSERT_TRUE(database_.blocking_run(work));
+    sql("INSERT INTO probe_task (id, name, origin, document, document_sha256, created_by) "
+        "VALUES ('ptk_1', 't', 'expert', '{}', 'x', 'tok_1')");
+    sql("INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, count_by, cause, "
+        "job_id, "
+        "created_by) SELECT 'prn_1', 'ptk_1', center_id, id, 0, 'center', 'center', 'command', '" +
+        job.value + "', 'tok_1' FROM unit_type");
+    route();
+    ASSERT_EQ(sql("SELECT unit_count FROM attempt"), "1");
+
+    const std::vector<link::Body> orders = run(attempts_.pending_orders(center_of(job))).value();
+
+    ASSERT_EQ(orders.size(), 1U);
+    const AttemptOrder order = std::get<link::StartAttempt>(orders[0]).order;
+    EXPECT_TRUE(order.center_counts);
+    EXPECT_EQ(order.unit_count, 2);
+    EXPECT_EQ(sql("SELECT unit_count FROM attempt"), "2") << "nobody else may have them meanwhile";
+
+    link::AttemptStarted started;
+    started.attempt_id = attempt_of(job);
+    started.units = {1};
+    started.able_unit_types = {"core"};
+    ASSERT_TRUE(run(attempts_.attempt_started(center_of(job), started)));
+    EXPECT_EQ(sql("SELECT unit_count FROM attempt"), "1");
+    EXPECT_EQ(probing_.able, std::vector<std::string>{"core"});
+}
+
 TEST_F(Attempts, AtACenterThatIsLostAreLostUntilItReturns)
 {
     const JobId job = job_in("lost");
