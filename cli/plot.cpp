@@ -196,8 +196,11 @@ void draw(Canvas& canvas, const Plot& plot, Charset charset)
         for (std::size_t row = 0; column && row < canvas.rows(); ++row)
             canvas.put(row, *column, kRule.in(charset));
     }
-    for (const PlotSeries& series : plot.series)
-        draw_series(canvas, series, charset);
+    for (const bool joined : {true, false}) {
+        for (const PlotSeries& series : plot.series) {
+            if (series.is_joined == joined) draw_series(canvas, series, charset);
+        }
+    }
 }
 
 std::string legend(const Plot& plot, Charset charset)

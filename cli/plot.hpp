@@ -61,7 +61,8 @@ struct PlotRule {
 
 enum class PlotScale { kLinear, kLogarithmic };
 
-/// What is to be drawn: bands first, then rules, then the series in their order, each over what is there.
+/// What is to be drawn: bands first, then rules, joined series, and single points, so that no function hides what was
+/// measured; equals in their order.
 struct Plot {
     std::vector<PlotSeries> series;
     std::vector<PlotBand> bands;

@@ -116,6 +116,19 @@ TEST(LinePlot, DrawsBandsRulesAndALegend)
         EXPECT_THAT(text, HasSubstr(part));
 }
 
+TEST(LinePlot, AFunctionNeverHidesAPoint)
+{
+    Plot plot;
+    plot.series.push_back({"", PlotMark::kDot, {{0, 0}, {10, 2}}, false});
+    plot.series.push_back({"", PlotMark::kLine, {{0, 0}, {10, 2}}, true});
+
+    EXPECT_EQ(line_plot(plot, {.width = 19, .height = 3}), "2 +            ...o\n"
+                                                           "1 +    ........\n"
+                                                           "0 +o...\n"
+                                                           "  +----------------\n"
+                                                           "   0             10\n");
+}
+
 TEST(LinePlot, NeedsNoUnicode)
 {
     const std::string text = line_plot(curve(), {.width = 60, .height = 10, .charset = Charset::kAscii});
