@@ -13,6 +13,12 @@ struct CurveOptions : ListOptions {
     std::string operator_id;
 };
 
+/// A count of units: the server may write it as 4.0.
+std::string whole_number(std::optional<double> value)
+{
+    return value ? format_count(static_cast<std::int64_t>(*value)) : "-";
+}
+
 /// `1: 100 %, 2: 96 %, 4: 81 %`: efficiency by count.
 std::string efficiencies(const Json& curve)
 {
@@ -20,7 +26,7 @@ std::string efficiencies(const Json& curve)
     for (const Json& point : items_of(curve, "points")) {
         const std::optional<double> efficiency = number_of(point, "efficiency");
         if (!efficiency) continue;
-        text += (text.empty() ? "" : ", ") + format_number(number_of(point, "unit_count").value_or(0)) + ": " +
+        text += (text.empty() ? "" : ", ") + whole_number(number_of(point, "unit_count")) + ": " +
                 format_percent(*efficiency);
     }
     return text.empty() ? text_of(curve, "problem") : text;
@@ -36,7 +42,8 @@ std::string model_error(const Json& curve)
 {
     const Json& models = items_of(curve, "models");
     const std::optional<double> error = models.empty() ? std::nullopt : number_of(models[0], "left_out_error");
-    return error ? format_percent(*error) : "-";
+    const bool can_be_judged = items_of(curve, "points").size() > 2;
+    return error && can_be_judged ? format_percent(*error) : "-";
 }
 
 Table curves_table(const Json& curves, Timestamp now)
@@ -100,11 +107,11 @@ std::string drawing(const Json& curve, const PlotStyle& style)
     const double single = single_rate_of(curve);
     const Json& drawn = items_of(curve, "curve");
     Plot plot;
-    plot.series = {{"measured", PlotMark::kDot, speedups_of(items_of(curve, "points"), "rate", single)},
-                   {chosen_model(curve), PlotMark::kLine, speedups_of(drawn, "rate", single), true}};
+    plot.series = {{chosen_model(curve), PlotMark::kLine, speedups_of(drawn, "rate", single), true},
+                   {"measured", PlotMark::kDot, speedups_of(items_of(curve, "points"), "rate", single)}};
     plot.bands = {{"80 % interval", speedups_of(drawn, "low", single), speedups_of(drawn, "high", single)}};
     if (const std::optional<double> knee = number_of(curve, "knee"))
-        plot.rules = {{"knee at " + format_number(*knee), *knee}};
+        plot.rules = {{"knee at " + whole_number(knee), *knee}};
     plot.x_title = "units";
     plot.y_title = "speed-up";
     plot.y_from = 0;
@@ -123,8 +130,7 @@ std::string points_text(const Json& curve, const TableStyle& style)
         return rate > 0 ? 1 / rate : 0;
     };
     for (const Json& point : items_of(curve, "points")) {
-        table.add_row({format_number(number_of(point, "unit_count").value_or(0)),
-                       format_duration(time_of_rate(point, "rate")),
+        table.add_row({whole_number(number_of(point, "unit_count")), format_duration(time_of_rate(point, "rate")),
                        format_percent(number_of(point, "efficiency").value_or(0)),
                        format_duration(time_of_rate(point, "model_rate")),
                        format_interval(time_of_rate(point, "high"), time_of_rate(point, "low"))});
@@ -141,9 +147,12 @@ std::string render_curve(Session& session, const Json& curve)
         return text + "No curve: " + printable(problem) + "\n";
     text += drawing(curve, plot_style(session.console())) + "\n" + points_text(curve, table_style(session));
     const double most = number_of(curve, "largest_measured").value_or(0);
-    return text + "\nModel " + chosen_model(curve) + ", error " + model_error(curve) +
-           " at points that it was not given; knee at " + count_of(curve, "knee") + ". Believed up to " +
-           format_number(2 * most) + " units, twice what was measured.\n";
+    const std::string error = model_error(curve);
+    return text + "\nModel " + chosen_model(curve) +
+           (error == "-" ? ", too few points to judge it by"
+                         : ", error " + error + " at points that it was not given") +
+           "; knee at " + count_of(curve, "knee") + ". Believed up to " + whole_number(2 * most) +
+           " units, twice what was measured.\n";
 }
 
 Outcome show_curves(Session& session, const CurveOptions& options)

@@ -64,9 +64,9 @@ TEST(Explain, ShowsWhoWonWhoLostAndWhatIsKnown)
 
 Candidates, best first
   #  CENTER  UNIT TYPE  UNITS  PREDICTED RUN     INTERVAL  WAIT  COMPLETION  BASIS              OUTCOME
-  1  alpha   core           1         12.1 s  11.9–12.3 s   0 s      12.1 s  measured           chosen
-  2  delta   core           1         17.1 s  16.9–17.4 s   0 s      17.1 s  measured           would complete 5 s later (wait 0 s, run 17.1 s)
-  3  beta    core           1       ≥ 20.1 s  19.9–20.5 s   0 s    ≥ 20.1 s  measured, unknown  not all of the job's operators are measured there
+  1  alpha   core           1         12.1 s  12.0–12.2 s   0 s      12.1 s  measured           chosen
+  2  delta   core           1         17.1 s  16.9–17.2 s   0 s      17.1 s  measured           would complete 5 s later (wait 0 s, run 17.1 s)
+  3  beta    core           1       ≥ 20.1 s  19.9–20.2 s   0 s    ≥ 20.1 s  measured, unknown  not all of the job's operators are measured there
 
 Not possible
   CENTER  UNIT TYPE  REASON
@@ -74,11 +74,11 @@ Not possible
 
 Evidence: what the probes measured
   AT          OPERATOR  SIZE  COUNT  TIME EACH   TOTAL     INTERVAL  BASIS      MEASURED  PROBE RUN
-  alpha/core  dgemm     n=64   1000    10.0 ms  10.0 s  9.90–10.2 s  measured  3 min ago  prn_dgemm
-  alpha/core  fft3d     n=64     20     100 ms  2.00 s  1.98–2.04 s  measured  3 min ago  prn_fft3d
-  delta/core  dgemm     n=64   1000    15.0 ms  15.0 s  14.8–15.3 s  measured  3 min ago  prn_dgemm
-  delta/core  fft3d     n=64     20     100 ms  2.00 s  1.98–2.04 s  measured  3 min ago  prn_fft3d
-  beta/core   dgemm     n=64   1000    20.0 ms  20.0 s  19.8–20.4 s  measured  3 min ago  prn_dgemm
+  alpha/core  dgemm     n=64   1000    10.0 ms  10.0 s  9.90–10.1 s  measured  3 min ago  prn_dgemm
+  alpha/core  fft3d     n=64     20     100 ms  2.00 s  1.98–2.02 s  measured  3 min ago  prn_fft3d
+  delta/core  dgemm     n=64   1000    15.0 ms  15.0 s  14.9–15.1 s  measured  3 min ago  prn_dgemm
+  delta/core  fft3d     n=64     20     100 ms  2.00 s  1.98–2.02 s  measured  3 min ago  prn_fft3d
+  beta/core   dgemm     n=64   1000    20.0 ms  20.0 s  19.8–20.2 s  measured  3 min ago  prn_dgemm
   beta/core   fft3d     n=64     20          -       -            -  unknown           -  -
 )");
 }
