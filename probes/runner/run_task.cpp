@@ -165,7 +165,9 @@ class TaskRun {
 
     Result<void> take_samples()
     {
+        const double begin_s = seconds_since(conditions_.process_start);
         for (std::int64_t round = 1; round <= task_.repeats; ++round) {
+            keep_instances_when_late(begin_s, round);
             for (SampledOperator& item : operators_) {
                 tell(fmt::format("sample {} of {} of {}", round, task_.repeats, item.name()));
                 if (Result<double> sampled = item.sample(); !sampled) return sampled.error();
@@ -192,6 +194,17 @@ class TaskRun {
     }
 
   private:
+    /// Other instances cost time: a machine that has become slow shall still end all rounds.
+    void keep_instances_when_late(double begin_s, std::int64_t round)
+    {
+        if (round == 1) return;
+        const double now_s = seconds_since(conditions_.process_start);
+        const double round_s = (now_s - begin_s) / static_cast<double>(round - 1);
+        if (now_s + round_s * static_cast<double>(task_.repeats - round + 1) <= kExtraShare * task_.limit_s) return;
+        for (SampledOperator& item : operators_)
+            item.keep_instance();
+    }
+
     /// Seconds from the process's start to the end of the samples, by the first executions.
     double expected_end_s() const
     {

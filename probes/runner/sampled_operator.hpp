@@ -50,6 +50,8 @@ class SampledOperator {
     /// better than another, by up to a tenth, and a job gets any. As often as that takes at most half as long as the
     /// samples do. Not for operators whose inputs come from others, or whose code was uploaded. After start.
     void change_instances();
+    /// No more, from now on.
+    void keep_instance() { changes_instances_ = false; }
 
     /// Takes one sample and keeps it: seconds per execution.
     /// @error kForbidden  an uploaded operator misbehaved.
