@@ -15,24 +15,36 @@ struct PredictOptions {
     std::string profile;
     std::string reference;
     std::vector<std::string> probes;
+    std::string reference_one_core;
+    std::vector<std::string> probes_one_core; ///< one for each of `probes`, or none
 };
 
 /// A probe's result with its measurements as predictions take them.
 struct ReadResult {
     std::string path;
     std::vector<MeasuredOperator> operators;
+    std::vector<MeasuredOperator> one_core;
     std::int64_t cores{1};
 
-    UnitMeasurements units() const { return {operators, cores}; }
+    UnitMeasurements units() const { return {operators, cores, one_core}; }
 };
 
-Result<ReadResult> read_result(const std::string& path, const Console& console)
+/// @param one_core  the file with the same measured by one thread; empty for none.
+Result<ReadResult> read_result(const std::string& path, const std::string& one_core, const Console& console)
 {
     const Result<Json> json = read_input_file(path, console);
     if (!json) return json.error();
     const Result<ProbeResult> result = parse_probe_result(*json);
     if (!result) return in_file(path, result.error());
-    return ReadResult{path, measured_operators(*result), result->cores};
+    ReadResult read{path, measured_operators(*result), {}, result->cores};
+    if (one_core.empty()) return read;
+    const Result<ReadResult> serial = read_result(one_core, "", console);
+    if (!serial) return serial.error();
+    if (serial->cores != 1)
+        return Error{Errc::kInvalid, one_core + " was measured with " + std::to_string(serial->cores) +
+                                         " threads; run fathom-probe with FATHOM_CORES=1"};
+    read.one_core = serial->operators;
+    return read;
 }
 
 Json operator_json(const OperatorPrediction& one)
@@ -110,12 +122,15 @@ Outcome predict(Session& session, const PredictOptions& options)
     if (!json) return json.error();
     const Result<ProgramProfile> program = parse_program_profile(*json);
     if (!program) return in_file(options.profile, program.error());
-    const Result<ReadResult> reference = read_result(options.reference, session.console());
+    if (!options.probes_one_core.empty() && options.probes_one_core.size() != options.probes.size())
+        return Error{Errc::kInvalid, "--one-core is needed once for each --probe, or not at all"};
+    const Result<ReadResult> reference = read_result(options.reference, options.reference_one_core, session.console());
     if (!reference) return reference.error();
     const ReferenceRun run = reference_run(*program, reference->units());
     Json items = Json::array();
-    for (const std::string& path : options.probes) {
-        const Result<ReadResult> there = read_result(path, session.console());
+    for (std::size_t i = 0; i < options.probes.size(); ++i) {
+        const std::string one_core = options.probes_one_core.empty() ? "" : options.probes_one_core[i];
+        const Result<ReadResult> there = read_result(options.probes[i], one_core, session.console());
         if (!there) return there.error();
         const CalibratedPrediction found = predict_from_reference(program->operators, run, there->units());
         if (session.wants_json())
@@ -156,6 +171,10 @@ void add_predict_commands(CLI::App& app, Invocation& invocation)
         ->required();
     run.add_option("--probe", options->probes, "The same probe task's result on other units; may be repeated")
         ->required();
+    run.add_option(
+        "--one-core", options->probes_one_core,
+        "Where --probe used several cores: the same with FATHOM_CORES=1, for what the program does serially");
+    run.add_option("--reference-one-core", options->reference_one_core, "The same for --reference");
     on_chosen(run, invocation, options, predict);
 
     auto task = std::make_shared<NameOptions>();

@@ -123,15 +123,34 @@ double remainder_speedup(double parallelism, std::int64_t reference_cores, std::
     return 1 / (serial + (1 - serial) / static_cast<double>(std::max<std::int64_t>(cores, 1)));
 }
 
-/// Probes that stand for the remainder use every core, the program those that it can use. Files are read by one.
-double remainder_log_factor(const OperatorDemand& demand, const ReferenceRun& reference, const UnitMeasurements& there)
+/// Files are read by one thread in any case.
+bool is_of_program_threads(const OperatorDemand& demand)
 {
-    if (demand.remainder.empty() || demand.remainder == "io") return 0;
-    const double before = static_cast<double>(std::max<std::int64_t>(reference.units.cores, 1)) /
-                          remainder_speedup(reference.parallelism, reference.units.cores, reference.units.cores);
-    const double after = static_cast<double>(std::max<std::int64_t>(there.cores, 1)) /
-                         remainder_speedup(reference.parallelism, reference.units.cores, there.cores);
-    return std::log(after / before);
+    return demand.is_serial || (!demand.remainder.empty() && demand.remainder != "io");
+}
+
+/// Measurements with one thread, as far as there are any.
+UnitMeasurements with_one_thread(const UnitMeasurements& units)
+{
+    if (units.one_core.empty()) return units;
+    return {.operators = units.one_core, .cores = 1, .one_core = {}};
+}
+
+/// What turns the ratio of probes into that of the program's own threads.
+double threads_log_factor(const ReferenceRun& reference, const UnitMeasurements& there)
+{
+    const auto spread = [](const UnitMeasurements& units) {
+        return static_cast<double>(std::max<std::int64_t>(with_one_thread(units).cores, 1));
+    };
+    const std::int64_t cores = reference.units.cores;
+    return std::log(spread(there) / spread(reference.units) * remainder_speedup(reference.parallelism, cores, cores) /
+                    remainder_speedup(reference.parallelism, cores, there.cores));
+}
+
+/// Memory and compute are told apart by estimates; I/O is seen as such.
+bool is_estimated_class(const OperatorDemand& demand)
+{
+    return demand.remainder == "memory" || demand.remainder == "compute" || demand.remainder == "latency";
 }
 
 /// By how much the classes of the remainder differ in their ratios: what it would cost to take one for another.
@@ -141,7 +160,7 @@ double spread_of_remainder(std::span<const OperatorDemand> demands, std::span<co
     double most = 0;
     bool any = false;
     for (std::size_t i = 0; i < demands.size(); ++i) {
-        if (demands[i].remainder.empty() || ratios[i].basis == PredictionBasis::kUnknown) continue;
+        if (!is_estimated_class(demands[i]) || ratios[i].basis == PredictionBasis::kUnknown) continue;
         least = any ? std::min(least, ratios[i].log_ratio) : ratios[i].log_ratio;
         most = any ? std::max(most, ratios[i].log_ratio) : ratios[i].log_ratio;
         any = true;
@@ -169,19 +188,24 @@ void apply_likeness(std::span<const OperatorDemand> demands, std::vector<RatioTh
 std::vector<RatioThere> find_ratios(std::span<const OperatorDemand> demands, const ReferenceRun& reference,
                                     const UnitMeasurements& there)
 {
-    std::map<std::string, std::vector<Ratio>> by_operator;
+    std::map<std::pair<std::string, bool>, std::vector<Ratio>> by_operator;
     std::vector<RatioThere> found;
     for (const OperatorDemand& demand : demands) {
-        const auto [place, is_new] = by_operator.try_emplace(demand.operator_id);
-        if (is_new) place->second = ratios_of(demand.operator_id, reference.units, there);
+        const bool is_own = is_of_program_threads(demand);
+        const auto [place, is_new] = by_operator.try_emplace({demand.operator_id, is_own});
+        if (is_new) {
+            place->second =
+                is_own ? ratios_of(demand.operator_id, with_one_thread(reference.units), with_one_thread(there))
+                       : ratios_of(demand.operator_id, reference.units, there);
+        }
         RatioThere ratio = ratio_at(demand, place->second);
-        if (ratio.basis != PredictionBasis::kUnknown) ratio.log_ratio += remainder_log_factor(demand, reference, there);
+        if (is_own && ratio.basis != PredictionBasis::kUnknown) ratio.log_ratio += threads_log_factor(reference, there);
         found.push_back(ratio);
     }
     apply_likeness(demands, found);
     const double half_spread = spread_of_remainder(demands, found) / 2;
     for (std::size_t i = 0; i < demands.size(); ++i) {
-        if (!demands[i].remainder.empty()) found[i].deviation = std::hypot(found[i].deviation, half_spread);
+        if (is_estimated_class(demands[i])) found[i].deviation = std::hypot(found[i].deviation, half_spread);
     }
     return found;
 }

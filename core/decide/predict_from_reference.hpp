@@ -6,8 +6,9 @@ namespace fathom {
 
 /// What was measured on units of one type, at the number of cores that one of them has.
 struct UnitMeasurements {
-    std::span<const MeasuredOperator> operators; ///< in any order
-    std::int64_t cores{1};                       ///< threads that the probes used
+    std::span<const MeasuredOperator> operators;  ///< in any order
+    std::int64_t cores{1};                        ///< threads that the probes used
+    std::span<const MeasuredOperator> one_core{}; ///< the same with one thread; empty: not measured, or cores is 1
 };
 
 /// A run of the program on a unit type that was measured: what its profile says.
@@ -38,9 +39,10 @@ struct CalibratedPrediction {
 /// Where calls only resemble the operator (`likeness` l < 1), the logarithm of their ratio lies between the operator's
 /// and that of the computing remainder, which is the core's in general: l·log r + (1 − l)·log r(core).
 ///
-/// The remainder runs with the threads that the program uses itself: its operators' times are taken per core and
-/// divided by Amdahl's speed-up, whose serial fraction follows from the known run's parallelism. Where that ran on
-/// one core nothing is known of it: it is taken as serial.
+/// The remainder, and operators whose library does not thread by itself, run with the threads that the program uses:
+/// their times are those with one thread (`one_core`; where it was not measured, time × cores), divided by Amdahl's
+/// speed-up, whose serial fraction follows from the known run's parallelism. Where that ran on one core nothing is
+/// known of it: it is taken as serial.
 ///
 /// The 80 % interval combines, as independent deviations of logarithms weighted by their part of the time: the
 /// measurements' own intervals, the distance of interpolation, a quarter of what likeness moved between, for the

@@ -81,6 +81,7 @@ std::vector<ObservedCalls> read_entries(const ProfileInput& input, double second
         ObservedCalls calls;
         std::int64_t executions = 1;
         calls.operation = describe_calls(symbol, dimensions, executions);
+        calls.is_serial = symbol.action == Action::kFftwExecute;
         if (symbol.action == Action::kCall) calls.likeness = product_part(symbol.routine);
         calls.calls = static_cast<std::int64_t>(count);
         calls.batch = executions;

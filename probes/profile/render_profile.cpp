@@ -126,6 +126,14 @@ double likeness_of(const OperatorUse& use, const Profile& profile)
     return time[0] > 0 ? alike[0] / time[0] : time[1] > 0 ? alike[1] / time[1] : 1;
 }
 
+bool is_serial(const OperatorUse& use, const Profile& profile)
+{
+    const auto is_other = [&](const ProfileLine& line) {
+        return line.operator_id == use.id && !line.observed.is_serial;
+    };
+    return use.remainder.empty() && std::none_of(profile.lines.begin(), profile.lines.end(), is_other);
+}
+
 Json use_json(const OperatorUse& use, const Profile& profile, const std::vector<OperatorManifest>& library)
 {
     Json json{{"id", use.id}, {"parameters", parameters_json(use.parameters)}, {"count", use.count}};
@@ -137,6 +145,7 @@ Json use_json(const OperatorUse& use, const Profile& profile, const std::vector<
     if (use.share) json["share"] = rounded(*use.share);
     if (!use.label.empty()) json["label"] = use.label;
     if (!use.inputs.empty()) json["inputs"] = use.inputs;
+    if (is_serial(use, profile)) json["serial"] = true;
     if (!use.remainder.empty())
         json["remainder"] = use.remainder;
     else if (const double likeness = likeness_of(use, profile); likeness < 1)

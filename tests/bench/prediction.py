@@ -38,10 +38,13 @@ def profile(program, configuration, folder, rounds):
 
 
 def probe(task, configuration, folder, name):
-    path = folder / f"{name}.{configuration.name}.json"
-    command = [f"{BIN}/fathom-probe", "--task", str(task)]
-    path.write_text(run(command, configuration, folder).stdout)
-    return path
+    """With all cores, and with one for what programs do serially."""
+    paths = []
+    for threads in sorted({configuration.cores(), 1}, reverse=True):
+        paths.append(folder / f"{name}.{configuration.name}.{threads}.json")
+        command = [f"{BIN}/fathom-probe", "--task", str(task)]
+        paths[-1].write_text(run(command, configuration, folder, threads).stdout)
+    return paths
 
 
 def measure(measured, chosen, tasks, folder, rounds):
@@ -54,13 +57,17 @@ def measure(measured, chosen, tasks, folder, rounds):
                 if number == rounds // 2:
                     place.probes[program.name] = probe(tasks[program.name], place.configuration, folder, program.name)
             if number == rounds // 2:
-                result = json.loads(probe(tasks["dgemm"], place.configuration, folder, "dgemm").read_text())
+                result = json.loads(probe(tasks["dgemm"], place.configuration, folder, "dgemm")[0].read_text())
                 place.dgemm_s = result["operators"][0]["median_s"]
 
 
 def predict(profile_path, reference, place):
-    command = [f"{BIN}/fathom", "predict", "run", "--profile", str(profile_path), "--reference", str(reference),
-               "--probe", str(place), "--output", "json"]
+    command = [f"{BIN}/fathom", "predict", "run", "--profile", str(profile_path), "--reference", str(reference[0]),
+               "--probe", str(place[0]), "--output", "json"]
+    if len(reference) > 1:
+        command += ["--reference-one-core", str(reference[1])]
+    if len(place) > 1:
+        command += ["--one-core", str(place[1])]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
@@ -105,6 +112,9 @@ def work(arguments, folder, quota):
     if not chosen:
         sys.exit("prediction: no such program")
     measured = [Measured(configuration) for configuration in configurations(quota)]
+    if arguments.configurations:
+        wanted = arguments.configurations.split(",")
+        measured = [measured[0], *[one for one in measured[1:] if one.configuration.name in wanted]]
     reference = measured[0].configuration
     tasks = {"dgemm": folder / "dgemm.task.json"}
     tasks["dgemm"].write_text(json.dumps(DGEMM))
@@ -117,7 +127,7 @@ def work(arguments, folder, quota):
         printed = subprocess.run([f"{BIN}/fathom", "predict", "task", str(profiles[program.name])],
                                  capture_output=True, text=True, check=True).stdout
         # A quota or a busy machine may stretch a probe over the limit that centers have; here nobody waits.
-        task = {**json.loads(printed), "limit_s": 60}
+        task = {**json.loads(printed), "limit_s": 60, "sample_budget_s": 2}
         tasks[program.name] = folder / f"{program.name}.task.json"
         tasks[program.name].write_text(json.dumps(task))
     measure(measured, chosen, tasks, folder, arguments.rounds)
@@ -128,6 +138,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--programs", default="")
+    parser.add_argument("--configurations", default="")
     parser.add_argument("--keep", default="")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary, Quota(0.5) as quota:

@@ -52,8 +52,8 @@ class Configuration:
         """Cores times quota; the clock is the same on one machine."""
         return self.quota.cores if self.quota else self.cores()
 
-    def environment(self):
-        cores = str(self.cores())
+    def environment(self, threads=0):
+        cores = str(threads or self.cores())
         return {**os.environ, "OPENBLAS_CORETYPE": self.kernels, "OPENBLAS_NUM_THREADS": cores,
                 "OMP_NUM_THREADS": cores, "FATHOM_CORES": cores, "OMPI_ALLOW_RUN_AS_ROOT": "1",
                 "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -76,18 +76,17 @@ def configurations(quota):
     if "avx2" not in flags:
         sys.exit("prediction: this processor has too few kernels to choose from")
     best = "SkylakeX" if "avx512vl" in flags else "Haswell"
-    found = [Configuration("reference", best, cpus[:2]),
-             Configuration("1 core", "Haswell", cpus[:1]),
-             Configuration("1 core, old", "Prescott", cpus[:1]),
-             Configuration("2 cores, old", "Sandybridge", cpus[:2])]
-    if len(cpus) < 2:
-        found = [one for one in found if one.cores() == 1 or one.name == "reference"]
+    found = [Configuration("reference", best, cpus[:1]), Configuration("old", "Prescott", cpus[:1])]
     if quota.folder is not None:
-        found.append(Configuration("half a core", "Sandybridge", cpus[:1], quota))
+        found.append(Configuration("half a core", "Haswell", cpus[:1], quota))
+        found.append(Configuration("old half", "Prescott", cpus[:1], quota))
+    if len(cpus) >= 2:
+        found.append(Configuration("2 cores", "Haswell", cpus[:2]))
+        found.append(Configuration("2 cores, older", "Sandybridge", cpus[:2]))
     return found
 
 
-def run(command, configuration, folder):
+def run(command, configuration, folder, threads=0):
     """Runs on the configuration's processors, ahead of others where that is allowed."""
     def prepare():
         os.sched_setaffinity(0, configuration.cpus)
@@ -100,7 +99,7 @@ def run(command, configuration, folder):
 
     begin = time.monotonic()
     # One thread here: what runs between fork and exec is safe.
-    ended = subprocess.run(command, cwd=folder, env=configuration.environment(), stdin=subprocess.DEVNULL,
+    ended = subprocess.run(command, cwd=folder, env=configuration.environment(threads), stdin=subprocess.DEVNULL,
                            capture_output=True, text=True, check=False, preexec_fn=prepare)
     seconds = time.monotonic() - begin
     if ended.returncode != 0:

@@ -108,6 +108,31 @@ TEST(PredictFromReference, ASerialRemainderGainsNothingFromMoreCores)
     EXPECT_NEAR(predict_from_reference(job, reference, {.operators = one, .cores = 1}).run.run_s, 8, 1e-9);
 }
 
+TEST(PredictFromReference, WhatTheProgramDoesSeriallyIsTakenFromProbesWithOneThread)
+{
+    const std::vector before{measured("fft3d", 1e6, 0.02)};
+    const std::vector two_cores{measured("fft3d", 1e6, 0.01)};
+    const std::vector one_core{measured("fft3d", 1e6, 0.03)};
+    std::vector job{demand("fft3d", 1e6, 1)};
+    const UnitMeasurements there{.operators = two_cores, .cores = 2, .one_core = one_core};
+
+    EXPECT_NEAR(predict_from_reference(job, run_on(before, 1), there).run.run_s, 0.5, 1e-9);
+    job[0].is_serial = true;
+    EXPECT_NEAR(predict_from_reference(job, run_on(before, 1), there).run.run_s, 1.5, 1e-9);
+}
+
+TEST(PredictFromReference, WhatOnlyResemblesItsOperatorLiesBetweenItAndTheCore)
+{
+    const std::vector before{measured("dgemm", 1e6, 1), measured("trigonometric", 1e6, 1)};
+    const std::vector there{measured("dgemm", 1e6, 4), measured("trigonometric", 1e6, 1)};
+    std::vector job{demand("dgemm", 1e6, 0.5), demand("trigonometric", 1e6, 0.5, "compute")};
+    job[0].likeness = 0.5;
+
+    const CalibratedPrediction found = predict_from_reference(job, run_on(before, 2), {.operators = there});
+
+    EXPECT_NEAR(found.run.operators[0].total_s, 2, 1e-9); // the root of four, in the middle of the logarithms
+}
+
 TEST(PredictFromReference, SaysWhatWasNotMeasuredAndScalesItLikeTheRest)
 {
     const std::vector before{measured("dgemm", 1e6, 0.01)};
