@@ -54,18 +54,19 @@ def test_the_centers_really_differ_in_dgemm(measured):
     assert rate["beta"] > 1.5 * rate["alpha"]
 
 
-def test_advice_names_what_holds_a_unit_back(measured):
-    advice = {u["center"]: {a["kind"]: a for a in u["advice"]} for u in measured.rest.items("/unit-types")}
+def test_advice_names_what_holds_a_unit_back(network):
+    measure(network, {"operators": [{"id": "dgemm", "parameters": {"m": 512, "n": 512, "k": 512}}]})
+    advice = {u["center"]: {a["kind"]: a for a in u["advice"]} for u in network.rest.items("/unit-types")}
     assert advice["alpha"]["blas_core"]["evidence"]["openblas_core"] == "Prescott"
     better = advice["alpha"]["blas_core"]["evidence"]["openblas_better_core"]
     assert better in advice["alpha"]["blas_core"]["remedy"]
     assert "blas_core" not in advice["beta"]
 
-    shown = measured.cli("unit", "show", "alpha/core")
+    shown = network.cli("unit", "show", "alpha/core")
     assert f"OPENBLAS_CORETYPE={better}" in shown and "Prescott" in shown
-    unit_type = next(u for u in measured.rest.items("/unit-types?center=alpha") if u["name"] == "core")
-    assert json.loads(measured.cli("unit", "show", unit_type["id"], "--output", "json"))["advice"]
-    measured.cli("unit", "show", "alpha/other", expect=5)
+    unit_type = next(u for u in network.rest.items("/unit-types?center=alpha") if u["name"] == "core")
+    assert json.loads(network.cli("unit", "show", unit_type["id"], "--output", "json"))["advice"]
+    network.cli("unit", "show", "alpha/other", expect=5)
 
 
 def test_a_dense_job_goes_to_the_center_that_is_measured_faster_and_says_why(measured):
