@@ -33,14 +33,22 @@ class House:
                                  f'FATHOM_CHEAT_CORE_TYPE = "{best_core_type()}"'])
         self.net.add_agent("cheat", agent_config(
             cores=str(cores[0]), extra=f'probe_program = "{program}"\n{environment}'))
+        self.tasks = {}
 
     def cheat_as(self, mode):
         (self.folder / "mode").write_text(mode)
 
-    def probe(self, center, operators=None, task=None):
+    def task(self, name, operators, **rules):
+        """The probe task of this name, made at its first use."""
+        if name not in self.tasks:
+            document = {"name": name, "operators": operators, "target_interval": 0, **rules}
+            self.tasks[name] = self.net.rest.post("/probe-tasks", {"document": document, "job_type": name})["id"]
+        return self.tasks[name]
+
+    def probe(self, center, task):
         """A probe run of one unit, in its end state, verified where it is to be."""
-        order = {"operators": operators} if operators else {"probe_task_id": task, "force": True}
-        run = self.net.rest.post("/probe-runs", {**order, "selection": "user", "unit_types": [f"{center}/core"]})["items"][0]
+        order = {"probe_task_id": task, "force": True, "selection": "user", "unit_types": [f"{center}/core"]}
+        run = self.net.rest.post("/probe-runs", order)["items"][0]
         return wait_until(lambda: self.settled(run["id"]), 60, f"the end of {run['id']}")
 
     def settled(self, run):
@@ -70,27 +78,37 @@ def house():
 
 
 @pytest.fixture
+def transform(house):
+    return house.task("transform", TRANSFORM)
+
+
+@pytest.fixture
+def product(house):
+    return house.task("product", PRODUCT)
+
+
+@pytest.fixture
 def network(house):
     """For the report of failures."""
     return house.net
 
 
-def test_what_is_honest_is_verified_and_right(house, network):
+def test_what_is_honest_is_verified_and_right(house, network, transform, product):
     for center in ("honest", "cheat"):
-        for operators in (TRANSFORM, PRODUCT):
-            run = house.probe(center, operators)
+        for task in (transform, product):
+            run = house.probe(center, task)
             assert (run["state"], run["verification"]) == ("succeeded", "right"), run["verification_detail"]
     assert house.trust("cheat")["factor"] == 1 and house.trust("cheat")["verified"]["right_count"] >= 2
 
 
-def test_a_fast_path_for_known_sizes_gains_nothing(house, network):
+def test_a_fast_path_for_known_sizes_gains_nothing(house, network, transform, product):
     honest_rate = house.rate("cheat", "dgemm")
     house.cheat_as("fast_path")
     # Products are measured at drawn sizes, which it does not know: it has to compute, or is found out.
-    run = house.probe("cheat", PRODUCT)
+    run = house.probe("cheat", product)
     assert run["verification"] == "wrong" or house.rate("cheat", "dgemm") < 2 * honest_rate
     # Transforms have one size; but what they transform is new each time.
-    run = house.probe("cheat", TRANSFORM)
+    run = house.probe("cheat", transform)
     assert (run["state"], run["verification"]) == ("succeeded", "wrong")
     assert "right is" in run["verification_detail"]
     finding = next(f for f in house.findings(kind="checksum") if f["probe_run_id"] == run["id"])
@@ -101,23 +119,21 @@ def test_a_fast_path_for_known_sizes_gains_nothing(house, network):
     assert all(s["rate_flops"] < 2 * house.rate("honest", "fft1d") for s in scores)
 
 
-def test_a_remembered_result_is_that_of_another_run(house, network):
+def test_a_remembered_result_is_that_of_another_run(house, network, product):
     house.cheat_as("replay")
-    run = house.probe("cheat", PRODUCT)
+    run = house.probe("cheat", product)
     assert run["state"] == "failed" and "seed" in run["error"]
     assert any(f["probe_run_id"] == run["id"] for f in house.findings(kind="checksum"))
 
 
 def test_a_clock_that_is_too_slow_is_seen_by_ours(house, network):
     house.cheat_as("slow_clock")
-    document = {"name": "long", "operators": PRODUCT, "repeats": 34, "min_sample_s": 0.15, "target_interval": 0,
-                "limit_s": 20}
-    task = house.net.rest.post("/probe-tasks", {"document": document, "job_type": "long"})["items"][0]["id"]
-    run = house.probe("cheat", task=task)
+    task = house.task("long", PRODUCT, repeats=34, min_sample_s=0.15, limit_s=20)
+    run = house.probe("cheat", task)
     assert run["state"] == "failed" and "by the center's clock" in run["error"]
     finding = next(f for f in house.findings(kind="clock") if f["probe_run_id"] == run["id"])
     assert finding["evidence"]["seen_s"] > 1.5 * finding["evidence"]["claimed_s"]
-    honest = house.probe("honest", task=task)
+    honest = house.probe("honest", task)
     assert honest["state"] == "succeeded", honest["error"]
 
 
@@ -132,10 +148,10 @@ def test_an_expert_dismisses_findings(house, network):
     assert not house.findings(open="true") and house.findings(open="false")
 
 
-def test_jobs_that_are_slower_than_probes_promise_cost_score_and_work(house, network):
+def test_jobs_that_are_slower_than_probes_promise_cost_score_and_work(house, network, product):
     house.cheat_as("better")
     for center in ("cheat", "honest"):
-        assert house.probe(center, PRODUCT)["verification"] == "right", "it computes, but not where jobs do"
+        assert house.probe(center, product)["verification"] == "right", "it computes, but not where jobs do"
     before = next(s for s in house.net.rest.items("/scores?operator=dgemm") if s["center"] == "cheat")
     task = {"name": "job", "operators": [{**PRODUCT[0], "count": 100}], "repeats": 1, "min_sample_s": 0,
             "target_interval": 0, "limit_s": 200}
