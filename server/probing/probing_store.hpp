@@ -74,7 +74,7 @@ struct RunFilter {
     std::string state;
     std::string unit_type; ///< id or "center/unit_type"
     std::string probe_task;
-    std::string order;
+    std::string order{};
 };
 /// Newest first; `after` is an id. Empty filters take all.
 Page<ProbeRunRecord> select_runs(pqxx::transaction_base& transaction, const RunFilter& filter, std::int64_t size,

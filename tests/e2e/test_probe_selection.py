@@ -118,7 +118,7 @@ def test_a_center_asks_to_be_measured(network):
 
 def test_a_probe_whose_agent_dies_is_marked_and_repeated_and_counts_once(network):
     alpha = network.agents[0]
-    order = {"operators": [{"id": "dgemm", "parameters": {"m": 2400, "n": 2400, "k": 2400}}], "selection": "user",
+    order = {"operators": [{"id": "dgemm", "parameters": {"m": 1000, "n": 1000, "k": 1000}}], "selection": "user",
              "unit_types": ["alpha/core"]}
     first = network.rest.post("/probe-runs", order)["items"][0]
     wait_until(lambda: network.rest.get(f"/probe-runs/{first['id']}")["units"], 20, "the probe's start")
@@ -134,3 +134,5 @@ def test_a_probe_whose_agent_dies_is_marked_and_repeated_and_counts_once(network
     places = [place for group in report["comparison"] for place in group["places"]]
     assert [place["probe_run_id"] for place in places] == [report["runs"][1]["id"]], "nothing is counted twice"
     network.wait_job(first["job_id"])
+    late = [f for f in network.rest.items("/probe-findings?kind=late") if f["probe_run_id"] == first["id"]]
+    assert len(late) == 1, "what the supervisor had finished all the same is kept apart"
