@@ -24,7 +24,8 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     JobsService jobs(database, io_.executor(), metrics_, catalog, closer_);
     AttemptsService attempts(database, io_.executor(), metrics_, catalog_, closer_, clock_);
     EventsService events(database, io_.executor(), metrics_);
-    RoutingService routing(database, io_.executor(), metrics_, clock_, catalog, probing_, closer_, {.replica = {"rep_1"}});
+    RoutingService routing(database, io_.executor(), metrics_, clock_, catalog, probing_, closer_,
+                           {.replica = {"rep_1"}});
     JobDuties duties(database, io_.executor(), metrics_);
     const CenterId center{center_id("alpha")};
     const Principal ann = add_token("ann", Role::kUser);
