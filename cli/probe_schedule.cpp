@@ -74,7 +74,7 @@ std::string schedule_text(Session& session, const Json& schedule)
         const Result<Timestamp> at = parse_rfc3339(time.is_string() ? time.get<std::string>() : std::string());
         if (!at) continue;
         details.emplace_back(title, format_time(*at));
-        title.clear();
+        title = "  then";
     }
     return render_details(details, table_style(session));
 }
