@@ -168,6 +168,26 @@ TEST_F(Budget, TwoAtOnceDoNotExceedIt)
     EXPECT_LE(budget().used_s + budget().reserved_s, limit_s(budget()));
 }
 
+TEST_F(Budget, WhoLooksAtABudgetIsAloneUntilTheEnd)
+{
+    std::future<Result<ProbingService::CreatedRuns>> other;
+    const auto look = [&](pqxx::work& transaction) -> Result<void> {
+        const Result<void> has_room = check_probe_budget(transaction, alpha_, 70, 1);
+        RunOrder order;
+        OperatorUse use;
+        use.id = "op1";
+        order.operators = {use};
+        other = io_.spawn(service_.create_runs(kExpert, std::move(order)));
+        EXPECT_EQ(other.wait_for(std::chrono::milliseconds(500)), std::future_status::timeout)
+            << "another one saw the same room";
+        return has_room;
+    };
+
+    store_.run(look).value();
+
+    EXPECT_TRUE(fathom::test::TestIo::get(std::move(other)));
+}
+
 TEST_F(Budget, AnAdminChangesTheShare)
 {
     CentersService centers(store_.database());
