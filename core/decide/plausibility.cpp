@@ -8,7 +8,7 @@
 namespace fathom {
 namespace {
 
-constexpr double kLeastClockSlack_s = 2;
+constexpr double kLeastClockSlack_s = 4;
 constexpr double kClockShare = 0.3;
 constexpr std::size_t kClockWindow = 8;
 constexpr std::size_t kLeastClockRuns = 5;

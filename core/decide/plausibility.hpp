@@ -35,10 +35,10 @@ struct ClockedRun {
 /// Whether the center's clock is slower than ours. The difference between what was seen and what is claimed is the
 /// way of the reports, the start of a process and its end: tenths of a second, and no share of the run.
 ///
-///  * One run alone: seen − claimed > max(2 s, 0.3 · claimed).
+///  * One run alone: seen − claimed > max(4 s, 0.3 · claimed).
 ///  * Many: of the newest 8 runs of a unit type, 5 or more, each has seen > 1.25 · claimed + 0.4 s. Each, because a
 ///    busy machine delays some reports, but not all.
-///  * The other way: claimed − seen > max(2 s, 0.3 · claimed) for one run: more time than there was.
+///  * The other way: claimed − seen > max(4 s, 0.3 · claimed) for one run: more time than there was.
 /// @param runs  of one unit type, oldest first; the last is the one to be judged. Not empty.
 /// @return empty when nothing is wrong; else what, for people.
 std::string check_clock(std::span<const ClockedRun> runs);

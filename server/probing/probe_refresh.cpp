@@ -116,7 +116,7 @@ ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const CenterId&
         for (const OperatorUse& use : operators) {
             Knowledge knowledge;
             add_figure(knowledge, figures, offer.id.value, use, changed_at);
-            const double cost_s = kSurveyLimit_s / static_cast<double>(operators.size());
+            const double cost_s = kSurveyCost_s / static_cast<double>(operators.size());
             add(offer.id.value + " " + use.id, knowledge, operator_shares[use.id], cost_s,
                 {.offer = &offer, .surveyed = use});
         }

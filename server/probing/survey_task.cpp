@@ -8,6 +8,9 @@ namespace {
 /// Fewest that still give a median with an interval: with all operators each sample counts.
 constexpr std::int64_t kSurveyRepeats = 5;
 
+/// Beyond those: a survey is to take seconds.
+constexpr double kSurveyBudget_s = 6;
+
 /// What a fetch takes changes with the hour (M20), so one look says little, and a server that is asked by all
 /// units at once refuses some.
 constexpr std::string_view kMeasuredOverTime = "network_fetch";
@@ -34,6 +37,7 @@ ProbeTask survey_task(std::vector<OperatorUse> operators)
     ProbeTask task;
     task.name = "default";
     task.limit_s = kSurveyLimit_s;
+    task.sample_budget_s = kSurveyBudget_s;
     task.repeats = kSurveyRepeats;
     task.operators = std::move(operators);
     return task;

@@ -14,7 +14,10 @@ namespace fathom::server {
 std::vector<OperatorUse> surveyed_operators(const OperatorLibrary& library, const UnitTypeOffer& offer);
 
 /// How long a survey of all operators may take. More than a task that stands for one job (M7): it looks at all.
-inline constexpr double kSurveyLimit_s = 30;
+/// Slow and busy machines need most of it.
+inline constexpr double kSurveyLimit_s = 60;
+/// What one is reckoned with when it is compared with other probes: most take less.
+inline constexpr double kSurveyCost_s = 30;
 
 /// The task of a survey. Unit types that are surveyed with the same operators have the same task.
 ProbeTask survey_task(std::vector<OperatorUse> operators);

@@ -128,7 +128,7 @@ def test_a_remembered_result_is_that_of_another_run(house, network, product):
 
 def test_a_clock_that_is_too_slow_is_seen_by_ours(house, network):
     house.cheat_as("slow_clock")
-    task = house.task("long", PRODUCT, repeats=34, min_sample_s=0.15, limit_s=20)
+    task = house.task("long", PRODUCT, repeats=60, min_sample_s=0.15, limit_s=30)
     run = house.probe("cheat", task)
     assert run["state"] == "failed" and "by the center's clock" in run["error"]
     finding = next(f for f in house.findings(kind="clock") if f["probe_run_id"] == run["id"])
