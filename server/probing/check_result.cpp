@@ -121,14 +121,13 @@ Finding to_finding(const std::vector<ResultFault>& faults)
     constexpr std::size_t kMostEvidence = 20;
     Finding finding{faults.front().kind, {}, Json::object()};
     Json fields = Json::array();
-    Error all{Errc::kInvalid, "not a result of this task", {}};
+    finding.detail = "not a result of this task:";
     for (const ResultFault& fault : faults) {
         finding.kind = std::min(finding.kind, fault.kind);
-        all.fields.push_back(fault.error);
+        finding.detail += (fields.empty() ? " " : "; ") + fault.error.field + " " + fault.error.detail;
         if (fields.size() < kMostEvidence)
             fields.push_back({{"field", fault.error.field}, {"detail", fault.error.detail}});
     }
-    finding.detail = describe(all);
     finding.evidence["faults"] = std::move(fields);
     return finding;
 }

@@ -1,6 +1,7 @@
 #include "server/probing/findings_service.hpp"
 #include "server/probing/probe_results.hpp"
 #include "server/probing/probing_service.hpp"
+#include "server/probing/run_evidence.hpp"
 #include "server/probing/verification_store.hpp"
 #include "tests/server_centers/support/network_data.hpp"
 #include "tests/support/test_io.hpp"
@@ -58,12 +59,6 @@ class FindingsTest : public testing::Test {
     {
         return store_.sql("SELECT state || ': ' || error FROM probe_run WHERE id = '" + run.id.value + "'");
     }
-    /// Our own clock saw the run's start so long ago.
-    void started_ago(const ProbeRunRecord& run, const std::string& interval)
-    {
-        store_.sql("INSERT INTO job_event (job_id, at, state, cause) VALUES ('" + run.job_id.value +
-                   "', now() - interval '" + interval + "', 'running', '')");
-    }
 
     TestStore store_;
     fathom::test::TestIo io_;
@@ -116,23 +111,67 @@ TEST_F(FindingsTest, ASecondResultAndALateOneChangeNothing)
     EXPECT_THAT(state(lost), HasSubstr("lost: "));
 }
 
-TEST_F(FindingsTest, AClockThatIsTooSlowIsSeenByOurs)
+TEST_F(FindingsTest, SeenIsWhatOurOwnClockSawWhileTheLinkHeld)
 {
-    started_ago(run_, "7 seconds"); // the result claims 3 s
-    end(run_, right_result(task_));
-
-    EXPECT_EQ(kinds(), "clock");
-    EXPECT_THAT(state(run_), HasSubstr("3 s by the center's clock, 7"));
+    const auto seen = [&] {
+        return store_
+            .run([&](pqxx::work& transaction) -> Result<RunEvidence> {
+                return select_evidence(transaction, *lock_run_of_job(transaction, run_.job_id));
+            })
+            .value()
+            .seen_s;
+    };
+    EXPECT_FALSE(seen()) << "nobody has reported its start";
+    store_.sql("UPDATE center SET connected_at = now() - interval '1 hour'");
+    store_.sql("INSERT INTO job_event (job_id, state, cause) VALUES ('" + run_.job_id.value + "', 'running', '')");
+    ASSERT_TRUE(seen());
+    EXPECT_LT(*seen(), 5);
+    store_.sql("UPDATE center SET connected_at = now()");
+    EXPECT_FALSE(seen()) << "its report of the end may have waited for the link";
 }
 
-TEST_F(FindingsTest, ALinkThatBrokeInBetweenIsNoEvidence)
+TEST(JudgeEvidence, AClockThatIsTooSlowIsSeenByOurs)
 {
-    started_ago(run_, "60 seconds");
-    store_.sql("UPDATE center SET connected_at = now() - interval '1 second'");
-    end(run_, right_result(task_));
+    ProbeTask task;
+    task.operators.resize(1);
+    const ProbeResult result = right_result(task); // claims 2 s
+    RunEvidence evidence;
+    EXPECT_FALSE(judge_evidence(result, evidence));
+    evidence.seen_s = 2.5;
+    evidence.ordered_s = 30;
+    EXPECT_FALSE(judge_evidence(result, evidence));
+    evidence.seen_s = 7;
 
-    EXPECT_EQ(kinds(), "");
-    EXPECT_EQ(state(run_), "succeeded: ");
+    const std::optional<Finding> alone = judge_evidence(result, evidence);
+    ASSERT_TRUE(alone);
+    EXPECT_EQ(alone->kind, FindingKind::kClock);
+    EXPECT_THAT(alone->detail, HasSubstr("2 s by the center's clock, 7 s by ours"));
+    EXPECT_FALSE(alone->evidence.contains("runs_before")) << "it accuses no other run";
+}
+
+TEST(JudgeEvidence, APatternOfRunsAccusesThemAll)
+{
+    ProbeTask task;
+    task.operators.resize(1);
+    RunEvidence evidence;
+    evidence.seen_s = 3.5; // of 2 s
+    evidence.clocked.assign(4, {1, 2});
+    evidence.clocked_runs = {"a", "b", "c", "d"};
+
+    const std::optional<Finding> finding = judge_evidence(right_result(task), evidence);
+
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->evidence["runs_before"].size(), 4U);
+}
+
+TEST(JudgeEvidence, MoreTimeThanSinceTheOrderCannotBe)
+{
+    ProbeTask task;
+    task.operators.resize(3);
+    RunEvidence evidence;
+    evidence.ordered_s = 0.5;
+
+    EXPECT_EQ(judge_evidence(right_result(task), evidence)->kind, FindingKind::kClock);
 }
 
 TEST_F(FindingsTest, FasterThanHardwareCanBeIsKeptApart)

@@ -30,7 +30,7 @@ class ProbeResultsTest : public testing::Test {
         order.places.selection = RunSelection::kUser;
         order.places.unit_types = {"alpha/u1"};
         run_ = io_.run(service_.create_runs({"tok_expert", "req"}, order)).value().runs.front();
-        task_ = io_.run(service_.get_task(run_.probe_task_id.value)).value().document;
+        task_ = parse_probe_task(io_.run(service_.get_run(run_.id.value)).value().document).value();
     }
     ~ProbeResultsTest() override { store_.database().stop(); }
 

@@ -75,7 +75,8 @@ class TaskRelease : public testing::Test {
     void pass(const ProbeRunId& run, double error = 0)
     {
         const ProbeTask task =
-            parse_probe_task(Json::parse(store_.sql("SELECT document FROM probe_task LIMIT 1"))).value();
+            parse_probe_task(Json::parse(store_.sql("SELECT document FROM probe_run WHERE id = '" + run.value + "'")))
+                .value();
         ProbeResult result = test::right_result(task);
         result.operators[0].error = error;
         EndedProbeJob ended;
@@ -250,7 +251,7 @@ TEST_F(TaskRelease, AnExpertTestsThenReleases)
     EXPECT_EQ(move(task, Step::kTest).error().code, Errc::kConflict);
     pass({store_.sql("SELECT pretest_run_id FROM probe_task")});
     EXPECT_EQ(state(), "tested");
-    EXPECT_EQ(store_.sql("SELECT pretest_s FROM probe_task"), "1");
+    EXPECT_EQ(store_.sql("SELECT pretest_s FROM probe_task"), "2");
 
     EXPECT_EQ(move(task, Step::kRelease).value().task.state, ProbeTaskState::kReleased);
     EXPECT_EQ(move(task, Step::kRetire).value().task.state, ProbeTaskState::kRetired);
