@@ -13,7 +13,7 @@ constexpr double kClockShare = 0.3;
 constexpr std::size_t kClockWindow = 8;
 constexpr std::size_t kLeastClockRuns = 5;
 constexpr double kSteadyRatio = 1.25;
-constexpr double kSteadySlack_s = 0.4;
+constexpr double kSteadySlack_s = 1;
 
 constexpr double kSumSlack_s = 1e-3; ///< numbers are printed with finitely many digits
 constexpr double kUnexplainedEach_s = 4;

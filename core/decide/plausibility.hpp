@@ -36,8 +36,8 @@ struct ClockedRun {
 /// way of the reports, the start of a process and its end: tenths of a second, and no share of the run.
 ///
 ///  * One run alone: seen − claimed > max(4 s, 0.3 · claimed).
-///  * Many: of the newest 8 runs of a unit type, 5 or more, each has seen > 1.25 · claimed + 0.4 s. Each, because a
-///    busy machine delays some reports, but not all.
+///  * Many: of the newest 8 runs of a unit type, 5 or more, each has seen > 1.25 · claimed + 1 s. Each, because a
+///    busy machine delays some reports by more than that, but not all.
 ///  * The other way: claimed − seen > max(4 s, 0.3 · claimed) for one run: more time than there was.
 /// @param runs  of one unit type, oldest first; the last is the one to be judged. Not empty.
 /// @return empty when nothing is wrong; else what, for people.

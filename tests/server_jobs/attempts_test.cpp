@@ -181,6 +181,28 @@ TEST_F(Attempts, OfProbesAreReportedWithTheirOutput)
     EXPECT_EQ(probing_.ended[0].stdout_text, "{\"a\":1}");
 }
 
+TEST_F(Attempts, OfProbesThatWereTakenForLostAreNotedWhenTheyEndWellAllTheSame)
+{
+    JobsProbeJobWriter writer;
+    const JobId job = JobId::make();
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        return writer.insert_probe_job(transaction, job, parse_job_spec(spec()).value(), "rep_1");
+    };
+    ASSERT_TRUE(database_.blocking_run(work));
+    route();
+    ASSERT_TRUE(run(attempts_.start_acknowledged(center_of(job), attempt_of(job), std::nullopt)));
+    reconcile({}); // its center came back without it
+    ASSERT_EQ(sql("SELECT outcome FROM attempt"), "lost");
+
+    ASSERT_TRUE(report_end(job, exited(3)));
+    EXPECT_TRUE(probing_.late.empty()) << "it has no result";
+    ASSERT_TRUE(report_end(job, exited(0)));
+
+    ASSERT_EQ(probing_.late.size(), 1U);
+    EXPECT_EQ(probing_.late[0].job, job);
+    EXPECT_EQ(sql("SELECT outcome FROM attempt"), "lost");
+}
+
 TEST_F(Attempts, OfProbesWhoseCenterCountsHoldWhatIsFreeUntilTheyStart)
 {
     JobsProbeJobWriter writer;
