@@ -85,7 +85,8 @@ std::vector<std::size_t> data_flow_order(const std::vector<OperatorUse>& uses)
     return order;
 }
 
-OperatorUse parse_operator_use(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+OperatorUse parse_operator_use(const Json& json, const std::string& path, std::vector<FieldError>& errors,
+                               UnknownFields unknown)
 {
     ObjectReader reader(json, path, errors);
     OperatorUse use;
@@ -99,7 +100,7 @@ OperatorUse parse_operator_use(const Json& json, const std::string& path, std::v
     use.share = reader.optional_number("share", 0, 1);
     use.remainder =
         reader.optional_string("remainder", {.one_of = {"memory", "compute", "latency", "io"}}).value_or("");
-    reader.finish(UnknownFields::kReject);
+    reader.finish(unknown);
     return use;
 }
 

@@ -46,7 +46,8 @@ struct ProbeTask {
 
 /// Reads `{"id", "version"?, "parameters"?, "count"?, "label"?, "inputs"?, "share"?, "remainder"?}`. Whether
 /// the operator exists is not checked here.
-OperatorUse parse_operator_use(const Json& json, const std::string& path, std::vector<FieldError>& errors);
+OperatorUse parse_operator_use(const Json& json, const std::string& path, std::vector<FieldError>& errors,
+                               UnknownFields unknown = UnknownFields::kReject);
 Json to_json(const OperatorUse& use);
 
 /// Checks the data flow of a list of operators: labels are unique, inputs name labels of the list, and no

@@ -17,7 +17,8 @@ constexpr std::size_t kMostShown = 100;
 std::optional<OperatorUse> read_use(const Json& item, const CatalogSnapshot& catalog, std::vector<FieldError>& errors)
 {
     JobSpec one;
-    one.operators.push_back(parse_operator_use(item, "", errors));
+    // Profiles tell more of an operator than a job has fields for, and may be of newer agents.
+    one.operators.push_back(parse_operator_use(item, "", errors, UnknownFields::kIgnore));
     if (!errors.empty()) return std::nullopt;
     one.operators[0].version = 0;
     complete_operators(one, catalog, "", errors);

@@ -64,7 +64,8 @@ TEST(DataFlow, ATaskWithACycleIsRefused)
 
 TEST(DataFlow, IsReadAndWrittenWithoutLoss)
 {
-    const Json json = Json::parse(R"({"name": "t", "repeats": 7, "min_sample_s": 0.02, "limit_s": 10.0, "operators": [
+    const Json json = Json::parse(R"({"name": "t", "repeats": 7, "min_sample_s": 0.02, "limit_s": 10.0,
+        "target_interval": 0.03, "sample_budget_s": 0.0, "seed": 0, "operators": [
         {"id": "dgemm", "parameters": {}, "count": 3, "label": "P1", "share": 0.5},
         {"id": "dgemm", "parameters": {}, "count": 1, "inputs": ["P1"], "remainder": "memory"}]})");
 

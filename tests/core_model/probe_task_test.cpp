@@ -30,13 +30,16 @@ TEST(ProbeTask, HasDefaults)
     EXPECT_EQ(task->repeats, 7);
     EXPECT_DOUBLE_EQ(task->min_sample_s, 0.02);
     EXPECT_DOUBLE_EQ(task->limit_s, 10);
+    EXPECT_DOUBLE_EQ(task->target_interval, 0.03);
+    EXPECT_EQ(task->seed, 0);
     EXPECT_EQ(task->operators[0].version, 0);
     EXPECT_EQ(task->operators[0].count, 1);
 }
 
 TEST(ProbeTask, IsReadAndWrittenWithoutLoss)
 {
-    const Json json = Json::parse(R"({"name": "t", "repeats": 5, "min_sample_s": 0.5, "limit_s": 3.5, "operators": [
+    const Json json = Json::parse(R"({"name": "t", "repeats": 5, "min_sample_s": 0.5, "limit_s": 3.5,
+        "target_interval": 0.01, "sample_budget_s": 1.5, "seed": 9007199254740991, "operators": [
         {"id": "dgemm", "version": 2, "parameters": {"m": 8}, "count": 4}]})");
 
     const Result<ProbeTask> task = parse_probe_task(json);
