@@ -77,6 +77,7 @@ Json candidate_json(const Candidate& candidate)
         json["wait_s"] = candidate.wait_s;
         json["start_s"] = candidate.plan.start_s;
         json["completion_s"] = candidate.completion_s;
+        json["trust_factor"] = candidate.trust_factor;
         json["scaling"] = scaling_json(candidate);
         if (candidate.plan.in_s + candidate.plan.out_s > 0) json["transfer"] = transfer_json(candidate.plan);
         if (!candidate.counts.empty()) json["counts"] = counts_json(candidate.counts);

@@ -167,6 +167,7 @@ Candidate evaluate(const RouteRequest& request, const UnitTypeView& view)
     candidate.unit_type = view.name;
     candidate.center_id = view.center_id;
     candidate.center = view.center_name;
+    candidate.trust_factor = view.trust_factor;
     candidate.unit_count = request.units.count.value_or(request.units.min);
     candidate.feasible = passes_filters(request, view, candidate);
     if (!candidate.feasible) return candidate;
@@ -237,7 +238,8 @@ void mark_ties(std::vector<Ranked>& ranked)
 double Candidate::judged_s(const TransferRequest& request) const
 {
     const bool waits_for_free = request.deadline && plan.window;
-    return waits_for_free ? wait_s + prediction.run_s : completion_s;
+    const double distrust_s = compute_s * (1 / trust_factor - 1);
+    return distrust_s + (waits_for_free ? wait_s + prediction.run_s : completion_s);
 }
 
 Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types)

@@ -32,6 +32,7 @@ struct UnitTypeView {
     std::shared_ptr<const UnitSpeedups> speedups;
     /// Its network over the week; nullptr when no transfer was ever timed at its center.
     std::shared_ptr<const NetworkProfile> network;
+    double trust_factor{1}; ///< above 0, at most 1 (judge_trust): how far its measurements are believed
 };
 
 /// What the router must know of a job.
@@ -71,9 +72,12 @@ struct Candidate {
     double wait_s{};                      ///< until unit_count units are free
     StartPlan plan;                       ///< of the transfers; it may start later than its units are free
     double completion_s{};                ///< plan.start_s + prediction.run_s
+    double trust_factor{1};               ///< of the unit type
     std::vector<std::string> assumptions; ///< of its speed-up; of the winner only
 
-    /// What it is compared by: a job with a deadline waits for a network window at no cost.
+    /// What it is compared by: completion, but computing takes 1 / trust_factor as long as measurements promise, and a
+    /// job with a deadline waits for a network window at no cost. The prediction stays what measurements say, so that
+    /// jobs can go on to speak for or against them.
     double judged_s(const TransferRequest& request) const;
     std::int64_t unknown_parts() const { return prediction.unknown_operators + (plan.is_network_unknown ? 1 : 0); }
 };

@@ -50,6 +50,10 @@ std::string parts_text(const Candidate& candidate)
     text += ", run " + duration_text(candidate.prediction.run_s);
     const double transfers_s = candidate.plan.in_s + candidate.plan.out_s;
     if (transfers_s > 0) text += " of which transfers " + duration_text(transfers_s);
+    constexpr double kWorthSaying = 0.99;
+    if (candidate.trust_factor < kWorthSaying)
+        text += "; counted as " + duration_text(candidate.compute_s / candidate.trust_factor) +
+                " of computing, for its measurements are not fully trusted";
     return text;
 }
 

@@ -20,6 +20,7 @@
 #include "server/metering/metering_api.hpp"
 #include "server/metering/scores_api.hpp"
 #include "server/metering/trust_api.hpp"
+#include "server/metering/trust_store.hpp"
 #include "server/operators/operator_keys_api.hpp"
 #include "server/operators/operators_api.hpp"
 #include "server/probing/comparison_api.hpp"
@@ -47,6 +48,8 @@ constexpr std::chrono::seconds kScalingStepPeriod = 10s;
 constexpr std::chrono::seconds kProbeRequestPeriod = 2s;
 /// Trust is judged from thousands of jobs; a list that is read page by page need not see each of them at once.
 constexpr std::chrono::seconds kTrustLifetime = 2s;
+/// The catalog is read after every probe and every change of a center.
+constexpr std::chrono::seconds kRoutingTrustLifetime = 5s;
 
 AgentHubOptions hub_options(const RoomContext& context)
 {
@@ -87,9 +90,10 @@ struct Rooms::State {
     MeteringService metering{context.database, operators};             // policies
     ScoresService scores{context.database, operators, kTrustLifetime}; // scores by them
     CurvesService curves{context.database};                            // over counts, over the week, against jobs
-    CatalogCache catalog{context.database, context.executor, context.metrics,
-                         context.settings.network_calendar}; // the network as decisions see it
-    JobsProbeJobWriter probe_jobs;                           // probes as ordinary jobs
+    TrustCache trust{kRoutingTrustLifetime};                           // for the catalog
+    CatalogCache catalog{context.database, context.executor, context.metrics, context.settings.network_calendar,
+                         [this](pqxx::work& transaction) { return trust.get(transaction); }}; // as decisions see it
+    JobsProbeJobWriter probe_jobs;                                                            // probes as ordinary jobs
     VerifierOptions verifier_options = find_verifier(context.settings.verify_program);
     ProbeVerifier verifier{context.database, operators, context.metrics, verifier_options}; // computes claims itself
     ProbeResults probe_results{operators, probe_jobs, context.metrics,

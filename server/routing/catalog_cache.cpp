@@ -18,11 +18,20 @@ constexpr auto kReadAtLeastEvery = 30s;
 /// Networks are measured over weeks, their transfers are many: counting them may take a twentieth of the time at most.
 constexpr int kNetworksShare = 20;
 
+void assign_trust(CatalogSnapshot& catalog, const std::map<std::string, Trust>& trust)
+{
+    constexpr double kLeastTrust = 0.01; // what is distrusted entirely is a last resort, not an infinity
+    for (UnitTypeView& view : catalog.unit_types) {
+        const auto judged = trust.find(view.id.value);
+        if (judged != trust.end()) view.trust_factor = std::max(judged->second.factor, kLeastTrust);
+    }
+}
+
 } // namespace
 
 CatalogCache::CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                           NetworkCalendar calendar)
-    : database_(&database), metrics_(&metrics), calendar_(calendar), wake_(executor),
+                           NetworkCalendar calendar, TrustSource trust)
+    : database_(&database), metrics_(&metrics), calendar_(calendar), trust_(std::move(trust)), wake_(executor),
       current_(std::make_shared<CatalogSnapshot>())
 {
 }
@@ -68,6 +77,7 @@ CatalogPointer CatalogCache::reload(pqxx::work& transaction)
     const CatalogPointer previous = get();
     CatalogSnapshot read = select_catalog(transaction, *previous);
     read_networks(transaction, read, *previous);
+    if (trust_) assign_trust(read, trust_(transaction));
     const auto fresh = std::make_shared<const CatalogSnapshot>(std::move(read));
     metrics_->count("fathom_catalog_reads_total", "Times the catalog snapshot was read.");
     metrics_->set("fathom_catalog_unit_types", "Active unit types in the snapshot.",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/trust.hpp"
 #include "core/net/task_group.hpp"
 #include "server/events/wake_signal.hpp"
 #include "server/routing/catalog_snapshot.hpp"
@@ -8,7 +9,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <mutex>
+#include <string>
 
 namespace fathom::server {
 
@@ -16,8 +20,12 @@ namespace fathom::server {
 /// Thread-safe.
 class CatalogCache {
   public:
+    /// The trust in unit types by id; those that are missing are trusted.
+    using TrustSource = std::function<std::map<std::string, Trust>(pqxx::work& transaction)>;
+
+    /// @param trust  asked at every read; empty: all are trusted.
     CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                 NetworkCalendar calendar = {});
+                 NetworkCalendar calendar = {}, TrustSource trust = {});
 
     /// Before Notifier::start().
     void subscribe(Notifier& notifier);
@@ -40,6 +48,7 @@ class CatalogCache {
     Database* database_;
     Metrics* metrics_;
     const NetworkCalendar calendar_;
+    const TrustSource trust_;
     WakeSignal wake_;
     mutable std::mutex mutex_;
     CatalogPointer current_;

@@ -67,6 +67,23 @@ TEST(Route, GoldenCatalog)
     EXPECT_EQ(feasible_names(route(job({demand("op4", 1), demand("op5", 1)}), catalog)), Names{});
 }
 
+TEST(Route, CountsLongerWhatIsNotTrusted)
+{
+    std::vector catalog{unit_type("doubtful", {"dgemm"}), unit_type("honest", {"dgemm"})};
+    catalog[0].measured = {measured("dgemm", 0.010)};
+    catalog[1].measured = {measured("dgemm", 0.015)};
+    const RouteRequest request = job({demand("dgemm", 1000)});
+    EXPECT_EQ(route(request, catalog).candidates[0].center, "doubtful");
+
+    catalog[0].trust_factor = 0.5;
+    const Decision decision = route(request, catalog);
+
+    EXPECT_EQ(decision.candidates[0].center, "honest");
+    EXPECT_NEAR(decision.candidates[1].compute_s, 10, 0.1) << "the prediction is what the probes say";
+    EXPECT_NE(decision.candidates[1].reason.find("not fully trusted"), std::string::npos);
+    EXPECT_EQ(to_json(decision)["candidates"][1]["trust_factor"], 0.5);
+}
+
 TEST(Route, PrefersTheEarliestCompletion)
 {
     std::vector catalog{unit_type("slow", {"dgemm"}), unit_type("fast", {"dgemm"})};

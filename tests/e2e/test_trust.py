@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import shutil
+import time
 
 import pytest
 
@@ -165,6 +166,10 @@ def test_jobs_that_are_slower_than_probes_promise_cost_score_and_work(house, net
     after = wait_until(lambda: next((s for s in house.net.rest.items("/scores?operator=dgemm") if s["center"] == "cheat" and
                                      s["trust_factor"] < 0.85), None), 10, "the lower score")
     assert after["score"] < 0.9 * before["score"]
+    time.sleep(5)  # so long the router may keep its judgement
+    house.probe("honest", product)  # after which it reads the catalog anew
+    wait_until(lambda: (lambda d: d["candidates"][d["winner"]]["center"] == "honest")(
+        house.net.rest.post("/placements:preview", job, expect=200)["decision"]), 40, "the router's distrust")
     placed = house.net.submit(**job)
     assert house.net.wait_job(placed["id"])["attempt"]["center"] == "honest"
 

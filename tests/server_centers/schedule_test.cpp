@@ -214,7 +214,7 @@ TEST_F(Schedule, GaugesShowBudgetsAndWaitingProbes)
 
     const std::string text = metrics_.expose();
     EXPECT_THAT(text, HasSubstr("fathom_probe_budget_limit_seconds{center=\"alpha\"} 25920"));
-    EXPECT_THAT(text, HasSubstr("fathom_probe_budget_used_seconds{center=\"alpha\"} 90"));
+    EXPECT_THAT(text, HasSubstr("fathom_probe_budget_used_seconds{center=\"alpha\"} 120"));
     EXPECT_THAT(text, HasSubstr("fathom_probe_runs_queued{cause=\"schedule\"} 1"));
     EXPECT_THAT(text, HasSubstr("fathom_probe_runs_queued{cause=\"command\"} 0"));
 }
