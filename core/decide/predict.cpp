@@ -1,5 +1,6 @@
 #include "core/decide/predict.hpp"
 
+#include "core/decide/operator_size.hpp"
 #include "core/decide/sample_statistics.hpp"
 
 #include <algorithm>
@@ -14,28 +15,17 @@ constexpr double kDeviationPerLogWork = 0.05;
 /// Half the width of a 95 % interval, in standard deviations.
 constexpr double kWidthOf95Percent = 1.96;
 
-/// The work by which sizes of one operator are compared: operations, or bytes for operators without any.
-double work_of(double operations, double bytes)
-{
-    return operations > 0 ? operations : std::max(bytes, 1.0);
-}
-
 double work_of(const MeasuredOperator& measured)
 {
-    return work_of(measured.operations, measured.bytes);
-}
-
-double log_intensity_of(double operations, double bytes)
-{
-    return operations > 0 && bytes > 0 ? std::log(operations / bytes) : 0;
+    return size_work(measured.operations, measured.bytes);
 }
 
 /// How unlike two sizes are: in work, and in shape, which shows in operations per byte.
 double distance(const OperatorDemand& demand, const MeasuredOperator& measured)
 {
-    return std::hypot(std::log(work_of(measured) / work_of(demand.operations, demand.bytes)),
-                      log_intensity_of(measured.operations, measured.bytes) -
-                          log_intensity_of(demand.operations, demand.bytes));
+    return std::hypot(std::log(work_of(measured) / size_work(demand.operations, demand.bytes)),
+                      size_log_intensity(measured.operations, measured.bytes) -
+                          size_log_intensity(demand.operations, demand.bytes));
 }
 
 /// The measured sizes around a work: the nearest at or below it and the nearest at or above it.
@@ -53,7 +43,7 @@ bool is_newer(const MeasuredOperator& a, const MeasuredOperator& b)
 
 Neighbours find_neighbours(const OperatorDemand& demand, std::span<const MeasuredOperator> measured)
 {
-    const double work = work_of(demand.operations, demand.bytes);
+    const double work = size_work(demand.operations, demand.bytes);
     Neighbours found;
     for (const MeasuredOperator& candidate : measured) {
         if (candidate.operator_id != demand.operator_id) continue;
@@ -87,7 +77,7 @@ double scale_from(const MeasuredOperator& measured, double work, double away, Op
 double interpolate(const MeasuredOperator& below, const MeasuredOperator& above, const OperatorDemand& demand,
                    OperatorPrediction& prediction)
 {
-    const double work = work_of(demand.operations, demand.bytes);
+    const double work = size_work(demand.operations, demand.bytes);
     const double from = std::log(work_of(below));
     const double share = (std::log(work) - from) / (std::log(work_of(above)) - from);
     prediction.basis = PredictionBasis::kInterpolated;
@@ -107,7 +97,7 @@ OperatorPrediction predict_operator(const OperatorDemand& demand, std::span<cons
     prediction.parameters_key = demand.parameters_key;
     prediction.count = demand.count;
     prediction.remainder = demand.remainder;
-    const double work = work_of(demand.operations, demand.bytes);
+    const double work = size_work(demand.operations, demand.bytes);
     const Neighbours found = find_neighbours(demand, measured);
     double deviation = 0;
     if (found.exact != nullptr) {

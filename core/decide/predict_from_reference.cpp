@@ -1,5 +1,7 @@
 #include "core/decide/predict_from_reference.hpp"
 
+#include "core/decide/operator_size.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -26,16 +28,6 @@ struct Ratio {
     double deviation; ///< of log_ratio
 };
 
-double work_of(double operations, double bytes)
-{
-    return operations > 0 ? operations : std::max(bytes, 1.0);
-}
-
-double log_intensity_of(double operations, double bytes)
-{
-    return operations > 0 && bytes > 0 ? std::log(operations / bytes) : 0;
-}
-
 /// The newest of each size, then of the smaller run id.
 std::map<std::string, const MeasuredOperator*> newest_by_size(std::span<const MeasuredOperator> measured,
                                                               const std::string& operator_id)
@@ -59,8 +51,8 @@ std::vector<Ratio> ratios_of(const std::string& operator_id, const UnitMeasureme
     for (const auto& [key, measured] : newest_by_size(there.operators, operator_id)) {
         const auto same = before.find(key);
         if (same == before.end()) continue;
-        ratios.push_back({measured, std::log(work_of(measured->operations, measured->bytes)),
-                          log_intensity_of(measured->operations, measured->bytes),
+        ratios.push_back({measured, std::log(size_work(measured->operations, measured->bytes)),
+                          size_log_intensity(measured->operations, measured->bytes),
                           std::log(measured->median_s / same->second->median_s),
                           std::hypot(deviation_of(*measured), deviation_of(*same->second))});
     }
@@ -82,8 +74,8 @@ RatioThere ratio_at(const OperatorDemand& demand, std::vector<Ratio> ratios)
         if (ratio.there->parameters_key == demand.parameters_key)
             return {PredictionBasis::kMeasured, ratio.log_ratio, ratio.deviation, ratio.there};
     }
-    const double log_work = std::log(work_of(demand.operations, demand.bytes));
-    const double log_intensity = log_intensity_of(demand.operations, demand.bytes);
+    const double log_work = std::log(size_work(demand.operations, demand.bytes));
+    const double log_intensity = size_log_intensity(demand.operations, demand.bytes);
     const auto distance = [&](const Ratio& ratio) {
         return std::hypot(ratio.log_work - log_work, ratio.log_intensity - log_intensity);
     };

@@ -1,5 +1,7 @@
 #include "core/decide/predict_units.hpp"
 
+#include "core/decide/operator_size.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -27,11 +29,6 @@ double between(double low, double high, double share)
 bool is_of_operator(const std::shared_ptr<const OperatorSpeedup>& speedup, const std::string& operator_id)
 {
     return speedup->operator_id() == operator_id;
-}
-
-double work_of(const OperatorDemand& demand)
-{
-    return demand.operations > 0 ? demand.operations : std::max(demand.bytes, 1.0);
 }
 
 /// The curve of this very size, else of the size nearest in work, the first of equals; nullptr: none.
@@ -101,7 +98,8 @@ ScaledRun::ScaledRun(const RunPrediction& single, std::span<const OperatorDemand
             const auto demand = std::find_if(demands.begin(), demands.end(), [&](const OperatorDemand& candidate) {
                 return candidate.operator_id == one.operator_id && candidate.parameters_key == one.parameters_key;
             });
-            part.curve = find_curve(*speedups, one, demand == demands.end() ? 1 : work_of(*demand));
+            part.curve =
+                find_curve(*speedups, one, demand == demands.end() ? 1 : size_work(demand->operations, demand->bytes));
         }
         if (part.curve != nullptr) {
             part.is_other_size = part.curve->parameters_key() != one.parameters_key;
