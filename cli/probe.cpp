@@ -46,6 +46,14 @@ Table runs_table(const Json& runs, Timestamp now)
     return table;
 }
 
+/// "7", or "12, 3 disturbed".
+std::string samples_text(const Json& result)
+{
+    const std::size_t disturbed = items_of(result, "disturbed").size();
+    const std::string samples = std::to_string(items_of(result, "samples_s").size());
+    return disturbed == 0 ? samples : samples + ", " + std::to_string(disturbed) + " disturbed";
+}
+
 std::string results_text(const Json& run, const TableStyle& style)
 {
     Table table({{"OPERATOR"},
@@ -67,10 +75,9 @@ std::string results_text(const Json& run, const TableStyle& style)
         table.add_row({text_of(one, "id"), parameters_of(one, "parameters"), duration_of(one, "median_s"),
                        format_interval(number_of(one, "ci_low_s").value_or(median_s),
                                        number_of(one, "ci_high_s").value_or(median_s)),
-                       format_percent(number_of(one, "spread").value_or(0)),
-                       std::to_string(items_of(one, "samples_s").size()), rate("operations", format_flops),
-                       rate("bytes", format_bandwidth), format_error(number_of(one, "error").value_or(0)),
-                       text_of(one, "library")});
+                       format_percent(number_of(one, "spread").value_or(0)), samples_text(one),
+                       rate("operations", format_flops), rate("bytes", format_bandwidth),
+                       format_error(number_of(one, "error").value_or(0)), text_of(one, "library")});
     }
     return table.empty() ? std::string() : "\n" + table.render(style);
 }
@@ -100,6 +107,15 @@ std::string units_text(const Json& run)
     return count_of(run, "unit_count") + (units == "-" ? "" : " (" + units + ")");
 }
 
+/// Whether the metascheduler computed the same: "right", or "wrong: dgemm(…): …".
+std::string verification_text(const Json& run)
+{
+    const std::string verification = text_of(run, "verification");
+    const std::string detail = text_of(run, "verification_detail", "");
+    if (verification == "none") return "not chosen to be";
+    return verification + (detail.empty() ? "" : ": " + detail);
+}
+
 std::string run_text(Session& session, const Json& run)
 {
     const TableStyle style = table_style(session);
@@ -121,6 +137,7 @@ std::string run_text(Session& session, const Json& run)
                 {"Created", age_of(run, "created_at", session.now())},
                 {"Ended", age_of(run, "ended_at", session.now())},
                 {"Took", duration_of(member(run, "result"), "wall_s")},
+                {"Verified", verification_text(run)},
                 {"Processor", text_of(host, "cpu_model")}},
                style) +
            results_text(run, style);
