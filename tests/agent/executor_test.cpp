@@ -209,6 +209,8 @@ TEST_F(LocalExecutorTest, KillsTheJobWithItsSupervisorAndSaysThatItVanished)
     const AttemptOrder job = shell_order("echo $$ > pid; cp pid ready; exec sleep 1000");
     start(job);
     const int pid = std::stoi(wait_for_file(work(job.attempt_id) / "ready"));
+    // The job may be quicker than its supervisor's note.
+    wait_until([&] { return executor().look(job.attempt_id).started_at.has_value(); }, "the note of its start");
 
     ::kill(supervisor_of(job.attempt_id), SIGKILL);
 
