@@ -50,6 +50,11 @@ def travel(network, name, command, operators, files, environment):
     return tasks[0], runs, network.rest.get(f"/jobs/{job['id']}/placement")["decision"]
 
 
+def judged_s(candidate):
+    """By what the router compares: computing counts as 1 / trust_factor of what measurements promise."""
+    return candidate["completion_s"] + candidate["prediction"]["run_s"] * (1 / candidate["trust_factor"] - 1)
+
+
 @pytest.mark.parametrize("name, program, files, environment", [
     ("numpy", ["/usr/bin/python3", "-c", SOLVE], {}, {}),
     pytest.param("espresso", ["pw.x", "-in", "si.in"], {"si.in": SILICON},
@@ -77,7 +82,8 @@ def test_an_unmodified_program_becomes_a_probe_task_that_compares_centers(networ
     for prediction in predicted.values():
         assert prediction["unknown_operators"] == 0 and prediction["run_s"] > 0
     winner = decision["candidates"][decision["winner"]]
-    assert winner["completion_s"] == min(c["completion_s"] for c in decision["candidates"])
+    # The earliest completion wins, as far as the unit types are believed; within 1 % it is a tie that other criteria end.
+    assert judged_s(winner) <= 1.01 * min(judged_s(c) for c in decision["candidates"])
 
     scores = json.loads(network.cli("score", "list", "--operator", "dgemm", "--output", "json"))["items"]
     assert {s["center"] for s in scores} == {"alpha", "beta"}
