@@ -1,8 +1,16 @@
 #pragma once
 
 #include "core/base/id.hpp"
+#include "core/decide/availability.hpp"
+#include "core/decide/fair_share.hpp"
+#include "core/decide/funnel.hpp"
+#include "core/decide/objective.hpp"
+#include "core/decide/operator_estimate.hpp"
 #include "core/decide/plan_start.hpp"
 #include "core/decide/predict_units.hpp"
+#include "core/decide/run_history.hpp"
+#include "core/decide/unit_price.hpp"
+#include "core/decide/wait_history.hpp"
 #include "core/model/job.hpp"
 
 #include <memory>
@@ -13,6 +21,14 @@
 
 namespace fathom {
 
+/// Units that are kept for the jobs of one project. Seconds count from now.
+struct Hold {
+    std::string project;
+    double from_s{};
+    double to_s{};
+    std::int64_t unit_count{};
+};
+
 /// A unit type as the router saw it when the snapshot was taken. Plain value.
 struct UnitTypeView {
     UnitTypeId id;
@@ -21,25 +37,48 @@ struct UnitTypeView {
     std::string center_name;
     std::string resource_type;
     std::vector<std::string> operators; ///< sorted ids
+    std::vector<std::string> isa;       ///< sorted instruction sets; empty: not known
     std::int64_t unit_count{};
     std::int64_t cores_per_unit{};
-    /// Empty when it takes work; else why not, for people ("the center is drained").
+    std::int64_t memory_bytes_per_unit{}; ///< 0: not known
+    /// Empty when it takes work; else why not, for people ("the center is drained"), and which filter says so.
     std::string closed_reason;
-    /// Seconds from now until each reserved unit is expected to be free, one entry a unit, any order.
-    std::vector<double> busy_s;
+    Filter closed_by{Filter::kDrain};
+    /// Its units over time: what runs, what is planned, maintenance. Holds are not in it.
+    Availability availability;
+    std::vector<Hold> holds;
+    double queued_s{};                      ///< what the center's own queue holds before a new job, as it says
     std::vector<MeasuredOperator> measured; ///< newest of each operator and size, on one unit
     /// How its operators scale over units; nullptr when nothing is known.
     std::shared_ptr<const UnitSpeedups> speedups;
     /// Its network over the week; nullptr when no transfer was ever timed at its center.
     std::shared_ptr<const NetworkProfile> network;
+    /// What it costs; nullptr: it has no price, and is taken to be free.
+    std::shared_ptr<const UnitPrice> price;
     double trust_factor{1}; ///< above 0, at most 1 (judge_trust): how far its measurements are believed
+};
+
+/// What was learned from jobs that have run; each nullptr where nothing was.
+struct RouteKnowledge {
+    std::shared_ptr<const RunHistory> runs;
+    std::shared_ptr<const WaitHistory> waits;
+    std::shared_ptr<const OperatorEstimates> estimates;
 };
 
 /// What the router must know of a job.
 struct RouteRequest {
+    std::string job_type; ///< empty: none, so nothing is learned or corrected by it
+    std::string project;
     std::vector<OperatorDemand> operators; ///< may be empty: an unknown job
     UnitRequest units;
-    TransferRequest transfer; ///< with the moment of the decision, the deadline, and whether it may wait
+    TransferRequest transfer;       ///< with the moment of the decision, the deadline, and whether it may wait
+    std::vector<std::string> sites; ///< JobData::sites
+    Preference prefer;
+    std::optional<double> budget; ///< in the currency of the prices; hard
+    /// Names of the centers that its project may use; empty: all.
+    std::vector<std::string> project_centers;
+    Quota quota;   ///< of its project
+    QuotaUse used; ///< by its project, with what was decided since
 };
 
 /// What one count of units would give.
@@ -48,6 +87,8 @@ struct CountChoice {
     double wait_s{};
     double run_s{}; ///< with transfers
     double completion_s{};
+    double cost{};
+    double objective{};
 };
 
 /// One unit type as a place for the job.
@@ -57,50 +98,96 @@ struct Candidate {
     CenterId center_id;
     std::string center;
     bool feasible{false};
-    std::string reason; ///< why not feasible, or what it lost by, or why it won; for people
-    /// For programs, when not feasible: "operators", "unit_type", "center", "unit_count", "closed", "deadline".
-    std::string criterion;
+    std::string reason;               ///< why not feasible, or what it lost by, or why it won; for people
+    std::optional<Filter> removed_by; ///< when not feasible
     std::int64_t unit_count{1};
-    /// Its operators on one unit; run_s, low_s and high_s on unit_count units, transfers included: as long as the
-    /// units are held.
+    /// Its operators on one unit as measurements have them; run_s, low_s and high_s on unit_count units, corrected by
+    /// history, transfers included: as long as the units are held.
     RunPrediction prediction;
-    double single_run_s{};                ///< on one unit, without transfers
-    double compute_s{};                   ///< on unit_count units, without transfers
-    std::int64_t knee{1};                 ///< of the job on this unit type; 1 without scaling curves
-    std::string count_reason;             ///< why so many units, where that was ours to choose; for people
+    double single_run_s{}; ///< on one unit, without transfers, corrected
+    double compute_s{};    ///< on unit_count units, without transfers, corrected
+    RunTime promised;      ///< as compute_s, but before the correction; all 0 when nothing is predicted
+    RunCorrection correction;
+    std::string run_basis;    ///< for people, when the run time is not from its own operators' measurements there
+    std::int64_t knee{1};     ///< of the job on this unit type; 1 without scaling curves
+    std::string count_reason; ///< why so many units, where that was ours to choose; for people
     std::vector<CountChoice> counts;      ///< those that were compared, at most 32 of them; of the winner only
     double wait_s{};                      ///< until unit_count units are free
+    WaitTime start;                       ///< when it really starts, with what starts take beyond that: 80 % interval
     StartPlan plan;                       ///< of the transfers; it may start later than its units are free
     double completion_s{};                ///< plan.start_s + prediction.run_s
+    double cost{};                        ///< of all its units from plan.start_s on, in the network's currency
+    double energy_j{};                    ///< 0: not known
+    double objective{};                   ///< what it is compared by: objective() of judged_s(), cost and energy_j
     double trust_factor{1};               ///< of the unit type
     std::vector<std::string> assumptions; ///< of its speed-up; of the winner only
 
-    /// What it is compared by: completion, but computing takes 1 / trust_factor as long as measurements promise, and a
+    /// The completion that it is compared by: computing takes 1 / trust_factor as long as measurements promise, and a
     /// job with a deadline waits for a network window at no cost. The prediction stays what measurements say, so that
     /// jobs can go on to speak for or against them.
     double judged_s(const TransferRequest& request) const;
     std::int64_t unknown_parts() const { return prediction.unknown_operators + (plan.is_network_unknown ? 1 : 0); }
 };
 
-struct Decision {
-    std::optional<std::size_t> winner; ///< index into candidates
-    std::vector<Candidate> candidates; ///< best first, infeasible last
-    /// True when the winner's units are free now; else the job waits for them.
-    bool can_start_now{false};
-    std::vector<std::string> assumptions; ///< what was not known, for people
+/// What would make another choice right (core/decide/counterfactual.hpp).
+struct Counterfactual {
+    std::string kind;   ///< "wait", "price", "trust", "deadline", "budget", "preference", "units", "measurement"
+    std::string center; ///< of the place that would win, or become possible
+    std::string unit_type;
+    double needed{};  ///< of what `kind` names: seconds, currency, share; 0 where a number says nothing
+    std::string text; ///< "beta/core would win if its queue were 12 min shorter", for people
 };
 
-/// Places one job by what was measured (M8, M13a, M20, M23): among the unit types that can run its operators, the
-/// one with the earliest expected completion: wait for the units, or for a network window where plan_start() says
-/// so, + predicted run with its transfers. Ties within 1 % go to fewer units, then to the earlier start, then to the
-/// smaller id, so the order of `unit_types` does not matter.
-/// A candidate without measurements ranks behind every one with full measurements, and one whose completion is
-/// expected after the deadline is not feasible.
-/// Jobs without operators go to the earliest start, then to the unit type with the best measured speed.
-/// Count: as asked. "auto": of the counts from `units.min` to the knee of the job's scaling (ScaledRun::knee), at most
-/// `units.max`, the one with the earliest completion, ties within 1 % to fewer; `units.min` without operators.
-/// `units.ignore_knee` lets it go on to the largest count that the curves know.
-Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types);
+struct Decision {
+    std::optional<std::size_t> winner; ///< index into candidates
+    /// Best first, infeasible last. Of more than kMostCandidatesKept the best, and of the infeasible one of each filter
+    /// and center as long as there is room.
+    std::vector<Candidate> candidates;
+    Funnel funnel; ///< of all
+    /// True when the winner's units are free now; else the job waits for them.
+    bool can_start_now{false};
+    std::vector<std::string> assumptions;        ///< what was not known, for people
+    std::vector<Counterfactual> counterfactuals; ///< at most 8, the nearest first
+};
+inline constexpr std::size_t kMostCandidatesKept = 64;
+
+/// The unit types of a snapshot laid out for scanning: what is the same for all jobs of one kind (which unit types can
+/// run it at all, its predicted run times by count, the least that it could cost) is computed once and kept, so that a
+/// decision looks closely only at places that could still win (branch and bound: a place whose lower bound is worse
+/// than the best found is never evaluated). Not thread-safe.
+class RouteTable {
+  public:
+    /// Takes copies of pointers only: `unit_types` must outlive it. Their availability and holds may change between
+    /// decisions when changed() is told; nothing else may.
+    explicit RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge = {});
+    ~RouteTable();
+    RouteTable(RouteTable&&) noexcept;
+    RouteTable& operator=(RouteTable&&) noexcept;
+
+    /// The availability or the holds of this unit type have changed.
+    void changed(std::size_t unit_type);
+
+    struct Impl;
+    Impl& impl() { return *impl_; }
+
+  private:
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Places one job by what was measured (M8, M13a, M20, M23): of the unit types that pass all filters (Filter, in order)
+/// the one of least objective(): expected completion (wait for the units, or for a network window or a cheaper hour
+/// where plan_start() says so, + predicted run with its transfers), money and energy, weighted by what the job prefers.
+/// Ties within 1 % go to fewer units, then to the earlier start, then to the smaller id, so the order of the unit types
+/// does not matter, and neither does whether a table was used before. A candidate without measurements ranks behind
+/// every one with full measurements. Deadline and budget are hard. Jobs of which nothing is known go to the earliest
+/// start, then to the unit type with the best measured speed. Count: as asked. "auto": of the counts from `units.min`
+/// to the knee of the job's scaling (ScaledRun::knee), at most `units.max`, the one of least objective, ties within 1 %
+/// to fewer; `units.min` without operators. `units.ignore_knee` lets it go on to the largest count that the curves
+/// know.
+Decision route(const RouteRequest& request, RouteTable& table);
+/// The same with a table made for this one decision.
+Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
+               const RouteKnowledge& knowledge = {});
 
 /// Candidates that lack a measurement of one of the job's operators not older than `period` (M10):
 /// their indices into `unit_types`. Infeasible unit types are left out.

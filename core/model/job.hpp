@@ -2,6 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
+#include "core/model/money.hpp"
 #include "core/model/probe_task.hpp"
 
 #include <map>
@@ -30,6 +31,9 @@ bool is_final(JobState state);
 /// How many units of which type (job.yaml `units`).
 struct UnitRequest {
     std::string type = "any";          ///< "any", or a unit type's name or id
+    std::string device;                ///< "cpu" or "gpu"; empty: either
+    std::vector<std::string> isa;      ///< instruction sets that the program needs, such as "avx512f"; all of them
+    std::int64_t memory_bytes = 0;     ///< that each unit must have at least
     std::string center;                ///< empty for any, or a center's name or id
     std::optional<std::int64_t> count; ///< empty: auto
     std::int64_t min = 1;
@@ -47,6 +51,8 @@ struct DataInput {
 struct JobData {
     std::vector<DataInput> in;
     double out_bytes = 0;
+    /// Names or ids of the centers that the data may be at: the job runs at one of these. Empty: anywhere.
+    std::vector<std::string> sites;
 
     double in_bytes() const;
 };
@@ -57,6 +63,22 @@ enum class NetworkChoice {
     kNow,  ///< as soon as there are units
 };
 std::string_view to_string(NetworkChoice choice);
+
+/// What a job's place is chosen by: weights that are not negative and sum to 1 (job.yaml `prefer`: fastest, cheapest,
+/// greenest, or the weights).
+struct Preference {
+    double time = 1;   ///< of the completion
+    double cost = 0;   ///< of the money
+    double energy = 0; ///< of the energy
+};
+/// "fastest", "cheapest", "greenest", or "time 0.5, cost 0.5".
+std::string to_string(const Preference& preference);
+
+/// Jobs that must start together.
+struct GangRequest {
+    std::string id;        ///< chosen by the submitter, unique in the project; empty: no gang
+    std::int64_t size = 0; ///< members, at least 2
+};
 
 /// A job as a client describes it: the body of POST /api/v1/jobs and a job.yaml file.
 struct JobSpec {
@@ -71,7 +93,11 @@ struct JobSpec {
     UnitRequest units;
     JobData data;
     NetworkChoice network = NetworkChoice::kAuto;
-    std::optional<Timestamp> deadline; ///< it is not placed where it would end later
+    std::optional<Timestamp> deadline; ///< hard: it is not placed where it would end later
+    std::optional<Money> budget;       ///< hard: it is not placed where it would cost more
+    Preference prefer;
+    std::int64_t priority = 0; ///< -100 to 100; among the jobs of its project first, then against others'
+    GangRequest gang;
     std::int64_t wall_limit_s = 86400;
     /// True: the center counts the operators that the job executes, and its type learns from them (M11).
     bool profile = false;

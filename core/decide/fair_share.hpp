@@ -1,0 +1,65 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Who is next when projects compete.
+namespace fathom {
+
+/// What a project may have and has had.
+struct ProjectUse {
+    std::string project;
+    double share = 1; ///< weight, above 0
+    /// Unit-seconds that it has used, each unit type by itself, decayed: half counts after the half-life.
+    std::map<std::string, double, std::less<>> used_unit_s; ///< by unit type id
+    std::map<std::string, std::int64_t, std::less<>> units; ///< held now, by unit type id
+};
+
+/// A unit type's size, for shares of it.
+struct UnitTypeSize {
+    std::string unit_type; ///< id
+    std::int64_t unit_count{};
+};
+
+/// Where a project stands.
+struct FairShare {
+    double
+        dominant_share{}; ///< 0..1: the largest of its shares of any unit type, held now (dominant-resource fairness)
+    double used_share{};  ///< of the network's decayed use, each unit type weighed by its size; 0..1
+    /// Below 1: has had less than its share, above: more. (dominant_share + used_share) / 2, each over the project's
+    /// part of all shares among the projects that have used or want anything.
+    double load{};
+};
+
+/// Dominant-resource fairness (Ghodsi et al., NSDI 2011) over unit types with decayed use, weighted by shares. Order
+/// does not matter. A project that is not named stands at 0.
+std::map<std::string, FairShare, std::less<>> fair_shares(std::span<const ProjectUse> projects,
+                                                          std::span<const UnitTypeSize> unit_types);
+
+/// What is left of a use after `age`: 2^(−age / half_life).
+double decay(std::chrono::seconds age, std::chrono::seconds half_life);
+
+/// What a project may take; 0 in a limit: none.
+struct Quota {
+    std::int64_t most_units = 0; ///< held at once, over all unit types
+    double most_score_hours = 0; ///< in a calendar month: unit-hours × score of the unit type / 1000
+    double most_cost = 0;        ///< in a calendar month, in the network's currency
+};
+struct QuotaUse {
+    std::int64_t units{};
+    double score_hours{};
+    double cost{};
+};
+
+/// Why a job that takes so much more may not start now; empty when it may. For people.
+std::string quota_obstacle(const Quota& quota, const QuotaUse& used, const QuotaUse& wanted);
+/// True when the job alone is more than the quota: waiting would not help.
+bool is_beyond_quota(const Quota& quota, const QuotaUse& wanted);
+
+} // namespace fathom

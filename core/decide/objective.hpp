@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/model/job.hpp"
+
+namespace fathom {
+
+/// What a place would bring, all at least 0.
+struct Outcome {
+    double completion_s{}; ///< from now
+    double cost{};         ///< in the network's currency
+    double energy_j{};
+};
+
+/// What places are compared by, less is better: the weighted geometric mean
+/// completion^time · cost^cost · energy^energy. It needs no common unit and no reference, so that a candidate that is
+/// added or removed changes the order of no others; halving the cost is worth as much as halving the time when both
+/// weigh the same. Amounts below a millisecond, a ten-thousandth of the currency or a joule count as those: what is
+/// free does not beat everything. A pure preference gives the amount itself.
+/// It never falls when any of the three rises.
+double objective(const Preference& preference, const Outcome& outcome);
+
+} // namespace fathom

@@ -1,0 +1,102 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/decide/predict_units.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What jobs that have run teach about those that come.
+namespace fathom {
+
+/// A job that has run.
+struct PastRun {
+    std::string job_type;
+    std::string unit_type; ///< id
+    std::int64_t unit_count{1};
+    /// What its measurements alone let expect, on unit_count units, with the limits of the 80 % interval; 0: nothing
+    /// was.
+    double promised_s{};
+    double promised_low_s{};
+    double promised_high_s{};
+    /// What was predicted for it in the end, corrected, with its interval: what calibration is judged by. 0: nothing
+    /// was.
+    double predicted_s{};
+    double low_s{};
+    double high_s{};
+    double actual_s{};
+    Timestamp ended_at{};
+};
+
+/// How a promise becomes a prediction: run = promised × factor, and its logarithm is off by `deviation` beside what the
+/// measurements themselves are unsure of.
+struct RunCorrection {
+    double factor = 1;
+    double deviation = 0;      ///< of ln(actual / (promised × factor)); never 0 once anything is known
+    std::int64_t job_count{};  ///< runs of this job type on this unit type
+    std::int64_t like_count{}; ///< other runs that it leans on
+};
+
+/// The run time of a job of which no operator is known, from its type's runs.
+struct RunEstimate {
+    RunTime time;
+    std::string
+        basis; ///< "4 runs of its type there", "runs of its type elsewhere", "runs of 12 other types", for people
+    std::int64_t job_count{};
+};
+
+/// How often actual run times fell into the interval that was predicted.
+struct Calibration {
+    std::int64_t job_count{};
+    double within_share{};  ///< of jobs inside their 80 % interval; 0.8 is perfect
+    double below_share{};   ///< faster than it
+    double above_share{};   ///< slower
+    double median_ratio{};  ///< actual / predicted
+    double median_error{};  ///< median of |actual / predicted − 1|
+    double width_factor{1}; ///< what half the width of further intervals is multiplied by, so that they hold 80 %
+};
+
+/// Learned from past runs; immutable, so any thread may read it.
+///
+/// ln(actual / promised) of a job type t on a unit type u is taken as m + a_t + b_tu + noise (a nested random-effects
+/// model): a common error of all predictions, one of the job type (its start-up, what no operator covers), and one of
+/// the job type on this unit type. Each level is the mean of what it has seen, shrunk towards its parent as if
+/// `kPriorJobs` runs had gone as the parent says (empirical Bayes, James and Stein 1961); older runs count less: half
+/// after 30 days. Without any run the factor is 1.
+class RunHistory {
+  public:
+    RunHistory() = default;
+    /// Runs in any order; those whose times are not positive and finite are left out.
+    RunHistory(std::span<const PastRun> runs, Timestamp now);
+
+    RunCorrection correction(std::string_view job_type, std::string_view unit_type) const;
+    /// For a job without known operators: from the runs of its type there, else of its type elsewhere carried over by
+    /// how other types' times compare between the unit types, else of all types as a class. Empty: nothing has ever
+    /// run.
+    std::optional<RunEstimate> estimate(std::string_view job_type, std::string_view unit_type) const;
+    /// Of all runs with a prediction; per unit type below.
+    const Calibration& calibration() const { return calibration_; }
+    const std::map<std::string, Calibration, std::less<>>& by_unit_type() const { return by_unit_type_; }
+    const std::map<std::string, Calibration, std::less<>>& by_job_type() const { return by_job_type_; }
+
+  private:
+    struct Model;
+    std::shared_ptr<const Model> model_;
+    Calibration calibration_;
+    std::map<std::string, Calibration, std::less<>> by_unit_type_;
+    std::map<std::string, Calibration, std::less<>> by_job_type_;
+};
+
+/// The promise with the correction: run time and interval. The interval's half width, on the log scale, is
+/// width_factor × 1.28 × hypot(deviation of the promise, deviation of the correction).
+RunTime corrected(const RunTime& promised, const RunCorrection& correction, double width_factor);
+
+Json to_json(const Calibration& calibration);
+
+} // namespace fathom

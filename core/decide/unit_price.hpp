@@ -1,0 +1,41 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/model/price_book.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace fathom {
+
+/// What a unit of one type costs over the week, prepared so that decisions add nothing up.
+class UnitPrice {
+  public:
+    /// Free, and of unknown power.
+    UnitPrice() = default;
+    explicit UnitPrice(const PriceEntry& entry);
+
+    /// Money (units of the currency) for `unit_count` units from `start` on for `run_s` seconds: each hour of the week
+    /// at its own price, parts of hours in proportion.
+    double cost(Timestamp start, double run_s, std::int64_t unit_count) const;
+    /// The least that so long a run could cost at any time: run_s × the cheapest hour. Never above cost().
+    double least_cost(double run_s, std::int64_t unit_count) const;
+    bool is_flat() const { return is_flat_; }
+
+    /// Joules; 0 when its power is not known.
+    double energy_j(double run_s, std::int64_t unit_count) const
+    {
+        return unit_power_w_ * run_s * static_cast<double>(unit_count);
+    }
+    bool knows_power() const { return unit_power_w_ > 0; }
+    double unit_power_w() const { return unit_power_w_; }
+
+  private:
+    std::array<double, 168> per_hour_{};
+    std::array<double, 169> before_{}; ///< one unit, from Monday 00:00 to the start of each hour
+    double least_per_hour_{};
+    bool is_flat_ = true;
+    double unit_power_w_{};
+};
+
+} // namespace fathom

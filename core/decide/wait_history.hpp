@@ -1,0 +1,54 @@
+#pragma once
+
+#include "core/base/json_reader.hpp"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// When a job will really start, from when its units should be free.
+namespace fathom {
+
+/// A job that has started.
+struct PastWait {
+    std::string unit_type; ///< id
+    double expected_s{};   ///< from the decision until its units were to be free
+    double actual_s{};     ///< until it ran
+};
+
+/// Seconds from now with an 80 % interval.
+struct WaitTime {
+    double wait_s{};
+    double low_s{};
+    double high_s{};
+};
+
+/// What starts take beyond the expected: the center's own queue, its dispatch, and jobs that outlive their predictions.
+/// For each unit type the quantiles (10, 50, 90 %) of actual − expected of the starts that were expected at once, and
+/// of actual / expected of the others; both shrunk towards those of the whole network as if eight starts had gone like
+/// them. Immutable.
+class WaitHistory {
+  public:
+    WaitHistory() = default;
+    explicit WaitHistory(std::span<const PastWait> waits);
+    /// @param queued_s  what the center's own queue holds before it, as its agent says; 0: nothing.
+    WaitTime expect(std::string_view unit_type, double expected_s, double queued_s = 0) const;
+
+  private:
+    struct Quantiles {
+        double low{};
+        double middle{};
+        double high{};
+    };
+    struct Model {
+        Quantiles extra_s; ///< actual − expected, of starts expected within 5 s
+        Quantiles ratio{1, 1, 1};
+    };
+    Model common_;
+    std::map<std::string, Model, std::less<>> by_unit_type_;
+};
+
+} // namespace fathom

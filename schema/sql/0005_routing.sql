@@ -1,0 +1,107 @@
+-- Routing that learns: prices, shares and quotas, calendars, predictions against what came, quarantine.
+
+ALTER TABLE project
+    ADD COLUMN share double precision NOT NULL DEFAULT 1 CHECK (share > 0),
+    ADD COLUMN most_units bigint NOT NULL DEFAULT 0 CHECK (most_units >= 0),
+    ADD COLUMN most_score_hours double precision NOT NULL DEFAULT 0 CHECK (most_score_hours >= 0),
+    ADD COLUMN most_cost_micros bigint NOT NULL DEFAULT 0 CHECK (most_cost_micros >= 0),
+    ADD COLUMN centers text[] NOT NULL DEFAULT '{}';
+COMMENT ON COLUMN project.share IS 'Weight in fair sharing against other projects.';
+COMMENT ON COLUMN project.most_units IS 'Units that its jobs may hold at once; 0: no limit.';
+COMMENT ON COLUMN project.most_score_hours IS 'In a calendar month (UTC): unit-hours x score of the unit type / 1000; 0: no limit.';
+COMMENT ON COLUMN project.most_cost_micros IS 'In a calendar month (UTC), in the currency of the price book; 0: no limit.';
+COMMENT ON COLUMN project.centers IS 'Names of the centers that its jobs may run at; empty: all.';
+
+ALTER TABLE job
+    ADD COLUMN priority integer NOT NULL DEFAULT 0 CHECK (priority BETWEEN -100 AND 100),
+    ADD COLUMN gang text NOT NULL DEFAULT '',
+    ADD COLUMN turn double precision NOT NULL DEFAULT 0;
+COMMENT ON COLUMN job.gang IS 'Jobs of one project with the same gang start together; empty: alone.';
+COMMENT ON COLUMN job.turn IS 'Smaller goes first; set by the router when it orders waiting jobs. 0: not ordered yet, so looked at first.';
+CREATE INDEX job_turn ON job (turn, id) WHERE state IN ('queued', 'metering'); -- the router's claim, in order of turn
+CREATE INDEX job_gang ON job (project, gang) WHERE gang <> '' AND state IN ('queued', 'metering'); -- the members that wait
+
+CREATE TABLE price_book (
+    version bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    document jsonb NOT NULL,
+    valid_from timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    created_by text NOT NULL
+);
+COMMENT ON TABLE price_book IS 'What units cost and draw. The newest whose valid_from has come is in force; rows are never changed.';
+CREATE INDEX price_book_in_force ON price_book (valid_from DESC, version DESC); -- the snapshot
+
+-- What was predicted for an attempt, beside the explanation in placement: the ledger that corrects the next ones.
+CREATE TABLE run_prediction (
+    attempt_id text PRIMARY KEY REFERENCES attempt (id),
+    job_id text NOT NULL,
+    job_type text NOT NULL,
+    unit_type_id text NOT NULL REFERENCES unit_type (id),
+    unit_count bigint NOT NULL,
+    promised_s double precision NOT NULL DEFAULT 0,
+    promised_low_s double precision NOT NULL DEFAULT 0,
+    promised_high_s double precision NOT NULL DEFAULT 0,
+    run_s double precision NOT NULL DEFAULT 0,
+    low_s double precision NOT NULL DEFAULT 0,
+    high_s double precision NOT NULL DEFAULT 0,
+    free_s double precision NOT NULL DEFAULT 0,
+    wait_s double precision NOT NULL DEFAULT 0,
+    wait_low_s double precision NOT NULL DEFAULT 0,
+    wait_high_s double precision NOT NULL DEFAULT 0,
+    cost double precision NOT NULL DEFAULT 0,
+    energy_j double precision NOT NULL DEFAULT 0,
+    currency text NOT NULL DEFAULT '',
+    decided_at timestamptz NOT NULL DEFAULT now(),
+    actual_run_s double precision,
+    actual_wait_s double precision,
+    actual_cost double precision,
+    ended_at timestamptz,
+    outcome text NOT NULL DEFAULT ''
+);
+COMMENT ON TABLE run_prediction IS 'Predicted against actual of every attempt of a job: run time, wait from the decision to the start, cost.';
+COMMENT ON COLUMN run_prediction.promised_s IS 'What measurements alone let expect, transfers left out; 0: nothing. run_s is what was predicted, corrected by history; 0: nothing.';
+COMMENT ON COLUMN run_prediction.free_s IS 'Until its units were to be free; wait_s adds what starts take beyond that.';
+COMMENT ON COLUMN run_prediction.outcome IS 'Of the attempt, succeeded or otherwise; empty while it lasts.';
+CREATE INDEX run_prediction_newest ON run_prediction (ended_at DESC) WHERE ended_at IS NOT NULL; -- learning, the list
+CREATE INDEX run_prediction_of_unit_type ON run_prediction (unit_type_id, ended_at DESC) WHERE ended_at IS NOT NULL; -- lists filtered by unit type
+CREATE INDEX run_prediction_of_type ON run_prediction (job_type, ended_at DESC) WHERE ended_at IS NOT NULL; -- lists filtered by job type
+
+CREATE TABLE advance_reservation (
+    id text PRIMARY KEY,
+    project text NOT NULL,
+    center_id text NOT NULL REFERENCES center (id),
+    unit_type_id text NOT NULL REFERENCES unit_type (id),
+    unit_count bigint NOT NULL CHECK (unit_count >= 1),
+    starts_at timestamptz NOT NULL,
+    ends_at timestamptz NOT NULL CHECK (ends_at > starts_at),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    created_by text NOT NULL,
+    cancelled_at timestamptz
+);
+COMMENT ON TABLE advance_reservation IS 'Units kept for the jobs of one project during some time.';
+CREATE INDEX advance_reservation_open ON advance_reservation (unit_type_id, ends_at) WHERE cancelled_at IS NULL; -- the snapshot, conflicts
+CREATE INDEX advance_reservation_of_project ON advance_reservation (project, id DESC); -- a project's list
+
+CREATE TABLE maintenance_window (
+    id text PRIMARY KEY,
+    center_id text NOT NULL REFERENCES center (id),
+    unit_type_id text REFERENCES unit_type (id),
+    starts_at timestamptz NOT NULL,
+    ends_at timestamptz NOT NULL CHECK (ends_at > starts_at),
+    reason text NOT NULL DEFAULT '',
+    created_at timestamptz NOT NULL DEFAULT now(),
+    created_by text NOT NULL,
+    cancelled_at timestamptz
+);
+COMMENT ON TABLE maintenance_window IS 'When a center, or one of its unit types, takes no work: jobs that would still run then start after it.';
+CREATE INDEX maintenance_window_open ON maintenance_window (center_id, ends_at) WHERE cancelled_at IS NULL; -- the snapshot
+
+ALTER TABLE center
+    ADD COLUMN quarantined_at timestamptz,
+    ADD COLUMN quarantine_reason text NOT NULL DEFAULT '',
+    ADD COLUMN queued_s double precision NOT NULL DEFAULT 0 CHECK (queued_s >= 0);
+COMMENT ON COLUMN center.quarantined_at IS 'Since when it gets no jobs, because it failed too many; probes still run there, and good ones let it back in. Null: it is not.';
+COMMENT ON COLUMN center.queued_s IS 'What its own queue holds before a new job, as its agent last said; 0 where it runs jobs at once.';
+
+ALTER TABLE unit_type ADD COLUMN drift_requested_at timestamptz;
+COMMENT ON COLUMN unit_type.drift_requested_at IS 'When its jobs last went otherwise than predicted so clearly that it was measured again.';
