@@ -29,16 +29,19 @@ struct UnitTypeSize {
 
 /// Where a project stands.
 struct FairShare {
-    double
-        dominant_share{}; ///< 0..1: the largest of its shares of any unit type, held now (dominant-resource fairness)
-    double used_share{};  ///< of the network's decayed use, each unit type weighed by its size; 0..1
-    /// Below 1: has had less than its share, above: more. (dominant_share + used_share) / 2, each over the project's
-    /// part of all shares among the projects that have used or want anything.
+    /// 0..1: the largest of its shares of any unit type, held now (dominant-resource fairness).
+    double dominant_share{};
+    /// 0..1: of the network's decayed use: the sum over the unit types of unit-seconds / units, over that of all
+    /// projects; ten seconds of a whole unit type count the same for every type.
+    double used_share{};
+    /// Below 1: has had less than its share, above: more. (dominant_share + used_share) / 2, over the project's part of
+    /// the shares of all that are named.
     double load{};
 };
 
 /// Dominant-resource fairness (Ghodsi et al., NSDI 2011) over unit types with decayed use, weighted by shares. Order
-/// does not matter. A project that is not named stands at 0.
+/// does not matter. To be named: projects that have used or want anything, each once; one that is not stands at 0.
+/// Unit types that are not in `unit_types`, or have no units left, do not count in what was used, and are held whole.
 std::map<std::string, FairShare, std::less<>> fair_shares(std::span<const ProjectUse> projects,
                                                           std::span<const UnitTypeSize> unit_types);
 
