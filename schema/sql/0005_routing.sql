@@ -59,7 +59,7 @@ CREATE TABLE run_prediction (
     outcome text NOT NULL DEFAULT ''
 );
 COMMENT ON TABLE run_prediction IS 'Predicted against actual of every attempt of a job: run time, wait from the decision to the start, cost.';
-COMMENT ON COLUMN run_prediction.promised_s IS 'What measurements alone let expect, transfers left out; 0: nothing. run_s is what was predicted, corrected by history; 0: nothing.';
+COMMENT ON COLUMN run_prediction.promised_s IS 'What measurements alone let expect; 0: nothing, or the job moves data, whose time nobody tells apart. run_s is what was predicted, corrected by history; 0: nothing.';
 COMMENT ON COLUMN run_prediction.free_s IS 'Until its units were to be free; wait_s adds what starts take beyond that.';
 COMMENT ON COLUMN run_prediction.outcome IS 'Of the attempt, succeeded or otherwise; empty while it lasts.';
 CREATE INDEX run_prediction_newest ON run_prediction (ended_at DESC) WHERE ended_at IS NOT NULL; -- learning, the list

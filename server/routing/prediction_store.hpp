@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/base/id.hpp"
+#include "core/decide/route.hpp"
+#include "server/store/transaction.hpp"
+
+#include <span>
+#include <string>
+
+/// Rows of run_prediction as placements write them: what was predicted for each attempt of a user's job. Whoever ends
+/// the attempt completes its row (server/jobs/prediction_ends.hpp).
+namespace fathom::server {
+
+/// What a placement let expect. Times in seconds; where nothing was predicted they are 0.
+struct NewPrediction {
+    AttemptId attempt_id;
+    JobId job_id;
+    std::string job_type;
+    UnitTypeId unit_type_id;
+    std::int64_t unit_count{1};
+    RunTime promised; ///< by measurements alone; 0 for a job that moves data: its actual time does not tell them apart
+    RunTime run;      ///< with transfers, corrected
+    double free_s{};  ///< until its units are free
+    WaitTime start;   ///< until it runs
+    double cost{};
+    double energy_j{};    ///< 0: not known
+    std::string currency; ///< empty: there are no prices
+};
+
+/// Of a placement at `winner`.
+NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const AttemptId& attempt,
+                              const JobId& job, std::string currency);
+
+/// Adds the rows; their attempts must be there. Not for probes, which nobody learns from as jobs. Blocks; pqxx's
+/// exceptions pass through.
+void insert_predictions(pqxx::work& transaction, std::span<const NewPrediction> predictions);
+
+} // namespace fathom::server
