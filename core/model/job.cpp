@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace fathom {
@@ -22,6 +23,37 @@ constexpr std::array<std::pair<JobState, std::string_view>, 9> kStateNames{{
 constexpr std::size_t kFilesBytes = 1UL << 20U;
 constexpr std::size_t kMostInputs = 1000;
 constexpr double kMostBytes = 1e18;
+constexpr std::int64_t kMostMemoryBytes = std::int64_t{1} << 60U;
+constexpr std::size_t kMostInstructionSets = 32;
+constexpr std::size_t kMostSites = 1000;
+constexpr std::int64_t kMostGangMembers = 1000;
+constexpr double kWeightTolerance = 1e-6;
+
+struct NamedPreference {
+    std::string_view name;
+    Preference preference;
+};
+constexpr std::array<NamedPreference, 3> kPreferences{{
+    {"fastest", {.time = 1, .cost = 0, .energy = 0}},
+    {"cheapest", {.time = 0, .cost = 1, .energy = 0}},
+    {"greenest", {.time = 0, .cost = 0, .energy = 1}},
+}};
+
+/// Its name, where it is one of those with a name.
+std::optional<std::string_view> name_of(const Preference& preference)
+{
+    for (const auto& [name, named] : kPreferences) {
+        if (named.time == preference.time && named.cost == preference.cost && named.energy == preference.energy)
+            return name;
+    }
+    return std::nullopt;
+}
+
+/// "0.5"
+std::string format_weight(double weight)
+{
+    return Json(weight).dump();
+}
 
 /// Names of the environment that the shell and the C library could misread.
 bool is_variable_name(std::string_view name)
@@ -61,15 +93,9 @@ std::map<std::string, std::string> parse_text_map(ObjectReader& reader, std::str
     return values;
 }
 
-UnitRequest parse_unit_request(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+/// A count and the limits of "auto"; limits that are not given make room for what is.
+void parse_unit_count(ObjectReader& reader, UnitRequest& request, std::vector<FieldError>& errors)
 {
-    ObjectReader reader(json, path, errors);
-    UnitRequest request;
-    request.type = reader.optional_string("type", {.min_length = 1, .max_length = 128}).value_or("any");
-    request.center = reader.optional_string("center", {.max_length = 128}).value_or("");
-    request.min = reader.optional_integer("min", 1, 1000000).value_or(request.min);
-    request.max = reader.optional_integer("max", 1, 1000000).value_or(std::max(request.max, request.min));
-    if (request.min > request.max) reader.fail("max", "must not be below min");
     const Json* count = reader.any("count");
     if (count != nullptr && *count != Json("auto")) {
         const std::size_t before = errors.size();
@@ -79,6 +105,27 @@ UnitRequest parse_unit_request(const Json& json, const std::string& path, std::v
         else
             errors.back().detail += ", or \"auto\"";
     }
+    request.min = reader.optional_integer("min", 1, 1000000).value_or(request.min);
+    const std::int64_t least_max = std::max({request.max, request.min, request.count.value_or(1)});
+    request.max = reader.optional_integer("max", 1, 1000000).value_or(least_max);
+    if (request.min > request.max)
+        reader.fail("max", "must not be below min");
+    else if (request.count && (*request.count < request.min || *request.count > request.max))
+        reader.fail("count", "is " + std::to_string(*request.count) + ", but min and max allow " +
+                                 std::to_string(request.min) + " to " + std::to_string(request.max) +
+                                 "; leave out min and max with a count of your own");
+}
+
+UnitRequest parse_unit_request(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, path, errors);
+    UnitRequest request;
+    request.type = reader.optional_string("type", {.min_length = 1, .max_length = 128}).value_or("any");
+    request.device = reader.optional_string("device", {.one_of = {"cpu", "gpu"}}).value_or("");
+    request.isa = reader.strings("isa", kMostInstructionSets, {.min_length = 1, .max_length = 64});
+    request.memory_bytes = reader.optional_integer("memory_bytes", 0, kMostMemoryBytes).value_or(0);
+    request.center = reader.optional_string("center", {.max_length = 128}).value_or("");
+    parse_unit_count(reader, request, errors);
     request.ignore_knee = reader.optional_boolean("ignore_knee").value_or(false);
     reader.finish(UnknownFields::kReject);
     return request;
@@ -99,6 +146,7 @@ JobData parse_data(const Json& json, const std::string& path, std::vector<FieldE
         }
     }
     data.out_bytes = reader.optional_number("out_bytes", 0, kMostBytes).value_or(0);
+    data.sites = reader.strings("sites", kMostSites, {.min_length = 1, .max_length = 128});
     reader.finish(UnknownFields::kReject);
     return data;
 }
@@ -111,7 +159,91 @@ Json data_json(const JobData& data)
         if (!input.url.empty()) json["url"] = input.url;
         inputs.push_back(std::move(json));
     }
-    return {{"in", std::move(inputs)}, {"out_bytes", data.out_bytes}};
+    Json json = {{"in", std::move(inputs)}, {"out_bytes", data.out_bytes}};
+    if (!data.sites.empty()) json["sites"] = data.sites;
+    return json;
+}
+
+Preference parse_preference(const Json& json, std::vector<FieldError>& errors)
+{
+    if (json.is_string()) {
+        for (const auto& [name, preference] : kPreferences) {
+            if (json == name) return preference;
+        }
+    }
+    if (!json.is_object()) {
+        errors.push_back({"prefer", "must be \"fastest\", \"cheapest\" or \"greenest\", or weights that sum to 1, such "
+                                    "as {\"time\": 0.7, \"cost\": 0.3}"});
+        return {};
+    }
+    const std::size_t before = errors.size();
+    ObjectReader reader(json, "prefer", errors);
+    Preference weights;
+    weights.time = reader.optional_number("time", 0, 1).value_or(0);
+    weights.cost = reader.optional_number("cost", 0, 1).value_or(0);
+    weights.energy = reader.optional_number("energy", 0, 1).value_or(0);
+    reader.finish(UnknownFields::kReject);
+    const double sum = weights.time + weights.cost + weights.energy;
+    if (errors.size() == before && std::abs(sum - 1) > kWeightTolerance)
+        errors.push_back({"prefer", "the weights of time, cost and energy must sum to 1, not " + format_weight(sum)});
+    return weights;
+}
+
+Json preference_json(const Preference& preference)
+{
+    if (const auto name = name_of(preference)) return *name;
+    return {{"time", preference.time}, {"cost", preference.cost}, {"energy", preference.energy}};
+}
+
+GangRequest parse_gang(const Json& json, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, "gang", errors);
+    GangRequest gang;
+    gang.id = reader.required_string("id", {.min_length = 1, .max_length = 128});
+    gang.size = reader.required_integer("size", 2, kMostGangMembers);
+    reader.finish(UnknownFields::kReject);
+    return gang;
+}
+
+/// Where a job may run, when both what it asks for and its data say so. A name cannot be compared with an id here; the
+/// catalog tells later.
+void check_center_of_data(const JobSpec& spec, std::vector<FieldError>& errors)
+{
+    const std::string& center = spec.units.center;
+    const std::vector<std::string>& sites = spec.data.sites;
+    if (center.empty() || sites.empty() || std::find(sites.begin(), sites.end(), center) != sites.end()) return;
+    const auto is_id = [](const std::string& name) { return CenterId::parse(name).has_value(); };
+    if (!std::all_of(sites.begin(), sites.end(), [&](const auto& site) { return is_id(site) == is_id(center); }))
+        return;
+    errors.push_back({"units.center", "is \"" + center +
+                                          "\", which is not among data.sites; the job may only run where its data may "
+                                          "be"});
+}
+
+void parse_choice(ObjectReader& reader, JobSpec& spec, std::vector<FieldError>& errors)
+{
+    spec.deadline = reader.optional_time("deadline");
+    if (const Json* budget = reader.object("budget")) {
+        const std::size_t before = errors.size();
+        spec.budget = parse_money(*budget, "budget", errors);
+        if (errors.size() == before && spec.budget->micros == 0)
+            errors.push_back({"budget.amount", "must be above 0: nothing that has a price could be used; leave out the "
+                                               "budget for no limit"});
+    }
+    if (const Json* preference = reader.any("prefer")) spec.prefer = parse_preference(*preference, errors);
+    spec.priority = reader.optional_integer("priority", -100, 100).value_or(0);
+    if (const Json* gang = reader.object("gang")) spec.gang = parse_gang(*gang, errors);
+}
+
+Json units_json(const UnitRequest& units)
+{
+    Json json = {
+        {"type", units.type}, {"center", units.center}, {"count", units.count ? Json(*units.count) : Json("auto")},
+        {"min", units.min},   {"max", units.max},       {"ignore_knee", units.ignore_knee}};
+    if (!units.device.empty()) json["device"] = units.device;
+    if (!units.isa.empty()) json["isa"] = units.isa;
+    if (units.memory_bytes > 0) json["memory_bytes"] = units.memory_bytes;
+    return json;
 }
 
 } // namespace
@@ -127,6 +259,21 @@ double JobData::in_bytes() const
 std::string_view to_string(NetworkChoice choice)
 {
     return choice == NetworkChoice::kNow ? "now" : "auto";
+}
+
+std::string to_string(const Preference& preference)
+{
+    if (const auto name = name_of(preference)) return std::string(*name);
+    std::string text;
+    const auto add = [&](std::string_view name, double weight) {
+        if (weight <= 0) return;
+        if (!text.empty()) text += ", ";
+        text += std::string(name) + " " + format_weight(weight);
+    };
+    add("time", preference.time);
+    add("cost", preference.cost);
+    add("energy", preference.energy);
+    return text;
 }
 
 std::string_view to_string(JobState state)
@@ -171,7 +318,8 @@ Result<JobSpec> parse_job_spec(const Json& json)
     if (const Json* data = reader.object("data")) spec.data = parse_data(*data, "data", errors);
     const std::optional<std::string> network = reader.optional_string("network", {.one_of = {"auto", "now"}});
     spec.network = network == "now" ? NetworkChoice::kNow : NetworkChoice::kAuto;
-    spec.deadline = reader.optional_time("deadline");
+    parse_choice(reader, spec, errors);
+    check_center_of_data(spec, errors);
     spec.profile = reader.optional_boolean("profile").value_or(false);
     spec.wall_limit_s = reader.optional_integer("wall_limit_s", 1, 31536000).value_or(spec.wall_limit_s);
     spec.metering_wait_s = reader.optional_integer("metering_wait_s", 0, 86400).value_or(spec.metering_wait_s);
@@ -197,19 +345,17 @@ Json to_json(const JobSpec& spec)
                  {"environment", spec.environment},
                  {"files", spec.files},
                  {"operators", std::move(operators)},
-                 {"units",
-                  {{"type", spec.units.type},
-                   {"center", spec.units.center},
-                   {"count", spec.units.count ? Json(*spec.units.count) : Json("auto")},
-                   {"min", spec.units.min},
-                   {"max", spec.units.max},
-                   {"ignore_knee", spec.units.ignore_knee}}},
+                 {"units", units_json(spec.units)},
                  {"data", data_json(spec.data)},
                  {"network", to_string(spec.network)},
+                 {"prefer", preference_json(spec.prefer)},
+                 {"priority", spec.priority},
                  {"profile", spec.profile},
                  {"wall_limit_s", spec.wall_limit_s},
                  {"metering_wait_s", spec.metering_wait_s}};
     if (spec.deadline) json["deadline"] = format_rfc3339(*spec.deadline);
+    if (spec.budget) json["budget"] = to_json(*spec.budget);
+    if (spec.gang.size > 0) json["gang"] = {{"id", spec.gang.id}, {"size", spec.gang.size}};
     if (spec.command.empty())
         json["script"] = spec.script;
     else

@@ -19,12 +19,18 @@ struct Money {
 
 /// "12.5" for 12 500 000 micros: no trailing zeros.
 std::string format_amount(std::int64_t micros);
-/// At most six decimal places and twelve digits before the point; no exponent. Empty when it is not such a number.
+/// At most six decimal places and twelve digits before the point, "-" before it; no exponent. Empty when it is not such
+/// a number.
 std::optional<std::int64_t> parse_amount(std::string_view text);
 /// The nearest amount, away from zero at half; ends of the range where it does not fit.
 std::int64_t to_micros(double amount);
 
-/// `{"amount": "12.50", "currency": "EUR"}`; adds to `errors` what is wrong.
+/// An amount of a JSON object, required and not negative; empty when it is wrong, which is then reported.
+std::optional<std::int64_t> read_price(ObjectReader& reader, std::string_view field);
+/// A currency of a JSON object, required; what is wrong is reported.
+std::string read_currency(ObjectReader& reader, std::string_view field);
+
+/// `{"amount": "12.50", "currency": "EUR"}`, not negative; adds to `errors` what is wrong.
 Money parse_money(const Json& json, const std::string& path, std::vector<FieldError>& errors);
 Json to_json(const Money& money);
 

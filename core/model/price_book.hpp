@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fathom {
@@ -30,9 +31,11 @@ struct PriceEntry {
 /// Prices of one network in one currency: a document, versioned as a whole.
 struct PriceBook {
     std::string currency;
-    std::vector<PriceEntry> entries;
+    std::vector<PriceEntry> entries; ///< in order of center and unit type, each once
 };
 
+/// Reads `{"currency", "entries": [{"center", "unit_type", "per_unit_hour", "bands": [{"days": ["mon"], "from_hour",
+/// "to_hour", "per_unit_hour"}], "unit_power_w", "carbon_g_per_kwh"}]}` and sorts the entries.
 /// Every fault at once: unknown fields, days and hours out of range, negative prices, a place named twice.
 /// @error kInvalid
 Result<PriceBook> parse_price_book(const Json& json);
