@@ -15,8 +15,8 @@ struct JobOption {
     std::size_t unit_type{}; ///< index into the unit types
     std::int64_t unit_count{1};
     double run_s{}; ///< predicted; positive
-    /// Objective of the place relative to the job's best place, at least 1: what its owner cares for
-    /// (core/decide/objective).
+    /// Objective of the place relative to the job's best place, at least 1, for owners that do not just want the job
+    /// to end early: what run times say is known already.
     double regret{1};
 };
 
@@ -32,6 +32,12 @@ struct WaitingJobView {
     std::int64_t gang_size = 0;
 };
 
+/// Units that are busy now and are expected to be free later.
+struct UnitRelease {
+    double in_s{}; ///< from now
+    std::int64_t unit_count{};
+};
+
 /// A unit type as the order sees it.
 struct UnitTypeLoad {
     std::int64_t unit_count{};
@@ -39,6 +45,9 @@ struct UnitTypeLoad {
     /// What one second of one unit is worth: the mean over the waiting jobs of how much faster it is than the others,
     /// or a given price. Positive.
     double worth{1};
+    /// What frees when, as far as it is known, in any order. It decides how long units are kept for a job that needs
+    /// several and has waited beyond its patience; not known: as long as it takes.
+    std::vector<UnitRelease> releases{};
 };
 
 enum class OrderRule {
@@ -66,8 +75,9 @@ struct OrderedStart {
 };
 
 /// The starts to make now, best first: never more units than are free, each job at most once, gangs whole or not at
-/// all. Work-conserving: as long as a job's option fits into what is free, something starts. The order of `jobs` does
-/// not matter: ties go to the smaller id.
+/// all. Work-conserving: as long as a job's option fits into what is free, something starts. The one exception: for the
+/// oldest job whose patience is over and that does not fit anywhere yet, units of one type are kept, and what could not
+/// end before it starts does not start on them. The order of `jobs` does not matter: ties go to the smaller id.
 std::vector<OrderedStart> order_starts(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                                        const OrderSettings& settings);
 
