@@ -1,46 +1,11 @@
 #include "core/decide/route_reasons.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 
 namespace fathom {
 namespace {
-
-/// "12 s", "0.35 s", "4.2 min".
-std::string duration_text(double seconds)
-{
-    char text[32];
-    if (seconds < 1)
-        std::snprintf(text, sizeof text, "%.2g s", seconds);
-    else if (seconds < 120)
-        std::snprintf(text, sizeof text, "%.3g s", seconds);
-    else if (seconds < 7200)
-        std::snprintf(text, sizeof text, "%.3g min", seconds / 60);
-    else
-        std::snprintf(text, sizeof text, "%.3g h", seconds / 3600);
-    return text;
-}
-
-/// A number of bytes with a decimal prefix, to two or three digits.
-std::string bytes_text(double bytes)
-{
-    constexpr std::array kPrefixes{"", "k", "M", "G", "T", "P"};
-    std::size_t index = 0;
-    while (bytes >= 999.5 && index + 1 < kPrefixes.size()) {
-        bytes /= 1000;
-        ++index;
-    }
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3g %sB", bytes, kPrefixes[index]);
-    return text;
-}
-
-std::string units_text(std::int64_t count)
-{
-    return count == 1 ? "1 unit" : std::to_string(count) + " units";
-}
 
 /// "wait 0 s, run 12 s", and what of it is spent on waiting for the network and on moving data.
 std::string parts_text(const Candidate& candidate)
@@ -90,20 +55,6 @@ std::string reason_for_winning(const RouteRequest& request, const Candidate& win
 }
 
 } // namespace
-
-std::string moment_text(Timestamp at, Timestamp now)
-{
-    const std::string text = format_rfc3339(at); // 2026-11-20T11:04:14.123456Z
-    const bool has_fraction = at != std::chrono::floor<std::chrono::seconds>(at);
-    const bool is_full_minute = at == std::chrono::floor<std::chrono::minutes>(at);
-    const std::string clock = text.substr(11, is_full_minute ? 5 : has_fraction ? 10 : 8);
-    return (std::chrono::abs(at - now) < std::chrono::hours(24) ? "" : text.substr(0, 10) + " ") + clock + " UTC";
-}
-
-std::string rate_text(double rate_bytes)
-{
-    return bytes_text(rate_bytes) + "/s";
-}
 
 std::string count_reason_of(const ScaledRun& run, const UnitRequest& units, std::int64_t chosen, std::int64_t knee)
 {

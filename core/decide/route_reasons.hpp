@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/decision_text.hpp"
 #include "core/decide/route.hpp"
 
 #include <string>
@@ -23,11 +24,5 @@ void explain_ranking(const RouteRequest& request, std::vector<Candidate>& candid
 
 /// What was not known when the winner won.
 std::vector<std::string> list_assumptions(const RouteRequest& request, const Candidate& winner);
-
-/// "14:00 UTC" for a moment within a day of `now`, with its date otherwise; seconds only where they are not zero.
-std::string moment_text(Timestamp at, Timestamp now);
-
-/// "12 MB/s".
-std::string rate_text(double rate_bytes);
 
 } // namespace fathom
