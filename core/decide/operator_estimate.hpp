@@ -26,6 +26,14 @@ struct OperatorEstimate {
     std::int64_t like_count{}; ///< unit types that it rests on
 };
 
+/// One entry of the table that was estimated.
+struct EstimatedOperator {
+    std::string operator_id;
+    std::string parameters_key;
+    std::string unit_type; ///< id
+    OperatorEstimate estimate;
+};
+
 /// Fills the gaps of the table ln(time) of (operator and size) × unit type: unit types that were alike on the operators
 /// that both were measured with are taken to be alike on the others (collaborative filtering; Paragon, Delimitrou and
 /// Kozyrakis, ASPLOS 2013, does so for whole programs). One factor and two biases are fitted by alternating ridge
@@ -36,6 +44,9 @@ class OperatorEstimates {
   public:
     OperatorEstimates() = default;
     explicit OperatorEstimates(std::span<const MeasuredUnitType> unit_types);
+    /// Estimates that are these, and none else: for a decision that is made again.
+    static OperatorEstimates from(std::span<const EstimatedOperator> entries);
+
     /// Empty where too little is known. Where it was measured this is not asked.
     std::optional<OperatorEstimate> find(std::string_view operator_id, std::string_view parameters_key,
                                          std::string_view unit_type) const;

@@ -30,6 +30,7 @@ struct PastRun {
     double predicted_s{};
     double low_s{};
     double high_s{};
+    double width_factor{1}; ///< RunCorrection::width_factor that this interval was made with
     double actual_s{};
     Timestamp ended_at{};
 };
@@ -41,6 +42,7 @@ struct RunCorrection {
     double deviation = 0;      ///< of ln(actual / (promised × factor)); never 0 once anything is known
     std::int64_t job_count{};  ///< runs of this job type on this unit type
     std::int64_t like_count{}; ///< other runs that it leans on
+    double width_factor = 1;   ///< Calibration::width_factor of the unit type: what corrected() is to be given
 };
 
 /// The run time of a job of which no operator is known, from its type's runs.
@@ -49,6 +51,14 @@ struct RunEstimate {
     std::string
         basis; ///< "4 runs of its type there", "runs of its type elsewhere", "runs of 12 other types", for people
     std::int64_t job_count{};
+};
+
+/// What a history says of one job type on one unit type.
+struct RunAnswer {
+    std::string job_type;
+    std::string unit_type; ///< id
+    RunCorrection correction;
+    std::optional<RunEstimate> estimate;
 };
 
 /// How often actual run times fell into the interval that was predicted.
@@ -74,6 +84,9 @@ class RunHistory {
     RunHistory() = default;
     /// Runs in any order; those whose times are not positive and finite are left out.
     RunHistory(std::span<const PastRun> runs, Timestamp now);
+
+    /// A history that gives these answers, and none else: for a decision that is made again.
+    static RunHistory from(std::span<const RunAnswer> answers);
 
     RunCorrection correction(std::string_view job_type, std::string_view unit_type) const;
     /// For a job without known operators: from the runs of its type there, else of its type elsewhere carried over by

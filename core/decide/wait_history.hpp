@@ -3,7 +3,6 @@
 #include "core/base/json_reader.hpp"
 
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +25,19 @@ struct WaitTime {
     double high_s{};
 };
 
+/// 10, 50 and 90 %.
+struct WaitQuantiles {
+    double low{};
+    double middle{};
+    double high{};
+};
+
+/// What starts on one unit type take beyond the expected.
+struct WaitModel {
+    WaitQuantiles extra_s;        ///< actual − expected, of starts expected within 5 s
+    WaitQuantiles ratio{1, 1, 1}; ///< actual / expected, of the others
+};
+
 /// What starts take beyond the expected: the center's own queue, its dispatch, and jobs that outlive their predictions.
 /// For each unit type the quantiles (10, 50, 90 %) of actual − expected of the starts that were expected at once, and
 /// of actual / expected of the others; both shrunk towards those of the whole network as if eight starts had gone like
@@ -37,18 +49,13 @@ class WaitHistory {
     /// @param queued_s  what the center's own queue holds before it, as its agent says; 0: nothing.
     WaitTime expect(std::string_view unit_type, double expected_s, double queued_s = 0) const;
 
+    /// What expect() computes with, so that a decision can be made again.
+    const WaitModel& model(std::string_view unit_type) const;
+    static WaitHistory from(std::map<std::string, WaitModel, std::less<>> by_unit_type);
+
   private:
-    struct Quantiles {
-        double low{};
-        double middle{};
-        double high{};
-    };
-    struct Model {
-        Quantiles extra_s; ///< actual − expected, of starts expected within 5 s
-        Quantiles ratio{1, 1, 1};
-    };
-    Model common_;
-    std::map<std::string, Model, std::less<>> by_unit_type_;
+    WaitModel common_;
+    std::map<std::string, WaitModel, std::less<>> by_unit_type_;
 };
 
 } // namespace fathom

@@ -44,6 +44,7 @@ CREATE TABLE run_prediction (
     run_s double precision NOT NULL DEFAULT 0,
     low_s double precision NOT NULL DEFAULT 0,
     high_s double precision NOT NULL DEFAULT 0,
+    width_factor double precision NOT NULL DEFAULT 1,
     free_s double precision NOT NULL DEFAULT 0,
     wait_s double precision NOT NULL DEFAULT 0,
     wait_low_s double precision NOT NULL DEFAULT 0,
@@ -60,6 +61,7 @@ CREATE TABLE run_prediction (
 );
 COMMENT ON TABLE run_prediction IS 'Predicted against actual of every attempt of a job: run time, wait from the decision to the start, cost.';
 COMMENT ON COLUMN run_prediction.promised_s IS 'What measurements alone let expect; 0: nothing, or the job moves data, whose time nobody tells apart. run_s is what was predicted, corrected by history; 0: nothing.';
+COMMENT ON COLUMN run_prediction.width_factor IS 'What half the width of the interval low_s to high_s was multiplied by (RunCorrection): calibration must know it, or it would swing.';
 COMMENT ON COLUMN run_prediction.free_s IS 'Until its units were to be free; wait_s adds what starts take beyond that.';
 COMMENT ON COLUMN run_prediction.outcome IS 'Of the attempt, succeeded or otherwise; empty while it lasts.';
 CREATE INDEX run_prediction_newest ON run_prediction (ended_at DESC) WHERE ended_at IS NOT NULL; -- learning, the list
