@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace fathom {
@@ -11,7 +12,15 @@ class Availability {
   public:
     static constexpr double kForEver = std::numeric_limits<double>::infinity();
 
+    /// So many units are free from then on; fewer than none when more are taken than there are.
+    struct Step {
+        double from_s{};
+        std::int64_t free{};
+    };
+
     explicit Availability(std::int64_t unit_count = 0);
+    /// From its steps() again: the first at 0, each later than the one before.
+    static Availability from(std::vector<Step> steps);
 
     /// Units that are taken from `from_s` (clamped to now) until `to_s`. More may be taken than there are: a center may
     /// shrink below what it has given away; then nothing is free until enough came back.
@@ -24,15 +33,19 @@ class Availability {
     std::int64_t free_now() const { return free_at(0); }
     /// The number of steps: what a search costs at most.
     std::size_t size() const { return steps_.size(); }
+    const std::vector<Step>& steps() const { return steps_; }
 
   private:
-    struct Step {
-        double from_s{};
-        std::int64_t free{};
-    };
     /// The index of a step that begins at `at_s`, made where there is none.
     std::size_t cut(double at_s);
     std::vector<Step> steps_; ///< the first begins now; the last lasts for ever
 };
+
+inline Availability Availability::from(std::vector<Step> steps)
+{
+    Availability availability;
+    availability.steps_ = std::move(steps);
+    return availability;
+}
 
 } // namespace fathom

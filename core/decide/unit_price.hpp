@@ -21,6 +21,8 @@ class UnitPrice {
     /// The least that so long a run could cost at any time: run_s × the cheapest hour. Never above cost().
     double least_cost(double run_s, std::int64_t unit_count) const;
     bool is_flat() const { return is_flat_; }
+    /// One unit, by hour of the week from Monday 00:00 UTC.
+    const std::array<double, 168>& per_hour() const { return per_hour_; }
 
     /// Joules; 0 when its power is not known.
     double energy_j(double run_s, std::int64_t unit_count) const
