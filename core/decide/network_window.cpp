@@ -152,6 +152,17 @@ NetworkProfile::NetworkProfile(std::span<const NetworkSample> samples, NetworkCa
     for (std::size_t hour = 0; hour < by_day.size(); ++hour)
         day_[hour] = summarize_hour(std::move(by_day[hour]));
     overall_ = summarize_hour(std::move(all));
+    find_best_rate();
+}
+
+NetworkProfile::NetworkProfile(const Known& known)
+    : calendar_(known.calendar), week_(known.hours), day_(known.days), overall_(known.overall)
+{
+    find_best_rate();
+}
+
+void NetworkProfile::find_best_rate()
+{
     for (std::size_t hour = 0; hour < week_.size(); ++hour) {
         const auto known = [](const HourOfWeek& one, std::int64_t least) {
             return one.count >= least ? one.median_bytes : 0;

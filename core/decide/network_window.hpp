@@ -53,6 +53,16 @@ class NetworkProfile {
     /// Samples in any order; rates that are not positive are left out.
     explicit NetworkProfile(std::span<const NetworkSample> samples, NetworkCalendar calendar = {});
 
+    /// What a profile knows: from it comes an equal one again.
+    struct Known {
+        NetworkCalendar calendar;
+        std::array<HourOfWeek, 168> hours;
+        std::array<HourOfWeek, 24> days;
+        HourOfWeek overall;
+    };
+    explicit NetworkProfile(const Known& known);
+    Known known() const { return {calendar_, week_, day_, overall_}; }
+
     const NetworkCalendar& calendar() const { return calendar_; }
     const std::array<HourOfWeek, 168>& hours() const { return week_; }
     /// What each hour of the day gives on any day; hour 0 is 00:00–01:00 UTC.
@@ -69,6 +79,8 @@ class NetworkProfile {
     std::optional<double> transfer_s(Timestamp start, double size_bytes) const;
 
   private:
+    void find_best_rate();
+
     NetworkCalendar calendar_;
     std::array<HourOfWeek, 168> week_{};
     std::array<HourOfWeek, 24> day_{};
