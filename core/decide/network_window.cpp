@@ -155,10 +155,14 @@ NetworkProfile::NetworkProfile(std::span<const NetworkSample> samples, NetworkCa
     find_best_rate();
 }
 
-NetworkProfile::NetworkProfile(const Known& known)
-    : calendar_(known.calendar), week_(known.hours), day_(known.days), overall_(known.overall)
+NetworkProfile NetworkProfile::from(const Known& known)
 {
-    find_best_rate();
+    NetworkProfile profile(std::span<const NetworkSample>(), known.calendar);
+    profile.week_ = known.hours;
+    profile.day_ = known.days;
+    profile.overall_ = known.overall;
+    profile.find_best_rate();
+    return profile;
 }
 
 void NetworkProfile::find_best_rate()

@@ -60,7 +60,7 @@ class NetworkProfile {
         std::array<HourOfWeek, 24> days;
         HourOfWeek overall;
     };
-    explicit NetworkProfile(const Known& known);
+    static NetworkProfile from(const Known& known);
     Known known() const { return {calendar_, week_, day_, overall_}; }
 
     const NetworkCalendar& calendar() const { return calendar_; }
