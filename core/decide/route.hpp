@@ -2,8 +2,10 @@
 
 #include "core/base/id.hpp"
 #include "core/decide/availability.hpp"
+#include "core/decide/device_choice.hpp"
 #include "core/decide/fair_share.hpp"
 #include "core/decide/funnel.hpp"
+#include "core/decide/holds.hpp"
 #include "core/decide/objective.hpp"
 #include "core/decide/operator_estimate.hpp"
 #include "core/decide/plan_start.hpp"
@@ -13,6 +15,7 @@
 #include "core/decide/wait_history.hpp"
 #include "core/model/job.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,14 +23,6 @@
 #include <vector>
 
 namespace fathom {
-
-/// Units that are kept for the jobs of one project. Seconds count from now.
-struct Hold {
-    std::string project;
-    double from_s{};
-    double to_s{};
-    std::int64_t unit_count{};
-};
 
 /// A unit type as the router saw it when the snapshot was taken. Plain value.
 struct UnitTypeView {
@@ -47,7 +42,10 @@ struct UnitTypeView {
     /// Its units over time: what runs, what is planned, maintenance. Holds are not in it.
     Availability availability;
     std::vector<Hold> holds;
+    std::vector<Closure> closures;          ///< maintenance, as it is in the availability: what waiting jobs are told
+    double bus_gb{};                        ///< of a device's bus, GB/s, as its center says; 0: not known
     double queued_s{};                      ///< what the center's own queue holds before a new job, as it says
+    double score{};                         ///< of one unit, for quotas in score-hours; 0: it has none
     std::vector<MeasuredOperator> measured; ///< newest of each operator and size, on one unit
     /// How its operators scale over units; nullptr when nothing is known.
     std::shared_ptr<const UnitSpeedups> speedups;
@@ -77,8 +75,9 @@ struct RouteRequest {
     std::optional<double> budget; ///< in the currency of the prices; hard
     /// Names of the centers that its project may use; empty: all.
     std::vector<std::string> project_centers;
-    Quota quota;   ///< of its project
-    QuotaUse used; ///< by its project, with what was decided since
+    Quota quota;             ///< of its project
+    QuotaUse used;           ///< by its project, with what was decided since
+    double gpu_threshold{1}; ///< S6: what a GPU's speed-up must be above; at least 1
 };
 
 /// What one count of units would give.
@@ -111,22 +110,31 @@ struct Candidate {
     std::string run_basis;    ///< for people, when the run time is not from its own operators' measurements there
     std::int64_t knee{1};     ///< of the job on this unit type; 1 without scaling curves
     std::string count_reason; ///< why so many units, where that was ours to choose; for people
-    std::vector<CountChoice> counts;      ///< those that were compared, at most 32 of them; of the winner only
-    double wait_s{};                      ///< until unit_count units are free
-    WaitTime start;                       ///< when it really starts, with what starts take beyond that: 80 % interval
-    StartPlan plan;                       ///< of the transfers; it may start later than its units are free
-    double completion_s{};                ///< plan.start_s + prediction.run_s
-    double cost{};                        ///< of all its units from plan.start_s on, in the network's currency
-    double energy_j{};                    ///< 0: not known
-    double objective{};                   ///< what it is compared by: objective() of judged_s(), cost and energy_j
-    double trust_factor{1};               ///< of the unit type
+    std::vector<CountChoice> counts; ///< those that were compared, at most 32 of them; of the winner only
+    double wait_s{};                 ///< until unit_count units are free
+    double closed_until_s{};         ///< end of the last maintenance that it waits past; 0: none
+    WaitTime start;                  ///< when it really starts, with what starts take beyond that: 80 % interval
+    StartPlan plan;                  ///< of the transfers; it may start later than its units are free
+    double completion_s{};           ///< the expected start (start.wait_s) + prediction.run_s
+    double cost{};                   ///< of all its units from plan.start_s on, in the network's currency
+    double energy_j{};               ///< 0: not known
+    double objective{};              ///< what it is compared by: objective() of judged_s(), cost and energy_j
+    double trust_factor{1};          ///< of the unit type
+    bool is_power_missing{};         ///< the job prefers by energy, and the power of the unit type is not known
+    bool is_run_missing{};           ///< the job has no operators, and its type's runs say nothing of this unit type
     std::vector<std::string> assumptions; ///< of its speed-up; of the winner only
 
     /// The completion that it is compared by: computing takes 1 / trust_factor as long as measurements promise, and a
     /// job with a deadline waits for a network window at no cost. The prediction stays what measurements say, so that
     /// jobs can go on to speak for or against them.
     double judged_s(const TransferRequest& request) const;
-    std::int64_t unknown_parts() const { return prediction.unknown_operators + (plan.is_network_unknown ? 1 : 0); }
+    std::int64_t unknown_parts() const
+    {
+        return prediction.unknown_operators + (plan.is_network_unknown ? 1 : 0) + (is_power_missing ? 1 : 0) +
+               (is_run_missing ? 1 : 0);
+    }
+    /// How long its units count as taken: a job of unknown length must not look as if it took no time.
+    double held_s() const { return std::max(prediction.run_s, 1.0); }
 };
 
 /// What would make another choice right (core/decide/counterfactual.hpp).
@@ -146,8 +154,11 @@ struct Decision {
     Funnel funnel; ///< of all
     /// True when the winner's units are free now; else the job waits for them.
     bool can_start_now{false};
+    std::string
+        quota_obstacle; ///< what its project has taken already that keeps the winner from starting now; for people
     std::vector<std::string> assumptions;        ///< what was not known, for people
     std::vector<Counterfactual> counterfactuals; ///< at most 8, the nearest first
+    std::vector<DeviceChoice> devices;           ///< of the centers where it can run on CPUs and on GPUs
 };
 inline constexpr std::size_t kMostCandidatesKept = 64;
 
