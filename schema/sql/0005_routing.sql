@@ -107,3 +107,6 @@ COMMENT ON COLUMN center.queued_s IS 'What its own queue holds before a new job,
 
 ALTER TABLE unit_type ADD COLUMN drift_requested_at timestamptz;
 COMMENT ON COLUMN unit_type.drift_requested_at IS 'When its jobs last went otherwise than predicted so clearly that it was measured again.';
+
+ALTER TABLE placement ADD COLUMN inputs jsonb;
+COMMENT ON COLUMN placement.inputs IS 'What the decision rested on (core/decide/route_json), so that it can be made again; null for those before this column.';
