@@ -21,6 +21,7 @@ constexpr std::array<std::pair<JobState, std::string_view>, 9> kStateNames{{
 }};
 
 constexpr std::size_t kFilesBytes = 1UL << 20U;
+constexpr std::size_t kNameBytes = 200;
 constexpr std::size_t kMostInputs = 1000;
 constexpr double kMostBytes = 1e18;
 constexpr std::int64_t kMostMemoryBytes = std::int64_t{1} << 60U;
@@ -220,6 +221,20 @@ void check_center_of_data(const JobSpec& spec, std::vector<FieldError>& errors)
                                           "be"});
 }
 
+/// The last part of a program's path; never empty, so that the job can be read again.
+std::string default_name(const std::string& program)
+{
+    std::string name = program.substr(program.rfind('/') + 1);
+    if (name.size() > kNameBytes) {
+        std::size_t end = kNameBytes;
+        // Not within a character: the bytes of UTF-8 that begin with 10 go on with one.
+        while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U)
+            --end;
+        name.resize(end);
+    }
+    return name.empty() ? "job" : name;
+}
+
 void parse_choice(ObjectReader& reader, JobSpec& spec, std::vector<FieldError>& errors)
 {
     spec.deadline = reader.optional_time("deadline");
@@ -327,9 +342,8 @@ Result<JobSpec> parse_job_spec(const Json& json)
     const bool has_script = !spec.script.empty();
     if (has_command == has_script) reader.fail("command", "give either a command or a script");
     if (has_command && spec.command[0].empty()) reader.fail("command[0]", "must not be empty");
-    const std::string default_name = has_command ? spec.command[0].substr(spec.command[0].rfind('/') + 1) : "script";
-    spec.name =
-        reader.optional_string("name", {.min_length = 1, .max_length = 200}).value_or(default_name.substr(0, 200));
+    spec.name = reader.optional_string("name", {.min_length = 1, .max_length = kNameBytes})
+                    .value_or(default_name(has_command ? spec.command[0] : "script"));
     reader.finish(UnknownFields::kReject);
     return value_or_errors(std::move(spec), std::move(errors), "the job");
 }

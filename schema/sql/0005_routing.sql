@@ -21,6 +21,12 @@ COMMENT ON COLUMN job.turn IS 'Smaller goes first; set by the router when it ord
 CREATE INDEX job_turn ON job (turn, id) WHERE state IN ('queued', 'metering'); -- the router's claim, in order of turn
 CREATE INDEX job_gang ON job (project, gang) WHERE gang <> '' AND state IN ('queued', 'metering'); -- the members that wait
 
+-- A count that contradicts limits given with it is refused from now on; jobs that were accepted with one keep the count.
+UPDATE job SET spec = jsonb_set(spec, '{units,max}', spec #> '{units,count}')
+WHERE jsonb_typeof(spec #> '{units,count}') = 'number' AND spec #> '{units,count}' > spec #> '{units,max}';
+UPDATE job SET spec = jsonb_set(spec, '{units,min}', spec #> '{units,count}')
+WHERE jsonb_typeof(spec #> '{units,count}') = 'number' AND spec #> '{units,count}' < spec #> '{units,min}';
+
 CREATE TABLE price_book (
     version bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     document jsonb NOT NULL,

@@ -1,0 +1,139 @@
+#include "core/model/job.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace fathom {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Key;
+using testing::UnorderedElementsAre;
+
+Json job(const Json& fields)
+{
+    Json json = {{"command", {"true"}}};
+    json.update(fields);
+    return json;
+}
+
+JobSpec parsed(const char* fields)
+{
+    return parse_job_spec(job(Json::parse(fields))).value();
+}
+
+std::map<std::string, std::string> faults_of(const char* fields)
+{
+    std::map<std::string, std::string> faults;
+    const Result<JobSpec> spec = parse_job_spec(job(Json::parse(fields)));
+    if (spec) return faults;
+    const Error error = spec.error();
+    for (const FieldError& fault : error.fields)
+        faults[fault.field] = fault.detail;
+    return faults;
+}
+
+TEST(JobSpec, ChoosesItsPlaceByTimeUnlessItSaysOtherwise)
+{
+    const JobSpec spec = parsed("{}");
+
+    EXPECT_EQ(to_string(spec.prefer), "fastest");
+    EXPECT_FALSE(spec.budget);
+    EXPECT_EQ(spec.priority, 0);
+    EXPECT_TRUE(spec.units.device.empty());
+    EXPECT_TRUE(spec.data.sites.empty());
+}
+
+TEST(JobSpec, IsReadAndWrittenWithoutLoss)
+{
+    const JobSpec spec = parsed(R"({
+        "units": {"device": "gpu", "isa": ["avx512f", "amx_tile"], "memory_bytes": 17179869184, "min": 2, "max": 8},
+        "data": {"sites": ["alpha", "beta"]}, "prefer": {"time": 0.7, "cost": 0.3},
+        "deadline": "2026-12-01T18:00:00Z", "budget": {"amount": "12.50", "currency": "EUR"}, "priority": -5,
+        "gang": {"id": "pair", "size": 2}})");
+    const Json written = to_json(spec);
+
+    EXPECT_EQ(to_json(parse_job_spec(written).value()), written);
+    EXPECT_EQ(written["units"]["device"], "gpu");
+    EXPECT_EQ(written["units"]["isa"], Json({"avx512f", "amx_tile"}));
+    EXPECT_EQ(written["units"]["memory_bytes"], 17179869184);
+    EXPECT_EQ(written["data"]["sites"], Json({"alpha", "beta"}));
+    EXPECT_EQ(written["prefer"], (Json{{"time", 0.7}, {"cost", 0.3}, {"energy", 0.0}}));
+    EXPECT_EQ(written["budget"], (Json{{"amount", "12.5"}, {"currency", "EUR"}}));
+    EXPECT_EQ(written["priority"], -5);
+    EXPECT_EQ(written["gang"], (Json{{"id", "pair"}, {"size", 2}}));
+}
+
+TEST(JobSpec, APreferenceIsANameOrWeights)
+{
+    EXPECT_EQ(parsed(R"({"prefer": "cheapest"})").prefer.cost, 1);
+    EXPECT_EQ(parsed(R"({"prefer": "greenest"})").prefer.energy, 1);
+    EXPECT_EQ(to_string(parsed(R"({"prefer": {"energy": 1}})").prefer), "greenest");
+    EXPECT_EQ(to_string(parsed(R"({"prefer": {"time": 0.5, "cost": 0.5}})").prefer), "time 0.5, cost 0.5");
+    // A third is no decimal number.
+    EXPECT_THAT(faults_of(R"({"prefer": {"time": 0.3333333, "cost": 0.3333333, "energy": 0.3333333}})"), ElementsAre());
+}
+
+TEST(JobSpec, WeightsSumToOne)
+{
+    EXPECT_THAT(faults_of(R"({"prefer": {"time": 0.5, "cost": 0.4}})")["prefer"], HasSubstr("must sum to 1, not 0.9"));
+    EXPECT_THAT(faults_of(R"({"prefer": {}})")["prefer"], HasSubstr("not 0.0"));
+    EXPECT_THAT(faults_of(R"({"prefer": {"time": 1.5, "cost": -0.5, "speed": 1}})"),
+                UnorderedElementsAre(Key("prefer.time"), Key("prefer.cost"), Key("prefer.speed")));
+    EXPECT_THAT(faults_of(R"({"prefer": "best"})")["prefer"], HasSubstr("\"cheapest\""));
+    EXPECT_THAT(faults_of(R"({"prefer": 7})"), ElementsAre(Key("prefer")));
+}
+
+TEST(JobSpec, ABudgetOfNothingIsRefused)
+{
+    EXPECT_THAT(faults_of(R"({"budget": {"amount": "0", "currency": "EUR"}})")["budget.amount"],
+                HasSubstr("must be above 0"));
+    EXPECT_THAT(faults_of(R"({"budget": {"amount": "-3", "currency": "EUR"}})")["budget.amount"],
+                HasSubstr("must not be negative"));
+    EXPECT_THAT(faults_of(R"({"budget": 12})"), ElementsAre(Key("budget")));
+}
+
+TEST(JobSpec, ContradictionsAreFoundWhenItIsRead)
+{
+    EXPECT_THAT(faults_of(R"({"units": {"center": "gamma"}, "data": {"sites": ["alpha", "beta"]}})")["units.center"],
+                HasSubstr("not among data.sites"));
+    EXPECT_THAT(faults_of(R"({"units": {"center": "beta"}, "data": {"sites": ["alpha", "beta"]}})"), ElementsAre());
+    EXPECT_THAT(faults_of(R"({"units": {"min": 5, "max": 2}})"), ElementsAre(Key("units.max")));
+    EXPECT_THAT(faults_of(R"({"units": {"count": 9, "max": 8}})")["units.count"], HasSubstr("allow 1 to 8"));
+    EXPECT_THAT(faults_of(R"({"units": {"count": 1, "min": 2}})"), ElementsAre(Key("units.count")));
+    EXPECT_THAT(faults_of(R"({"units": {"count": 2000}})"), ElementsAre()) << "the usual limit is no wish";
+    EXPECT_EQ(parsed(R"({"units": {"count": 2000}})").units.max, 2000);
+}
+
+TEST(JobSpec, ANameMayMeanACenterOfAnId)
+{
+    EXPECT_THAT(faults_of(R"({"units": {"center": "alpha"}, "data": {"sites": ["ctr_01ARZ3NDEKTSV4RRFFQ69G5FAV"]}})"),
+                ElementsAre());
+}
+
+TEST(JobSpec, IsNamedAfterItsProgram)
+{
+    const auto name_for = [](const std::string& program) {
+        const JobSpec spec = parse_job_spec({{"command", {program}}}).value();
+        EXPECT_EQ(parse_job_spec(Json::parse(to_json(spec).dump())).value().name, spec.name);
+        return spec.name;
+    };
+    EXPECT_EQ(name_for("/opt/bin/pw.x"), "pw.x");
+    EXPECT_EQ(name_for("folder/"), "job");
+    EXPECT_EQ(name_for(std::string(199, 'a') + "\u00fc"), std::string(199, 'a')) << "never half a letter";
+}
+
+TEST(JobSpec, EveryFaultIsSaidAtOnce)
+{
+    EXPECT_THAT(faults_of(R"({"units": {"device": "tpu", "isa": [""], "memory_bytes": -1}, "priority": 101,
+                             "gang": {"id": "", "size": 1}, "data": {"sites": [7]}, "budget": {"amount": "x"}})"),
+                UnorderedElementsAre(Key("units.device"), Key("units.isa[0]"), Key("units.memory_bytes"),
+                                     Key("priority"), Key("gang.id"), Key("gang.size"), Key("data.sites[0]"),
+                                     Key("budget.amount"), Key("budget.currency")));
+}
+
+} // namespace
+} // namespace fathom
