@@ -116,3 +116,8 @@ COMMENT ON COLUMN unit_type.drift_requested_at IS 'When its jobs last went other
 
 ALTER TABLE placement ADD COLUMN inputs jsonb;
 COMMENT ON COLUMN placement.inputs IS 'What the decision rested on (core/decide/route_json), so that it can be made again; null for those before this column.';
+
+ALTER TABLE probe_run DROP CONSTRAINT probe_run_cause_check;
+ALTER TABLE probe_run ADD CONSTRAINT probe_run_cause_check
+    CHECK (cause IN ('command', 'arrival', 'schedule', 'catalog_change', 'pretest', 'learned', 'drift', 'quarantine'));
+COMMENT ON COLUMN probe_run.cause IS 'drift: jobs on the unit type went otherwise than predicted. quarantine: to see whether the center is good again.';

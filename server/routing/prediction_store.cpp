@@ -12,11 +12,11 @@ namespace {
 
 constexpr Statement kInsertPredictions{"routing_insert_predictions", R"sql(
     INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, promised_s, promised_low_s,
-                                promised_high_s, run_s, low_s, high_s, free_s, wait_s, wait_low_s, wait_high_s, cost,
-                                energy_j, currency)
+                                promised_high_s, run_s, low_s, high_s, width_factor, free_s, wait_s, wait_low_s,
+                                wait_high_s, cost, energy_j, currency)
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[], $7::float8[],
                          $8::float8[], $9::float8[], $10::float8[], $11::float8[], $12::float8[], $13::float8[],
-                         $14::float8[], $15::float8[], $16::float8[], $17::float8[], $18::text[]))sql"};
+                         $14::float8[], $15::float8[], $16::float8[], $17::float8[], $18::float8[], $19::text[]))sql"};
 
 /// Larger figures are as good as endless; a column must hold none that is not finite.
 constexpr double kLargest = 1e15;
@@ -28,19 +28,20 @@ double kept(double value)
 
 } // namespace
 
-NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const AttemptId& attempt,
-                              const JobId& job, std::string currency)
+NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job,
+                              std::string currency)
 {
     NewPrediction made;
-    made.attempt_id = attempt;
     made.job_id = job;
     made.job_type = request.job_type;
     made.unit_type_id = winner.unit_type_id;
     made.unit_count = winner.unit_count;
     // Where an operator or the network is unknown, the figures are of a part of the job only.
     if (!request.transfer.moves_data() && winner.prediction.unknown_operators == 0) made.promised = winner.promised;
-    if (winner.unknown_parts() == 0 || !winner.run_basis.empty())
+    const bool is_partial = winner.prediction.unknown_operators > 0 || winner.plan.is_network_unknown;
+    if (!is_partial || !winner.run_basis.empty())
         made.run = {winner.prediction.run_s, winner.prediction.low_s, winner.prediction.high_s};
+    made.width_factor = winner.correction.width_factor;
     made.free_s = winner.wait_s;
     made.start = winner.start;
     made.cost = winner.cost;
@@ -58,7 +59,7 @@ void insert_predictions(pqxx::work& transaction, std::span<const NewPrediction> 
     SqlArray unit_types;
     SqlArray unit_counts;
     SqlArray currencies;
-    std::array<SqlArray, 12> figures;
+    std::array<SqlArray, 13> figures;
     for (const NewPrediction& one : predictions) {
         attempts.add(one.attempt_id.value);
         jobs.add(one.job_id.value);
@@ -66,17 +67,17 @@ void insert_predictions(pqxx::work& transaction, std::span<const NewPrediction> 
         unit_types.add(one.unit_type_id.value);
         unit_counts.add(one.unit_count);
         currencies.add(one.currency);
-        const std::array<double, 12> values{one.promised.run_s, one.promised.low_s, one.promised.high_s,
-                                            one.run.run_s,      one.run.low_s,      one.run.high_s,
-                                            one.free_s,         one.start.wait_s,   one.start.low_s,
-                                            one.start.high_s,   one.cost,           one.energy_j};
+        const std::array<double, 13> values{one.promised.run_s, one.promised.low_s, one.promised.high_s, one.run.run_s,
+                                            one.run.low_s,      one.run.high_s,     one.width_factor,    one.free_s,
+                                            one.start.wait_s,   one.start.low_s,    one.start.high_s,    one.cost,
+                                            one.energy_j};
         for (std::size_t i = 0; i < values.size(); ++i)
             figures[i].add(kept(values[i]));
     }
     exec(transaction, kInsertPredictions, attempts.take(), jobs.take(), types.take(), unit_types.take(),
          unit_counts.take(), figures[0].take(), figures[1].take(), figures[2].take(), figures[3].take(),
          figures[4].take(), figures[5].take(), figures[6].take(), figures[7].take(), figures[8].take(),
-         figures[9].take(), figures[10].take(), figures[11].take(), currencies.take());
+         figures[9].take(), figures[10].take(), figures[11].take(), figures[12].take(), currencies.take());
 }
 
 } // namespace fathom::server

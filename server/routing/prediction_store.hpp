@@ -13,23 +13,24 @@ namespace fathom::server {
 
 /// What a placement let expect. Times in seconds; where nothing was predicted they are 0.
 struct NewPrediction {
-    AttemptId attempt_id;
+    AttemptId attempt_id; ///< empty until the attempt is made
     JobId job_id;
     std::string job_type;
     UnitTypeId unit_type_id;
     std::int64_t unit_count{1};
     RunTime promised; ///< by measurements alone; 0 for a job that moves data: its actual time does not tell them apart
     RunTime run;      ///< with transfers, corrected
-    double free_s{};  ///< until its units are free
-    WaitTime start;   ///< until it runs
+    double width_factor{1}; ///< of the interval of `run` (RunCorrection)
+    double free_s{};        ///< until its units are free
+    WaitTime start;         ///< until it runs
     double cost{};
     double energy_j{};    ///< 0: not known
     std::string currency; ///< empty: there are no prices
 };
 
 /// Of a placement at `winner`.
-NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const AttemptId& attempt,
-                              const JobId& job, std::string currency);
+NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job,
+                              std::string currency);
 
 /// Adds the rows; their attempts must be there. Not for probes, which nobody learns from as jobs. Blocks; pqxx's
 /// exceptions pass through.

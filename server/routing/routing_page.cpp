@@ -129,7 +129,7 @@ void RoutingPage::rebuild_ledger(pqxx::work& transaction)
     // Decided in this page, not yet written.
     for (const Placement& placement : placements_) {
         const Candidate& winner = placement.winner;
-        ledger_.reserve({winner.unit_type_id, winner.unit_count, std::max(winner.prediction.run_s, 1.0)});
+        ledger_.reserve({winner.unit_type_id, winner.unit_count, winner.held_s()});
     }
 }
 
@@ -256,14 +256,20 @@ Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
 {
     const Result<const KnownDemands*> demands = demands_of(job);
     if (!demands) return demands.error();
-    return RouteRequest{(*demands)->own, job.spec.units, make_transfer_request(job.spec, now_)};
+    RouteRequest request = make_route_terms(job.spec, now_);
+    request.job_type = job.job_type;
+    request.operators = (*demands)->own;
+    return request;
 }
 
 Result<RouteRequest> RoutingPage::metering_request_of(const WaitingJob& job)
 {
     const Result<const KnownDemands*> demands = demands_of(job);
     if (!demands) return demands.error();
-    return RouteRequest{(*demands)->probed, job.spec.units, {}};
+    RouteRequest request;
+    request.operators = (*demands)->probed;
+    request.units = job.spec.units;
+    return request;
 }
 
 void RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job)
@@ -316,16 +322,16 @@ Result<void> RoutingPage::place_or_wait(const WaitingJob& job, const RouteReques
         note_reason(job, waiting_reason_of(decision, now_));
         return {};
     }
-    // A job of unknown length must not look as if it took no time.
-    const double run_s = std::max(winner.prediction.run_s, 1.0);
-    const Reservation reservation{winner.unit_type_id, winner.unit_count, winner.wait_s + run_s};
+    const Reservation reservation{winner.unit_type_id, winner.unit_count, winner.wait_s + winner.held_s(), winner.wait_s};
     ledger_.reserve(reservation);
     if (decision.can_start_now) {
         if (const auto places = unmeasured_places(*wanted); !places.empty() && !request.operators.empty())
             decision.assumptions.push_back("no fresh measurement of all its operators on " + join(places) +
                                            ": placed on what is known");
         const bool has_run_time = !request.operators.empty() && winner.unknown_parts() == 0;
-        placements_.push_back({job.id, std::move(decision), winner, has_run_time});
+        std::optional<NewPrediction> prediction;
+        if (job.label == "job") prediction = make_prediction(winner, request, job.id, std::string());
+        placements_.push_back({job.id, std::move(decision), winner, has_run_time, std::move(prediction)});
         return {};
     }
     report_.next.planned.push_back(reservation);
@@ -349,6 +355,7 @@ void RoutingPage::commit_placements(pqxx::work& transaction)
         chosen.insert(placement.winner.unit_type_id.value);
     FreeUnits free = lock_free_units(transaction, {chosen.begin(), chosen.end()});
     std::vector<NewAttempt> attempts;
+    std::vector<NewPrediction> predictions;
     std::set<std::string> centers;
     for (const Placement& placement : placements_) {
         const Candidate& winner = placement.winner;
@@ -372,9 +379,14 @@ void RoutingPage::commit_placements(pqxx::work& transaction)
                                 {"unit_type_id", winner.unit_type_id.value}});
         events_.push_back(placed_event(placement.job, attempt.id, winner));
         centers.insert(winner.center_id.value);
+        if (placement.prediction) {
+            predictions.push_back(*placement.prediction);
+            predictions.back().attempt_id = attempt.id;
+        }
         attempts.push_back(std::move(attempt));
     }
     insert_attempts(transaction, attempts, settings_->replica.value);
+    insert_predictions(transaction, predictions);
     report_.placed = static_cast<std::int64_t>(attempts.size());
     for (const std::string& center : centers)
         notify(transaction, "dispatch", center);

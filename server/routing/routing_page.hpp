@@ -4,6 +4,7 @@
 #include "server/events/job_event_log.hpp"
 #include "server/probing/probe_ports.hpp"
 #include "server/routing/catalog_cache.hpp"
+#include "server/routing/prediction_store.hpp"
 #include "server/routing/routing_store.hpp"
 #include "server/routing/waiting_job_ender.hpp"
 
@@ -64,6 +65,7 @@ class RoutingPage {
         Decision decision;
         Candidate winner;
         bool has_run_time{false};
+        std::optional<NewPrediction> prediction; ///< of a user's job
     };
 
     Result<void> route_job(pqxx::work& transaction, const WaitingJob& job);
