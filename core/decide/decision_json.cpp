@@ -82,7 +82,7 @@ Json candidate_json(const Candidate& candidate)
         if (candidate.plan.in_s + candidate.plan.out_s > 0) json["transfer"] = transfer_json(candidate.plan);
         if (!candidate.counts.empty()) json["counts"] = counts_json(candidate.counts);
     } else {
-        json["criterion"] = candidate.criterion;
+        json["criterion"] = candidate.removed_by ? Json(to_string(*candidate.removed_by)) : Json();
     }
     return json;
 }

@@ -26,6 +26,9 @@ struct WindowWait {
     double rate_now_bytes{};  ///< bytes per second, where it could have started
     double rate_then_bytes{}; ///< at `start`
     double transfer_now_s{};  ///< of all data, had it not waited
+    bool is_for_price{};      ///< it waits for a cheaper hour: then the two costs say why
+    double cost_now{};        ///< of the whole run, where it could have started
+    double cost_then{};       ///< at `start`
 };
 
 /// A start with what follows from it. Durations in seconds; those that end in `start_s` and `completion_s` count

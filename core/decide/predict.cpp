@@ -134,6 +134,8 @@ std::string_view to_string(PredictionBasis basis)
         return "interpolated";
     case PredictionBasis::kScaled:
         return "scaled";
+    case PredictionBasis::kEstimated:
+        return "estimated";
     case PredictionBasis::kUnknown:
         return "unknown";
     }

@@ -45,6 +45,7 @@ enum class PredictionBasis {
     kMeasured,     ///< this operator at this size
     kInterpolated, ///< this operator between two measured sizes
     kScaled,       ///< this operator at the nearest measured size, by the ratio of work
+    kEstimated,    ///< never measured here; from unit types that are alike (core/decide/operator_estimate)
     kUnknown,      ///< never measured on this unit type
 };
 std::string_view to_string(PredictionBasis basis);

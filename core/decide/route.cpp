@@ -21,9 +21,9 @@ std::string join(const std::vector<std::string>& words)
     return text;
 }
 
-bool refuse(Candidate& candidate, std::string criterion, std::string reason)
+bool refuse(Candidate& candidate, Filter filter, std::string reason)
 {
-    candidate.criterion = std::move(criterion);
+    candidate.removed_by = filter;
     candidate.reason = std::move(reason);
     return false;
 }
@@ -33,49 +33,23 @@ bool passes_filters(const RouteRequest& request, const UnitTypeView& view, Candi
 {
     const UnitRequest& units = request.units;
     if (!units.center.empty() && units.center != view.center_name && units.center != view.center_id.value)
-        return refuse(candidate, "center", "the job asks for center " + units.center);
+        return refuse(candidate, Filter::kPolicy, "the job asks for center " + units.center);
     if (units.type != "any" && units.type != view.name && units.type != view.id.value)
-        return refuse(candidate, "unit_type", "the job asks for unit type " + units.type);
+        return refuse(candidate, Filter::kPolicy, "the job asks for unit type " + units.type);
     std::vector<std::string> missing;
     for (const OperatorDemand& demand : request.operators) {
         const bool known = std::binary_search(view.operators.begin(), view.operators.end(), demand.operator_id);
         if (!known && std::find(missing.begin(), missing.end(), demand.operator_id) == missing.end())
             missing.push_back(demand.operator_id);
     }
-    if (!missing.empty()) return refuse(candidate, "operators", "cannot run " + join(missing));
+    if (!missing.empty()) return refuse(candidate, Filter::kOperators, "cannot run " + join(missing));
     if (candidate.unit_count > view.unit_count)
-        return refuse(candidate, "unit_count",
+        return refuse(candidate, Filter::kUnitCount,
                       "has " + std::to_string(view.unit_count) + " units, the job needs " +
                           std::to_string(candidate.unit_count));
-    if (!view.closed_reason.empty()) return refuse(candidate, "closed", view.closed_reason);
+    if (!view.closed_reason.empty()) return refuse(candidate, view.closed_by, view.closed_reason);
     return true;
 }
-
-/// When the units of a type are free.
-class FreeTimes {
-  public:
-    explicit FreeTimes(const UnitTypeView& view)
-        : free_now_(view.unit_count - static_cast<std::int64_t>(view.busy_s.size())), busy_s_(view.busy_s)
-    {
-        std::sort(busy_s_.begin(), busy_s_.end());
-    }
-
-    /// Seconds until `unit_count` units are free at once; 0 when they are free now.
-    double wait_for(std::int64_t unit_count) const
-    {
-        if (free_now_ >= unit_count) return 0;
-        // More may be reserved than exist after a center shrank: those units never come back.
-        const std::int64_t index =
-            unit_count - std::max<std::int64_t>(free_now_, 0) - 1 + std::max<std::int64_t>(-free_now_, 0);
-        const auto last = static_cast<std::int64_t>(busy_s_.size()) - 1;
-        // A job that outlives its prediction still holds its units.
-        return std::max(busy_s_[static_cast<std::size_t>(std::min(index, last))], 0.001);
-    }
-
-  private:
-    std::int64_t free_now_;
-    std::vector<double> busy_s_;
-};
 
 /// The counts that the job may get.
 std::vector<std::int64_t> allowed_counts(const RouteRequest& request, const UnitTypeView& view, const ScaledRun& run,
@@ -126,13 +100,13 @@ void plan_candidate(const RouteRequest& request, const UnitTypeView& view, Candi
 {
     const RunPrediction single = predict_run(request.operators, view.measured);
     const ScaledRun run(single, request.operators, view.speedups.get());
-    const FreeTimes free(view);
     if (!request.units.count) candidate.knee = run.knee(view.unit_count);
     std::vector<CountChoice> counts;
     for (const std::int64_t count : allowed_counts(request, view, run, candidate.knee)) {
-        const double wait_s = free.wait_for(count);
-        const StartPlan plan = plan_at_once(request.transfer, view.network.get(), wait_s, run.at(count));
-        counts.push_back({count, wait_s, plan.occupied.run_s, plan.completion_s});
+        const RunTime time = run.at(count);
+        const double wait_s = view.availability.earliest_start(count, time.high_s);
+        const StartPlan plan = plan_at_once(request.transfer, view.network.get(), wait_s, time);
+        counts.push_back({count, wait_s, plan.occupied.run_s, plan.completion_s, 0, plan.completion_s});
     }
     const std::size_t chosen = best_count(counts, request.transfer);
     const RunTime time = run.at(counts[chosen].unit_count);
@@ -173,7 +147,7 @@ Candidate evaluate(const RouteRequest& request, const UnitTypeView& view)
     if (!candidate.feasible) return candidate;
     plan_candidate(request, view, candidate);
     if (!meets_deadline(request.transfer, candidate.completion_s))
-        candidate.feasible = refuse(candidate, "deadline", missed_deadline_reason(request.transfer, candidate));
+        candidate.feasible = refuse(candidate, Filter::kDeadline, missed_deadline_reason(request.transfer, candidate));
     return candidate;
 }
 
@@ -242,7 +216,28 @@ double Candidate::judged_s(const TransferRequest& request) const
     return distrust_s + (waits_for_free ? wait_s + prediction.run_s : completion_s);
 }
 
-Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types)
+struct RouteTable::Impl {
+    std::span<const UnitTypeView> unit_types;
+    RouteKnowledge knowledge;
+};
+
+RouteTable::RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge)
+    : impl_(std::make_unique<Impl>(Impl{unit_types, std::move(knowledge)}))
+{
+}
+
+RouteTable::~RouteTable() = default;
+RouteTable::RouteTable(RouteTable&&) noexcept = default;
+RouteTable& RouteTable::operator=(RouteTable&&) noexcept = default;
+
+void RouteTable::changed(std::size_t) {}
+
+Decision route(const RouteRequest& request, RouteTable& table)
+{
+    return route(request, table.impl().unit_types, table.impl().knowledge);
+}
+
+Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types, const RouteKnowledge&)
 {
     const bool knows_work = !request.operators.empty() || request.transfer.moves_data();
     std::vector<Ranked> ranked;

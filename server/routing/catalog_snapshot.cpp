@@ -32,20 +32,26 @@ const KnownJobType* CatalogSnapshot::find_job_type(std::string_view name) const
     return found == job_types.end() ? nullptr : &found->second;
 }
 
-TransferRequest make_transfer_request(const JobSpec& spec, Timestamp now)
+RouteRequest make_route_terms(const JobSpec& spec, Timestamp now)
 {
-    return {.in_bytes = spec.data.in_bytes(),
-            .out_bytes = spec.data.out_bytes,
-            .network = spec.network,
-            .deadline = spec.deadline,
-            .now = now};
+    RouteRequest request;
+    request.project = spec.project;
+    request.units = spec.units;
+    request.transfer = {.in_bytes = spec.data.in_bytes(),
+                        .out_bytes = spec.data.out_bytes,
+                        .network = spec.network,
+                        .deadline = spec.deadline,
+                        .now = now};
+    request.sites = spec.data.sites;
+    request.prefer = spec.prefer;
+    if (spec.budget) request.budget = spec.budget->amount();
+    return request;
 }
 
 Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp now)
 {
-    RouteRequest request;
-    request.units = spec.units;
-    request.transfer = make_transfer_request(spec, now);
+    RouteRequest request = make_route_terms(spec, now);
+    request.job_type = spec.type;
     for (const OperatorUse& use : spec.operators) {
         const OperatorVersion* found = catalog.find_operator(use.id, use.version);
         if (found == nullptr) return Error{Errc::kInvalid, "operator " + use.id + " is not in the library"};

@@ -59,7 +59,10 @@ UnitTypeView to_view(const pqxx::row& row)
     std::sort(view.operators.begin(), view.operators.end());
     view.unit_count = row["unit_count"].as<std::int64_t>();
     view.cores_per_unit = row["cores_per_unit"].as<std::int64_t>();
-    view.closed_reason = closed_reason(row["state"].as<std::string>(), row["drained"].as<bool>());
+    const bool is_drained = row["drained"].as<bool>();
+    view.closed_reason = closed_reason(row["state"].as<std::string>(), is_drained);
+    view.closed_by = is_drained ? Filter::kDrain : Filter::kHealth;
+    view.availability = Availability(view.unit_count);
     return view;
 }
 

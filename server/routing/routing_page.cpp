@@ -322,7 +322,8 @@ Result<void> RoutingPage::place_or_wait(const WaitingJob& job, const RouteReques
         note_reason(job, waiting_reason_of(decision, now_));
         return {};
     }
-    const Reservation reservation{winner.unit_type_id, winner.unit_count, winner.wait_s + winner.held_s(), winner.wait_s};
+    const Reservation reservation{winner.unit_type_id, winner.unit_count, winner.wait_s + winner.held_s(),
+                                  winner.wait_s};
     ledger_.reserve(reservation);
     if (decision.can_start_now) {
         if (const auto places = unmeasured_places(*wanted); !places.empty() && !request.operators.empty())

@@ -9,11 +9,12 @@
 
 namespace fathom::server {
 
-/// Units of one type that are taken until some moment.
+/// Units of one type that are taken for some time. Seconds count from now.
 struct Reservation {
     UnitTypeId unit_type_id;
     std::int64_t unit_count{1};
-    double release_s{}; ///< seconds from now until they are free
+    double release_s{}; ///< when they are free again
+    double from_s{};    ///< when they are taken
 };
 
 /// The router's working copy: the catalog with what is reserved, and with what it has planned for the jobs
@@ -24,7 +25,7 @@ class UnitLedger {
                std::span<const Reservation> planned);
 
     std::span<const UnitTypeView> views() const { return views_; }
-    /// Takes units: those free now first, then those that are free soonest.
+    /// Takes units for the time of the reservation.
     void reserve(const Reservation& reservation);
     /// True when an open unit type has a free unit.
     bool has_free_unit() const;

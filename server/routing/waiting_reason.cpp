@@ -25,6 +25,12 @@ std::string place_of(const Candidate& candidate)
     return candidate.center + "/" + candidate.unit_type;
 }
 
+/// Closed now, perhaps open again one day.
+bool is_closed(const Candidate& candidate)
+{
+    return candidate.removed_by == Filter::kDrain || candidate.removed_by == Filter::kHealth;
+}
+
 } // namespace
 
 std::string waiting_reason_of(const Decision& decision, Timestamp now)
@@ -42,10 +48,10 @@ std::string waiting_reason_of(const Decision& decision, Timestamp now)
     std::size_t named = 0;
     std::size_t closed = 0;
     for (const Candidate& candidate : decision.candidates)
-        closed += candidate.criterion == "closed" ? 1 : 0;
+        closed += is_closed(candidate) ? 1 : 0;
     for (const Candidate& candidate : decision.candidates) {
         // Those that could run it one day say more than those that never can.
-        if (closed > 0 && candidate.criterion != "closed") continue;
+        if (closed > 0 && !is_closed(candidate)) continue;
         if (named++ == kNamedPlaces) break;
         places += (places.empty() ? "" : "; ") + place_of(candidate) + ": " + candidate.reason;
     }

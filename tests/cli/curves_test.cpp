@@ -88,6 +88,7 @@ TEST(ExplainUnits, SaysWhySoManyAndWhenTheNetworkIsBest)
     view.center_name = "alpha";
     view.operators = {"dgemm"};
     view.unit_count = 8;
+    view.availability = Availability(8);
     MeasuredOperator one;
     one.operator_id = "dgemm";
     one.parameters_key = "n=1";

@@ -36,6 +36,7 @@ UnitTypeView unit_type(const std::string& center, std::vector<MeasuredOperator> 
     view.center_name = center;
     view.operators = std::move(operators);
     view.unit_count = 1;
+    view.availability = Availability(1);
     view.measured = std::move(measurements);
     return view;
 }

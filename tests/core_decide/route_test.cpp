@@ -29,7 +29,16 @@ UnitTypeView unit_type(const std::string& center, std::vector<std::string> opera
     view.center_name = center;
     view.operators = std::move(operators);
     view.unit_count = unit_count;
+    view.availability = Availability(unit_count);
     return view;
+}
+
+/// One unit each is taken until these times.
+void set_busy(UnitTypeView& view, const std::vector<double>& until_s)
+{
+    view.availability = Availability(view.unit_count);
+    for (const double to_s : until_s)
+        view.availability.take(0, to_s, 1);
 }
 
 OperatorDemand demand(const std::string& id, std::int64_t count)
@@ -105,13 +114,13 @@ TEST(Route, WaitsForTheFastUnitOnlyWhileThatPays)
     catalog[0].measured = {measured("dgemm", 0.02)};
     catalog[1].measured = {measured("dgemm", 0.01)};
 
-    catalog[1].busy_s = {5};
+    set_busy(catalog[1], {5});
     const Decision short_wait = route(job({demand("dgemm", 1000)}), catalog);
     EXPECT_EQ(short_wait.candidates[0].center, "fast"); // 5 + 10 < 20
     EXPECT_FALSE(short_wait.can_start_now);
     EXPECT_DOUBLE_EQ(short_wait.candidates[0].wait_s, 5);
 
-    catalog[1].busy_s = {15};
+    set_busy(catalog[1], {15});
     const Decision long_wait = route(job({demand("dgemm", 1000)}), catalog);
     EXPECT_EQ(long_wait.candidates[0].center, "slow"); // 15 + 10 > 20
     EXPECT_TRUE(long_wait.can_start_now);
@@ -122,7 +131,7 @@ TEST(Route, ShorterWaitBreaksATieWithinOnePercent)
     std::vector catalog{unit_type("a", {"dgemm"}), unit_type("b", {"dgemm"})};
     catalog[0].measured = {measured("dgemm", 0.00999)};
     catalog[1].measured = {measured("dgemm", 0.01)};
-    catalog[0].busy_s = {0.05};
+    set_busy(catalog[0], {0.05});
 
     const Decision decision = route(job({demand("dgemm", 1000)}), catalog);
 
@@ -146,6 +155,7 @@ TEST(Route, NamesTheReasonAndCriterionOfEachInfeasibleCandidate)
                         unit_type("small", {"dgemm"})};
     catalog[0].closed_reason = "the center is drained";
     catalog[0].unit_count = 8;
+    set_busy(catalog[0], {});
     RouteRequest request = job({demand("dgemm", 1)});
     request.units.count = 4;
 
@@ -153,10 +163,10 @@ TEST(Route, NamesTheReasonAndCriterionOfEachInfeasibleCandidate)
 
     EXPECT_FALSE(decision.winner);
     ASSERT_EQ(decision.candidates.size(), 3U);
-    EXPECT_EQ(decision.candidates[0].criterion, "closed");
-    EXPECT_EQ(decision.candidates[1].criterion, "unit_count");
+    EXPECT_EQ(decision.candidates[0].removed_by, Filter::kDrain);
+    EXPECT_EQ(decision.candidates[1].removed_by, Filter::kUnitCount);
     EXPECT_EQ(decision.candidates[1].reason, "has 1 units, the job needs 4");
-    EXPECT_EQ(decision.candidates[2].criterion, "operators");
+    EXPECT_EQ(decision.candidates[2].removed_by, Filter::kOperators);
     EXPECT_EQ(decision.candidates[2].reason, "cannot run dgemm");
 }
 
@@ -178,7 +188,7 @@ TEST(Route, UnknownJobsGoToTheEarliestStartThenTheFastestMeasured)
     catalog[0].measured = {measured("dgemm", 0.02)};
     catalog[1].measured = {measured("dgemm", 0.01)};
     catalog[2].measured = {measured("dgemm", 0.001)};
-    catalog[2].busy_s = {30};
+    set_busy(catalog[2], {30});
 
     const Decision decision = route(job({}), catalog);
 
@@ -189,7 +199,7 @@ TEST(Route, UnknownJobsGoToTheEarliestStartThenTheFastestMeasured)
 TEST(Route, SeveralUnitsWaitForTheLastOfThem)
 {
     std::vector catalog{unit_type("a", {"dgemm"}, 4)};
-    catalog[0].busy_s = {9, 3, 7};
+    set_busy(catalog[0], {9, 3, 7});
     RouteRequest request = job({});
     request.units.count = 3;
 
@@ -223,7 +233,7 @@ rc::Gen<std::vector<UnitTypeView>> any_catalog()
                 view.measured.push_back(measured("fft1d", *rc::gen::inRange(1, 100) / 1e4));
             const int busy = *rc::gen::inRange(0, static_cast<int>(view.unit_count) + 1);
             for (int j = 0; j < busy; ++j)
-                view.busy_s.push_back(*rc::gen::inRange(0, 60));
+                view.availability.take(0, *rc::gen::inRange(0, 60), 1);
             if (*rc::gen::inRange(0, 6) == 0) view.closed_reason = "closed";
             catalog.push_back(std::move(view));
         }
@@ -268,8 +278,7 @@ RC_GTEST_PROP(RouteProperty, NeverStartsOnUnitsThatAreNotFree, ())
     const Candidate& winner = decision.candidates[*decision.winner];
 
     for (const UnitTypeView& view : catalog) {
-        if (view.id == winner.unit_type_id)
-            RC_ASSERT(static_cast<std::int64_t>(view.busy_s.size()) + winner.unit_count <= view.unit_count);
+        if (view.id == winner.unit_type_id) RC_ASSERT(winner.unit_count <= view.availability.free_now());
     }
 }
 

@@ -24,6 +24,7 @@ UnitTypeView unit_type(const std::string& center, std::int64_t unit_count, std::
     view.center_name = center;
     view.operators = {"dgemm"};
     view.unit_count = unit_count;
+    view.availability = Availability(unit_count);
     MeasuredOperator one;
     one.operator_id = "dgemm";
     one.parameters_key = "n=1";
@@ -37,6 +38,14 @@ UnitTypeView unit_type(const std::string& center, std::int64_t unit_count, std::
     view.speedups = std::make_shared<const UnitSpeedups>(UnitSpeedups{
         std::make_shared<OperatorSpeedup>("dgemm", "n=1", 1e6, fit_scaling(points, ScalingMode::kStrong).value())});
     return view;
+}
+
+/// One unit each is taken until these times.
+void set_busy(UnitTypeView& view, const std::vector<double>& until_s)
+{
+    view.availability = Availability(view.unit_count);
+    for (const double to_s : until_s)
+        view.availability.take(0, to_s, 1);
 }
 
 std::shared_ptr<const NetworkProfile> network(double usual_rate, double afternoon_rate)
@@ -112,7 +121,7 @@ TEST(RouteUnits, WithoutACurveAutoTakesTheLeastAndSaysSo)
 TEST(RouteUnits, FewerUnitsNowBeatMoreUnitsLater)
 {
     std::vector catalog{unit_type("a", 3)};
-    catalog[0].busy_s = {30};
+    set_busy(catalog[0], {30});
 
     const Decision decision = route(job(), catalog);
 
@@ -195,7 +204,7 @@ TEST(RouteWindows, ACandidateThatWouldMissTheDeadlineIsNotFeasible)
     request.transfer.deadline = kNow + 60s;
     const Decision decision = route(request, catalog);
     EXPECT_EQ(decision.candidates[0].center, "b") << "50 s on three units";
-    EXPECT_EQ(decision.candidates[1].criterion, "deadline");
+    EXPECT_EQ(decision.candidates[1].removed_by, Filter::kDeadline);
     EXPECT_EQ(decision.candidates[1].reason,
               "would complete 40 s after the deadline 2026-11-18T09:11:00Z (wait 0 s, run 100 s)");
 
@@ -209,7 +218,7 @@ RC_GTEST_PROP(RouteUnitsProperty, CountsStayWithinTheirLimits, ())
     UnitTypeView view = unit_type("a", *rc::gen::inRange<std::int64_t>(1, 20), *rc::gen::inRange(0, 100) / 100.0);
     const auto busy = *rc::gen::inRange<std::int64_t>(0, view.unit_count + 1);
     for (std::int64_t i = 0; i < busy; ++i)
-        view.busy_s.push_back(*rc::gen::inRange(0, 200));
+        view.availability.take(0, *rc::gen::inRange(0, 200), 1);
     RouteRequest request = job();
     request.units.min = *rc::gen::inRange<std::int64_t>(1, view.unit_count + 1);
     request.units.max = request.units.min + *rc::gen::inRange<std::int64_t>(0, 10);

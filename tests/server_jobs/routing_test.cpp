@@ -325,23 +325,25 @@ TEST_F(Routing, RunsByItselfOnWakeUps)
     EXPECT_TRUE(test::eventually([&] { return sql("SELECT count(*) FROM job WHERE state = 'placed'") == "20"; }));
 }
 
-TEST(UnitLedger, TakesFreeUnitsFirstThenTheSoonest)
+TEST(UnitLedger, KeepsPlannedUnitsForTheirTime)
 {
     CatalogSnapshot catalog;
     UnitTypeView view;
     view.id = {"ut_1"};
     view.unit_count = 3;
+    view.availability = Availability(3);
     catalog.unit_types.push_back(view);
     const std::vector<Reservation> reserved{{{"ut_1"}, 1, 5}, {{"ut_1"}, 1, 9}};
 
     UnitLedger ledger(catalog, reserved, {});
     EXPECT_TRUE(ledger.has_free_unit());
-    ledger.reserve({{"ut_1"}, 2, 20}); // one is free, one more at 5 s
+    ledger.reserve({{"ut_1"}, 2, 20, 5}); // one is free, one more at 5 s
 
-    std::vector<double> busy = ledger.views()[0].busy_s;
-    std::sort(busy.begin(), busy.end());
-    EXPECT_EQ(busy, (std::vector<double>{9, 20, 20}));
-    EXPECT_FALSE(ledger.has_free_unit());
+    const Availability& units = ledger.views()[0].availability;
+    EXPECT_EQ(units.earliest_start(1, 5), 0) << "before the planned job";
+    EXPECT_EQ(units.earliest_start(1, 6), 9);
+    EXPECT_EQ(units.earliest_start(2, 1), 20);
+    EXPECT_TRUE(ledger.has_free_unit());
 }
 
 } // namespace
