@@ -2,6 +2,7 @@
 
 #include "probes/operators/manifests.hpp"
 #include "server/app/probe_verifier.hpp"
+#include "server/billing/price_books_api.hpp"
 #include "server/centers/agent_hub.hpp"
 #include "server/centers/centers_api.hpp"
 #include "server/centers/diversity_api.hpp"
@@ -16,6 +17,7 @@
 #include "server/jobs/jobs_api.hpp"
 #include "server/jobs/jobs_service.hpp"
 #include "server/jobs/probe_job_writer.hpp"
+#include "server/jobs/projects_api.hpp"
 #include "server/metering/curves_api.hpp"
 #include "server/metering/metering_api.hpp"
 #include "server/metering/scores_api.hpp"
@@ -114,6 +116,8 @@ struct Rooms::State {
     ScalingStep scaling_step{probe_jobs};                         // one more count where a curve is open
     JobLearning job_learning{catalog, probe_planning};            // job types from ended jobs
 
+    PriceBooksService price_books{context.database}; // what units cost
+
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
     JobsService jobs{context.database, context.executor, context.metrics, catalog, job_closer}; // what clients do
     RoutingService routing{
@@ -152,8 +156,10 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_enrolment_routes(context.agent_api, rooms.enrolment);
     rooms.agents.add_route(context.agent_router);
     add_jobs_routes(context.api, rooms.jobs, context.database);
-    add_job_types_routes(context.api, rooms.job_types, rooms.projects);
+    add_job_types_routes(context.api, rooms.job_types);
+    add_projects_routes(context.api, rooms.projects);
     add_routing_routes(context.api, rooms.routing);
+    add_price_books_routes(context.api, rooms.price_books, context.database, context.clock);
     add_events_routes(context.api, rooms.events);
 
     rooms.operators.subscribe(context.notifier, context.tasks, context.executor);

@@ -2,11 +2,10 @@
 
 #include "server/api/api_router.hpp"
 #include "server/jobs/job_types_service.hpp"
-#include "server/jobs/projects_service.hpp"
 
 namespace fathom::server {
 
-/// Adds /jobs/{id}/operators, /job-types and /projects. All must outlive the router.
-void add_job_types_routes(ApiRouter& router, JobTypesService& types, ProjectsService& projects);
+/// Adds /jobs/{id}/operators and /job-types. Both must outlive the router.
+void add_job_types_routes(ApiRouter& router, JobTypesService& types);
 
 } // namespace fathom::server

@@ -19,8 +19,10 @@ class ProjectsService {
 
     /// Whether the version that the caller saw may still be replaced (If-Match); 0 for none.
     using VersionCheck = std::function<bool(std::int64_t version)>;
-    /// Replaces the settings; jobs that are submitted from now on follow them. Empty when the version check said no.
-    asio::awaitable<Result<std::optional<ProjectRecord>>> put(Caller caller, ProjectRecord project, VersionCheck check);
+    /// Changes settings: sharing and quotas hold from the next decision on, the rest for jobs that are submitted from
+    /// now on. Empty when the version check said no. @error kInvalid  centers that there are not.
+    asio::awaitable<Result<std::optional<ProjectRecord>>> change(Caller caller, std::string name, ProjectChange change,
+                                                                 VersionCheck check);
 
   private:
     Database* database_;

@@ -5,8 +5,10 @@
 #include "server/store/page.hpp"
 #include "server/store/transaction.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 /// Rows of projects' settings. All functions take the caller's transaction, block, and let pqxx's exceptions
 /// through to Database::run.
@@ -14,10 +16,28 @@ namespace fathom::server {
 
 struct ProjectRecord {
     std::string name;
-    bool profile_jobs{false}; ///< every job of it is profiled, whether it asks for that or not (M11)
+    bool profile_jobs{false};         ///< every job of it is profiled, whether it asks for that or not (M11)
+    double share{1};                  ///< weight in fair sharing
+    std::int64_t most_units{};        ///< that its jobs hold at once; 0: no limit
+    double most_score_hours{};        ///< in a calendar month; 0: no limit
+    std::int64_t most_cost_micros{};  ///< in a calendar month; 0: no limit
+    std::vector<std::string> centers; ///< names of those that its jobs may run at; empty: all
     std::int64_t version{1};
     Timestamp changed_at{};
     std::string changed_by;
+};
+
+/// What is to change of a project's settings; what is empty stays as it is.
+struct ProjectChange {
+    std::optional<bool> profile_jobs;
+    std::optional<double> share;
+    std::optional<std::int64_t> most_units;
+    std::optional<double> most_score_hours;
+    std::optional<std::int64_t> most_cost_micros;
+    std::optional<std::vector<std::string>> centers;
+
+    /// True when it changes what the project may take of the network, not only how its jobs are watched.
+    bool is_about_the_network() const { return share || most_units || most_score_hours || most_cost_micros || centers; }
 };
 
 std::optional<ProjectRecord> select_project(pqxx::work& transaction, const std::string& name);
@@ -27,6 +47,8 @@ std::optional<ProjectRecord> lock_project(pqxx::work& transaction, const std::st
 ProjectRecord upsert_project(pqxx::work& transaction, const ProjectRecord& project);
 /// By name; `after` is a name.
 Page<ProjectRecord> select_projects(pqxx::work& transaction, std::int64_t size, const std::string& after);
+/// Of all centers that are not revoked, in the order of their bytes.
+std::vector<std::string> select_center_names(pqxx::work& transaction);
 
 Json to_json(const ProjectRecord& project);
 

@@ -92,7 +92,8 @@ JobsHouse::JobsHouse()
       api_(router_, identity_)
 {
     add_jobs_routes(api_, jobs_, database_);
-    add_job_types_routes(api_, job_types_, projects_);
+    add_job_types_routes(api_, job_types_);
+    add_projects_routes(api_, projects_);
     add_events_routes(api_, events_);
     add_routing_routes(api_, routing_);
     admin_ = add_token("admin", Role::kAdmin);

@@ -14,6 +14,7 @@
 #include "server/jobs/jobs_api.hpp"
 #include "server/jobs/jobs_service.hpp"
 #include "server/jobs/probe_job_writer.hpp"
+#include "server/jobs/projects_api.hpp"
 #include "server/routing/routing_api.hpp"
 #include "server/routing/routing_service.hpp"
 #include "tests/support/temporary_postgres.hpp"
