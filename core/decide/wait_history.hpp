@@ -41,12 +41,15 @@ struct WaitModel {
 /// What starts take beyond the expected: the center's own queue, its dispatch, and jobs that outlive their predictions.
 /// For each unit type the quantiles (10, 50, 90 %) of actual − expected of the starts that were expected at once, and
 /// of actual / expected of the others; both shrunk towards those of the whole network as if eight starts had gone like
-/// them. Immutable.
+/// them, and these in the same way towards an assumption: 0, 0.5, 3 s, and 0.5, 1, 1.5 times. The quantile p of n is
+/// the value at p (n + 1) in their order, so that the next start is within with 80 %. Before any start was seen, the
+/// expected is what it says. Immutable.
 class WaitHistory {
   public:
     WaitHistory() = default;
     explicit WaitHistory(std::span<const PastWait> waits);
-    /// @param queued_s  what the center's own queue holds before it, as its agent says; 0: nothing.
+    /// @param queued_s  what the center's own queue holds before it, as its agent says; 0: nothing. It empties while
+    /// the units become free, so the longer of both is expected.
     WaitTime expect(std::string_view unit_type, double expected_s, double queued_s = 0) const;
 
     /// What expect() computes with, so that a decision can be made again.
