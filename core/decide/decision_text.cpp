@@ -2,6 +2,7 @@
 
 #include "core/decide/route.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -73,6 +74,14 @@ std::string moment_text(Timestamp at, Timestamp now)
     const bool is_full_minute = at == std::chrono::floor<std::chrono::minutes>(at);
     const std::string clock = text.substr(11, is_full_minute ? 5 : has_fraction ? 10 : 8);
     return (std::chrono::abs(at - now) < std::chrono::hours(24) ? "" : text.substr(0, 10) + " ") + clock + " UTC";
+}
+
+Timestamp kept_deadline(Timestamp now, double completion_s)
+{
+    constexpr double kLongestSeconds = 1e9; // later moments would not fit
+    const auto left = std::chrono::ceil<Timestamp::duration>(Seconds(std::min(completion_s, kLongestSeconds)));
+    if (left < std::chrono::minutes(2)) return std::chrono::ceil<std::chrono::seconds>(now + left);
+    return std::chrono::ceil<std::chrono::minutes>(now + left);
 }
 
 std::string place_text(const Candidate& candidate)

@@ -32,6 +32,10 @@ std::string energy_text(double joules);
 /// "14:00 UTC" for a moment within a day of `now`, with its date otherwise; seconds only where they are not zero.
 std::string moment_text(Timestamp at, Timestamp now);
 
+/// A deadline that a completion in so many seconds keeps, as people would write it: to the full minute where that is
+/// not near.
+Timestamp kept_deadline(Timestamp now, double completion_s);
+
 /// "beta/core".
 std::string place_text(const Candidate& candidate);
 

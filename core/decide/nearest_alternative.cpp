@@ -7,16 +7,6 @@
 namespace fathom {
 namespace {
 
-/// A deadline that a completion in so many seconds keeps, as people would write it: to the full minute where that is
-/// not far off.
-Timestamp round_deadline(Timestamp now, double completion_s)
-{
-    constexpr double kLongestSeconds = 1e9;
-    const auto left = std::chrono::ceil<Timestamp::duration>(Seconds(std::min(completion_s, kLongestSeconds)));
-    if (left < std::chrono::minutes(2)) return std::chrono::ceil<std::chrono::seconds>(now + left);
-    return std::chrono::ceil<std::chrono::minutes>(now + left);
-}
-
 bool is_before(const Candidate& a, const Candidate& b, double a_amount, double b_amount)
 {
     return std::tie(a_amount, a.unit_type_id.value) < std::tie(b_amount, b.unit_type_id.value);
@@ -63,7 +53,7 @@ Nearest find_nearest(const RouteRequest& request, const Decision& decision)
 std::string earliest_text(const RouteRequest& request, const Candidate& candidate)
 {
     const Timestamp now = request.transfer.now;
-    return moment_text(round_deadline(now, candidate.completion_s), now) + " at " + place_text(candidate);
+    return moment_text(kept_deadline(now, candidate.completion_s), now) + " at " + place_text(candidate);
 }
 
 } // namespace
