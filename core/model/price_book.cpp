@@ -14,7 +14,6 @@ constexpr std::size_t kMostEntries = 20'000;
 constexpr std::size_t kMostBands = 168; // one for each hour of the week
 constexpr double kMostPowerW = 1e7;
 constexpr double kMostCarbon = 1e5;
-constexpr std::string_view kEveryUnitType = "*";
 constexpr std::array<std::string_view, 7> kDays{"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
 
 std::vector<int> parse_days(ObjectReader& reader)

@@ -18,6 +18,9 @@ struct PriceBand {
     std::int64_t per_unit_hour_micros = 0;
 };
 
+/// In place of a unit type: every one of the center that has no entry of its own.
+inline constexpr std::string_view kEveryUnitType = "*";
+
 /// What a unit type costs and draws.
 struct PriceEntry {
     std::string center;    ///< name

@@ -3,6 +3,8 @@
 #include "probes/operators/manifests.hpp"
 #include "server/app/probe_verifier.hpp"
 #include "server/billing/price_books_api.hpp"
+#include "server/calendar/maintenance_api.hpp"
+#include "server/calendar/reservation_api.hpp"
 #include "server/centers/agent_hub.hpp"
 #include "server/centers/centers_api.hpp"
 #include "server/centers/diversity_api.hpp"
@@ -127,7 +129,9 @@ struct Rooms::State {
         job_closer,       {.replica = context.replica, .metering_period = context.settings.metering_period}};
     JobDuties job_duties{context.database, context.executor, context.metrics}; // jobs of lost centers, gauges
 
-    CentersService centers{context.database}; // what people do with centers
+    CentersService centers{context.database};          // what people do with centers
+    ReservationService reservations{context.database}; // units kept for a project
+    MaintenanceService maintenance{context.database};  // when centers take no work
     EnrolmentService enrolment{context.database,
                                {.authority = context.authority, .agent_port = context.settings.agent_listen.port}};
     SilenceDuty silence{{.suspect_after = context.settings.suspect_after,
@@ -158,6 +162,8 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_jobs_routes(context.api, rooms.jobs, context.database);
     add_job_types_routes(context.api, rooms.job_types);
     add_projects_routes(context.api, rooms.projects);
+    add_reservation_routes(context.api, rooms.reservations, context.database, context.clock);
+    add_maintenance_routes(context.api, rooms.maintenance, context.database, context.clock);
     add_routing_routes(context.api, rooms.routing);
     add_price_books_routes(context.api, rooms.price_books, context.database, context.clock);
     add_events_routes(context.api, rooms.events);

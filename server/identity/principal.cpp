@@ -17,7 +17,8 @@ constexpr Set kViewer = bit(Permission::kReadNetwork) | bit(Permission::kReadJob
 constexpr Set kUser = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kSubmitJobs);
 constexpr Set kExpert = kViewer | kUser | bit(Permission::kManageMetering);
 constexpr Set kAdmin = kExpert | bit(Permission::kCancelAnyJob) | bit(Permission::kManageNetwork) |
-                       bit(Permission::kManageTokens) | bit(Permission::kManageOperatorKeys);
+                       bit(Permission::kManageTokens) | bit(Permission::kManageOperatorKeys) |
+                       bit(Permission::kManagePrices);
 
 Set permissions_of(Role role)
 {

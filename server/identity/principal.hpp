@@ -25,6 +25,7 @@ enum class Permission {
     kManageNetwork,  ///< enrolment tokens, centers, drain
     kManageTokens,
     kManageOperatorKeys, ///< whose uploaded operators run at the centers
+    kManagePrices,       ///< price books
 };
 bool has_permission(Role role, Permission permission);
 
