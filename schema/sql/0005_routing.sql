@@ -19,7 +19,8 @@ ALTER TABLE job
 COMMENT ON COLUMN job.gang IS 'Jobs of one project with the same gang start together; empty: alone.';
 COMMENT ON COLUMN job.turn IS 'Smaller goes first; set by the router when it orders waiting jobs. 0: not ordered yet, so looked at first.';
 CREATE INDEX job_turn ON job (turn, id) WHERE state IN ('queued', 'metering'); -- the router's claim, in order of turn
-CREATE INDEX job_gang ON job (project, gang) WHERE gang <> '' AND state IN ('queued', 'metering'); -- the members that wait
+CREATE INDEX job_gang ON job (project, gang) WHERE gang <> ''; -- the members that wait, and those that are gone
+CREATE INDEX job_live_of_project ON job (project) WHERE state IN ('placed', 'dispatched', 'running', 'lost'); -- what a quota leaves
 
 -- A count that contradicts limits given with it is refused from now on; jobs that were accepted with one keep the count.
 UPDATE job SET spec = jsonb_set(spec, '{units,max}', spec #> '{units,count}')
@@ -73,6 +74,23 @@ COMMENT ON COLUMN run_prediction.outcome IS 'Of the attempt, succeeded or otherw
 CREATE INDEX run_prediction_newest ON run_prediction (ended_at DESC) WHERE ended_at IS NOT NULL; -- learning, the list
 CREATE INDEX run_prediction_of_unit_type ON run_prediction (unit_type_id, ended_at DESC) WHERE ended_at IS NOT NULL; -- lists filtered by unit type
 CREATE INDEX run_prediction_of_type ON run_prediction (job_type, ended_at DESC) WHERE ended_at IS NOT NULL; -- lists filtered by job type
+
+ALTER TABLE attempt ADD COLUMN counted boolean NOT NULL DEFAULT false;
+COMMENT ON COLUMN attempt.counted IS 'It has ended, and project_use has what it used.';
+CREATE INDEX attempt_uncounted ON attempt (id) WHERE state = 'ended' AND NOT counted; -- what project_use lacks
+
+CREATE TABLE project_use (
+    project text NOT NULL,
+    day date NOT NULL,
+    unit_type_id text NOT NULL REFERENCES unit_type (id),
+    unit_s double precision NOT NULL,
+    score_hours double precision NOT NULL,
+    cost double precision NOT NULL,
+    PRIMARY KEY (project, day, unit_type_id)
+);
+COMMENT ON TABLE project_use IS 'What the jobs of a project have used, by the day (UTC) on which attempts ended: sums, so that shares and quotas need not read every attempt.';
+COMMENT ON COLUMN project_use.score_hours IS 'Unit-hours x score of the unit type when it was counted / 1000.';
+CREATE INDEX project_use_of_day ON project_use (day); -- shares: what all projects used of late
 
 CREATE TABLE advance_reservation (
     id text PRIMARY KEY,
