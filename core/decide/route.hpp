@@ -39,6 +39,7 @@ struct UnitTypeView {
     /// Empty when it takes work; else why not, for people ("the center is drained"), and which filter says so.
     std::string closed_reason;
     Filter closed_by{Filter::kDrain};
+    bool is_open_to_probes{}; ///< all the same: a quarantined center, which good probes let back in
     /// Its units over time: what runs, what is planned, maintenance. Holds are not in it.
     Availability availability;
     std::vector<Hold> holds;
@@ -78,6 +79,13 @@ struct RouteRequest {
     Quota quota;             ///< of its project
     QuotaUse used;           ///< by its project, with what was decided since
     double gpu_threshold{1}; ///< S6: what a GPU's speed-up must be above; at least 1
+    bool is_probe{};         ///< it measures (M22); all the same to a place but one that is quarantined
+
+    /// Whether the unit type takes it now.
+    bool is_taken_by(const UnitTypeView& view) const
+    {
+        return view.closed_reason.empty() || (is_probe && view.is_open_to_probes);
+    }
 };
 
 /// What one count of units would give.
@@ -206,6 +214,7 @@ std::vector<std::size_t> unmeasured_candidates(const RouteRequest& request, std:
                                                Timestamp now, std::chrono::seconds period);
 
 /// The explanation that is stored with a placement and shown by `fathom job explain`.
-Json to_json(const Decision& decision);
+/// @param currency  of the prices; empty: nothing has a price, so no costs are written.
+Json to_json(const Decision& decision, std::string_view currency = {});
 
 } // namespace fathom

@@ -114,6 +114,7 @@ RouteRequest read_request(const Json& json, Errors& errors)
     request.job_type = text(reader, "job_type");
     request.project = text(reader, "project");
     request.gpu_threshold = reader.required_number("gpu_threshold", 1, kMost);
+    request.is_probe = reader.optional_boolean("is_probe").value_or(false);
     if (const Json* job = reader.object("job")) read_job(*job, reader.path_of("job"), request, errors);
     for_each_item(reader, "operators", kMostOperators, [&](const Json& item, const std::string& path) {
         request.operators.push_back(read_demand(item, path, errors));
@@ -358,6 +359,7 @@ void read_shape(ObjectReader& reader, UnitTypeView& view)
         if (!parsed) reader.fail("closed_by", "must be the name of a filter");
         view.closed_by = parsed.value_or(view.closed_by);
     }
+    view.is_open_to_probes = reader.optional_boolean("is_open_to_probes").value_or(false);
     view.queued_s = number(reader, "queued_s");
     view.bus_gb = number(reader, "bus_gb");
     view.score = number(reader, "score");

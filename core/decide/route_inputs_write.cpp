@@ -42,6 +42,8 @@ Json request_json(const RouteRequest& request)
     Json json = {
         {"job_type", request.job_type},
         {"project", request.project},
+        {"gpu_threshold", request.gpu_threshold},
+        {"is_probe", request.is_probe},
         {"job", std::move(said)},
         {"operators", std::move(operators)},
         {"now", format_rfc3339(request.transfer.now)},
@@ -253,6 +255,7 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
     if (!view.closed_reason.empty()) {
         json["closed_reason"] = view.closed_reason;
         json["closed_by"] = to_string(view.closed_by);
+        json["is_open_to_probes"] = view.is_open_to_probes;
     }
     if (view.network != nullptr && request.transfer.moves_data()) json["network"] = network_json(*view.network);
     if (view.price != nullptr) json["price"] = price_json(*view.price);
