@@ -5,6 +5,7 @@
 #include "server/jobs/attempt_words.hpp"
 #include "server/store/notifier.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace fathom::server {
@@ -58,6 +59,19 @@ Result<void> start(pqxx::work& transaction, ProbeJobObserver& observer, const At
     record_job_events(transaction, {{job.job_id, JobState::kRunning, "started at center " + job.center, evidence}});
     log_info("job_started", {{"job_id", job.job_id.value}, {"attempt_id", started.attempt_id.value}});
     return {};
+}
+
+/// By the prices that are in force now; empty when nobody knows how long it ran.
+std::optional<double> cost_of(const CatalogSnapshot& catalog, const AttemptJob& job, const AttemptEnd& end)
+{
+    if (end.outcome == AttemptOutcome::kLost) return std::nullopt;
+    if (!end.started_at) return 0;
+    const auto found =
+        std::lower_bound(catalog.unit_types.begin(), catalog.unit_types.end(), job.unit_type_id,
+                         [](const UnitTypeView& view, const UnitTypeId& id) { return view.id.value < id.value; });
+    const bool has_price =
+        found != catalog.unit_types.end() && found->id == job.unit_type_id && found->price != nullptr;
+    return has_price ? found->price->cost(*end.started_at, end.run_s, job.unit_count) : 0;
 }
 
 AttemptGateway::Reconciliation compare(const std::vector<link::InventoryItem>& inventory,
@@ -201,7 +215,9 @@ void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job
 
 Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const
 {
-    if (!update_to_ended(transaction, end)) return closer_->note_late_end(transaction, job.job_id, job.label, end);
+    const std::optional<double> cost = job.label == "job" ? cost_of(*catalog_->get(), job, end) : std::nullopt;
+    if (!update_to_ended(transaction, end, cost))
+        return closer_->note_late_end(transaction, job.job_id, job.label, end);
     const JobEnding ending = ending_of(end, job.wall_limit_s);
     EndedJob ended;
     ended.id = job.job_id;

@@ -16,6 +16,7 @@ namespace {
 constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
     SELECT j.id, j.label, j.state, j.cancel_requested_at IS NOT NULL AS cancel_requested,
            coalesce((j.spec ->> 'wall_limit_s')::bigint, 0) AS wall_limit_s, c.name AS center, j.job_type,
+           a.unit_type_id, a.unit_count,
            j.operators_from = '' AND coalesce(jsonb_array_length(j.spec -> 'operators'), 0) > 0 AS names_operators
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
     WHERE a.id = $1 AND a.center_id = $2
@@ -39,11 +40,23 @@ constexpr Statement kUpdateCountedUnits{"jobs_update_counted_units", R"sql(
     UPDATE attempt a SET unit_count = greatest(1, cardinality(a.units)) FROM probe_run r
     WHERE a.id = $1 AND r.job_id = a.job_id AND r.unit_count = 0 AND greatest(1, cardinality(a.units)) < a.unit_count)sql"};
 
+// With what was predicted of it, so that no end can leave the prediction open. A center's clock may be ahead of ours.
 constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
-    UPDATE attempt SET state = 'ended', outcome = $2, exit_code = $3, signal = $4, detail = $5,
-        started_at = coalesce($6::timestamptz, started_at), ended_at = $7::timestamptz, run_s = $8, cpu_s = $9,
-        max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12
-    WHERE id = $1 AND state <> 'ended')sql"};
+    WITH ended AS (
+        UPDATE attempt SET state = 'ended', outcome = $2, exit_code = $3, signal = $4, detail = $5,
+            started_at = coalesce($6::timestamptz, started_at), ended_at = $7::timestamptz, run_s = $8, cpu_s = $9,
+            max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12
+        WHERE id = $1 AND state <> 'ended'
+        RETURNING id, outcome, exit_code, started_at, ended_at, run_s),
+    completed AS (
+        UPDATE run_prediction p SET ended_at = least(e.ended_at, now()), actual_cost = $13,
+            actual_run_s = CASE WHEN e.started_at IS NOT NULL AND e.outcome <> 'lost' THEN greatest(e.run_s, 0) END,
+            actual_wait_s = greatest(extract(epoch FROM e.started_at - p.decided_at)::float8, 0),
+            outcome = CASE WHEN e.outcome <> 'exited' THEN e.outcome WHEN e.exit_code = 0 THEN 'succeeded'
+                           ELSE 'failed' END
+        FROM ended e WHERE p.attempt_id = e.id
+        RETURNING 1)
+    SELECT 1 FROM ended)sql"};
 
 constexpr Statement kFindOtherEnd{"jobs_find_other_end", R"sql(
     SELECT 1 FROM attempt WHERE id = $1 AND state = 'ended' AND outcome <> 'exited')sql"};
@@ -165,6 +178,8 @@ std::optional<AttemptJob> lock_attempt_job(pqxx::work& transaction, const Attemp
     job.is_cancel_requested = rows[0]["cancel_requested"].as<bool>();
     job.wall_limit_s = rows[0]["wall_limit_s"].as<std::int64_t>();
     job.center = rows[0]["center"].as<std::string>();
+    job.unit_type_id = {rows[0]["unit_type_id"].as<std::string>()};
+    job.unit_count = rows[0]["unit_count"].as<std::int64_t>();
     job.job_type = rows[0]["job_type"].as<std::string>();
     job.names_operators = rows[0]["names_operators"].as<bool>();
     return job;
@@ -187,15 +202,15 @@ bool update_counted_units(pqxx::work& transaction, const link::AttemptStarted& s
     return exec(transaction, kUpdateCountedUnits, started.attempt_id.value).affected_rows() == 1;
 }
 
-bool update_to_ended(pqxx::work& transaction, const AttemptEnd& end)
+bool update_to_ended(pqxx::work& transaction, const AttemptEnd& end, std::optional<double> cost)
 {
     const auto exit_code = number_text(end.exit_code);
     const auto signal = number_text(end.signal);
     const auto started_at = time_text(end.started_at);
-    return exec(transaction, kUpdateToEnded, end.attempt_id.value, std::string(to_string(end.outcome)),
-                or_null(exit_code), or_null(signal), end.detail, or_null(started_at), format_rfc3339(end.ended_at),
-                end.run_s, end.cpu_s, end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes)
-               .affected_rows() == 1;
+    return !exec(transaction, kUpdateToEnded, end.attempt_id.value, std::string(to_string(end.outcome)),
+                 or_null(exit_code), or_null(signal), end.detail, or_null(started_at), format_rfc3339(end.ended_at),
+                 end.run_s, end.cpu_s, end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes, cost)
+                .empty();
 }
 
 bool has_not_exited(pqxx::work& transaction, const AttemptId& attempt)

@@ -23,6 +23,8 @@ struct AttemptJob {
     bool is_cancel_requested{false};
     std::int64_t wall_limit_s{};
     std::string center; ///< its name
+    UnitTypeId unit_type_id;
+    std::int64_t unit_count{1};
     std::string job_type;
     bool names_operators{false}; ///< it was submitted with operators of its own
 };
@@ -36,8 +38,9 @@ bool update_to_running(pqxx::work& transaction, const link::AttemptStarted& star
 /// M14: of a probe whose center counts, gives back what was reserved beyond the units that it reports. False when that
 /// is nothing.
 bool update_counted_units(pqxx::work& transaction, const link::AttemptStarted& started);
-/// Any -> ended. False when it has ended before.
-bool update_to_ended(pqxx::work& transaction, const AttemptEnd& end);
+/// Any -> ended, and what was predicted for it gets what came. False when it has ended before; then nothing changes.
+/// @param cost  what it has cost; empty: nobody knows.
+bool update_to_ended(pqxx::work& transaction, const AttemptEnd& end, std::optional<double> cost);
 /// Whether it has ended in another way than by its program's own exit: lost, or cancelled.
 bool has_not_exited(pqxx::work& transaction, const AttemptId& attempt);
 

@@ -229,7 +229,8 @@ Result<void> JobsService::stop_job(pqxx::work& transaction, const JobId& id, con
         end.outcome = AttemptOutcome::kCancelled;
         end.detail = cause;
         end.ended_at = SystemClock().now();
-        update_to_ended(transaction, end);
+        // A center that cannot be reached may have run it for a while.
+        update_to_ended(transaction, end, job.is_attempt_sent ? std::nullopt : std::optional<double>(0));
     }
     EndedJob ended;
     ended.id = id;
