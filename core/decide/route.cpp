@@ -47,7 +47,7 @@ bool passes_filters(const RouteRequest& request, const UnitTypeView& view, Candi
         return refuse(candidate, Filter::kUnitCount,
                       "has " + std::to_string(view.unit_count) + " units, the job needs " +
                           std::to_string(candidate.unit_count));
-    if (!view.closed_reason.empty()) return refuse(candidate, view.closed_by, view.closed_reason);
+    if (!request.is_taken_by(view)) return refuse(candidate, view.closed_by, view.closed_reason);
     return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/routing/catalog_curves.hpp"
+#include "server/routing/catalog_prices.hpp"
 #include "server/store/column.hpp"
 #include "server/store/measured_operator.hpp"
 
@@ -15,7 +16,8 @@ namespace {
 
 constexpr const char* kSelectUnitTypes = R"sql(
     SELECT u.id, u.name, u.center_id, c.name AS center, u.resource_type, to_jsonb(s.operators) AS operators,
-           u.unit_count, u.cores_per_unit, c.state, c.drained
+           u.unit_count, u.cores_per_unit, u.memory_bytes_per_unit, u.facts -> 'isa' AS isa, c.state, c.drained, c.quarantined_at IS NOT NULL AS quarantined,
+           c.quarantine_reason
     FROM unit_type u JOIN center c ON c.id = u.center_id JOIN unit_type_support s ON s.unit_type_id = u.id
     WHERE u.active AND c.revoked_at IS NULL
     ORDER BY u.id)sql";
@@ -47,6 +49,18 @@ std::string closed_reason(const std::string& state, bool is_drained)
     return "";
 }
 
+/// Facts are what an agent says: anything but a list of texts is as good as nothing.
+std::vector<std::string> to_instruction_sets(const Json& facts)
+{
+    std::vector<std::string> names;
+    if (!facts.is_array()) return names;
+    for (const Json& name : facts) {
+        if (name.is_string()) names.push_back(name.get<std::string>());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
 UnitTypeView to_view(const pqxx::row& row)
 {
     UnitTypeView view;
@@ -59,9 +73,15 @@ UnitTypeView to_view(const pqxx::row& row)
     std::sort(view.operators.begin(), view.operators.end());
     view.unit_count = row["unit_count"].as<std::int64_t>();
     view.cores_per_unit = row["cores_per_unit"].as<std::int64_t>();
+    view.memory_bytes_per_unit = row["memory_bytes_per_unit"].as<std::int64_t>();
+    view.isa = to_instruction_sets(to_json_value(row["isa"]));
     const bool is_drained = row["drained"].as<bool>();
     view.closed_reason = closed_reason(row["state"].as<std::string>(), is_drained);
     view.closed_by = is_drained ? Filter::kDrain : Filter::kHealth;
+    if (view.closed_reason.empty() && row["quarantined"].as<bool>()) {
+        view.closed_reason = "the center is quarantined: " + row["quarantine_reason"].as<std::string>();
+        view.is_open_to_probes = true;
+    }
     view.availability = Availability(view.unit_count);
     return view;
 }
@@ -112,6 +132,7 @@ CatalogSnapshot select_catalog(pqxx::work& transaction, const CatalogSnapshot& p
         catalog.unit_types.push_back(to_view(row));
         index[catalog.unit_types.back().id.value] = catalog.unit_types.size() - 1;
     }
+    catalog.prices = select_prices(transaction, previous.prices, catalog);
     catalog.shapes = catalog.unit_types;
     for (UnitTypeView& shape : catalog.shapes)
         shape.closed_reason.clear();

@@ -26,7 +26,8 @@ void UnitLedger::reserve(const Reservation& reservation)
 bool UnitLedger::has_free_unit() const
 {
     return std::any_of(views_.begin(), views_.end(), [](const UnitTypeView& view) {
-        return view.closed_reason.empty() && view.availability.free_now() > 0;
+        const bool is_open = view.closed_reason.empty() || view.is_open_to_probes;
+        return is_open && view.availability.free_now() > 0;
     });
 }
 
