@@ -259,6 +259,7 @@ Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
     RouteRequest request = make_route_terms(job.spec, now_);
     request.job_type = job.job_type;
     request.operators = (*demands)->own;
+    request.is_probe = job.label == "probe";
     return request;
 }
 
@@ -330,9 +331,9 @@ Result<void> RoutingPage::place_or_wait(const WaitingJob& job, const RouteReques
             decision.assumptions.push_back("no fresh measurement of all its operators on " + join(places) +
                                            ": placed on what is known");
         const bool has_run_time = !request.operators.empty() && winner.unknown_parts() == 0;
-        std::optional<NewPrediction> prediction;
-        if (job.label == "job") prediction = make_prediction(winner, request, job.id, std::string());
-        placements_.push_back({job.id, std::move(decision), winner, has_run_time, std::move(prediction)});
+        NewPrediction prediction = make_prediction(winner, request, job.id, std::string());
+        placements_.push_back(
+            {job.id, std::move(decision), winner, has_run_time, request.is_probe, std::move(prediction)});
         return {};
     }
     report_.next.planned.push_back(reservation);
@@ -352,9 +353,13 @@ void RoutingPage::commit_placements(pqxx::work& transaction)
 {
     if (placements_.empty()) return;
     std::set<std::string> chosen;
-    for (const Placement& placement : placements_)
+    std::set<std::string> chosen_for_jobs;
+    for (const Placement& placement : placements_) {
         chosen.insert(placement.winner.unit_type_id.value);
-    FreeUnits free = lock_free_units(transaction, {chosen.begin(), chosen.end()});
+        if (!placement.is_probe) chosen_for_jobs.insert(placement.winner.unit_type_id.value);
+    }
+    FreeUnits free = lock_free_units(transaction, {chosen.begin(), chosen.end()},
+                                     {chosen_for_jobs.begin(), chosen_for_jobs.end()});
     std::vector<NewAttempt> attempts;
     std::vector<NewPrediction> predictions;
     std::set<std::string> centers;
@@ -380,8 +385,8 @@ void RoutingPage::commit_placements(pqxx::work& transaction)
                                 {"unit_type_id", winner.unit_type_id.value}});
         events_.push_back(placed_event(placement.job, attempt.id, winner));
         centers.insert(winner.center_id.value);
-        if (placement.prediction) {
-            predictions.push_back(*placement.prediction);
+        if (!placement.is_probe) {
+            predictions.push_back(placement.prediction);
             predictions.back().attempt_id = attempt.id;
         }
         attempts.push_back(std::move(attempt));

@@ -65,7 +65,8 @@ class RoutingPage {
         Decision decision;
         Candidate winner;
         bool has_run_time{false};
-        std::optional<NewPrediction> prediction; ///< of a user's job
+        bool is_probe{false};
+        NewPrediction prediction; ///< kept unless it is a probe
     };
 
     Result<void> route_job(pqxx::work& transaction, const WaitingJob& job);

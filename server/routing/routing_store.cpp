@@ -18,7 +18,9 @@ constexpr const char* kClaimWaitingJobs = R"sql(
            waiting_reason,
            jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
                               'metering_wait_s', spec -> 'metering_wait_s', 'data', spec -> 'data',
-                              'network', spec -> 'network', 'deadline', spec -> 'deadline')::text AS spec
+                              'network', spec -> 'network', 'deadline', spec -> 'deadline',
+                              'project', spec -> 'project', 'prefer', spec -> 'prefer', 'budget', spec -> 'budget',
+                              'priority', spec -> 'priority', 'gang', spec -> 'gang')::text AS spec
     FROM job
     WHERE state IN ('queued', 'metering') AND id > $1 AND cancel_requested_at IS NULL
       AND (state = 'queued' OR metering_until <= now() OR job_type = ANY ($3::text[]))
@@ -48,6 +50,7 @@ constexpr const char* kLockUnitTypes = R"sql(
     SELECT u.id, u.unit_count
     FROM unit_type u JOIN center c ON c.id = u.center_id
     WHERE u.id = ANY ($1::text[]) AND u.active AND c.state = 'online' AND NOT c.drained AND c.revoked_at IS NULL
+      AND (c.quarantined_at IS NULL OR u.id <> ALL ($2::text[]))
     ORDER BY u.id FOR NO KEY UPDATE OF u)sql";
 
 // A statement of its own after the lock, so that it sees what the last holder of the lock committed.
@@ -117,6 +120,7 @@ WaitingJob to_waiting_job(const pqxx::row& row)
     job.is_metering_over = row["metering_over"].as<bool>();
     job.waiting_reason = row["waiting_reason"].as<std::string>();
     job.spec = parse_job_spec(to_json_value(row["spec"])).value();
+    job.spec.type = job.job_type;
     return job;
 }
 
@@ -160,11 +164,12 @@ std::vector<Reservation> select_reservations(pqxx::work& transaction)
     return reservations;
 }
 
-FreeUnits lock_free_units(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids)
+FreeUnits lock_free_units(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids,
+                          const std::vector<std::string>& for_jobs)
 {
     const std::string ids = sql_array(unit_type_ids);
     FreeUnits free;
-    for (const pqxx::row& row : transaction.exec_params(kLockUnitTypes, ids))
+    for (const pqxx::row& row : transaction.exec_params(kLockUnitTypes, ids, sql_array(for_jobs)))
         free[row["id"].as<std::string>()] = row["unit_count"].as<std::int64_t>();
     for (const pqxx::row& row : transaction.exec_params(kCountUnitsInUse, ids)) {
         const auto found = free.find(row["unit_type_id"].as<std::string>());

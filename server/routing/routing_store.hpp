@@ -14,8 +14,8 @@
 /// let pqxx's exceptions through to Database::run. Lock order everywhere: jobs by id, then unit types by id.
 namespace fathom::server {
 
-/// A waiting job as the router claims it. Of the spec only what a decision needs is read: operators, units,
-/// data, network, deadline and metering_wait_s.
+/// A waiting job as the router claims it. Of the spec only what a decision needs is read, not what the job runs; its
+/// type is job_type.
 struct WaitingJob {
     JobId id;
     std::string label;
@@ -51,7 +51,9 @@ std::vector<Reservation> select_reservations(pqxx::work& transaction);
 using FreeUnits = std::unordered_map<std::string, std::int64_t>;
 /// Locks the unit types until the transaction ends, so that no other replica can give their units away, and
 /// counts what is free.
-FreeUnits lock_free_units(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids);
+/// @param for_jobs  those of them that are to take jobs; a quarantined center gives units to probes only.
+FreeUnits lock_free_units(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids,
+                          const std::vector<std::string>& for_jobs);
 
 struct NewAttempt {
     AttemptId id;
