@@ -53,4 +53,15 @@ std::int64_t Availability::free_at(double at_s) const
     return std::prev(after)->free;
 }
 
+Availability Availability::sooner(double by_s) const
+{
+    std::vector<Step> steps;
+    for (Step step : steps_) {
+        step.from_s = std::max(step.from_s - by_s, 0.0);
+        if (step.from_s <= 0) steps.clear();
+        steps.push_back(step);
+    }
+    return from(std::move(steps));
+}
+
 } // namespace fathom

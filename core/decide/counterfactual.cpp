@@ -67,16 +67,7 @@ void shorten_queue(UnitTypeView& view, double by_s)
 {
     const double own_s = std::min(by_s, view.queued_s);
     view.queued_s -= own_s;
-    const double shift_s = by_s - own_s;
-    std::vector<Availability::Step> steps;
-    for (Availability::Step step : view.availability.steps()) {
-        step.from_s = std::max(step.from_s - shift_s, 0.0);
-        if (!steps.empty() && step.from_s <= 0)
-            steps.back() = step;
-        else
-            steps.push_back(step);
-    }
-    view.availability = Availability::from(std::move(steps));
+    view.availability = view.availability.sooner(by_s - own_s);
 }
 
 void try_queue(RouteTrial& trial, std::size_t index, std::vector<Found>& found)
