@@ -1,6 +1,7 @@
 #include "server/routing/routing_page.hpp"
 
 #include "core/base/log.hpp"
+#include "core/decide/route_json.hpp"
 #include "server/routing/waiting_reason.hpp"
 #include "server/store/notifier.hpp"
 
@@ -325,15 +326,19 @@ Result<void> RoutingPage::place_or_wait(const WaitingJob& job, const RouteReques
     }
     const Reservation reservation{winner.unit_type_id, winner.unit_count, winner.wait_s + winner.held_s(),
                                   winner.wait_s};
+    // As it was decided on, before its own units are taken.
+    std::string inputs;
+    if (decision.can_start_now && !request.is_probe)
+        inputs = route_inputs_json(request, ledger_.views(), {}, decision).dump();
     ledger_.reserve(reservation);
     if (decision.can_start_now) {
         if (const auto places = unmeasured_places(*wanted); !places.empty() && !request.operators.empty())
             decision.assumptions.push_back("no fresh measurement of all its operators on " + join(places) +
                                            ": placed on what is known");
         const bool has_run_time = !request.operators.empty() && winner.unknown_parts() == 0;
-        NewPrediction prediction = make_prediction(winner, request, job.id, std::string());
-        placements_.push_back(
-            {job.id, std::move(decision), winner, has_run_time, request.is_probe, std::move(prediction)});
+        NewPrediction prediction = make_prediction(winner, request, job.id, catalog_->prices.currency());
+        placements_.push_back({job.id, std::move(decision), winner, has_run_time, request.is_probe,
+                               std::move(prediction), std::move(inputs)});
         return {};
     }
     report_.next.planned.push_back(reservation);
@@ -358,8 +363,8 @@ void RoutingPage::commit_placements(pqxx::work& transaction)
         chosen.insert(placement.winner.unit_type_id.value);
         if (!placement.is_probe) chosen_for_jobs.insert(placement.winner.unit_type_id.value);
     }
-    FreeUnits free = lock_free_units(transaction, {chosen.begin(), chosen.end()},
-                                     {chosen_for_jobs.begin(), chosen_for_jobs.end()});
+    FreeUnits free =
+        lock_free_units(transaction, {chosen.begin(), chosen.end()}, {chosen_for_jobs.begin(), chosen_for_jobs.end()});
     std::vector<NewAttempt> attempts;
     std::vector<NewPrediction> predictions;
     std::set<std::string> centers;
@@ -378,7 +383,8 @@ void RoutingPage::commit_placements(pqxx::work& transaction)
         attempt.unit_type_id = winner.unit_type_id;
         attempt.unit_count = winner.unit_count;
         if (placement.has_run_time) attempt.run_s = winner.prediction.run_s;
-        attempt.decision = to_json(placement.decision).dump();
+        attempt.decision = to_json(placement.decision, catalog_->prices.currency()).dump();
+        attempt.inputs = placement.inputs;
         log_info("job_placed", {{"job_id", placement.job.value},
                                 {"attempt_id", attempt.id.value},
                                 {"center_id", winner.center_id.value},

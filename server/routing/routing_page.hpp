@@ -67,6 +67,7 @@ class RoutingPage {
         bool has_run_time{false};
         bool is_probe{false};
         NewPrediction prediction; ///< kept unless it is a probe
+        std::string inputs;       ///< JSON text of what was decided on; empty for a probe
     };
 
     Result<void> route_job(pqxx::work& transaction, const WaitingJob& job);

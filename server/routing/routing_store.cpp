@@ -67,9 +67,9 @@ constexpr const char* kInsertAttempts = R"sql(
          AS n (id, job_id, center_id, unit_type_id, unit_count, run_s))sql";
 
 constexpr const char* kInsertPlacements = R"sql(
-    INSERT INTO placement (attempt_id, job_id, decision)
-    SELECT n.attempt_id, n.job_id, n.decision::jsonb
-    FROM unnest($1::text[], $2::text[], $3::text[]) AS n (attempt_id, job_id, decision))sql";
+    INSERT INTO placement (attempt_id, job_id, decision, inputs)
+    SELECT n.attempt_id, n.job_id, n.decision::jsonb, n.inputs::jsonb
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS n (attempt_id, job_id, decision, inputs))sql";
 
 constexpr const char* kUpdateToPlaced = R"sql(
     UPDATE job SET state = 'placed', version = version + 1, state_changed_at = now(), waiting_reason = ''
@@ -92,11 +92,14 @@ constexpr const char* kUpdateToMetered = R"sql(
 
 constexpr const char* kSelectPlacement = R"sql(
     SELECT j.state, j.submitted_by, j.spec::text AS spec, a.id AS attempt_id, p.decided_at, a.decided_by,
-           p.decision::text AS decision, a.run_s,
-           extract(epoch FROM a.started_at - j.submitted_at)::float8 AS wait_s
+           p.decision::text AS decision, p.inputs::text AS inputs, a.run_s, j.job_type, j.waiting_reason,
+           extract(epoch FROM a.started_at - j.submitted_at)::float8 AS wait_s,
+           r.run_s AS predicted_run_s, r.low_s, r.high_s, r.wait_s AS predicted_wait_s, r.wait_low_s, r.wait_high_s,
+           r.actual_wait_s, r.cost, r.actual_cost, r.currency
     FROM job j
     LEFT JOIN LATERAL (SELECT * FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
     LEFT JOIN placement p ON p.attempt_id = a.id
+    LEFT JOIN run_prediction r ON r.attempt_id = a.id
     WHERE j.id = $1)sql";
 
 /// Longer predictions are as good as endless, and must not overflow a timestamp.
@@ -187,6 +190,7 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
     SqlArray unit_counts;
     SqlArray run_times;
     SqlArray decisions;
+    SqlArray inputs;
     std::vector<std::string> job_ids;
     for (const NewAttempt& attempt : attempts) {
         ids.add(attempt.id.value);
@@ -199,12 +203,16 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
         else
             run_times.add_null();
         decisions.add(attempt.decision);
+        if (attempt.inputs.empty())
+            inputs.add_null();
+        else
+            inputs.add(attempt.inputs);
     }
     const std::string id_array = ids.take();
     const std::string job_array = sql_array(job_ids);
     transaction.exec_params0(kInsertAttempts, id_array, job_array, centers.take(), unit_types.take(),
                              unit_counts.take(), run_times.take(), decided_by);
-    transaction.exec_params0(kInsertPlacements, id_array, job_array, decisions.take());
+    transaction.exec_params0(kInsertPlacements, id_array, job_array, decisions.take(), inputs.take());
     transaction.exec_params0(kUpdateToPlaced, job_array);
 }
 
@@ -251,6 +259,19 @@ std::optional<PlacementRecord> select_placement(pqxx::work& transaction, const J
     record.decided_at = to_optional_timestamp(row["decided_at"]);
     record.decided_by = row["decided_by"].as<std::string>("");
     record.decision = row["decision"].as<std::string>("");
+    record.inputs = row["inputs"].as<std::string>("");
+    record.job_type = row["job_type"].as<std::string>();
+    record.waiting_reason = row["waiting_reason"].as<std::string>();
+    record.predicted_run_s = optional_of<double>(row["predicted_run_s"]);
+    record.low_s = optional_of<double>(row["low_s"]);
+    record.high_s = optional_of<double>(row["high_s"]);
+    record.predicted_wait_s = optional_of<double>(row["predicted_wait_s"]);
+    record.wait_low_s = optional_of<double>(row["wait_low_s"]);
+    record.wait_high_s = optional_of<double>(row["wait_high_s"]);
+    record.actual_wait_s = optional_of<double>(row["actual_wait_s"]);
+    record.cost = optional_of<double>(row["cost"]);
+    record.actual_cost = optional_of<double>(row["actual_cost"]);
+    record.currency = row["currency"].as<std::string>("");
     record.run_s = optional_of<double>(row["run_s"]);
     record.wait_s = optional_of<double>(row["wait_s"]);
     return record;

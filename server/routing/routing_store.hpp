@@ -63,6 +63,7 @@ struct NewAttempt {
     std::int64_t unit_count{1};
     std::optional<double> run_s; ///< predicted; empty when unknown
     std::string decision;        ///< JSON text
+    std::string inputs;          ///< JSON text; empty: not kept
 };
 /// Adds the attempts with their placements, and moves their jobs to `placed`.
 void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const std::string& decided_by);
@@ -91,8 +92,22 @@ struct PlacementRecord {
     std::optional<Timestamp> decided_at;
     std::string decided_by;
     std::string decision; ///< JSON text; empty when there is none yet
+    std::string inputs;   ///< JSON text; empty when none were kept
     std::optional<double> run_s;
     std::optional<double> wait_s; ///< from submission to start
+    std::string job_type;
+    std::string waiting_reason;
+    // What was predicted for the attempt; all empty for a probe, or an attempt from before predictions were kept.
+    std::optional<double> predicted_run_s; ///< 0: nothing was
+    std::optional<double> low_s;
+    std::optional<double> high_s;
+    std::optional<double> predicted_wait_s; ///< from the decision to the start
+    std::optional<double> wait_low_s;
+    std::optional<double> wait_high_s;
+    std::optional<double> actual_wait_s; ///< the same
+    std::optional<double> cost;
+    std::optional<double> actual_cost;
+    std::string currency; ///< empty: there were no prices
 };
 std::optional<PlacementRecord> select_placement(pqxx::work& transaction, const JobId& id);
 
