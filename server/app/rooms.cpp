@@ -37,7 +37,9 @@
 #include "server/probing/scaling_step.hpp"
 #include "server/probing/schedule_api.hpp"
 #include "server/probing/schedule_duty.hpp"
-#include "server/routing/routing_api.hpp"
+#include "server/routing/placement_api.hpp"
+#include "server/routing/placement_service.hpp"
+#include "server/routing/project_use_api.hpp"
 #include "server/routing/routing_service.hpp"
 
 namespace fathom::server {
@@ -48,6 +50,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::seconds kSilencePeriod = 5s;
 constexpr std::chrono::seconds kLearningPeriod = 2s;
 constexpr std::chrono::seconds kLostRunsPeriod = 2s;
+constexpr std::chrono::seconds kProjectUsePeriod = 5s;
 constexpr std::chrono::seconds kScalingStepPeriod = 10s;
 constexpr std::chrono::seconds kProbeRequestPeriod = 2s;
 /// Trust is judged from thousands of jobs; a list that is read page by page need not see each of them at once.
@@ -68,6 +71,14 @@ VerificationChoice verification_choice(const ServerSettings& settings, const Ver
     choice.is_possible = !verifier.program.empty();
     choice.share = settings.verify_one_in > 0 ? 1 / static_cast<double>(settings.verify_one_in) : 0;
     return choice;
+}
+
+/// For scores of unit types; none while the active one cannot be read.
+std::optional<MetricPolicy> active_policy(pqxx::work& transaction)
+{
+    Result<PolicyRecord> found = find_policy(transaction, "");
+    if (!found) return std::nullopt;
+    return std::move(found->policy);
 }
 
 VerificationState verification_state(const RoomContext& context, const VerifierOptions& verifier)
@@ -95,9 +106,13 @@ struct Rooms::State {
     ScoresService scores{context.database, operators, kTrustLifetime}; // scores by them
     CurvesService curves{context.database};                            // over counts, over the week, against jobs
     TrustCache trust{kRoutingTrustLifetime};                           // for the catalog
-    CatalogCache catalog{context.database, context.executor, context.metrics, context.settings.network_calendar,
-                         [this](pqxx::work& transaction) { return trust.get(transaction); }}; // as decisions see it
-    JobsProbeJobWriter probe_jobs;                                                            // probes as ordinary jobs
+    CatalogCache catalog{context.database,
+                         context.executor,
+                         context.metrics,
+                         context.settings.network_calendar,
+                         [this](pqxx::work& transaction) { return trust.get(transaction); },
+                         active_policy}; // as decisions see it
+    JobsProbeJobWriter probe_jobs;       // probes as ordinary jobs
     VerifierOptions verifier_options = find_verifier(context.settings.verify_program);
     ProbeVerifier verifier{context.database, operators, context.metrics, verifier_options}; // computes claims itself
     ProbeResults probe_results{operators, probe_jobs, context.metrics,
@@ -120,6 +135,7 @@ struct Rooms::State {
 
     PriceBooksService price_books{context.database}; // what units cost
 
+    ProjectUseService project_uses{context.database, catalog}; // what projects use, against quotas and shares
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
     JobsService jobs{context.database, context.executor, context.metrics, catalog, job_closer}; // what clients do
     RoutingService routing{
@@ -127,6 +143,7 @@ struct Rooms::State {
         context.metrics,  context.clock,
         catalog,          probe_planning,
         job_closer,       {.replica = context.replica, .metering_period = context.settings.metering_period}};
+    PlacementService placements{context.database, catalog, context.clock};     // where jobs go, and why
     JobDuties job_duties{context.database, context.executor, context.metrics}; // jobs of lost centers, gauges
 
     CentersService centers{context.database};          // what people do with centers
@@ -164,7 +181,8 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_projects_routes(context.api, rooms.projects);
     add_reservation_routes(context.api, rooms.reservations, context.database, context.clock);
     add_maintenance_routes(context.api, rooms.maintenance, context.database, context.clock);
-    add_routing_routes(context.api, rooms.routing);
+    add_placement_routes(context.api, rooms.placements);
+    add_project_use_routes(context.api, rooms.project_uses, context.clock);
     add_price_books_routes(context.api, rooms.price_books, context.database, context.clock);
     add_events_routes(context.api, rooms.events);
 
@@ -184,6 +202,9 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
         context.duties.add(
             "probe_requests", kProbeRequestPeriod,
             [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->serve_requests(transaction); });
+    context.duties.add("project_use", kProjectUsePeriod, [uses = &rooms.project_uses](pqxx::work& transaction) {
+        return uses->count_ended(transaction);
+    });
     context.duties.add("lost_probe_runs", kLostRunsPeriod,
                        [lost = &rooms.lost_runs](pqxx::work& transaction) { return lost->look(transaction); });
     context.duties.add("scaling_step", kScalingStepPeriod,

@@ -1,7 +1,6 @@
 #include "server/routing/routing_service.hpp"
 
 #include "core/base/log.hpp"
-#include "server/routing/job_operators.hpp"
 
 #include <pqxx/pqxx>
 
@@ -23,22 +22,6 @@ constexpr auto kShortestPause = 20ms;
 
 constexpr const char* kDecisions = "fathom_routing_decisions_total";
 constexpr const char* kDecisionsHelp = "Decisions of the router on waiting jobs, by result.";
-
-Json actual_json(const PlacementRecord& record, const Json& decision)
-{
-    if (!record.run_s) return nullptr;
-    Json predicted;
-    if (decision.is_object() && decision.contains("winner") && decision["winner"].is_number()) {
-        const Json& winner = decision["candidates"].at(decision["winner"].get<std::size_t>());
-        if (winner["prediction"].value("operators", Json::array()).size() > 0)
-            predicted = winner["prediction"]["run_s"];
-    }
-    const bool has_ratio = predicted.is_number() && predicted.get<double>() > 0;
-    return {{"run_s", *record.run_s},
-            {"wait_s", record.wait_s ? Json(*record.wait_s) : Json()},
-            {"predicted_run_s", predicted},
-            {"ratio", has_ratio ? Json(*record.run_s / predicted.get<double>()) : Json()}};
-}
 
 } // namespace
 
@@ -178,63 +161,6 @@ void RoutingService::observe(const PageReport& report)
     overdue_.add(static_cast<double>(report.overdue));
     const std::int64_t decisions = report.placed + report.waiting + report.conflicts;
     if (decisions > 0) decision_seconds_.observe(report.decision_s / static_cast<double>(decisions));
-}
-
-asio::awaitable<Result<Json>> RoutingService::explain(JobId job, std::string owner)
-{
-    CatalogPointer catalog = catalog_->get();
-    const Timestamp now = clock_->now();
-    auto work = [job, owner, catalog, now](pqxx::work& transaction) -> Result<Json> {
-        const std::optional<PlacementRecord> record = select_placement(transaction, job);
-        if (!record || (!owner.empty() && record->submitted_by != owner))
-            return Error{Errc::kNotFound, "there is no such job"};
-        Json decision = record->decision.empty() ? Json() : Json::parse(record->decision);
-        // Between attempts (the last one was given back) a waiting job has an old decision: it waits for a new one.
-        const bool is_waiting = record->state == "queued" || record->state == "metering";
-        if (is_waiting) {
-            const Result<JobSpec> spec = parse_job_spec(Json::parse(record->spec));
-            if (!spec) return Error{Errc::kInternal, describe(spec.error())};
-            const Result<RouteRequest> request = make_route_request(*spec, *catalog, now);
-            if (!request) return request.error();
-            const UnitLedger ledger(*catalog, select_reservations(transaction), {});
-            decision = to_json(route(*request, ledger.views()));
-        }
-        const bool has_attempt = record->attempt_id.has_value() && !is_waiting;
-        return Json{
-            {"job_id", job.value},
-            {"state", record->state},
-            {"attempt_id", has_attempt ? Json(*record->attempt_id) : Json()},
-            {"decided_at", has_attempt && record->decided_at ? Json(format_rfc3339(*record->decided_at)) : Json()},
-            {"decided_by", has_attempt ? Json(record->decided_by) : Json()},
-            {"actual", has_attempt ? actual_json(*record, decision) : Json()},
-            {"decision", std::move(decision)}};
-    };
-    co_return co_await database_->run(std::move(work));
-}
-
-asio::awaitable<Result<Json>> RoutingService::preview(JobSpec spec)
-{
-    Result<CatalogPointer> catalog = catalog_->get();
-    std::vector<FieldError> errors;
-    if (complete_operators(spec, **catalog, "", errors); !errors.empty()) {
-        // The library may have grown since the snapshot was taken.
-        catalog = co_await catalog_->refresh();
-        if (!catalog) co_return catalog.error();
-        errors.clear();
-        complete_operators(spec, **catalog, "", errors);
-        if (!errors.empty()) co_return Error(Errc::kInvalid, "the job does not fit the operator library", errors);
-    }
-    const Timestamp now = clock_->now();
-    if (check_deadline(spec, now, "", errors); !errors.empty())
-        co_return Error(Errc::kInvalid, "the job cannot end before its deadline", errors);
-    take_learned_operators(spec, **catalog);
-    auto work = [spec = std::move(spec), known = *catalog, now](pqxx::work& transaction) -> Result<Json> {
-        const Result<RouteRequest> request = make_route_request(spec, *known, now);
-        if (!request) return request.error();
-        const UnitLedger ledger(*known, select_reservations(transaction), {});
-        return Json{{"decision", to_json(route(*request, ledger.views()))}};
-    };
-    co_return co_await database_->run(std::move(work));
 }
 
 } // namespace fathom::server

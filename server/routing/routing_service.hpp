@@ -25,12 +25,6 @@ class RoutingService {
     /// One pass; called by the loop, and by tests. Returns how many jobs were placed.
     asio::awaitable<Result<std::int64_t>> run_pass(Pass kind);
 
-    /// The explanation of a job. `owner` empty: anybody's.
-    /// A job that waits is decided now, without being moved.
-    asio::awaitable<Result<Json>> explain(JobId job, std::string owner);
-    /// Where a job would go now. @error kInvalid  operators or parameters that the library does not have.
-    asio::awaitable<Result<Json>> preview(JobSpec spec);
-
   private:
     asio::awaitable<void> follow();
     asio::awaitable<Result<PageReport>> run_page(PassState state, std::int64_t limit);

@@ -1,6 +1,7 @@
 #include "server/routing/waiting_reason.hpp"
 
-#include "core/decide/route_reasons.hpp"
+#include "core/decide/counterfactual.hpp"
+#include "core/decide/decision_text.hpp"
 
 #include <cmath>
 
@@ -8,6 +9,7 @@ namespace fathom::server {
 namespace {
 
 constexpr std::size_t kNamedPlaces = 5;
+constexpr std::size_t kMostOfAKind = 3;
 
 std::string rounded(double seconds)
 {
@@ -20,29 +22,45 @@ std::string rounded(double seconds)
     return steps(std::min(seconds, 1e9) / 3600, 1) + " h";
 }
 
-std::string place_of(const Candidate& candidate)
-{
-    return candidate.center + "/" + candidate.unit_type;
-}
-
 /// Closed now, perhaps open again one day.
 bool is_closed(const Candidate& candidate)
 {
     return candidate.removed_by == Filter::kDrain || candidate.removed_by == Filter::kHealth;
 }
 
+/// The moment in so many seconds, so coarse that it is the same at each look.
+std::string moment_in(double seconds, Timestamp now)
+{
+    constexpr double kLongestSeconds = 1e9;
+    const auto later = std::chrono::duration_cast<Timestamp::duration>(Seconds(std::min(seconds, kLongestSeconds)));
+    return moment_text(std::chrono::round<std::chrono::minutes>(now + later), now);
+}
+
+/// What its best place waits for, as the end of "waits for …".
+WaitingCause wait_of(const Decision& decision, Timestamp now, std::string_view currency)
+{
+    const Candidate& winner = decision.candidates[*decision.winner];
+    if (!decision.quota_obstacle.empty()) return {"quota", "its project's quota: " + decision.quota_obstacle};
+    if (const auto& window = winner.plan.window; window && window->is_for_price)
+        return {"price", "the cheaper hours at " + moment_text(window->start, now) + " (" +
+                             cost_text(window->cost_now, currency) + " now, " + cost_text(window->cost_then, currency) +
+                             " then)"};
+    if (const auto& window = winner.plan.window)
+        return {"window", "the network window at " + moment_text(window->start, now) + " (" +
+                              rate_text(window->rate_now_bytes) + " now, " + rate_text(window->rate_then_bytes) +
+                              " then)"};
+    if (winner.closed_until_s > 0)
+        return {"maintenance",
+                "the end of the maintenance of " + place_text(winner) + " at " + moment_in(winner.closed_until_s, now)};
+    const std::string units = winner.unit_count == 1 ? "a unit" : std::to_string(winner.unit_count) + " units";
+    return {"units", units + " of " + place_text(winner) + ", free in about " + rounded(winner.wait_s)};
+}
+
 } // namespace
 
-std::string waiting_reason_of(const Decision& decision, Timestamp now)
+std::string waiting_reason_of(const Decision& decision, Timestamp now, std::string_view currency)
 {
-    if (decision.winner) {
-        const Candidate& winner = decision.candidates[*decision.winner];
-        if (const auto& window = winner.plan.window)
-            return "waits for the network window at " + moment_text(window->start, now) + " (" +
-                   rate_text(window->rate_now_bytes) + " now, " + rate_text(window->rate_then_bytes) + " then)";
-        const std::string units = winner.unit_count == 1 ? "a unit" : std::to_string(winner.unit_count) + " units";
-        return "waits for " + units + " of " + place_of(winner) + ", free in about " + rounded(winner.wait_s);
-    }
+    if (decision.winner) return "waits for " + wait_of(decision, now, currency).text;
     if (decision.candidates.empty()) return "no center offers units now";
     std::string places;
     std::size_t named = 0;
@@ -53,9 +71,48 @@ std::string waiting_reason_of(const Decision& decision, Timestamp now)
         // Those that could run it one day say more than those that never can.
         if (closed > 0 && !is_closed(candidate)) continue;
         if (named++ == kNamedPlaces) break;
-        places += (places.empty() ? "" : "; ") + place_of(candidate) + ": " + candidate.reason;
+        places += (places.empty() ? "" : "; ") + place_text(candidate) + ": " + candidate.reason;
     }
     return (closed > 0 ? "waits for a center to take work again: " : "no unit type can run it now: ") + places;
+}
+
+std::vector<WaitingCause> list_waiting_causes(const RouteRequest& request, const Decision& decision,
+                                              const WaitingJobState& job, std::string_view currency)
+{
+    std::vector<WaitingCause> causes;
+    const auto add_some = [&](const char* kind, const auto& matters, const auto& text) {
+        std::size_t added = 0;
+        for (const Candidate& candidate : decision.candidates) {
+            if (!matters(candidate)) continue;
+            if (++added > kMostOfAKind) break;
+            causes.push_back({kind, place_text(candidate) + text(candidate)});
+        }
+    };
+    if (job.is_metering)
+        causes.push_back({"metering", "its type has no fresh measurements: probes run first, or until its wait for "
+                                      "them is over"});
+    const Candidate* winner = decision.winner ? &decision.candidates[*decision.winner] : nullptr;
+    if (winner == nullptr)
+        causes.push_back({"impossible", nearest_alternative(request, decision, currency)});
+    else if (!decision.can_start_now)
+        causes.push_back(wait_of(decision, request.transfer.now, currency));
+    if (job.jobs_ahead > 0)
+        causes.push_back({"turn", std::to_string(job.jobs_ahead) + (job.jobs_ahead == 1 ? " job is" : " jobs are") +
+                                      " ahead of it"});
+    else if (winner != nullptr && decision.can_start_now && !job.is_metering)
+        causes.push_back({"turn", job.stored_reason.empty() ? "the router has not looked at it yet"
+                                                            : std::string(job.stored_reason)});
+    if (winner != nullptr && !decision.can_start_now)
+        add_some(
+            "elsewhere",
+            [&](const Candidate& one) {
+                return &one != winner && one.feasible && one.plan.start_s < winner->plan.start_s;
+            },
+            [](const Candidate& one) {
+                return (one.plan.start_s <= 0 ? " is free now, but " : " is free earlier, but ") + one.reason;
+            });
+    add_some("closed", is_closed, [](const Candidate& one) { return ": " + one.reason; });
+    return causes;
 }
 
 } // namespace fathom::server

@@ -88,14 +88,14 @@ JobsHouse::JobsHouse()
       attempts_(database_, io_.executor(), metrics_, catalog_, closer_, clock_),
       routing_(database_, io_.executor(), metrics_, clock_, catalog_, probing_, closer_,
                {.replica = ReplicaId::make()}),
-      duties_(database_, io_.executor(), metrics_), identity_(database_, notifier_, clock_, metrics_),
-      api_(router_, identity_)
+      placements_(database_, catalog_, clock_), duties_(database_, io_.executor(), metrics_),
+      identity_(database_, notifier_, clock_, metrics_), api_(router_, identity_)
 {
     add_jobs_routes(api_, jobs_, database_);
     add_job_types_routes(api_, job_types_);
     add_projects_routes(api_, projects_);
     add_events_routes(api_, events_);
-    add_routing_routes(api_, routing_);
+    add_placement_routes(api_, placements_);
     admin_ = add_token("admin", Role::kAdmin);
 }
 

@@ -15,7 +15,8 @@
 #include "server/jobs/jobs_service.hpp"
 #include "server/jobs/probe_job_writer.hpp"
 #include "server/jobs/projects_api.hpp"
-#include "server/routing/routing_api.hpp"
+#include "server/routing/placement_api.hpp"
+#include "server/routing/placement_service.hpp"
 #include "server/routing/routing_service.hpp"
 #include "tests/support/temporary_postgres.hpp"
 #include "tests/support/test_io.hpp"
@@ -124,6 +125,7 @@ class JobsHouse : public ::testing::Test {
     JobsService jobs_;
     AttemptsService attempts_;
     RoutingService routing_;
+    PlacementService placements_;
     JobDuties duties_;
     IdentityService identity_;
     net::Router router_;

@@ -39,8 +39,11 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
         ASSERT_TRUE(run(jobs.list(filter, 10, job.value)));
     ASSERT_TRUE(run(jobs.get(job, ann)));
     ASSERT_TRUE(run(routing.run_pass(RoutingService::Pass::kTick)));
-    ASSERT_TRUE(run(routing.explain(job, "")));
-    ASSERT_TRUE(run(routing.preview(one.spec)));
+    PlacementService placements(database, catalog, clock_);
+    PlacementService::Question question;
+    question.job = job;
+    ASSERT_TRUE(run(placements.explain(question)));
+    ASSERT_TRUE(run(placements.preview(one.spec, std::nullopt)));
     ASSERT_EQ(run(attempts.pending_orders(center)).value().size(), 1U);
     const AttemptId attempt = attempt_of(job);
     ASSERT_TRUE(run(attempts.start_acknowledged(center, attempt, std::nullopt)));

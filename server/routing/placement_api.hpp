@@ -3,9 +3,9 @@
 namespace fathom::server {
 
 class ApiRouter;
-class RoutingService;
+class PlacementService;
 
 /// GET /jobs/{id}/placement and POST /placements:preview. The service must outlive the router.
-void add_routing_routes(ApiRouter& api, RoutingService& routing);
+void add_placement_routes(ApiRouter& api, PlacementService& placements);
 
 } // namespace fathom::server

@@ -1,0 +1,88 @@
+#include "server/routing/placement_api.hpp"
+
+#include "server/api/api_router.hpp"
+#include "server/routing/placement_service.hpp"
+
+namespace fathom::server {
+namespace {
+
+/// A query parameter that is "true" or "false"; false when it is not given.
+/// @error kInvalid  anything else, and parameters of other names.
+Result<bool> parse_with_inputs(const net::Request& request)
+{
+    std::vector<FieldError> errors;
+    bool with_inputs = false;
+    for (const auto& [name, value] : request.query) {
+        if (name != "inputs")
+            errors.push_back({name, "is not a parameter of this list; there is only inputs"});
+        else if (value != "true" && value != "false")
+            errors.push_back({name, "must be true or false"});
+        else
+            with_inputs = value == "true";
+    }
+    return value_or_errors(with_inputs, std::move(errors), "the query");
+}
+
+asio::awaitable<net::Response> get_placement(PlacementService* placements, Call call)
+{
+    const std::string request_id = call.request.request_id;
+    const std::optional<JobId> id = JobId::parse(call.request.path_params["id"]);
+    if (!id) co_return net::problem(Error(Errc::kNotFound, "there is no such job"), request_id);
+    const Result<bool> with_inputs = parse_with_inputs(call.request);
+    if (!with_inputs) co_return net::problem(with_inputs.error(), request_id);
+    PlacementService::Question question;
+    question.job = *id;
+    question.with_inputs = *with_inputs;
+    if (!has_permission(call.principal.role, Permission::kReadAllJobs)) question.owner = call.principal.token_id.value;
+    const Result<Json> explanation = co_await placements->explain(std::move(question));
+    if (!explanation) co_return net::problem(explanation.error(), request_id);
+    co_return json_response(200, *explanation);
+}
+
+/// The question: a job, and what else would be otherwise.
+struct PreviewRequest {
+    JobSpec spec;
+    std::optional<WhatIf> what_if;
+};
+
+Result<PreviewRequest> parse_preview(Json body)
+{
+    std::vector<FieldError> errors;
+    PreviewRequest request;
+    if (body.is_object() && body.contains("what_if")) {
+        if (!body["what_if"].is_null()) request.what_if = parse_what_if(body["what_if"], "what_if", errors);
+        body.erase("what_if");
+    }
+    Result<JobSpec> spec = parse_job_spec(body);
+    if (spec)
+        request.spec = std::move(*spec);
+    else if (const Error error = spec.error(); error.fields.empty())
+        return error;
+    else
+        errors.insert(errors.begin(), error.fields.begin(), error.fields.end());
+    return value_or_errors(std::move(request), std::move(errors), "the question");
+}
+
+asio::awaitable<net::Response> preview_placement(PlacementService* placements, Call call)
+{
+    const std::string request_id = call.request.request_id;
+    Result<Json> body = call.json();
+    if (!body) co_return net::problem(body.error(), request_id);
+    Result<PreviewRequest> request = parse_preview(std::move(*body));
+    if (!request) co_return net::problem(request.error(), request_id);
+    const Result<Json> answer = co_await placements->preview(std::move(request->spec), std::move(request->what_if));
+    if (!answer) co_return net::problem(answer.error(), request_id);
+    co_return json_response(200, *answer);
+}
+
+} // namespace
+
+void add_placement_routes(ApiRouter& api, PlacementService& placements)
+{
+    api.add(net::Method::kGet, "/jobs/{id}/placement", Permission::kReadJobs,
+            [&placements](Call call) { return get_placement(&placements, std::move(call)); });
+    api.add(net::Method::kPost, "/placements:preview", Permission::kReadJobs,
+            [&placements](Call call) { return preview_placement(&placements, std::move(call)); });
+}
+
+} // namespace fathom::server

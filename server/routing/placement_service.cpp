@@ -1,0 +1,217 @@
+#include "server/routing/placement_service.hpp"
+
+#include "core/decide/counterfactual.hpp"
+#include "core/decide/route_json.hpp"
+#include "server/routing/job_operators.hpp"
+#include "server/routing/waiting_reason.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+template <class T>
+Json or_null(const std::optional<T>& value)
+{
+    return value ? Json(*value) : Json();
+}
+
+Json money_or_null(const std::optional<double>& amount, const std::string& currency)
+{
+    if (!amount || currency.empty()) return nullptr;
+    return to_json(Money{to_micros(*amount), currency});
+}
+
+/// What came of the newest attempt, beside what was predicted for it.
+Json actual_json(const PlacementRecord& record)
+{
+    if (!record.run_s) return nullptr;
+    const bool is_predicted = record.predicted_run_s && *record.predicted_run_s > 0;
+    const auto predicted = [&](const std::optional<double>& value) { return is_predicted ? or_null(value) : Json(); };
+    Json is_within;
+    if (is_predicted && record.low_s && record.high_s)
+        is_within = *record.run_s >= *record.low_s && *record.run_s <= *record.high_s;
+    return {{"run_s", *record.run_s},
+            {"wait_s", or_null(record.wait_s)},
+            {"predicted_run_s", predicted(record.predicted_run_s)},
+            {"predicted_low_s", predicted(record.low_s)},
+            {"predicted_high_s", predicted(record.high_s)},
+            {"is_within_interval", std::move(is_within)},
+            {"ratio", is_predicted ? Json(*record.run_s / *record.predicted_run_s) : Json()},
+            {"start_wait_s", or_null(record.actual_wait_s)},
+            {"predicted_start_wait_s", or_null(record.predicted_wait_s)},
+            {"predicted_start_wait_low_s", or_null(record.wait_low_s)},
+            {"predicted_start_wait_high_s", or_null(record.wait_high_s)},
+            {"cost", money_or_null(record.actual_cost, record.currency)},
+            {"predicted_cost", money_or_null(record.cost, record.currency)}};
+}
+
+Timestamp moment_after(Timestamp now, double seconds)
+{
+    constexpr double kLongestSeconds = 1e9;
+    return now + std::chrono::duration_cast<Timestamp::duration>(Seconds(std::min(seconds, kLongestSeconds)));
+}
+
+/// When the winner would start; null without one.
+Json expected_start_json(const RouteRequest& request, const Decision& decision)
+{
+    if (!decision.winner) return nullptr;
+    const Candidate& winner = decision.candidates[*decision.winner];
+    const Timestamp now = request.transfer.now;
+    // A start that was chosen is not uncertain, as long as there are units by then.
+    const double least_s = winner.plan.window ? winner.plan.start_s : 0;
+    const auto at = [&](double seconds) { return format_rfc3339(moment_after(now, std::max(seconds, least_s))); };
+    return {{"at", at(std::max(winner.start.wait_s, winner.plan.start_s))},
+            {"low", at(winner.start.low_s)},
+            {"high", at(std::max(winner.start.high_s, winner.plan.start_s))}};
+}
+
+/// The decision with what would change it, as JSON.
+Json explained(const RouteRequest& request, Decision decision, std::span<const UnitTypeView> unit_types,
+               const RouteKnowledge& knowledge, std::string_view currency)
+{
+    decision.counterfactuals = find_counterfactuals(request, decision, unit_types, knowledge, currency);
+    return to_json(decision, currency);
+}
+
+/// What would have changed a stored decision, from what it rested on.
+Json stored_counterfactuals(const PlacementRecord& record)
+{
+    const Result<RouteInputs> inputs = parse_route_inputs(Json::parse(record.inputs));
+    if (!inputs) return Json::array();
+    const Decision again = route(inputs->request, inputs->unit_types, inputs->knowledge);
+    return explained(inputs->request, again, inputs->unit_types, inputs->knowledge, record.currency)["counterfactuals"];
+}
+
+Json waiting_json(const PlacementRecord& record, const RouteRequest& request, const Decision& decision,
+                  std::string_view currency)
+{
+    const WaitingJobState state{
+        .is_metering = record.state == "metering", .jobs_ahead = 0, .stored_reason = record.waiting_reason};
+    Json reasons = Json::array();
+    for (const WaitingCause& cause : list_waiting_causes(request, decision, state, currency))
+        reasons.push_back({{"kind", cause.kind}, {"text", cause.text}});
+    return {{"reasons", std::move(reasons)}, {"expected_start", expected_start_json(request, decision)}};
+}
+
+/// Of a job that waits: decided now, without being moved.
+struct WaitingAnswer {
+    Json decision;
+    Json waiting;
+    Json inputs;
+};
+
+Result<WaitingAnswer> answer_waiting(pqxx::work& transaction, const PlacementRecord& record,
+                                     const CatalogSnapshot& catalog, Timestamp now)
+{
+    const Result<JobSpec> spec = parse_job_spec(Json::parse(record.spec));
+    if (!spec) return Error{Errc::kInternal, describe(spec.error())};
+    const Result<RouteRequest> request = make_route_request(*spec, catalog, now);
+    if (!request) return request.error();
+    const std::string currency = catalog.prices.currency();
+    const UnitLedger ledger(catalog, select_reservations(transaction), {});
+    const RouteKnowledge knowledge;
+    Decision decision = route(*request, ledger.views(), knowledge);
+    WaitingAnswer answer;
+    answer.waiting = waiting_json(record, *request, decision, currency);
+    answer.inputs = route_inputs_json(*request, ledger.views(), knowledge, decision);
+    answer.decision = explained(*request, std::move(decision), ledger.views(), knowledge, currency);
+    return answer;
+}
+
+Json place_id(const Decision& decision)
+{
+    return decision.winner ? Json(decision.candidates[*decision.winner].unit_type_id.value) : Json();
+}
+
+/// The preview's answer: the decision, and with a what-if the one that it leads to.
+Json preview_json(const RouteRequest& request, const UnitLedger& ledger, const RouteKnowledge& knowledge,
+                  const std::string& currency, const std::optional<WhatIf>& what_if)
+{
+    Decision decision = route(request, ledger.views(), knowledge);
+    Json answer;
+    if (what_if) {
+        RouteRequest changed = request;
+        std::vector<UnitTypeView> unit_types(ledger.views().begin(), ledger.views().end());
+        apply_what_if(*what_if, changed, unit_types);
+        Decision other = route(changed, unit_types, knowledge);
+        answer["changes_place"] = place_id(decision) != place_id(other);
+        answer["what_if_decision"] = explained(changed, std::move(other), unit_types, knowledge, currency);
+    }
+    answer["decision"] = explained(request, std::move(decision), ledger.views(), knowledge, currency);
+    return answer;
+}
+
+} // namespace
+
+asio::awaitable<Result<Json>> PlacementService::explain(Question question)
+{
+    CatalogPointer catalog = catalog_->get();
+    const Timestamp now = clock_->now();
+    auto work = [question = std::move(question), catalog, now](pqxx::work& transaction) -> Result<Json> {
+        const std::optional<PlacementRecord> record = select_placement(transaction, question.job);
+        if (!record || (!question.owner.empty() && record->submitted_by != question.owner))
+            return Error{Errc::kNotFound, "there is no such job"};
+        // Between attempts (the last one was given back) a waiting job has an old decision: it waits for a new one.
+        const bool is_waiting = record->state == "queued" || record->state == "metering";
+        const bool has_attempt = record->attempt_id.has_value() && !is_waiting;
+        Json answer = {
+            {"job_id", question.job.value},
+            {"state", record->state},
+            {"attempt_id", has_attempt ? Json(*record->attempt_id) : Json()},
+            {"decided_at", has_attempt && record->decided_at ? Json(format_rfc3339(*record->decided_at)) : Json()},
+            {"decided_by", has_attempt ? Json(record->decided_by) : Json()},
+            {"actual", has_attempt ? actual_json(*record) : Json()},
+            {"waiting", nullptr}};
+        Json inputs;
+        if (is_waiting) {
+            Result<WaitingAnswer> waiting = answer_waiting(transaction, *record, *catalog, now);
+            if (!waiting) return waiting.error();
+            answer["decision"] = std::move(waiting->decision);
+            answer["waiting"] = std::move(waiting->waiting);
+            inputs = std::move(waiting->inputs);
+        } else {
+            answer["decision"] = record->decision.empty() ? Json() : Json::parse(record->decision);
+            if (!record->inputs.empty()) {
+                inputs = Json::parse(record->inputs);
+                answer["decision"]["counterfactuals"] = stored_counterfactuals(*record);
+            }
+        }
+        if (question.with_inputs) answer["inputs"] = std::move(inputs);
+        return answer;
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::optional<WhatIf> what_if)
+{
+    Result<CatalogPointer> catalog = catalog_->get();
+    std::vector<FieldError> errors;
+    if (complete_operators(spec, **catalog, "", errors); !errors.empty()) {
+        // The library may have grown since the snapshot was taken.
+        catalog = co_await catalog_->refresh();
+        if (!catalog) co_return catalog.error();
+        errors.clear();
+        complete_operators(spec, **catalog, "", errors);
+    }
+    const Timestamp now = clock_->now();
+    check_deadline(spec, now, "", errors);
+    const std::string currency = (*catalog)->prices.currency();
+    if (what_if) check_what_if(*what_if, (*catalog)->unit_types, currency, now, "what_if", errors);
+    if (!errors.empty()) {
+        const std::string detail =
+            "the question has " + std::to_string(errors.size()) + (errors.size() == 1 ? " error" : " errors");
+        co_return Error(Errc::kInvalid, detail, std::move(errors));
+    }
+    take_learned_operators(spec, **catalog);
+    auto work = [spec = std::move(spec), what_if = std::move(what_if), known = *catalog, currency,
+                 now](pqxx::work& transaction) -> Result<Json> {
+        const Result<RouteRequest> request = make_route_request(spec, *known, now);
+        if (!request) return request.error();
+        const UnitLedger ledger(*known, select_reservations(transaction), {});
+        return preview_json(*request, ledger, RouteKnowledge{}, currency, what_if);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+} // namespace fathom::server

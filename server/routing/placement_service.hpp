@@ -1,0 +1,40 @@
+#pragma once
+
+#include "core/decide/what_if.hpp"
+#include "server/routing/catalog_cache.hpp"
+#include "server/routing/routing_store.hpp"
+
+#include <optional>
+#include <string>
+
+namespace fathom::server {
+
+/// Answers where jobs went, why, why they wait, and where a job would go: decides, but moves nothing. Thread-safe.
+class PlacementService {
+  public:
+    PlacementService(Database& database, CatalogCache& catalog, const Clock& clock)
+        : database_(&database), catalog_(&catalog), clock_(&clock)
+    {
+    }
+
+    struct Question {
+        JobId job;
+        std::string owner;       ///< token id; empty: anybody's
+        bool with_inputs{false}; ///< also what the decision rested on
+    };
+    /// The explanation of a job: its stored decision with what would have changed it, or, while it waits, what would
+    /// be decided now, the reasons of the wait in order of weight, and the expected start.
+    asio::awaitable<Result<Json>> explain(Question question);
+
+    /// Where a job would go now, and, with a what-if, where it would go then.
+    /// @error kInvalid  operators or parameters that the library does not have; a what-if that does not fit the
+    /// network.
+    asio::awaitable<Result<Json>> preview(JobSpec spec, std::optional<WhatIf> what_if);
+
+  private:
+    Database* database_;
+    CatalogCache* catalog_;
+    const Clock* clock_;
+};
+
+} // namespace fathom::server
