@@ -5,6 +5,11 @@
 #include <algorithm>
 
 namespace fathom {
+namespace {
+
+constexpr std::chrono::seconds kLongestPause = std::chrono::hours(1);
+
+} // namespace
 
 QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts,
                                const std::vector<std::string>& types_that_succeed_elsewhere, const QuarantineRule& rule,
@@ -28,6 +33,16 @@ QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts,
         verdict.reason = fmt::format("{} of {} attempts failed by its fault within {:g} min", verdict.failures,
                                      verdict.attempts, static_cast<double>(rule.window.count()) / 60);
     return verdict;
+}
+
+std::chrono::seconds pause_before_probe(const QuarantineRule& rule, std::int64_t good_in_a_row,
+                                        std::int64_t bad_in_a_row)
+{
+    if (good_in_a_row > 0) return std::chrono::seconds(0);
+    std::chrono::seconds pause = rule.probe_pause;
+    for (std::int64_t i = 0; i < bad_in_a_row && pause < kLongestPause; ++i)
+        pause *= 2;
+    return std::min(pause, kLongestPause);
 }
 
 } // namespace fathom

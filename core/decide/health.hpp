@@ -30,6 +30,7 @@ struct QuarantineRule {
     /// black hole takes job after job.
     double quick_failure_s = 30;
     std::int64_t good_probes = 2; ///< in a row that let it back in
+    std::chrono::seconds probe_pause{60};
 };
 
 struct QuarantineVerdict {
@@ -47,6 +48,11 @@ struct QuarantineVerdict {
 QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts,
                                const std::vector<std::string>& types_that_succeed_elsewhere, const QuarantineRule& rule,
                                Timestamp now);
+
+/// How long a quarantined center is left alone after its last probe, or after it was quarantined: `probe_pause`,
+/// doubled for each bad probe in a row, an hour at most; not at all after a good one.
+std::chrono::seconds pause_before_probe(const QuarantineRule& rule, std::int64_t good_in_a_row,
+                                        std::int64_t bad_in_a_row);
 
 /// A unit type whose jobs go otherwise than they did.
 struct Drift {

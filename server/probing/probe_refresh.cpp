@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kActor = "fathom";
 constexpr const char* kStale = "schedule";
 constexpr const char* kChanged = "catalog_change";
+constexpr const char* kDrifted = "drift";
 
 /// Of a center's budget, in a day.
 constexpr double kStaleShare = 1.0 / 30;
@@ -81,12 +82,11 @@ std::vector<ProbeRefresh::JobTask> ProbeRefresh::tasks_in_use(pqxx::work& transa
     return tasks;
 }
 
-ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const CenterId& center,
-                                        const std::vector<JobTask>& tasks, const std::string& cause,
-                                        const std::optional<Timestamp>& changed_at) const
+ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const Wish& wish,
+                                        const std::vector<JobTask>& tasks) const
 {
     const OperatorLibraryPointer library = operators_->library();
-    const std::vector<FigureAge> ages = select_figure_ages(transaction, center);
+    const std::vector<FigureAge> ages = select_figure_ages(transaction, wish.center);
     Figures figures;
     for (const FigureAge& age : ages)
         figures[figure_key(age.unit_type_id, age.operator_id, age.parameters_key)] = &age;
@@ -96,9 +96,11 @@ ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const CenterId&
         for (const OperatorUse& use : one.task.document.operators)
             if (ids.insert(use.id).second) operator_shares[use.id] += one.share;
     }
-    const std::vector<std::string> served = select_served_unit_types(transaction, center, cause, changed_at);
+    const std::vector<std::string> served =
+        select_served_unit_types(transaction, wish.center, wish.cause, wish.changed_at);
     const auto is_open = [&](const UnitTypeOffer& offer) {
-        return offer.center_id == center && offer.closed_reason.empty() && offer.unit_count > 0 &&
+        return offer.center_id == wish.center && offer.closed_reason.empty() && offer.unit_count > 0 &&
+               (!wish.unit_type || offer.id == *wish.unit_type) &&
                std::find(served.begin(), served.end(), offer.id.value) == served.end();
     };
     Survey survey;
@@ -115,7 +117,7 @@ ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const CenterId&
         const std::vector<OperatorUse> operators = surveyed_operators(*library, offer);
         for (const OperatorUse& use : operators) {
             Knowledge knowledge;
-            add_figure(knowledge, figures, offer.id.value, use, changed_at);
+            add_figure(knowledge, figures, offer.id.value, use, wish.changed_at);
             const double cost_s = kSurveyCost_s / static_cast<double>(operators.size());
             add(offer.id.value + " " + use.id, knowledge, operator_shares[use.id], cost_s,
                 {.offer = &offer, .surveyed = use});
@@ -125,7 +127,7 @@ ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const CenterId&
             Knowledge knowledge;
             for (const OperatorUse& use : one.task.document.operators) {
                 ids.push_back(use.id);
-                add_figure(knowledge, figures, offer.id.value, use, changed_at);
+                add_figure(knowledge, figures, offer.id.value, use, wish.changed_at);
             }
             if (!offer.runs(ids)) continue;
             add(offer.id.value + " " + one.task.id.value, knowledge, one.share,
@@ -183,18 +185,18 @@ Result<bool> ProbeRefresh::queue(pqxx::work& transaction, const Survey& survey, 
     return has_room;
 }
 
-Result<bool> ProbeRefresh::measure(pqxx::work& transaction, const CenterId& center, const std::vector<JobTask>& tasks,
-                                   const std::string& cause, const std::optional<Timestamp>& changed_at) const
+Result<bool> ProbeRefresh::measure(pqxx::work& transaction, const Wish& wish, const std::vector<JobTask>& tasks) const
 {
-    const Survey survey = look(transaction, center, tasks, cause, changed_at);
+    const Survey survey = look(transaction, wish, tasks);
     if (survey.candidates.empty()) return true;
-    const Result<ProbeBudget> budget = lock_probe_budget(transaction, center);
+    const Result<ProbeBudget> budget = lock_probe_budget(transaction, wish.center);
     if (!budget) return budget.error();
-    const double a_day_s = limit_s(*budget) * (changed_at ? kChangedShare : kStaleShare);
-    const double allowance_s = std::min(left_s(*budget), a_day_s - select_spent_by_cause(transaction, center, cause));
+    const double a_day_s = limit_s(*budget) * (wish.changed_at ? kChangedShare : kStaleShare);
+    const double spent_s = select_spent_by_cause(transaction, wish.center, wish.cause);
+    const double allowance_s = std::min(left_s(*budget), a_day_s - spent_s);
     const ProbePlanRule rule{.metering_period_s = Seconds(metering_period_).count()};
     const std::vector<std::size_t> picks = plan_probes(survey.candidates, rule, allowance_s);
-    const Result<bool> has_room = queue(transaction, survey, picks, cause);
+    const Result<bool> has_room = queue(transaction, survey, picks, wish.cause);
     if (!has_room) return has_room.error();
     const auto worth = std::count_if(survey.candidates.begin(), survey.candidates.end(),
                                      [&](const ProbeCandidate& one) { return value_of(one, rule) > 0; });
@@ -205,7 +207,7 @@ Result<void> ProbeRefresh::refresh(pqxx::work& transaction) const
 {
     const std::vector<JobTask> tasks = tasks_in_use(transaction);
     for (const CenterId& center : select_open_centers(transaction)) {
-        const Result<bool> done = measure(transaction, center, tasks, kStale, std::nullopt);
+        const Result<bool> done = measure(transaction, {.center = center, .cause = kStale}, tasks);
         if (!done) return done.error();
     }
     return {};
@@ -217,11 +219,28 @@ Result<void> ProbeRefresh::serve_requests(pqxx::work& transaction) const
     if (requests.empty()) return {};
     const std::vector<JobTask> tasks = tasks_in_use(transaction);
     for (const ProbeRequest& request : requests) {
-        const Result<bool> done = measure(transaction, request.center_id, tasks, kChanged, request.requested_at);
+        const Result<bool> done = measure(
+            transaction, {.center = request.center_id, .cause = kChanged, .changed_at = request.requested_at}, tasks);
         if (!done) return done.error();
         if (!*done) continue;
         clear_probe_request(transaction, request);
         log_info("probe_request_served", {{"center", request.center}, {"reason", request.reason}});
+    }
+    return {};
+}
+
+Result<void> ProbeRefresh::serve_drift(pqxx::work& transaction) const
+{
+    const std::vector<DriftRequest> requests = select_drift_requests(transaction);
+    if (requests.empty()) return {};
+    const std::vector<JobTask> tasks = tasks_in_use(transaction);
+    for (const DriftRequest& request : requests) {
+        const Wish wish{.center = request.center_id,
+                        .cause = kDrifted,
+                        .changed_at = request.requested_at,
+                        .unit_type = request.unit_type_id};
+        const Result<bool> done = measure(transaction, wish, tasks);
+        if (!done) return done.error();
     }
     return {};
 }

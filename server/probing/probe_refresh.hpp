@@ -15,7 +15,7 @@ namespace fathom::server {
 /// job type in use. So that the budget is not gone in its first hour, a day may take 1/30 of it for what is stale, and
 /// a quarter of it for what has changed.
 ///
-/// Both are duties: one transaction a turn, one replica at a time. Thread-safe. All must outlive it.
+/// All are duties: one transaction a turn, one replica at a time. Thread-safe. All must outlive it.
 class ProbeRefresh {
   public:
     ProbeRefresh(const OperatorsService& operators, ProbeJobWriter& writer, const Clock& clock,
@@ -29,21 +29,29 @@ class ProbeRefresh {
     /// Serves the centers that ask to be measured, with the cause "catalog_change": figures from before the request
     /// count as unknown. A request stays until all that it makes worth measuring is queued.
     Result<void> serve_requests(pqxx::work& transaction) const;
+    /// Queues runs on unit types whose jobs go otherwise than predicted, with the cause "drift": figures from before
+    /// that was seen count as unknown.
+    Result<void> serve_drift(pqxx::work& transaction) const;
 
   private:
+    /// What is to be measured, and why.
+    struct Wish {
+        CenterId center;
+        std::string cause;
+        std::optional<Timestamp> changed_at{}; ///< figures from before count as unknown; empty: only age counts
+        std::optional<UnitTypeId> unit_type{}; ///< only this one
+    };
     struct JobTask;
     struct Item;
     struct Survey;
     std::vector<JobTask> tasks_in_use(pqxx::work& transaction) const;
     /// Everything at a center that could be measured, as plan_probes() looks at it.
-    Survey look(pqxx::work& transaction, const CenterId& center, const std::vector<JobTask>& tasks,
-                const std::string& cause, const std::optional<Timestamp>& changed_at) const;
+    Survey look(pqxx::work& transaction, const Wish& wish, const std::vector<JobTask>& tasks) const;
     /// Queues the picks. @return false when the center's budget stopped it.
     Result<bool> queue(pqxx::work& transaction, const Survey& survey, const std::vector<std::size_t>& picks,
                        const std::string& cause) const;
     /// @return true when nothing that is worth measuring is left.
-    Result<bool> measure(pqxx::work& transaction, const CenterId& center, const std::vector<JobTask>& tasks,
-                         const std::string& cause, const std::optional<Timestamp>& changed_at) const;
+    Result<bool> measure(pqxx::work& transaction, const Wish& wish, const std::vector<JobTask>& tasks) const;
 
     const OperatorsService* operators_;
     ProbeJobWriter* writer_;

@@ -32,6 +32,14 @@ constexpr Statement kClearRequest{"probing_clear_request", R"sql(
     UPDATE center SET probe_requested_at = NULL, probe_request_reason = ''
     WHERE id = $1 AND probe_requested_at = $2::timestamptz)sql"};
 
+constexpr Statement kSelectDrifts{"probing_select_drift_requests", R"sql(
+    SELECT u.id, u.center_id, u.drift_requested_at FROM unit_type u JOIN center c ON c.id = u.center_id
+    WHERE u.drift_requested_at > now() - interval '1 day' AND u.active
+      AND c.state = 'online' AND NOT c.drained AND c.revoked_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM probe_run r WHERE r.unit_type_id = u.id AND r.cause = 'drift'
+                      AND r.created_at >= u.drift_requested_at)
+    ORDER BY u.drift_requested_at, u.id)sql"};
+
 constexpr Statement kSelectOpenCenters{"probing_select_open_centers", R"sql(
     SELECT id FROM center WHERE state = 'online' AND NOT drained AND revoked_at IS NULL ORDER BY name)sql"};
 
@@ -79,6 +87,16 @@ std::vector<ProbeRequest> select_probe_requests(pqxx::transaction_base& transact
                             .center = row["name"].as<std::string>(),
                             .requested_at = to_timestamp(row["probe_requested_at"]),
                             .reason = row["probe_request_reason"].as<std::string>()});
+    return requests;
+}
+
+std::vector<DriftRequest> select_drift_requests(pqxx::transaction_base& transaction)
+{
+    std::vector<DriftRequest> requests;
+    for (const pqxx::row& row : exec(transaction, kSelectDrifts))
+        requests.push_back({.unit_type_id = {row["id"].as<std::string>()},
+                            .center_id = {row["center_id"].as<std::string>()},
+                            .requested_at = to_timestamp(row["drift_requested_at"])});
     return requests;
 }
 

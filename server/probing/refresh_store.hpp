@@ -46,6 +46,15 @@ std::vector<ProbeRequest> select_probe_requests(pqxx::transaction_base& transact
 /// Unless the center has asked again since.
 void clear_probe_request(pqxx::transaction_base& transaction, const ProbeRequest& request);
 
+/// A unit type whose jobs went otherwise than predicted, and that was not measured for it yet.
+struct DriftRequest {
+    UnitTypeId unit_type_id;
+    CenterId center_id;
+    Timestamp requested_at{};
+};
+/// Of centers that are online and take work, the oldest first. A request of more than a day ago is given up.
+std::vector<DriftRequest> select_drift_requests(pqxx::transaction_base& transaction);
+
 /// Centers that are online and take work, ordered by name.
 std::vector<CenterId> select_open_centers(pqxx::transaction_base& transaction);
 

@@ -71,6 +71,17 @@ TEST(JudgeCenter, TakesFailuresAfterALongRunForTheJobsOwn)
     EXPECT_FALSE(judge_center(attempts, {"t"}, {}, kNow).is_bad);
 }
 
+TEST(PauseBeforeProbe, DoublesWithEachBadProbeUpToAnHour)
+{
+    const QuarantineRule rule;
+
+    EXPECT_EQ(pause_before_probe(rule, 0, 0), 60s);
+    EXPECT_EQ(pause_before_probe(rule, 0, 1), 120s);
+    EXPECT_EQ(pause_before_probe(rule, 0, 2), 240s);
+    EXPECT_EQ(pause_before_probe(rule, 0, 50), 3600s);
+    EXPECT_EQ(pause_before_probe(rule, 1, 0), 0s);
+}
+
 // Drift
 
 /// A network whose jobs are wrong by their type, and by their type on each unit type.

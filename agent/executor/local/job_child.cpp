@@ -1,6 +1,7 @@
 #include "agent/executor/local/job_child.hpp"
 
 #include "agent/executor/local/environment.hpp"
+#include "schema/link/attempt_detail.hpp"
 
 #include <array>
 #include <cerrno>
@@ -154,7 +155,7 @@ std::vector<std::string> started_command(const ChildPlan& plan, const JobPlace& 
     environ = variables.data(); // execvp() searches the PATH of the environment in force
     ::execvp(arguments[0], arguments.data());
     const int error = errno;
-    std::string step = "cannot start \"" + command[0] + "\"";
+    std::string step = std::string(link::kProgramNotStarted) + command[0] + "\"";
     if (error == ENOENT && command[0].find('/') == std::string::npos) step += " (PATH is " + search_path + ")";
     give_up(plan, step, error);
 }

@@ -1,0 +1,148 @@
+#include "server/learning/health_store.hpp"
+
+#include "schema/link/attempt_detail.hpp"
+#include "server/store/column.hpp"
+#include "server/store/statement.hpp"
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+#include <set>
+
+namespace fathom::server {
+namespace {
+
+// An order that was never sent says nothing of its center, and neither does a program that is not there.
+constexpr Statement kSelectAttempts{"learning_select_center_attempts", R"sql(
+    SELECT c.id, c.name, c.quarantined_at IS NULL AND c.revoked_at IS NULL AS is_judged, p.job_type, p.ended_at,
+           coalesce(a.run_s, 0) AS run_s, p.outcome = 'succeeded' AS succeeded,
+           c.quarantine_lifted_at IS NULL OR p.decided_at > c.quarantine_lifted_at AS counts,
+           (p.outcome = 'lost' AND a.dispatched_at IS NOT NULL)
+               OR (p.outcome = 'failed_to_start' AND NOT starts_with(a.detail, $2)) AS centers_fault
+    FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id JOIN center c ON c.id = a.center_id
+    WHERE p.ended_at > now() - $1 * interval '1 second' AND p.outcome <> 'cancelled'
+      AND (p.outcome <> 'lost' OR a.dispatched_at IS NOT NULL)
+    ORDER BY p.ended_at DESC LIMIT 20000)sql"};
+
+constexpr Statement kUpdateQuarantined{"learning_update_quarantined", R"sql(
+    UPDATE center SET quarantined_at = now(), quarantine_reason = $2, version = version + 1
+    WHERE id = $1 AND quarantined_at IS NULL)sql"};
+
+constexpr Statement kUpdateLifted{"learning_update_lifted", R"sql(
+    UPDATE center SET quarantined_at = NULL, quarantine_reason = '', quarantine_lifted_at = now(), version = version + 1
+    WHERE id = $1)sql"};
+
+constexpr Statement kSelectQuarantined{"learning_select_quarantined", R"sql(
+    SELECT c.id, c.name, c.state = 'online' AND NOT c.drained AS is_reachable, c.quarantined_at,
+           EXISTS (SELECT 1 FROM probe_run r WHERE r.center_id = c.id AND r.cause = 'quarantine'
+                   AND r.state = 'queued') AS has_probe_queued
+    FROM center c WHERE c.quarantined_at IS NOT NULL AND c.revoked_at IS NULL ORDER BY c.name)sql"};
+
+constexpr Statement kSelectProbes{"learning_select_probes_since", R"sql(
+    SELECT state = 'succeeded' AS is_good, ended_at FROM probe_run
+    WHERE center_id = $1 AND created_at >= $2::timestamptz AND ended_at IS NOT NULL
+      AND state IN ('succeeded', 'failed', 'lost')
+    ORDER BY ended_at DESC LIMIT 1000)sql"};
+
+constexpr Statement kSelectMeasured{"learning_select_last_measured", R"sql(
+    SELECT u.id, max(m.measured_at) AS measured_at
+    FROM unit_type u JOIN center c ON c.id = u.center_id JOIN measurement m ON m.unit_type_id = u.id
+    WHERE u.active AND c.state = 'online' AND NOT c.drained AND c.revoked_at IS NULL
+      AND m.void_reason = '' AND m.operator_id <> 'network_fetch'
+    GROUP BY u.id)sql"};
+
+constexpr Statement kRequestDrift{"learning_request_drift", R"sql(
+    UPDATE unit_type u SET drift_requested_at = now() FROM center c
+    WHERE u.id = $1 AND c.id = u.center_id
+      AND (u.drift_requested_at IS NULL
+           OR (u.drift_requested_at < $2::timestamptz AND u.drift_requested_at < now() - $3 * interval '1 second'))
+    RETURNING c.id AS center_id, c.name AS center, u.name)sql"};
+
+/// Counts how its probes went, newest first.
+void add_probes(pqxx::transaction_base& transaction, QuarantinedCenter& center)
+{
+    const pqxx::result rows = exec(transaction, kSelectProbes, center.id.value, format_rfc3339(center.last_word_at));
+    center.probe_count = static_cast<std::int64_t>(rows.size());
+    for (const pqxx::row& row : rows) {
+        const bool is_good = row["is_good"].as<bool>();
+        if (is_good ? center.bad_probes > 0 : center.good_probes > 0) break;
+        ++(is_good ? center.good_probes : center.bad_probes);
+    }
+    if (!rows.empty()) center.last_word_at = to_timestamp(rows[0]["ended_at"]);
+}
+
+} // namespace
+
+std::vector<CenterAttempts> select_center_attempts(pqxx::transaction_base& transaction, std::chrono::seconds window)
+{
+    std::map<std::string, CenterAttempts> centers;
+    std::map<std::string, std::set<std::string>> successes;
+    for (const pqxx::row& row :
+         exec(transaction, kSelectAttempts, window.count(), std::string(link::kProgramNotStarted))) {
+        const auto id = row["id"].as<std::string>();
+        CenterAttempts& center = centers[id];
+        center.id = {id};
+        center.name = row["name"].as<std::string>();
+        center.is_judged = row["is_judged"].as<bool>();
+        EndedAttempt attempt{.ended_at = to_timestamp(row["ended_at"]),
+                             .is_centers_fault = row["centers_fault"].as<bool>(),
+                             .run_s = row["run_s"].as<double>(),
+                             .has_failed = !row["succeeded"].as<bool>(),
+                             .job_type = row["job_type"].as<std::string>()};
+        if (!attempt.has_failed) successes[id].insert(attempt.job_type);
+        if (row["counts"].as<bool>()) center.attempts.push_back(std::move(attempt));
+    }
+    std::vector<CenterAttempts> result;
+    for (auto& [id, center] : centers) {
+        center.types_that_succeed.assign(successes[id].begin(), successes[id].end());
+        result.push_back(std::move(center));
+    }
+    return result;
+}
+
+bool update_quarantined(pqxx::transaction_base& transaction, const CenterId& center, const std::string& reason)
+{
+    return exec(transaction, kUpdateQuarantined, center.value, reason).affected_rows() == 1;
+}
+
+void update_quarantine_lifted(pqxx::transaction_base& transaction, const CenterId& center)
+{
+    exec(transaction, kUpdateLifted, center.value);
+}
+
+std::vector<QuarantinedCenter> select_quarantined(pqxx::transaction_base& transaction)
+{
+    std::vector<QuarantinedCenter> centers;
+    for (const pqxx::row& row : exec(transaction, kSelectQuarantined)) {
+        QuarantinedCenter center;
+        center.id = {row["id"].as<std::string>()};
+        center.name = row["name"].as<std::string>();
+        center.is_reachable = row["is_reachable"].as<bool>();
+        center.has_probe_queued = row["has_probe_queued"].as<bool>();
+        center.last_word_at = to_timestamp(row["quarantined_at"]);
+        centers.push_back(std::move(center));
+    }
+    for (QuarantinedCenter& center : centers)
+        add_probes(transaction, center);
+    return centers;
+}
+
+std::map<std::string, Timestamp> select_last_measured(pqxx::transaction_base& transaction)
+{
+    std::map<std::string, Timestamp> measured;
+    for (const pqxx::row& row : exec(transaction, kSelectMeasured))
+        measured[row["id"].as<std::string>()] = to_timestamp(row["measured_at"]);
+    return measured;
+}
+
+std::optional<DriftedUnitType> request_drift_probes(pqxx::transaction_base& transaction, const std::string& unit_type,
+                                                    Timestamp measured_at, std::chrono::seconds pause)
+{
+    const pqxx::result rows = exec(transaction, kRequestDrift, unit_type, format_rfc3339(measured_at), pause.count());
+    if (rows.empty()) return std::nullopt;
+    return DriftedUnitType{{rows[0]["center_id"].as<std::string>()},
+                           rows[0]["center"].as<std::string>(),
+                           rows[0]["name"].as<std::string>()};
+}
+
+} // namespace fathom::server

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/base/id.hpp"
+#include "core/decide/health.hpp"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pqxx {
+class transaction_base;
+}
+
+/// Rows that tell whether centers and unit types do what they should. All functions take the caller's transaction,
+/// block, and let pqxx's exceptions through to Database::run.
+namespace fathom::server {
+
+/// What jobs came to at a center lately.
+struct CenterAttempts {
+    CenterId id;
+    std::string name;
+    bool is_judged{}; ///< it takes jobs: it is neither quarantined nor revoked
+    /// That count: of jobs, not cancelled, and decided since it was last let back in.
+    std::vector<EndedAttempt> attempts;
+    std::vector<std::string> types_that_succeed; ///< job types, each once
+};
+/// Of every center at which an attempt ended within the window; the newest 20 000 attempts count.
+std::vector<CenterAttempts> select_center_attempts(pqxx::transaction_base& transaction, std::chrono::seconds window);
+
+/// False when it is quarantined already.
+bool update_quarantined(pqxx::transaction_base& transaction, const CenterId& center, const std::string& reason);
+/// Lets a center back in.
+void update_quarantine_lifted(pqxx::transaction_base& transaction, const CenterId& center);
+
+/// A center that gets probes only.
+struct QuarantinedCenter {
+    CenterId id;
+    std::string name;
+    bool is_reachable{};        ///< online and not drained: it can be probed
+    bool has_probe_queued{};    ///< one that is to tell whether it is good again
+    std::int64_t good_probes{}; ///< in a row, the newest ones since it was quarantined
+    std::int64_t bad_probes{};  ///< likewise; one of the two is 0
+    std::int64_t probe_count{}; ///< that have ended since it was quarantined
+    Timestamp last_word_at{};   ///< when its last probe ended, or it was quarantined
+};
+/// In order of name.
+std::vector<QuarantinedCenter> select_quarantined(pqxx::transaction_base& transaction);
+
+/// When each active unit type of a center that takes work was last measured, network aside: its windows are measured
+/// all the time, and run times are predicted without them.
+std::map<std::string, Timestamp> select_last_measured(pqxx::transaction_base& transaction);
+
+/// What of a unit type is known for the log.
+struct DriftedUnitType {
+    CenterId center_id;
+    std::string center;
+    std::string name;
+};
+/// Asks for new measurements of a unit type, unless that was asked within `pause`, or not followed by a measurement
+/// since.
+/// @return empty: not asked.
+std::optional<DriftedUnitType> request_drift_probes(pqxx::transaction_base& transaction, const std::string& unit_type,
+                                                    Timestamp measured_at, std::chrono::seconds pause);
+
+} // namespace fathom::server

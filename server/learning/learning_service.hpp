@@ -1,0 +1,35 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/base/metrics.hpp"
+#include "core/net/task_group.hpp"
+#include "server/learning/calibration.hpp"
+#include "server/store/database.hpp"
+
+namespace fathom::server {
+
+/// What was predicted against what came, for people and for gauges. Thread-safe.
+class LearningService {
+  public:
+    LearningService(Database& database, Metrics& metrics, const Clock& clock)
+        : database_(&database), metrics_(&metrics), clock_(&clock)
+    {
+    }
+
+    asio::awaitable<Result<Page<PredictionRecord>>> list(PredictionFilter filter, std::int64_t size, std::string after);
+    /// Of the newest attempts that ended, at most 5 000.
+    asio::awaitable<Result<NetworkCalibration>> calibration();
+
+    /// Keeps the gauges of how good predictions are; every replica does.
+    void start(net::TaskGroup& group, const asio::any_io_executor& executor);
+
+  private:
+    asio::awaitable<void> follow();
+    void set_gauges(const NetworkCalibration& calibration) const;
+
+    Database* database_;
+    Metrics* metrics_;
+    const Clock* clock_;
+};
+
+} // namespace fathom::server

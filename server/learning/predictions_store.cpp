@@ -1,0 +1,119 @@
+#include "server/learning/predictions_store.hpp"
+
+#include "server/store/column.hpp"
+#include "server/store/statement.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+#define FATHOM_PREDICTION_COLUMNS                                                                                      \
+    "p.*, c.id AS center_id, c.name AS center, u.name AS unit_type "                                                   \
+    "FROM run_prediction p JOIN unit_type u ON u.id = p.unit_type_id JOIN center c ON c.id = u.center_id "
+
+// Unprepared on purpose: planned for these values, so that each combination of filters uses its own index. Ids of
+// attempts sort by time.
+constexpr const char* kSelectPage = "SELECT " FATHOM_PREDICTION_COLUMNS R"sql(
+    WHERE ($1 = '' OR u.id = $1 OR c.name || '/' || u.name = $1) AND ($2 = '' OR c.id = $2 OR c.name = $2)
+      AND ($3 = '' OR p.job_type = $3) AND (NOT $4::boolean OR p.ended_at IS NOT NULL)
+      AND ($5 = '' OR (SELECT j.submitted_by FROM job j WHERE j.id = p.job_id) = $5)
+      AND ($6 = '' OR p.attempt_id < $6)
+    ORDER BY p.attempt_id DESC LIMIT $7)sql";
+
+constexpr Statement kSelectEnded{"learning_select_ended", "SELECT " FATHOM_PREDICTION_COLUMNS R"sql(
+    WHERE p.ended_at > now() - interval '90 days' ORDER BY p.ended_at DESC LIMIT $1)sql"};
+
+std::optional<double> to_optional_double(const pqxx::field& field)
+{
+    if (field.is_null()) return std::nullopt;
+    return field.as<double>();
+}
+
+PredictionRecord to_record(const pqxx::row& row)
+{
+    const auto number = [&](const char* name) { return row[name].as<double>(); };
+    const auto text = [&](const char* name) { return row[name].as<std::string>(); };
+    return {.attempt_id = {text("attempt_id")},
+            .job_id = {text("job_id")},
+            .job_type = text("job_type"),
+            .center_id = {text("center_id")},
+            .center = text("center"),
+            .unit_type_id = {text("unit_type_id")},
+            .unit_type = text("unit_type"),
+            .unit_count = row["unit_count"].as<std::int64_t>(),
+            .promised = {number("promised_s"), number("promised_low_s"), number("promised_high_s")},
+            .run = {number("run_s"), number("low_s"), number("high_s")},
+            .width_factor = number("width_factor"),
+            .free_s = number("free_s"),
+            .wait = {number("wait_s"), number("wait_low_s"), number("wait_high_s")},
+            .cost = number("cost"),
+            .energy_j = number("energy_j"),
+            .currency = text("currency"),
+            .decided_at = to_timestamp(row["decided_at"]),
+            .actual_run_s = to_optional_double(row["actual_run_s"]),
+            .actual_wait_s = to_optional_double(row["actual_wait_s"]),
+            .actual_cost = to_optional_double(row["actual_cost"]),
+            .ended_at = to_optional_timestamp(row["ended_at"]),
+            .outcome = text("outcome")};
+}
+
+Json number_or_null(const std::optional<double>& number)
+{
+    return number ? Json(*number) : Json();
+}
+
+/// Null where nothing was predicted.
+Json run_json(const RunTime& time)
+{
+    if (!(time.run_s > 0)) return nullptr;
+    return {{"run_s", time.run_s}, {"low_s", time.low_s}, {"high_s", time.high_s}};
+}
+
+} // namespace
+
+Page<PredictionRecord> select_predictions(pqxx::transaction_base& transaction, const PredictionFilter& filter,
+                                          std::int64_t size, const std::string& after)
+{
+    std::vector<PredictionRecord> records;
+    for (const pqxx::row& row : transaction.exec_params(kSelectPage, filter.unit_type, filter.center, filter.job_type,
+                                                        filter.is_ended_only, filter.owner, after, size + 1))
+        records.push_back(to_record(row));
+    return cut_page(std::move(records), size, [](const PredictionRecord& record) { return record.attempt_id.value; });
+}
+
+std::vector<PredictionRecord> select_ended_predictions(pqxx::transaction_base& transaction, std::int64_t limit)
+{
+    std::vector<PredictionRecord> records;
+    for (const pqxx::row& row : exec(transaction, kSelectEnded, limit))
+        records.push_back(to_record(row));
+    return records;
+}
+
+Json to_json(const PredictionRecord& record)
+{
+    return {{"attempt_id", record.attempt_id.value},
+            {"job_id", record.job_id.value},
+            {"job_type", record.job_type},
+            {"center_id", record.center_id.value},
+            {"center", record.center},
+            {"unit_type_id", record.unit_type_id.value},
+            {"unit_type", record.unit_type},
+            {"unit_count", record.unit_count},
+            {"promised", run_json(record.promised)},
+            {"predicted", run_json(record.run)},
+            {"width_factor", record.width_factor},
+            {"wait", {{"wait_s", record.wait.wait_s}, {"low_s", record.wait.low_s}, {"high_s", record.wait.high_s}}},
+            {"free_s", record.free_s},
+            {"cost", record.cost},
+            {"energy_j", record.energy_j > 0 ? Json(record.energy_j) : Json()},
+            {"currency", text_or_null(record.currency)},
+            {"decided_at", format_rfc3339(record.decided_at)},
+            {"actual_run_s", number_or_null(record.actual_run_s)},
+            {"actual_wait_s", number_or_null(record.actual_wait_s)},
+            {"actual_cost", number_or_null(record.actual_cost)},
+            {"ended_at", time_json(record.ended_at)},
+            {"outcome", text_or_null(record.outcome)}};
+}
+
+} // namespace fathom::server

@@ -1,0 +1,94 @@
+#include "server/learning/quarantine_watch.hpp"
+
+#include "core/base/log.hpp"
+#include "server/identity/audit.hpp"
+#include "server/store/notifier.hpp"
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+/// Routers, lists and sessions look again.
+void announce(pqxx::work& transaction, const CenterId& center)
+{
+    notify(transaction, "center", center.value);
+    notify(transaction, "catalog", center.value);
+    notify(transaction, "route", "");
+}
+
+std::vector<std::string> types_that_succeed_elsewhere(const std::vector<CenterAttempts>& centers,
+                                                      const CenterAttempts& here)
+{
+    std::vector<std::string> types;
+    for (const CenterAttempts& center : centers) {
+        if (center.id == here.id) continue;
+        types.insert(types.end(), center.types_that_succeed.begin(), center.types_that_succeed.end());
+    }
+    return types;
+}
+
+} // namespace
+
+Result<void> QuarantineWatch::look(pqxx::work& transaction) const
+{
+    const Timestamp now = clock_->now();
+    judge_all(transaction, now);
+    for (const QuarantinedCenter& center : select_quarantined(transaction)) {
+        if (const Result<void> done = follow(transaction, center, now); !done) return done;
+    }
+    return {};
+}
+
+void QuarantineWatch::judge_all(pqxx::work& transaction, Timestamp now) const
+{
+    if (rule_.least_failures <= 0) return; // switched off
+    const std::vector<CenterAttempts> centers = select_center_attempts(transaction, rule_.window);
+    for (const CenterAttempts& center : centers) {
+        if (!center.is_judged) continue;
+        const QuarantineVerdict verdict =
+            judge_center(center.attempts, types_that_succeed_elsewhere(centers, center), rule_, now);
+        if (verdict.is_bad) quarantine(transaction, center, verdict);
+    }
+}
+
+void QuarantineWatch::quarantine(pqxx::work& transaction, const CenterAttempts& center,
+                                 const QuarantineVerdict& verdict) const
+{
+    if (!update_quarantined(transaction, center.id, verdict.reason)) return;
+    audit(transaction, actor_, "center.quarantine", center.id.value, "",
+          {{"center_name", center.name},
+           {"failures", verdict.failures},
+           {"attempts", verdict.attempts},
+           {"reason", verdict.reason}});
+    announce(transaction, center.id);
+    log_warning("center_quarantined",
+                {{"center", center.name}, {"center_id", center.id.value}, {"reason", verdict.reason}});
+    metrics_->count("fathom_center_quarantines_total", "Centers that were closed to jobs since they failed too many.");
+}
+
+void QuarantineWatch::lift(pqxx::work& transaction, const QuarantinedCenter& center) const
+{
+    update_quarantine_lifted(transaction, center.id);
+    audit(transaction, actor_, "center.release", center.id.value, "",
+          {{"center_name", center.name}, {"good_probes", center.good_probes}});
+    announce(transaction, center.id);
+    log_info("center_let_back_in",
+             {{"center", center.name}, {"center_id", center.id.value}, {"good_probes", center.good_probes}});
+}
+
+Result<void> QuarantineWatch::follow(pqxx::work& transaction, const QuarantinedCenter& center, Timestamp now) const
+{
+    if (center.good_probes >= rule_.good_probes) {
+        lift(transaction, center);
+        return {};
+    }
+    if (!center.is_reachable || center.has_probe_queued) return {};
+    if (now < center.last_word_at + pause_before_probe(rule_, center.good_probes, center.bad_probes)) return {};
+    const Result<std::optional<ProbeRunId>> run = probes_->queue(transaction, center.id, center.probe_count);
+    if (!run) return run.error();
+    if (*run) log_info("quarantined_center_probed", {{"center", center.name}, {"probe_run_id", (*run)->value}});
+    return {};
+}
+
+} // namespace fathom::server
