@@ -1,0 +1,123 @@
+#include "server/calendar/reservation_service.hpp"
+
+#include "server/identity/audit.hpp"
+#include "server/store/notifier.hpp"
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+/// The router lays each of them into its view of the unit type.
+constexpr std::int64_t kMostOpen = 1000;
+
+std::string counted(std::int64_t units)
+{
+    return std::to_string(units) + (units == 1 ? " unit" : " units");
+}
+
+/// What no other time could change.
+std::vector<FieldError> find_limits(const ReservationService::Wanted& wanted, const BookableUnits& units,
+                                    const ReservationLimits& limits)
+{
+    std::vector<FieldError> errors;
+    if (wanted.unit_count > units.unit_count)
+        errors.push_back({"unit_count", units.center + "/" + units.unit_type + " has " + counted(units.unit_count)});
+    if (limits.most_units > 0 && wanted.unit_count > limits.most_units)
+        errors.push_back({"unit_count", "project " + wanted.project + " may hold " + counted(limits.most_units)});
+    const bool may_use = limits.centers.empty() ||
+                         std::find(limits.centers.begin(), limits.centers.end(), units.center) != limits.centers.end();
+    if (!may_use) errors.push_back({"center", "project " + wanted.project + " may not use " + units.center});
+    return errors;
+}
+
+Error not_free(const ReservationService::Wanted& wanted, const BookableUnits& units, const BookingCheck& check)
+{
+    const std::string next = check.next_start ? format_rfc3339(*check.next_start) : std::string("never");
+    Error error(Errc::kConflict, counted(check.free_units) + " of " + units.center + "/" + units.unit_type +
+                                     (check.free_units == 1 ? " is" : " are") + " free for all of that time; " +
+                                     std::to_string(wanted.unit_count) + " are, for as long, from " + next);
+    error.fields.push_back({"unit_count", "at most " + std::to_string(check.free_units) + " then"});
+    if (check.next_start) error.fields.push_back({"starts_at", "the next time with enough units is " + next});
+    return error;
+}
+
+Result<AdvanceReservation> create_in(pqxx::work& transaction, const Caller& caller,
+                                     const ReservationService::Wanted& wanted)
+{
+    const std::vector<BookableUnits> found = lock_bookable_units(transaction, wanted.center, wanted.unit_type);
+    if (found.empty())
+        return Error(Errc::kInvalid, "the reservation has 1 error",
+                     {{"unit_type", wanted.center + " offers no unit type " + wanted.unit_type}});
+    const BookableUnits& units = found.front();
+    std::vector<FieldError> limits = find_limits(wanted, units, select_reservation_limits(transaction, wanted.project));
+    if (!limits.empty()) return Error(Errc::kInfeasible, "so much cannot be reserved at any time", std::move(limits));
+    if (count_open_reservations(transaction, units.unit_type_id) >= kMostOpen)
+        return Error(Errc::kTooMany, "this unit type has " + std::to_string(kMostOpen) + " reservations already");
+    const Booking booking{wanted.period.starts_at, wanted.period.ends_at, wanted.unit_count};
+    const std::vector<Booking> booked = select_bookings(transaction, units, wanted.period.starts_at);
+    const BookingCheck check = check_booking(units.unit_count, booked, booking);
+    if (check.free_units < wanted.unit_count) return not_free(wanted, units, check);
+    const NewReservation fresh{ReservationId::make(), wanted.project, wanted.unit_count, wanted.period, caller.actor};
+    insert_reservation(transaction, fresh, units);
+    audit(transaction, caller.actor, "reservation.create", fresh.id.value, caller.request_id,
+          {{"project", fresh.project},
+           {"unit_type_id", units.unit_type_id.value},
+           {"unit_count", fresh.unit_count},
+           {"starts_at", format_rfc3339(fresh.period.starts_at)},
+           {"ends_at", format_rfc3339(fresh.period.ends_at)}});
+    notify(transaction, "catalog", "");
+    return select_reservation(transaction, fresh.id.value).value();
+}
+
+Result<AdvanceReservation> cancel_in(pqxx::work& transaction, const Caller& caller, const std::string& id,
+                                     ReservationService::Whose whose)
+{
+    std::optional<AdvanceReservation> reservation = lock_reservation(transaction, id);
+    if (!reservation) return Error(Errc::kNotFound, "there is no such reservation");
+    if (whose == ReservationService::Whose::kOwn && reservation->created_by != caller.actor)
+        return Error(Errc::kForbidden, "somebody else made this reservation");
+    if (reservation->state == "cancelled") return std::move(*reservation);
+    if (reservation->state == "ended") return Error(Errc::kConflict, "this reservation has ended");
+    update_to_cancelled(transaction, reservation->id);
+    audit(transaction, caller.actor, "reservation.cancel", id, caller.request_id, {{"project", reservation->project}});
+    notify(transaction, "catalog", "");
+    return select_reservation(transaction, id).value();
+}
+
+} // namespace
+
+asio::awaitable<Result<AdvanceReservation>> ReservationService::create(Caller caller, Wanted wanted)
+{
+    auto work = [&](pqxx::work& transaction) { return create_in(transaction, caller, wanted); };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<Page<AdvanceReservation>>> ReservationService::list(ReservationFilter filter, std::int64_t size,
+                                                                           std::string after)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<Page<AdvanceReservation>> {
+        return select_reservations(transaction, filter, size, after);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<AdvanceReservation>> ReservationService::get(std::string id)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<AdvanceReservation> {
+        std::optional<AdvanceReservation> reservation = select_reservation(transaction, id);
+        if (!reservation) return Error(Errc::kNotFound, "there is no such reservation");
+        return std::move(*reservation);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<AdvanceReservation>> ReservationService::cancel(Caller caller, std::string id, Whose whose)
+{
+    auto work = [&](pqxx::work& transaction) { return cancel_in(transaction, caller, id, whose); };
+    co_return co_await database_->run(std::move(work));
+}
+
+} // namespace fathom::server

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "server/api/caller.hpp"
+#include "server/calendar/reservation_store.hpp"
+#include "server/store/database.hpp"
+
+namespace fathom::server {
+
+/// Units that people reserve in advance for the jobs of a project. Thread-safe. All must outlive it.
+///
+/// Who may: projects are names that jobs carry, and whoever may submit jobs may submit them to any project. So whoever
+/// may submit jobs may reserve for a project too, within what the project itself may take (its units at once, its
+/// centers); only who made a reservation, or who may manage the network, cancels it.
+class ReservationService {
+  public:
+    explicit ReservationService(Database& database) : database_(&database) {}
+
+    struct Wanted {
+        std::string project;
+        std::string center;    ///< id or name
+        std::string unit_type; ///< id or name
+        std::int64_t unit_count{};
+        Period period;
+    };
+    /// Never more is reserved than there is, maintenance counted. Jobs that run when the reservation begins keep their
+    /// units: it gets what is free, and the others as they come back.
+    /// @error kInvalid     no such center or unit type.
+    /// @error kInfeasible  more than the unit type has, or than its project may take.
+    /// @error kConflict    not free for all of the time; `fields` say how many are, and when enough are.
+    /// @error kTooMany     the unit type has very many reservations already.
+    asio::awaitable<Result<AdvanceReservation>> create(Caller caller, Wanted wanted);
+    asio::awaitable<Result<Page<AdvanceReservation>>> list(ReservationFilter filter, std::int64_t size,
+                                                           std::string after);
+    /// @error kNotFound
+    asio::awaitable<Result<AdvanceReservation>> get(std::string id);
+
+    enum class Whose { kOwn, kAnybodys };
+    /// Gives the units free at once; of one that is cancelled already nothing changes.
+    /// @error kNotFound   @error kForbidden  somebody else's.   @error kConflict  it has ended.
+    asio::awaitable<Result<AdvanceReservation>> cancel(Caller caller, std::string id, Whose whose);
+
+  private:
+    Database* database_;
+};
+
+} // namespace fathom::server

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "core/base/id.hpp"
+#include "server/calendar/bookable_units.hpp"
+#include "server/calendar/period.hpp"
+#include "server/store/page.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Rows of advance reservations. All functions take the caller's transaction, block, and let pqxx's exceptions through
+/// to Database::run.
+namespace fathom::server {
+
+struct ReservationKind {
+    static constexpr std::string_view kPrefix = "rsv";
+};
+using ReservationId = Id<ReservationKind>;
+
+/// Units kept for the jobs of one project during some time.
+struct AdvanceReservation {
+    ReservationId id;
+    std::string project;
+    std::string center_id;
+    std::string center;
+    std::string unit_type_id;
+    std::string unit_type;
+    std::int64_t unit_count{};
+    Period period;
+    std::string state; ///< "planned", "active", "ended", "cancelled"
+    Timestamp created_at{};
+    std::string created_by;
+    std::optional<Timestamp> cancelled_at;
+};
+
+struct ReservationFilter {
+    std::string project{};
+    std::string center{};     ///< id or name
+    bool is_open_only{false}; ///< neither ended nor cancelled
+};
+
+struct NewReservation {
+    ReservationId id;
+    std::string project;
+    std::int64_t unit_count{};
+    Period period;
+    std::string created_by;
+};
+void insert_reservation(pqxx::transaction_base& transaction, const NewReservation& reservation,
+                        const BookableUnits& units);
+/// Newest first; `after` is an id.
+Page<AdvanceReservation> select_reservations(pqxx::transaction_base& transaction, const ReservationFilter& filter,
+                                             std::int64_t size, const std::string& after);
+std::optional<AdvanceReservation> select_reservation(pqxx::transaction_base& transaction, const std::string& id);
+/// The same, and nobody else changes it until the transaction ends.
+std::optional<AdvanceReservation> lock_reservation(pqxx::transaction_base& transaction, const std::string& id);
+void update_to_cancelled(pqxx::transaction_base& transaction, const ReservationId& id);
+/// A reservation that lies in the way.
+struct MetReservation {
+    ReservationId id;
+    std::string project;
+    std::int64_t unit_count{};
+};
+/// Open ones of a unit type that meet the period.
+std::vector<MetReservation> select_met_reservations(pqxx::transaction_base& transaction, const UnitTypeId& unit_type,
+                                                    const Period& period);
+/// Open ones of a unit type.
+std::int64_t count_open_reservations(pqxx::transaction_base& transaction, const UnitTypeId& unit_type);
+
+/// What a project may take, as far as it limits reservations.
+struct ReservationLimits {
+    std::int64_t most_units{};        ///< 0: no limit
+    std::vector<std::string> centers; ///< names; empty: all
+};
+ReservationLimits select_reservation_limits(pqxx::transaction_base& transaction, const std::string& project);
+
+Json to_json(const AdvanceReservation& reservation);
+
+} // namespace fathom::server
