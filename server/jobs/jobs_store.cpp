@@ -17,9 +17,10 @@ namespace {
 // Jobs and their first events in one round trip: this statement is most of what a submission costs.
 constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
     WITH added AS (
-        INSERT INTO job (id, label, name, project, job_type, spec, submitted_by, operators_from)
-        SELECT n.id, n.label, n.name, n.project, n.job_type, n.spec::jsonb, n.submitted_by, n.operators_from
-        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+        INSERT INTO job (id, label, name, project, job_type, spec, submitted_by, operators_from, priority, gang)
+        SELECT n.id, n.label, n.name, n.project, n.job_type, n.spec, n.submitted_by, n.operators_from,
+               coalesce((n.spec ->> 'priority')::integer, 0), coalesce(n.spec #>> '{gang,id}', '')
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::text[], $8::text[])
              AS n (id, label, name, project, job_type, spec, submitted_by, operators_from)
         RETURNING id, submitted_by),
     events AS (

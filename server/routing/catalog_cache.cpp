@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/routing/catalog_networks.hpp"
+#include "server/routing/catalog_scores.hpp"
 #include "server/routing/catalog_store.hpp"
 
 #include <pqxx/pqxx>
@@ -17,6 +18,8 @@ constexpr auto kDebounce = 20ms;
 constexpr auto kReadAtLeastEvery = 30s;
 /// Networks are measured over weeks, their transfers are many: counting them may take a twentieth of the time at most.
 constexpr int kNetworksShare = 20;
+/// Likewise: quotas need scores of many unit types, but not those of this second.
+constexpr int kScoresShare = 20;
 
 void assign_trust(CatalogSnapshot& catalog, const std::map<std::string, Trust>& trust)
 {
@@ -30,9 +33,9 @@ void assign_trust(CatalogSnapshot& catalog, const std::map<std::string, Trust>& 
 } // namespace
 
 CatalogCache::CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                           NetworkCalendar calendar, TrustSource trust)
-    : database_(&database), metrics_(&metrics), calendar_(calendar), trust_(std::move(trust)), wake_(executor),
-      current_(std::make_shared<CatalogSnapshot>())
+                           NetworkCalendar calendar, TrustSource trust, PolicySource policy)
+    : database_(&database), metrics_(&metrics), calendar_(calendar), trust_(std::move(trust)),
+      policy_(std::move(policy)), wake_(executor), current_(std::make_shared<CatalogSnapshot>())
 {
 }
 
@@ -77,6 +80,8 @@ CatalogPointer CatalogCache::reload(pqxx::work& transaction)
     const CatalogPointer previous = get();
     CatalogSnapshot read = select_catalog(transaction, *previous);
     read_networks(transaction, read, *previous);
+    read.projects = select_project_rules(transaction);
+    read_scores(transaction, read, *previous);
     if (trust_) assign_trust(read, trust_(transaction));
     const auto fresh = std::make_shared<const CatalogSnapshot>(std::move(read));
     metrics_->count("fathom_catalog_reads_total", "Times the catalog snapshot was read.");
@@ -106,10 +111,27 @@ void CatalogCache::read_networks(pqxx::work& transaction, CatalogSnapshot& catal
     networks_due_ = ended + kNetworksShare * (ended - began);
 }
 
+void CatalogCache::read_scores(pqxx::work& transaction, CatalogSnapshot& catalog, const CatalogSnapshot& previous)
+{
+    keep_scores(catalog, previous);
+    const auto began = std::chrono::steady_clock::now();
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!policy_ || began < scores_due_) return;
+    }
+    if (const std::optional<MetricPolicy> policy = policy_(transaction)) assign_scores(catalog, *policy);
+    const auto ended = std::chrono::steady_clock::now();
+    const std::scoped_lock lock(mutex_);
+    scores_due_ = ended + kScoresShare * (ended - began);
+}
+
 asio::awaitable<void> CatalogCache::follow_changes()
 {
     for (;;) {
-        const bool woken = co_await wake_.wait(kReadAtLeastEvery);
+        // A price book comes into force by itself, at its moment.
+        const std::chrono::milliseconds pause = get()->prices.next_change.value_or(kReadAtLeastEvery);
+        const bool woken =
+            co_await wake_.wait(std::clamp<std::chrono::milliseconds>(pause, kDebounce, kReadAtLeastEvery));
         if (woken) co_await net::TaskGroup::sleep(kDebounce);
         const Result<CatalogPointer> fresh = co_await refresh();
         if (!fresh) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/metric_policy.hpp"
 #include "core/decide/trust.hpp"
 #include "core/net/task_group.hpp"
 #include "server/events/wake_signal.hpp"
@@ -12,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace fathom::server {
@@ -23,9 +25,13 @@ class CatalogCache {
     /// The trust in unit types by id; those that are missing are trusted.
     using TrustSource = std::function<std::map<std::string, Trust>(pqxx::work& transaction)>;
 
-    /// @param trust  asked at every read; empty: all are trusted.
+    /// The active metric policy, for scores of unit types; none when there is none that can score.
+    using PolicySource = std::function<std::optional<MetricPolicy>(pqxx::work& transaction)>;
+
+    /// @param trust   asked at every read; empty: all are trusted.
+    /// @param policy  asked now and then; empty: no scores.
     CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                 NetworkCalendar calendar = {}, TrustSource trust = {});
+                 NetworkCalendar calendar = {}, TrustSource trust = {}, PolicySource policy = {});
 
     /// Before Notifier::start().
     void subscribe(Notifier& notifier);
@@ -45,16 +51,21 @@ class CatalogCache {
     /// Sets the networks of a catalog that is being read: those of `previous` where they were read a moment ago.
     void read_networks(pqxx::work& transaction, CatalogSnapshot& catalog, const CatalogSnapshot& previous);
 
+    /// Sets the scores of a catalog that is being read, as read_networks() does.
+    void read_scores(pqxx::work& transaction, CatalogSnapshot& catalog, const CatalogSnapshot& previous);
+
     Database* database_;
     Metrics* metrics_;
     const NetworkCalendar calendar_;
     const TrustSource trust_;
+    const PolicySource policy_;
     WakeSignal wake_;
     mutable std::mutex mutex_;
     CatalogPointer current_;
     std::uint64_t started_reads_ = 0; ///< numbers the reads, so that a slow old one does not replace a newer
     std::uint64_t current_read_ = 0;
     std::chrono::steady_clock::time_point networks_due_; ///< not read again before
+    std::chrono::steady_clock::time_point scores_due_;   ///< not computed again before
 };
 
 } // namespace fathom::server

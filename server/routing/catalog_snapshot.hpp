@@ -2,10 +2,13 @@
 
 #include "core/decide/job_type.hpp"
 #include "core/decide/route.hpp"
+#include "server/routing/catalog_projects.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -35,6 +38,17 @@ struct KnownNetwork {
 };
 using KnownNetworks = std::map<std::string, KnownNetwork, std::less<>>; ///< by id of the unit type
 
+/// The price book in force, prepared for decisions.
+struct KnownPrices {
+    std::int64_t version{};                ///< 0: no book is in force
+    std::shared_ptr<const PriceBook> book; ///< nullptr with version 0
+    std::map<std::size_t, std::shared_ptr<const UnitPrice>> by_entry;
+    std::optional<std::chrono::milliseconds> next_change; ///< after the read: when the next book comes into force
+
+    /// Of all prices; empty: nothing has a price.
+    std::string currency() const { return book == nullptr ? std::string() : book->currency; }
+};
+
 /// What the network offers and what was measured of it, at one moment. Never changed once made, so any
 /// thread may read it.
 struct CatalogSnapshot {
@@ -47,7 +61,9 @@ struct CatalogSnapshot {
     std::map<std::string, KnownJobType, std::less<>> job_types; ///< those that were learned last
     std::vector<KnownMix> mixes;                                ///< of the same
     std::set<std::string, std::less<>> profiled_projects;       ///< whose jobs are all profiled
+    ProjectRulesByName projects;                                ///< what they may take
     KnownNetworks networks;                                     ///< of unit types with timed transfers
+    KnownPrices prices;
 
     /// `version` 0: the newest that is not withdrawn. nullptr when there is none.
     const OperatorVersion* find_operator(std::string_view id, std::int64_t version) const;

@@ -1,0 +1,66 @@
+#include "server/routing/catalog_prices.hpp"
+
+#include "core/base/log.hpp"
+#include "server/store/column.hpp"
+
+#include <pqxx/pqxx>
+
+#include <cmath>
+
+namespace fathom::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The time until the next book counts from the database's clock, which decides what is in force.
+constexpr const char* kSelectVersions = R"sql(
+    SELECT (SELECT version FROM price_book WHERE valid_from <= now() ORDER BY valid_from DESC, version DESC LIMIT 1)
+               AS version,
+           (SELECT extract(epoch FROM min(valid_from) - now())::float8 FROM price_book WHERE valid_from > now())
+               AS next_s)sql";
+
+constexpr const char* kSelectDocument = "SELECT document FROM price_book WHERE version = $1";
+
+/// Sleeping longer than a day and looking again is as good.
+constexpr double kLongestWaitS = 86400;
+
+std::shared_ptr<const PriceBook> select_book(pqxx::work& transaction, std::int64_t version)
+{
+    Result<PriceBook> book = parse_price_book(to_json_value(transaction.exec_params1(kSelectDocument, version)[0]));
+    if (book) return std::make_shared<const PriceBook>(std::move(*book));
+    // Written by a newer replica. Jobs are placed all the same, as if nothing had a price.
+    log_error("price_book_unreadable", {{"version", version}, {"error", describe(book.error())}});
+    return std::make_shared<const PriceBook>();
+}
+
+/// Unit types of one entry share its price.
+std::shared_ptr<const UnitPrice> price_of(const UnitTypeView& view, const KnownPrices& previous, KnownPrices& known)
+{
+    const PriceEntry* entry = find_price(*known.book, view.center_name, view.name);
+    if (entry == nullptr) return nullptr;
+    const auto index = static_cast<std::size_t>(entry - known.book->entries.data());
+    const auto [place, is_new] = known.by_entry.try_emplace(index);
+    if (!is_new) return place->second;
+    const auto prepared = previous.book == known.book ? previous.by_entry.find(index) : previous.by_entry.end();
+    place->second = prepared != previous.by_entry.end() ? prepared->second : std::make_shared<const UnitPrice>(*entry);
+    return place->second;
+}
+
+} // namespace
+
+KnownPrices select_prices(pqxx::work& transaction, const KnownPrices& previous, CatalogSnapshot& catalog)
+{
+    KnownPrices known;
+    const pqxx::row versions = transaction.exec1(kSelectVersions);
+    if (!versions["next_s"].is_null())
+        known.next_change = std::chrono::milliseconds(
+            std::llround(std::ceil(std::min(versions["next_s"].as<double>(), kLongestWaitS) * 1000)));
+    if (versions["version"].is_null()) return known;
+    known.version = versions["version"].as<std::int64_t>();
+    known.book = known.version == previous.version ? previous.book : select_book(transaction, known.version);
+    for (UnitTypeView& view : catalog.unit_types)
+        view.price = price_of(view, previous, known);
+    return known;
+}
+
+} // namespace fathom::server
