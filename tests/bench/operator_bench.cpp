@@ -20,6 +20,7 @@ struct Options {
     int rounds = 5;
     double sample_s = 0.1;
     int peer_rounds = 3; ///< 0: no benchmark programs
+    bool bare_alone = false;
     std::vector<std::string> only;
 };
 
@@ -209,10 +210,27 @@ Result<std::string> compare_with_libraries(const Options& options)
     return results;
 }
 
+/// The libraries by themselves, one instance each: how steady the machine is without anything of ours.
+int time_bare(const Options& options)
+{
+    for (const probes::RegisteredOperator& registered : probes::registered_operators()) {
+        const std::string& id = registered.manifest.id;
+        const std::unique_ptr<BareOperator> bare = is_wanted(options, id) ? make_bare_operator(id) : nullptr;
+        if (bare == nullptr) continue;
+        const long times = std::max(1L, static_cast<long>(options.sample_s / bare_sample(*bare, 1)));
+        std::vector<double> samples_s;
+        for (int round = 0; round < options.rounds; ++round)
+            samples_s.push_back(bare_sample(*bare, times));
+        fmt::print("{} {:.9f}\n", id, median(samples_s));
+    }
+    return 0;
+}
+
 int run(const Options& options)
 {
     const Cores cores;
     cores.use(1);
+    if (options.bare_alone) return time_bare(options);
     fmt::print("One core, {} times {} rounds, samples of at least {} s, ours and the bare library in turn.\n",
                kInstances, options.rounds, options.sample_s);
     const Result<std::string> beside_libraries = compare_with_libraries(options);
@@ -255,6 +273,8 @@ int main(int argc, char** argv)
         ->check(CLI::Range(0, 100))
         ->capture_default_str();
     app.add_option("--operator", options.only, "Only this operator, beside its library only; may be repeated");
+    app.add_flag("--bare", options.bare_alone,
+                 "Only the bare libraries, one instance each: prints operator and median seconds of a call");
     CLI11_PARSE(app, argc, argv);
     return fathom::bench::run(options);
 }

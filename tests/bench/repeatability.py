@@ -18,6 +18,7 @@ NOT_THE_UNITS_ALONE = {"file_read", "file_write", "network_fetch"}
 def parse_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("probe")
+    parser.add_argument("--peer", help="operator_bench: what the bare libraries show in the same minutes")
     parser.add_argument("--runs", type=int, default=12)
     parser.add_argument("--disturbed", type=int, default=6)
     parser.add_argument("--pause-s", type=float, default=5)
@@ -89,13 +90,26 @@ def measure(arguments, operators):
     return medians, result
 
 
-def measure_often(arguments, operators, times, what):
+def measure_bare(arguments, operators, bare):
+    """A plain loop around each library, as steady as the machine lets it be: added to `bare` by operator."""
+    command = [arguments.peer, "--bare"]
+    for manifest in operators:
+        command += ["--operator", manifest["id"]]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for line in output.splitlines():
+        operator, seconds = line.split()
+        bare.setdefault(operator, []).append(float(seconds))
+
+
+def measure_often(arguments, operators, times, what, bare=None):
     series = []
     for i in range(times):
         if i > 0:
             time.sleep(arguments.pause_s)
         medians, result = measure(arguments, operators)
         series.append((medians, result))
+        if bare is not None and arguments.peer:
+            measure_bare(arguments, operators, bare)
         disturbed = sum(len(item["disturbed"]) for item in result["operators"])
         samples = sum(len(item["samples_s"]) for item in result["operators"])
         print(f"{what} {i + 1} of {times}: {result['wall_s']:.1f} s, {samples} samples, {disturbed} disturbed", flush=True)
@@ -144,7 +158,14 @@ def main():
     # Bound to its cores, as an agent binds a unit.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-arguments.cores:])
     operators = manifests(arguments.probe, arguments.operator)
-    quiet = report(operators, measure_often(arguments, operators, arguments.runs, "measurement"))
+    bare = {}
+    quiet = report(operators, measure_often(arguments, operators, arguments.runs, "measurement", bare))
+    bare_pairs = {operator: differences(values) for operator, values in bare.items()}
+    if bare_pairs:
+        print("\nthe bare library, timed by a plain loop after each measurement (at its default size; a drawn size is not timed):")
+        for operator, pairs in bare_pairs.items():
+            print(f"{operator:<20} {len(pairs):6d} pairs, {share_within(pairs):5.1f} % within 5 %, median difference "
+                  f"{100 * statistics.median(pairs):.2f} %")
     if arguments.disturbed:
         print()
         rival = multiprocessing.Process(target=burst, daemon=True)
@@ -153,7 +174,10 @@ def main():
         rival.terminate()
         rival.join()
         print(f"\nRESULT pairs_within_5pct_disturbed {report(operators, series):.1f} percent")
-    print(f"\nRESULT pairs_within_5pct {quiet:.1f} percent")
+    if bare_pairs:
+        everything = [d for pairs in bare_pairs.values() for d in pairs]
+        print(f"\nRESULT bare_pairs_within_5pct {share_within(everything):.1f} percent")
+    print(f"RESULT pairs_within_5pct {quiet:.1f} percent")
 
 
 if __name__ == "__main__":
