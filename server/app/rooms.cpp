@@ -20,6 +20,10 @@
 #include "server/jobs/jobs_service.hpp"
 #include "server/jobs/probe_job_writer.hpp"
 #include "server/jobs/projects_api.hpp"
+#include "server/learning/drift_watch.hpp"
+#include "server/learning/learning_api.hpp"
+#include "server/learning/learning_service.hpp"
+#include "server/learning/quarantine_watch.hpp"
 #include "server/metering/curves_api.hpp"
 #include "server/metering/metering_api.hpp"
 #include "server/metering/scores_api.hpp"
@@ -29,6 +33,7 @@
 #include "server/operators/operators_api.hpp"
 #include "server/probing/comparison_api.hpp"
 #include "server/probing/findings_api.hpp"
+#include "server/probing/health_probes.hpp"
 #include "server/probing/lost_runs.hpp"
 #include "server/probing/probe_planning.hpp"
 #include "server/probing/probe_refresh.hpp"
@@ -49,6 +54,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds kSilencePeriod = 5s;
 constexpr std::chrono::seconds kLearningPeriod = 2s;
+constexpr std::chrono::seconds kQuarantinePeriod = 2s;
 constexpr std::chrono::seconds kLostRunsPeriod = 2s;
 constexpr std::chrono::seconds kProjectUsePeriod = 5s;
 constexpr std::chrono::seconds kScalingStepPeriod = 10s;
@@ -132,6 +138,12 @@ struct Rooms::State {
     LostRuns lost_runs{probe_jobs};                               // probes that a center lost are repeated
     ScalingStep scaling_step{probe_jobs};                         // one more count where a curve is open
     JobLearning job_learning{catalog, probe_planning};            // job types from ended jobs
+    LearningService learning{context.database, context.metrics, context.clock}; // predictions against what came
+    HealthProbes health_probes{operators, probe_jobs};                          // of centers that failed jobs
+    QuarantineWatch quarantine{health_probes, context.settings.quarantine, context.clock, context.metrics,
+                               context.replica.value}; // closes those centers
+    DriftWatch drift{context.settings.drift, context.metrics,
+                     context.replica.value}; // jobs go otherwise than predicted
 
     PriceBooksService price_books{context.database}; // what units cost
 
@@ -167,6 +179,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_scores_routes(context.api, rooms.scores);
     add_curves_routes(context.api, rooms.curves, context.clock, context.settings.network_calendar);
     add_trust_routes(context.api, rooms.curves, verification_state(context, rooms.verifier_options));
+    add_learning_routes(context.api, rooms.learning);
     add_findings_routes(context.api, rooms.findings, context.database);
     add_probing_routes(context.api, rooms.probing, context.database);
     add_comparison_routes(context.api, context.database);
@@ -205,6 +218,14 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     context.duties.add("project_use", kProjectUsePeriod, [uses = &rooms.project_uses](pqxx::work& transaction) {
         return uses->count_ended(transaction);
     });
+    context.duties.add("drift_probes", kProbeRequestPeriod, [refresh = &rooms.probe_refresh](pqxx::work& transaction) {
+        return refresh->serve_drift(transaction);
+    });
+    context.duties.add("drift", context.settings.drift_period,
+                       [drift = &rooms.drift](pqxx::work& transaction) { return drift->look(transaction); });
+    context.duties.add("quarantine", kQuarantinePeriod, [quarantine = &rooms.quarantine](pqxx::work& transaction) {
+        return quarantine->look(transaction);
+    });
     context.duties.add("lost_probe_runs", kLostRunsPeriod,
                        [lost = &rooms.lost_runs](pqxx::work& transaction) { return lost->look(transaction); });
     context.duties.add("scaling_step", kScalingStepPeriod,
@@ -227,6 +248,7 @@ Result<void> Rooms::start()
     state_->routing.start(state_->context.tasks);
     state_->events.start(state_->context.tasks);
     state_->job_duties.start(state_->context.tasks);
+    state_->learning.start(state_->context.tasks, state_->context.executor);
     state_->verifier.start();
     state_->schedule_duty.start(state_->context.tasks, state_->context.executor);
     return {};
