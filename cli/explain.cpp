@@ -1,175 +1,17 @@
 #include "cli/explain.hpp"
 
 #include "cli/display_text.hpp"
+#include "cli/explain_tables.hpp"
 #include "cli/format_units.hpp"
 #include "cli/json_view.hpp"
+#include "core/model/money.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace fathom::cli {
 namespace {
-
-std::string place_of(const Json& candidate)
-{
-    return text_of(candidate, "center") + "/" + text_of(candidate, "unit_type");
-}
-
-std::string units_text(const Json& json)
-{
-    const std::string count = text_of(json, "unit_count", "1");
-    return count + (count == "1" ? " unit" : " units");
-}
-
-/// The bases of all its operators, each once: "measured", "measured, scaled".
-std::string basis_of(const Json& prediction)
-{
-    std::vector<std::string> seen;
-    for (const Json& one : items_of(prediction, "operators")) {
-        const std::string basis = text_of(one, "basis");
-        if (std::find(seen.begin(), seen.end(), basis) == seen.end()) seen.push_back(basis);
-    }
-    std::string text;
-    for (const std::string& basis : seen)
-        text += (text.empty() ? "" : ", ") + basis;
-    return text.empty() ? "-" : text;
-}
-
-std::string interval_of(const Json& json)
-{
-    const std::optional<double> low = number_of(json, "low_s");
-    const std::optional<double> high = number_of(json, "high_s");
-    return low && high ? format_interval(*low, *high) : "-";
-}
-
-const Json* winner_of(const Json& decision)
-{
-    const Json& index = member(decision, "winner");
-    const Json& candidates = items_of(decision, "candidates");
-    if (!index.is_number_unsigned() || index.get<std::size_t>() >= candidates.size()) return nullptr;
-    return &candidates[index.get<std::size_t>()];
-}
-
-/// Without operators nothing is predicted: a run of "0 s" would be a lie.
-bool has_prediction(const Json& candidate)
-{
-    return !items_of(member(candidate, "prediction"), "operators").empty();
-}
-
-/// A predicted time of the candidate; "≥" where operators that were never measured are not in it.
-std::string predicted_duration(const Json& candidate, const Json& holder, std::string_view name)
-{
-    if (!has_prediction(candidate)) return "-";
-    const bool incomplete = number_of(member(candidate, "prediction"), "unknown_operators").value_or(0) > 0;
-    return (incomplete ? "≥ " : "") + duration_of(holder, name);
-}
-
-std::string candidates_text(const Json& decision, const TableStyle& style)
-{
-    Table table({{"#", Align::kRight},
-                 {"CENTER"},
-                 {"UNIT TYPE"},
-                 {"UNITS", Align::kRight, 4},
-                 {"PREDICTED RUN", Align::kRight},
-                 {"INTERVAL", Align::kRight, 5},
-                 {"WAIT", Align::kRight, 2},
-                 {"COMPLETION", Align::kRight, 1},
-                 {"BASIS", Align::kLeft, 3, true},
-                 {"OUTCOME", Align::kLeft, 0, true}});
-    const Json* const winner = winner_of(decision);
-    std::size_t rank = 0;
-    for (const Json& one : items_of(decision, "candidates")) {
-        if (!is_true(one, "feasible")) continue;
-        const Json& prediction = member(one, "prediction");
-        const std::string reason = text_of(one, "reason", "");
-        const Cell outcome = &one == winner ? Cell("chosen", Tone::kGood) : Cell(reason);
-        table.add_row({std::to_string(++rank), text_of(one, "center"), text_of(one, "unit_type"),
-                       count_of(one, "unit_count"), predicted_duration(one, prediction, "run_s"),
-                       has_prediction(one) ? interval_of(prediction) : "-", duration_of(one, "wait_s"),
-                       predicted_duration(one, one, "completion_s"), basis_of(prediction), outcome});
-    }
-    return table.empty() ? std::string() : "\nCandidates, best first\n" + table.render(style);
-}
-
-/// "Units: 3 units, the knee of its scaling: 6 units would be 25 % faster", and what each count would have given.
-std::string units_chosen_text(const Json& winner, const TableStyle& style)
-{
-    const std::string reason = text_of(member(winner, "scaling"), "reason", "");
-    if (reason.empty()) return {};
-    std::string text = "\nUnits: " + printable(reason) + "\n";
-    const Json& counts = items_of(winner, "counts");
-    if (counts.size() < 2) return text;
-    Table table({{"UNITS", Align::kRight},
-                 {"WAIT", Align::kRight},
-                 {"PREDICTED RUN", Align::kRight},
-                 {"COMPLETION", Align::kRight},
-                 {""}});
-    for (const Json& one : counts) {
-        const bool is_chosen = number_of(one, "unit_count") == number_of(winner, "unit_count");
-        table.add_row({count_of(one, "unit_count"), duration_of(one, "wait_s"), duration_of(one, "run_s"),
-                       duration_of(one, "completion_s"), is_chosen ? Cell("chosen", Tone::kGood) : Cell("")});
-    }
-    return text + table.render(style);
-}
-
-/// When and how fast its data are moved.
-std::string transfer_text(const Json& winner)
-{
-    const Json& transfer = member(winner, "transfer");
-    if (!transfer.is_object()) return {};
-    std::string text = "\nData: in " + duration_of(transfer, "in_s") + ", out " + duration_of(transfer, "out_s") +
-                       ", at " + format_bandwidth(number_of(transfer, "rate_bytes").value_or(0)) + "\n";
-    const Json& window = member(transfer, "window");
-    if (const std::optional<Timestamp> start = time_of(window, "start"))
-        text += "Network window: from " + format_time(*start) + " on; its data would take " +
-                duration_of(window, "transfer_now_s") + " at " +
-                format_bandwidth(number_of(window, "rate_now_bytes").value_or(0)) + " now\n";
-    return text;
-}
-
-std::string impossible_text(const Json& decision, const TableStyle& style)
-{
-    Table table({{"CENTER"}, {"UNIT TYPE"}, {"REASON", Align::kLeft, 0, true}});
-    for (const Json& one : items_of(decision, "candidates")) {
-        if (is_true(one, "feasible")) continue;
-        table.add_row({text_of(one, "center"), text_of(one, "unit_type"), text_of(one, "reason")});
-    }
-    return table.empty() ? std::string() : "\nNot possible\n" + table.render(style);
-}
-
-std::string evidence_text(const Json& decision, Timestamp now, const TableStyle& style)
-{
-    Table table({{"AT"},
-                 {"OPERATOR"},
-                 {"SIZE", Align::kLeft, 2, true},
-                 {"COUNT", Align::kRight},
-                 {"TIME EACH", Align::kRight},
-                 {"TOTAL", Align::kRight},
-                 {"INTERVAL", Align::kRight, 4},
-                 {"BASIS"},
-                 {"MEASURED", Align::kRight, 1},
-                 {"PROBE RUN", Align::kLeft, 3}});
-    for (const Json& candidate : items_of(decision, "candidates")) {
-        if (!is_true(candidate, "feasible")) continue;
-        for (const Json& one : items_of(member(candidate, "prediction"), "operators")) {
-            const bool known = text_of(one, "basis") != "unknown";
-            table.add_row({place_of(candidate), text_of(one, "id"), text_of(one, "parameters_key"),
-                           count_of(one, "count"), known ? duration_of(one, "execution_s") : "-",
-                           known ? duration_of(one, "total_s") : "-", known ? interval_of(one) : "-",
-                           text_of(one, "basis"), age_of(one, "measured_at", now), text_of(one, "probe_run_id")});
-        }
-    }
-    return table.empty() ? std::string() : "\nEvidence: what the probes measured\n" + table.render(style);
-}
-
-std::string assumptions_text(const Json& decision)
-{
-    std::string text;
-    for (const Json& one : items_of(decision, "assumptions")) {
-        if (one.is_string()) text += "  - " + printable(one.get<std::string>()) + "\n";
-    }
-    return text.empty() ? text : "\nAssumptions\n" + text;
-}
 
 std::string headline_of(const Json& job, const Json& winner, std::string_view state)
 {
@@ -183,6 +25,31 @@ std::string headline_of(const Json& job, const Json& winner, std::string_view st
     return "it would go to " + place;
 }
 
+/// "5.0 % longer"
+std::string difference_text(std::optional<double> of, std::optional<double> to, const char* more, const char* less)
+{
+    if (!of || !to || *to <= 0) return "-";
+    const double fraction = *of / *to - 1;
+    if (std::abs(fraction) < 0.0005) return "none";
+    return format_percent(std::abs(fraction)) + (fraction > 0 ? more : less);
+}
+
+std::string interval_between(const Json& json, std::string_view low, std::string_view high)
+{
+    const std::optional<double> from = number_of(json, low);
+    const std::optional<double> to = number_of(json, high);
+    return from && to ? format_interval(*from, *to) : "-";
+}
+
+std::optional<double> amount_of(const Json& json, std::string_view name)
+{
+    const Json& amount = member(member(json, name), "amount");
+    if (!amount.is_string()) return std::nullopt;
+    const std::optional<std::int64_t> micros = parse_amount(amount.get<std::string>());
+    if (!micros) return std::nullopt;
+    return static_cast<double>(*micros) * 1e-6;
+}
+
 std::string predicted_against_actual(const Json& job, const Json& placement, const TableStyle& style)
 {
     const Json& actual = member(placement, "actual");
@@ -191,24 +58,49 @@ std::string predicted_against_actual(const Json& job, const Json& placement, con
     const Json& predicted = member(job, "predicted");
     std::optional<double> expected = number_of(actual, "predicted_run_s");
     if (!expected) expected = number_of(predicted, "run_s");
+    std::string interval = interval_between(actual, "predicted_low_s", "predicted_high_s");
+    if (interval == "-") interval = interval_of(predicted);
     Table table({{""},
                  {"PREDICTED", Align::kRight},
                  {"INTERVAL", Align::kRight, 1},
                  {"ACTUAL", Align::kRight},
                  {"DIFFERENCE", Align::kRight}});
-    const auto difference = [](std::optional<double> of, std::optional<double> to) -> std::string {
-        if (!of || !to || *to <= 0) return "-";
-        const double fraction = *of / *to - 1;
-        if (std::abs(fraction) < 0.0005) return "none";
-        return format_percent(std::abs(fraction)) + (fraction > 0 ? " longer" : " shorter");
-    };
-    table.add_row({"run", expected ? format_duration(*expected) : "-", interval_of(predicted), format_duration(*run),
-                   difference(run, expected)});
-    if (number_of(actual, "wait_s")) {
-        table.add_row({"wait", duration_of(predicted, "wait_s"), "-", duration_of(actual, "wait_s"),
-                       difference(number_of(actual, "wait_s"), number_of(predicted, "wait_s"))});
+    table.add_row({"run", expected ? format_duration(*expected) : "-", interval, format_duration(*run),
+                   difference_text(run, expected, " longer", " shorter")});
+    if (const auto wait = number_of(actual, "start_wait_s")) {
+        table.add_row({"start", duration_of(actual, "predicted_start_wait_s"),
+                       interval_between(actual, "predicted_start_wait_low_s", "predicted_start_wait_high_s"),
+                       format_duration(*wait),
+                       difference_text(wait, number_of(actual, "predicted_start_wait_s"), " later", " earlier")});
+    } else if (number_of(actual, "wait_s")) {
+        table.add_row(
+            {"wait", duration_of(predicted, "wait_s"), "-", duration_of(actual, "wait_s"),
+             difference_text(number_of(actual, "wait_s"), number_of(predicted, "wait_s"), " longer", " shorter")});
     }
+    if (amount_of(actual, "cost"))
+        table.add_row(
+            {"cost", money_of(actual, "predicted_cost"), "-", money_of(actual, "cost"),
+             difference_text(amount_of(actual, "cost"), amount_of(actual, "predicted_cost"), " more", " less")});
     return "\nPredicted against actual\n" + table.render(style);
+}
+
+/// Why it waits, what holds it back most first, and when it would start.
+std::string waiting_text(const Json& placement, Timestamp now)
+{
+    const Json& waiting = member(placement, "waiting");
+    std::string text;
+    std::size_t rank = 0;
+    for (const Json& one : items_of(waiting, "reasons"))
+        text += "  " + std::to_string(++rank) + ". " + printable(text_of(one, "text")) + "\n";
+    if (!text.empty()) text = "\nWhy it waits\n" + text;
+    const Json& start = member(waiting, "expected_start");
+    const std::optional<Timestamp> at = time_of(start, "at");
+    if (!at) return text;
+    const std::optional<Timestamp> low = time_of(start, "low");
+    const std::optional<Timestamp> high = time_of(start, "high");
+    text += "Expected start: " + format_age(*at, now) + " (" + format_time(*at) + ")";
+    if (low && high && *low < *high) text += "; 80 %: " + format_time(*low) + " to " + format_time(*high);
+    return text + "\n";
 }
 
 TableStyle indented(TableStyle style)
@@ -225,13 +117,41 @@ std::string render_decision(const Json& decision, Timestamp now, const TableStyl
     const Json* const winner = winner_of(decision);
     std::string text;
     if (winner != nullptr)
-        text += "Why: " + printable(text_of(*winner, "reason")) + "\n";
+        text += "Why: " + printable(text_of(*winner, "reason")) + "\n" + promise_text(*winner, inner);
     else
         text += "No center can run it.\n";
     text += candidates_text(decision, inner);
     if (winner != nullptr) text += units_chosen_text(*winner, inner) + transfer_text(*winner);
-    text += impossible_text(decision, inner) + assumptions_text(decision) + evidence_text(decision, now, inner);
-    return text;
+    return text + counterfactuals_text(decision) + impossible_text(decision, inner) + devices_text(decision) +
+           assumptions_text(decision) + evidence_text(decision, now, inner);
+}
+
+std::string render_comparison(const Json& before, const Json& after, const TableStyle& style)
+{
+    const std::array<const Json*, 2> winners{winner_of(before), winner_of(after)};
+    Table table({{""}, {"NOW"}, {"WHAT-IF"}});
+    const auto add = [&](const char* name, const auto& text) {
+        std::vector<Cell> row{name};
+        for (const Json* winner : winners)
+            row.emplace_back(winner == nullptr ? std::string("-") : text(*winner));
+        if (row[1].text != "-" || row[2].text != "-") table.add_row(std::move(row));
+    };
+    add("place", place_of);
+    add("units", [](const Json& one) { return count_of(one, "unit_count"); });
+    add("start", [](const Json& one) { return "after " + duration_of(one, "start_s"); });
+    add("run", [](const Json& one) { return predicted_duration(one, member(one, "prediction"), "run_s"); });
+    add("completion", [](const Json& one) { return predicted_duration(one, one, "completion_s"); });
+    add("cost", [](const Json& one) { return money_of(one, "cost"); });
+    add("energy", energy_of);
+    std::string text;
+    if (winners[0] == nullptr || winners[1] == nullptr)
+        text = winners[1] == nullptr ? "Nothing could run it then.\n" : "It could run then; now nothing can run it.\n";
+    else if (text_of(*winners[0], "unit_type_id") != text_of(*winners[1], "unit_type_id"))
+        text = "It would go to " + printable(place_of(*winners[1])) + " instead of " +
+               printable(place_of(*winners[0])) + ".\n";
+    else
+        text = "It would stay at " + printable(place_of(*winners[0])) + ".\n";
+    return table.empty() ? text : text + "\n" + table.render(indented(style));
 }
 
 std::string render_explanation(const Json& job, const Json& placement, Timestamp now, const TableStyle& style)
@@ -245,6 +165,7 @@ std::string render_explanation(const Json& job, const Json& placement, Timestamp
     text += ".\n";
     if (const std::string waiting = text_of(job, "waiting_reason", ""); !waiting.empty())
         text += "Waits: " + printable(waiting) + "\n";
+    text += waiting_text(placement, now);
     if (decision.is_object())
         text += render_decision(decision, now, style);
     else

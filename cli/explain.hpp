@@ -8,12 +8,16 @@
 
 namespace fathom::cli {
 
-/// A decision (core/decide/route.hpp, `to_json`) as text: why the winner won, every candidate with its
-/// prediction and what it lost by, what is impossible, assumptions, and the measurements behind it.
+/// A decision (core/decide/route.hpp, `to_json`) as text: why the winner won and what it promises, the places with
+/// their prediction and what each lost by, what would change the choice, what is impossible, CPU or GPU, assumptions,
+/// and the measurements behind it.
 std::string render_decision(const Json& decision, Timestamp now, const TableStyle& style);
 
+/// Two decisions on the same question, side by side: as things are, and as they would be.
+std::string render_comparison(const Json& before, const Json& after, const TableStyle& style);
+
 /// The whole answer to "where did my job go, and why": the job, its placement's decision, and the
-/// predicted against the actual run time once it has ended.
+/// reasons that it waits, and the predicted against the actual once it has ended.
 /// @param job        GET /jobs/{id}
 /// @param placement  GET /jobs/{id}/placement
 std::string render_explanation(const Json& job, const Json& placement, Timestamp now, const TableStyle& style);
