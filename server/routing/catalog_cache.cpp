@@ -81,6 +81,7 @@ CatalogPointer CatalogCache::reload(pqxx::work& transaction)
     CatalogSnapshot read = select_catalog(transaction, *previous);
     read_networks(transaction, read, *previous);
     read.projects = select_project_rules(transaction);
+    read.calendar = select_calendar(transaction);
     read_scores(transaction, read, *previous);
     if (trust_) assign_trust(read, trust_(transaction));
     const auto fresh = std::make_shared<const CatalogSnapshot>(std::move(read));

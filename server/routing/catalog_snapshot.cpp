@@ -52,7 +52,8 @@ Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapsh
 {
     RouteRequest request = make_route_terms(spec, now);
     request.job_type = spec.type;
-    // The book may have changed its currency since the job was admitted: then only what is free is sure to be within it.
+    // The book may have changed its currency since the job was admitted: then only what is free is sure to be within
+    // it.
     if (spec.budget && spec.budget->currency != catalog.prices.currency()) request.budget = 0;
     apply_rules(find_rules(catalog.projects, spec.project), request);
     for (const OperatorUse& use : spec.operators) {

@@ -2,6 +2,7 @@
 
 #include "core/decide/job_type.hpp"
 #include "core/decide/route.hpp"
+#include "server/routing/catalog_calendars.hpp"
 #include "server/routing/catalog_projects.hpp"
 
 #include <chrono>
@@ -64,6 +65,7 @@ struct CatalogSnapshot {
     ProjectRulesByName projects;                                ///< what they may take
     KnownNetworks networks;                                     ///< of unit types with timed transfers
     KnownPrices prices;
+    UnitCalendar calendar; ///< reservations and maintenance
 
     /// `version` 0: the newest that is not withdrawn. nullptr when there is none.
     const OperatorVersion* find_operator(std::string_view id, std::int64_t version) const;

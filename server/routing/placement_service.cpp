@@ -109,7 +109,7 @@ Result<WaitingAnswer> answer_waiting(pqxx::work& transaction, const PlacementRec
     const Result<RouteRequest> request = make_route_request(*spec, catalog, now);
     if (!request) return request.error();
     const std::string currency = catalog.prices.currency();
-    const UnitLedger ledger(catalog, select_reservations(transaction), {});
+    const UnitLedger ledger(catalog, select_reservations(transaction), {}, now);
     const RouteKnowledge knowledge;
     Decision decision = route(*request, ledger.views(), knowledge);
     WaitingAnswer answer;
@@ -208,7 +208,7 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::optio
                  now](pqxx::work& transaction) -> Result<Json> {
         const Result<RouteRequest> request = make_route_request(spec, *known, now);
         if (!request) return request.error();
-        const UnitLedger ledger(*known, select_reservations(transaction), {});
+        const UnitLedger ledger(*known, select_reservations(transaction), {}, now);
         return preview_json(*request, ledger, RouteKnowledge{}, currency, what_if);
     };
     co_return co_await database_->run(std::move(work));

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "core/decide/route_json.hpp"
+#include "server/routing/locked_units.hpp"
 #include "server/routing/waiting_reason.hpp"
 #include "server/store/notifier.hpp"
 
@@ -65,7 +66,7 @@ NewJobEvent placed_event(const JobId& job, const AttemptId& attempt, const Candi
 RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
                          WaitingJobEnder& ender, Timestamp now)
     : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), now_(now), catalog_(catalog.get()),
-      ledger_(*catalog_, {}, {})
+      ledger_(*catalog_, {}, {}, now_)
 {
 }
 
@@ -126,11 +127,11 @@ bool RoutingPage::is_worth_a_look(const WaitingJob& job) const
 void RoutingPage::rebuild_ledger(pqxx::work& transaction)
 {
     const std::vector<Reservation> reserved = select_reservations(transaction);
-    ledger_ = UnitLedger(*catalog_, reserved, report_.next.planned);
+    ledger_ = UnitLedger(*catalog_, reserved, report_.next.planned, now_);
     // Decided in this page, not yet written.
     for (const Placement& placement : placements_) {
         const Candidate& winner = placement.winner;
-        ledger_.reserve({winner.unit_type_id, winner.unit_count, winner.held_s()});
+        ledger_.reserve({winner.unit_type_id, winner.unit_count, winner.held_s(), 0, placement.project});
     }
 }
 
@@ -325,7 +326,7 @@ Result<void> RoutingPage::place_or_wait(const WaitingJob& job, const RouteReques
         return {};
     }
     const Reservation reservation{winner.unit_type_id, winner.unit_count, winner.wait_s + winner.held_s(),
-                                  winner.wait_s};
+                                  winner.wait_s, request.project};
     // As it was decided on, before its own units are taken.
     std::string inputs;
     if (decision.can_start_now && !request.is_probe)
@@ -338,7 +339,7 @@ Result<void> RoutingPage::place_or_wait(const WaitingJob& job, const RouteReques
         const bool has_run_time = !request.operators.empty() && winner.unknown_parts() == 0;
         NewPrediction prediction = make_prediction(winner, request, job.id, catalog_->prices.currency());
         placements_.push_back({job.id, std::move(decision), winner, has_run_time, request.is_probe,
-                               std::move(prediction), std::move(inputs)});
+                               std::move(prediction), std::move(inputs), request.project});
         return {};
     }
     report_.next.planned.push_back(reservation);
@@ -363,19 +364,17 @@ void RoutingPage::commit_placements(pqxx::work& transaction)
         chosen.insert(placement.winner.unit_type_id.value);
         if (!placement.is_probe) chosen_for_jobs.insert(placement.winner.unit_type_id.value);
     }
-    FreeUnits free =
-        lock_free_units(transaction, {chosen.begin(), chosen.end()}, {chosen_for_jobs.begin(), chosen_for_jobs.end()});
+    LockedUnits units =
+        lock_units(transaction, {chosen.begin(), chosen.end()}, {chosen_for_jobs.begin(), chosen_for_jobs.end()}, now_);
     std::vector<NewAttempt> attempts;
     std::vector<NewPrediction> predictions;
     std::set<std::string> centers;
     for (const Placement& placement : placements_) {
         const Candidate& winner = placement.winner;
-        std::int64_t& units = free[winner.unit_type_id.value];
-        if (units < winner.unit_count) {
+        if (!units.take(winner.unit_type_id.value, placement.project, winner.unit_count, winner.held_s())) {
             ++report_.conflicts;
             continue;
         }
-        units -= winner.unit_count;
         NewAttempt attempt;
         attempt.id = AttemptId::make();
         attempt.job_id = placement.job;

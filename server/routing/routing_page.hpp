@@ -68,6 +68,7 @@ class RoutingPage {
         bool is_probe{false};
         NewPrediction prediction; ///< kept unless it is a probe
         std::string inputs;       ///< JSON text of what was decided on; empty for a probe
+        std::string project;
     };
 
     Result<void> route_job(pqxx::work& transaction, const WaitingJob& job);

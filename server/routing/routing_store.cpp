@@ -40,24 +40,9 @@ constexpr const char* kSelectNextWaiting = R"sql(
     SELECT id FROM job WHERE state IN ('queued', 'metering') AND id > $1 ORDER BY id LIMIT 1)sql";
 
 constexpr const char* kSelectReservations = R"sql(
-    SELECT unit_type_id, unit_count,
-           greatest(1, abs(extract(epoch FROM coalesce(expected_end_at, created_at) - now())))::float8 AS release_s
-    FROM attempt WHERE state <> 'ended')sql";
-
-// NO KEY: attempts and measurements that refer to these rows need not wait for us. In order of id, else two
-// replicas that lock the same types would deadlock.
-constexpr const char* kLockUnitTypes = R"sql(
-    SELECT u.id, u.unit_count
-    FROM unit_type u JOIN center c ON c.id = u.center_id
-    WHERE u.id = ANY ($1::text[]) AND u.active AND c.state = 'online' AND NOT c.drained AND c.revoked_at IS NULL
-      AND (c.quarantined_at IS NULL OR u.id <> ALL ($2::text[]))
-    ORDER BY u.id FOR NO KEY UPDATE OF u)sql";
-
-// A statement of its own after the lock, so that it sees what the last holder of the lock committed.
-constexpr const char* kCountUnitsInUse = R"sql(
-    SELECT unit_type_id, sum(unit_count)::bigint AS in_use
-    FROM attempt WHERE state <> 'ended' AND unit_type_id = ANY ($1::text[])
-    GROUP BY unit_type_id)sql";
+    SELECT a.unit_type_id, a.unit_count, j.project,
+           greatest(1, abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - now())))::float8 AS release_s
+    FROM attempt a JOIN job j ON j.id = a.job_id WHERE a.state <> 'ended')sql";
 
 constexpr const char* kInsertAttempts = R"sql(
     INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, expected_end_at)
@@ -162,23 +147,10 @@ std::vector<Reservation> select_reservations(pqxx::work& transaction)
     for (const pqxx::row& row : transaction.exec(kSelectReservations)) {
         reservations.push_back({.unit_type_id = {row["unit_type_id"].as<std::string>()},
                                 .unit_count = row["unit_count"].as<std::int64_t>(),
-                                .release_s = row["release_s"].as<double>()});
+                                .release_s = row["release_s"].as<double>(),
+                                .project = row["project"].as<std::string>()});
     }
     return reservations;
-}
-
-FreeUnits lock_free_units(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids,
-                          const std::vector<std::string>& for_jobs)
-{
-    const std::string ids = sql_array(unit_type_ids);
-    FreeUnits free;
-    for (const pqxx::row& row : transaction.exec_params(kLockUnitTypes, ids, sql_array(for_jobs)))
-        free[row["id"].as<std::string>()] = row["unit_count"].as<std::int64_t>();
-    for (const pqxx::row& row : transaction.exec_params(kCountUnitsInUse, ids)) {
-        const auto found = free.find(row["unit_type_id"].as<std::string>());
-        if (found != free.end()) found->second -= row["in_use"].as<std::int64_t>();
-    }
-    return free;
 }
 
 void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const std::string& decided_by)

@@ -47,14 +47,6 @@ std::optional<JobId> select_next_waiting(pqxx::work& transaction, const std::str
 /// past it, is expected to take as long again as it is past it.
 std::vector<Reservation> select_reservations(pqxx::work& transaction);
 
-/// Units of one type that nobody holds. No entry: the type takes no work now.
-using FreeUnits = std::unordered_map<std::string, std::int64_t>;
-/// Locks the unit types until the transaction ends, so that no other replica can give their units away, and
-/// counts what is free.
-/// @param for_jobs  those of them that are to take jobs; a quarantined center gives units to probes only.
-FreeUnits lock_free_units(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids,
-                          const std::vector<std::string>& for_jobs);
-
 struct NewAttempt {
     AttemptId id;
     JobId job_id;

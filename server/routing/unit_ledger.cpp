@@ -5,22 +5,42 @@
 namespace fathom::server {
 
 UnitLedger::UnitLedger(const CatalogSnapshot& catalog, std::span<const Reservation> reserved,
-                       std::span<const Reservation> planned)
+                       std::span<const Reservation> planned, Timestamp now)
     : views_(catalog.unit_types)
 {
     for (std::size_t i = 0; i < views_.size(); ++i)
         index_[views_[i].id.value] = i;
+    lay_calendar(catalog.calendar, now);
     for (const Reservation& one : reserved)
         reserve(one);
     for (const Reservation& one : planned)
         reserve(one);
 }
 
+void UnitLedger::lay_calendar(const UnitCalendar& calendar, Timestamp now)
+{
+    for (const KnownHold& known : calendar.holds) {
+        const auto found = index_.find(known.unit_type_id.value);
+        const Hold hold = hold_from(known, now);
+        if (found != index_.end() && hold.to_s > 0) views_[found->second].holds.push_back(hold);
+    }
+    for (const KnownClosure& known : calendar.closures) {
+        const auto found = index_.find(known.unit_type_id.value);
+        const Closure closure = closure_from(known, now);
+        if (found == index_.end() || closure.to_s <= 0) continue;
+        UnitTypeView& view = views_[found->second];
+        view.availability.take(closure.from_s, closure.to_s, view.unit_count);
+        view.closures.push_back(closure);
+    }
+}
+
 void UnitLedger::reserve(const Reservation& reservation)
 {
     const auto found = index_.find(reservation.unit_type_id.value);
     if (found == index_.end()) return;
-    views_[found->second].availability.take(reservation.from_s, reservation.release_s, reservation.unit_count);
+    UnitTypeView& view = views_[found->second];
+    view.availability.take(reservation.from_s, reservation.release_s, reservation.unit_count);
+    use_holds(view.holds, {reservation.project, reservation.from_s, reservation.release_s, reservation.unit_count});
 }
 
 bool UnitLedger::has_free_unit() const

@@ -13,16 +13,18 @@ namespace fathom::server {
 struct Reservation {
     UnitTypeId unit_type_id;
     std::int64_t unit_count{1};
-    double release_s{}; ///< when they are free again
-    double from_s{};    ///< when they are taken
+    double release_s{};    ///< when they are free again
+    double from_s{};       ///< when they are taken
+    std::string project{}; ///< of the job that has them: it uses what is kept for its project
 };
 
-/// The router's working copy: the catalog with what is reserved, and with what it has planned for the jobs
-/// before the one in hand (list scheduling). Not thread-safe.
+/// The router's working copy: the catalog with its calendar and with what is reserved at one moment, and with what the
+/// router has planned for the jobs before the one in hand (list scheduling). Not thread-safe.
 class UnitLedger {
   public:
+    /// @param now  of the decisions: what the seconds of the reservations count from.
     UnitLedger(const CatalogSnapshot& catalog, std::span<const Reservation> reserved,
-               std::span<const Reservation> planned);
+               std::span<const Reservation> planned, Timestamp now);
 
     std::span<const UnitTypeView> views() const { return views_; }
     /// Takes units for the time of the reservation.
@@ -31,6 +33,8 @@ class UnitLedger {
     bool has_free_unit() const;
 
   private:
+    void lay_calendar(const UnitCalendar& calendar, Timestamp now);
+
     std::vector<UnitTypeView> views_;
     std::unordered_map<std::string, std::size_t> index_;
 };

@@ -335,7 +335,7 @@ TEST(UnitLedger, KeepsPlannedUnitsForTheirTime)
     catalog.unit_types.push_back(view);
     const std::vector<Reservation> reserved{{{"ut_1"}, 1, 5}, {{"ut_1"}, 1, 9}};
 
-    UnitLedger ledger(catalog, reserved, {});
+    UnitLedger ledger(catalog, reserved, {}, {});
     EXPECT_TRUE(ledger.has_free_unit());
     ledger.reserve({{"ut_1"}, 2, 20, 5}); // one is free, one more at 5 s
 

@@ -1,0 +1,70 @@
+#include "server/routing/catalog_calendars.hpp"
+
+#include "server/store/column.hpp"
+#include "server/store/sql_array.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+constexpr const char* kSelectHolds = R"sql(
+    SELECT unit_type_id, project, starts_at, ends_at, unit_count FROM advance_reservation
+    WHERE cancelled_at IS NULL AND ends_at > now() AND ($1::text[] IS NULL OR unit_type_id = ANY ($1))
+    ORDER BY id)sql";
+
+// A maintenance of a whole center is one of each of its unit types.
+constexpr const char* kSelectClosures = R"sql(
+    SELECT u.id AS unit_type_id, m.starts_at, m.ends_at
+    FROM maintenance_window m
+         JOIN unit_type u ON u.center_id = m.center_id AND (m.unit_type_id IS NULL OR m.unit_type_id = u.id)
+    WHERE m.cancelled_at IS NULL AND m.ends_at > now() AND u.active AND ($1::text[] IS NULL OR u.id = ANY ($1))
+    ORDER BY m.id, u.id)sql";
+
+double seconds_until(Timestamp time, Timestamp now)
+{
+    return std::chrono::duration<double>(time - now).count();
+}
+
+/// @param ids  an SQL array; nullptr: of all unit types.
+UnitCalendar select(pqxx::work& transaction, const char* ids)
+{
+    UnitCalendar calendar;
+    for (const pqxx::row& row : transaction.exec_params(kSelectHolds, ids)) {
+        calendar.holds.push_back({.unit_type_id = {row["unit_type_id"].as<std::string>()},
+                                  .project = row["project"].as<std::string>(),
+                                  .from = to_timestamp(row["starts_at"]),
+                                  .to = to_timestamp(row["ends_at"]),
+                                  .unit_count = row["unit_count"].as<std::int64_t>()});
+    }
+    for (const pqxx::row& row : transaction.exec_params(kSelectClosures, ids)) {
+        calendar.closures.push_back({.unit_type_id = {row["unit_type_id"].as<std::string>()},
+                                     .from = to_timestamp(row["starts_at"]),
+                                     .to = to_timestamp(row["ends_at"])});
+    }
+    return calendar;
+}
+
+} // namespace
+
+UnitCalendar select_calendar(pqxx::work& transaction)
+{
+    return select(transaction, nullptr);
+}
+
+UnitCalendar select_calendar_of(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids)
+{
+    return select(transaction, sql_array(unit_type_ids).c_str());
+}
+
+Hold hold_from(const KnownHold& hold, Timestamp now)
+{
+    return {hold.project, seconds_until(hold.from, now), seconds_until(hold.to, now), hold.unit_count};
+}
+
+Closure closure_from(const KnownClosure& closure, Timestamp now)
+{
+    return {seconds_until(closure.from, now), seconds_until(closure.to, now)};
+}
+
+} // namespace fathom::server

@@ -1,0 +1,111 @@
+#include "server/routing/locked_units.hpp"
+
+#include "server/routing/catalog_calendars.hpp"
+#include "server/store/sql_array.hpp"
+
+#include <pqxx/pqxx>
+
+#include <set>
+
+namespace fathom::server {
+namespace {
+
+// NO KEY: attempts and measurements that refer to these rows need not wait for us. In order of id, else two
+// replicas that lock the same types would deadlock.
+constexpr const char* kLockUnitTypes = R"sql(
+    SELECT u.id, u.unit_count
+    FROM unit_type u JOIN center c ON c.id = u.center_id
+    WHERE u.id = ANY ($1::text[]) AND u.active AND c.state = 'online' AND NOT c.drained AND c.revoked_at IS NULL
+      AND (c.quarantined_at IS NULL OR u.id <> ALL ($2::text[]))
+    ORDER BY u.id FOR NO KEY UPDATE OF u)sql";
+
+// A statement of its own after the lock, so that it sees what the last holder of the lock committed.
+constexpr const char* kCountUnitsInUse = R"sql(
+    SELECT unit_type_id, sum(unit_count)::bigint AS in_use
+    FROM attempt WHERE state <> 'ended' AND unit_type_id = ANY ($1::text[])
+    GROUP BY unit_type_id)sql";
+
+// Where something is planned it matters when units come back, and whose they are. Expected ends as the router sees
+// them: select_reservations().
+constexpr const char* kSelectUnitsInUse = R"sql(
+    SELECT a.unit_type_id, j.project, a.unit_count,
+           greatest(1, abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - now())))::float8 AS release_s
+    FROM attempt a JOIN job j ON j.id = a.job_id
+    WHERE a.state <> 'ended' AND a.unit_type_id = ANY ($1::text[]))sql";
+
+/// Lays what is planned into the unit types; answers which of them have a calendar at all.
+std::set<std::string> lay_calendar(pqxx::work& transaction, LockedUnits::UnitTypes& unit_types,
+                                   const std::vector<std::string>& ids,
+                                   const std::unordered_map<std::string, std::int64_t>& unit_counts, Timestamp now)
+{
+    std::set<std::string> planned;
+    const UnitCalendar calendar = select_calendar_of(transaction, ids);
+    for (const KnownHold& hold : calendar.holds) {
+        const auto found = unit_types.find(hold.unit_type_id.value);
+        if (found == unit_types.end()) continue;
+        found->second.holds.push_back(hold_from(hold, now));
+        planned.insert(found->first);
+    }
+    for (const KnownClosure& one : calendar.closures) {
+        const auto found = unit_types.find(one.unit_type_id.value);
+        if (found == unit_types.end()) continue;
+        const Closure closure = closure_from(one, now);
+        found->second.availability.take(closure.from_s, closure.to_s, unit_counts.at(found->first));
+        planned.insert(found->first);
+    }
+    return planned;
+}
+
+void lay_attempts(pqxx::work& transaction, LockedUnits::UnitTypes& unit_types, const std::set<std::string>& planned)
+{
+    std::vector<std::string> with_calendar;
+    std::vector<std::string> others;
+    for (const auto& [id, unit_type] : unit_types)
+        (planned.contains(id) ? with_calendar : others).push_back(id);
+    for (const pqxx::row& row : transaction.exec_params(kCountUnitsInUse, sql_array(others)))
+        unit_types.at(row["unit_type_id"].as<std::string>())
+            .availability.take(0, Availability::kForEver, row["in_use"].as<std::int64_t>());
+    if (with_calendar.empty()) return;
+    for (const pqxx::row& row : transaction.exec_params(kSelectUnitsInUse, sql_array(with_calendar))) {
+        LockedUnits::UnitType& unit_type = unit_types.at(row["unit_type_id"].as<std::string>());
+        const auto units = row["unit_count"].as<std::int64_t>();
+        const auto release_s = row["release_s"].as<double>();
+        unit_type.availability.take(0, release_s, units);
+        use_holds(unit_type.holds, {row["project"].as<std::string>(), 0, release_s, units});
+    }
+}
+
+} // namespace
+
+bool LockedUnits::take(const std::string& unit_type_id, const std::string& project, std::int64_t units, double held_s)
+{
+    const auto found = unit_types_.find(unit_type_id);
+    if (found == unit_types_.end()) return false;
+    UnitType& unit_type = found->second;
+    const Availability& all = unit_type.availability;
+    const bool is_free = unit_type.holds.empty()
+                             ? all.earliest_start(units, held_s) <= 0
+                             : open_to(project, all, unit_type.holds).earliest_start(units, held_s) <= 0;
+    if (!is_free) return false;
+    unit_type.availability.take(0, held_s, units);
+    use_holds(unit_type.holds, {project, 0, held_s, units});
+    return true;
+}
+
+LockedUnits lock_units(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids,
+                       const std::vector<std::string>& for_jobs, Timestamp now)
+{
+    LockedUnits::UnitTypes unit_types;
+    std::unordered_map<std::string, std::int64_t> unit_counts;
+    for (const pqxx::row& row :
+         transaction.exec_params(kLockUnitTypes, sql_array(unit_type_ids), sql_array(for_jobs))) {
+        const auto id = row["id"].as<std::string>();
+        unit_counts[id] = row["unit_count"].as<std::int64_t>();
+        unit_types[id].availability = Availability(unit_counts[id]);
+    }
+    const std::set<std::string> planned = lay_calendar(transaction, unit_types, unit_type_ids, unit_counts, now);
+    lay_attempts(transaction, unit_types, planned);
+    return LockedUnits(std::move(unit_types));
+}
+
+} // namespace fathom::server

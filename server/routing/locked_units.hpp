@@ -1,0 +1,43 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/decide/holds.hpp"
+#include "server/store/transaction.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace fathom::server {
+
+/// Units under the lock of their types: nobody else gives them away, so what is taken here can be written. Not
+/// thread-safe.
+class LockedUnits {
+  public:
+    /// What is known of one unit type.
+    struct UnitType {
+        Availability availability; ///< attempts that have not ended, and maintenance
+        std::vector<Hold> holds;   ///< less what their own projects' attempts have of them
+    };
+    using UnitTypes = std::unordered_map<std::string, UnitType>; ///< by id
+
+    explicit LockedUnits(UnitTypes unit_types) : unit_types_(std::move(unit_types)) {}
+
+    /// Takes units for a job that starts now and is expected to hold them so long. False, and nothing is taken, when
+    /// not so many are free for all of that time, be it for attempts, for what is kept for other projects, or for a
+    /// maintenance, and when the type takes no work now.
+    bool take(const std::string& unit_type_id, const std::string& project, std::int64_t units, double held_s);
+
+  private:
+    UnitTypes unit_types_;
+};
+
+/// Locks the unit types until the transaction ends, and reads what is taken of them. Blocks; pqxx's exceptions pass
+/// through. Lock order as in routing_store.hpp.
+/// @param for_jobs  those of them that are to take jobs; a quarantined center gives units to probes only.
+LockedUnits lock_units(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids,
+                       const std::vector<std::string>& for_jobs, Timestamp now);
+
+} // namespace fathom::server
