@@ -1,5 +1,7 @@
 #include "core/decide/plan_start.hpp"
 
+#include "core/decide/objective.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -58,7 +60,38 @@ bool is_as_good_as_ever(const TransferRequest& request, const NetworkProfile& ne
     return both_transfers_s(plan) <= least_s * 1.01;
 }
 
+bool may_wait(const TransferRequest& request)
+{
+    return request.network == NetworkChoice::kAuto && request.deadline.has_value();
+}
+
+double cost_of(const TransferRequest& request, const StartTerms& terms, const StartPlan& plan)
+{
+    if (terms.price == nullptr) return 0;
+    return terms.price->cost(after(request.now, plan.start_s), plan.occupied.run_s, terms.unit_count);
+}
+
+double energy_of(const StartTerms& terms, const StartPlan& plan)
+{
+    return terms.price == nullptr ? 0 : terms.price->energy_j(plan.occupied.run_s, terms.unit_count);
+}
+
+/// Whether a start after the first keeps deadline and budget, and finds its units free.
+bool is_possible(const TransferRequest& request, const StartTerms& terms, const StartPlan& plan)
+{
+    if (after(request.now, plan.start_s + plan.occupied.high_s) > *request.deadline) return false;
+    if (terms.budget && cost_of(request, terms, plan) > *terms.budget) return false;
+    return terms.availability == nullptr ||
+           terms.availability->earliest_start(terms.unit_count, plan.occupied.high_s, plan.start_s) == plan.start_s;
+}
+
 } // namespace
+
+bool may_wait_for_price(const TransferRequest& request, const StartTerms& terms)
+{
+    const bool is_interested = terms.prefer.cost > 0 || terms.budget.has_value();
+    return may_wait(request) && is_interested && terms.price != nullptr && !terms.price->is_flat();
+}
 
 StartPlan plan_at_once(const TransferRequest& request, const NetworkProfile* network, double wait_s, const RunTime& run)
 {
@@ -68,24 +101,39 @@ StartPlan plan_at_once(const TransferRequest& request, const NetworkProfile* net
     return plan;
 }
 
-StartPlan plan_start(const TransferRequest& request, const NetworkProfile* network, double wait_s, const RunTime& run)
+StartPlan plan_start(const TransferRequest& request, const NetworkProfile* network, double wait_s, const RunTime& run,
+                     const StartTerms& terms)
 {
     const StartPlan at_once = plan_at_once(request, network, wait_s, run);
-    const bool may_wait = request.network == NetworkChoice::kAuto && request.deadline.has_value();
-    if (!may_wait || network == nullptr || !request.moves_data()) return at_once;
-    if (is_as_good_as_ever(request, *network, at_once)) return at_once;
+    if (!may_wait(request)) return at_once;
+    const bool has_windows = network != nullptr && request.moves_data();
+    const bool is_too_dear = terms.budget && cost_of(request, terms, at_once) > *terms.budget;
+    const bool is_weighed = may_wait_for_price(request, terms) && (terms.prefer.cost > 0 || is_too_dear);
+    const bool is_for_price = is_weighed || (has_windows && terms.prefer.time < 1);
+    if (!is_for_price && (!has_windows || is_as_good_as_ever(request, *network, at_once))) return at_once;
 
     const Timestamp earliest = after(request.now, wait_s);
-    const auto cost = [&](Timestamp start) -> std::optional<double> {
-        const StartPlan plan = plan_from(request, network, start, run);
-        const Timestamp latest_end = after(request.now, plan.start_s + plan.occupied.high_s);
-        const bool is_possible = start == earliest || latest_end <= *request.deadline;
-        return is_possible ? both_transfers_s(plan) : HUGE_VAL;
+    const auto judge = [&](Timestamp start) -> std::optional<double> {
+        const bool is_first = start == earliest;
+        const StartPlan plan = is_first ? at_once : plan_from(request, network, start, run);
+        if (!is_first && !is_possible(request, terms, plan)) return HUGE_VAL;
+        if (!is_for_price) return both_transfers_s(plan);
+        if (is_first && is_too_dear) return HUGE_VAL;
+        return objective(terms.prefer, {plan.completion_s, cost_of(request, terms, plan), energy_of(terms, plan)});
     };
-    const std::optional<Timestamp> start = best_start(network->calendar(), earliest, *request.deadline, cost);
+    // Prices change by the hour, and so do starts that wait for nothing else.
+    const NetworkCalendar calendar = has_windows ? network->calendar() : NetworkCalendar{std::chrono::hours(4)};
+    const Timestamp latest = std::min<Timestamp>(*request.deadline, earliest + std::chrono::weeks(1));
+    const std::optional<Timestamp> start = best_start(calendar, earliest, latest, judge);
     if (!start || *start == earliest) return at_once;
     StartPlan plan = plan_from(request, network, *start, run);
-    plan.window = WindowWait{*start, at_once.rate_bytes, plan.rate_bytes, both_transfers_s(at_once)};
+    plan.window = WindowWait{.start = *start,
+                             .rate_now_bytes = at_once.rate_bytes,
+                             .rate_then_bytes = plan.rate_bytes,
+                             .transfer_now_s = both_transfers_s(at_once),
+                             .is_for_price = is_for_price,
+                             .cost_now = cost_of(request, terms, at_once),
+                             .cost_then = cost_of(request, terms, plan)};
     return plan;
 }
 

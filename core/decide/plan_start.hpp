@@ -1,7 +1,9 @@
 #pragma once
 
+#include "core/decide/availability.hpp"
 #include "core/decide/network_window.hpp"
 #include "core/decide/predict_units.hpp"
+#include "core/decide/unit_price.hpp"
 #include "core/model/job.hpp"
 
 #include <optional>
@@ -52,10 +54,25 @@ struct StartPlan {
 StartPlan plan_at_once(const TransferRequest& request, const NetworkProfile* network, double wait_s,
                        const RunTime& run);
 
-/// The start in a network window, for a job that may wait for one and has a deadline; else the same as plan_at_once():
-/// without a deadline only the end counts, and a transfer that begins earlier never ends later.
-/// Of the starts from which the job ends before its deadline even when all takes as long as its interval allows, the
-/// one whose transfers take least; within 1 % the earliest.
-StartPlan plan_start(const TransferRequest& request, const NetworkProfile* network, double wait_s, const RunTime& run);
+/// What a start is judged by beside its time.
+struct StartTerms {
+    const UnitPrice* price = nullptr; ///< of the candidate; nullptr: it is free
+    std::int64_t unit_count = 1;
+    Preference prefer;
+    std::optional<double> budget;
+    /// When the units are free; nullptr: from wait_s on for ever. A start after that must find them free as well.
+    const Availability* availability = nullptr;
+};
+
+/// The start at a time that suits, for a job that may wait and has a deadline; else the same as plan_at_once(): without
+/// a deadline only the end counts, and a transfer that begins earlier never ends later.
+/// Of the starts from which the job ends before its deadline even when all takes as long as its interval allows, and
+/// within its budget: for a job that wants nothing but an early end, the one whose transfers take least; for one that
+/// weighs cost or energy, and where the hour makes a difference, the one of least objective(). Within 1 % the earliest.
+StartPlan plan_start(const TransferRequest& request, const NetworkProfile* network, double wait_s, const RunTime& run,
+                     const StartTerms& terms = {});
+
+/// Whether plan_start() may find a start that is cheaper than the first.
+bool may_wait_for_price(const TransferRequest& request, const StartTerms& terms);
 
 } // namespace fathom

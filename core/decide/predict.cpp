@@ -1,5 +1,6 @@
 #include "core/decide/predict.hpp"
 
+#include "core/decide/operator_estimate.hpp"
 #include "core/decide/operator_size.hpp"
 #include "core/decide/sample_statistics.hpp"
 
@@ -90,39 +91,6 @@ double interpolate(const MeasuredOperator& below, const MeasuredOperator& above,
     return std::hypot(measured, deviation_at(std::min(distance(demand, below), distance(demand, above))));
 }
 
-OperatorPrediction predict_operator(const OperatorDemand& demand, std::span<const MeasuredOperator> measured)
-{
-    OperatorPrediction prediction;
-    prediction.operator_id = demand.operator_id;
-    prediction.parameters_key = demand.parameters_key;
-    prediction.count = demand.count;
-    prediction.remainder = demand.remainder;
-    const double work = size_work(demand.operations, demand.bytes);
-    const Neighbours found = find_neighbours(demand, measured);
-    double deviation = 0;
-    if (found.exact != nullptr) {
-        deviation = scale_from(*found.exact, work_of(*found.exact), 0, prediction);
-        prediction.basis = PredictionBasis::kMeasured;
-    } else if (found.below != nullptr && found.above != nullptr && work_of(*found.below) < work_of(*found.above)) {
-        deviation = interpolate(*found.below, *found.above, demand, prediction);
-    } else if (found.below != nullptr || found.above != nullptr) {
-        const MeasuredOperator& nearest = found.below != nullptr ? *found.below : *found.above;
-        deviation = scale_from(nearest, work, distance(demand, nearest), prediction);
-    }
-    prediction.total_s = static_cast<double>(demand.count) * prediction.execution_s;
-    prediction.low_s = prediction.total_s * std::exp(-kWidthOf80Percent * deviation);
-    prediction.high_s = prediction.total_s * std::exp(kWidthOf80Percent * deviation);
-    return prediction;
-}
-
-double median_start_up(std::span<const MeasuredOperator> measured)
-{
-    std::vector<double> times;
-    for (const MeasuredOperator& one : measured)
-        times.push_back(one.start_up_s);
-    return times.empty() ? 0 : median(std::move(times));
-}
-
 } // namespace
 
 std::string_view to_string(PredictionBasis basis)
@@ -153,15 +121,58 @@ double deviation_of(const MeasuredOperator& measured)
     return std::log(measured.ci_high_s / measured.ci_low_s) / (2 * kWidthOf95Percent);
 }
 
-RunPrediction predict_run(std::span<const OperatorDemand> demands, std::span<const MeasuredOperator> measured)
+OperatorPrediction predict_operator(const OperatorDemand& demand, std::span<const MeasuredOperator> measured,
+                                    const EstimateSource& missing)
+{
+    OperatorPrediction prediction;
+    prediction.operator_id = demand.operator_id;
+    prediction.parameters_key = demand.parameters_key;
+    prediction.count = demand.count;
+    prediction.remainder = demand.remainder;
+    const double work = size_work(demand.operations, demand.bytes);
+    const Neighbours found = find_neighbours(demand, measured);
+    double deviation = 0;
+    if (found.exact != nullptr) {
+        deviation = scale_from(*found.exact, work_of(*found.exact), 0, prediction);
+        prediction.basis = PredictionBasis::kMeasured;
+    } else if (found.below != nullptr && found.above != nullptr && work_of(*found.below) < work_of(*found.above)) {
+        deviation = interpolate(*found.below, *found.above, demand, prediction);
+    } else if (found.below != nullptr || found.above != nullptr) {
+        const MeasuredOperator& nearest = found.below != nullptr ? *found.below : *found.above;
+        deviation = scale_from(nearest, work, distance(demand, nearest), prediction);
+    } else if (missing.estimates != nullptr) {
+        const auto estimate = missing.estimates->find(demand.operator_id, demand.parameters_key, missing.unit_type);
+        if (estimate) {
+            prediction.basis = PredictionBasis::kEstimated;
+            prediction.execution_s = estimate->execution_s;
+            deviation = estimate->deviation;
+        }
+    }
+    prediction.total_s = static_cast<double>(demand.count) * prediction.execution_s;
+    prediction.low_s = prediction.total_s * std::exp(-kWidthOf80Percent * deviation);
+    prediction.high_s = prediction.total_s * std::exp(kWidthOf80Percent * deviation);
+    return prediction;
+}
+
+double median_start_up(std::span<const MeasuredOperator> measured)
+{
+    std::vector<double> times;
+    for (const MeasuredOperator& one : measured)
+        times.push_back(one.start_up_s);
+    return times.empty() ? 0 : median(std::move(times));
+}
+
+RunPrediction predict_run(std::span<const OperatorDemand> demands, std::span<const MeasuredOperator> measured,
+                          const EstimateSource& missing)
 {
     RunPrediction run;
     run.start_up_s = run.run_s = median_start_up(measured);
     double below = 0; // squared distances to the interval's ends
     double above = 0;
     for (const OperatorDemand& demand : demands) {
-        OperatorPrediction prediction = predict_operator(demand, measured);
+        OperatorPrediction prediction = predict_operator(demand, measured, missing);
         if (prediction.basis == PredictionBasis::kUnknown) ++run.unknown_operators;
+        if (prediction.basis == PredictionBasis::kEstimated) ++run.estimated_operators;
         run.run_s += prediction.total_s;
         below += std::pow(prediction.total_s - prediction.low_s, 2);
         above += std::pow(prediction.high_s - prediction.total_s, 2);

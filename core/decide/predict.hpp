@@ -74,6 +74,15 @@ struct RunPrediction {
     double start_up_s{};
     std::vector<OperatorPrediction> operators;
     std::int64_t unknown_operators{}; ///< their time is not in run_s
+    std::int64_t estimated_operators{};
+};
+
+class OperatorEstimates;
+
+/// What stands in for measurements that are missing (core/decide/operator_estimate).
+struct EstimateSource {
+    const OperatorEstimates* estimates = nullptr; ///< nullptr: nothing does
+    std::string_view unit_type{};                 ///< id
 };
 
 /// How uncertain sizes are that lie a natural logarithm of `distance` away from what was measured, as a standard
@@ -93,6 +102,14 @@ double deviation_of(const MeasuredOperator& measured);
 /// taken as independent: their deviations add in squares. What is never counted, the program's own work between its
 /// operators, is not in the prediction; where a run of the program is known, predict_from_reference has it.
 /// @param measured  of one unit type, in any order.
-RunPrediction predict_run(std::span<const OperatorDemand> demands, std::span<const MeasuredOperator> measured);
+RunPrediction predict_run(std::span<const OperatorDemand> demands, std::span<const MeasuredOperator> measured,
+                          const EstimateSource& missing = {});
+
+/// The part of one operator in it.
+OperatorPrediction predict_operator(const OperatorDemand& demand, std::span<const MeasuredOperator> measured,
+                                    const EstimateSource& missing = {});
+
+/// The start-up in it: the median of what the probes' processes needed.
+double median_start_up(std::span<const MeasuredOperator> measured);
 
 } // namespace fathom

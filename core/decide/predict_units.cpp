@@ -21,27 +21,15 @@ std::vector<std::int64_t> tabulated_counts(std::int64_t most)
     return counts;
 }
 
+/// Every count up to a thousand, then in steps of a per mille.
+std::int64_t next_count(std::int64_t n)
+{
+    return n + std::max<std::int64_t>(1, n / kSearchedCounts);
+}
+
 double between(double low, double high, double share)
 {
     return low + (high - low) * share;
-}
-
-bool is_of_operator(const std::shared_ptr<const OperatorSpeedup>& speedup, const std::string& operator_id)
-{
-    return speedup->operator_id() == operator_id;
-}
-
-/// The curve of this very size, else of the size nearest in work, the first of equals; nullptr: none.
-const OperatorSpeedup* find_curve(const UnitSpeedups& known, const OperatorPrediction& one, double work)
-{
-    const OperatorSpeedup* nearest = nullptr;
-    for (const std::shared_ptr<const OperatorSpeedup>& candidate : known) {
-        if (!is_of_operator(candidate, one.operator_id)) continue;
-        if (candidate->parameters_key() == one.parameters_key) return candidate.get();
-        const auto distance = [work](const OperatorSpeedup& of) { return std::abs(std::log(of.work() / work)); };
-        if (nearest == nullptr || distance(*candidate) < distance(*nearest)) nearest = candidate.get();
-    }
-    return nearest;
 }
 
 } // namespace
@@ -79,6 +67,8 @@ Speedup OperatorSpeedup::at(std::int64_t unit_count) const
         speedup.high *= static_cast<double>(unit_count) / static_cast<double>(counts_.back());
         return speedup;
     }
+    // The first counts follow each other, so that their place is known.
+    if (unit_count <= kDenseCounts) return speedups_[static_cast<std::size_t>(unit_count - 1)];
     const auto above = std::upper_bound(counts_.begin(), counts_.end(), unit_count);
     const auto index = static_cast<std::size_t>(above - counts_.begin()) - 1;
     const double share =
@@ -89,82 +79,96 @@ Speedup OperatorSpeedup::at(std::int64_t unit_count) const
             between(from.high, to.high, share)};
 }
 
+const OperatorSpeedup* find_speedup(const UnitSpeedups* known, std::string_view operator_id,
+                                    std::string_view parameters_key, double work)
+{
+    if (known == nullptr) return nullptr;
+    const OperatorSpeedup* nearest = nullptr;
+    double least = HUGE_VAL;
+    for (const std::shared_ptr<const OperatorSpeedup>& candidate : *known) {
+        if (candidate->operator_id() != operator_id) continue;
+        if (candidate->parameters_key() == parameters_key) return candidate.get();
+        const double distance = std::abs(std::log(candidate->work() / work));
+        if (distance >= least) continue;
+        nearest = candidate.get();
+        least = distance;
+    }
+    return nearest;
+}
+
+DividedRun::DividedRun(const RunTime& single, std::span<const ScaledPart> parts) : single_(single), parts_(parts)
+{
+    for (const ScaledPart& part : parts_) {
+        if (part.curve != nullptr && part.total_s > 0)
+            largest_known_ = std::max(largest_known_, part.curve->largest_known());
+    }
+}
+
+RunTime DividedRun::at(std::int64_t unit_count) const
+{
+    if (unit_count == 1 || single_.run_s <= 0) return single_;
+    double run_s = single_.run_s;
+    double fast_s = single_.run_s;
+    double slow_s = single_.run_s;
+    for (const ScaledPart& part : parts_) {
+        Speedup speedup{1, 1, static_cast<double>(unit_count)};
+        if (part.curve != nullptr) speedup = part.curve->at(unit_count);
+        run_s -= part.total_s * (1 - 1 / speedup.factor);
+        fast_s -= part.total_s * (1 - 1 / speedup.high);
+        slow_s -= part.total_s * (1 - 1 / speedup.low);
+    }
+    // Sums of rounded parts may miss zero by a rounding.
+    const auto stretched = [this](double time_s) { return std::max(time_s, 0.0) / single_.run_s; };
+    return {std::max(run_s, 0.0), single_.low_s * stretched(fast_s), single_.high_s * stretched(slow_s)};
+}
+
+double DividedRun::speedup(std::int64_t unit_count) const
+{
+    const double run_s = at(unit_count).run_s;
+    return run_s > 0 ? single_.run_s / run_s : 1;
+}
+
+std::int64_t DividedRun::knee(std::int64_t most) const
+{
+    std::int64_t best = 1;
+    double largest = 1;
+    const std::int64_t last = std::min(most, largest_known_);
+    for (std::int64_t n = 2; n <= last; n = next_count(n)) {
+        const double factor = speedup(n);
+        const double power = factor * factor / static_cast<double>(n);
+        if (power <= largest * (1 + 1e-9)) continue;
+        best = n;
+        largest = power;
+    }
+    return best;
+}
+
 ScaledRun::ScaledRun(const RunPrediction& single, std::span<const OperatorDemand> demands, const UnitSpeedups* speedups)
     : single_(&single)
 {
     for (const OperatorPrediction& one : single.operators) {
-        Part part{&one};
-        if (speedups != nullptr) {
-            const auto demand = std::find_if(demands.begin(), demands.end(), [&](const OperatorDemand& candidate) {
-                return candidate.operator_id == one.operator_id && candidate.parameters_key == one.parameters_key;
-            });
-            part.curve =
-                find_curve(*speedups, one, demand == demands.end() ? 1 : size_work(demand->operations, demand->bytes));
-        }
-        if (part.curve != nullptr) {
-            part.is_other_size = part.curve->parameters_key() != one.parameters_key;
-            if (one.total_s > 0) largest_known_ = std::max(largest_known_, part.curve->largest_known());
-        }
-        parts_.push_back(part);
+        const auto demand = std::find_if(demands.begin(), demands.end(), [&](const OperatorDemand& candidate) {
+            return candidate.operator_id == one.operator_id && candidate.parameters_key == one.parameters_key;
+        });
+        const double work = demand == demands.end() ? 1 : size_work(demand->operations, demand->bytes);
+        parts_.push_back({one.total_s, find_speedup(speedups, one.operator_id, one.parameters_key, work)});
     }
-}
-
-RunTime ScaledRun::at(std::int64_t unit_count) const
-{
-    const RunPrediction& single = *single_;
-    if (unit_count == 1 || single.run_s <= 0) return {single.run_s, single.low_s, single.high_s};
-    double run_s = single.run_s;
-    double fast_s = single.run_s;
-    double slow_s = single.run_s;
-    for (const Part& part : parts_) {
-        Speedup speedup{1, 1, static_cast<double>(unit_count)};
-        if (part.curve != nullptr) speedup = part.curve->at(unit_count);
-        const double total_s = part.prediction->total_s;
-        run_s -= total_s * (1 - 1 / speedup.factor);
-        fast_s -= total_s * (1 - 1 / speedup.high);
-        slow_s -= total_s * (1 - 1 / speedup.low);
-    }
-    // Sums of rounded parts may miss zero by a rounding.
-    const auto stretched = [&](double time_s) { return std::max(time_s, 0.0) / single.run_s; };
-    return {std::max(run_s, 0.0), single.low_s * stretched(fast_s), single.high_s * stretched(slow_s)};
-}
-
-double ScaledRun::speedup(std::int64_t unit_count) const
-{
-    const double run_s = at(unit_count).run_s;
-    return run_s > 0 ? single_->run_s / run_s : 1;
-}
-
-std::int64_t ScaledRun::knee(std::int64_t most) const
-{
-    const auto power = [this](std::int64_t n) {
-        const double factor = speedup(n);
-        return factor * factor / static_cast<double>(n);
-    };
-    std::int64_t best = 1;
-    double largest = power(1);
-    for (const std::int64_t n : counts_between(2, std::min(most, largest_known_))) {
-        const double value = power(n);
-        if (value <= largest * (1 + 1e-9)) continue;
-        best = n;
-        largest = value;
-    }
-    return best;
 }
 
 std::vector<std::string> ScaledRun::assumptions(std::int64_t unit_count) const
 {
     std::vector<std::string> texts;
     if (unit_count == 1) return texts;
-    for (const Part& part : parts_) {
-        const OperatorPrediction& one = *part.prediction;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        const ScaledPart& part = parts_[i];
+        const OperatorPrediction& one = single_->operators[i];
         if (one.total_s <= 0) continue;
         const std::string name = one.operator_id + "(" + one.parameters_key + ")";
         if (part.curve == nullptr) {
             texts.push_back("how " + name + " scales over units is not measured: its time is not divided");
             continue;
         }
-        if (part.is_other_size)
+        if (part.curve->parameters_key() != one.parameters_key)
             texts.push_back(name + " is taken to scale as " + one.operator_id + "(" + part.curve->parameters_key() +
                             ")");
         if (unit_count > part.curve->largest_known())
@@ -181,7 +185,7 @@ std::vector<std::string> ScaledRun::assumptions(std::int64_t unit_count) const
 std::vector<std::int64_t> counts_between(std::int64_t least, std::int64_t most)
 {
     std::vector<std::int64_t> counts;
-    for (std::int64_t n = least; n <= most; n += std::max<std::int64_t>(1, n / kSearchedCounts))
+    for (std::int64_t n = least; n <= most; n = next_count(n))
         counts.push_back(n);
     return counts;
 }

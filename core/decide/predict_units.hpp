@@ -57,6 +57,33 @@ struct RunTime {
     double high_s{};
 };
 
+/// An operator's part of a run on one unit, and how it is divided among more.
+struct ScaledPart {
+    double total_s{};
+    const OperatorSpeedup* curve = nullptr; ///< nullptr: not known
+};
+
+/// The curve of an operator at this very size, else of the size nearest in work, the first of equals; nullptr: none.
+/// @param known  in order of operator and size; nullptr: nothing is known.
+const OperatorSpeedup* find_speedup(const UnitSpeedups* known, std::string_view operator_id,
+                                    std::string_view parameters_key, double work);
+
+/// A run of these parts on growing numbers of units, see ScaledRun. Refers to the parts.
+class DividedRun {
+  public:
+    DividedRun(const RunTime& single, std::span<const ScaledPart> parts);
+
+    RunTime at(std::int64_t unit_count) const;
+    double speedup(std::int64_t unit_count) const;
+    std::int64_t largest_known() const { return largest_known_; }
+    std::int64_t knee(std::int64_t most) const;
+
+  private:
+    RunTime single_;
+    std::span<const ScaledPart> parts_;
+    std::int64_t largest_known_ = 1;
+};
+
 /// A job on growing numbers of units of one type:
 ///
 ///     run(n) = run(1) − Σ over operators total_s · (1 − 1 / S(n))
@@ -71,30 +98,25 @@ class ScaledRun {
     /// @param speedups  in order of operator and size; nullptr: nothing is known.
     ScaledRun(const RunPrediction& single, std::span<const OperatorDemand> demands, const UnitSpeedups* speedups);
 
-    RunTime at(std::int64_t unit_count) const;
+    RunTime at(std::int64_t unit_count) const { return run().at(unit_count); }
     /// run(1) / run(n); 1 when the job takes no time.
-    double speedup(std::int64_t unit_count) const;
+    double speedup(std::int64_t unit_count) const { return run().speedup(unit_count); }
 
     /// Up to this count a curve of one of its operators is believed; 1 without any.
-    std::int64_t largest_known() const { return largest_known_; }
+    std::int64_t largest_known() const { return run().largest_known(); }
 
     /// The knee of the whole job: the smallest of the counts 1..min(most, largest_known()) at which efficiency times
     /// speed-up, S(n)²/n, is largest (Eager, Zahorjan, Lazowska, IEEE Transactions on Computers 1989).
-    std::int64_t knee(std::int64_t most) const;
+    std::int64_t knee(std::int64_t most) const { return run().knee(most); }
 
     /// What run(n) rests on beside measurements, for people; empty for one unit.
     std::vector<std::string> assumptions(std::int64_t unit_count) const;
 
   private:
-    struct Part {
-        const OperatorPrediction* prediction = nullptr;
-        const OperatorSpeedup* curve = nullptr; ///< nullptr: none of this operator
-        bool is_other_size = false;
-    };
+    DividedRun run() const { return {{single_->run_s, single_->low_s, single_->high_s}, parts_}; }
 
     const RunPrediction* single_;
-    std::vector<Part> parts_;
-    std::int64_t largest_known_ = 1;
+    std::vector<ScaledPart> parts_; ///< of its operators, in their order
 };
 
 /// The counts from `least` to `most` that are worth a look: every one up to a thousand, then in steps of a per mille.

@@ -1,10 +1,10 @@
 #include "core/decide/route.hpp"
 
+#include "core/decide/route_filter.hpp"
 #include "core/decide/route_reasons.hpp"
+#include "core/decide/route_search.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <tuple>
 
 namespace fathom {
@@ -12,261 +12,288 @@ namespace {
 
 /// An explanation shows so many counts at most.
 constexpr std::size_t kMostCountsShown = 32;
-
-std::string join(const std::vector<std::string>& words)
-{
-    std::string text;
-    for (const std::string& word : words)
-        text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
-
-bool refuse(Candidate& candidate, Filter filter, std::string reason)
-{
-    candidate.removed_by = filter;
-    candidate.reason = std::move(reason);
-    return false;
-}
-
-/// Whether the unit type could ever run the job; else criterion and reason say why not.
-bool passes_filters(const RouteRequest& request, const UnitTypeView& view, Candidate& candidate)
-{
-    const UnitRequest& units = request.units;
-    if (!units.center.empty() && units.center != view.center_name && units.center != view.center_id.value)
-        return refuse(candidate, Filter::kPolicy, "the job asks for center " + units.center);
-    if (units.type != "any" && units.type != view.name && units.type != view.id.value)
-        return refuse(candidate, Filter::kPolicy, "the job asks for unit type " + units.type);
-    std::vector<std::string> missing;
-    for (const OperatorDemand& demand : request.operators) {
-        const bool known = std::binary_search(view.operators.begin(), view.operators.end(), demand.operator_id);
-        if (!known && std::find(missing.begin(), missing.end(), demand.operator_id) == missing.end())
-            missing.push_back(demand.operator_id);
-    }
-    if (!missing.empty()) return refuse(candidate, Filter::kOperators, "cannot run " + join(missing));
-    if (candidate.unit_count > view.unit_count)
-        return refuse(candidate, Filter::kUnitCount,
-                      "has " + std::to_string(view.unit_count) + " units, the job needs " +
-                          std::to_string(candidate.unit_count));
-    if (!request.is_taken_by(view)) return refuse(candidate, view.closed_by, view.closed_reason);
-    return true;
-}
-
-/// The counts that the job may get.
-std::vector<std::int64_t> allowed_counts(const RouteRequest& request, const UnitTypeView& view, const ScaledRun& run,
-                                         std::int64_t knee)
-{
-    const UnitRequest& units = request.units;
-    if (units.count) return {*units.count};
-    if (request.operators.empty()) return {units.min};
-    const std::int64_t most = units.ignore_knee ? std::max(knee, run.largest_known()) : knee;
-    return counts_between(units.min, std::max(units.min, std::min({units.max, view.unit_count, most})));
-}
-
-bool meets_deadline(const TransferRequest& request, double completion_s)
-{
-    return !request.deadline || completion_s <= Seconds(*request.deadline - request.now).count();
-}
-
-/// Of counts that complete within the tie fraction of the earliest the fewest units, unless only more of them meet
-/// the deadline. Network windows are not looked at yet: they are the same for every count.
-std::size_t best_count(const std::vector<CountChoice>& counts, const TransferRequest& request)
-{
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < counts.size(); ++i) {
-        if (counts[i].completion_s < counts[best].completion_s) best = i;
-    }
-    const double tie_s = counts[best].completion_s * (1 + kTieFraction);
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-        const bool is_fewer = counts[i].unit_count < counts[best].unit_count;
-        const bool is_in_time =
-            meets_deadline(request, counts[i].completion_s) || !meets_deadline(request, counts[best].completion_s);
-        if (is_fewer && is_in_time && counts[i].completion_s <= tie_s) best = i;
-    }
-    return best;
-}
+/// Feasible candidates that are described where there are more than kMostCandidatesKept unit types.
+constexpr std::size_t kMostRunnersUp = 24;
 
 /// Those around the chosen one where there are too many to show.
-std::vector<CountChoice> shown_counts(const std::vector<CountChoice>& counts, std::size_t chosen)
+std::vector<CountChoice> shown_counts(const std::vector<CountChoice>& counts, std::int64_t chosen)
 {
     if (counts.size() <= kMostCountsShown) return counts;
-    const std::size_t first =
-        std::min(chosen - std::min(chosen, kMostCountsShown / 2), counts.size() - kMostCountsShown);
+    const auto place =
+        std::find_if(counts.begin(), counts.end(), [&](const CountChoice& one) { return one.unit_count == chosen; });
+    const auto index = static_cast<std::size_t>(place - counts.begin());
+    const std::size_t first = std::min(index - std::min(index, kMostCountsShown / 2), counts.size() - kMostCountsShown);
     const auto begin = counts.begin() + static_cast<std::ptrdiff_t>(first);
     return {begin, begin + static_cast<std::ptrdiff_t>(kMostCountsShown)};
 }
 
-/// Chooses count and start, and sets all that follows from them.
-void plan_candidate(const RouteRequest& request, const UnitTypeView& view, Candidate& candidate)
-{
-    const RunPrediction single = predict_run(request.operators, view.measured);
-    const ScaledRun run(single, request.operators, view.speedups.get());
-    if (!request.units.count) candidate.knee = run.knee(view.unit_count);
-    std::vector<CountChoice> counts;
-    for (const std::int64_t count : allowed_counts(request, view, run, candidate.knee)) {
-        const RunTime time = run.at(count);
-        const double wait_s = view.availability.earliest_start(count, time.high_s);
-        const StartPlan plan = plan_at_once(request.transfer, view.network.get(), wait_s, time);
-        counts.push_back({count, wait_s, plan.occupied.run_s, plan.completion_s, 0, plan.completion_s});
+/// Makes one decision out of what the search found.
+class Deciding {
+  public:
+    Deciding(const RouteRequest& request, RouteTable::Impl& table)
+        : request_(&request), table_(&table), chooser_(request, table.knowledge)
+    {
     }
-    const std::size_t chosen = best_count(counts, request.transfer);
-    const RunTime time = run.at(counts[chosen].unit_count);
-    candidate.unit_count = counts[chosen].unit_count;
-    candidate.wait_s = counts[chosen].wait_s;
-    candidate.plan = plan_start(request.transfer, view.network.get(), candidate.wait_s, time);
-    candidate.completion_s = candidate.plan.completion_s;
-    candidate.prediction = single;
-    candidate.prediction.run_s = candidate.plan.occupied.run_s;
-    candidate.prediction.low_s = candidate.plan.occupied.low_s;
-    candidate.prediction.high_s = candidate.plan.occupied.high_s;
-    candidate.single_run_s = single.run_s;
-    candidate.compute_s = time.run_s;
-    candidate.counts = shown_counts(counts, chosen);
-}
 
-/// What only the winner is asked for: why so many units, and what their run time rests on.
-void describe_count(const RouteRequest& request, const UnitTypeView& view, Candidate& winner)
-{
-    const RunPrediction single = predict_run(request.operators, view.measured);
-    const ScaledRun run(single, request.operators, view.speedups.get());
-    winner.knee = run.knee(view.unit_count);
-    winner.assumptions = run.assumptions(winner.unit_count);
-    if (!request.operators.empty())
-        winner.count_reason = count_reason_of(run, request.units, winner.unit_count, winner.knee);
-}
-
-Candidate evaluate(const RouteRequest& request, const UnitTypeView& view)
-{
-    Candidate candidate;
-    candidate.unit_type_id = view.id;
-    candidate.unit_type = view.name;
-    candidate.center_id = view.center_id;
-    candidate.center = view.center_name;
-    candidate.trust_factor = view.trust_factor;
-    candidate.unit_count = request.units.count.value_or(request.units.min);
-    candidate.feasible = passes_filters(request, view, candidate);
-    if (!candidate.feasible) return candidate;
-    plan_candidate(request, view, candidate);
-    if (!meets_deadline(request.transfer, candidate.completion_s))
-        candidate.feasible = refuse(candidate, Filter::kDeadline, missed_deadline_reason(request.transfer, candidate));
-    return candidate;
-}
-
-/// Geometric mean of operations (or bytes) per second over what was measured; 0 when nothing was.
-double measured_speed(const UnitTypeView& view)
-{
-    double sum = 0;
-    std::int64_t count = 0;
-    for (const MeasuredOperator& one : view.measured) {
-        const double work = one.operations > 0 ? one.operations : one.bytes;
-        if (work <= 0 || one.median_s <= 0) continue;
-        sum += std::log(work / one.median_s);
-        ++count;
+    Decision run()
+    {
+        kind_ = &table_->kind_of(*request_, chooser_);
+        const std::size_t most = is_small() ? kMostCandidatesKept : kMostRunnersUp;
+        const RouteSearch found = find_places(*request_, *table_, *kind_, chooser_, most);
+        decision_.funnel = kind_->funnel;
+        if (!kind_->cost.empty()) count_limits(found);
+        for (std::size_t i = 0; i < std::min(found.feasible.size(), most); ++i)
+            decision_.candidates.push_back(describe(found.feasible[i]));
+        const bool has_winner = !found.feasible.empty();
+        add_removed(found);
+        if (has_winner) crown(found.feasible.front());
+        return std::move(decision_);
     }
-    return count > 0 ? std::exp(sum / static_cast<double>(count)) : 0;
-}
 
-/// Ranks feasible candidates. Completions within the tie fraction of the best compare as equal, which a plain
-/// comparison of pairs could not do consistently: hence the bucket against the best.
-struct Ranked {
-    Candidate candidate;
-    double speed{};
-    double judged_s{};
-    bool tie_with_best{false};
+  private:
+    bool is_small() const { return table_->unit_types.size() <= kMostCandidatesKept; }
+    const UnitTypeView& view_of(std::size_t unit_type) const { return table_->unit_types[unit_type]; }
+
+    Candidate named(const UnitTypeView& view) const
+    {
+        Candidate candidate;
+        candidate.unit_type_id = view.id;
+        candidate.unit_type = view.name;
+        candidate.center_id = view.center_id;
+        candidate.center = view.center_name;
+        candidate.trust_factor = view.trust_factor;
+        candidate.unit_count = request_->units.count.value_or(request_->units.min);
+        return candidate;
+    }
+
+    RunPrediction predict(const UnitTypeView& view) const
+    {
+        return predict_run(request_->operators, view.measured, {table_->knowledge.estimates.get(), view.id.value});
+    }
+
+    Candidate describe(const Found& found)
+    {
+        const UnitTypeView& view = view_of(found.unit_type);
+        const PlaceChoice& choice = found.choice;
+        Candidate candidate = named(view);
+        candidate.feasible = !choice.removed_by;
+        candidate.removed_by = choice.removed_by;
+        candidate.unit_count = choice.unit_count;
+        candidate.prediction = predict(view);
+        const RunTime single{candidate.prediction.run_s, candidate.prediction.low_s, candidate.prediction.high_s};
+        const bool is_estimate = request_->operators.empty() && choice.compute.run_s > 0 && table_->knowledge.runs;
+        candidate.single_run_s = is_estimate
+                                     ? choice.compute.run_s
+                                     : corrected(single, choice.correction, choice.correction.width_factor).run_s;
+        candidate.prediction.run_s = choice.plan.occupied.run_s;
+        candidate.prediction.low_s = choice.plan.occupied.low_s;
+        candidate.prediction.high_s = choice.plan.occupied.high_s;
+        candidate.compute_s = choice.compute.run_s;
+        if (!request_->operators.empty() && candidate.prediction.unknown_operators == 0)
+            candidate.promised = choice.promised;
+        candidate.correction = choice.correction;
+        candidate.run_basis = basis_of(view);
+        candidate.knee = choice.knee;
+        candidate.wait_s = choice.wait_s;
+        candidate.start = choice.start;
+        candidate.plan = choice.plan;
+        candidate.completion_s = choice.completion_s;
+        candidate.cost = choice.cost;
+        candidate.energy_j = choice.energy_j;
+        candidate.objective = choice.objective;
+        candidate.is_power_missing = choice.is_power_missing;
+        candidate.is_run_missing = choice.is_run_missing;
+        if (choice.removed_by == Filter::kDeadline)
+            candidate.reason = missed_deadline_reason(request_->transfer, candidate);
+        else if (choice.removed_by == Filter::kBudget)
+            candidate.reason = missed_budget_reason(*request_->budget, candidate);
+        return candidate;
+    }
+
+    std::string basis_of(const UnitTypeView& view) const
+    {
+        if (!request_->operators.empty() || !table_->knowledge.runs) return {};
+        const std::optional<RunEstimate> estimate = table_->knowledge.runs->estimate(request_->job_type, view.id.value);
+        return estimate ? estimate->basis : std::string();
+    }
+
+    Candidate removed(std::uint32_t unit_type, Filter filter)
+    {
+        Candidate candidate = named(view_of(unit_type));
+        candidate.removed_by = filter;
+        candidate.reason = filter_reason(*request_, view_of(unit_type), filter);
+        return candidate;
+    }
+
+    /// What deadline and budget remove, beside what the kind knows: by the bounds, and by what was looked at.
+    void count_limits(const RouteSearch& found)
+    {
+        std::vector<std::pair<std::uint32_t, Filter>> seen;
+        for (const Found& one : found.removed)
+            seen.emplace_back(one.unit_type, *one.choice.removed_by);
+        std::sort(seen.begin(), seen.end());
+        FunnelStep late{Filter::kDeadline, 0, {}};
+        FunnelStep dear{Filter::kBudget, 0, {}};
+        for (const std::uint32_t unit_type : table_->by_center) {
+            if (kind_->filter[unit_type] != RouteKind::kStays) continue;
+            std::uint8_t limit = limit_that_removes(*request_, *kind_, chooser_, unit_type);
+            if (limit == RouteKind::kStays) {
+                const auto place = std::lower_bound(seen.begin(), seen.end(), std::pair(unit_type, Filter::kPolicy));
+                if (place == seen.end() || place->first != unit_type) continue;
+                limit = static_cast<std::uint8_t>(place->second);
+            }
+            FunnelStep& step = limit == static_cast<std::uint8_t>(Filter::kDeadline) ? late : dear;
+            ++step.removed;
+            note_center(step, unit_type);
+        }
+        for (FunnelStep* step : {&late, &dear}) {
+            if (step->removed == 0) continue;
+            decision_.funnel.left -= step->removed;
+            decision_.funnel.steps.push_back(std::move(*step));
+        }
+    }
+
+    void note_center(FunnelStep& step, std::uint32_t unit_type)
+    {
+        constexpr std::size_t kMostCenters = 100;
+        const std::string& center = view_of(unit_type).center_name;
+        if (!step.centers.empty() && step.centers.back().center == center) {
+            ++step.centers.back().removed;
+        } else if (step.centers.size() < kMostCenters) {
+            limited_.push_back(unit_type);
+            const double over_s = kind_->completion_s[unit_type] - chooser_.left_s();
+            step.centers.push_back(
+                {center, 1,
+                 step.filter == Filter::kDeadline
+                     ? "would complete " + duration_text(std::max(over_s, 0.0)) + " after the deadline at the earliest"
+                     : "would cost more than the budget"});
+        }
+    }
+
+    /// The infeasible candidates that are kept: all of few, else some of each filter, and those that come nearest to
+    /// deadline and budget.
+    void add_removed(const RouteSearch& found)
+    {
+        std::vector<std::uint32_t> kept;
+        if (is_small()) {
+            for (std::uint32_t i = 0; i < table_->unit_types.size(); ++i)
+                kept.push_back(i);
+        } else {
+            kept = kind_->removed_first;
+            add_nearest(kept);
+            kept.insert(kept.end(), limited_.begin(),
+                        limited_.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(limited_.size(), 8)));
+        }
+        for (const Found& one : found.feasible)
+            std::erase(kept, one.unit_type);
+        std::vector<std::uint32_t> once;
+        for (const std::uint32_t unit_type : kept) {
+            if (std::find(once.begin(), once.end(), unit_type) == once.end()) once.push_back(unit_type);
+        }
+        const std::size_t first = decision_.candidates.size();
+        for (const std::uint32_t unit_type : once) {
+            if (decision_.candidates.size() == kMostCandidatesKept) break;
+            add_one_removed(unit_type);
+        }
+        std::sort(decision_.candidates.begin() + static_cast<std::ptrdiff_t>(first), decision_.candidates.end(),
+                  [](const Candidate& a, const Candidate& b) {
+                      return std::tie(a.center, a.unit_type, a.unit_type_id) <
+                             std::tie(b.center, b.unit_type, b.unit_type_id);
+                  });
+    }
+
+    void add_one_removed(std::uint32_t unit_type)
+    {
+        if (kind_->filter[unit_type] != RouteKind::kStays) {
+            decision_.candidates.push_back(removed(unit_type, static_cast<Filter>(kind_->filter[unit_type])));
+            return;
+        }
+        const PlaceRun run = table_->run_of(*request_, *kind_, unit_type);
+        Found found{unit_type, chooser_.choose(view_of(unit_type), run, ChoiceAim::kBest)};
+        if (found.choice.removed_by) decision_.candidates.push_back(describe(found));
+    }
+
+    /// Of those that only deadline or budget removes the earliest and the cheapest, of all and of those that keep the
+    /// other limit: what the submitter is told to choose from.
+    void add_nearest(std::vector<std::uint32_t>& kept) const
+    {
+        if (kind_->cost.empty()) return;
+        const double budget = request_->budget.value_or(Availability::kForEver);
+        std::array<std::optional<std::uint32_t>, 4> nearest;
+        const auto keep = [&](std::optional<std::uint32_t>& best, std::uint32_t i, const std::vector<double>& column) {
+            if (!best || std::tie(column[i], table_->id_rank[i]) < std::tie(column[*best], table_->id_rank[*best]))
+                best = i;
+        };
+        for (std::uint32_t i = 0; i < kind_->filter.size(); ++i) {
+            if (kind_->filter[i] != RouteKind::kStays ||
+                limit_that_removes(*request_, *kind_, chooser_, i) == RouteKind::kStays)
+                continue;
+            keep(nearest[0], i, kind_->completion_s);
+            keep(nearest[1], i, kind_->cost);
+            if (kind_->cost[i] <= budget) keep(nearest[2], i, kind_->completion_s);
+            if (kind_->completion_s[i] <= chooser_.left_s()) keep(nearest[3], i, kind_->cost);
+        }
+        for (const std::optional<std::uint32_t>& one : nearest) {
+            if (one) kept.insert(kept.begin(), *one);
+        }
+    }
+
+    /// What only the winner is asked for: why so many units, and what their run time rests on.
+    void crown(const Found& found)
+    {
+        decision_.winner = 0;
+        Candidate& winner = decision_.candidates.front();
+        const UnitTypeView& view = view_of(found.unit_type);
+        chooser_.choose(view, table_->run_of(*request_, *kind_, found.unit_type), ChoiceAim::kBest);
+        winner.counts = shown_counts(chooser_.counts(), winner.unit_count);
+        const RunPrediction single = predict(view);
+        const ScaledRun run(single, request_->operators, view.speedups.get());
+        winner.knee = run.knee(view.unit_count);
+        winner.assumptions = run.assumptions(winner.unit_count);
+        if (!request_->operators.empty())
+            winner.count_reason = count_reason_of(run, request_->units, winner.unit_count, winner.knee);
+        decision_.quota_obstacle =
+            quota_obstacle(request_->quota, request_->used,
+                           chooser_.use_of(view, winner.unit_count, winner.prediction.run_s, winner.cost));
+        decision_.can_start_now = winner.plan.start_s <= 0 && decision_.quota_obstacle.empty();
+        explain_ranking(*request_, decision_.candidates);
+        decision_.assumptions = list_assumptions(*request_, winner);
+    }
+
+    const RouteRequest* request_;
+    RouteTable::Impl* table_;
+    PlaceChooser chooser_;
+    const RouteKind* kind_ = nullptr;
+    std::vector<std::uint32_t> limited_; ///< some of those that deadline or budget removes
+    Decision decision_;
 };
 
-bool ranks_before(const Ranked& a, const Ranked& b, bool knows_work)
+bool is_fresh(const UnitTypeView& view, const OperatorDemand& demand, Timestamp oldest)
 {
-    const Candidate& x = a.candidate;
-    const Candidate& y = b.candidate;
-    if (x.feasible != y.feasible) return x.feasible;
-    const std::string& x_id = x.unit_type_id.value;
-    const std::string& y_id = y.unit_type_id.value;
-    if (!x.feasible) return std::tie(x.center, x.unit_type, x_id) < std::tie(y.center, y.unit_type, y_id);
-    if (!knows_work) return std::tuple(x.wait_s, -a.speed, x_id) < std::tuple(y.wait_s, -b.speed, y_id);
-    if (x.unknown_parts() != y.unknown_parts()) return x.unknown_parts() < y.unknown_parts();
-    if (a.tie_with_best != b.tie_with_best) return a.tie_with_best;
-    if (a.tie_with_best)
-        return std::tuple(x.unit_count, x.plan.start_s, x_id) < std::tuple(y.unit_count, y.plan.start_s, y_id);
-    return std::tie(a.judged_s, x_id) < std::tie(b.judged_s, y_id);
-}
-
-void mark_ties(std::vector<Ranked>& ranked)
-{
-    std::int64_t fewest_unknown = std::numeric_limits<std::int64_t>::max();
-    double best = std::numeric_limits<double>::infinity();
-    for (const Ranked& one : ranked) {
-        if (one.candidate.feasible) fewest_unknown = std::min(fewest_unknown, one.candidate.unknown_parts());
-    }
-    for (const Ranked& one : ranked) {
-        if (one.candidate.feasible && one.candidate.unknown_parts() == fewest_unknown)
-            best = std::min(best, one.judged_s);
-    }
-    for (Ranked& one : ranked) {
-        one.tie_with_best = one.candidate.feasible && one.candidate.unknown_parts() == fewest_unknown &&
-                            one.judged_s <= best * (1 + kTieFraction);
-    }
+    return std::any_of(view.measured.begin(), view.measured.end(), [&](const MeasuredOperator& one) {
+        return one.operator_id == demand.operator_id && one.parameters_key == demand.parameters_key &&
+               one.measured_at >= oldest;
+    });
 }
 
 } // namespace
 
 double Candidate::judged_s(const TransferRequest& request) const
 {
-    const bool waits_for_free = request.deadline && plan.window;
+    const bool waits_for_free = request.deadline && plan.window && !plan.window->is_for_price;
     const double distrust_s = compute_s * (1 / trust_factor - 1);
     return distrust_s + (waits_for_free ? wait_s + prediction.run_s : completion_s);
 }
 
-struct RouteTable::Impl {
-    std::span<const UnitTypeView> unit_types;
-    RouteKnowledge knowledge;
-};
-
-RouteTable::RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge)
-    : impl_(std::make_unique<Impl>(Impl{unit_types, std::move(knowledge)}))
-{
-}
-
-RouteTable::~RouteTable() = default;
-RouteTable::RouteTable(RouteTable&&) noexcept = default;
-RouteTable& RouteTable::operator=(RouteTable&&) noexcept = default;
-
-void RouteTable::changed(std::size_t) {}
-
 Decision route(const RouteRequest& request, RouteTable& table)
 {
-    return route(request, table.impl().unit_types, table.impl().knowledge);
+    return Deciding(request, table.impl()).run();
 }
 
-Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types, const RouteKnowledge&)
+Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types, const RouteKnowledge& knowledge)
 {
-    const bool knows_work = !request.operators.empty() || request.transfer.moves_data();
-    std::vector<Ranked> ranked;
-    ranked.reserve(unit_types.size());
-    for (const UnitTypeView& view : unit_types) {
-        Ranked one{evaluate(request, view), measured_speed(view)};
-        one.judged_s = one.candidate.judged_s(request.transfer);
-        ranked.push_back(std::move(one));
-    }
-    mark_ties(ranked);
-    std::sort(ranked.begin(), ranked.end(),
-              [&](const Ranked& a, const Ranked& b) { return ranks_before(a, b, knows_work); });
-
-    Decision decision;
-    for (Ranked& one : ranked)
-        decision.candidates.push_back(std::move(one.candidate));
-    for (std::size_t i = 0; i < decision.candidates.size(); ++i) {
-        if (i > 0 || !decision.candidates[i].feasible) decision.candidates[i].counts.clear();
-    }
-    if (decision.candidates.empty() || !decision.candidates.front().feasible) return decision;
-    decision.winner = 0;
-    Candidate& winner = decision.candidates.front();
-    decision.can_start_now = winner.plan.start_s <= 0;
-    const auto place = std::find_if(unit_types.begin(), unit_types.end(),
-                                    [&](const UnitTypeView& view) { return view.id == winner.unit_type_id; });
-    describe_count(request, *place, winner);
-    explain_ranking(request, decision.candidates);
-    decision.assumptions = list_assumptions(request, winner);
-    return decision;
+    RouteTable table(unit_types, knowledge);
+    return route(request, table);
 }
 
 std::vector<std::size_t> unmeasured_candidates(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
@@ -275,16 +302,10 @@ std::vector<std::size_t> unmeasured_candidates(const RouteRequest& request, std:
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < unit_types.size(); ++i) {
         const UnitTypeView& view = unit_types[i];
-        Candidate candidate;
-        candidate.unit_count = request.units.count.value_or(request.units.min);
-        if (!passes_filters(request, view, candidate)) continue;
+        if (removing_filter(request, view)) continue;
         const bool all_fresh =
-            std::all_of(request.operators.begin(), request.operators.end(), [&](const OperatorDemand& demand) {
-                return std::any_of(view.measured.begin(), view.measured.end(), [&](const MeasuredOperator& one) {
-                    return one.operator_id == demand.operator_id && one.parameters_key == demand.parameters_key &&
-                           now - one.measured_at <= period;
-                });
-            });
+            std::all_of(request.operators.begin(), request.operators.end(),
+                        [&](const OperatorDemand& demand) { return is_fresh(view, demand, now - period); });
         if (!all_fresh) found.push_back(i);
     }
     return found;

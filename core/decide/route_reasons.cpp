@@ -22,19 +22,57 @@ std::string parts_text(const Candidate& candidate)
     return text;
 }
 
-std::string reason_for_losing(const RouteRequest& request, const Candidate& candidate, const Candidate& winner)
+/// True when a job's run time is not known at all: then only starts were compared.
+bool is_run_unknown(const RouteRequest& request, const Candidate& winner)
+{
+    return request.operators.empty() && !request.transfer.moves_data() && winner.compute_s <= 0;
+}
+
+std::string percent_text(double share)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g %%", share * 100);
+    return text;
+}
+
+/// What a job that prefers more than an early end is told of a place.
+std::string outcome_text(const Preference& prefer, const Candidate& candidate)
+{
+    std::string text = "completion " + duration_text(candidate.completion_s);
+    if (prefer.cost > 0 || candidate.cost > 0) text += ", cost " + cost_text(candidate.cost, {});
+    if (prefer.energy > 0) text += ", energy " + energy_text(candidate.energy_j);
+    return text;
+}
+
+std::string missing_part_text(const Candidate& candidate, const Candidate& winner)
 {
     if (candidate.prediction.unknown_operators > winner.prediction.unknown_operators)
         return "not all of the job's operators are measured there";
-    if (candidate.unknown_parts() > winner.unknown_parts()) return "its network was never measured";
-    if (request.operators.empty() && !request.transfer.moves_data() && candidate.wait_s <= winner.wait_s)
+    if (candidate.is_power_missing && !winner.is_power_missing) return "what it draws is not known";
+    if (candidate.is_run_missing && !winner.is_run_missing) return "nothing is known of the job's run time there";
+    return "its network was never measured";
+}
+
+std::string reason_for_losing(const RouteRequest& request, const Candidate& candidate, const Candidate& winner)
+{
+    if (candidate.unknown_parts() > winner.unknown_parts()) return missing_part_text(candidate, winner);
+    if (is_run_unknown(request, winner) && candidate.wait_s <= winner.wait_s)
         return "starts no earlier, and is not measured faster";
+    if (request.prefer.time < 1) {
+        const double worse = candidate.objective / winner.objective - 1;
+        const std::string outcome = " (" + outcome_text(request.prefer, candidate) + ")";
+        if (std::abs(worse) > kTieFraction)
+            return percent_text(worse) + " worse by " + to_string(request.prefer) + outcome;
+        return "a tie within 1 % by " + to_string(request.prefer) + outcome;
+    }
     const double best_s = winner.judged_s(request.transfer);
     const double lost_s = candidate.judged_s(request.transfer) - best_s;
     if (std::abs(lost_s) <= kTieFraction * best_s) {
         if (candidate.unit_count > winner.unit_count)
             return "as fast, but on " + units_text(candidate.unit_count) + " instead of " +
                    std::to_string(winner.unit_count);
+        if (candidate.prediction.estimated_operators > 0 && winner.prediction.estimated_operators == 0)
+            return "as fast, but by an estimate";
         return candidate.plan.start_s > winner.plan.start_s ? "as fast, but would start later" : "a tie within 1 %";
     }
     return "would complete " + duration_text(lost_s) + " later (" + parts_text(candidate) + ")";
@@ -44,13 +82,18 @@ std::string reason_for_winning(const RouteRequest& request, const Candidate& win
 {
     if (winner.plan.window) {
         const WindowWait& window = *winner.plan.window;
+        if (window.is_for_price)
+            return "best by " + to_string(request.prefer) + " when it starts at " +
+                   moment_text(window.start, request.transfer.now) + ": it costs " + cost_text(window.cost_then, {}) +
+                   " then and " + cost_text(window.cost_now, {}) + " now";
         return "its network is best at " + moment_text(window.start, request.transfer.now) + ": transfers take " +
                duration_text(winner.plan.in_s + winner.plan.out_s) + " then and " +
                duration_text(window.transfer_now_s) + " now";
     }
-    if (request.operators.empty() && !request.transfer.moves_data())
-        return "earliest start; the fastest measured among those";
+    if (is_run_unknown(request, winner)) return "earliest start; the fastest measured among those";
     if (winner.unknown_parts() > 0) return "best by what is measured";
+    if (request.prefer.time < 1)
+        return "best by " + to_string(request.prefer) + ": " + outcome_text(request.prefer, winner);
     return "earliest expected completion: " + parts_text(winner);
 }
 
@@ -87,6 +130,11 @@ std::string missed_deadline_reason(const TransferRequest& request, const Candida
            " (" + parts_text(candidate) + ")";
 }
 
+std::string missed_budget_reason(double budget, const Candidate& candidate)
+{
+    return "would cost " + cost_text(candidate.cost, {}) + ", the budget is " + cost_text(budget, {});
+}
+
 void explain_ranking(const RouteRequest& request, std::vector<Candidate>& candidates)
 {
     Candidate& winner = candidates.front();
@@ -102,7 +150,9 @@ std::vector<std::string> list_assumptions(const RouteRequest& request, const Can
     std::vector<std::string> assumptions;
     const std::string place = winner.center + "/" + winner.unit_type;
     if (request.operators.empty()) {
-        assumptions.emplace_back("the job names no operators: its run time is not predicted");
+        assumptions.push_back(winner.run_basis.empty()
+                                  ? "the job names no operators: its run time is not predicted"
+                                  : "the job names no operators: its run time is taken from " + winner.run_basis);
         if (!request.units.count)
             assumptions.push_back("unit count: auto gives " + std::to_string(winner.unit_count) +
                                   ", the least that the job takes");
@@ -110,6 +160,9 @@ std::vector<std::string> list_assumptions(const RouteRequest& request, const Can
     for (const OperatorPrediction& one : winner.prediction.operators) {
         if (one.basis == PredictionBasis::kUnknown)
             assumptions.push_back(one.operator_id + " is not measured on " + place + ": its time is left out");
+        if (one.basis == PredictionBasis::kEstimated)
+            assumptions.push_back(one.operator_id + " is not measured on " + place +
+                                  ": its time is estimated from unit types that are alike");
         if (one.basis == PredictionBasis::kScaled || one.basis == PredictionBasis::kInterpolated)
             assumptions.push_back(one.operator_id + "(" + one.parameters_key + ") is " +
                                   std::string(to_string(one.basis)) + " from other sizes");
@@ -123,7 +176,8 @@ std::vector<std::string> list_assumptions(const RouteRequest& request, const Can
         assumptions.push_back(
             "the network of " + winner.center + " at its start is known from " +
             (winner.plan.basis == WindowBasis::kHourOfDay ? "this hour of other days" : "other hours"));
-    if (transfer.deadline && (request.operators.empty() || winner.unknown_parts() > 0))
+    if (winner.is_power_missing) assumptions.push_back("what " + place + " draws is not known: its energy is left out");
+    if (transfer.deadline && (is_run_unknown(request, winner) || winner.unknown_parts() > 0))
         assumptions.emplace_back("whether the deadline is met is not known, since not all of its time is predicted");
     return assumptions;
 }

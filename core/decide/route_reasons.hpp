@@ -19,6 +19,9 @@ std::string count_reason_of(const ScaledRun& run, const UnitRequest& units, std:
 /// "would complete 10 s after the deadline (2026-12-01T18:00:00Z)".
 std::string missed_deadline_reason(const TransferRequest& request, const Candidate& candidate);
 
+/// "would cost 12.50, the budget is 10.00".
+std::string missed_budget_reason(double budget, const Candidate& candidate);
+
 /// Sets the reason of each feasible candidate: why it won, or what it lost by. The first has won.
 void explain_ranking(const RouteRequest& request, std::vector<Candidate>& candidates);
 

@@ -1,0 +1,250 @@
+#include "core/decide/place.hpp"
+
+#include "core/decide/route_reasons.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+const WaitHistory kNoWaits;
+
+Timestamp after(Timestamp now, double duration_s)
+{
+    constexpr double kLongest_s = 1e9;
+    return now + std::chrono::duration_cast<Timestamp::duration>(Seconds(std::clamp(duration_s, 0.0, kLongest_s)));
+}
+
+bool has_limit(const Quota& quota)
+{
+    return quota.most_units > 0 || quota.most_score_hours > 0 || quota.most_cost > 0;
+}
+
+/// What of a run's transfers no hour can make shorter.
+double least_transfer_s(const TransferRequest& request, const NetworkProfile* network)
+{
+    if (network == nullptr || !request.moves_data() || !(network->best_rate_bytes() > 0)) return 0;
+    return (request.in_bytes + request.out_bytes) / network->best_rate_bytes();
+}
+
+} // namespace
+
+PlaceChooser::PlaceChooser(const RouteRequest& request, const RouteKnowledge& knowledge)
+    : request_(&request), knowledge_(&knowledge),
+      left_s_(request.transfer.deadline ? Seconds(*request.transfer.deadline - request.transfer.now).count()
+                                        : Availability::kForEver),
+      budget_(request.budget.value_or(Availability::kForEver)), has_quota_(has_limit(request.quota))
+{
+}
+
+bool PlaceChooser::may_wait() const
+{
+    const TransferRequest& transfer = request_->transfer;
+    return transfer.network == NetworkChoice::kAuto && transfer.deadline &&
+           (transfer.moves_data() || request_->prefer.cost > 0 || request_->budget);
+}
+
+QuotaUse PlaceChooser::use_of(const UnitTypeView& view, std::int64_t unit_count, double run_s, double cost) const
+{
+    constexpr double kHour_s = 3600;
+    constexpr double kScoreUnit = 1000; // what a score-hour is counted in (Quota::most_score_hours)
+    const double score_hours = static_cast<double>(unit_count) * run_s / kHour_s * view.score / kScoreUnit;
+    return {unit_count, score_hours, cost};
+}
+
+void PlaceChooser::find_counts(const UnitTypeView& view, const DividedRun& run, std::int64_t knee)
+{
+    const UnitRequest& units = request_->units;
+    allowed_.clear();
+    if (units.count || request_->operators.empty()) {
+        allowed_.push_back(units.count.value_or(units.min));
+        return;
+    }
+    const std::int64_t most = units.ignore_knee ? std::max(knee, run.largest_known()) : knee;
+    allowed_ = counts_between(units.min, std::max(units.min, std::min({units.max, view.unit_count, most})));
+}
+
+StartPlan PlaceChooser::plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
+                                       const RunTime& run) const
+{
+    double wait_s = free.earliest_start(count, run.high_s);
+    // Transfers that take longer at that hour need a longer gap, which begins later: one step of the availability at
+    // least each time.
+    for (;;) {
+        StartPlan plan = plan_at_once(request_->transfer, view.network.get(), wait_s, run);
+        if (wait_s == Availability::kForEver || !request_->transfer.moves_data()) return plan;
+        const double fitting_s = free.earliest_start(count, plan.occupied.high_s, wait_s);
+        if (fitting_s == wait_s) return plan;
+        wait_s = fitting_s;
+    }
+}
+
+void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const
+{
+    const StartPlan& plan = weighed.plan;
+    if (view.price == nullptr) return;
+    weighed.cost = view.price->cost(after(request_->transfer.now, plan.start_s), plan.occupied.run_s, count);
+    weighed.energy_j = view.price->energy_j(plan.occupied.run_s, count);
+}
+
+double PlaceChooser::judged_objective(const UnitTypeView& view, const Weighed& weighed) const
+{
+    const double distrust_s = weighed.compute.run_s * (1 / view.trust_factor - 1);
+    return objective(request_->prefer,
+                     {weighed.start.wait_s + weighed.plan.occupied.run_s + distrust_s, weighed.cost, weighed.energy_j});
+}
+
+double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count) const
+{
+    const double run_s = weighed.compute.run_s + least_transfer_s(request_->transfer, view.network.get());
+    const double distrust_s = weighed.compute.run_s * (1 / view.trust_factor - 1);
+    Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + distrust_s, 0, 0};
+    if (view.price != nullptr) {
+        least.cost = view.price->least_cost(run_s, count);
+        least.energy_j = view.price->energy_j(run_s, count);
+    }
+    return objective(request_->prefer, least);
+}
+
+/// Of the counts that keep deadline and budget the one of least objective, ties to fewer units; of those that keep only
+/// the deadline where none keeps both, else of all. Starts at other hours are not looked at yet, but where an hour
+/// could make it cheap enough, the budget does not count against it.
+std::size_t PlaceChooser::pick(ChoiceAim aim, const UnitTypeView& view) const
+{
+    const bool may_become_cheap =
+        may_wait_for_price(request_->transfer, {view.price.get(), 1, request_->prefer, request_->budget, nullptr});
+    const auto faults_of = [&](std::size_t i) {
+        if (aim == ChoiceAim::kBound) return 0;
+        if (counts_[i].completion_s > left_s_) return 2;
+        return counts_[i].cost > budget_ && !may_become_cheap ? 1 : 0;
+    };
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < counts_.size(); ++i) {
+        const int faults = faults_of(i);
+        const int least = faults_of(best);
+        if (faults < least || (faults == least && counts_[i].objective < counts_[best].objective)) best = i;
+    }
+    const double tie = counts_[best].objective * (1 + kTieFraction);
+    const int faults = faults_of(best);
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+        if (faults_of(i) == faults && counts_[i].objective <= tie) return i; // counts ascend
+    }
+    return best;
+}
+
+const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun& known, ChoiceAim aim)
+{
+    choice_ = {};
+    run_basis_.clear();
+    counts_.clear();
+    weighed_.clear();
+    const RunHistory* runs = knowledge_->runs.get();
+    const bool is_unknown_job = request_->operators.empty();
+    if (is_unknown_job && runs != nullptr) {
+        estimate_ = runs->estimate(request_->job_type, view.id.value);
+        choice_.is_run_missing = !estimate_;
+        if (estimate_) run_basis_ = estimate_->basis;
+    } else {
+        estimate_.reset();
+    }
+    if (!is_unknown_job && runs != nullptr && !request_->job_type.empty())
+        choice_.correction = runs->correction(request_->job_type, view.id.value);
+    choice_.is_power_missing = request_->prefer.energy > 0 && (view.price == nullptr || !view.price->knows_power());
+    choice_.estimated_operators = known.estimated_operators;
+    choice_.unknown_parts = known.unknown_operators + (choice_.is_run_missing ? 1 : 0) +
+                            (choice_.is_power_missing ? 1 : 0) +
+                            (request_->transfer.moves_data() && view.network == nullptr ? 1 : 0);
+    const DividedRun run = estimate_ ? DividedRun(estimate_->time, {}) : DividedRun(known.single, known.parts);
+    if (!request_->units.count) choice_.knee = run.knee(view.unit_count);
+    find_counts(view, run, choice_.knee);
+    const Availability* free = &view.availability;
+    Availability without_holds;
+    if (!view.holds.empty()) {
+        without_holds = open_to(request_->project, view.availability, view.holds);
+        free = &without_holds;
+    }
+    const WaitHistory& waits = knowledge_->waits ? *knowledge_->waits : kNoWaits;
+    std::optional<Filter> reason = Filter::kQuota;
+    for (const std::int64_t count : allowed_) {
+        Weighed weighed;
+        weighed.promised = run.at(count);
+        weighed.compute = corrected(weighed.promised, choice_.correction, choice_.correction.width_factor);
+        weighed.plan = plan_when_free(view, *free, count, weighed.compute);
+        const bool is_never = weighed.plan.start_s == Availability::kForEver;
+        if (!is_never) judge(view, weighed, count);
+        const StartPlan& plan = weighed.plan;
+        if (has_quota_ && is_beyond_quota(request_->quota, use_of(view, count, plan.occupied.run_s, weighed.cost)))
+            continue;
+        reason = Filter::kDrain;
+        if (is_never) continue;
+        const bool is_as_before = !weighed_.empty() && weighed_.back().plan.start_s == plan.start_s;
+        weighed.start = is_as_before ? weighed_.back().start : waits.expect(view.id.value, plan.start_s, view.queued_s);
+        counts_.push_back({count, plan.start_s, plan.occupied.run_s, weighed.start.wait_s + plan.occupied.run_s,
+                           weighed.cost, judged_objective(view, weighed)});
+        weighed_.push_back(std::move(weighed));
+    }
+    if (counts_.empty()) {
+        choice_.removed_by = reason;
+        choice_.unit_count = allowed_.front();
+        return choice_;
+    }
+    settle(view, *free, pick(aim, view), aim);
+    return choice_;
+}
+
+void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, std::size_t picked, ChoiceAim aim)
+{
+    Weighed& chosen = weighed_[picked];
+    const std::int64_t count = counts_[picked].unit_count;
+    choice_.unit_count = count;
+    choice_.wait_s = counts_[picked].wait_s;
+    choice_.promised = chosen.promised;
+    choice_.compute = chosen.compute;
+    if (aim == ChoiceAim::kBound) {
+        const bool is_any_start = may_wait();
+        choice_.unit_count = counts_.front().unit_count;
+        choice_.least_objective = choice_.least_completion_s = choice_.least_cost = Availability::kForEver;
+        for (std::size_t i = 0; i < counts_.size(); ++i) {
+            const CountChoice& one = counts_[i];
+            const double least_run_s = weighed_[i].compute.run_s;
+            const double least_cost =
+                is_any_start && view.price != nullptr ? view.price->least_cost(least_run_s, one.unit_count) : one.cost;
+            choice_.wait_s = std::min(choice_.wait_s, one.wait_s);
+            choice_.least_objective = std::min(
+                choice_.least_objective, is_any_start ? bound_of(view, weighed_[i], one.unit_count) : one.objective);
+            choice_.least_completion_s = std::min(choice_.least_completion_s, one.completion_s);
+            choice_.least_cost = std::min(choice_.least_cost, least_cost);
+        }
+        return;
+    }
+    if (may_wait()) {
+        const StartTerms terms{view.price.get(), count, request_->prefer, request_->budget, &free};
+        StartPlan plan = plan_start(request_->transfer, view.network.get(), choice_.wait_s, chosen.compute, terms);
+        if (plan.window) {
+            chosen.plan = std::move(plan);
+            judge(view, chosen, count);
+            chosen.start.low_s = std::max(chosen.start.low_s, chosen.plan.start_s);
+            chosen.start.wait_s = std::max(chosen.start.wait_s, chosen.plan.start_s);
+            chosen.start.high_s = std::max(chosen.start.high_s, chosen.plan.start_s);
+        }
+    }
+    choice_.plan = chosen.plan;
+    choice_.start = chosen.start;
+    choice_.completion_s = chosen.start.wait_s + chosen.plan.occupied.run_s;
+    choice_.cost = chosen.cost;
+    choice_.energy_j = chosen.energy_j;
+    choice_.objective = counts_[picked].objective;
+    if (chosen.plan.window) {
+        Weighed judged = chosen;
+        // Until the deadline it waits for its network at no cost; for a cheaper hour it has weighed the time.
+        if (!chosen.plan.window->is_for_price) judged.start.wait_s = choice_.wait_s;
+        choice_.objective = judged_objective(view, judged);
+    }
+    if (choice_.completion_s > left_s_)
+        choice_.removed_by = Filter::kDeadline;
+    else if (choice_.cost > budget_)
+        choice_.removed_by = Filter::kBudget;
+}
+
+} // namespace fathom

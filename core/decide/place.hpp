@@ -1,0 +1,102 @@
+#pragma once
+
+#include "core/decide/route.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+/// One unit type weighed for one job, without texts: what decisions are made of; part of core/decide/route.
+namespace fathom {
+
+/// What is known of a job's run on one unit of a type. Refers to its parts.
+struct PlaceRun {
+    RunTime single; ///< promised, without transfers
+    std::span<const ScaledPart> parts;
+    std::int64_t unknown_operators{};
+    std::int64_t estimated_operators{};
+};
+
+/// What a choice is made for.
+enum class ChoiceAim {
+    kBest,  ///< count and start as they would be
+    kBound, ///< deadline and budget left out, starts at once: what no real choice can beat
+};
+
+/// The count and the start that a job would get on one unit type.
+struct PlaceChoice {
+    std::optional<Filter> removed_by; ///< of kQuota, kDrain (never free), kDeadline and kBudget
+    std::int64_t unknown_parts{};     ///< as Candidate::unknown_parts()
+    std::int64_t estimated_operators{};
+    bool is_power_missing{};
+    bool is_run_missing{};
+    std::int64_t unit_count{1};
+    std::int64_t knee{1};
+    RunTime promised; ///< without transfers, before the correction
+    RunTime compute;  ///< without transfers
+    RunCorrection correction;
+    double wait_s{};
+    StartPlan plan;
+    WaitTime start;
+    double completion_s{};
+    double cost{};
+    double energy_j{};
+    double objective{};
+    // Over all counts, each by itself; for bounds no start can beat them.
+    double least_objective{};
+    double least_completion_s{};
+    double least_cost{};
+};
+
+/// Weighs unit types for one request. Not thread-safe: it keeps room for its work.
+class PlaceChooser {
+  public:
+    /// All must outlive it.
+    PlaceChooser(const RouteRequest& request, const RouteKnowledge& knowledge);
+
+    /// @param run  of the request's operators there.
+    const PlaceChoice& choose(const UnitTypeView& view, const PlaceRun& run, ChoiceAim aim);
+    /// The counts that the last choice compared.
+    const std::vector<CountChoice>& counts() const { return counts_; }
+    /// For people; empty when the run times of the last choice are those of its operators' measurements.
+    const std::string& run_basis() const { return run_basis_; }
+
+    /// True when a start later than the first may be better at some unit type.
+    bool may_wait() const;
+    double left_s() const { return left_s_; } ///< until the deadline; infinite without
+    /// Of so much work its project would have taken.
+    QuotaUse use_of(const UnitTypeView& view, std::int64_t unit_count, double run_s, double cost) const;
+
+  private:
+    struct Weighed {
+        RunTime promised;
+        RunTime compute;
+        StartPlan plan;
+        WaitTime start;
+        double cost{};
+        double energy_j{};
+    };
+    void find_counts(const UnitTypeView& view, const DividedRun& run, std::int64_t knee);
+    RunTime promise(const DividedRun& run, std::int64_t unit_count) const;
+    StartPlan plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
+                             const RunTime& run) const;
+    void judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const;
+    double judged_objective(const UnitTypeView& view, const Weighed& weighed) const;
+    double bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count) const;
+    std::size_t pick(ChoiceAim aim, const UnitTypeView& view) const;
+    void settle(const UnitTypeView& view, const Availability& free, std::size_t picked, ChoiceAim aim);
+
+    const RouteRequest* request_;
+    const RouteKnowledge* knowledge_;
+    double left_s_;
+    double budget_;
+    bool has_quota_;
+    std::optional<RunEstimate> estimate_;
+    std::string run_basis_;
+    PlaceChoice choice_;
+    std::vector<std::int64_t> allowed_;
+    std::vector<CountChoice> counts_;
+    std::vector<Weighed> weighed_; ///< of each count
+};
+
+} // namespace fathom

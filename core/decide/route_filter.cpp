@@ -1,0 +1,153 @@
+#include "core/decide/route_filter.hpp"
+
+#include "core/decide/decision_text.hpp"
+#include "core/decide/device_choice.hpp"
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+bool contains(const std::vector<std::string>& list, const std::string& text)
+{
+    return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+bool is_center(const UnitTypeView& view, const std::string& name_or_id)
+{
+    return name_or_id == view.center_name || name_or_id == view.center_id.value;
+}
+
+bool is_type(const UnitTypeView& view, const std::string& name_or_id)
+{
+    return name_or_id == "any" || name_or_id == view.name || name_or_id == view.id.value;
+}
+
+bool is_allowed(const RouteRequest& request, const UnitTypeView& view)
+{
+    return request.project_centers.empty() || contains(request.project_centers, view.center_name);
+}
+
+bool is_wanted(const UnitRequest& units, const UnitTypeView& view)
+{
+    return (units.center.empty() || is_center(view, units.center)) && is_type(view, units.type);
+}
+
+bool has_operator(const UnitTypeView& view, const OperatorDemand& demand)
+{
+    return std::binary_search(view.operators.begin(), view.operators.end(), demand.operator_id);
+}
+
+bool has_all_operators(const RouteRequest& request, const UnitTypeView& view)
+{
+    return std::all_of(request.operators.begin(), request.operators.end(),
+                       [&](const OperatorDemand& demand) { return has_operator(view, demand); });
+}
+
+bool is_right_device(const UnitRequest& units, const UnitTypeView& view)
+{
+    return units.device.empty() || (units.device == "gpu") == is_device(view.resource_type);
+}
+
+bool has_instructions(const UnitRequest& units, const UnitTypeView& view)
+{
+    return std::all_of(units.isa.begin(), units.isa.end(), [&](const std::string& one) {
+        return std::binary_search(view.isa.begin(), view.isa.end(), one);
+    });
+}
+
+bool is_at_site(const RouteRequest& request, const UnitTypeView& view)
+{
+    return request.sites.empty() || std::any_of(request.sites.begin(), request.sites.end(),
+                                                [&](const std::string& site) { return is_center(view, site); });
+}
+
+std::string join(const std::vector<std::string>& words)
+{
+    std::string text;
+    for (const std::string& word : words)
+        text += (text.empty() ? "" : ", ") + word;
+    return text;
+}
+
+std::string policy_reason(const RouteRequest& request, const UnitTypeView& view)
+{
+    if (!is_allowed(request, view)) return "project " + request.project + " may not use this center";
+    if (!request.units.center.empty() && !is_center(view, request.units.center))
+        return "the job asks for center " + request.units.center;
+    return "the job asks for unit type " + request.units.type;
+}
+
+std::string operators_reason(const RouteRequest& request, const UnitTypeView& view)
+{
+    std::vector<std::string> missing;
+    for (const OperatorDemand& demand : request.operators) {
+        if (!has_operator(view, demand) && !contains(missing, demand.operator_id))
+            missing.push_back(demand.operator_id);
+    }
+    return "cannot run " + join(missing);
+}
+
+std::string device_reason(const UnitRequest& units, const UnitTypeView& view)
+{
+    if (!is_right_device(units, view)) return "is a " + view.resource_type + ", the job asks for a " + units.device;
+    if (view.isa.empty()) return "its instruction sets are not known, the job needs " + join(units.isa);
+    std::vector<std::string> missing;
+    for (const std::string& one : units.isa) {
+        if (!std::binary_search(view.isa.begin(), view.isa.end(), one)) missing.push_back(one);
+    }
+    return "lacks " + join(missing);
+}
+
+std::string memory_reason(const UnitRequest& units, const UnitTypeView& view)
+{
+    const std::string needed = ", the job needs " + bytes_text(static_cast<double>(units.memory_bytes));
+    if (view.memory_bytes_per_unit == 0) return "the memory of a unit is not known" + needed;
+    return "has " + bytes_text(static_cast<double>(view.memory_bytes_per_unit)) + " a unit" + needed;
+}
+
+} // namespace
+
+std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view)
+{
+    const UnitRequest& units = request.units;
+    if (!is_allowed(request, view) || !is_wanted(units, view)) return Filter::kPolicy;
+    if (!has_all_operators(request, view)) return Filter::kOperators;
+    if (!is_right_device(units, view) || !has_instructions(units, view)) return Filter::kDevice;
+    if (view.memory_bytes_per_unit < units.memory_bytes) return Filter::kMemory;
+    if (units.count.value_or(units.min) > view.unit_count) return Filter::kUnitCount;
+    if (!is_at_site(request, view)) return Filter::kDataSite;
+    if (!request.is_taken_by(view)) return view.closed_by;
+    return std::nullopt;
+}
+
+std::string filter_reason(const RouteRequest& request, const UnitTypeView& view, Filter filter)
+{
+    switch (filter) {
+    case Filter::kPolicy:
+        return policy_reason(request, view);
+    case Filter::kOperators:
+        return operators_reason(request, view);
+    case Filter::kDevice:
+        return device_reason(request.units, view);
+    case Filter::kMemory:
+        return memory_reason(request.units, view);
+    case Filter::kUnitCount:
+        return "has " + std::to_string(view.unit_count) + " units, the job needs " +
+               std::to_string(request.units.count.value_or(request.units.min));
+    case Filter::kDataSite:
+        return "the job's data may only be at " + join(request.sites);
+    case Filter::kQuota:
+        return "would take more than project " + request.project + " may have in all";
+    case Filter::kDrain:
+    case Filter::kHealth:
+        return view.closed_reason.empty() ? "its units are closed or taken for good" : view.closed_reason;
+    case Filter::kDeadline:
+        return "would end after the deadline";
+    case Filter::kBudget:
+        return "would cost more than the budget";
+    }
+    return {};
+}
+
+} // namespace fathom

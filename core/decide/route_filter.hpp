@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/decide/route.hpp"
+
+#include <optional>
+#include <string>
+
+/// The filters that look at a unit type and a request alone; part of core/decide/route.
+namespace fathom {
+
+/// The first of the filters from kPolicy to kDataSite that removes the unit type, else kDrain or kHealth where it takes
+/// no work; empty: it stays. Quota, deadline and budget need a run time first (core/decide/place).
+std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view);
+
+/// Why that filter removes it, for people.
+std::string filter_reason(const RouteRequest& request, const UnitTypeView& view, Filter filter);
+
+} // namespace fathom

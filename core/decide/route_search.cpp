@@ -1,0 +1,258 @@
+#include "core/decide/route_search.hpp"
+
+#include "core/decide/route_reasons.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace fathom {
+namespace {
+
+/// What places are ranked by, less is better: known before unknown, then those that tie with the best before all
+/// others; among ties measured before estimated, fewer units, the earlier start; else by objective; at last by id.
+/// Jobs of which nothing is known: the earlier start, then the faster measured.
+struct Rank {
+    std::int64_t unknown_parts{};
+    std::int64_t class_of_tie{}; ///< 0: a tie with the best
+    double first{};
+    double second{};
+    double third{};
+    std::uint32_t id{};
+
+    auto order() const { return std::tie(unknown_parts, class_of_tie, first, second, third, id); }
+    bool operator<(const Rank& other) const { return order() < other.order(); }
+};
+
+/// The figures of a place that ranks are made of.
+struct Figures {
+    std::int64_t unknown_parts{};
+    bool is_estimated{};
+    double objective{};
+    double start_s{};
+    std::int64_t unit_count{};
+    std::uint32_t id{};
+    double speed{}; ///< of jobs of which nothing is known
+};
+
+Rank rank_of(const Figures& figures, bool knows_work, double tie_limit)
+{
+    if (!knows_work) return {0, 0, figures.start_s, -figures.speed, 0, figures.id};
+    if (figures.objective > tie_limit) return {figures.unknown_parts, 1, figures.objective, 0, 0, figures.id};
+    return {figures.unknown_parts, 0,         figures.is_estimated ? 1.0 : 0.0, static_cast<double>(figures.unit_count),
+            figures.start_s,       figures.id};
+}
+
+/// The best of what is known: the fewest unknown parts, and of those the least objective.
+struct Best {
+    std::int64_t unknown_parts = std::numeric_limits<std::int64_t>::max();
+    double objective = Availability::kForEver;
+
+    void add(std::int64_t unknown, double value)
+    {
+        if (unknown > unknown_parts) return;
+        objective = unknown < unknown_parts ? value : std::min(objective, value);
+        unknown_parts = unknown;
+    }
+    double tie_limit() const { return objective * (1 + kTieFraction); }
+};
+
+class Search {
+  public:
+    Search(const RouteRequest& request, RouteTable::Impl& table, const RouteKind& kind, PlaceChooser& chooser,
+           std::size_t most)
+        : request_(&request), table_(&table), kind_(&kind), chooser_(&chooser), most_(most)
+    {
+    }
+
+    RouteSearch run()
+    {
+        if (kind_->is_exact)
+            take_best();
+        else
+            branch_and_bound();
+        sort();
+        return std::move(result_);
+    }
+
+  private:
+    std::size_t size() const { return kind_->filter.size(); }
+
+    bool may_stay(std::size_t i) const
+    {
+        return kind_->filter[i] == RouteKind::kStays &&
+               (kind_->cost.empty() || limit_that_removes(*request_, *kind_, *chooser_, i) == RouteKind::kStays);
+    }
+
+    /// As the columns have it.
+    Figures figures_of(std::size_t i) const
+    {
+        return {kind_->unknown_parts[i],
+                kind_->is_estimated[i] != 0,
+                kind_->objective[i],
+                kind_->start_s[i],
+                kind_->unit_count[i],
+                table_->id_rank[i],
+                kind_->knows_work ? 0 : table_->measured_speed(i)};
+    }
+
+    Figures figures_of(const Found& found) const
+    {
+        const PlaceChoice& choice = found.choice;
+        return {choice.unknown_parts,
+                choice.estimated_operators > 0,
+                choice.objective,
+                kind_->knows_work ? choice.plan.start_s : choice.wait_s,
+                choice.unit_count,
+                table_->id_rank[found.unit_type],
+                kind_->knows_work ? 0 : table_->measured_speed(found.unit_type)};
+    }
+
+    void look_at(std::size_t i)
+    {
+        Found found{static_cast<std::uint32_t>(i),
+                    chooser_->choose(table_->unit_types[i], table_->run_of(*request_, *kind_, i), ChoiceAim::kBest)};
+        if (found.choice.removed_by) {
+            result_.removed.push_back(std::move(found));
+            return;
+        }
+        const Figures figures = figures_of(found);
+        best_.add(figures.unknown_parts, kind_->knows_work ? figures.objective : figures.start_s);
+        result_.feasible.push_back(std::move(found));
+    }
+
+    /// The columns say all: the best by them, by a heap of as many as are wanted.
+    void take_best()
+    {
+        Best best;
+        for (std::size_t i = 0; i < size(); ++i) {
+            // Most are worse than what was seen: asked first.
+            if (kind_->objective[i] >= best.objective && kind_->unknown_parts[i] >= best.unknown_parts) continue;
+            if (may_stay(i)) best.add(kind_->unknown_parts[i], kind_->objective[i]);
+        }
+        struct Place {
+            Rank rank;
+            std::uint32_t unit_type{};
+            bool operator<(const Place& other) const { return rank < other.rank; }
+        };
+        std::vector<Place> heap; // the worst of the kept first
+        const double tie_limit = best.tie_limit();
+        for (std::size_t i = 0; i < size(); ++i) {
+            if (kind_->objective[i] == Availability::kForEver) continue;
+            if (heap.size() == most_ && is_surely_behind(i, heap.front().rank, tie_limit)) continue;
+            if (!may_stay(i)) continue;
+            const Place place{rank_of(figures_of(i), kind_->knows_work, tie_limit), static_cast<std::uint32_t>(i)};
+            if (heap.size() == most_) {
+                if (!(place < heap.front())) continue;
+                std::pop_heap(heap.begin(), heap.end());
+                heap.pop_back();
+            }
+            heap.push_back(place);
+            std::push_heap(heap.begin(), heap.end());
+        }
+        for (const Place& place : heap)
+            look_at(place.unit_type);
+        best_ = best;
+    }
+
+    /// Quick: true for most places that the worst of the kept ones beats.
+    bool is_surely_behind(std::size_t i, const Rank& worst, double tie_limit) const
+    {
+        if (!kind_->knows_work) return kind_->start_s[i] > worst.first;
+        if (kind_->unknown_parts[i] != worst.unknown_parts) return kind_->unknown_parts[i] > worst.unknown_parts;
+        if (worst.class_of_tie == 1) return kind_->objective[i] > worst.first;
+        return kind_->objective[i] > tie_limit || kind_->is_estimated[i] > worst.first ||
+               (kind_->is_estimated[i] == worst.first && kind_->unit_count[i] > worst.second);
+    }
+
+    /// The columns have bounds: places are looked at in their order, until none is left that could be better.
+    void branch_and_bound()
+    {
+        struct Bound {
+            std::uint8_t unknown_parts{};
+            double objective{};
+            std::uint32_t unit_type{};
+            auto order() const { return std::tie(unknown_parts, objective, unit_type); }
+            bool operator<(const Bound& other) const { return other.order() < order(); } // the least on top
+        };
+        std::vector<Bound> heap;
+        for (std::size_t i = 0; i < size(); ++i) {
+            if (may_stay(i))
+                heap.push_back({kind_->unknown_parts[i], kind_->objective[i], static_cast<std::uint32_t>(i)});
+        }
+        std::make_heap(heap.begin(), heap.end());
+        const std::size_t enough = std::min(most_, kLeastLookedAt);
+        while (!heap.empty()) {
+            const Bound& next = heap.front();
+            const bool can_be_best = next.unknown_parts < best_.unknown_parts ||
+                                     (next.unknown_parts == best_.unknown_parts && next.objective < best_.objective);
+            if (result_.feasible.size() >= enough && !can_be_best) break;
+            const std::uint32_t unit_type = next.unit_type;
+            std::pop_heap(heap.begin(), heap.end());
+            heap.pop_back();
+            look_at(unit_type);
+        }
+        if (result_.feasible.empty()) return;
+        // None of the others can be the best, but some may tie with it and be preferred.
+        std::vector<std::pair<Rank, std::uint32_t>> ties;
+        const double limit = tie_limit();
+        for (const Bound& one : heap) {
+            if (one.unknown_parts == best_.unknown_parts && one.objective <= limit)
+                ties.emplace_back(rank_of(figures_of(one.unit_type), kind_->knows_work, limit), one.unit_type);
+        }
+        std::sort(ties.begin(), ties.end());
+        Rank leader = least_rank(limit);
+        for (const auto& [rank, unit_type] : ties) {
+            if (leader < rank) break;
+            look_at(unit_type);
+            leader = least_rank(limit);
+        }
+    }
+
+    double tie_limit() const { return kind_->knows_work ? best_.tie_limit() : best_.objective; }
+
+    Rank least_rank(double limit) const
+    {
+        Rank least = rank_of(figures_of(result_.feasible.front()), kind_->knows_work, limit);
+        for (const Found& found : result_.feasible)
+            least = std::min(least, rank_of(figures_of(found), kind_->knows_work, limit));
+        return least;
+    }
+
+    void sort()
+    {
+        const double limit = best_.tie_limit();
+        const auto rank = [&](const Found& found) { return rank_of(figures_of(found), kind_->knows_work, limit); };
+        std::sort(result_.feasible.begin(), result_.feasible.end(),
+                  [&](const Found& a, const Found& b) { return rank(a) < rank(b); });
+    }
+
+    /// Enough to tell what the winner won against.
+    static constexpr std::size_t kLeastLookedAt = 8;
+
+    const RouteRequest* request_;
+    RouteTable::Impl* table_;
+    const RouteKind* kind_;
+    PlaceChooser* chooser_;
+    std::size_t most_;
+    Best best_;
+    RouteSearch result_;
+};
+
+} // namespace
+
+std::uint8_t limit_that_removes(const RouteRequest& request, const RouteKind& kind, const PlaceChooser& chooser,
+                                std::size_t unit_type)
+{
+    if (kind.completion_s[unit_type] > chooser.left_s()) return static_cast<std::uint8_t>(Filter::kDeadline);
+    if (request.budget && kind.cost[unit_type] > *request.budget) return static_cast<std::uint8_t>(Filter::kBudget);
+    return RouteKind::kStays;
+}
+
+RouteSearch find_places(const RouteRequest& request, RouteTable::Impl& table, const RouteKind& kind,
+                        PlaceChooser& chooser, std::size_t most)
+{
+    return Search(request, table, kind, chooser, most).run();
+}
+
+} // namespace fathom

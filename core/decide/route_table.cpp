@@ -1,0 +1,356 @@
+#include "core/decide/route_table.hpp"
+
+#include "core/decide/operator_size.hpp"
+#include "core/decide/route_filter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <tuple>
+
+namespace fathom {
+namespace {
+
+constexpr std::size_t kMostKinds = 256;
+/// Of all kinds together, roughly.
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+constexpr std::size_t kMostFunnelCenters = 100;
+constexpr std::size_t kFirstOfEachFilter = 8;
+
+template <class T>
+void add(std::string& key, const T& value)
+{
+    std::array<char, sizeof(T)> bytes{};
+    std::memcpy(bytes.data(), &value, sizeof(T));
+    key.append(bytes.data(), bytes.size());
+}
+
+void add(std::string& key, const std::string& text)
+{
+    add(key, text.size());
+    key += text;
+}
+
+void add(std::string& key, const std::vector<std::string>& texts)
+{
+    add(key, texts.size());
+    for (const std::string& text : texts)
+        add(key, text);
+}
+
+std::string key_of(const OperatorDemand& demand)
+{
+    std::string key;
+    add(key, demand.operator_id);
+    add(key, demand.parameters_key);
+    add(key, demand.operations);
+    add(key, demand.bytes);
+    return key;
+}
+
+void add_units(std::string& key, const UnitRequest& units)
+{
+    add(key, units.type);
+    add(key, units.device);
+    add(key, units.isa);
+    add(key, units.memory_bytes);
+    add(key, units.center);
+    add(key, units.count.value_or(0));
+    add(key, units.min);
+    add(key, units.max);
+    add(key, units.ignore_knee);
+}
+
+/// Equal for requests of one kind. Of numbers the bytes: what differs in a bit may be another kind.
+std::string key_of(const RouteRequest& request)
+{
+    std::string key;
+    add(key, request.job_type);
+    add(key, request.project);
+    add(key, request.is_probe);
+    for (const OperatorDemand& demand : request.operators) {
+        key += key_of(demand);
+        add(key, demand.count);
+    }
+    add(key, request.operators.size());
+    add_units(key, request.units);
+    add(key, request.transfer.in_bytes);
+    add(key, request.transfer.out_bytes);
+    add(key, request.transfer.network);
+    add(key, request.transfer.now);
+    add(key, request.transfer.deadline.has_value());
+    add(key, request.budget.has_value());
+    add(key, request.sites);
+    add(key, request.prefer.time);
+    add(key, request.prefer.cost);
+    add(key, request.prefer.energy);
+    add(key, request.project_centers);
+    add(key, request.quota.most_units);
+    add(key, request.quota.most_score_hours);
+    add(key, request.quota.most_cost);
+    return key;
+}
+
+double speed_of(const UnitTypeView& view)
+{
+    double sum = 0;
+    std::int64_t count = 0;
+    for (const MeasuredOperator& one : view.measured) {
+        const double work = one.operations > 0 ? one.operations : one.bytes;
+        if (work <= 0 || one.median_s <= 0) continue;
+        sum += std::log(work / one.median_s);
+        ++count;
+    }
+    return count > 0 ? std::exp(sum / static_cast<double>(count)) : 0;
+}
+
+bool has_limits(const RouteRequest& request)
+{
+    return request.transfer.deadline.has_value() || request.budget.has_value();
+}
+
+} // namespace
+
+RouteTable::RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge)
+    : impl_(std::make_unique<Impl>(unit_types, std::move(knowledge)))
+{
+}
+
+RouteTable::~RouteTable() = default;
+RouteTable::RouteTable(RouteTable&&) noexcept = default;
+RouteTable& RouteTable::operator=(RouteTable&&) noexcept = default;
+
+void RouteTable::changed(std::size_t unit_type)
+{
+    impl_->note_change(unit_type);
+}
+
+RouteTable::Impl::Impl(std::span<const UnitTypeView> views, RouteKnowledge learned)
+    : unit_types(views), knowledge(std::move(learned)), id_rank(views.size()), by_center(views.size()),
+      is_marked_(views.size())
+{
+    std::vector<std::uint32_t> by_id(views.size());
+    std::iota(by_id.begin(), by_id.end(), 0U);
+    by_center = by_id;
+    std::sort(by_id.begin(), by_id.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return std::tie(views[a].id, a) < std::tie(views[b].id, b); });
+    for (std::size_t rank = 0; rank < by_id.size(); ++rank)
+        id_rank[by_id[rank]] = static_cast<std::uint32_t>(rank);
+    std::sort(by_center.begin(), by_center.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return std::tie(views[a].center_name, views[a].name, views[a].id) <
+               std::tie(views[b].center_name, views[b].name, views[b].id);
+    });
+}
+
+void RouteTable::Impl::note_change(std::size_t unit_type)
+{
+    // Kinds that have not followed for so long cost less to make anew than the list to keep.
+    constexpr std::size_t kLeastKept = 4096;
+    if (changes.size() > 4 * unit_types.size() + kLeastKept) {
+        kinds_.clear();
+        changes.clear();
+    }
+    changes.push_back(static_cast<std::uint32_t>(unit_type));
+}
+
+double RouteTable::Impl::measured_speed(std::size_t unit_type)
+{
+    if (speeds_.empty()) {
+        speeds_.reserve(unit_types.size());
+        for (const UnitTypeView& view : unit_types)
+            speeds_.push_back(speed_of(view));
+    }
+    return speeds_[unit_type];
+}
+
+std::shared_ptr<const OperatorColumn> RouteTable::Impl::column_of(const OperatorDemand& demand)
+{
+    std::weak_ptr<const OperatorColumn>& known = columns_[key_of(demand)];
+    if (std::shared_ptr<const OperatorColumn> column = known.lock()) return column;
+    const auto column = std::make_shared<OperatorColumn>(unit_types.size());
+    OperatorDemand once = demand;
+    once.count = 1;
+    const double work = size_work(demand.operations, demand.bytes);
+    for (std::size_t i = 0; i < unit_types.size(); ++i) {
+        const UnitTypeView& view = unit_types[i];
+        const OperatorPrediction one =
+            predict_operator(once, view.measured, {knowledge.estimates.get(), view.id.value});
+        OperatorTime& time = (*column)[i];
+        time.execution_s = one.execution_s;
+        time.spread = one.total_s > 0 ? one.high_s / one.total_s : 1;
+        time.curve = find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key, work);
+        time.basis = one.basis;
+    }
+    known = column;
+    return column;
+}
+
+PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type)
+{
+    PlaceRun run;
+    parts_.clear();
+    double run_s = start_up_s_[unit_type];
+    double below = 0; // as predict_run adds them up
+    double above = 0;
+    for (std::size_t i = 0; i < request.operators.size(); ++i) {
+        const OperatorTime& time = (*kind.operators[i])[unit_type];
+        const double total_s = static_cast<double>(request.operators[i].count) * time.execution_s;
+        const double to_low_s = total_s - total_s / time.spread;
+        const double to_high_s = total_s * time.spread - total_s;
+        run_s += total_s;
+        below += to_low_s * to_low_s;
+        above += to_high_s * to_high_s;
+        run.unknown_operators += time.basis == PredictionBasis::kUnknown ? 1 : 0;
+        run.estimated_operators += time.basis == PredictionBasis::kEstimated ? 1 : 0;
+        parts_.push_back({total_s, time.curve});
+    }
+    run.single = {run_s, run_s - std::sqrt(below), run_s + std::sqrt(above)};
+    run.parts = parts_;
+    return run;
+}
+
+RouteKind& RouteTable::Impl::kind_of(const RouteRequest& request, PlaceChooser& chooser)
+{
+    if (start_up_s_.empty()) {
+        start_up_s_.reserve(unit_types.size());
+        for (const UnitTypeView& view : unit_types)
+            start_up_s_.push_back(median_start_up(view.measured));
+    }
+    std::string key = key_of(request);
+    auto found = kinds_.find(key);
+    if (found == kinds_.end()) {
+        forget_oldest();
+        found = kinds_.emplace(std::move(key), make_kind(request, chooser)).first;
+    }
+    RouteKind& kind = found->second;
+    kind.last_used = ++uses_;
+    follow_changes(request, chooser, kind);
+    if (!kind.is_funnel_made) make_funnel(request, kind);
+    return kind;
+}
+
+void RouteTable::Impl::forget_oldest()
+{
+    constexpr std::size_t kBytesOfPlace = 64;
+    const std::size_t bytes = std::max<std::size_t>(unit_types.size(), 1) * kBytesOfPlace;
+    const std::size_t most = std::clamp<std::size_t>(kMostBytes / bytes, 4, kMostKinds);
+    if (kinds_.size() < most) return;
+    kinds_.erase(std::min_element(kinds_.begin(), kinds_.end(), [](const auto& a, const auto& b) {
+        return a.second.last_used < b.second.last_used;
+    }));
+    std::erase_if(columns_, [](const auto& column) { return column.second.expired(); });
+}
+
+RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser& chooser)
+{
+    RouteKind kind;
+    const std::size_t size = unit_types.size();
+    const bool has_one_count = request.units.count || request.operators.empty();
+    kind.is_exact = !chooser.may_wait() && (has_one_count || !has_limits(request));
+    kind.knows_work = !request.operators.empty() || request.transfer.moves_data();
+    kind.filter.resize(size);
+    kind.unknown_parts.resize(size);
+    kind.is_estimated.resize(size);
+    kind.objective.resize(size);
+    kind.start_s.resize(size);
+    kind.unit_count.resize(size);
+    if (has_limits(request)) {
+        kind.completion_s.resize(size);
+        kind.cost.resize(size);
+    }
+    for (const OperatorDemand& demand : request.operators)
+        kind.operators.push_back(column_of(demand));
+    kind.seen_changes = changes.size();
+    if (!kind.knows_work && knowledge.runs) {
+        kind.knows_work = std::any_of(unit_types.begin(), unit_types.end(), [&](const UnitTypeView& view) {
+            return knowledge.runs->estimate(request.job_type, view.id.value).has_value();
+        });
+    }
+    kind.removed = {};
+    for (std::size_t i = 0; i < size; ++i) {
+        kind.filter[i] = RouteKind::kStays;
+        update(request, chooser, kind, i);
+    }
+    return kind;
+}
+
+void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
+                              std::size_t unit_type)
+{
+    const UnitTypeView& view = unit_types[unit_type];
+    const std::uint8_t before = kind.filter[unit_type];
+    std::optional<Filter> filter = removing_filter(request, view);
+    const bool may_be_beyond_quota =
+        request.quota.most_units > 0 || request.quota.most_score_hours > 0 || request.quota.most_cost > 0;
+    if (!filter || (may_be_beyond_quota && *filter > Filter::kQuota)) {
+        const ChoiceAim aim = has_limits(request) ? ChoiceAim::kBound : ChoiceAim::kBest;
+        const PlaceChoice& choice = chooser.choose(view, run_of(request, kind, unit_type), aim);
+        if (!filter || choice.removed_by == Filter::kQuota) filter = choice.removed_by;
+        kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(choice.unknown_parts, 255));
+        kind.is_estimated[unit_type] = choice.estimated_operators > 0 ? 1 : 0;
+        kind.start_s[unit_type] = choice.wait_s;
+        kind.unit_count[unit_type] =
+            static_cast<std::int32_t>(std::min<std::int64_t>(choice.unit_count, std::int64_t{1} << 30));
+        const double least = aim == ChoiceAim::kBest ? choice.objective : choice.least_objective;
+        kind.objective[unit_type] = kind.knows_work ? least : choice.wait_s;
+        if (!kind.cost.empty()) {
+            kind.completion_s[unit_type] = choice.least_completion_s;
+            kind.cost[unit_type] = choice.least_cost;
+        }
+    }
+    const std::uint8_t now = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
+    if (filter) kind.objective[unit_type] = Availability::kForEver;
+    kind.filter[unit_type] = now;
+    if (now == before) return;
+    if (before != RouteKind::kStays) --kind.removed[before];
+    if (now != RouteKind::kStays) ++kind.removed[now];
+    kind.is_funnel_made = false;
+}
+
+void RouteTable::Impl::follow_changes(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind)
+{
+    if (kind.seen_changes == changes.size()) return;
+    changed_once_.clear();
+    for (std::size_t i = kind.seen_changes; i < changes.size(); ++i) {
+        if (is_marked_[changes[i]] != 0) continue;
+        is_marked_[changes[i]] = 1;
+        changed_once_.push_back(changes[i]);
+    }
+    for (const std::uint32_t unit_type : changed_once_) {
+        is_marked_[unit_type] = 0;
+        update(request, chooser, kind, unit_type);
+    }
+    kind.seen_changes = changes.size();
+}
+
+void RouteTable::Impl::make_funnel(const RouteRequest& request, RouteKind& kind) const
+{
+    kind.funnel = {};
+    kind.removed_first.clear();
+    kind.funnel.candidates = kind.funnel.left = static_cast<std::int64_t>(unit_types.size());
+    std::array<FunnelStep, kFilterCount> steps;
+    for (const std::uint32_t unit_type : by_center) {
+        const std::uint8_t number = kind.filter[unit_type];
+        if (number == RouteKind::kStays) continue;
+        const UnitTypeView& view = unit_types[unit_type];
+        std::vector<FunnelCenter>& centers = steps[number].centers;
+        if (!centers.empty() && centers.back().center == view.center_name) {
+            ++centers.back().removed;
+            continue;
+        }
+        if (centers.size() >= kMostFunnelCenters) continue;
+        if (centers.size() < kFirstOfEachFilter) kind.removed_first.push_back(unit_type);
+        centers.push_back({view.center_name, 1, filter_reason(request, view, static_cast<Filter>(number))});
+    }
+    for (std::size_t number = 0; number < kFilterCount; ++number) {
+        if (kind.removed[number] == 0) continue;
+        steps[number].filter = static_cast<Filter>(number);
+        steps[number].removed = kind.removed[number];
+        kind.funnel.left -= kind.removed[number];
+        kind.funnel.steps.push_back(std::move(steps[number]));
+    }
+    kind.is_funnel_made = true;
+}
+
+} // namespace fathom

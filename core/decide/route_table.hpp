@@ -1,0 +1,88 @@
+#pragma once
+
+#include "core/decide/place.hpp"
+#include "core/decide/route.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+/// What a RouteTable keeps; part of core/decide/route.
+namespace fathom {
+
+/// An operator at one size on one unit.
+struct OperatorTime {
+    double execution_s{};
+    double spread{1}; ///< upper end of the 80 % interval / execution_s
+    const OperatorSpeedup* curve = nullptr;
+    PredictionBasis basis{PredictionBasis::kUnknown};
+};
+using OperatorColumn = std::vector<OperatorTime>; ///< by unit type
+
+/// All that is the same for jobs that differ in nothing but deadline, budget and what their project has used: by unit
+/// type the choice that such a job has there, or a bound that no choice can beat. Columns, since decisions scan them.
+struct RouteKind {
+    /// In `filter` of unit types that no filter removes.
+    static constexpr std::uint8_t kStays = kFilterCount;
+
+    /// The objective is that of the choice itself, not a bound of it, and so are the others; a deadline or budget only
+    /// has to be compared with completion_s and cost.
+    bool is_exact{};
+    bool knows_work{};                       ///< something is known of run times: else the earliest start wins
+    std::vector<std::uint8_t> filter;        ///< the Filter that removes it whatever deadline and budget
+    std::vector<std::uint8_t> unknown_parts; ///< at most 255
+    std::vector<std::uint8_t> is_estimated;
+    std::vector<double> objective; ///< infinite where it is removed
+    std::vector<double> start_s;   ///< until its units are free
+    std::vector<std::int32_t> unit_count;
+    std::vector<double> completion_s; ///< only with a deadline or budget, as `cost`
+    std::vector<double> cost;
+
+    std::vector<std::shared_ptr<const OperatorColumn>> operators; ///< of the request, in order
+    std::array<std::int64_t, kFilterCount> removed{};
+    Funnel funnel;                            ///< without deadline and budget
+    std::vector<std::uint32_t> removed_first; ///< a few of each filter, each of another center
+    bool is_funnel_made{};
+    std::size_t seen_changes{}; ///< of the table's
+    std::uint64_t last_used{};
+};
+
+struct RouteTable::Impl {
+    Impl(std::span<const UnitTypeView> views, RouteKnowledge learned);
+
+    void note_change(std::size_t unit_type);
+    /// The kind of the request, up to date. The chooser is of the same request.
+    RouteKind& kind_of(const RouteRequest& request, PlaceChooser& chooser);
+    /// Of the operators of a kind on one unit type; valid until the next call.
+    PlaceRun run_of(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
+    /// Geometric mean of operations (or bytes) per second over what was measured; 0 when nothing was.
+    double measured_speed(std::size_t unit_type);
+
+    std::span<const UnitTypeView> unit_types;
+    RouteKnowledge knowledge;
+    std::vector<std::uint32_t> id_rank;   ///< by unit type: its place in order of ids
+    std::vector<std::uint32_t> by_center; ///< unit types in order of center's name, name, id
+    std::vector<std::uint32_t> changes;   ///< unit types, in the order in which they changed
+
+  private:
+    RouteKind make_kind(const RouteRequest& request, PlaceChooser& chooser);
+    void update(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
+    void follow_changes(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind);
+    void make_funnel(const RouteRequest& request, RouteKind& kind) const;
+    std::shared_ptr<const OperatorColumn> column_of(const OperatorDemand& demand);
+    void forget_oldest();
+
+    std::map<std::string, RouteKind> kinds_;
+    std::map<std::string, std::weak_ptr<const OperatorColumn>> columns_; ///< kinds own them
+    std::vector<double> start_up_s_;
+    std::vector<double> speeds_; ///< made when it is first asked for
+    std::vector<ScaledPart> parts_;
+    std::vector<std::uint32_t> changed_once_;
+    std::vector<std::uint8_t> is_marked_;
+    std::uint64_t uses_ = 0;
+};
+
+} // namespace fathom
