@@ -65,6 +65,25 @@ std::string default_state_dir()
     return home == nullptr ? "/var/lib/fathom" : std::string(home) + "/.local/state/fathom";
 }
 
+QuarantineRule to_quarantine_rule(const Settings& settings)
+{
+    QuarantineRule rule;
+    rule.window = std::chrono::seconds(settings.integer("quarantine_window_s"));
+    rule.least_failures = settings.integer("quarantine_failures");
+    rule.failure_share = settings.number("quarantine_share");
+    rule.quick_failure_s = settings.number("quarantine_quick_failure_s");
+    rule.good_probes = settings.integer("quarantine_good_probes");
+    rule.probe_pause = std::chrono::seconds(settings.integer("quarantine_probe_pause_s"));
+    return rule;
+}
+
+DriftRule to_drift_rule(const Settings& settings)
+{
+    return {.least_jobs = settings.integer("drift_jobs"),
+            .threshold = settings.number("drift_threshold"),
+            .pause = std::chrono::seconds(settings.integer("drift_pause_s"))};
+}
+
 } // namespace
 
 SettingsProgram server_program()
@@ -100,6 +119,28 @@ SettingsProgram server_program()
             {"verify_one_in", "8",
              "of a unit type's probe results after the first, one in so many is computed by fathomd too; 0 for none",
              check_integer(0, 1000000)},
+            {"quarantine_failures", "5",
+             "failed attempts of a center within the window that close it to jobs; 0: no center is ever closed so",
+             check_integer(0, 1000000)},
+            {"quarantine_share", "0.5", "and of its attempts in the window, the share that these must be",
+             check_number(0, 1)},
+            {"quarantine_window_s", "600", "seconds that the window reaches back", check_integer(1, 86400)},
+            {"quarantine_quick_failure_s", "30",
+             "a job that fails sooner counts as its center's failure when jobs of its type succeed elsewhere",
+             check_integer(0, 86400)},
+            {"quarantine_good_probes", "2", "good probes in a row that open a closed center again",
+             check_integer(1, 100)},
+            {"quarantine_probe_pause_s", "60",
+             "seconds until a closed center is probed; doubled with each bad probe, an hour at most",
+             check_integer(1, 3600)},
+            {"drift_period_s", "60", "seconds between two looks for jobs that go otherwise than predicted",
+             check_integer(1, 86400)},
+            {"drift_jobs", "5",
+             "jobs on a unit type since its last measurement, before it can be found to go otherwise; 0: never",
+             check_integer(0, 1000000)},
+            {"drift_threshold", "1.1", "so many times longer or shorter they must take", check_number(1, 100)},
+            {"drift_pause_s", "3600", "seconds between two measurements of a unit type because of its jobs",
+             check_integer(1, 31622400)},
             {"io_threads", "0", "threads for the network; 0 for one per processor", check_integer(0, 1024)},
             {"database_connections", "8", "connections to PostgreSQL, one thread each", check_integer(1, 512)},
             {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
@@ -126,6 +167,9 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
         return Error{Errc::kInvalid, "lost_after_s must be greater than suspect_after_s"};
     typed.verify_program = settings.text("verify_program");
     typed.verify_one_in = settings.integer("verify_one_in");
+    typed.quarantine = to_quarantine_rule(settings);
+    typed.drift = to_drift_rule(settings);
+    typed.drift_period = std::chrono::seconds(settings.integer("drift_period_s"));
     const std::int64_t threads = settings.integer("io_threads");
     typed.io_threads =
         threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());

@@ -2,7 +2,9 @@
 
 #include "core/base/log.hpp"
 #include "core/base/settings.hpp"
+#include "core/decide/health.hpp"
 #include "core/decide/network_window.hpp"
+#include "server/learning/drift_watch.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -26,6 +28,9 @@ struct ServerSettings {
     std::chrono::seconds lost_after{};
     std::string verify_program;   ///< a fathom-probe; empty: the one beside fathomd
     std::int64_t verify_one_in{}; ///< of a unit type's results after the first; 0: none of them
+    QuarantineRule quarantine;
+    DriftRule drift;
+    std::chrono::seconds drift_period{}; ///< between two looks for unit types that have drifted
     std::size_t io_threads{};
     std::size_t database_connections{};
     LogLevel log_level{LogLevel::kInfo};

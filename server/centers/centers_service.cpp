@@ -1,6 +1,7 @@
 #include "server/centers/centers_service.hpp"
 
 #include "core/base/log.hpp"
+#include "server/centers/center_change.hpp"
 #include "server/identity/audit.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
@@ -11,14 +12,6 @@ namespace {
 Error no_such_center()
 {
     return Error{Errc::kNotFound, "no such center"};
-}
-
-/// Routing, lists and sessions look again.
-void announce(pqxx::transaction_base& transaction, const CenterId& center)
-{
-    notify(transaction, "center", center.value);
-    notify(transaction, "catalog", center.value);
-    notify(transaction, "route", "");
 }
 
 } // namespace
@@ -58,8 +51,19 @@ asio::awaitable<Result<std::optional<CenterRecord>>> CentersService::change(Call
         if (is_share)
             audit(transaction, caller.actor, "center.probe_share", center->id.value, caller.request_id,
                   {{"center_name", center->name}, {"from", center->probe_budget.share}, {"to", *change.probe_share}});
-        announce(transaction, center->id);
+        announce_center(transaction, center->id);
         return select_center(transaction, center->id.value);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<CenterRecord>> CentersService::release(Caller caller, std::string key)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<CenterRecord> {
+        const std::optional<CenterRecord> center = lock_center(transaction, key);
+        if (!center) return no_such_center();
+        release_center(transaction, caller, center->id, {{"quarantine_reason", center->quarantine_reason}});
+        return select_center(transaction, center->id.value).value();
     };
     co_return co_await database_->run(std::move(work));
 }
@@ -73,7 +77,7 @@ asio::awaitable<Result<CenterRecord>> CentersService::revoke(Caller caller, std:
         update_revoked(transaction, center->id);
         audit(transaction, caller.actor, "center.revoke", center->id.value, caller.request_id,
               {{"center_name", center->name}});
-        announce(transaction, center->id);
+        announce_center(transaction, center->id);
         return select_center(transaction, center->id.value).value();
     };
     Result<CenterRecord> center = co_await database_->run(std::move(work));

@@ -25,6 +25,8 @@ class CentersService {
     /// @error kNotFound
     asio::awaitable<Result<std::optional<CenterRecord>>> change(Caller caller, std::string key, CenterChange change,
                                                                 VersionRule rule);
+    /// A quarantined center takes jobs again; another one stays as it is. @error kNotFound
+    asio::awaitable<Result<CenterRecord>> release(Caller caller, std::string key);
     /// The center's certificate is worth nothing from now on; its session ends. Idempotent. @error kNotFound
     asio::awaitable<Result<CenterRecord>> revoke(Caller caller, std::string key);
 

@@ -67,7 +67,9 @@ CenterRecord to_center(const pqxx::row& row)
             .unit_type_count = row["unit_type_count"].as<std::int64_t>(),
             .probe_budget = to_probe_budget(row),
             .probe_requested_at = to_optional_timestamp(row["probe_requested_at"]),
-            .probe_request_reason = row["probe_request_reason"].as<std::string>()};
+            .probe_request_reason = row["probe_request_reason"].as<std::string>(),
+            .quarantined_at = to_optional_timestamp(row["quarantined_at"]),
+            .quarantine_reason = row["quarantine_reason"].as<std::string>()};
 }
 
 /// The part of a result that kSelectUnitTypes selects; it was checked before it was stored.
@@ -187,7 +189,9 @@ Json to_json(const CenterRecord& center)
               {"used_s", center.probe_budget.used_s},
               {"reserved_s", center.probe_budget.reserved_s}}},
             {"probe_requested_at", time_json(center.probe_requested_at)},
-            {"probe_request_reason", center.probe_requested_at ? text_or_null(center.probe_request_reason) : Json()}};
+            {"probe_request_reason", center.probe_requested_at ? text_or_null(center.probe_request_reason) : Json()},
+            {"quarantined_at", time_json(center.quarantined_at)},
+            {"quarantine_reason", text_or_null(center.quarantine_reason)}};
 }
 
 Json to_json(const UnitTypeRecord& unit_type)

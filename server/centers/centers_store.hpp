@@ -36,6 +36,8 @@ struct CenterRecord {
     ProbeBudget probe_budget{};
     std::optional<Timestamp> probe_requested_at{}; ///< it waits for new measurements since then
     std::string probe_request_reason{};
+    std::optional<Timestamp> quarantined_at{}; ///< it takes probes only since then
+    std::string quarantine_reason{};
 };
 
 struct UnitTypeRecord {

@@ -6,6 +6,7 @@
 #include "server/store/notifier.hpp"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 namespace fathom::server {
@@ -74,6 +75,19 @@ std::optional<double> cost_of(const CatalogSnapshot& catalog, const AttemptJob& 
     return has_price ? found->price->cost(*end.started_at, end.run_s, job.unit_count) : 0;
 }
 
+/// A histogram of |ln(actual / predicted)| whose bounds people can read.
+void count_error(Metrics& metrics, double predicted_s, double actual_s)
+{
+    if (!(actual_s > 0)) return;
+    constexpr std::array<std::pair<double, const char*>, 6> bounds{
+        {{1.05, "1.05"}, {1.1, "1.1"}, {1.25, "1.25"}, {1.5, "1.5"}, {2, "2"}, {4, "4"}}};
+    const double ratio = std::max(actual_s / predicted_s, predicted_s / actual_s);
+    const auto found = std::find_if(bounds.begin(), bounds.end(), [=](const auto& one) { return ratio <= one.first; });
+    metrics.count("fathom_run_predictions_total",
+                  "Jobs that ended well, by how many times their run time differed from the prediction at most.",
+                  {{"off_by", found == bounds.end() ? "more" : found->second}});
+}
+
 AttemptGateway::Reconciliation compare(const std::vector<link::InventoryItem>& inventory,
                                        const std::vector<HeldAttempt>& known)
 {
@@ -94,7 +108,7 @@ AttemptGateway::Reconciliation compare(const std::vector<link::InventoryItem>& i
 
 AttemptsService::AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
                                  const CatalogCache& catalog, const JobCloser& closer, const Clock& clock)
-    : database_(&database), catalog_(&catalog), closer_(&closer), clock_(&clock),
+    : database_(&database), metrics_(&metrics), catalog_(&catalog), closer_(&closer), clock_(&clock),
       output_(database, executor, "job_output", metrics, write_output, kOutputBatch)
 {
 }
@@ -216,8 +230,10 @@ void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job
 Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const
 {
     const std::optional<double> cost = job.label == "job" ? cost_of(*catalog_->get(), job, end) : std::nullopt;
-    if (!update_to_ended(transaction, end, cost))
-        return closer_->note_late_end(transaction, job.job_id, job.label, end);
+    const EndedAttemptRow row = update_to_ended(transaction, end, cost);
+    if (!row.is_first) return closer_->note_late_end(transaction, job.job_id, job.label, end);
+    if (row.predicted_s > 0 && end.outcome == AttemptOutcome::kExited && end.exit_code == 0)
+        count_error(*metrics_, row.predicted_s, end.run_s);
     const JobEnding ending = ending_of(end, job.wall_limit_s);
     EndedJob ended;
     ended.id = job.job_id;

@@ -37,6 +37,7 @@ class AttemptsService final : public AttemptGateway {
                              const std::vector<std::string>& held) const;
 
     Database* database_;
+    Metrics* metrics_;
     const CatalogCache* catalog_;
     const JobCloser* closer_;
     const Clock* clock_;

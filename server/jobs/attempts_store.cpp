@@ -55,8 +55,8 @@ constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
             outcome = CASE WHEN e.outcome <> 'exited' THEN e.outcome WHEN e.exit_code = 0 THEN 'succeeded'
                            ELSE 'failed' END
         FROM ended e WHERE p.attempt_id = e.id
-        RETURNING 1)
-    SELECT 1 FROM ended)sql"};
+        RETURNING p.run_s)
+    SELECT coalesce((SELECT run_s FROM completed), 0) AS predicted_s FROM ended)sql"};
 
 constexpr Statement kFindOtherEnd{"jobs_find_other_end", R"sql(
     SELECT 1 FROM attempt WHERE id = $1 AND state = 'ended' AND outcome <> 'exited')sql"};
@@ -202,15 +202,17 @@ bool update_counted_units(pqxx::work& transaction, const link::AttemptStarted& s
     return exec(transaction, kUpdateCountedUnits, started.attempt_id.value).affected_rows() == 1;
 }
 
-bool update_to_ended(pqxx::work& transaction, const AttemptEnd& end, std::optional<double> cost)
+EndedAttemptRow update_to_ended(pqxx::work& transaction, const AttemptEnd& end, std::optional<double> cost)
 {
     const auto exit_code = number_text(end.exit_code);
     const auto signal = number_text(end.signal);
     const auto started_at = time_text(end.started_at);
-    return !exec(transaction, kUpdateToEnded, end.attempt_id.value, std::string(to_string(end.outcome)),
-                 or_null(exit_code), or_null(signal), end.detail, or_null(started_at), format_rfc3339(end.ended_at),
-                 end.run_s, end.cpu_s, end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes, cost)
-                .empty();
+    const pqxx::result rows =
+        exec(transaction, kUpdateToEnded, end.attempt_id.value, std::string(to_string(end.outcome)), or_null(exit_code),
+             or_null(signal), end.detail, or_null(started_at), format_rfc3339(end.ended_at), end.run_s, end.cpu_s,
+             end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes, cost);
+    if (rows.empty()) return {};
+    return {true, rows[0]["predicted_s"].as<double>()};
 }
 
 bool has_not_exited(pqxx::work& transaction, const AttemptId& attempt)

@@ -38,9 +38,13 @@ bool update_to_running(pqxx::work& transaction, const link::AttemptStarted& star
 /// M14: of a probe whose center counts, gives back what was reserved beyond the units that it reports. False when that
 /// is nothing.
 bool update_counted_units(pqxx::work& transaction, const link::AttemptStarted& started);
-/// Any -> ended, and what was predicted for it gets what came. False when it has ended before; then nothing changes.
+struct EndedAttemptRow {
+    bool is_first{};      ///< false: it has ended before, and nothing was changed
+    double predicted_s{}; ///< the run time that was; 0: none was
+};
+/// Any -> ended, and what was predicted for it gets what came.
 /// @param cost  what it has cost; empty: nobody knows.
-bool update_to_ended(pqxx::work& transaction, const AttemptEnd& end, std::optional<double> cost);
+EndedAttemptRow update_to_ended(pqxx::work& transaction, const AttemptEnd& end, std::optional<double> cost);
 /// Whether it has ended in another way than by its program's own exit: lost, or cancelled.
 bool has_not_exited(pqxx::work& transaction, const AttemptId& attempt);
 

@@ -24,14 +24,6 @@ constexpr Statement kSelectAttempts{"learning_select_center_attempts", R"sql(
       AND (p.outcome <> 'lost' OR a.dispatched_at IS NOT NULL)
     ORDER BY p.ended_at DESC LIMIT 20000)sql"};
 
-constexpr Statement kUpdateQuarantined{"learning_update_quarantined", R"sql(
-    UPDATE center SET quarantined_at = now(), quarantine_reason = $2, version = version + 1
-    WHERE id = $1 AND quarantined_at IS NULL)sql"};
-
-constexpr Statement kUpdateLifted{"learning_update_lifted", R"sql(
-    UPDATE center SET quarantined_at = NULL, quarantine_reason = '', quarantine_lifted_at = now(), version = version + 1
-    WHERE id = $1)sql"};
-
 constexpr Statement kSelectQuarantined{"learning_select_quarantined", R"sql(
     SELECT c.id, c.name, c.state = 'online' AND NOT c.drained AS is_reachable, c.quarantined_at,
            EXISTS (SELECT 1 FROM probe_run r WHERE r.center_id = c.id AND r.cause = 'quarantine'
@@ -98,16 +90,6 @@ std::vector<CenterAttempts> select_center_attempts(pqxx::transaction_base& trans
         result.push_back(std::move(center));
     }
     return result;
-}
-
-bool update_quarantined(pqxx::transaction_base& transaction, const CenterId& center, const std::string& reason)
-{
-    return exec(transaction, kUpdateQuarantined, center.value, reason).affected_rows() == 1;
-}
-
-void update_quarantine_lifted(pqxx::transaction_base& transaction, const CenterId& center)
-{
-    exec(transaction, kUpdateLifted, center.value);
 }
 
 std::vector<QuarantinedCenter> select_quarantined(pqxx::transaction_base& transaction)

@@ -30,11 +30,6 @@ struct CenterAttempts {
 /// Of every center at which an attempt ended within the window; the newest 20 000 attempts count.
 std::vector<CenterAttempts> select_center_attempts(pqxx::transaction_base& transaction, std::chrono::seconds window);
 
-/// False when it is quarantined already.
-bool update_quarantined(pqxx::transaction_base& transaction, const CenterId& center, const std::string& reason);
-/// Lets a center back in.
-void update_quarantine_lifted(pqxx::transaction_base& transaction, const CenterId& center);
-
 /// A center that gets probes only.
 struct QuarantinedCenter {
     CenterId id;

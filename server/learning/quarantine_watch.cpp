@@ -1,21 +1,12 @@
 #include "server/learning/quarantine_watch.hpp"
 
 #include "core/base/log.hpp"
-#include "server/identity/audit.hpp"
-#include "server/store/notifier.hpp"
+#include "server/centers/center_change.hpp"
 
 #include <algorithm>
 
 namespace fathom::server {
 namespace {
-
-/// Routers, lists and sessions look again.
-void announce(pqxx::work& transaction, const CenterId& center)
-{
-    notify(transaction, "center", center.value);
-    notify(transaction, "catalog", center.value);
-    notify(transaction, "route", "");
-}
 
 std::vector<std::string> types_that_succeed_elsewhere(const std::vector<CenterAttempts>& centers,
                                                       const CenterAttempts& here)
@@ -55,32 +46,15 @@ void QuarantineWatch::judge_all(pqxx::work& transaction, Timestamp now) const
 void QuarantineWatch::quarantine(pqxx::work& transaction, const CenterAttempts& center,
                                  const QuarantineVerdict& verdict) const
 {
-    if (!update_quarantined(transaction, center.id, verdict.reason)) return;
-    audit(transaction, actor_, "center.quarantine", center.id.value, "",
-          {{"center_name", center.name},
-           {"failures", verdict.failures},
-           {"attempts", verdict.attempts},
-           {"reason", verdict.reason}});
-    announce(transaction, center.id);
-    log_warning("center_quarantined",
-                {{"center", center.name}, {"center_id", center.id.value}, {"reason", verdict.reason}});
+    Json evidence{{"failures", verdict.failures}, {"attempts", verdict.attempts}};
+    if (!quarantine_center(transaction, {actor_, ""}, center.id, verdict.reason, std::move(evidence))) return;
     metrics_->count("fathom_center_quarantines_total", "Centers that were closed to jobs since they failed too many.");
-}
-
-void QuarantineWatch::lift(pqxx::work& transaction, const QuarantinedCenter& center) const
-{
-    update_quarantine_lifted(transaction, center.id);
-    audit(transaction, actor_, "center.release", center.id.value, "",
-          {{"center_name", center.name}, {"good_probes", center.good_probes}});
-    announce(transaction, center.id);
-    log_info("center_let_back_in",
-             {{"center", center.name}, {"center_id", center.id.value}, {"good_probes", center.good_probes}});
 }
 
 Result<void> QuarantineWatch::follow(pqxx::work& transaction, const QuarantinedCenter& center, Timestamp now) const
 {
     if (center.good_probes >= rule_.good_probes) {
-        lift(transaction, center);
+        release_center(transaction, {actor_, ""}, center.id, {{"good_probes", center.good_probes}});
         return {};
     }
     if (!center.is_reachable || center.has_probe_queued) return {};

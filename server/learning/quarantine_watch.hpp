@@ -25,7 +25,6 @@ class QuarantineWatch {
   private:
     void judge_all(pqxx::work& transaction, Timestamp now) const;
     void quarantine(pqxx::work& transaction, const CenterAttempts& center, const QuarantineVerdict& verdict) const;
-    void lift(pqxx::work& transaction, const QuarantinedCenter& center) const;
     Result<void> follow(pqxx::work& transaction, const QuarantinedCenter& center, Timestamp now) const;
 
     const HealthProbes* probes_;
