@@ -164,6 +164,7 @@ Json to_json(const Decision& decision, std::string_view currency)
     return {{"winner", decision.winner ? Json(*decision.winner) : Json()},
             {"can_start_now", decision.can_start_now},
             {"quota_obstacle", decision.quota_obstacle.empty() ? Json() : Json(decision.quota_obstacle)},
+            {"turn", decision.turn.empty() ? Json() : Json(decision.turn)},
             {"assumptions", decision.assumptions},
             {"candidates", std::move(candidates)},
             {"funnel", to_json(decision.funnel)},

@@ -22,22 +22,62 @@ double part_of(double amount, std::int64_t unit_count)
     return unit_count > 0 ? amount / static_cast<double>(unit_count) : amount;
 }
 
-ShareSums sums_of(const ProjectUse& project, const std::map<std::string, std::int64_t, std::less<>>& sizes)
+using Sizes = std::map<std::string, std::int64_t, std::less<>>; ///< by unit type
+
+Sizes sizes_of(std::span<const UnitTypeSize> unit_types)
 {
-    const auto size_of = [&](const std::string& unit_type) {
-        const auto found = sizes.find(unit_type);
-        return found == sizes.end() ? std::int64_t{0} : found->second;
-    };
+    Sizes sizes;
+    for (const UnitTypeSize& unit_type : unit_types)
+        sizes[unit_type.unit_type] = unit_type.unit_count;
+    return sizes;
+}
+
+std::int64_t size_of(const Sizes& sizes, const std::string& unit_type)
+{
+    const auto found = sizes.find(unit_type);
+    return found == sizes.end() ? 0 : found->second;
+}
+
+double dominant_part(std::int64_t units, std::int64_t unit_count)
+{
+    return std::min(1.0, part_of(static_cast<double>(units), unit_count));
+}
+
+ShareSums sums_of(const ProjectUse& project, const Sizes& sizes)
+{
     ShareSums sums;
     if (project.share > 0 && std::isfinite(project.share)) sums.share = project.share;
     for (const auto& [unit_type, units] : project.units)
-        sums.dominant = std::max(sums.dominant, std::min(1.0, part_of(static_cast<double>(units), size_of(unit_type))));
+        sums.dominant = std::max(sums.dominant, dominant_part(units, size_of(sizes, unit_type)));
     for (const auto& [unit_type, unit_s] : project.used_unit_s) {
         // What was used of a unit type that is gone must not weigh more than it did: it weighs nothing.
-        if (size_of(unit_type) > 0) sums.used += part_of(unit_s, size_of(unit_type));
+        if (const std::int64_t size = size_of(sizes, unit_type); size > 0) sums.used += part_of(unit_s, size);
     }
     return sums;
 }
+
+/// All projects. By name, so that sums are the same to the last bit whatever the order.
+struct AllSums {
+    std::map<std::string, ShareSums, std::less<>> by_name;
+    double shares = 0;
+    double used = 0;
+
+    void add_up()
+    {
+        for (const auto& [name, sums] : by_name) {
+            shares += sums.share;
+            used += sums.used;
+        }
+    }
+    FairShare share_of(const ShareSums& sums) const
+    {
+        FairShare fair;
+        fair.dominant_share = sums.dominant;
+        fair.used_share = used > 0 ? sums.used / used : 0;
+        fair.load = (fair.dominant_share + fair.used_share) / 2 / (sums.share / shares);
+        return fair;
+    }
+};
 
 std::string amount_text(double amount)
 {
@@ -55,28 +95,40 @@ bool is_above(double amount, double most)
 std::map<std::string, FairShare, std::less<>> fair_shares(std::span<const ProjectUse> projects,
                                                           std::span<const UnitTypeSize> unit_types)
 {
-    std::map<std::string, std::int64_t, std::less<>> sizes;
-    for (const UnitTypeSize& unit_type : unit_types)
-        sizes[unit_type.unit_type] = unit_type.unit_count;
-    // By name, so that sums are the same to the last bit whatever the order.
-    std::map<std::string, ShareSums, std::less<>> by_name;
+    const Sizes sizes = sizes_of(unit_types);
+    AllSums all;
     for (const ProjectUse& project : projects)
-        by_name.emplace(project.project, sums_of(project, sizes));
-    double all_shares = 0;
-    double all_used = 0;
-    for (const auto& [name, sums] : by_name) {
-        all_shares += sums.share;
-        all_used += sums.used;
-    }
+        all.by_name.emplace(project.project, sums_of(project, sizes));
+    all.add_up();
     std::map<std::string, FairShare, std::less<>> shares;
-    for (const auto& [name, sums] : by_name) {
-        FairShare fair;
-        fair.dominant_share = sums.dominant;
-        fair.used_share = all_used > 0 ? sums.used / all_used : 0;
-        fair.load = (fair.dominant_share + fair.used_share) / 2 / (sums.share / all_shares);
-        shares.emplace(name, fair);
-    }
+    for (const auto& [name, sums] : all.by_name)
+        shares.emplace(name, all.share_of(sums));
     return shares;
+}
+
+std::vector<double> progressive_loads(std::span<const ProjectUse> projects, std::span<const UnitTypeSize> unit_types,
+                                      std::span<const PlannedTake> takes)
+{
+    const Sizes sizes = sizes_of(unit_types);
+    std::map<std::string, ProjectUse, std::less<>> uses;
+    AllSums all;
+    for (const ProjectUse& project : projects) {
+        uses.emplace(project.project, project);
+        all.by_name.emplace(project.project, sums_of(project, sizes));
+    }
+    for (const PlannedTake& take : takes)
+        all.by_name.emplace(take.project, ShareSums());
+    all.add_up();
+    std::vector<double> loads;
+    loads.reserve(takes.size());
+    for (const PlannedTake& take : takes) {
+        ShareSums& sums = all.by_name.at(take.project);
+        loads.push_back(all.share_of(sums).load);
+        std::int64_t& units = uses[take.project].units[take.unit_type];
+        units += take.units;
+        sums.dominant = std::max(sums.dominant, dominant_part(units, size_of(sizes, take.unit_type)));
+    }
+    return loads;
 }
 
 double decay(std::chrono::seconds age, std::chrono::seconds half_life)

@@ -45,6 +45,18 @@ struct FairShare {
 std::map<std::string, FairShare, std::less<>> fair_shares(std::span<const ProjectUse> projects,
                                                           std::span<const UnitTypeSize> unit_types);
 
+/// Units that a job would take.
+struct PlannedTake {
+    std::string project;
+    std::string unit_type; ///< id
+    std::int64_t units{};
+};
+
+/// Progressive filling: for each take the load that its project has when all takes before it were made. Taking the one
+/// of least load first, again and again, is dominant-resource fairness. Projects that are not named have a share of 1.
+std::vector<double> progressive_loads(std::span<const ProjectUse> projects, std::span<const UnitTypeSize> unit_types,
+                                      std::span<const PlannedTake> takes);
+
 /// What is left of a use after `age`: 2^(−age / half_life).
 double decay(std::chrono::seconds age, std::chrono::seconds half_life);
 

@@ -98,6 +98,21 @@ TEST(FairShare, AUnitTypeThatIsGoneDoesNotCount)
     EXPECT_EQ(shares.at("b").dominant_share, 1) << "it still holds all that is left of it";
 }
 
+TEST(FairShare, EachFurtherTakeOfAProjectWeighsMore)
+{
+    // Of 9 cores; "a" has three quarters of all shares and holds one already, "b" has never been heard of.
+    const std::vector<ProjectUse> projects{{.project = "a", .share = 3, .used_unit_s = {}, .units = {{"core", 1}}}};
+    const std::vector<PlannedTake> takes{{"a", "core", 1}, {"a", "core", 1}, {"b", "core", 1}, {"b", "core", 1}};
+
+    const std::vector<double> loads = progressive_loads(projects, kNetwork, takes);
+
+    ASSERT_EQ(loads.size(), 4U);
+    EXPECT_DOUBLE_EQ(loads[0], 1.0 / 9 / 2 / 0.75);
+    EXPECT_DOUBLE_EQ(loads[1], 2.0 / 9 / 2 / 0.75);
+    EXPECT_DOUBLE_EQ(loads[2], 0);
+    EXPECT_DOUBLE_EQ(loads[3], 1.0 / 9 / 2 / 0.25);
+}
+
 TEST(FairShare, HalfIsLeftAfterTheHalfLife)
 {
     EXPECT_EQ(decay(0s, 168h), 1);
