@@ -33,11 +33,6 @@ double own_factor(const WaitingJobView& job, double shortest_s)
     return factor;
 }
 
-double power(double base, double exponent)
-{
-    return exponent == 4 ? base * base * base * base : std::pow(base, exponent);
-}
-
 OrderIndex index_of(const WaitingJobView& job, std::span<const UnitTypeLoad> unit_types, const OrderSettings& settings)
 {
     OrderIndex result;
@@ -61,7 +56,7 @@ OrderIndex index_of(const WaitingJobView& job, std::span<const UnitTypeLoad> uni
             result.index[i] = own * option.run_s * option.regret;
         else
             result.index[i] = own * option.regret * least_work *
-                              power(worth_of(option, unit_types) / least_work, settings.advantage_exponent);
+                              std::pow(worth_of(option, unit_types) / least_work, settings.advantage_exponent);
     }
     return result;
 }
@@ -128,39 +123,6 @@ std::vector<OrderIndex> order_indices(std::span<const WaitingJobView> jobs, std:
     for (const auto& [name, members] : gangs)
         align_gang(members, indices);
     return indices;
-}
-
-std::vector<double> unit_worths(std::span<const WaitingJobView> jobs, std::size_t unit_type_count)
-{
-    std::vector<double> log_sum(unit_type_count, 0);
-    std::vector<std::int64_t> count(unit_type_count, 0);
-    std::vector<double> least_s(unit_type_count, kNever); // of one job; written anew for each
-    for (const WaitingJobView& job : jobs) {
-        for (const JobOption& option : job.options) {
-            if (option.unit_type >= unit_type_count || option.run_s <= 0 || option.unit_count <= 0) continue;
-            double& least = least_s[option.unit_type];
-            least = std::min(least, option.run_s * static_cast<double>(option.unit_count));
-        }
-        double rate_sum = 0;
-        double places = 0;
-        for (const JobOption& option : job.options) {
-            if (option.unit_type >= unit_type_count || least_s[option.unit_type] == kNever) continue;
-            if (least_s[option.unit_type] != option.run_s * static_cast<double>(option.unit_count)) continue;
-            rate_sum += 1 / least_s[option.unit_type];
-            ++places;
-        }
-        for (const JobOption& option : job.options) {
-            if (option.unit_type >= unit_type_count || least_s[option.unit_type] == kNever) continue;
-            log_sum[option.unit_type] += std::log(places / rate_sum / least_s[option.unit_type]);
-            ++count[option.unit_type];
-            least_s[option.unit_type] = kNever;
-        }
-    }
-    std::vector<double> worths(unit_type_count, 1);
-    for (std::size_t g = 0; g < unit_type_count; ++g) {
-        if (count[g] > 0) worths[g] = std::exp(log_sum[g] / static_cast<double>(count[g]));
-    }
-    return worths;
 }
 
 } // namespace fathom

@@ -1,5 +1,8 @@
 #include "core/decide/order_jobs.hpp"
 
+#include "core/decide/assign_free.hpp"
+#include "core/decide/better_place.hpp"
+#include "core/decide/free_units.hpp"
 #include "core/decide/order_index.hpp"
 
 #include <algorithm>
@@ -13,64 +16,6 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Units of one type that are kept for a job whose patience is over.
-struct Hold {
-    double start_s{};           ///< when that job can start there; 0: not known, so that nothing runs before it
-    std::int64_t spare_units{}; ///< units that it leaves free when it starts
-};
-
-/// What is still free while starts are decided.
-class FreeUnits {
-  public:
-    explicit FreeUnits(std::span<const UnitTypeLoad> unit_types) : unit_types_(unit_types), holds_(unit_types.size())
-    {
-        for (const UnitTypeLoad& type : unit_types)
-            free_.push_back(std::max<std::int64_t>(type.free_units, 0));
-    }
-
-    bool fits(const JobOption& option) const
-    {
-        const std::int64_t free = free_[option.unit_type];
-        if (option.unit_count > free) return false;
-        const std::optional<Hold>& hold = holds_[option.unit_type];
-        return !hold || option.run_s <= hold->start_s || option.unit_count <= hold->spare_units;
-    }
-    void take(const JobOption& option)
-    {
-        free_[option.unit_type] -= option.unit_count;
-        std::optional<Hold>& hold = holds_[option.unit_type];
-        if (hold && option.run_s > hold->start_s) hold->spare_units -= option.unit_count;
-    }
-    void give_back(const JobOption& option)
-    {
-        free_[option.unit_type] += option.unit_count;
-        std::optional<Hold>& hold = holds_[option.unit_type];
-        if (hold && option.run_s > hold->start_s) hold->spare_units += option.unit_count;
-    }
-    bool is_exhausted(std::size_t unit_type) const { return free_[unit_type] == 0; }
-    bool is_held(std::size_t unit_type) const { return holds_[unit_type].has_value(); }
-    /// What a hold of so many units would be, from what frees when.
-    Hold plan_hold(std::size_t unit_type, std::int64_t unit_count) const
-    {
-        std::vector<UnitRelease> releases = unit_types_[unit_type].releases;
-        std::sort(releases.begin(), releases.end(), [](const UnitRelease& a, const UnitRelease& b) {
-            return std::tie(a.in_s, a.unit_count) < std::tie(b.in_s, b.unit_count);
-        });
-        std::int64_t units = free_[unit_type];
-        for (const UnitRelease& release : releases) {
-            units += release.unit_count;
-            if (units >= unit_count) return {std::max(release.in_s, 0.0), units - unit_count};
-        }
-        return {0, std::max<std::int64_t>(free_[unit_type] - unit_count, 0)};
-    }
-    void hold(std::size_t unit_type, const Hold& hold) { holds_[unit_type] = hold; }
-
-  private:
-    std::span<const UnitTypeLoad> unit_types_;
-    std::vector<std::int64_t> free_;
-    std::vector<std::optional<Hold>> holds_;
-};
-
 /// A place of a job in the line for its unit type.
 struct Entry {
     double index{};
@@ -82,23 +27,35 @@ class Ordering {
   public:
     Ordering(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
              const OrderSettings& settings)
-        : jobs_(jobs), settings_(settings), indices_(order_indices(jobs, unit_types, settings)),
-          gangs_(complete_gangs(jobs)), free_(unit_types), is_done_(jobs.size(), false), lines_(unit_types.size())
+        : jobs_(jobs), unit_types_(unit_types), settings_(settings),
+          indices_(order_indices(jobs, unit_types, settings)), gangs_(complete_gangs(jobs)), free_(unit_types),
+          is_done_(jobs.size(), false), lines_(unit_types.size())
     {
+        const bool has_room =
+            std::any_of(unit_types.begin(), unit_types.end(), [](const UnitTypeLoad& type) { return type.load < 1; });
+        if (weighs_places() && has_room) better_.emplace(jobs, indices_, unit_types);
     }
 
     std::vector<OrderedStart> run()
     {
         if (settings_.rule == OrderRule::kFirstCome) {
-            start_in_turn(in_turn([](const OrderIndex&) { return true; }), /*hold=*/false);
+            start_in_turn(in_turn([](const OrderIndex&) { return true; }), IfNoneFits::kGoOn);
         } else {
-            start_in_turn(in_turn([](const OrderIndex& own) { return own.is_overdue; }), /*hold=*/true);
+            start_in_turn(in_turn([](const OrderIndex& own) { return own.is_overdue; }), IfNoneFits::kKeepUnits);
+            if (settings_.rule == OrderRule::kMinCostAssignment) start_assigned();
             start_by_index();
         }
         return std::move(starts_);
     }
 
   private:
+    enum class IfNoneFits { kGoOn, kKeepUnits };
+
+    bool weighs_places() const
+    {
+        return settings_.rule == OrderRule::kAdvantage || settings_.rule == OrderRule::kMinCostAssignment;
+    }
+
     /// Jobs that may be started at all and are wanted, longest wait first.
     template <class Wanted>
     std::vector<std::size_t> in_turn(Wanted wanted) const
@@ -116,11 +73,11 @@ class Ordering {
         return order;
     }
 
-    void start_in_turn(const std::vector<std::size_t>& order, bool hold)
+    void start_in_turn(const std::vector<std::size_t>& order, IfNoneFits otherwise)
     {
         for (const std::size_t job : order) {
-            if (is_done_[job] || start(job) || !hold || !jobs_[job].gang.empty()) continue;
-            hold_for(job);
+            if (is_done_[job] || start(job)) continue;
+            if (otherwise == IfNoneFits::kKeepUnits && jobs_[job].gang.empty()) keep_units_for(job);
         }
     }
 
@@ -170,22 +127,19 @@ class Ordering {
     }
 
     /// Keeps units where the job would end first, unless an older job has them kept already.
-    void hold_for(std::size_t job)
+    void keep_units_for(std::size_t job)
     {
         const std::vector<JobOption>& options = jobs_[job].options;
         std::optional<std::size_t> best;
-        double best_end_s = kNever;
+        KeptUnits best_kept;
         for (std::size_t i = 0; i < options.size(); ++i) {
-            if (indices_[job].index[i] == kNever || free_.is_held(options[i].unit_type)) continue;
-            const Hold hold = free_.plan_hold(options[i].unit_type, options[i].unit_count);
-            if (hold.start_s + options[i].run_s < best_end_s) {
-                best = i;
-                best_end_s = hold.start_s + options[i].run_s;
-            }
+            if (indices_[job].index[i] == kNever || free_.is_kept(options[i].unit_type)) continue;
+            const KeptUnits kept = free_.plan_keeping(options[i].unit_type, options[i].unit_count);
+            if (best && kept.start_s + options[i].run_s >= best_kept.start_s + options[*best].run_s) continue;
+            best = i;
+            best_kept = kept;
         }
-        if (!best) return;
-        const JobOption& option = options[*best];
-        free_.hold(option.unit_type, free_.plan_hold(option.unit_type, option.unit_count));
+        if (best) free_.keep(options[*best].unit_type, best_kept);
     }
 
     bool goes_after(const Entry& a, const Entry& b) const
@@ -194,18 +148,26 @@ class Ordering {
         return std::tie(jobs_[a.job].id, a.option) > std::tie(jobs_[b.job].id, b.option);
     }
 
-    /// One line a unit type, each a heap, so that only as much is sorted as starts.
+    /// Starts jobs by index. A job that left a place because a better one was free, which another then took, has
+    /// another turn.
     void start_by_index()
     {
+        std::vector<std::uint32_t> jobs;
         for (std::uint32_t job = 0; job < jobs_.size(); ++job) {
-            const std::vector<double>& index = indices_[job].index;
-            if (is_done_[job]) continue;
-            for (std::uint32_t option = 0; option < index.size(); ++option) {
-                const std::size_t type = jobs_[job].options[option].unit_type;
-                if (index[option] != kNever && !free_.is_exhausted(type))
-                    lines_[type].push_back({index[option], job, option});
-            }
+            if (!is_done_[job]) jobs.push_back(job);
         }
+        while (!jobs.empty()) {
+            const std::size_t before = starts_.size();
+            jobs = start_by_index_once(jobs);
+            if (starts_.size() == before) return;
+        }
+    }
+
+    /// One line a unit type, each a heap, so that only as much is sorted as starts. Returns those that have another
+    /// turn.
+    std::vector<std::uint32_t> start_by_index_once(const std::vector<std::uint32_t>& jobs)
+    {
+        stand_in_line(jobs);
         const auto after = [this](const Entry& a, const Entry& b) { return goes_after(a, b); };
         const auto head_after = [this](std::size_t a, std::size_t b) {
             return goes_after(lines_[a].front(), lines_[b].front());
@@ -215,28 +177,92 @@ class Ordering {
             std::make_heap(lines_[type].begin(), lines_[type].end(), after);
             if (!lines_[type].empty()) heads.push(type);
         }
+        std::vector<std::uint32_t> again;
         while (!heads.empty()) {
             const std::size_t type = heads.top();
             heads.pop();
-            if (free_.is_exhausted(type)) continue;
+            if (free_.count(type) == 0) continue;
             std::vector<Entry>& line = lines_[type];
             const Entry next = line.front();
             std::pop_heap(line.begin(), line.end(), after);
             line.pop_back();
             if (!line.empty()) heads.push(type);
-            if (is_done_[next.job] || !free_.fits(jobs_[next.job].options[next.option])) continue;
-            if (jobs_[next.job].gang.empty())
-                start_at(next.job, next.option);
-            else
-                start(next.job);
+            if (offer(next) == Answer::kPrefersAnotherFreePlace) again.push_back(next.job);
+        }
+        std::sort(again.begin(), again.end());
+        again.erase(std::unique(again.begin(), again.end()), again.end());
+        std::erase_if(again, [this](std::uint32_t job) { return is_done_[job]; });
+        return again;
+    }
+
+    void stand_in_line(const std::vector<std::uint32_t>& jobs)
+    {
+        for (std::vector<Entry>& line : lines_)
+            line.clear();
+        for (const std::uint32_t job : jobs) {
+            const std::vector<double>& index = indices_[job].index;
+            for (std::uint32_t option = 0; option < index.size(); ++option) {
+                if (index[option] == kNever) continue;
+                const std::size_t type = jobs_[job].options[option].unit_type;
+                if (free_.count(type) > 0) lines_[type].push_back({index[option], job, option});
+            }
+        }
+    }
+
+    enum class Answer { kDone, kPrefersAnotherFreePlace };
+
+    /// Starts the job on the place unless it cannot or does better elsewhere.
+    Answer offer(const Entry& entry)
+    {
+        if (is_done_[entry.job] || !free_.fits(jobs_[entry.job].options[entry.option])) return Answer::kDone;
+        if (!jobs_[entry.job].gang.empty()) {
+            start(entry.job);
+            return Answer::kDone;
+        }
+        if (better_) {
+            if (better_->is_worth_waiting(entry.job, entry.option)) return Answer::kDone;
+            if (better_->is_better_one_free(entry.job, entry.option, free_)) return Answer::kPrefersAnotherFreePlace;
+        }
+        start_at(entry.job, entry.option);
+        return Answer::kDone;
+    }
+
+    /// Starts what the free places and the waiting jobs are best for together; the rest is for start_by_index().
+    void start_assigned()
+    {
+        std::vector<PossibleStart> possible;
+        for (std::size_t job = 0; job < jobs_.size(); ++job) {
+            if (is_done_[job] || !jobs_[job].gang.empty()) continue;
+            for (std::size_t option = 0; option < jobs_[job].options.size(); ++option) {
+                const JobOption& place = jobs_[job].options[option];
+                if (indices_[job].index[option] == kNever || !free_.fits(place)) continue;
+                if (better_ &&
+                    (better_->is_worth_waiting(job, option) || better_->is_better_one_free(job, option, free_)))
+                    continue;
+                possible.push_back({job, option, place.unit_type, indices_[job].index[option]});
+            }
+        }
+        const auto goes_before = [this](const PossibleStart& a, const PossibleStart& b) {
+            return std::tie(a.index, jobs_[a.job].id, a.option) < std::tie(b.index, jobs_[b.job].id, b.option);
+        };
+        std::sort(possible.begin(), possible.end(), goes_before);
+        std::vector<std::int64_t> free;
+        for (std::size_t type = 0; type < unit_types_.size(); ++type)
+            free.push_back(free_.count(type));
+        std::vector<PossibleStart> starts = assign_free(possible, free);
+        std::sort(starts.begin(), starts.end(), goes_before);
+        for (const PossibleStart& one : starts) {
+            if (free_.fits(jobs_[one.job].options[one.option])) start_at(one.job, one.option);
         }
     }
 
     std::span<const WaitingJobView> jobs_;
+    std::span<const UnitTypeLoad> unit_types_;
     const OrderSettings& settings_;
     std::vector<OrderIndex> indices_;
     std::map<std::string_view, std::vector<std::size_t>> gangs_;
     FreeUnits free_;
+    std::optional<BetterPlaces> better_; ///< where the rule weighs places and there is room to wait
     std::vector<bool> is_done_;
     std::vector<std::vector<Entry>> lines_; ///< by unit type
     std::vector<OrderedStart> starts_;

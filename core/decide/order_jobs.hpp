@@ -38,30 +38,30 @@ struct UnitRelease {
     std::int64_t unit_count{};
 };
 
-/// A unit type as the order sees it.
+/// A unit type as the order sees it. `worth` and `load` come from unit_worths() (core/decide/unit_worth).
 struct UnitTypeLoad {
     std::int64_t unit_count{};
     std::int64_t free_units{};
-    /// What one second of one unit is worth: the mean over the waiting jobs of how much faster it is than the others,
-    /// or a given price. Positive.
-    double worth{1};
-    /// What frees when, as far as it is known, in any order. It decides how long units are kept for a job that needs
-    /// several and has waited beyond its patience; not known: as long as it takes.
+    double worth{1}; ///< what one second of one unit is worth where units are scarce; positive, the mean unit 1
+    /// Work that arrives over what can be done. At 1 and above nothing waits for a place that suits better.
+    double load{1};
+    /// What frees when, as far as it is known, in any order. A run that is over its time is best expected to take as
+    /// long again as it is late.
     std::vector<UnitRelease> releases{};
 };
 
 enum class OrderRule {
-    kFirstCome,
-    kShortestFirst,     ///< by measured run time on the free unit type
-    kAdvantage,         ///< the rule in use
-    kMinCostAssignment, ///< the free units against the waiting jobs at once, by min-cost flow (LEMON)
+    kFirstCome,         ///< longest wait first, on the fastest free place
+    kShortestFirst,     ///< shortest measured run time on a free place first
+    kAdvantage,         ///< by worth, with waiting for better places: the rule in use
+    kMinCostAssignment, ///< as kAdvantage, but all free units against all waiting jobs at once, by min-cost flow
 };
 std::string_view to_string(OrderRule rule);
 std::optional<OrderRule> parse_order_rule(std::string_view text);
 
 struct OrderSettings {
     OrderRule rule = OrderRule::kAdvantage;
-    double advantage_exponent = 4; ///< how much a place that suits others better is avoided
+    double advantage_exponent = 6; ///< how much a place that suits others better is avoided
     /// A job that has waited so many times its shortest run time, and at least `patience_s`, goes before all that have
     /// not: nothing starves. Among those, first come first served.
     double patience_factor = 20;
@@ -74,10 +74,24 @@ struct OrderedStart {
     std::size_t option{}; ///< index into its options
 };
 
-/// The starts to make now, best first: never more units than are free, each job at most once, gangs whole or not at
-/// all. Work-conserving: as long as a job's option fits into what is free, something starts. The one exception: for the
-/// oldest job whose patience is over and that does not fit anywhere yet, units of one type are kept, and what could not
-/// end before it starts does not start on them. The order of `jobs` does not matter: ties go to the smaller id.
+/// The starts to make now, in the order in which they were found: never more units than are free, each job at most
+/// once, gangs whole or not at all. The order of `jobs` does not matter: ties go to the smaller id.
+///
+/// What the rule in use does (docs/routing.md "Order under load"; numbers in docs/decisions/0004-order-under-load.md):
+/// of all pairs of a job and a free place the one with the least index starts, again and again,
+///
+///     work  = worth of the unit type · units · run time          least = that of the job's best place
+///     index = least · (work / least)^advantage_exponent · regret · fair_load · 2^(−priority / 20) · urgency
+///
+/// where urgency is latest_start / shortest run, from 0 to 1. A job passes a free place over while another promises
+/// more: wait there / √(1 − load) + toll · run time · regret is less, with toll = (1 − load) + load · worth.
+///
+/// It assumes that run times are known to within a factor of two or so, that jobs are not interrupted, that owners want
+/// their jobs to end early (others say so by `regret`), and that work comes as it came while worth and load were taken.
+///
+/// Work-conserving (as long as a job's option fits into what is free, something starts) with two exceptions: jobs that
+/// wait for a better place, where load is below 1; and units kept for the oldest job that is beyond its patience and
+/// does not fit anywhere yet: what could not end before that job starts does not start on them.
 std::vector<OrderedStart> order_starts(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                                        const OrderSettings& settings);
 
@@ -85,9 +99,5 @@ std::vector<OrderedStart> order_starts(std::span<const WaitingJobView> jobs, std
 /// same index as order_starts(), of each job's best option.
 std::vector<std::size_t> order_waiting(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                                        const OrderSettings& settings);
-
-/// The worth of each unit type for these jobs: for each job the harmonic mean of its run times over its options,
-/// divided by its run time there; of that the geometric mean over the jobs that can run there, 1 where none can.
-std::vector<double> unit_worths(std::span<const WaitingJobView> jobs, std::size_t unit_type_count);
 
 } // namespace fathom

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "core/decide/free_units.hpp"
+#include "core/decide/order_index.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+/// Whether a job does better to wait for another place; part of core/decide/order_jobs.
+namespace fathom {
+
+/// Compares a job's free place with its others: what counts is the wait there, stretched for the jobs that will yet
+/// come and go before it, and the run time there times the toll, what its running costs the others.
+class BetterPlaces {
+  public:
+    /// Keeps references: all three must outlive it.
+    BetterPlaces(std::span<const WaitingJobView> jobs, const std::vector<OrderIndex>& indices,
+                 std::span<const UnitTypeLoad> unit_types);
+
+    /// True when one of the job's places that are not free yet promises more than this one.
+    bool is_worth_waiting(std::size_t job, std::size_t option);
+    /// True when one of the job's places that is free too promises more than this one.
+    bool is_better_one_free(std::size_t job, std::size_t option, const FreeUnits& free) const;
+
+  private:
+    /// Who wants a unit type most; `units_ahead` sums the units of those before.
+    struct InLine {
+        double index{};
+        std::string_view id;
+        std::int64_t units_ahead{};
+    };
+    struct Line {
+        std::vector<InLine> jobs;      ///< that suit this type best, in the order of their turn
+        std::int64_t units{};          ///< that they want together
+        std::vector<double> free_in_s; ///< when each unit comes free that is busy now
+    };
+    double cost(std::size_t job, std::size_t option) const;
+    std::optional<double> wait_s(std::size_t job, std::size_t option) const;
+    double least_promise(std::size_t job) const;
+
+    std::span<const WaitingJobView> jobs_;
+    const std::vector<OrderIndex>& indices_;
+    std::span<const UnitTypeLoad> unit_types_;
+    std::vector<Line> lines_;                     ///< by unit type
+    std::vector<double> turn_;                    ///< of each job: index of its best place; −1 beyond its patience
+    std::vector<std::optional<double>> promises_; ///< of each job, as far as it was asked for
+};
+
+} // namespace fathom
