@@ -32,6 +32,13 @@ std::string state_of(const Json& center)
     return text_of(center, "state");
 }
 
+Cell takes_jobs(const Json& center)
+{
+    if (is_true(center, "drained")) return Cell("no, drained", Tone::kPending);
+    if (!member(center, "quarantined_at").is_null()) return Cell("no, quarantined", Tone::kBad);
+    return "yes";
+}
+
 Table centers_table(const Json& centers, Timestamp now)
 {
     Table table({{"CENTER"},
@@ -44,8 +51,7 @@ Table centers_table(const Json& centers, Timestamp now)
                  {"ID", Align::kLeft, 5}});
     for (const Json& center : centers) {
         const std::string state = state_of(center);
-        table.add_row({text_of(center, "name"), Cell(state, tone_of_state(state)),
-                       is_true(center, "drained") ? Cell("no, drained", Tone::kPending) : Cell("yes"),
+        table.add_row({text_of(center, "name"), Cell(state, tone_of_state(state)), takes_jobs(center),
                        count_of(center, "unit_type_count"), age_of(center, "last_seen_at", now),
                        text_of(center, "agent_version"), age_of(center, "certificate_not_after", now),
                        text_of(center, "id")});
@@ -61,7 +67,7 @@ std::string center_text(Session& session, const Json& center)
         {"Center", text_of(center, "name")},
         {"Id", text_of(center, "id")},
         {"State", Cell(state, tone_of_state(state))},
-        {"Takes jobs", is_true(center, "drained") ? Cell("no, drained", Tone::kPending) : Cell("yes")},
+        {"Takes jobs", takes_jobs(center)},
         {"Unit types", count_of(center, "unit_type_count")},
         {"Probe budget", budget_of(center)},
         {"Agent", text_of(center, "agent_version")},
@@ -70,6 +76,10 @@ std::string center_text(Session& session, const Json& center)
         {"Enrolled", age_of(center, "created_at", now)},
         {"Certificate", "ends " + age_of(center, "certificate_not_after", now)},
     };
+    if (!member(center, "quarantined_at").is_null())
+        details.emplace_back("Quarantined", age_of(center, "quarantined_at", now) + ": " +
+                                                text_of(center, "quarantine_reason") +
+                                                "; it gets probes, and jobs again when those are good");
     if (!member(center, "probe_requested_at").is_null())
         details.emplace_back("Asks for probes", age_of(center, "probe_requested_at", now) + ": " +
                                                     text_of(center, "probe_request_reason"));
@@ -136,6 +146,15 @@ Outcome revoke_center(Session& session, const NameOptions& options)
     });
 }
 
+Outcome release_center(Session& session, const NameOptions& options)
+{
+    return print_answer(session, session.post(path_of(options) + ":release", Json()), [&](const Json& center) {
+        const std::string name = text_of(center, "name", options.name);
+        return "Center " + name + " is not quarantined" +
+               (is_true(center, "drained") ? ", but drained: fathom center resume " + name : ": it takes jobs") + ".\n";
+    });
+}
+
 void add_named(CLI::App& center, Invocation& invocation, const std::string& verb, const std::string& description,
                Outcome (*action)(Session&, const NameOptions&))
 {
@@ -157,6 +176,8 @@ void add_center_commands(CLI::App& app, Invocation& invocation)
     add_named(center, invocation, "show", "All that is known of one center", show_center);
     add_named(center, invocation, "drain", "Give it no new jobs; running ones go on", drain_center);
     add_named(center, invocation, "resume", "Give it jobs again after a drain", resume_center);
+    add_named(center, invocation, "release",
+              "Give it jobs again though it failed too many: it is no longer quarantined", release_center);
     add_named(center, invocation, "revoke", "Refuse its certificate for ever; to join again it must enrol anew",
               revoke_center);
     auto set_options = std::make_shared<SetOptions>();

@@ -106,12 +106,15 @@ void add_probe_task_compose(CLI::App& task, Invocation& invocation);
 void add_policy_commands(CLI::App& app, Invocation& invocation);
 void add_score_commands(CLI::App& app, Invocation& invocation);
 void add_job_commands(CLI::App& app, Invocation& invocation);
+/// `fathom place`
+void add_place_commands(CLI::App& app, Invocation& invocation);
 /// `fathom job submit` and `fathom job preview`
 void add_job_submit_commands(CLI::App& job, Invocation& invocation);
 /// `fathom job wait`, `logs`
 void add_job_follow_commands(CLI::App& job, Invocation& invocation);
 void add_scaling_commands(CLI::App& app, Invocation& invocation);
 void add_window_commands(CLI::App& app, Invocation& invocation);
+void add_accuracy_commands(CLI::App& app, Invocation& invocation);
 void add_trust_commands(CLI::App& app, Invocation& invocation);
 void add_finding_commands(CLI::App& app, Invocation& invocation);
 /// `fathom speedup`: computed here, without a server.

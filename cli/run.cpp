@@ -69,6 +69,7 @@ void add_commands(CLI::App& app, Invocation& invocation)
     add_project_commands(app, invocation);
     add_score_commands(app, invocation);
     add_profile_command(app, invocation);
+    add_place_commands(app, invocation);
     add_predict_commands(app, invocation);
     add_probe_commands(app, invocation);
     add_operator_commands(app, invocation);
@@ -78,6 +79,7 @@ void add_commands(CLI::App& app, Invocation& invocation)
     add_enrolment_token_commands(app, invocation);
     add_scaling_commands(app, invocation);
     add_window_commands(app, invocation);
+    add_accuracy_commands(app, invocation);
     add_trust_commands(app, invocation);
     add_finding_commands(app, invocation);
     add_speedup_commands(app, invocation);
