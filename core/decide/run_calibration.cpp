@@ -10,17 +10,28 @@ namespace fathom {
 namespace {
 
 constexpr double kHalfLife_days = 30;
+/// Widths follow the newest runs, of few runs their newest quarter: what was learned since has made the errors of older
+/// ones history.
+constexpr double kHalfLifeShare = 0.25;
+constexpr double kLeastHalfLife_runs = 25;
+constexpr double kMostHalfLife_runs = 400;
 constexpr double kCoverage = 0.8;
+
+/// How far a run was from its prediction, in half widths of an interval of factor 1.
+struct Distance {
+    Timestamp ended_at;
+    double half_widths{};
+};
 
 /// What the runs of one group say, gathered in any order.
 struct Gathered {
     std::vector<double> ratios; ///< actual / predicted
     std::int64_t below{};
     std::int64_t above{};
-    std::vector<WeightedValue> half_widths; ///< away from the prediction, in half widths of an interval of factor 1
+    std::vector<Distance> distances;
 };
 
-void gather(const PastRun& run, double weight, Gathered& to)
+void gather(const PastRun& run, Gathered& to)
 {
     to.ratios.push_back(run.actual_s / run.predicted_s);
     if (run.actual_s < run.low_s) ++to.below;
@@ -30,21 +41,33 @@ void gather(const PastRun& run, double weight, Gathered& to)
     const double limit_s = away < 0 ? run.low_s : run.high_s;
     const double width = is_time(limit_s) ? std::abs(std::log(limit_s / run.predicted_s)) : 0;
     // An interval of no width cannot be stretched.
-    if (width > 0) to.half_widths.push_back({std::abs(away) / (width / run.width_factor), weight});
+    if (width > 0) to.distances.push_back({run.ended_at, std::abs(away) / (width / run.width_factor)});
 }
 
 /// The logarithm of the width factor of a group, as far as its runs tell it.
-double log_width(const std::vector<WeightedValue>& half_widths, double parent)
+double log_width(std::vector<Distance> distances, double parent, Timestamp now)
 {
+    if (distances.size() < static_cast<std::size_t>(kLeastForWidth)) return parent;
+    std::sort(distances.begin(), distances.end(), [](const Distance& a, const Distance& b) {
+        return a.ended_at != b.ended_at ? a.ended_at > b.ended_at : a.half_widths < b.half_widths;
+    });
+    const double half_life_runs =
+        std::clamp(kHalfLifeShare * static_cast<double>(distances.size()), kLeastHalfLife_runs, kMostHalfLife_runs);
+    std::vector<WeightedValue> weighted;
     double count = 0;
-    for (const WeightedValue& one : half_widths)
-        count += one.weight;
-    if (half_widths.size() < static_cast<std::size_t>(kLeastForWidth)) return parent;
-    const double own = std::log(std::clamp(weighted_quantile(half_widths, kCoverage), kLeastWidth, kMostWidth));
+    std::size_t newer = 0;
+    for (std::size_t i = 0; i < distances.size(); ++i) {
+        const Distance& one = distances[i];
+        if (i > 0 && one.ended_at != distances[i - 1].ended_at) newer = i;
+        weighted.push_back(
+            {one.half_widths, recency(one.ended_at, now) * std::exp2(-static_cast<double>(newer) / half_life_runs)});
+        count += weighted.back().weight;
+    }
+    const double own = std::log(std::clamp(weighted_quantile(std::move(weighted), kCoverage), kLeastWidth, kMostWidth));
     return (count * own + kLeastForWidth * parent) / (count + kLeastForWidth);
 }
 
-Calibration summarize_group(Gathered gathered, double parent)
+Calibration summarize_group(Gathered gathered, double parent, Timestamp now)
 {
     Calibration result;
     if (gathered.ratios.empty()) return result;
@@ -59,17 +82,17 @@ Calibration summarize_group(Gathered gathered, double parent)
     result.within_share = static_cast<double>(result.job_count - gathered.below - gathered.above) / count;
     result.median_ratio = median(std::move(gathered.ratios));
     result.median_error = median(std::move(errors));
-    result.width_factor = std::exp(log_width(gathered.half_widths, parent));
+    result.width_factor = std::exp(log_width(std::move(gathered.distances), parent, now));
     return result;
 }
 
 using Groups = std::map<std::string, Gathered, std::less<>>;
 
-std::map<std::string, Calibration, std::less<>> summarize_groups(Groups groups, double parent)
+std::map<std::string, Calibration, std::less<>> summarize_groups(Groups groups, double parent, Timestamp now)
 {
     std::map<std::string, Calibration, std::less<>> result;
     for (auto& [name, gathered] : groups)
-        result.emplace(name, summarize_group(std::move(gathered), parent));
+        result.emplace(name, summarize_group(std::move(gathered), parent, now));
     return result;
 }
 
@@ -93,16 +116,15 @@ RunCalibrations calibrate(std::span<const PastRun> runs, Timestamp now)
     Groups by_job_type;
     for (const PastRun& run : runs) {
         if (!is_time(run.predicted_s) || !is_time(run.actual_s)) continue;
-        const double weight = recency(run.ended_at, now);
-        gather(run, weight, all);
-        gather(run, weight, by_unit_type[run.unit_type]);
-        gather(run, weight, by_job_type[run.job_type]);
+        gather(run, all);
+        gather(run, by_unit_type[run.unit_type]);
+        gather(run, by_job_type[run.job_type]);
     }
     RunCalibrations result;
-    result.all = summarize_group(std::move(all), 0);
+    result.all = summarize_group(std::move(all), 0, now);
     const double parent = std::log(result.all.width_factor);
-    result.by_unit_type = summarize_groups(std::move(by_unit_type), parent);
-    result.by_job_type = summarize_groups(std::move(by_job_type), parent);
+    result.by_unit_type = summarize_groups(std::move(by_unit_type), parent, now);
+    result.by_job_type = summarize_groups(std::move(by_job_type), parent, now);
     return result;
 }
 

@@ -16,13 +16,14 @@ struct RunCalibrations {
 };
 
 /// Of the runs that had a prediction, made before they ran. A width factor is the 80 % quantile of how many half widths
-/// the actual time was away, the width factor of that prediction taken out; runs count as in RunHistory, half after 30
-/// days. Only predictions from measurements take part in it: the interval of an estimate is that of past times itself.
-/// With fewer than kLeastForWidth runs it is 1, and from n runs ln(factor) counts n / (n + kLeastForWidth). That of a
-/// unit type or job type is shrunk in the same way towards that of all. Always within kLeastWidth..kMostWidth.
+/// the actual time was away, the width factor of that prediction taken out; runs count half after 30 days, and half
+/// after n/4 newer ones of n (25 to 400). Only predictions from measurements take part in it: the interval of an
+/// estimate is that of past times itself. With fewer than kLeastForWidth runs it is 1, and from n runs ln(factor)
+/// counts n / (n + kLeastForWidth). That of a unit type or job type is shrunk in the same way towards that of all.
+/// Always within kLeastWidth..kMostWidth.
 RunCalibrations calibrate(std::span<const PastRun> runs, Timestamp now);
 
-inline constexpr double kLeastForWidth = 20;
+inline constexpr double kLeastForWidth = 10;
 inline constexpr double kLeastWidth = 0.25;
 inline constexpr double kMostWidth = 4;
 

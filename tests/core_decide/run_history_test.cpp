@@ -1,0 +1,293 @@
+#include "core/decide/run_history.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+
+namespace fathom {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Timestamp kNow{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20}};
+
+PastRun make_run(const std::string& job_type, const std::string& unit_type, double promised_s, double actual_s)
+{
+    PastRun run;
+    run.job_type = job_type;
+    run.unit_type = unit_type;
+    run.promised_s = promised_s;
+    run.promised_low_s = promised_s / 1.02;
+    run.promised_high_s = promised_s * 1.02;
+    run.actual_s = actual_s;
+    run.ended_at = kNow;
+    return run;
+}
+
+/// `count` runs that took `ratio` times what was promised, a little around it.
+void add_runs(std::vector<PastRun>& runs, const std::string& job_type, const std::string& unit_type, int count,
+              double ratio)
+{
+    for (int i = 0; i < count; ++i)
+        runs.push_back(make_run(job_type, unit_type, 10, 10 * ratio * (1 + 0.02 * (i % 3 - 1))));
+}
+
+double factor(const std::vector<PastRun>& runs, const std::string& job_type, const std::string& unit_type)
+{
+    return RunHistory(runs, kNow).correction(job_type, unit_type).factor;
+}
+
+TEST(RunHistory, OfNothingCorrectsNothing)
+{
+    const RunTime promised{10, 9, 11};
+
+    for (const RunHistory& history : {RunHistory(), RunHistory({}, kNow)}) {
+        const RunCorrection correction = history.correction("scf", "u1");
+        EXPECT_EQ(correction.factor, 1);
+        EXPECT_EQ(correction.deviation, 0);
+        EXPECT_EQ(corrected(promised, correction, correction.width_factor).low_s, 9);
+        EXPECT_FALSE(history.estimate("scf", "u1"));
+    }
+}
+
+TEST(RunHistory, FewRunsMoveLittleAndManyMoveAllTheWay)
+{
+    std::vector<PastRun> runs;
+    add_runs(runs, "scf", "u1", 1, 2);
+    const double after_one = factor(runs, "scf", "u1");
+    add_runs(runs, "scf", "u1", 9, 2);
+    const double after_ten = factor(runs, "scf", "u1");
+    add_runs(runs, "scf", "u1", 190, 2);
+
+    EXPECT_GT(after_one, 1.05);
+    EXPECT_LT(after_one, 1.5);
+    EXPECT_GT(after_ten, 1.6);
+    EXPECT_NEAR(factor(runs, "scf", "u1"), 2, 0.04);
+}
+
+TEST(RunHistory, CanBeCheckedByHand)
+{
+    // Twelve runs of one type on one unit type, each exactly e^0.1 times its promise:
+    // c = 12 / 16 = 0.75, f = 0.75 / 1.75 = 3/7, m = 3/7 · 0.1 / (3/7 + 1) = 0.03,
+    // A = 0.03 + 3/7 · 0.07 = 0.06, B = 0.06 + 0.75 · 0.04 = 0.09.
+    const std::vector<PastRun> runs(12, make_run("scf", "u1", 10, 10 * std::exp(0.1)));
+    const RunHistory history(runs, kNow);
+
+    EXPECT_NEAR(std::log(history.correction("scf", "u1").factor), 0.09, 1e-12);
+    EXPECT_NEAR(std::log(history.correction("scf", "u2").factor), 0.06, 1e-12);
+    EXPECT_NEAR(std::log(history.correction("other", "u1").factor), 0.03, 1e-12);
+    EXPECT_EQ(history.correction("scf", "u1").job_count, 12);
+    EXPECT_EQ(history.correction("scf", "u2").like_count, 12);
+}
+
+TEST(RunHistory, TellsAUnitTypesDeviationFromTheJobTypesError)
+{
+    // The job type takes 1.5 times its promise everywhere, on u3 three times.
+    std::vector<PastRun> runs;
+    for (const char* unit_type : {"u1", "u2", "u4", "u5"})
+        add_runs(runs, "scf", unit_type, 40, 1.5);
+    add_runs(runs, "scf", "u3", 40, 3);
+    add_runs(runs, "md", "u1", 40, 1);
+
+    EXPECT_NEAR(factor(runs, "scf", "u1"), 1.5, 0.07);
+    EXPECT_NEAR(factor(runs, "scf", "u3"), 3, 0.25);
+    EXPECT_NEAR(factor(runs, "scf", "never seen"), 1.7, 0.2) << "the type's error, a little of u3's";
+    EXPECT_NEAR(factor(runs, "md", "u3"), 1, 0.12) << "what scf does there says nothing of md";
+}
+
+TEST(RunHistory, PredictsWithoutBiasInAWorldOfKnownEffects)
+{
+    std::mt19937_64 random(7);
+    std::normal_distribution<double> normal;
+    std::vector<PastRun> runs;
+    std::map<std::pair<int, int>, double> truth;
+    for (int type = 0; type < 12; ++type) {
+        const double of_type = 0.3 + 0.4 * normal(random);
+        for (int unit = 0; unit < 6; ++unit) {
+            const double effect = truth[{type, unit}] = of_type + 0.2 * normal(random);
+            for (int i = 0; i < 30; ++i)
+                runs.push_back(make_run(std::to_string(type), std::to_string(unit), 5,
+                                        5 * std::exp(effect + 0.1 * normal(random))));
+        }
+    }
+    const RunHistory history(runs, kNow);
+    double sum = 0;
+    double worst = 0;
+    for (const auto& [at, effect] : truth) {
+        const double off =
+            std::log(history.correction(std::to_string(at.first), std::to_string(at.second)).factor) - effect;
+        sum += off;
+        worst = std::max(worst, std::abs(off));
+    }
+
+    EXPECT_NEAR(sum / static_cast<double>(truth.size()), 0, 0.01);
+    EXPECT_LT(worst, 0.12);
+}
+
+TEST(RunHistory, ForgetsHalfIn30Days)
+{
+    // As many runs a month ago as now, the other way: the older count half, so the mean leans to the newer.
+    std::vector<PastRun> runs;
+    add_runs(runs, "scf", "u1", 200, 2);
+    for (PastRun& run : runs)
+        run.ended_at = kNow - 30 * 24h;
+    add_runs(runs, "scf", "u1", 200, 1);
+
+    // Winsorized around the newer, which weigh more; without forgetting it stood in the middle, at 1.41.
+    EXPECT_LT(factor(runs, "scf", "u1"), 1.3);
+    EXPECT_GE(factor(runs, "scf", "u1"), 0.99);
+}
+
+TEST(RunHistory, AWildRunDoesNotRuinIt)
+{
+    std::vector<PastRun> runs;
+    add_runs(runs, "scf", "u1", 12, 1.1);
+    const RunCorrection before = RunHistory(runs, kNow).correction("scf", "u1");
+    runs.push_back(make_run("scf", "u1", 10, 1100));
+    const RunCorrection after = RunHistory(runs, kNow).correction("scf", "u1");
+    const std::vector<PastRun> alone{make_run("scf", "u1", 10, 1000)};
+
+    EXPECT_LT(after.factor / before.factor, 1.06);
+    EXPECT_GT(after.factor, before.factor) << "still, it was slow";
+    EXPECT_LT(after.deviation, 0.3);
+    EXPECT_LT(factor(alone, "scf", "u1"), 1.6);
+}
+
+TEST(RunHistory, OrderDoesNotMatter)
+{
+    std::mt19937_64 random(11);
+    std::vector<PastRun> runs;
+    for (int i = 0; i < 300; ++i) {
+        PastRun run = make_run(std::to_string(random() % 4), std::to_string(random() % 5), 10,
+                               10 * std::exp(static_cast<double>(random() % 100) / 100));
+        run.ended_at -= std::chrono::hours(random() % 1000);
+        run.predicted_s = 12;
+        run.low_s = 9;
+        run.high_s = 14;
+        runs.push_back(run);
+    }
+    const RunHistory one(runs, kNow);
+    std::shuffle(runs.begin(), runs.end(), random);
+    const RunHistory other(runs, kNow);
+
+    for (int type = 0; type < 5; ++type) {
+        for (int unit = 0; unit < 6; ++unit) {
+            const RunCorrection a = one.correction(std::to_string(type), std::to_string(unit));
+            const RunCorrection b = other.correction(std::to_string(type), std::to_string(unit));
+            EXPECT_NEAR(a.factor, b.factor, 1e-12);
+            EXPECT_NEAR(a.deviation, b.deviation, 1e-12);
+            EXPECT_NEAR(a.width_factor, b.width_factor, 1e-12);
+            EXPECT_NEAR(one.estimate(std::to_string(type), std::to_string(unit))->time.run_s,
+                        other.estimate(std::to_string(type), std::to_string(unit))->time.run_s, 1e-9);
+        }
+    }
+}
+
+TEST(RunHistory, LeavesOutWhatIsNoTime)
+{
+    std::vector<PastRun> runs;
+    add_runs(runs, "scf", "u1", 5, 1.3);
+    const double before = factor(runs, "scf", "u1");
+    runs.push_back(make_run("scf", "u1", 0, 10));
+    runs.push_back(make_run("scf", "u1", 10, -1));
+    runs.push_back(make_run("scf", "u1", 10, std::numeric_limits<double>::infinity()));
+    runs.push_back(make_run("scf", "u1", std::nan(""), 10));
+
+    EXPECT_EQ(factor(runs, "scf", "u1"), before);
+}
+
+TEST(RunHistory, IsMadeOf20000RunsInAMoment)
+{
+    std::mt19937_64 random(3);
+    std::normal_distribution<double> normal;
+    std::vector<PastRun> runs;
+    for (int i = 0; i < 20000; ++i) {
+        PastRun run =
+            make_run("type-" + std::to_string(random() % 200), "ut_01J0000000000000" + std::to_string(random() % 400),
+                     10, 10 * std::exp(0.2 * normal(random)));
+        run.predicted_s = 10;
+        run.low_s = 8;
+        run.high_s = 12;
+        runs.push_back(run);
+    }
+
+    const auto began = std::chrono::steady_clock::now();
+    const RunHistory history(runs, kNow);
+    const auto took = std::chrono::steady_clock::now() - began;
+
+    // Alone on a core about 40 ms; the limit leaves room for a busy machine.
+    EXPECT_LT(took, 400ms) << std::chrono::duration<double>(took).count();
+    RecordProperty("milliseconds", static_cast<int>(std::chrono::duration<double>(took).count() * 1e3));
+    EXPECT_EQ(history.calibration().job_count, 20000);
+}
+
+TEST(RunHistory, UnknownJobsTakeWhatTheirTypeTookThere)
+{
+    std::vector<PastRun> runs;
+    for (const double actual_s : {90.0, 100.0, 110.0, 100.0})
+        runs.push_back(make_run("scf", "u1", 0, actual_s));
+    const std::optional<RunEstimate> estimate = RunHistory(runs, kNow).estimate("scf", "u1");
+
+    ASSERT_TRUE(estimate);
+    EXPECT_NEAR(estimate->time.run_s, 100, 1e-9);
+    EXPECT_LT(estimate->time.low_s, 90);
+    EXPECT_GT(estimate->time.high_s, 110);
+    EXPECT_EQ(estimate->basis, "4 runs of its type there");
+    EXPECT_EQ(estimate->job_count, 4);
+}
+
+TEST(RunHistory, UnknownJobsAreCarriedOverByHowOtherTypesCompare)
+{
+    // u2 takes twice as long as u1 for six types; the seventh was seen on u1 only.
+    std::vector<PastRun> runs;
+    for (int type = 0; type < 6; ++type) {
+        for (int i = 0; i < 20; ++i) {
+            runs.push_back(make_run(std::to_string(type), "u1", 0, 10.0 * (type + 1)));
+            runs.push_back(make_run(std::to_string(type), "u2", 0, 20.0 * (type + 1)));
+        }
+    }
+    for (int i = 0; i < 20; ++i)
+        runs.push_back(make_run("new", "u1", 0, 300));
+    const RunHistory history(runs, kNow);
+    const std::optional<RunEstimate> elsewhere = history.estimate("new", "u2");
+    const std::optional<RunEstimate> unknown = history.estimate("unheard of", "u2");
+
+    ASSERT_TRUE(elsewhere && unknown);
+    EXPECT_NEAR(elsewhere->time.run_s, 600, 70);
+    EXPECT_EQ(elsewhere->basis, "20 runs of its type elsewhere");
+    EXPECT_EQ(unknown->basis, "runs of 7 other types");
+    EXPECT_GT(unknown->time.high_s / unknown->time.low_s, elsewhere->time.high_s / elsewhere->time.low_s);
+    EXPECT_GT(unknown->time.run_s, 30);
+    EXPECT_LT(unknown->time.run_s, 200);
+}
+
+TEST(RunHistory, CanBeRebuiltFromItsAnswers)
+{
+    std::vector<PastRun> runs;
+    add_runs(runs, "scf", "u1", 8, 1.7);
+    const RunHistory history(runs, kNow);
+    const std::vector<RunAnswer> answers{{"scf", "u1", history.correction("scf", "u1"), history.estimate("scf", "u1")}};
+    const RunHistory again = RunHistory::from(answers);
+
+    EXPECT_EQ(again.correction("scf", "u1").factor, history.correction("scf", "u1").factor);
+    EXPECT_EQ(again.correction("scf", "u1").deviation, history.correction("scf", "u1").deviation);
+    EXPECT_EQ(again.estimate("scf", "u1")->basis, history.estimate("scf", "u1")->basis);
+    EXPECT_EQ(again.correction("scf", "u2").factor, 1);
+}
+
+TEST(Corrected, WidensByBothDeviationsOnTheLogScale)
+{
+    // Half widths: ln 1.1 of the promise, 1.2816 · 0.1 of the correction.
+    const RunTime time = corrected({10, 10 / 1.1, 11}, {.factor = 2, .deviation = 0.1}, 1.5);
+    const double half = 1.5 * std::hypot(std::log(1.1), 1.2815515655446004 * 0.1);
+
+    EXPECT_DOUBLE_EQ(time.run_s, 20);
+    EXPECT_NEAR(time.low_s, 20 * std::exp(-half), 1e-9);
+    EXPECT_NEAR(time.high_s, 20 * std::exp(half), 1e-9);
+}
+
+} // namespace
+} // namespace fathom
