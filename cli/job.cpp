@@ -138,9 +138,18 @@ Outcome cancel_job(Session& session, const NameOptions& options)
     });
 }
 
-Outcome explain_job(Session& session, const NameOptions& options)
+struct ExplainOptions : NameOptions {
+    bool inputs = false;
+};
+
+Outcome explain_job(Session& session, const ExplainOptions& options)
 {
-    const Result<Json> placement = session.get(job_path(options) + "/placement");
+    const Query query{{"inputs", options.inputs ? "true" : ""}};
+    const Result<Json> placement = session.get(job_path(options) + "/placement", query);
+    if (placement && options.inputs) {
+        print_json(session, *placement);
+        return ExitCode::kOk;
+    }
     if (!placement || session.wants_json()) return print_answer(session, placement, nullptr);
     return print_answer(session, session.get(job_path(options)), [&](const Json& job) {
         return render_explanation(job, *placement, session.now(), table_style(session));
@@ -154,6 +163,16 @@ void add_named(CLI::App& job, Invocation& invocation, const std::string& verb, c
     CLI::App& command = add_verb(job, verb, description, "fathom job " + verb + " job_01JD0000000000000000000000");
     add_required(command, "ID", options->name, "The job's id");
     on_chosen(command, invocation, std::move(options), action);
+}
+
+void add_explain(CLI::App& job, Invocation& invocation)
+{
+    auto options = std::make_shared<ExplainOptions>();
+    CLI::App& command = add_verb(job, "explain", "Where it went and why, and how well that was predicted",
+                                 "fathom job explain job_01JD0000000000000000000000");
+    add_required(command, "ID", options->name, "The job's id");
+    command.add_flag("--inputs", options->inputs, "As JSON, with all that was decided on, for `fathom place replay`");
+    on_chosen(command, invocation, std::move(options), explain_job);
 }
 
 } // namespace
@@ -175,7 +194,7 @@ void add_job_commands(CLI::App& app, Invocation& invocation)
     add_named(job, invocation, "show", "One job and what has happened to it", show_job);
     add_job_follow_commands(job, invocation);
     add_job_operators_command(job, invocation);
-    add_named(job, invocation, "explain", "Where it went and why, and how well that was predicted", explain_job);
+    add_explain(job, invocation);
     add_named(job, invocation, "cancel", "End it, or never start it", cancel_job);
 }
 

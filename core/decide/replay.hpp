@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/decide/route_json.hpp"
+
+#include <string>
+#include <vector>
+
+namespace fathom {
+
+/// A stored decision, made again from its inputs.
+struct Replay {
+    RouteInputs inputs;
+    Decision decision;
+    /// In what the stored one differs: "winner: alpha/core was stored, beta/core came out", for people. Empty: the same
+    /// place, count, start, completion, cost and objective.
+    std::vector<std::string> differences;
+};
+
+/// @param placement  a document with "decision" and "inputs", as GET /jobs/{id}/placement?inputs=true answers.
+/// @error kInvalid   it lacks one of them, or its inputs cannot be read
+Result<Replay> replay_placement(const Json& placement);
+
+} // namespace fathom
