@@ -1,6 +1,7 @@
 #include "core/decide/holds.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace fathom {
@@ -63,7 +64,7 @@ double closed_until(std::span<const Closure> closures, double start_s)
 {
     double until_s = 0;
     for (const Closure& closure : closures) {
-        if (closure.to_s <= start_s) until_s = std::max(until_s, closure.to_s);
+        if (closure.to_s > 0 && std::abs(start_s - closure.to_s) <= 1) until_s = std::max(until_s, closure.to_s);
     }
     return until_s;
 }

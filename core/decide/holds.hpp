@@ -33,8 +33,8 @@ void use_holds(std::vector<Hold>& holds, const Hold& job);
 /// The units of a type as the jobs of `project` may have them: what holds keep for other projects is taken.
 Availability open_to(std::string_view project, const Availability& availability, std::span<const Hold> holds);
 
-/// The end of the last of the closures that a start at `start_s` lies behind; 0 when it lies behind none. What a job
-/// that waits is told: "starts after the maintenance".
+/// The end of the closure that a start at `start_s` waits for, as it begins within a second of that end; 0 when there
+/// is none. What a job that waits is told: "starts after the maintenance".
 double closed_until(std::span<const Closure> closures, double start_s);
 
 } // namespace fathom

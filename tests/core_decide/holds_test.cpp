@@ -58,13 +58,14 @@ TEST(OpenTo, OthersSeeTheHeldUnitsAsTaken)
     EXPECT_DOUBLE_EQ(open_to("q", all, holds).earliest_start(2, 10), 0); // over before the reservation begins
 }
 
-TEST(ClosedUntil, IsTheLastMaintenanceThatAStartLiesBehind)
+TEST(ClosedUntil, IsTheMaintenanceWhoseEndAStartWaitsFor)
 {
-    const std::vector<Closure> closures{{50, 60}, {0, 10}, {80, 90}};
+    const std::vector<Closure> closures{{50, 60}, {-5, 10}, {80, 90}, {-9, -2}};
 
-    EXPECT_DOUBLE_EQ(closed_until(closures, 5), 0);
+    EXPECT_DOUBLE_EQ(closed_until(closures, 0), 0);
     EXPECT_DOUBLE_EQ(closed_until(closures, 10), 10);
-    EXPECT_DOUBLE_EQ(closed_until(closures, 70), 60);
+    EXPECT_DOUBLE_EQ(closed_until(closures, 60.5), 60);
+    EXPECT_DOUBLE_EQ(closed_until(closures, 70), 0) << "it waits for something else";
 }
 
 RC_GTEST_PROP(UseHoldsProperty, LeavesWhatIsKeptMinusWhatIsUsedAtEveryMoment, ())
