@@ -84,25 +84,39 @@ TypicalTimes::TypicalTimes(std::span<const PastRun> runs, Timestamp now)
 
 void TypicalTimes::fit_levels()
 {
-    for (int turn = 0; turn < kTurns; ++turn) {
-        std::vector<WeightedValue> sums(unit_levels_.size());
-        for (auto& [job_type, type] : types_) {
-            double sum = 0;
-            double weights = 0;
-            for (const auto& [unit_type, cell] : type.cells) {
-                sum += certainty(cell.weight) * (cell.median - unit_levels_[cell.unit]);
-                weights += certainty(cell.weight);
-            }
-            type.level = weights > 0 ? sum / weights : 0;
-            for (const auto& [unit_type, cell] : type.cells) {
-                WeightedValue& of_unit = sums[cell.unit];
-                of_unit.value += certainty(cell.weight) * (cell.median - type.level);
-                of_unit.weight += certainty(cell.weight);
-            }
-        }
-        for (std::size_t unit = 0; unit < sums.size(); ++unit)
-            unit_levels_[unit] = sums[unit].value / (sums[unit].weight + 1);
+    // Flat: thousands of cells are gone through many times.
+    struct FlatCell {
+        std::size_t type{};
+        std::size_t unit{};
+        double median{};
+        double certainty{};
+    };
+    std::vector<FlatCell> cells;
+    std::vector<double> type_levels;
+    for (const auto& [job_type, type] : types_) {
+        for (const auto& [unit_type, cell] : type.cells)
+            cells.push_back({type_levels.size(), cell.unit, cell.median, certainty(cell.weight)});
+        type_levels.push_back(0);
     }
+    for (int turn = 0; turn < kTurns; ++turn) {
+        std::vector<WeightedValue> of_types(type_levels.size());
+        for (const FlatCell& cell : cells) {
+            of_types[cell.type].value += cell.certainty * (cell.median - unit_levels_[cell.unit]);
+            of_types[cell.type].weight += cell.certainty;
+        }
+        for (std::size_t type = 0; type < type_levels.size(); ++type)
+            type_levels[type] = of_types[type].weight > 0 ? of_types[type].value / of_types[type].weight : 0;
+        std::vector<WeightedValue> of_units(unit_levels_.size());
+        for (const FlatCell& cell : cells) {
+            of_units[cell.unit].value += cell.certainty * (cell.median - type_levels[cell.type]);
+            of_units[cell.unit].weight += cell.certainty;
+        }
+        for (std::size_t unit = 0; unit < unit_levels_.size(); ++unit)
+            unit_levels_[unit] = of_units[unit].value / (of_units[unit].weight + 1);
+    }
+    auto level = type_levels.begin();
+    for (auto& [job_type, type] : types_)
+        type.level = *level++;
 }
 
 void TypicalTimes::find_deviations()
