@@ -47,6 +47,7 @@ class Deciding {
         const bool has_winner = !found.feasible.empty();
         add_removed(found);
         if (has_winner) crown(found.feasible.front());
+        if (has_winner) compare_kinds(found);
         return std::move(decision_);
     }
 
@@ -97,6 +98,7 @@ class Deciding {
         candidate.wait_s = choice.wait_s;
         candidate.start = choice.start;
         candidate.plan = choice.plan;
+        candidate.closed_until_s = closed_until(view.closures, choice.plan.start_s);
         candidate.completion_s = choice.completion_s;
         candidate.cost = choice.cost;
         candidate.energy_j = choice.energy_j;
@@ -258,6 +260,21 @@ class Deciding {
         decision_.can_start_now = winner.plan.start_s <= 0 && decision_.quota_obstacle.empty();
         explain_ranking(*request_, decision_.candidates);
         decision_.assumptions = list_assumptions(*request_, winner);
+    }
+
+    /// What S6 says of the centers that have places of both kinds among the candidates.
+    void compare_kinds(const RouteSearch& found)
+    {
+        std::vector<DevicePlace> places;
+        for (std::size_t i = 0; i < std::min(found.feasible.size(), decision_.candidates.size()); ++i) {
+            const UnitTypeView& view = view_of(found.feasible[i].unit_type);
+            const Candidate& candidate = decision_.candidates[i];
+            if (!candidate.feasible || candidate.unit_type_id != view.id) break;
+            places.push_back({view.center_name, view.name, view.resource_type, view.bus_gb, &candidate.prediction});
+        }
+        const bool has_device = std::any_of(places.begin(), places.end(),
+                                            [](const DevicePlace& place) { return is_device(place.resource_type); });
+        if (has_device) decision_.devices = compare_devices(request_->operators, places, request_->gpu_threshold);
     }
 
     const RouteRequest* request_;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kSelectUnitTypes = R"sql(
     SELECT u.id, u.name, u.center_id, c.name AS center, u.resource_type, to_jsonb(s.operators) AS operators,
-           u.unit_count, u.cores_per_unit, u.memory_bytes_per_unit, u.facts -> 'isa' AS isa, c.state, c.drained, c.quarantined_at IS NOT NULL AS quarantined,
+           u.unit_count, u.cores_per_unit, u.memory_bytes_per_unit, u.facts -> 'isa' AS isa, u.facts -> 'bus_gb_s' AS bus_gb, c.state, c.drained, c.quarantined_at IS NOT NULL AS quarantined,
            c.quarantine_reason
     FROM unit_type u JOIN center c ON c.id = u.center_id JOIN unit_type_support s ON s.unit_type_id = u.id
     WHERE u.active AND c.revoked_at IS NULL
@@ -73,6 +73,8 @@ UnitTypeView to_view(const pqxx::row& row)
     std::sort(view.operators.begin(), view.operators.end());
     view.unit_count = row["unit_count"].as<std::int64_t>();
     view.cores_per_unit = row["cores_per_unit"].as<std::int64_t>();
+    const Json bus_gb = to_json_value(row["bus_gb"]);
+    if (bus_gb.is_number()) view.bus_gb = std::max(bus_gb.get<double>(), 0.0);
     view.memory_bytes_per_unit = row["memory_bytes_per_unit"].as<std::int64_t>();
     view.isa = to_instruction_sets(to_json_value(row["isa"]));
     const bool is_drained = row["drained"].as<bool>();
@@ -143,7 +145,11 @@ CatalogSnapshot select_catalog(pqxx::work& transaction, const CatalogSnapshot& p
         MeasuredOperator measured = to_measured_operator(row);
         const auto unit_count = row["unit_count"].as<std::int64_t>();
         curves.add(found->second, measured, unit_count);
-        if (unit_count == 1) catalog.unit_types[found->second].measured.push_back(std::move(measured));
+        UnitTypeView& view = catalog.unit_types[found->second];
+        // Probes have their data on the device already; jobs must bring it there (S4).
+        if (is_device(view.resource_type))
+            measured = with_transfers(std::move(measured), view.bus_gb > 0 ? view.bus_gb : kUsualBusGb);
+        if (unit_count == 1) view.measured.push_back(std::move(measured));
     }
     curves.finish(catalog, previous);
     read_operators(transaction, catalog);
