@@ -108,4 +108,12 @@ Json to_json(const SpeedupAnswer& answer)
             {"run_on", answer.runs_on_gpu ? "GPU" : "CPU"}};
 }
 
+Json to_json(const std::vector<SpeedupPoint>& curve)
+{
+    Json points = Json::array();
+    for (const SpeedupPoint& point : curve)
+        points.push_back({{"seconds_per_100mb", point.seconds_per_100mb}, {"speedup", point.speedup}});
+    return points;
+}
+
 } // namespace fathom

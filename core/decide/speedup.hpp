@@ -66,5 +66,7 @@ std::vector<SpeedupPoint> speedup_curve(SpeedupQuestion question, std::size_t co
 
 /// `{"cpu_s", "gpu_s", "speedup", "run_on": "CPU" | "GPU"}`
 Json to_json(const SpeedupAnswer& answer);
+/// `[{"seconds_per_100mb", "speedup"}]`
+Json to_json(const std::vector<SpeedupPoint>& curve);
 
 } // namespace fathom

@@ -27,6 +27,7 @@
 #include "server/metering/curves_api.hpp"
 #include "server/metering/metering_api.hpp"
 #include "server/metering/scores_api.hpp"
+#include "server/metering/speedup_api.hpp"
 #include "server/metering/trust_api.hpp"
 #include "server/metering/trust_store.hpp"
 #include "server/operators/operator_keys_api.hpp"
@@ -180,6 +181,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_curves_routes(context.api, rooms.curves, context.clock, context.settings.network_calendar);
     add_trust_routes(context.api, rooms.curves, verification_state(context, rooms.verifier_options));
     add_learning_routes(context.api, rooms.learning);
+    add_speedup_routes(context.api, context.database);
     add_findings_routes(context.api, rooms.findings, context.database);
     add_probing_routes(context.api, rooms.probing, context.database);
     add_comparison_routes(context.api, context.database);

@@ -1,0 +1,129 @@
+#include "server/metering/speedup_store.hpp"
+
+#include "server/store/measured_operator.hpp"
+#include "server/store/statement.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+constexpr Statement kSelectUnitTypes{"metering_speedup_unit_types", R"sql(
+    SELECT c.name AS center, u.id, u.name, u.resource_type, u.facts
+    FROM center c LEFT JOIN unit_type u ON u.center_id = c.id AND u.active
+    WHERE (c.id = $1 OR c.name = $1) AND c.revoked_at IS NULL ORDER BY u.name)sql"};
+
+constexpr Statement kSelectMeasured{"metering_speedup_measured", R"sql(
+    SELECT DISTINCT ON (parameters_key) *
+    FROM measurement WHERE unit_type_id = $1 AND unit_count = 1 AND operator_id = $2 AND void_reason = ''
+    ORDER BY parameters_key, measured_at DESC)sql"};
+
+constexpr Statement kSelectRate{"metering_speedup_rate", R"sql(
+    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY m.bytes / m.median_s) AS rate
+    FROM measurement m JOIN unit_type u ON u.id = m.unit_type_id JOIN center c ON c.id = u.center_id
+    WHERE (c.id = $1 OR c.name = $1) AND m.operator_id = 'network_fetch' AND m.void_reason = '' AND m.bytes > 0
+      AND m.measured_at > now() - interval '8 weeks')sql"};
+
+// A job with a promise that measurements alone made, and with an end that says something of its speed.
+#define FATHOM_JUDGED_RUNS                                                                                             \
+    "run_prediction p JOIN unit_type u ON u.id = p.unit_type_id JOIN center c ON c.id = u.center_id "                  \
+    "WHERE p.ended_at > now() - interval '90 days' AND p.outcome = 'succeeded' AND p.actual_run_s > 0 "                \
+    "AND p.promised_s > 0 "
+
+constexpr Statement kSelectAccuracy{"metering_speedup_accuracy", R"sql(
+    SELECT c.id AS center_id, c.name AS center, u.resource_type, p.job_type, count(*) AS job_count,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY p.promised_s) AS promised_s,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY p.actual_run_s) AS actual_s,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY p.actual_run_s / p.promised_s) AS ratio
+    FROM )sql" FATHOM_JUDGED_RUNS R"sql(
+      AND ($1 = '' OR c.id = $1 OR c.name = $1) AND (c.id, p.job_type, u.resource_type) > ($2, $3, $4)
+    GROUP BY c.id, p.job_type, u.resource_type
+    ORDER BY c.id, p.job_type, u.resource_type LIMIT $5)sql"};
+
+constexpr Statement kSelectRuns{"metering_speedup_runs", R"sql(
+    SELECT u.resource_type <> 'cpu' AS is_device, count(*) AS job_count,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY p.actual_run_s / p.promised_s) AS ratio
+    FROM )sql" FATHOM_JUDGED_RUNS R"sql(
+      AND (c.id = $1 OR c.name = $1)
+    GROUP BY 1)sql"};
+
+struct AccuracyKey {
+    std::string center_id;
+    std::string job_type;
+    std::string resource_type;
+};
+
+Result<AccuracyKey> parse_key(const std::string& after)
+{
+    if (after.empty()) return AccuracyKey{};
+    const Json json = Json::parse(after, nullptr, false);
+    bool is_good = json.is_array() && json.size() == 3 && !contains_nul(json);
+    for (std::size_t i = 0; is_good && i < 3; ++i)
+        is_good = json[i].is_string();
+    if (!is_good) return Error(Errc::kInvalid, "the page_token is not one of this list");
+    return AccuracyKey{json[0], json[1], json[2]};
+}
+
+} // namespace
+
+std::optional<MeasuredCenter> select_measured_center(pqxx::transaction_base& transaction, const std::string& center,
+                                                     const std::string& operator_id)
+{
+    const pqxx::result rows = exec(transaction, kSelectUnitTypes, center);
+    if (rows.empty()) return std::nullopt;
+    MeasuredCenter found;
+    found.name = rows[0]["center"].as<std::string>();
+    for (const pqxx::row& row : rows) {
+        if (row["id"].is_null()) continue; // a center without unit types
+        MeasuredUnitType unit_type{.name = row["name"].as<std::string>(),
+                                   .resource_type = row["resource_type"].as<std::string>(),
+                                   .measured = {},
+                                   .facts = to_json_value(row["facts"])};
+        for (const pqxx::row& measured : exec(transaction, kSelectMeasured, row["id"].as<std::string>(), operator_id))
+            unit_type.measured.push_back(to_measured_operator(measured));
+        found.unit_types.push_back(std::move(unit_type));
+    }
+    const pqxx::result rate = exec(transaction, kSelectRate, center);
+    if (!rate[0]["rate"].is_null()) found.network_bytes = rate[0]["rate"].as<double>();
+    return found;
+}
+
+Result<Page<DeviceAccuracy>> select_device_accuracy(pqxx::transaction_base& transaction, const std::string& center,
+                                                    std::int64_t size, const std::string& after)
+{
+    const Result<AccuracyKey> key = parse_key(after);
+    if (!key) return key.error();
+    std::vector<DeviceAccuracy> all;
+    for (const pqxx::row& row :
+         exec(transaction, kSelectAccuracy, center, key->center_id, key->job_type, key->resource_type, size + 1)) {
+        all.push_back({.center_id = row["center_id"].as<std::string>(),
+                       .center = row["center"].as<std::string>(),
+                       .resource_type = row["resource_type"].as<std::string>(),
+                       .job_type = row["job_type"].as<std::string>(),
+                       .job_count = row["job_count"].as<std::int64_t>(),
+                       .promised_s = row["promised_s"].as<double>(),
+                       .actual_s = row["actual_s"].as<double>(),
+                       .ratio = row["ratio"].as<double>()});
+    }
+    return cut_page(std::move(all), size, [](const DeviceAccuracy& one) {
+        return Json{one.center_id, one.job_type, one.resource_type}.dump();
+    });
+}
+
+std::vector<DeviceRuns> select_device_runs(pqxx::transaction_base& transaction, const std::string& center)
+{
+    std::vector<DeviceRuns> runs;
+    for (const pqxx::row& row : exec(transaction, kSelectRuns, center))
+        runs.push_back({row["is_device"].as<bool>(), row["job_count"].as<std::int64_t>(), row["ratio"].as<double>()});
+    return runs;
+}
+
+Json to_json(const DeviceAccuracy& accuracy)
+{
+    return {{"center_id", accuracy.center_id},         {"center", accuracy.center},
+            {"resource_type", accuracy.resource_type}, {"job_type", accuracy.job_type},
+            {"job_count", accuracy.job_count},         {"promised_s", accuracy.promised_s},
+            {"actual_s", accuracy.actual_s},           {"ratio", accuracy.ratio}};
+}
+
+} // namespace fathom::server
