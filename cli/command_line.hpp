@@ -112,6 +112,8 @@ void add_place_commands(CLI::App& app, Invocation& invocation);
 void add_job_submit_commands(CLI::App& job, Invocation& invocation);
 /// `fathom job wait`, `logs`
 void add_job_follow_commands(CLI::App& job, Invocation& invocation);
+void add_reservation_commands(CLI::App& app, Invocation& invocation);
+void add_maintenance_commands(CLI::App& app, Invocation& invocation);
 void add_scaling_commands(CLI::App& app, Invocation& invocation);
 void add_window_commands(CLI::App& app, Invocation& invocation);
 void add_accuracy_commands(CLI::App& app, Invocation& invocation);

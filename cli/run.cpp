@@ -77,6 +77,8 @@ void add_commands(CLI::App& app, Invocation& invocation)
     add_center_commands(app, invocation);
     add_unit_commands(app, invocation);
     add_enrolment_token_commands(app, invocation);
+    add_reservation_commands(app, invocation);
+    add_maintenance_commands(app, invocation);
     add_scaling_commands(app, invocation);
     add_window_commands(app, invocation);
     add_accuracy_commands(app, invocation);

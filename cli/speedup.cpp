@@ -2,6 +2,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/format_units.hpp"
+#include "cli/json_view.hpp"
 
 #include <fmt/format.h>
 
@@ -51,6 +52,15 @@ void add_question(CLI::App& verb, const std::shared_ptr<QuestionOptions>& option
     add_number(verb, options, "compressed_fraction", "size after compression / before");
     add_number(verb, options, "compression_gb_s", "speed of compression, GB/s");
     add_number(verb, options, "threshold", "the GPU must be this many times faster (default 1)");
+    const auto add_text = [&](const char* flag, const char* field, const char* description) {
+        verb.add_option_function<std::string>(
+            flag, [options, field](const std::string& text) { options->question[field] = text; }, description);
+    };
+    add_text("--center", "center", "take what is left out from what this center measured and reports");
+    add_text("--operator", "operator", "with --center: whose measured time is meant (default: stream_triad, sort)");
+    verb.add_flag_callback(
+        "--compressed", [options] { options->question["compressed"] = true; },
+        "with --center: data are compressed on their way, as fast and as far as the center reports");
 }
 
 /// The errors name fields; people typed flags.
@@ -64,8 +74,30 @@ Error with_flags(Error error)
     return error;
 }
 
+/// The server's answer with the coefficients that it took from a center.
+std::string center_answer_text(Session& session, const Json& answer)
+{
+    const auto seconds = [&](const char* name) { return fmt::format("{:.4f} s", number_of(answer, name).value_or(0)); };
+    std::string text =
+        fmt::format("CPU       {}\nGPU       {}\nSpeed-up  {:.4f}\nRun on    {}\n", seconds("cpu_s"), seconds("gpu_s"),
+                    number_of(answer, "speedup").value_or(0), text_of(answer, "run_on"));
+    const Json& runs = member(answer, "runs");
+    if (const std::optional<double> corrected = number_of(runs, "corrected_speedup"))
+        text += fmt::format("Corrected {:.4f}, run on {}: by {} CPU and {} GPU jobs there\n", *corrected,
+                            text_of(runs, "corrected_run_on"), count_of(member(runs, "cpu"), "job_count"),
+                            count_of(member(runs, "gpu"), "job_count"));
+    Table table({{"COEFFICIENT"}, {"VALUE", Align::kRight}, {"SOURCE"}, {"FROM", Align::kLeft, 1, true}});
+    for (const auto& [field, one] : member(answer, "coefficients").items())
+        table.add_row(
+            {field, format_number(number_of(one, "value").value_or(0)), text_of(one, "source"), text_of(one, "basis")});
+    return text + "\n" + table.render(table_style(session));
+}
+
 Outcome predict(Session& session, const QuestionOptions& options)
 {
+    if (options.question.contains("center"))
+        return print_answer(session, session.post("/speedup:predict", options.question),
+                            [&](const Json& answer) { return center_answer_text(session, answer); });
     const Result<SpeedupQuestion> question = parse_speedup_question(options.question);
     if (!question) return with_flags(question.error());
     const SpeedupAnswer answer = predict_speedup(*question);
@@ -97,8 +129,23 @@ std::string draw(const std::vector<SpeedupPoint>& points, double threshold)
     return text;
 }
 
+Outcome curve_of_center(Session& session, const QuestionOptions& options)
+{
+    Json question = options.question;
+    question["points"] = options.points;
+    return print_answer(session, session.post("/speedup:curve", question), [](const Json& answer) {
+        std::vector<SpeedupPoint> points;
+        for (const Json& item : items_of(answer))
+            points.push_back(
+                {number_of(item, "seconds_per_100mb").value_or(0), number_of(item, "speedup").value_or(0)});
+        if (points.empty()) return std::string();
+        return draw(points, number_of(answer, "threshold").value_or(1));
+    });
+}
+
 Outcome curve(Session& session, const QuestionOptions& options)
 {
+    if (options.question.contains("center")) return curve_of_center(session, options);
     Json whole = options.question;
     whole["seconds_per_100mb"] = 1; // the curve goes through all of them
     const Result<SpeedupQuestion> question = parse_speedup_question(whole);
@@ -108,11 +155,38 @@ Outcome curve(Session& session, const QuestionOptions& options)
         *session.console().out << draw(points, question->threshold);
         return ExitCode::kOk;
     }
-    Json items = Json::array();
-    for (const SpeedupPoint& point : points)
-        items.push_back({{"seconds_per_100mb", point.seconds_per_100mb}, {"speedup", point.speedup}});
-    print_json(session, {{"items", std::move(items)}});
+    print_json(session, {{"items", to_json(points)}});
     return ExitCode::kOk;
+}
+
+struct AccuracyOptions : ListOptions {
+    std::string center;
+};
+
+Table accuracy_table(const Json& items, Timestamp /*now*/)
+{
+    Table table({{"CENTER"},
+                 {"JOB TYPE"},
+                 {"DEVICE"},
+                 {"JOBS", Align::kRight},
+                 {"PROMISED", Align::kRight},
+                 {"ACTUAL", Align::kRight},
+                 {"ACTUAL/PROMISED", Align::kRight}});
+    for (const Json& item : items)
+        table.add_row({text_of(item, "center"), text_of(item, "job_type"), text_of(item, "resource_type"),
+                       count_of(item, "job_count"), duration_of(item, "promised_s"), duration_of(item, "actual_s"),
+                       format_number(number_of(item, "ratio").value_or(0))});
+    return table;
+}
+
+Outcome list_accuracy(Session& session, const AccuracyOptions& options)
+{
+    return print_list(session,
+                      {.path = "/speedup-accuracy",
+                       .query = {{"center", options.center}},
+                       .table = accuracy_table,
+                       .when_empty = "No job with a prediction has succeeded in the last 90 days."},
+                      options);
 }
 
 } // namespace
@@ -134,6 +208,13 @@ void add_speedup_commands(CLI::App& app, Invocation& invocation)
     add_question(all, range, /*has_t=*/false);
     all.add_option("--points", range->points, "How many points (default 21)")->check(CLI::Range(2, 1000));
     on_chosen(all, invocation, range, curve);
+
+    auto accuracy_options = std::make_shared<AccuracyOptions>();
+    CLI::App& accuracy = add_verb(noun, "accuracy", "How jobs on CPUs and on GPUs went against what was promised",
+                                  "fathom speedup accuracy --center alpha");
+    accuracy.add_option("--center", accuracy_options->center, "Only of this center (name or id)");
+    add_list_options(accuracy, *accuracy_options);
+    on_chosen(accuracy, invocation, std::move(accuracy_options), list_accuracy);
 }
 
 } // namespace fathom::cli
