@@ -329,6 +329,68 @@ def test_jobs(call):
     call("GET", A + "/jobs/job_wrong", 404)
 
 
+def in_hours(hours):
+    import datetime
+    moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=hours)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def test_reservations_and_maintenance(call):
+    unit_type = call("GET", A + "/unit-types?center=beta").json()["items"][0]
+    units = unit_type["unit_count"]
+    order = {"project": "p", "center": "beta", "unit_type": unit_type["name"], "unit_count": units,
+             "starts_at": in_hours(48), "ends_at": in_hours(50)}
+    made = call("POST", A + "/reservations", 201, json=order).json()
+    taken = call("POST", A + "/reservations", 409, json={**order, "unit_count": 1}).json()
+    assert {error["field"] for error in taken["errors"]} == {"unit_count", "starts_at"}
+    assert made["ends_at"][:19] in taken["errors"][1]["detail"]
+    call("POST", A + "/reservations", 422, json={**order, "unit_count": units + 1})
+    wrong = call("POST", A + "/reservations", 400, json={"center": "", "unit_count": 0, "starts_at": in_hours(-2), "x": 1})
+    assert {error["field"] for error in wrong.json()["errors"]} == {
+        "center", "unit_type", "unit_count", "starts_at", "ends_at", "x"}
+    call("POST", A + "/reservations", 400, json={**order, "center": "nowhere"})
+    call("GET", A + f"/reservations/{made['id']}")
+    call("GET", A + "/reservations/rsv_none", 404)
+    assert [one["id"] for one in call("GET", A + "/reservations?project=p&open=true&page_size=1").json()["items"]] == [made["id"]]
+    call("GET", A + "/reservations?open=perhaps", 400)
+
+    window = {"center": "beta", "starts_at": in_hours(49), "ends_at": in_hours(51), "reason": "cooling"}
+    met = call("POST", A + "/maintenance-windows", 409, json=window).json()
+    assert made["id"] in met["errors"][0]["detail"]
+    planned = call("POST", A + "/maintenance-windows", 201, json={**window, "cancel_reservations": True}).json()
+    assert planned["cancelled_reservations"] == [made["id"]]
+    assert call("GET", A + f"/reservations/{made['id']}").json()["state"] == "cancelled"
+    call("POST", A + "/reservations", 409, json=order)
+    call("POST", A + "/maintenance-windows", 400, json={"center": "beta", "ends_at": in_hours(-1)})
+    call("GET", A + f"/maintenance-windows/{planned['id']}")
+    call("GET", A + "/maintenance-windows?center=beta&open=true")
+    assert call("DELETE", A + f"/maintenance-windows/{planned['id']}").json()["state"] == "cancelled"
+    call("DELETE", A + "/maintenance-windows/mnt_none", 404)
+    again = call("POST", A + "/reservations", 201, json=order).json()
+    assert call("DELETE", A + f"/reservations/{again['id']}").json()["cancelled_at"]
+    call("DELETE", A + f"/reservations/{again['id']}")
+
+
+def test_speedup(call):
+    question = {"class": "quadratic", "seconds_per_100mb": 0.2, "input_gb": 1, "machines": 1000, "per_aggregation": 10,
+                "network_gb_s": 10, "bus_gb_s": 12.8, "gpu_parallelism": 64}
+    answer = call("POST", A + "/speedup:predict", json=question).json()
+    assert set(answer) == {"cpu_s", "gpu_s", "speedup", "run_on"} and abs(answer["speedup"] - 2.3162) < 5e-5
+    call("POST", A + "/speedup:predict", 400, json={**question, "seconds_per_100mb": 0, "center": "alpha"})
+    open_question = {"class": "linear", "input_gb": 1, "machines": 10, "gpu_parallelism": 64, "center": "alpha",
+                     "network_gb_s": 1, "operator": "dgemm"}
+    known = call("POST", A + "/speedup:predict", json=open_question).json()
+    assert known["coefficients"]["seconds_per_100mb"]["source"] == "measured"
+    assert known["coefficients"]["bus_gb_s"]["source"] == "default"
+    missing = call("POST", A + "/speedup:predict", 400, json={**open_question, "operator": "never"}).json()
+    assert "was not measured" in missing["errors"][0]["detail"]
+    call("POST", A + "/speedup:predict", 400, json={**open_question, "center": "nowhere"})
+    del question["seconds_per_100mb"]
+    assert len(call("POST", A + "/speedup:curve", json={**question, "points": 5}).json()["items"]) == 5
+    call("POST", A + "/speedup:curve", 400, json={**question, "points": 1})
+    call("GET", A + "/speedup-accuracy?center=alpha&page_size=1")
+
+
 def test_what_jobs_teach(call):
     from network import wait_until
     job = call("POST", A + "/jobs", 201, json={"command": ["/bin/true"], "type": "openapi/taught", "metering_wait_s": 0,
