@@ -162,25 +162,28 @@ FieldError unkept(const RouteRequest& request, Filter filter, const Places& plac
 
 std::vector<FieldError> find_unknown_names(const RouteRequest& request, std::span<const UnitTypeView> unit_types)
 {
+    const auto center_name = [](const UnitTypeView& view) -> const std::string& { return view.center_name; };
+    const auto type_name = [](const UnitTypeView& view) -> const std::string& { return view.name; };
     std::vector<FieldError> unknown;
-    Names centers;
-    Names types;
-    Names ids;
-    for (const UnitTypeView& view : unit_types) {
-        centers.insert(view.center_name);
-        types.insert(view.name);
-        ids.insert(view.center_id.value);
-        ids.insert(view.id.value);
-    }
-    const auto look_up = [&](const std::string& field, const std::string& name, const Names& known,
-                             const std::string& what) {
-        if (known.contains(name) || ids.contains(name)) return;
+    // The names are gathered for an error only: most jobs name nothing, or what is there.
+    const auto look_up = [&](const std::string& field, const std::string& what, const std::string& name,
+                             const auto& name_of, const auto& id_of) {
+        const auto is_meant = [&](const UnitTypeView& view) { return name_of(view) == name || id_of(view) == name; };
+        if (std::any_of(unit_types.begin(), unit_types.end(), is_meant)) return;
+        Names known;
+        for (const UnitTypeView& view : unit_types)
+            known.insert(name_of(view));
         unknown.push_back({field, "there is no " + what + " " + name + name_hint(name, known)});
     };
-    if (!request.units.center.empty()) look_up("units.center", request.units.center, centers, "center");
-    if (request.units.type != "any") look_up("units.type", request.units.type, types, "unit type");
+    const auto look_up_center = [&](const std::string& field, const std::string& name) {
+        look_up(field, "center", name, center_name, [](const UnitTypeView& view) { return view.center_id.value; });
+    };
+    if (!request.units.center.empty()) look_up_center("units.center", request.units.center);
+    if (request.units.type != "any")
+        look_up("units.type", "unit type", request.units.type, type_name,
+                [](const UnitTypeView& view) { return view.id.value; });
     for (std::size_t i = 0; i < request.sites.size(); ++i)
-        look_up("data.sites[" + std::to_string(i) + "]", request.sites[i], centers, "center");
+        look_up_center("data.sites[" + std::to_string(i) + "]", request.sites[i]);
     return unknown;
 }
 

@@ -150,7 +150,13 @@ struct Rooms::State {
 
     ProjectUseService project_uses{context.database, catalog}; // what projects use, against quotas and shares
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
-    JobsService jobs{context.database, context.executor, context.metrics, catalog, job_closer}; // what clients do
+    JobsService jobs{context.database,
+                     context.executor,
+                     context.metrics,
+                     catalog,
+                     job_closer,
+                     context.settings.projects_must_exist ? UnknownProjects::kRefuse
+                                                          : UnknownProjects::kAccept}; // what clients do
     RoutingService routing{
         context.database, context.executor,
         context.metrics,  context.clock,

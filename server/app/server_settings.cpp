@@ -141,6 +141,9 @@ SettingsProgram server_program()
             {"drift_threshold", "1.1", "so many times longer or shorter they must take", check_number(1, 100)},
             {"drift_pause_s", "3600", "seconds between two measurements of a unit type because of its jobs",
              check_integer(1, 31622400)},
+            {"projects_must_exist", "off",
+             "on: jobs of projects without settings and without earlier jobs are refused; off: any name is a project",
+             check_one_of({"on", "off"})},
             {"io_threads", "0", "threads for the network; 0 for one per processor", check_integer(0, 1024)},
             {"database_connections", "8", "connections to PostgreSQL, one thread each", check_integer(1, 512)},
             {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
@@ -170,6 +173,7 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.quarantine = to_quarantine_rule(settings);
     typed.drift = to_drift_rule(settings);
     typed.drift_period = std::chrono::seconds(settings.integer("drift_period_s"));
+    typed.projects_must_exist = settings.text("projects_must_exist") == "on";
     const std::int64_t threads = settings.integer("io_threads");
     typed.io_threads =
         threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());

@@ -44,35 +44,6 @@ std::vector<JobRecord> insert_all(pqxx::work& transaction, const std::vector<Que
     return records;
 }
 
-/// One look at all jobs with one catalog.
-Result<void> check_all(std::vector<JobSpec>& specs, const CatalogSnapshot& catalog, JobsService::Batch batch)
-{
-    const auto prefix = [batch](std::size_t i) {
-        return batch == JobsService::Batch::kMany ? "[" + std::to_string(i) + "]." : std::string();
-    };
-    std::vector<FieldError> errors;
-    for (std::size_t i = 0; i < specs.size(); ++i)
-        complete_operators(specs[i], catalog, prefix(i), errors);
-    if (!errors.empty()) return Error{Errc::kInvalid, "the job does not fit the operator library", std::move(errors)};
-    for (std::size_t i = 0; i < specs.size(); ++i)
-        check_deadline(specs[i], SystemClock().now(), prefix(i), errors);
-    if (!errors.empty()) return Error{Errc::kInvalid, "the job cannot end before its deadline", std::move(errors)};
-    std::optional<Error> infeasible;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-        const Result<void> feasible = check_feasible(specs[i], catalog);
-        if (feasible) continue;
-        Error error = feasible.error();
-        for (FieldError& field : error.fields)
-            field.field = prefix(i) + field.field;
-        if (!infeasible) infeasible = Error{error.code, error.detail};
-        infeasible->fields.insert(infeasible->fields.end(), error.fields.begin(), error.fields.end());
-        // A thousand jobs that all fail alike need not all be listed.
-        if (infeasible->fields.size() > 200) break;
-    }
-    if (infeasible) return *infeasible;
-    return {};
-}
-
 } // namespace
 
 std::string owner_filter(const Principal& principal)
@@ -81,8 +52,8 @@ std::string owner_filter(const Principal& principal)
 }
 
 JobsService::JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                         CatalogCache& catalog, const JobCloser& closer)
-    : database_(&database), catalog_(&catalog), closer_(&closer),
+                         CatalogCache& catalog, const JobCloser& closer, UnknownProjects unknown_projects)
+    : database_(&database), catalog_(&catalog), closer_(&closer), unknown_projects_(unknown_projects),
       submitted_(metrics.counter("fathom_jobs_submitted_total", "Jobs accepted from clients.")),
       submissions_(database, executor, "submissions", metrics, write_submissions)
 {
@@ -91,14 +62,19 @@ JobsService::JobsService(Database& database, const asio::any_io_executor& execut
 asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector<JobSpec> specs, Batch batch)
 {
     CatalogPointer catalog = catalog_->get();
-    Result<void> checked = check_all(specs, *catalog, batch);
+    const Timestamp now = SystemClock().now();
+    Result<void> checked = check_jobs(specs, *catalog, now, batch);
+    bool is_fresh = false;
     if (!checked) {
         // An operator or a center may be newer than our snapshot: nobody is refused on an old one.
         const Result<CatalogPointer> fresh = co_await catalog_->refresh();
         if (!fresh) co_return fresh.error();
         catalog = *fresh;
-        checked = check_all(specs, *catalog, batch);
+        is_fresh = true;
+        checked = check_jobs(specs, *catalog, now, batch);
     }
+    if (checked && unknown_projects_ == UnknownProjects::kRefuse)
+        checked = co_await check_projects(specs, catalog, batch);
     if (!checked) co_return checked.error();
     std::vector<AdmittedJob> admitted;
     admitted.reserve(specs.size());
@@ -109,7 +85,29 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
         job.operators_from = take_learned_operators(job.spec, *catalog);
         admitted.push_back(std::move(job));
     }
+    checked = check_limits(admitted, *catalog, now, batch);
+    if (!checked && !is_fresh) {
+        const Result<CatalogPointer> fresh = co_await catalog_->refresh();
+        if (!fresh) co_return fresh.error();
+        checked = check_limits(admitted, **fresh, now, batch);
+    }
+    if (!checked) co_return checked.error();
     co_return admitted;
+}
+
+asio::awaitable<Result<void>> JobsService::check_projects(const std::vector<JobSpec>& specs, CatalogPointer catalog,
+                                                          Batch batch)
+{
+    std::set<std::string, std::less<>> unknown = projects_without_settings(specs, *catalog);
+    if (unknown.empty()) co_return Result<void>();
+    auto work = [&](pqxx::work& transaction) -> Result<std::vector<std::string>> {
+        return select_used_projects(transaction, {unknown.begin(), unknown.end()});
+    };
+    const Result<std::vector<std::string>> used = co_await database_->run(std::move(work));
+    if (!used) co_return used.error();
+    for (const std::string& project : *used)
+        unknown.erase(project);
+    co_return refuse_unknown_projects(specs, unknown, *catalog, batch);
 }
 
 asio::awaitable<Result<JobRecord>> JobsService::submit(AdmittedJob job, std::string owner)

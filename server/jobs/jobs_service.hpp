@@ -2,6 +2,7 @@
 
 #include "server/api/idempotency.hpp"
 #include "server/identity/principal.hpp"
+#include "server/jobs/job_admission.hpp"
 #include "server/jobs/job_closer.hpp"
 #include "server/jobs/job_typing.hpp"
 #include "server/jobs/jobs_store.hpp"
@@ -16,14 +17,14 @@ namespace fathom::server {
 class JobsService {
   public:
     JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, CatalogCache& catalog,
-                const JobCloser& closer);
+                const JobCloser& closer, UnknownProjects unknown_projects = UnknownProjects::kAccept);
 
-    enum class Batch { kOne, kMany };
+    using Batch = JobBatch;
     /// Checks jobs against operator library and unit types, completes their operators, finds their types, and gives
     /// those without operators what their type was seen to execute (M11). Errors name their fields, with `[i].` before
     /// them for kMany.
-    /// @error kInvalid     unknown operators, parameters out of range.
-    /// @error kInfeasible  no unit type could ever run one of them; one field error a unit type.
+    /// @error kInvalid     unknown operators, parameters out of range, terms that this network cannot keep.
+    /// @error kInfeasible  no unit type could ever run one of them, or keep its deadline, budget or quota.
     asio::awaitable<Result<std::vector<AdmittedJob>>> admit(std::vector<JobSpec> specs, Batch batch);
 
     /// Queues one admitted job; many callers share a transaction.
@@ -59,6 +60,9 @@ class JobsService {
     asio::awaitable<Result<CancelAnswer>> cancel(JobId id, Principal principal, VersionCheck check);
 
   private:
+    /// `specs` must live until it has answered.
+    asio::awaitable<Result<void>> check_projects(const std::vector<JobSpec>& specs, CatalogPointer catalog,
+                                                 Batch batch);
     Result<CancelAnswer> cancel_in(pqxx::work& transaction, const JobId& id, const Principal& principal,
                                    const VersionCheck& check) const;
     Result<void> stop_job(pqxx::work& transaction, const JobId& id, const LockedJob& job,
@@ -67,6 +71,7 @@ class JobsService {
     Database* database_;
     CatalogCache* catalog_;
     const JobCloser* closer_;
+    UnknownProjects unknown_projects_;
     JobTyping typing_;
     Metrics::Counter submitted_;
     GroupCommit<std::shared_ptr<const JobRecord>, Timestamp> submissions_;

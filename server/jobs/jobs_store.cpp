@@ -29,6 +29,9 @@ constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
         RETURNING id)
     SELECT max(id) AS event_id, now() AS at FROM events)sql"};
 
+constexpr const char* kSelectUsedProjects = R"sql(
+    SELECT p.name FROM unnest($1::text[]) AS p (name) WHERE EXISTS (SELECT 1 FROM job j WHERE j.project = p.name))sql";
+
 constexpr const char* kLockJob = R"sql(
     SELECT label, state, version, submitted_by, cancel_requested_at IS NOT NULL AS cancel_requested
     FROM job WHERE id = $1 FOR UPDATE)sql";
@@ -97,6 +100,14 @@ Page<JobRecord> select_jobs(pqxx::work& transaction, const JobFilter& filter, st
                                                         filter.owner, after, size + 1))
         jobs.push_back(to_job_record(row));
     return cut_page(std::move(jobs), size, [](const JobRecord& job) { return job.id.value; });
+}
+
+std::vector<std::string> select_used_projects(pqxx::work& transaction, const std::vector<std::string>& projects)
+{
+    std::vector<std::string> used;
+    for (const pqxx::row& row : transaction.exec_params(kSelectUsedProjects, sql_array(projects)))
+        used.push_back(row[0].as<std::string>());
+    return used;
 }
 
 std::optional<JobRecord> select_job(pqxx::work& transaction, const JobId& id)

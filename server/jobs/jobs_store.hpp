@@ -31,6 +31,9 @@ Page<JobRecord> select_jobs(pqxx::work& transaction, const JobFilter& filter, st
                             const std::string& after);
 std::optional<JobRecord> select_job(pqxx::work& transaction, const JobId& id);
 
+/// Those of these projects that have jobs, ended ones too.
+std::vector<std::string> select_used_projects(pqxx::work& transaction, const std::vector<std::string>& projects);
+
 /// A job and its live attempt, both locked, as far as cancelling must know them.
 struct LockedJob {
     std::string label;

@@ -74,7 +74,9 @@ Result<RouteRequest> make_metering_request(const JobSpec& spec, const CatalogSna
 {
     if (spec.operators.empty()) return make_route_request(spec, catalog, {});
     JobSpec probed;
+    probed.project = spec.project;
     probed.units = spec.units;
+    probed.data.sites = spec.data.sites;
     probed.operators = generate_probe_tasks("", spec.operators, catalog.manifests()).front().operators;
     return make_route_request(probed, catalog, {});
 }

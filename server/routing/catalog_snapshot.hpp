@@ -55,8 +55,6 @@ struct KnownPrices {
 struct CatalogSnapshot {
     /// Active unit types of centers that are not revoked, in order of id; nothing of them is reserved here.
     std::vector<UnitTypeView> unit_types;
-    /// The same without measurements and always open, for the question whether a job could ever run.
-    std::vector<UnitTypeView> shapes;
     std::map<std::string, std::map<std::int64_t, OperatorVersion>, std::less<>> operators;
     std::int64_t center_count{};                                ///< enrolled and not revoked
     std::map<std::string, KnownJobType, std::less<>> job_types; ///< those that were learned last
@@ -66,6 +64,7 @@ struct CatalogSnapshot {
     KnownNetworks networks;                                     ///< of unit types with timed transfers
     KnownPrices prices;
     UnitCalendar calendar; ///< reservations and maintenance
+    RouteKnowledge knowledge;                                   ///< what jobs that have run teach
 
     /// `version` 0: the newest that is not withdrawn. nullptr when there is none.
     const OperatorVersion* find_operator(std::string_view id, std::int64_t version) const;

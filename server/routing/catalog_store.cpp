@@ -135,9 +135,6 @@ CatalogSnapshot select_catalog(pqxx::work& transaction, const CatalogSnapshot& p
         index[catalog.unit_types.back().id.value] = catalog.unit_types.size() - 1;
     }
     catalog.prices = select_prices(transaction, previous.prices, catalog);
-    catalog.shapes = catalog.unit_types;
-    for (UnitTypeView& shape : catalog.shapes)
-        shape.closed_reason.clear();
     CatalogCurves curves;
     for (const pqxx::row& row : transaction.exec(kSelectMeasurements)) {
         const auto found = index.find(row["unit_type_id"].as<std::string>());

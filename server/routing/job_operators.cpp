@@ -1,6 +1,14 @@
 #include "server/routing/job_operators.hpp"
 
+#include "core/decide/refusal.hpp"
+
 namespace fathom::server {
+namespace {
+
+/// Unit types whose obstacles are listed after the constraint that none keeps.
+constexpr std::size_t kMostObstacles = 16;
+
+} // namespace
 
 void complete_operators(JobSpec& spec, const CatalogSnapshot& catalog, const std::string& prefix,
                         std::vector<FieldError>& errors)
@@ -29,29 +37,47 @@ void complete_operators(JobSpec& spec, const CatalogSnapshot& catalog, const std
     }
 }
 
-void check_deadline(const JobSpec& spec, Timestamp now, const std::string& prefix, std::vector<FieldError>& errors)
+void check_terms(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp now, const std::string& prefix,
+                 std::vector<FieldError>& errors)
 {
     if (spec.deadline && *spec.deadline <= now)
         errors.push_back({prefix + "deadline", "has passed: it is " + format_rfc3339(now) + " now"});
+    if (!spec.budget) return;
+    const std::string currency = catalog.prices.currency();
+    if (currency.empty())
+        errors.push_back({prefix + "budget", "nothing in this network has a price, so no budget can be kept: leave it "
+                                             "out, or ask an administrator for a price book"});
+    else if (spec.budget->currency != currency)
+        errors.push_back({prefix + "budget.currency", "prices are in " + currency + ", so the budget must be, too"});
 }
 
 Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog)
 {
     if (catalog.center_count == 0)
         return Error{Errc::kInfeasible, "no center is enrolled in the network, so no job can run"};
-    if (catalog.shapes.empty())
+    if (catalog.unit_types.empty())
         return Error{Errc::kInfeasible, "no enrolled center has reported any units yet, so no job can run"};
+    RouteRequest request = make_route_terms(spec, {});
+    const ProjectRules& rules = find_rules(catalog.projects, spec.project);
+    apply_rules(rules, request);
     // Only whether it fits is asked: no work, no measurements.
-    RouteRequest request;
-    request.units = spec.units;
     for (const OperatorUse& use : spec.operators)
         request.operators.push_back({.operator_id = use.id, .parameters_key = {}, .count = use.count});
-    const Decision decision = route(request, catalog.shapes);
-    if (decision.winner) return {};
-    std::vector<FieldError> errors;
-    errors.reserve(decision.candidates.size());
-    for (const Candidate& candidate : decision.candidates)
-        errors.push_back({candidate.center + "/" + candidate.unit_type, candidate.reason});
+    std::vector<FieldError> errors = find_unknown_names(request, catalog.unit_types);
+    if (!errors.empty())
+        return Error{Errc::kInfeasible, "the job names what the network does not have", std::move(errors)};
+    const std::int64_t least = spec.units.count.value_or(spec.units.min);
+    if (rules.quota.most_units > 0 && least > rules.quota.most_units)
+        return Error{Errc::kInfeasible,
+                     "the job asks for more than its project may have",
+                     {{spec.units.count ? "units.count" : "units.min",
+                       "project " + spec.project + " may hold " + std::to_string(rules.quota.most_units) +
+                           " units at once, the job takes at least " + std::to_string(least)}}};
+    const std::optional<FieldError> unkept = find_unkept_constraint(request, catalog.unit_types);
+    if (!unkept) return {};
+    errors.push_back(*unkept);
+    for (FieldError& obstacle : list_obstacles(request, catalog.unit_types, kMostObstacles))
+        errors.push_back(std::move(obstacle));
     return Error{Errc::kInfeasible, "no center can run this job", std::move(errors)};
 }
 

@@ -13,11 +13,15 @@ namespace fathom::server {
 void complete_operators(JobSpec& spec, const CatalogSnapshot& catalog, const std::string& prefix,
                         std::vector<FieldError>& errors);
 
-/// Adds an error to `errors`, its field after `prefix`, when the job's deadline is not after `now`.
-void check_deadline(const JobSpec& spec, Timestamp now, const std::string& prefix, std::vector<FieldError>& errors);
+/// Adds errors to `errors`, their fields after `prefix`: a deadline that is not after `now`, a budget that the prices
+/// of the network cannot be held against.
+void check_terms(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp now, const std::string& prefix,
+                 std::vector<FieldError>& errors);
 
-/// Whether any unit type of the network could ever run the job; centers that are only closed now count.
-/// @error kInfeasible  none: one field error a unit type ("alpha/core"), or a detail that says there is none.
+/// Whether any unit type of the network could ever run the job; centers that are only closed now count. Deadline and
+/// budget are not looked at (JobLimits).
+/// @error kInfeasible  what it names that is not there; or the constraint that no unit type keeps, with the nearest
+/// that there is, and then why not for each of some unit types ("alpha/core").
 Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog);
 
 /// Gives a job that names no operators those that its type was last seen to execute (M11), unless they are withdrawn

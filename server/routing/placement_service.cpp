@@ -110,7 +110,7 @@ Result<WaitingAnswer> answer_waiting(pqxx::work& transaction, const PlacementRec
     if (!request) return request.error();
     const std::string currency = catalog.prices.currency();
     const UnitLedger ledger(catalog, select_reservations(transaction), {}, now);
-    const RouteKnowledge knowledge;
+    const RouteKnowledge& knowledge = catalog.knowledge;
     Decision decision = route(*request, ledger.views(), knowledge);
     WaitingAnswer answer;
     answer.waiting = waiting_json(record, *request, decision, currency);
@@ -195,7 +195,7 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::optio
         complete_operators(spec, **catalog, "", errors);
     }
     const Timestamp now = clock_->now();
-    check_deadline(spec, now, "", errors);
+    check_terms(spec, **catalog, now, "", errors);
     const std::string currency = (*catalog)->prices.currency();
     if (what_if) check_what_if(*what_if, (*catalog)->unit_types, currency, now, "what_if", errors);
     if (!errors.empty()) {
@@ -209,7 +209,7 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::optio
         const Result<RouteRequest> request = make_route_request(spec, *known, now);
         if (!request) return request.error();
         const UnitLedger ledger(*known, select_reservations(transaction), {}, now);
-        return preview_json(*request, ledger, RouteKnowledge{}, currency, what_if);
+        return preview_json(*request, ledger, known->knowledge, currency, what_if);
     };
     co_return co_await database_->run(std::move(work));
 }

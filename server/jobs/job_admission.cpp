@@ -1,0 +1,100 @@
+#include "server/jobs/job_admission.hpp"
+
+#include "core/decide/nearest_name.hpp"
+#include "server/routing/job_limits.hpp"
+#include "server/routing/job_operators.hpp"
+
+#include <optional>
+
+namespace fathom::server {
+namespace {
+
+constexpr std::string_view kDefaultProject = "default"; // JobSpec::project
+
+std::string prefix_of(std::size_t i, JobBatch batch)
+{
+    return batch == JobBatch::kMany ? "[" + std::to_string(i) + "]." : std::string();
+}
+
+/// Gathers why jobs of a batch are infeasible.
+class Infeasible {
+  public:
+    explicit Infeasible(JobBatch batch) : batch_(batch) {}
+
+    void add(std::size_t job, const Result<void>& checked)
+    {
+        if (checked) return;
+        const Error error = checked.error();
+        if (!error_) error_ = Error{error.code, error.detail};
+        for (const FieldError& field : error.fields)
+            error_->fields.push_back({prefix_of(job, batch_) + field.field, field.detail});
+    }
+    /// A thousand jobs that all fail alike need not all be listed.
+    bool is_enough() const { return error_ && error_->fields.size() > 200; }
+    Result<void> result() const
+    {
+        if (error_) return *error_;
+        return {};
+    }
+
+  private:
+    JobBatch batch_;
+    std::optional<Error> error_;
+};
+
+} // namespace
+
+Result<void> check_jobs(std::vector<JobSpec>& specs, const CatalogSnapshot& catalog, Timestamp now, JobBatch batch)
+{
+    std::vector<FieldError> errors;
+    for (std::size_t i = 0; i < specs.size(); ++i)
+        complete_operators(specs[i], catalog, prefix_of(i, batch), errors);
+    if (!errors.empty()) return Error{Errc::kInvalid, "the job does not fit the operator library", std::move(errors)};
+    for (std::size_t i = 0; i < specs.size(); ++i)
+        check_terms(specs[i], catalog, now, prefix_of(i, batch), errors);
+    if (!errors.empty()) return Error{Errc::kInvalid, "the job asks for what cannot be", std::move(errors)};
+    Infeasible infeasible(batch);
+    for (std::size_t i = 0; i < specs.size() && !infeasible.is_enough(); ++i)
+        infeasible.add(i, check_feasible(specs[i], catalog));
+    return infeasible.result();
+}
+
+Result<void> check_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog, Timestamp now,
+                          JobBatch batch)
+{
+    JobLimits limits(catalog, now);
+    Infeasible infeasible(batch);
+    for (std::size_t i = 0; i < jobs.size() && !infeasible.is_enough(); ++i)
+        infeasible.add(i, limits.check(jobs[i].spec, jobs[i].job_type));
+    return infeasible.result();
+}
+
+std::set<std::string, std::less<>> projects_without_settings(const std::vector<JobSpec>& specs,
+                                                             const CatalogSnapshot& catalog)
+{
+    std::set<std::string, std::less<>> projects;
+    for (const JobSpec& spec : specs) {
+        if (spec.project != kDefaultProject && !catalog.projects.contains(spec.project)) projects.insert(spec.project);
+    }
+    return projects;
+}
+
+Result<void> refuse_unknown_projects(const std::vector<JobSpec>& specs,
+                                     const std::set<std::string, std::less<>>& unknown, const CatalogSnapshot& catalog,
+                                     JobBatch batch)
+{
+    std::set<std::string, std::less<>> known{std::string(kDefaultProject)};
+    for (const auto& [name, rules] : catalog.projects)
+        known.insert(name);
+    std::vector<FieldError> errors;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        const std::string& project = specs[i].project;
+        if (unknown.contains(project))
+            errors.push_back(
+                {prefix_of(i, batch) + "project", "there is no project " + project + name_hint(project, known)});
+    }
+    if (errors.empty()) return {};
+    return Error{Errc::kInvalid, "jobs must be of a project that there is", std::move(errors)};
+}
+
+} // namespace fathom::server

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "server/jobs/job_record.hpp"
+#include "server/routing/catalog_snapshot.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+/// What is refused when jobs are submitted. Errors name their fields, with `[i].` before them for kMany.
+namespace fathom::server {
+
+/// Whether one job was sent, or an array.
+enum class JobBatch { kOne, kMany };
+
+/// What becomes of jobs of a project that has no settings, no jobs so far, and is not "default".
+enum class UnknownProjects { kAccept, kRefuse };
+
+/// One look at all jobs with one catalog; completes their operators. May be called again on the same jobs with a newer
+/// catalog after errors.
+/// @error kInvalid     unknown operators, parameters out of range; terms that this network cannot keep.
+/// @error kInfeasible  no unit type could ever run one of them.
+Result<void> check_jobs(std::vector<JobSpec>& specs, const CatalogSnapshot& catalog, Timestamp now, JobBatch batch);
+
+/// Deadlines, budgets and quotas by what is predicted, of jobs whose operators and types are known.
+/// @error kInfeasible  no place can keep them, with what could be kept instead.
+Result<void> check_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog, Timestamp now,
+                          JobBatch batch);
+
+/// The projects of these jobs that have no settings.
+std::set<std::string, std::less<>> projects_without_settings(const std::vector<JobSpec>& specs,
+                                                             const CatalogSnapshot& catalog);
+/// @param unknown  projects that there are not.
+/// @error kInvalid  one of the jobs is of such a project, with the name that was probably meant.
+Result<void> refuse_unknown_projects(const std::vector<JobSpec>& specs,
+                                     const std::set<std::string, std::less<>>& unknown, const CatalogSnapshot& catalog,
+                                     JobBatch batch);
+
+} // namespace fathom::server
