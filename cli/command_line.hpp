@@ -104,6 +104,7 @@ void add_probe_compare(CLI::App& probe, Invocation& invocation);
 /// `fathom probe task compose`
 void add_probe_task_compose(CLI::App& task, Invocation& invocation);
 void add_policy_commands(CLI::App& app, Invocation& invocation);
+void add_price_commands(CLI::App& app, Invocation& invocation);
 void add_score_commands(CLI::App& app, Invocation& invocation);
 void add_job_commands(CLI::App& app, Invocation& invocation);
 /// `fathom place`

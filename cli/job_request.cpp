@@ -1,5 +1,6 @@
 #include "cli/job_request.hpp"
 
+#include "cli/choice_argument.hpp"
 #include "cli/input_file.hpp"
 #include "cli/operator_argument.hpp"
 #include "core/model/job.hpp"
@@ -31,13 +32,20 @@ Result<void> check_job(const Json& job)
     return {};
 }
 
+/// Of what its place is chosen by.
+bool has_choice_flags(const JobRequestOptions& options)
+{
+    return !options.budget.empty() || !options.prefer.empty() || options.priority || !options.device.empty() ||
+           !options.isa.empty() || !options.sites.empty() || options.memory_bytes;
+}
+
 bool has_flags(const JobRequestOptions& options)
 {
     return !options.operators.empty() || !options.units.empty() || !options.unit_type.empty() ||
            !options.center.empty() || !options.name.empty() || !options.project.empty() || !options.type.empty() ||
            !options.environment.empty() || options.profile || options.ignore_knee || options.in_bytes ||
-           options.out_bytes || !options.network.empty() || !options.deadline.empty() || options.wall_limit_s ||
-           options.metering_wait_s || !options.program.empty();
+           options.out_bytes || !options.network.empty() || !options.deadline.empty() || has_choice_flags(options) ||
+           options.wall_limit_s || options.metering_wait_s || !options.program.empty();
 }
 
 Result<Json> read_job_file(const JobRequestOptions& options, const Console& console)
@@ -57,6 +65,9 @@ Result<Json> units_request(const JobRequestOptions& options)
     if (!options.unit_type.empty()) units["type"] = options.unit_type;
     if (!options.center.empty()) units["center"] = options.center;
     if (options.ignore_knee) units["ignore_knee"] = true;
+    if (!options.device.empty()) units["device"] = options.device;
+    if (!options.isa.empty()) units["isa"] = options.isa;
+    if (options.memory_bytes) units["memory_bytes"] = *options.memory_bytes;
     if (options.units == "auto") {
         units["count"] = "auto";
     } else if (!options.units.empty()) {
@@ -75,6 +86,7 @@ Json data_request(const JobRequestOptions& options)
     Json data = Json::object();
     if (options.in_bytes) data["in"] = Json::array({{{"bytes", *options.in_bytes}}});
     if (options.out_bytes) data["out_bytes"] = *options.out_bytes;
+    if (!options.sites.empty()) data["sites"] = options.sites;
     return data;
 }
 
@@ -126,6 +138,13 @@ Result<Json> job_of_flags(const JobRequestOptions& options)
     if (options.profile) job["profile"] = true;
     if (!options.network.empty()) job["network"] = options.network;
     if (!options.deadline.empty()) job["deadline"] = options.deadline;
+    if (!options.prefer.empty()) job["prefer"] = preference_of_argument(options.prefer);
+    if (options.priority) job["priority"] = *options.priority;
+    if (!options.budget.empty()) {
+        const Result<Json> budget = parse_budget_argument(options.budget);
+        if (!budget) return budget;
+        job["budget"] = *budget;
+    }
     if (options.wall_limit_s) job["wall_limit_s"] = *options.wall_limit_s;
     if (options.metering_wait_s) job["metering_wait_s"] = *options.metering_wait_s;
     if (const Result<void> checked = check_job(job); !checked) return checked.error();

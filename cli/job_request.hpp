@@ -26,6 +26,13 @@ struct JobRequestOptions {
     std::optional<double> out_bytes;
     std::string network;  ///< "auto" or "now"
     std::string deadline; ///< RFC 3339
+    std::string budget;   ///< "12.50EUR"
+    std::string prefer;   ///< a name, or weights
+    std::optional<std::int64_t> priority;
+    std::string device;             ///< "cpu" or "gpu"
+    std::vector<std::string> isa;   ///< instruction sets
+    std::vector<std::string> sites; ///< centers that the data may be at
+    std::optional<std::int64_t> memory_bytes;
     std::optional<std::int64_t> wall_limit_s;
     std::optional<std::int64_t> metering_wait_s;
     std::vector<std::string> program; ///< after `--`

@@ -39,6 +39,18 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
     verb.add_option("--network", options.network, "auto: may wait for a good network window; now: never does")
         ->check(CLI::IsMember({"auto", "now"}));
     verb.add_option("--deadline", options.deadline, "By when it must have ended: 2026-12-01T18:00:00Z");
+    verb.add_option("--budget", options.budget, "What it may cost at most: 12.50EUR");
+    verb.add_option(
+        "--prefer", options.prefer,
+        "What its place is chosen by: fastest (default), cheapest, greenest, or weights: time=0.7,cost=0.3");
+    verb.add_option("--priority", options.priority,
+                    "-100 to 100 (default 0): among the jobs of its project first, then against others'");
+    verb.add_option("--device", options.device, "Only CPUs, or only GPUs")->check(CLI::IsMember({"cpu", "gpu"}));
+    verb.add_option("--isa", options.isa, "An instruction set that it needs, such as avx512f; may stand several times")
+        ->allow_extra_args(false);
+    verb.add_option("--memory-bytes", options.memory_bytes, "Memory that each unit must have at least");
+    verb.add_option("--site", options.sites, "A center that its data may be at; may stand several times")
+        ->allow_extra_args(false);
     verb.add_option("--wall-limit-s", options.wall_limit_s, "Kill it after so many seconds (default 86400)");
     verb.add_option("--metering-wait-s", options.metering_wait_s,
                     "Wait at most so long for measurements before it is placed (default 120)");
@@ -141,7 +153,9 @@ void add_job_submit_commands(CLI::App& job, Invocation& invocation)
                                 "  fathom job submit --operators 'dgemm:m=512;n=512;k=512=3000,fft3d=20' --units 1 "
                                 "--follow -- python3 scf.py\n"
                                 "  fathom job submit --operators dgemm=3000 --in-bytes 2e9 "
-                                "--deadline 2026-12-01T18:00:00Z -- ./fetch-and-solve");
+                                "--deadline 2026-12-01T18:00:00Z -- ./fetch-and-solve\n"
+                                "  fathom job submit --operators dgemm=3000 --prefer cheapest --budget 12.50EUR -- "
+                                "./solve");
     add_request_options(submit, *submit_options);
     submit.add_flag("--wait", submit_options->wait, "Wait for its end; exit 1 when it fails");
     submit.add_flag("--follow", submit_options->follow, "Wait, and show what it prints as it comes");

@@ -1,3 +1,4 @@
+#include "cli/choice_argument.hpp"
 #include "cli/command_line.hpp"
 #include "cli/explain.hpp"
 #include "cli/input_file.hpp"
@@ -33,38 +34,11 @@ struct PlaceOptions {
     bool changes_job() const { return !deadline.empty() || !count.empty() || !prefer.empty() || !budget.empty(); }
 };
 
-/// "12.50EUR" or "12.50 EUR".
-std::optional<Json> parse_budget(const std::string& text)
-{
-    const std::size_t unit = text.find_first_not_of("0123456789.");
-    if (unit == std::string::npos || unit == 0) return std::nullopt;
-    const std::size_t currency = text.find_first_not_of(' ', unit);
-    if (currency == std::string::npos || text.size() - currency != 3) return std::nullopt;
-    return Json{{"amount", text.substr(0, unit)}, {"currency", text.substr(currency)}};
-}
-
-/// "fastest", or weights: "time=0.5,cost=0.5".
-Json preference_of(const std::string& text)
-{
-    if (text.find('=') == std::string::npos) return text;
-    Json weights = Json::object();
-    std::size_t begin = 0;
-    while (begin <= text.size()) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        const std::string part = text.substr(begin, end - begin);
-        const std::size_t equals = std::min(part.find('='), part.size());
-        const Result<Json> number = parse_json(part.substr(std::min(equals + 1, part.size())));
-        weights[part.substr(0, equals)] = number ? *number : Json(part);
-        begin = end + 1;
-    }
-    return weights;
-}
-
 /// The job with the changes that the options ask for; the server says what is wrong with them.
 Result<Json> changed_job(Json job, const PlaceOptions& options)
 {
     if (!options.deadline.empty()) job["deadline"] = options.deadline;
-    if (!options.prefer.empty()) job["prefer"] = preference_of(options.prefer);
+    if (!options.prefer.empty()) job["prefer"] = preference_of_argument(options.prefer);
     if (!options.count.empty()) {
         const Result<Json> count = parse_json(options.count);
         job["units"]["count"] = count && count->is_number_integer() ? *count : Json(options.count);
@@ -73,10 +47,8 @@ Result<Json> changed_job(Json job, const PlaceOptions& options)
         job["units"].erase("max");
     }
     if (!options.budget.empty()) {
-        const std::optional<Json> budget = parse_budget(options.budget);
-        if (!budget)
-            return Error{Errc::kInvalid,
-                         "--budget \"" + options.budget + "\" must be an amount with its currency, such as 12.50EUR"};
+        const Result<Json> budget = parse_budget_argument(options.budget);
+        if (!budget) return budget;
         job["budget"] = *budget;
     }
     if (const Result<JobSpec> spec = parse_job_spec(job); !spec) return spec.error();
