@@ -249,6 +249,33 @@ def test_operators_are_changed_and_uploaded(call, network, tmp_path):
     call("DELETE", A + "/operator-keys/0123456789abcdef", 404)
 
 
+def test_price_books(call):
+    call("GET", A + "/price-books/current", 404)
+    document = {"currency": "EUR", "entries": [
+        {"center": "alpha", "unit_type": "*", "per_unit_hour": "0.12", "unit_power_w": 11.5,
+         "bands": [{"days": ["sat", "sun"], "from_hour": 6, "to_hour": 20, "per_unit_hour": "0.06"}]},
+        {"center": "nowhere", "unit_type": "core", "per_unit_hour": "1"}]}
+    book = call("POST", A + "/price-books", 201, json={"document": document}).json()
+    assert book["in_force"] and book["document"] == document
+    warnings = {warning["field"]: warning["detail"] for warning in book["warnings"]}
+    assert "no center nowhere" in warnings["entries[1].center"]
+    assert "beta/core has no price" in warnings["entries"]
+    later = call("POST", A + "/price-books", 201, json={"document": document, "valid_from": "2040-01-01T00:00:00Z"})
+    assert not later.json()["in_force"] and later.headers["Location"].endswith(f"/{later.json()['version']}")
+    call("POST", A + "/price-books", 400, json={"document": document, "valid_from": "2020-01-01T00:00:00Z"})
+    answer = call("POST", A + "/price-books", 400, json={"document": {
+        "currency": "euro", "entries": [{"center": "alpha", "unit_type": "core", "per_unit_hour": 0.12}]}})
+    assert {"document.currency", "document.entries[0].per_unit_hour"} == {e["field"] for e in answer.json()["errors"]}
+    assert call("GET", A + "/price-books/current").json()["version"] == book["version"]
+    page = call("GET", A + "/price-books?page_size=1").json()
+    assert page["items"][0]["version"] == later.json()["version"]
+    page = call("GET", A + f"/price-books?page_size=1&page_token={page['next_page_token']}").json()
+    assert page["items"][0]["version"] == book["version"] and page["next_page_token"] is None
+    call("GET", A + f"/price-books/{later.json()['version']}")
+    call("GET", A + "/price-books/77", 404)
+    call("GET", A + "/price-books/first", 404)
+
+
 def manifest_of(operator):
     """An operator as the server shows it, without what the server adds."""
     added = {"origin", "created_at", "created_by", "withdrawn_at", "withdrawn_by", "key_id", "object_sha256", "object_bytes"}
