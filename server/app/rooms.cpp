@@ -209,6 +209,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
 
     rooms.operators.subscribe(context.notifier, context.tasks, context.executor);
     rooms.agents.subscribe(context.notifier);
+    rooms.catalog.set_gpu_threshold(context.settings.gpu_threshold);
     rooms.catalog.subscribe(context.notifier);
     rooms.routing.subscribe(context.notifier);
     rooms.events.subscribe(context.notifier);

@@ -27,11 +27,12 @@ struct ServerSettings {
     std::chrono::seconds suspect_after{};
     std::chrono::seconds lost_after{};
     std::string verify_program;   ///< a fathom-probe; empty: the one beside fathomd
+    double gpu_threshold{1};      ///< S6: what a GPU's speed-up must be above
     std::int64_t verify_one_in{}; ///< of a unit type's results after the first; 0: none of them
     QuarantineRule quarantine;
     DriftRule drift;
     std::chrono::seconds drift_period{}; ///< between two looks for unit types that have drifted
-    bool projects_must_exist{false}; ///< jobs of unknown projects are refused
+    bool projects_must_exist{false};     ///< jobs of unknown projects are refused
     std::size_t io_threads{};
     std::size_t database_connections{};
     LogLevel log_level{LogLevel::kInfo};

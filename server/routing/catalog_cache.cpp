@@ -82,7 +82,9 @@ CatalogPointer CatalogCache::reload(pqxx::work& transaction)
     read_networks(transaction, read, *previous);
     read.projects = select_project_rules(transaction);
     read.calendar = select_calendar(transaction);
+    read.gpu_threshold = gpu_threshold_;
     read_scores(transaction, read, *previous);
+    read.knowledge = history_.read(transaction, read, previous->knowledge);
     if (trust_) assign_trust(read, trust_(transaction));
     const auto fresh = std::make_shared<const CatalogSnapshot>(std::move(read));
     metrics_->count("fathom_catalog_reads_total", "Times the catalog snapshot was read.");

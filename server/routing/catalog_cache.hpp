@@ -4,6 +4,7 @@
 #include "core/decide/trust.hpp"
 #include "core/net/task_group.hpp"
 #include "server/events/wake_signal.hpp"
+#include "server/routing/catalog_history.hpp"
 #include "server/routing/catalog_snapshot.hpp"
 #include "server/store/database.hpp"
 #include "server/store/notifier.hpp"
@@ -33,6 +34,8 @@ class CatalogCache {
     CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
                  NetworkCalendar calendar = {}, TrustSource trust = {}, PolicySource policy = {});
 
+    /// Before load(): what a GPU's speed-up must be above to be recommended (S6); 1 unless it is said.
+    void set_gpu_threshold(double threshold) { gpu_threshold_ = threshold; }
     /// Before Notifier::start().
     void subscribe(Notifier& notifier);
     /// Reads the first snapshot. Blocks. @error as Database::run.
@@ -58,7 +61,9 @@ class CatalogCache {
     Metrics* metrics_;
     const NetworkCalendar calendar_;
     const TrustSource trust_;
+    double gpu_threshold_ = 1;
     const PolicySource policy_;
+    CatalogHistory history_;
     WakeSignal wake_;
     mutable std::mutex mutex_;
     CatalogPointer current_;

@@ -52,6 +52,7 @@ Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapsh
 {
     RouteRequest request = make_route_terms(spec, now);
     request.job_type = spec.type;
+    request.gpu_threshold = catalog.gpu_threshold;
     // The book may have changed its currency since the job was admitted: then only what is free is sure to be within
     // it.
     if (spec.budget && spec.budget->currency != catalog.prices.currency()) request.budget = 0;

@@ -63,8 +63,9 @@ struct CatalogSnapshot {
     ProjectRulesByName projects;                                ///< what they may take
     KnownNetworks networks;                                     ///< of unit types with timed transfers
     KnownPrices prices;
-    UnitCalendar calendar; ///< reservations and maintenance
-    RouteKnowledge knowledge;                                   ///< what jobs that have run teach
+    UnitCalendar calendar;    ///< reservations and maintenance
+    double gpu_threshold{1};  ///< S6
+    RouteKnowledge knowledge; ///< what jobs that have run teach
 
     /// `version` 0: the newest that is not withdrawn. nullptr when there is none.
     const OperatorVersion* find_operator(std::string_view id, std::int64_t version) const;
