@@ -32,13 +32,13 @@ std::vector<double> free_in_s(const UnitTypeLoad& type)
 
 } // namespace
 
-BetterPlaces::BetterPlaces(std::span<const WaitingJobView> jobs, const std::vector<OrderIndex>& indices,
+BetterPlaces::BetterPlaces(std::span<const WaitingJobView> jobs, std::span<const OrderIndex> indices,
                            std::span<const UnitTypeLoad> unit_types)
     : jobs_(jobs), indices_(indices), unit_types_(unit_types), lines_(unit_types.size()), turn_(jobs.size(), kNever),
       promises_(jobs.size())
 {
     for (std::size_t job = 0; job < jobs.size(); ++job) {
-        const std::vector<double>& index = indices[job].index;
+        const std::span<const double> index = indices[job].index;
         const auto best = std::min_element(index.begin(), index.end());
         if (best == index.end() || *best == kNever) continue;
         const JobOption& option = jobs[job].options[static_cast<std::size_t>(best - index.begin())];

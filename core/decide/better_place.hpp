@@ -14,8 +14,8 @@ namespace fathom {
 /// come and go before it, and the run time there times the toll, what its running costs the others.
 class BetterPlaces {
   public:
-    /// Keeps references: all three must outlive it.
-    BetterPlaces(std::span<const WaitingJobView> jobs, const std::vector<OrderIndex>& indices,
+    /// Keeps all three, which must outlive it.
+    BetterPlaces(std::span<const WaitingJobView> jobs, std::span<const OrderIndex> indices,
                  std::span<const UnitTypeLoad> unit_types);
 
     /// True when one of the job's places that are not free yet promises more than this one.
@@ -40,7 +40,7 @@ class BetterPlaces {
     double least_promise(std::size_t job) const;
 
     std::span<const WaitingJobView> jobs_;
-    const std::vector<OrderIndex>& indices_;
+    std::span<const OrderIndex> indices_;
     std::span<const UnitTypeLoad> unit_types_;
     std::vector<Line> lines_;                     ///< by unit type
     std::vector<double> turn_;                    ///< of each job: index of its best place; −1 beyond its patience

@@ -33,11 +33,11 @@ double own_factor(const WaitingJobView& job, double shortest_s)
     return factor;
 }
 
-OrderIndex index_of(const WaitingJobView& job, std::span<const UnitTypeLoad> unit_types, const OrderSettings& settings)
+/// Fills in `result`, whose options all are infinite.
+void weigh(const WaitingJobView& job, std::span<const UnitTypeLoad> unit_types, const OrderSettings& settings,
+           OrderIndex& result)
 {
-    OrderIndex result;
     result.waited_s = job.waited_s;
-    result.index.assign(job.options.size(), kNever);
     double shortest_s = kNever;
     double least_work = kNever;
     for (const JobOption& option : job.options) {
@@ -45,47 +45,54 @@ OrderIndex index_of(const WaitingJobView& job, std::span<const UnitTypeLoad> uni
         shortest_s = std::min(shortest_s, option.run_s);
         least_work = std::min(least_work, worth_of(option, unit_types));
     }
-    if (shortest_s == kNever) return result;
-    result.is_overdue = settings.rule != OrderRule::kFirstCome && job.waited_s >= settings.patience_s &&
-                        job.waited_s >= settings.patience_factor * shortest_s;
+    if (shortest_s == kNever) return;
+    const double patience_s = std::max(settings.patience_s, settings.patience_factor * shortest_s);
+    result.overdue_s = job.waited_s - patience_s;
+    result.is_overdue = settings.rule != OrderRule::kFirstCome && result.overdue_s >= 0;
+    const bool weighs_places = settings.rule == OrderRule::kAdvantage || settings.rule == OrderRule::kMinCostAssignment;
     const double own = own_factor(job, shortest_s);
     for (std::size_t i = 0; i < job.options.size(); ++i) {
         const JobOption& option = job.options[i];
         if (!can_be_used(option, unit_types)) continue;
-        if (settings.rule == OrderRule::kFirstCome || settings.rule == OrderRule::kShortestFirst)
-            result.index[i] = own * option.run_s * option.regret;
+        result.index[i] = own * option.regret;
+        if (weighs_places)
+            result.index[i] *=
+                least_work * std::pow(worth_of(option, unit_types) / least_work, settings.advantage_exponent);
         else
-            result.index[i] = own * option.regret * least_work *
-                              std::pow(worth_of(option, unit_types) / least_work, settings.advantage_exponent);
+            result.index[i] *= option.run_s;
     }
-    return result;
 }
 
 /// A gang starts together, so all its members weigh alike: by the mean of their best places (Smith's rule for a group:
 /// work per job that ends), each place still by how well it suits the member.
-void align_gang(std::span<const std::size_t> members, std::vector<OrderIndex>& indices)
+void align_gang(std::span<const std::size_t> members, std::span<OrderIndex> jobs)
 {
+    const auto best_of = [&](std::size_t member) {
+        const std::span<double> index = jobs[member].index;
+        const auto best = std::min_element(index.begin(), index.end());
+        return best == index.end() ? kNever : *best;
+    };
     double mean = 0;
-    bool is_overdue = false;
-    double waited_s = 0;
+    OrderIndex together;
+    together.overdue_s = -kNever;
     for (const std::size_t member : members) {
-        const OrderIndex& own = indices[member];
-        const auto best = std::min_element(own.index.begin(), own.index.end());
-        mean += (best == own.index.end() ? kNever : *best) / static_cast<double>(members.size());
-        is_overdue = is_overdue || own.is_overdue;
-        waited_s = std::max(waited_s, own.waited_s);
+        mean += best_of(member) / static_cast<double>(members.size());
+        together.is_overdue = together.is_overdue || jobs[member].is_overdue;
+        together.waited_s = std::max(together.waited_s, jobs[member].waited_s);
+        together.overdue_s = std::max(together.overdue_s, jobs[member].overdue_s);
     }
     for (const std::size_t member : members) {
-        OrderIndex& own = indices[member];
-        own.is_overdue = is_overdue;
-        own.waited_s = waited_s;
-        if (mean == kNever) {
-            std::fill(own.index.begin(), own.index.end(), kNever);
-            continue;
+        OrderIndex& own = jobs[member];
+        own.is_overdue = together.is_overdue;
+        own.waited_s = together.waited_s;
+        own.overdue_s = together.overdue_s;
+        const double best = best_of(member);
+        for (double& index : own.index) {
+            if (mean == kNever)
+                index = kNever;
+            else
+                index *= best > 0 ? mean / best : 1;
         }
-        const double best = *std::min_element(own.index.begin(), own.index.end());
-        for (double& index : own.index)
-            index *= best > 0 ? mean / best : 1;
     }
 }
 
@@ -108,20 +115,28 @@ std::map<std::string_view, std::vector<std::size_t>> complete_gangs(std::span<co
     return gangs;
 }
 
-std::vector<OrderIndex> order_indices(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
-                                      const OrderSettings& settings)
+OrderIndices order_indices(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
+                           const OrderSettings& settings)
 {
-    std::vector<OrderIndex> indices;
-    indices.reserve(jobs.size());
+    std::size_t options = 0;
     for (const WaitingJobView& job : jobs)
-        indices.push_back(index_of(job, unit_types, settings));
+        options += job.options.size();
+    OrderIndices indices;
+    indices.storage.assign(options, kNever);
+    indices.jobs.resize(jobs.size());
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        indices.jobs[i].index = std::span(indices.storage).subspan(begin, jobs[i].options.size());
+        begin += jobs[i].options.size();
+        weigh(jobs[i], unit_types, settings, indices.jobs[i]);
+    }
     const auto gangs = complete_gangs(jobs);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         if (!jobs[i].gang.empty() && !gangs.contains(jobs[i].gang))
-            std::fill(indices[i].index.begin(), indices[i].index.end(), kNever);
+            std::fill(indices.jobs[i].index.begin(), indices.jobs[i].index.end(), kNever);
     }
     for (const auto& [name, members] : gangs)
-        align_gang(members, indices);
+        align_gang(members, indices.jobs);
     return indices;
 }
 

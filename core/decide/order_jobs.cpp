@@ -23,13 +23,22 @@ struct Entry {
     std::uint32_t option{};
 };
 
+/// The order of jobs that have their turn whatever they weigh: who is longest beyond its patience, or, as nobody's
+/// patience counts when the first come are the first served, who has waited longest.
+bool comes_first(const OrderIndex& a, const WaitingJobView& a_job, const OrderIndex& b, const WaitingJobView& b_job)
+{
+    const double a_s = a.is_overdue ? a.overdue_s : a.waited_s;
+    const double b_s = b.is_overdue ? b.overdue_s : b.waited_s;
+    return std::tie(b_s, a_job.id) < std::tie(a_s, b_job.id);
+}
+
 class Ordering {
   public:
     Ordering(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
              const OrderSettings& settings)
         : jobs_(jobs), unit_types_(unit_types), settings_(settings),
-          indices_(order_indices(jobs, unit_types, settings)), gangs_(complete_gangs(jobs)), free_(unit_types),
-          is_done_(jobs.size(), false), lines_(unit_types.size())
+          storage_(order_indices(jobs, unit_types, settings)), indices_(storage_.jobs), gangs_(complete_gangs(jobs)),
+          free_(unit_types), is_done_(jobs.size(), false), lines_(unit_types.size())
     {
         const bool has_room =
             std::any_of(unit_types.begin(), unit_types.end(), [](const UnitTypeLoad& type) { return type.load < 1; });
@@ -56,19 +65,19 @@ class Ordering {
         return settings_.rule == OrderRule::kAdvantage || settings_.rule == OrderRule::kMinCostAssignment;
     }
 
-    /// Jobs that may be started at all and are wanted, longest wait first.
+    /// Jobs that may be started at all and are wanted, those whose turn it is longest first.
     template <class Wanted>
     std::vector<std::size_t> in_turn(Wanted wanted) const
     {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < jobs_.size(); ++i) {
-            const std::vector<double>& index = indices_[i].index;
+            const std::span<const double> index = indices_[i].index;
             if (!wanted(indices_[i]) || std::all_of(index.begin(), index.end(), [](double x) { return x == kNever; }))
                 continue;
             order.push_back(i);
         }
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-            return std::tie(indices_[b].waited_s, jobs_[a].id) < std::tie(indices_[a].waited_s, jobs_[b].id);
+            return comes_first(indices_[a], jobs_[a], indices_[b], jobs_[b]);
         });
         return order;
     }
@@ -85,7 +94,7 @@ class Ordering {
     std::optional<std::size_t> best_fit(std::size_t job) const
     {
         std::optional<std::size_t> best;
-        const std::vector<double>& index = indices_[job].index;
+        const std::span<const double> index = indices_[job].index;
         for (std::size_t i = 0; i < index.size(); ++i) {
             if (index[i] == kNever || !free_.fits(jobs_[job].options[i])) continue;
             if (!best || index[i] < index[*best]) best = i;
@@ -200,7 +209,7 @@ class Ordering {
         for (std::vector<Entry>& line : lines_)
             line.clear();
         for (const std::uint32_t job : jobs) {
-            const std::vector<double>& index = indices_[job].index;
+            const std::span<const double> index = indices_[job].index;
             for (std::uint32_t option = 0; option < index.size(); ++option) {
                 if (index[option] == kNever) continue;
                 const std::size_t type = jobs_[job].options[option].unit_type;
@@ -259,7 +268,8 @@ class Ordering {
     std::span<const WaitingJobView> jobs_;
     std::span<const UnitTypeLoad> unit_types_;
     const OrderSettings& settings_;
-    std::vector<OrderIndex> indices_;
+    OrderIndices storage_;
+    std::span<const OrderIndex> indices_; ///< by job
     std::map<std::string_view, std::vector<std::size_t>> gangs_;
     FreeUnits free_;
     std::optional<BetterPlaces> better_; ///< where the rule weighs places and there is room to wait
@@ -304,20 +314,21 @@ std::vector<OrderedStart> order_starts(std::span<const WaitingJobView> jobs, std
 std::vector<std::size_t> order_waiting(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                                        const OrderSettings& settings)
 {
-    const std::vector<OrderIndex> indices = order_indices(jobs, unit_types, settings);
+    const OrderIndices indices = order_indices(jobs, unit_types, settings);
     std::vector<double> best(jobs.size(), kNever);
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         order.push_back(i);
-        for (const double index : indices[i].index)
+        for (const double index : indices.jobs[i].index)
             best[i] = std::min(best[i], index);
     }
-    const auto in_turn = [&](std::size_t i) { return settings.rule == OrderRule::kFirstCome || indices[i].is_overdue; };
+    const auto has_turn = [&](std::size_t i) {
+        return settings.rule == OrderRule::kFirstCome || indices.jobs[i].is_overdue;
+    };
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        if (in_turn(a) != in_turn(b)) return in_turn(a);
-        if (in_turn(a) && indices[a].waited_s != indices[b].waited_s) return indices[a].waited_s > indices[b].waited_s;
-        if (!in_turn(a) && best[a] != best[b]) return best[a] < best[b];
-        return jobs[a].id < jobs[b].id;
+        if (has_turn(a) != has_turn(b)) return has_turn(a);
+        if (has_turn(a)) return comes_first(indices.jobs[a], jobs[a], indices.jobs[b], jobs[b]);
+        return std::tie(best[a], jobs[a].id) < std::tie(best[b], jobs[b].id);
     });
     return order;
 }

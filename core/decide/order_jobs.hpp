@@ -63,7 +63,7 @@ struct OrderSettings {
     OrderRule rule = OrderRule::kAdvantage;
     double advantage_exponent = 6; ///< how much a place that suits others better is avoided
     /// A job that has waited so many times its shortest run time, and at least `patience_s`, goes before all that have
-    /// not: nothing starves. Among those, first come first served.
+    /// not: nothing starves. Among those, who is longest beyond its patience goes first.
     double patience_factor = 20;
     double patience_s = 3600;
 };

@@ -172,8 +172,14 @@ std::vector<UnitWorth> unit_worths(std::span<const std::vector<JobOption>> arriv
                                    std::span<const UnitTypeLoad> unit_types)
 {
     const Places jobs = places_of(arrived, unit_types);
-    if (jobs.ends.empty() || !(span_s > 0)) return std::vector<UnitWorth>(unit_types.size());
-    return Market(jobs, span_s, unit_types).run();
+    if (jobs.ends.empty()) return std::vector<UnitWorth>(unit_types.size());
+    const bool has_span = span_s > 0;
+    std::vector<UnitWorth> worths = Market(jobs, has_span ? span_s : 1, unit_types).run();
+    if (!has_span) {
+        for (UnitWorth& one : worths)
+            one.load = 1;
+    }
+    return worths;
 }
 
 } // namespace fathom

@@ -1,0 +1,36 @@
+#include "cli/simulate/draw.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace fathom {
+
+Draw::Draw(std::uint64_t seed) : generator_(seed) {}
+
+double Draw::uniform()
+{
+    return static_cast<double>(generator_() >> 11) * 0x1p-53;
+}
+
+double Draw::uniform(double low, double high)
+{
+    return low + (high - low) * uniform();
+}
+
+double Draw::exponential(double mean)
+{
+    return -mean * std::log1p(-uniform());
+}
+
+double Draw::normal()
+{
+    const double radius = std::sqrt(-2 * std::log1p(-uniform()));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
+}
+
+std::size_t Draw::index(std::size_t size)
+{
+    return static_cast<std::size_t>(uniform() * static_cast<double>(size));
+}
+
+} // namespace fathom

@@ -1,0 +1,41 @@
+#include "cli/simulate/order_policy.hpp"
+
+namespace fathom {
+namespace {
+
+constexpr std::size_t kArrivalsPerLook = 50;
+
+class OrderPolicy {
+  public:
+    OrderPolicy(const OrderSettings& settings, LoadKnowledge knowledge) : settings_(settings), knowledge_(knowledge) {}
+
+    std::vector<OrderedStart> operator()(const SimulatedQueue& queue)
+    {
+        if (queue.arrived_count >= looked_at_ + kArrivalsPerLook) {
+            worths_ = unit_worths(queue.arrived, queue.arrived_within_s, queue.unit_types);
+            looked_at_ = queue.arrived_count;
+        }
+        loads_.assign(queue.unit_types.begin(), queue.unit_types.end());
+        for (std::size_t type = 0; type < worths_.size(); ++type) {
+            loads_[type].worth = worths_[type].worth;
+            if (knowledge_ == LoadKnowledge::kTaken) loads_[type].load = worths_[type].load;
+        }
+        return order_starts(queue.jobs, loads_, settings_);
+    }
+
+  private:
+    OrderSettings settings_;
+    LoadKnowledge knowledge_;
+    std::vector<UnitWorth> worths_;
+    std::vector<UnitTypeLoad> loads_;
+    std::size_t looked_at_ = 0;
+};
+
+} // namespace
+
+StartRule order_policy(const OrderSettings& settings, LoadKnowledge knowledge)
+{
+    return OrderPolicy(settings, knowledge);
+}
+
+} // namespace fathom

@@ -1,0 +1,177 @@
+// Which rule for the order of waiting jobs is best, on public workloads (see tests/bench/ordering).
+#include "cli/simulate/draw.hpp"
+#include "cli/simulate/order_policy.hpp"
+#include "cli/simulate/outcome_summary.hpp"
+#include "core/decide/sample_statistics.hpp"
+#include "tests/bench/ordering_worlds.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+using WallClock = std::chrono::steady_clock;
+
+struct Candidate {
+    std::string_view name;
+    OrderRule rule;
+    LoadKnowledge knowledge = LoadKnowledge::kTaken;
+};
+enum CandidateIndex : std::size_t { kFirstCome, kShortestFirst, kGreedy, kAdvantage, kAssignment, kCandidates };
+constexpr std::array<Candidate, kCandidates> kRules{
+    {{"first come", OrderRule::kFirstCome},
+     {"shortest first", OrderRule::kShortestFirst},
+     {"advantage, no waiting", OrderRule::kAdvantage, LoadKnowledge::kAssumedFull},
+     {"advantage (in use)", OrderRule::kAdvantage},
+     {"min-cost assignment", OrderRule::kMinCostAssignment}}};
+
+double seconds_since(WallClock::time_point begin)
+{
+    return std::chrono::duration<double>(WallClock::now() - begin).count();
+}
+
+/// A rule's figures in one world: means over seeds, but the worst of what should never be.
+struct Row {
+    OutcomeSummary summary;
+    double decisions_per_s{};
+};
+
+Row run_rule(const OrderingWorld& world, const Candidate& candidate, std::uint64_t seeds)
+{
+    Row row;
+    std::int64_t decisions = 0;
+    double decide_s = 0;
+    const double share = 1 / static_cast<double>(seeds);
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        const SimulatedWorld drawn = world.draw(seed);
+        const StartRule policy = order_policy({.rule = candidate.rule}, candidate.knowledge);
+        const StartRule timed = [&](const SimulatedQueue& queue) {
+            const auto begin = WallClock::now();
+            std::vector<OrderedStart> starts = policy(queue);
+            decide_s += seconds_since(begin);
+            return starts;
+        };
+        const Result<SimulationResult> result = simulate(drawn, timed);
+        if (!result) throw std::runtime_error(world.name + ": " + describe(result.error()));
+        decisions += result->decisions;
+        const OutcomeSummary one = summarize_outcomes(drawn, *result);
+        row.summary.mean_completion_s += share * one.mean_completion_s;
+        row.summary.p95_completion_s += share * one.p95_completion_s;
+        row.summary.utilization += share * one.utilization;
+        row.summary.longest_wait_s = std::max(row.summary.longest_wait_s, one.longest_wait_s);
+        row.summary.most_slowdown = std::max(row.summary.most_slowdown, one.most_slowdown);
+    }
+    row.decisions_per_s = static_cast<double>(decisions) / decide_s;
+    return row;
+}
+
+using WorldRows = std::array<Row, kCandidates>;
+
+WorldRows run_world(const OrderingWorld& world, std::uint64_t seeds)
+{
+    WorldRows rows;
+    fmt::print("\n{}\n{:<24}{:>12}{:>10}{:>14}{:>14}{:>13}{:>13}\n", world.name, "rule", "mean h", "p95 h",
+               "max slowdown", "max wait h", "utilization", "decisions/s");
+    for (std::size_t i = 0; i < kCandidates; ++i) {
+        rows[i] = run_rule(world, kRules[i], std::min(seeds, world.most_seeds));
+        const OutcomeSummary& summary = rows[i].summary;
+        fmt::print("{:<24}{:>12.2f}{:>10.1f}{:>14.1f}{:>14.1f}{:>11.1f} %{:>13.0f}\n", kRules[i].name,
+                   summary.mean_completion_s / 3600, summary.p95_completion_s / 3600, summary.most_slowdown,
+                   summary.longest_wait_s / 3600, 100 * summary.utilization, rows[i].decisions_per_s);
+    }
+    std::fflush(stdout);
+    return rows;
+}
+
+/// Geometric mean over worlds of how many times longer jobs take under one rule than under another.
+double gain(const std::vector<WorldRows>& worlds, std::size_t rule, std::size_t over)
+{
+    double sum = 0;
+    for (const WorldRows& rows : worlds)
+        sum += std::log(rows[over].summary.mean_completion_s / rows[rule].summary.mean_completion_s);
+    return std::exp(sum / static_cast<double>(worlds.size()));
+}
+
+/// Median time of one decision over jobs that could run at many places, a few units free at each.
+double decision_ms(std::size_t jobs, std::size_t places, OrderRule rule)
+{
+    Draw draw(7);
+    std::vector<UnitTypeLoad> unit_types;
+    for (std::size_t type = 0; type < places; ++type) {
+        UnitTypeLoad load{100, 2, draw.uniform(0.2, 3), 0.9, {}};
+        for (int unit = 0; unit < 98; ++unit)
+            load.releases.push_back({draw.exponential(3600), 1});
+        unit_types.push_back(std::move(load));
+    }
+    std::vector<WaitingJobView> waiting(jobs);
+    for (std::size_t job = 0; job < jobs; ++job) {
+        waiting[job].id = fmt::format("job_{:08}", job);
+        const double work_s = draw.exponential(3600);
+        waiting[job].waited_s = draw.exponential(600);
+        for (std::size_t type = 0; type < places; ++type)
+            waiting[job].options.push_back({type, 1, work_s * std::exp(0.7 * draw.normal()), 1});
+    }
+    std::vector<double> times_ms;
+    for (int i = 0; i < 7; ++i) {
+        const auto begin = WallClock::now();
+        const std::vector<OrderedStart> starts = order_starts(waiting, unit_types, {.rule = rule});
+        times_ms.push_back(1000 * seconds_since(begin));
+        if (starts.empty()) throw std::runtime_error("nothing was started");
+    }
+    return median(times_ms);
+}
+
+int run(const OrderingData& data, std::uint64_t seeds)
+{
+    const Result<std::vector<OrderingWorld>> worlds = ordering_worlds(data);
+    if (!worlds) throw std::runtime_error(describe(worlds.error()));
+    std::vector<WorldRows> rows;
+    double reference_s = 0;
+    double worst_slowdown = 0;
+    for (const OrderingWorld& world : *worlds) {
+        rows.push_back(run_world(world, seeds));
+        const OutcomeSummary& used = rows.back()[kAdvantage].summary;
+        worst_slowdown = std::max(worst_slowdown, used.most_slowdown);
+        if (world.is_reference) reference_s = used.mean_completion_s;
+    }
+    fmt::print("\ngeometric mean over worlds of mean completion, that of the rule in use = 1\n");
+    for (std::size_t i = 0; i < kCandidates; ++i)
+        fmt::print("{:<24}{:>8.3f}\n", kRules[i].name, gain(rows, kAdvantage, i));
+    const double greedy_ms = decision_ms(10'000, 40, OrderRule::kAdvantage);
+    const double assignment_ms = decision_ms(10'000, 40, OrderRule::kMinCostAssignment);
+    fmt::print("RESULT gavel_mean_completion_h {:.2f} h\n", reference_s / 3600);
+    fmt::print("RESULT gain_over_first_come {:.2f} times\n", gain(rows, kAdvantage, kFirstCome));
+    fmt::print("RESULT gain_over_shortest_first {:.2f} times\n", gain(rows, kAdvantage, kShortestFirst));
+    fmt::print("RESULT worst_max_slowdown {:.1f} times\n", worst_slowdown);
+    fmt::print("RESULT assignment_over_greedy {:.4f} times\n", gain(rows, kAssignment, kAdvantage));
+    fmt::print("RESULT decision_10000_jobs_40_places_ms {:.1f} ms\n", greedy_ms);
+    fmt::print("RESULT assignment_10000_jobs_40_places_ms {:.1f} ms\n", assignment_ms);
+    return 0;
+}
+
+} // namespace
+} // namespace fathom
+
+int main(int argc, char** argv)
+{
+    CLI::App app{"Compares rules for the order of waiting jobs"};
+    fathom::OrderingData data;
+    std::uint64_t seeds = 3;
+    app.add_option("--gavel", data.gavel)->required()->check(CLI::ExistingFile);
+    app.add_option("--log", data.log)->required()->check(CLI::ExistingFile);
+    app.add_option("--devices", data.devices)->required()->check(CLI::ExistingFile);
+    app.add_option("--specifications", data.specifications)->required()->check(CLI::ExistingFile);
+    app.add_option("--seeds", seeds)->check(CLI::Range(1, 100));
+    CLI11_PARSE(app, argc, argv);
+    try {
+        return fathom::run(data, seeds);
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "ordering_bench: {}\n", e.what());
+        return 1;
+    }
+}
