@@ -1,72 +1,25 @@
 #include "server/routing/routing_page.hpp"
 
 #include "core/base/log.hpp"
-#include "core/decide/route_json.hpp"
-#include "server/routing/locked_units.hpp"
-#include "server/routing/waiting_reason.hpp"
-#include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace fathom::server {
 namespace {
 
-std::string place_of(const Candidate& candidate)
-{
-    return candidate.center + "/" + candidate.unit_type;
-}
-
-std::string join(const std::vector<std::string>& words)
-{
-    std::string text;
-    for (const std::string& word : words)
-        text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
-
-/// Errors of one job's content must not stop the others; those of the moment end the page.
-bool is_of_the_moment(Errc code)
-{
-    return code == Errc::kUnavailable || code == Errc::kDeadline || code == Errc::kConflict || code == Errc::kInternal;
-}
-
-/// Equal for jobs that execute the same.
-std::string key_of(const std::vector<OperatorUse>& operators)
-{
-    std::string key;
-    for (const OperatorUse& use : operators) {
-        key += operator_key(use.id, use.parameters) + '@' + std::to_string(use.version) + '*' +
-               std::to_string(use.count) + use.remainder + ' ' + use.label;
-        for (const std::string& input : use.inputs)
-            key += '<' + input;
-        key += '\n';
-    }
-    return key;
-}
-
-NewJobEvent placed_event(const JobId& job, const AttemptId& attempt, const Candidate& winner)
-{
-    NewJobEvent event;
-    event.job_id = job;
-    event.state = JobState::kPlaced;
-    event.cause = "placed at " + place_of(winner) + ": " + winner.reason;
-    event.evidence = {{"attempt_id", attempt.value},       {"center_id", winner.center_id.value},
-                      {"center", winner.center},           {"unit_type_id", winner.unit_type_id.value},
-                      {"unit_type", winner.unit_type},     {"unit_count", winner.unit_count},
-                      {"run_s", winner.prediction.run_s},  {"low_s", winner.prediction.low_s},
-                      {"high_s", winner.prediction.high_s}};
-    return event;
-}
+/// The oldest waiting jobs are in the first page of each pass, whatever their turns.
+constexpr std::int64_t kOldestJobs = 64;
 
 } // namespace
 
 RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
-                         WaitingJobEnder& ender, Timestamp now)
-    : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), now_(now), catalog_(catalog.get()),
-      ledger_(*catalog_, {}, {}, now_)
+                         WaitingJobEnder& ender, ProjectUses& uses, Timestamp now)
+    : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), uses_(&uses), now_(now),
+      catalog_(catalog.get()), ledger_(*catalog_, {}, {}, now_)
 {
 }
 
@@ -77,45 +30,60 @@ Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, st
     report_.is_done = true;
     if (!report_.next.is_tick && !ledger_.has_free_unit()) return std::move(report_);
     if (const Result<void> found = find_metered_types(transaction); !found) return found.error();
-    const ClaimRange range{report_.next.after, limit, report_.next.metered_types};
-    const std::vector<WaitingJob> jobs = claim_waiting_jobs(transaction, range);
-    for (const WaitingJob& job : jobs) {
-        report_.next.after = job.id.value;
+    for (const WaitingJob& job : claim(transaction, limit)) {
         if (!is_worth_a_look(job)) continue;
-        if (const Result<void> routed = route_job(transaction, job); !routed) {
-            const Error error = routed.error();
+        if (const Result<void> prepared = prepare(transaction, job); !prepared) {
+            const Error error = prepared.error();
             if (is_of_the_moment(error.code)) return error;
             log_error("job_not_routed", {{"job_id", job.id.value}, {"error", describe(error)}});
-            const std::string reason = "cannot be routed: " + error.detail;
-            if (reason != job.waiting_reason) reasons_.push_back({job.id, reason});
+            note_reason(job, "cannot be routed: " + error.detail);
         }
     }
+    if (const Result<void> decided = decide_ready(transaction); !decided) return decided.error();
     update_to_metered(transaction, metered_);
     update_to_metering(transaction, metering_);
     commit_placements(transaction);
     update_waiting_reasons(transaction, reasons_);
+    update_turns(transaction, turns_);
     record_job_events(transaction, events_);
-    // A short page is not the end when other replicas held rows; the next tick sees those.
-    report_.is_end = jobs.size() < static_cast<std::size_t>(limit);
     report_.has_free_unit = ledger_.has_free_unit();
     report_.is_done = report_.is_end || (!report_.next.is_tick && !report_.has_free_unit);
     return std::move(report_);
 }
 
-Result<void> RoutingPage::find_metered_types(pqxx::work& transaction)
+std::vector<WaitingJob> RoutingPage::claim(pqxx::work& transaction, std::int64_t limit)
 {
-    if (report_.next.are_types_known) return {};
-    std::vector<std::string> ended;
-    for (const std::string& type : select_metering_types(transaction)) {
-        const Result<ProbeProgress> progress = planner_->probe_progress(transaction, type);
-        if (!progress) return progress.error();
-        if (progress->is_pending) continue;
-        ended.push_back(type);
-        if (!progress->refusal.empty()) report_.next.refusals[type] = progress->refusal;
+    PassState& pass = report_.next;
+    const bool is_first = pass.after == LinePlace{};
+    std::vector<WaitingJob> jobs = claim_waiting_jobs(transaction, {pass.after, limit, pass.metered_types});
+    // A short page is not the end when other replicas held rows; the next tick sees those.
+    report_.is_end = std::ssize(jobs) < limit;
+    if (!jobs.empty()) pass.after = {jobs.back().turn, jobs.back().id.value};
+    const auto add = [&jobs](std::vector<WaitingJob> more) {
+        jobs.insert(jobs.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    };
+    // A page of one job is there to find the one that cannot be routed: it is looked at alone.
+    const bool is_alone = limit == 1;
+    if (is_first && !is_alone) add(claim_oldest_jobs(transaction, kOldestJobs, pass.metered_types));
+    std::set<GangKey> gangs;
+    std::vector<std::string> ids;
+    for (const WaitingJob& job : jobs) {
+        ids.push_back(job.id.value);
+        if (!job.spec.gang.id.empty()) gangs.insert({job.spec.project, job.spec.gang.id});
     }
-    report_.next.metered_types = std::move(ended);
-    report_.next.are_types_known = true;
-    return {};
+    if (!gangs.empty() && !is_alone)
+        add(claim_gang_members(transaction, {gangs.begin(), gangs.end()}, ids, pass.metered_types));
+    std::erase_if(jobs, [&](const WaitingJob& job) {
+        return (is_alone && !job.spec.gang.id.empty()) || !pass.seen.insert(job.id.value).second;
+    });
+    std::sort(jobs.begin(), jobs.end(),
+              [](const WaitingJob& a, const WaitingJob& b) { return a.id.value < b.id.value; });
+    return jobs;
+}
+
+bool RoutingPage::is_of_the_moment(Errc code)
+{
+    return code == Errc::kUnavailable || code == Errc::kDeadline || code == Errc::kConflict || code == Errc::kInternal;
 }
 
 bool RoutingPage::is_worth_a_look(const WaitingJob& job) const
@@ -143,7 +111,7 @@ void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
     rebuild_ledger(transaction);
 }
 
-Result<void> RoutingPage::route_job(pqxx::work& transaction, const WaitingJob& job)
+Result<void> RoutingPage::prepare(pqxx::work& transaction, const WaitingJob& job)
 {
     const Result<bool> ended = end_overdue(transaction, job);
     if (!ended) return ended.error();
@@ -167,7 +135,8 @@ Result<void> RoutingPage::route_job(pqxx::work& transaction, const WaitingJob& j
         if (!metering) return metering.error();
         if (*metering) return {};
     }
-    return place_or_wait(current, *request);
+    ready_.push_back({std::move(current), std::move(*request)});
+    return {};
 }
 
 Result<bool> RoutingPage::end_overdue(pqxx::work& transaction, const WaitingJob& job)
@@ -182,64 +151,17 @@ Result<bool> RoutingPage::end_overdue(pqxx::work& transaction, const WaitingJob&
     return true;
 }
 
-Result<bool> RoutingPage::meter(pqxx::work& transaction, const WaitingJob& job)
+std::string RoutingPage::key_of(const std::vector<OperatorUse>& operators)
 {
-    Result<RouteRequest> wanted = metering_request_of(job);
-    if (!wanted) return wanted.error();
-    if (unmeasured_candidates(*wanted, ledger_.views(), now_, settings_->metering_period).empty()) return false;
-    ensure_fresh_catalog(transaction);
-    std::vector<UnitTypeId> targets;
-    for (const std::size_t index : unmeasured_candidates(*wanted, ledger_.views(), now_, settings_->metering_period))
-        targets.push_back(ledger_.views()[index].id);
-    if (targets.empty()) return false;
-    const Result<RequestedProbes> probes = request_probes(transaction, job, targets);
-    if (!probes) {
-        const Error error = probes.error();
-        if (is_of_the_moment(error.code)) return error;
-        log_warning("probes_not_requested", {{"job_id", job.id.value}, {"error", describe(error)}});
-        return false;
+    std::string key;
+    for (const OperatorUse& use : operators) {
+        key += operator_key(use.id, use.parameters) + '@' + std::to_string(use.version) + '*' +
+               std::to_string(use.count) + use.remainder + ' ' + use.label;
+        for (const std::string& input : use.inputs)
+            key += '<' + input;
+        key += '\n';
     }
-    if (!probes->obstacle.empty()) note_obstacle(job, probes->obstacle);
-    if (probes->runs.empty()) return false;
-    start_metering(job, *wanted, *probes);
-    return true;
-}
-
-void RoutingPage::start_metering(const WaitingJob& job, const RouteRequest& wanted, const RequestedProbes& probes)
-{
-    metering_.push_back({job.id, job.spec.metering_wait_s});
-    NewJobEvent event;
-    event.job_id = job.id;
-    event.state = JobState::kMetering;
-    event.cause = "no fresh measurement of its type on " + join(unmeasured_places(wanted)) +
-                  (probes.is_pretest ? ": its probe task is tried first" : ": probes first");
-    event.evidence["metering_wait_s"] = job.spec.metering_wait_s;
-    event.evidence["pretest"] = probes.is_pretest;
-    event.evidence["probe_run_ids"] = Json::array();
-    for (const ProbeRunId& run : probes.runs)
-        event.evidence["probe_run_ids"].push_back(run.value);
-    events_.push_back(std::move(event));
-    ++report_.metering;
-}
-
-void RoutingPage::note_obstacle(const WaitingJob& job, const std::string& obstacle)
-{
-    // Once: from now on the job counts as metered and is not looked at for this again.
-    metered_.push_back(job.id.value);
-    events_.push_back({job.id, JobState::kQueued, obstacle + "; it is placed on what is known", Json::object()});
-}
-
-Result<RequestedProbes> RoutingPage::request_probes(pqxx::work& transaction, const WaitingJob& job,
-                                                    const std::vector<UnitTypeId>& targets)
-{
-    std::string key = job.job_type + '\n' + key_of(job.spec.operators);
-    for (const UnitTypeId& target : targets)
-        key += '\n' + target.value;
-    const auto known = requested_.find(key);
-    if (known != requested_.end()) return known->second;
-    Result<RequestedProbes> probes = planner_->request_probes(transaction, job.job_type, job.spec.operators, targets);
-    if (probes) requested_[key] = *probes;
-    return probes;
+    return key;
 }
 
 Result<const RoutingPage::KnownDemands*> RoutingPage::demands_of(const WaitingJob& job)
@@ -261,146 +183,10 @@ Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
     RouteRequest request = make_route_terms(job.spec, now_);
     request.job_type = job.job_type;
     request.operators = (*demands)->own;
+    apply_rules(find_rules(catalog_->projects, job.spec.project), request);
     request.is_probe = job.label == "probe";
+    request.gpu_threshold = catalog_->gpu_threshold;
     return request;
-}
-
-Result<RouteRequest> RoutingPage::metering_request_of(const WaitingJob& job)
-{
-    const Result<const KnownDemands*> demands = demands_of(job);
-    if (!demands) return demands.error();
-    RouteRequest request;
-    request.operators = (*demands)->probed;
-    request.units = job.spec.units;
-    return request;
-}
-
-void RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job)
-{
-    const std::vector<std::string>& types = report_.next.metered_types;
-    const bool is_ended = std::find(types.begin(), types.end(), job.job_type) != types.end();
-    ensure_fresh_catalog(transaction);
-    metered_.push_back(job.id.value);
-    NewJobEvent event;
-    event.job_id = job.id;
-    event.state = JobState::kQueued;
-    const auto refusal = report_.next.refusals.find(job.job_type);
-    if (is_ended && refusal != report_.next.refusals.end())
-        event.cause = refusal->second + "; it is placed on what is known";
-    else
-        event.cause = is_ended ? "the probes of its type have ended"
-                               : "its wait of " + std::to_string(job.spec.metering_wait_s) +
-                                     " s for probes is over: it is placed on what is known";
-    events_.push_back(std::move(event));
-}
-
-std::vector<std::string> RoutingPage::unmeasured_places(const RouteRequest& request) const
-{
-    std::vector<std::string> places;
-    for (const std::size_t index : unmeasured_candidates(request, ledger_.views(), now_, settings_->metering_period)) {
-        const UnitTypeView& view = ledger_.views()[index];
-        places.push_back(view.center_name + "/" + view.name);
-    }
-    return places;
-}
-
-Result<void> RoutingPage::place_or_wait(const WaitingJob& job, const RouteRequest& request)
-{
-    const Result<RouteRequest> wanted = metering_request_of(job);
-    if (!wanted) return wanted.error();
-    const auto began = std::chrono::steady_clock::now();
-    Decision decision = route(request, ledger_.views());
-    report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    if (!decision.winner) {
-        ++report_.waiting;
-        note_reason(job, waiting_reason_of(decision, now_));
-        return {};
-    }
-    const Candidate winner = decision.candidates[*decision.winner];
-    if (winner.plan.window) {
-        // Its units stay free for others until then: it takes what there is when the window opens.
-        ++report_.waiting;
-        report_.next_window =
-            std::min(report_.next_window.value_or(winner.plan.window->start), winner.plan.window->start);
-        note_reason(job, waiting_reason_of(decision, now_));
-        return {};
-    }
-    const Reservation reservation{winner.unit_type_id, winner.unit_count, winner.wait_s + winner.held_s(),
-                                  winner.wait_s, request.project};
-    // As it was decided on, before its own units are taken.
-    std::string inputs;
-    if (decision.can_start_now && !request.is_probe)
-        inputs = route_inputs_json(request, ledger_.views(), {}, decision).dump();
-    ledger_.reserve(reservation);
-    if (decision.can_start_now) {
-        if (const auto places = unmeasured_places(*wanted); !places.empty() && !request.operators.empty())
-            decision.assumptions.push_back("no fresh measurement of all its operators on " + join(places) +
-                                           ": placed on what is known");
-        const bool has_run_time = !request.operators.empty() && winner.unknown_parts() == 0;
-        NewPrediction prediction = make_prediction(winner, request, job.id, catalog_->prices.currency());
-        placements_.push_back({job.id, std::move(decision), winner, has_run_time, request.is_probe,
-                               std::move(prediction), std::move(inputs), request.project});
-        return {};
-    }
-    report_.next.planned.push_back(reservation);
-    ++report_.waiting;
-    const bool may_refresh = report_.next.is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering;
-    if (may_refresh) note_reason(job, waiting_reason_of(decision, now_));
-    return {};
-}
-
-void RoutingPage::note_reason(const WaitingJob& job, const std::string& reason)
-{
-    // A job that leaves metering has lost the reason that was read with it.
-    if (reason != job.waiting_reason || job.state == JobState::kMetering) reasons_.push_back({job.id, reason});
-}
-
-void RoutingPage::commit_placements(pqxx::work& transaction)
-{
-    if (placements_.empty()) return;
-    std::set<std::string> chosen;
-    std::set<std::string> chosen_for_jobs;
-    for (const Placement& placement : placements_) {
-        chosen.insert(placement.winner.unit_type_id.value);
-        if (!placement.is_probe) chosen_for_jobs.insert(placement.winner.unit_type_id.value);
-    }
-    LockedUnits units =
-        lock_units(transaction, {chosen.begin(), chosen.end()}, {chosen_for_jobs.begin(), chosen_for_jobs.end()}, now_);
-    std::vector<NewAttempt> attempts;
-    std::vector<NewPrediction> predictions;
-    std::set<std::string> centers;
-    for (const Placement& placement : placements_) {
-        const Candidate& winner = placement.winner;
-        if (!units.take(winner.unit_type_id.value, placement.project, winner.unit_count, winner.held_s())) {
-            ++report_.conflicts;
-            continue;
-        }
-        NewAttempt attempt;
-        attempt.id = AttemptId::make();
-        attempt.job_id = placement.job;
-        attempt.center_id = winner.center_id;
-        attempt.unit_type_id = winner.unit_type_id;
-        attempt.unit_count = winner.unit_count;
-        if (placement.has_run_time) attempt.run_s = winner.prediction.run_s;
-        attempt.decision = to_json(placement.decision, catalog_->prices.currency()).dump();
-        attempt.inputs = placement.inputs;
-        log_info("job_placed", {{"job_id", placement.job.value},
-                                {"attempt_id", attempt.id.value},
-                                {"center_id", winner.center_id.value},
-                                {"unit_type_id", winner.unit_type_id.value}});
-        events_.push_back(placed_event(placement.job, attempt.id, winner));
-        centers.insert(winner.center_id.value);
-        if (!placement.is_probe) {
-            predictions.push_back(placement.prediction);
-            predictions.back().attempt_id = attempt.id;
-        }
-        attempts.push_back(std::move(attempt));
-    }
-    insert_attempts(transaction, attempts, settings_->replica.value);
-    insert_predictions(transaction, predictions);
-    report_.placed = static_cast<std::int64_t>(attempts.size());
-    for (const std::string& center : centers)
-        notify(transaction, "dispatch", center);
 }
 
 } // namespace fathom::server
