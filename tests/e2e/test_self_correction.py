@@ -1,0 +1,163 @@
+"""Predictions are held against what came; a center that fails its jobs gets none until it is well; what runs otherwise
+than predicted is measured again."""
+import json
+import os
+import pathlib
+
+import pytest
+
+from conftest import best_core_type
+from network import BIN, Network, agent_config, wait_until
+
+PRODUCT = {"id": "dgemm", "parameters": {"m": 512, "n": 512, "k": 512}}
+TASK = {"name": "job", "operators": [{**PRODUCT, "count": 60}], "repeats": 1, "min_sample_s": 0, "target_interval": 0,
+        "limit_s": 100}
+
+# Jobs and probes look into their center's folder: `broken` makes all fail at once, `slow` takes an old processor's code.
+LOOK = """[ -e "$FATHOM_TEST_FOLDER/broken" ] && { echo "the file system is gone" >&2; exit 1; }
+[ -e "$FATHOM_TEST_FOLDER/slow" ] && export OPENBLAS_CORETYPE=Prescott
+"""
+PROBE = f'#!/bin/sh\n{LOOK}exec "{BIN / "fathom-probe"}" "$@"\n'
+JOB = {"command": ["sh", "job.sh"], "type": "products", "operators": [{**PRODUCT, "count": 60}], "metering_wait_s": 0,
+       "files": {"job.sh": f'{LOOK}exec "{BIN / "fathom-probe"}" --task task.json\n', "task.json": json.dumps(TASK)}}
+
+
+class House:
+    """Two centers of one core each; what ails one is set as the test goes."""
+
+    def __init__(self):
+        self.net = Network(settings=["--quarantine-probe-pause-s", "1", "--drift-period-s", "1", "--verify-one-in", "0"])
+        self.folders = {}
+        cores = sorted(os.sched_getaffinity(0))
+        for name, core in (("alpha", cores[0]), ("beta", cores[-1])):
+            folder = self.net.folder / f"ails-{name}"
+            folder.mkdir()
+            folder.chmod(0o777)
+            program = folder / "probe"
+            program.write_text(PROBE)
+            program.chmod(0o755)
+            self.folders[name] = folder
+            extra = "\n".join([f'probe_program = "{program}"', "[environment]", f'OPENBLAS_CORETYPE = "{best_core_type()}"',
+                               f'FATHOM_TEST_FOLDER = "{folder}"'])
+            self.net.add_agent(name, agent_config(cores=str(core), extra=extra))
+        task = {"document": {"name": "products", "operators": [PRODUCT], "target_interval": 0}, "job_type": "products"}
+        self.task = self.net.rest.post("/probe-tasks", task)["id"]
+        runs = self.net.rest.post("/probe-runs", {"probe_task_id": self.task, "force": True})["items"]
+        for run in runs:
+            wait_until(lambda run=run: self.run(run["id"])["state"] == "succeeded", 60, "the first measurement")
+
+    def run(self, run):
+        return self.net.rest.get(f"/probe-runs/{run}")
+
+    def ail(self, center, what, is_on=True):
+        path = self.folders[center] / what
+        path.touch() if is_on else path.unlink()
+
+    def submit(self, center=None, count=1):
+        units = {"units": {"center": center}} if center else {}
+        return [self.net.submit(**JOB, **units)["id"] for _ in range(count)]
+
+    def finish(self, jobs):
+        return [self.net.wait_job(job)["state"] for job in jobs]
+
+    def quarantined(self, center):
+        return self.net.center(center)["quarantined_at"]
+
+    def probes(self, center, cause):
+        return [run for run in self.net.rest.items("/probe-runs") if run["center"] == center and run["cause"] == cause]
+
+
+@pytest.fixture(scope="module")
+def house():
+    made = House()
+    try:
+        yield made
+    finally:
+        made.net.close()
+
+
+@pytest.fixture
+def network(house):
+    """For the report of failures."""
+    return house.net
+
+
+def test_every_placement_is_held_against_what_came(house, network):
+    jobs = house.submit("alpha") + house.submit("beta")
+    assert house.finish(jobs) == ["succeeded"] * 2
+    records = {one["job_id"]: one for one in network.rest.items("/predictions?ended=true&job_type=products")}
+    assert set(records) == set(jobs)
+    for one in records.values():
+        assert one["outcome"] == "succeeded" and one["actual_run_s"] > 0 and one["actual_wait_s"] >= 0
+        assert one["promised"]["low_s"] <= one["promised"]["run_s"] <= one["promised"]["high_s"]
+        assert one["predicted"]["run_s"] == pytest.approx(one["promised"]["run_s"], rel=1)
+    of_alpha = network.rest.items("/predictions?center=alpha")
+    assert [one["job_id"] for one in of_alpha] == jobs[:1]
+    assert network.rest.items("/predictions?unit_type=beta/core&ended=true")[0]["job_id"] == jobs[1]
+    # A user sees own jobs only, and a job that was never placed leaves nothing.
+    token = network.rest.post("/tokens", {"name": "other", "role": "user"})["token"]
+    assert network.rest_of(network.server, token).items("/predictions") == []
+    calibration = network.rest.get("/predictions:calibration")
+    assert calibration["run"]["job_count"] == 2 and calibration["wait"]["count"] == 2
+    assert {one["center"] for one in calibration["by_unit_type"]} == {"alpha", "beta"}
+    assert [one["job_type"] for one in calibration["by_job_type"]] == ["products"]
+    text = network.cli("accuracy")
+    assert "IN 80 % INTERVAL" in text and "products" in text and "as predicted" in text
+    assert jobs[0] in network.cli("accuracy", "list", "--center", "alpha")
+    assert json.loads(network.cli("accuracy", "--output", "json"))["run"]["job_count"] == 2
+
+
+def test_a_center_that_fails_its_jobs_gets_none_until_its_probes_are_good(house, network):
+    house.ail("alpha", "broken")
+    assert house.finish(house.submit("alpha", 5)) == ["failed"] * 5
+    wait_until(lambda: house.quarantined("alpha"), 10, "the quarantine of alpha")
+    assert "5 of 6 attempts failed" in network.center("alpha")["quarantine_reason"]
+    assert "no, quarantined" in network.cli("center", "list")
+    assert "attempts failed" in network.cli("center", "show", "alpha")
+    # Others take the work, and who wants this center waits, with the reason.
+    done = house.submit(count=3)
+    assert house.finish(done) == ["succeeded"] * 3
+    assert {network.job(job)["attempt"]["center"] for job in done} == {"beta"}
+    [waiting] = house.submit("alpha")
+    wait_until(lambda: "quarantined" in (network.job(waiting)["waiting_reason"] or ""), 10, "the reason")
+    assert network.job(waiting)["state"] == "queued"
+    # Its probes fail too, at growing distances, and keep it out.
+    wait_until(lambda: any(run["state"] == "failed" for run in house.probes("alpha", "quarantine")), 20, "a bad probe")
+    assert house.quarantined("alpha")
+    house.ail("alpha", "broken", False)
+    wait_until(lambda: not house.quarantined("alpha"), 60, "alpha's return")
+    good = [run for run in house.probes("alpha", "quarantine") if run["state"] == "succeeded"]
+    assert len(good) >= 2
+    assert house.finish([waiting]) == ["succeeded"]
+    metrics = network.rest.call("GET", "/metrics").text
+    assert "fathom_center_quarantines_total 1" in metrics
+
+
+def test_an_admin_lets_it_back_in_by_hand(house, network):
+    house.ail("alpha", "broken")
+    assert house.finish(house.submit("alpha", 5)) == ["failed"] * 5
+    wait_until(lambda: house.quarantined("alpha"), 10, "the second quarantine")
+    house.ail("alpha", "broken", False)
+    assert "takes jobs" in network.cli("center", "release", "alpha")
+    assert not house.quarantined("alpha")
+    assert network.rest.post("/centers/alpha:release", None, expect=200)["quarantined_at"] is None
+    assert house.finish(house.submit("alpha")) == ["succeeded"]
+    user = network.rest.post("/tokens", {"name": "user", "role": "user"})["token"]
+    network.cli("center", "release", "alpha", expect=4, token=user)
+
+
+def test_what_slows_down_is_measured_again(house, network):
+    assert house.finish(house.submit("beta", 12)) == ["succeeded"] * 12
+    before = network.rest.items("/predictions?center=beta")[0]["promised"]["run_s"]
+    assert not house.probes("beta", "drift")
+    house.ail("beta", "slow")
+    assert house.finish(house.submit("beta", 10)) == ["succeeded"] * 10
+    runs = wait_until(lambda: house.probes("beta", "drift"), 15, "probes because of drift")
+    assert not house.probes("alpha", "drift")
+    wait_until(lambda: any(run["probe_task_id"] == house.task and run["state"] == "succeeded"
+                           for run in house.probes("beta", "drift")), 90, "the new measurement")
+    assert house.finish(house.submit("beta")) == ["succeeded"]
+    after = network.rest.items("/predictions?center=beta")[0]["promised"]["run_s"]
+    assert after > 1.3 * before
+    assert all(run["created_by"] == "fathom" for run in runs)
+    assert "unit_type_drifted" in pathlib.Path(network.server.process.log_path).read_text()
