@@ -6,7 +6,7 @@ namespace fathom::server {
 
 UnitLedger::UnitLedger(const CatalogSnapshot& catalog, std::span<const Reservation> reserved,
                        std::span<const Reservation> planned, Timestamp now)
-    : views_(catalog.unit_types)
+    : views_(catalog.unit_types), knowledge_(catalog.knowledge)
 {
     for (std::size_t i = 0; i < views_.size(); ++i)
         index_[views_[i].id.value] = i;
@@ -39,8 +39,32 @@ void UnitLedger::reserve(const Reservation& reservation)
     const auto found = index_.find(reservation.unit_type_id.value);
     if (found == index_.end()) return;
     UnitTypeView& view = views_[found->second];
+    if (trial_) trial_->push_back({found->second, view.availability, view.holds});
     view.availability.take(reservation.from_s, reservation.release_s, reservation.unit_count);
     use_holds(view.holds, {reservation.project, reservation.from_s, reservation.release_s, reservation.unit_count});
+    if (table_) table_->changed(found->second);
+}
+
+void UnitLedger::begin_trial()
+{
+    trial_.emplace();
+}
+
+void UnitLedger::undo_trial()
+{
+    if (!trial_) return;
+    for (auto before = trial_->rbegin(); before != trial_->rend(); ++before) {
+        views_[before->index].availability = std::move(before->availability);
+        views_[before->index].holds = std::move(before->holds);
+        if (table_) table_->changed(before->index);
+    }
+    trial_.reset();
+}
+
+Decision UnitLedger::decide(const RouteRequest& request)
+{
+    if (!table_) table_.emplace(views_, knowledge_);
+    return route(request, *table_);
 }
 
 bool UnitLedger::has_free_unit() const

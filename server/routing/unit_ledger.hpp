@@ -2,6 +2,7 @@
 
 #include "server/routing/catalog_snapshot.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -27,16 +28,32 @@ class UnitLedger {
                std::span<const Reservation> planned, Timestamp now);
 
     std::span<const UnitTypeView> views() const { return views_; }
+    /// Decides on what is left. The first decision lays out a table, which the next ones use.
+    Decision decide(const RouteRequest& request);
     /// Takes units for the time of the reservation.
     void reserve(const Reservation& reservation);
+    /// From here on, until the trial ends, what is reserved can be taken back. One at a time.
+    void begin_trial();
+    void keep_trial() { trial_.reset(); }
+    void undo_trial();
     /// True when an open unit type has a free unit.
     bool has_free_unit() const;
 
   private:
     void lay_calendar(const UnitCalendar& calendar, Timestamp now);
 
+    /// What a unit type was before it was touched.
+    struct Before {
+        std::size_t index{};
+        Availability availability;
+        std::vector<Hold> holds;
+    };
+
     std::vector<UnitTypeView> views_;
     std::unordered_map<std::string, std::size_t> index_;
+    RouteKnowledge knowledge_;
+    std::optional<RouteTable> table_;          ///< of views_
+    std::optional<std::vector<Before>> trial_; ///< in the order in which they were touched
 };
 
 } // namespace fathom::server
