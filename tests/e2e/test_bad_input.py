@@ -33,9 +33,29 @@ REFUSED = [
      "operators[0].parameters.q"),
     ("a parameter out of range", {**JOB, "operators": [{"id": "dgemm", "parameters": {"m": 0}}]}, 400,
      "operators[0].parameters.m"),
-    ("an unknown unit type", {**JOB, "units": {"type": "quantum"}}, 422, "alpha/core"),
-    ("an unknown center", {**JOB, "units": {"center": "gamma"}}, 422, "alpha/core"),
-    ("more units than exist", {**JOB, "units": {"count": 100000}}, 422, "alpha/core"),
+    ("an unknown unit type", {**JOB, "units": {"type": "quantum"}}, 422, "units.type"),
+    ("an unknown center", {**JOB, "units": {"center": "gamma"}}, 422, "units.center"),
+    ("more units than exist", {**JOB, "units": {"count": 100000}}, 422, "units.count"),
+    ("why not, for each unit type", {**JOB, "units": {"count": 100000}}, 422, "alpha/core"),
+    ("an unknown data site", {**JOB, "data": {"sites": ["alpha", "gamma"]}}, 422, "data.sites[1]"),
+    ("a center that is not among its data's", {**JOB, "units": {"center": "alpha"}, "data": {"sites": ["beta"]}}, 400,
+     "units.center"),
+    ("a count that contradicts its limits", {**JOB, "units": {"count": 9, "max": 8}}, 400, "units.count"),
+    ("an unknown device", {**JOB, "units": {"device": "tpu"}}, 400, "units.device"),
+    ("a device that nobody has", {**JOB, "units": {"device": "gpu"}}, 422, "units.device"),
+    ("instruction sets that nobody has", {**JOB, "units": {"isa": ["avx1024"]}}, 422, "units.isa"),
+    ("more memory than anybody has", {**JOB, "units": {"memory_bytes": 10**17}}, 422, "units.memory_bytes"),
+    ("a deadline in the past", {**JOB, "deadline": "2020-01-01T00:00:00Z"}, 400, "deadline"),
+    ("a deadline that is no time", {**JOB, "deadline": "tomorrow"}, 400, "deadline"),
+    ("a budget of nothing", {**JOB, "budget": {"amount": "0", "currency": "EUR"}}, 400, "budget.amount"),
+    ("a budget that is no amount", {**JOB, "budget": {"amount": "ten", "currency": "EUR"}}, 400, "budget.amount"),
+    ("a budget in no currency", {**JOB, "budget": {"amount": "10", "currency": "euros"}}, 400, "budget.currency"),
+    ("a budget where nothing has a price", {**JOB, "budget": {"amount": "10", "currency": "EUR"}}, 400, "budget"),
+    ("a negative weight", {**JOB, "prefer": {"time": 1.5, "cost": -0.5}}, 400, "prefer.cost"),
+    ("weights that do not sum to one", {**JOB, "prefer": {"time": 0.5, "cost": 0.4}}, 400, "prefer"),
+    ("an unknown preference", {**JOB, "prefer": "prettiest"}, 400, "prefer"),
+    ("a priority out of range", {**JOB, "priority": 1000}, 400, "priority"),
+    ("a gang of one", {**JOB, "gang": {"id": "g", "size": 1}}, 400, "gang.size"),
     ("neither command nor script", {"name": "x"}, 400, "command"),
     ("both", {**JOB, "script": "true"}, 400, "command"),
     ("a NUL character", b'{"command":["a\\u0000b"]}', 400, "command[0]"),
@@ -64,6 +84,26 @@ def test_all_errors_come_at_once(network):
         "name": "", "wall_limit_s": 0, "surprise": 1, "units": {"count": "many"}, "operators": [{"count": 0}]})
     fields = {e["field"] for e in answer.json()["errors"]}
     assert fields >= {"name", "wall_limit_s", "surprise", "units.count", "operators[0].id", "operators[0].count", "command"}
+
+
+def refusal(network, job):
+    """Each field and what is said of it."""
+    answer = network.rest.call("POST", "/jobs", json={**JOB, **job})
+    assert answer.status_code in (400, 422), answer.text
+    return {error["field"]: error["detail"] for error in answer.json()["errors"]}
+
+
+def test_a_refusal_names_the_nearest_that_there_is(network):
+    largest = max(network.rest.items("/unit-types"), key=lambda unit: unit["unit_count"])["unit_count"]
+    said = refusal(network, {"units": {"count": 100000}})["units.count"]
+    assert said.startswith("no unit type that could run it has 100000 units; the largest is ")
+    assert said.endswith(f" with {largest}"), said
+    assert refusal(network, {"units": {"center": "aplha"}})["units.center"] == \
+        "there is no center aplha; did you mean alpha?"
+    assert refusal(network, {"units": {"isa": ["avx1024"]}})["units.isa"].endswith("which lacks avx1024")
+    assert "the largest are those of" in refusal(network, {"units": {"memory_bytes": 10**17}})["units.memory_bytes"]
+    assert refusal(network, {"prefer": {"time": 0.5, "cost": 0.4}})["prefer"] == \
+        "the weights of time, cost and energy must sum to 1, not 0.9"
 
 
 def test_an_oversize_body_is_refused(network):

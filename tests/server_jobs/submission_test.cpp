@@ -102,7 +102,7 @@ TEST_F(Submission, RefusesAtOnceWhatNoUnitTypeCanRun)
     const net::Response response = post(R"({"command": ["x"], "units": {"count": 3}})");
 
     EXPECT_EQ(response.status, 422);
-    EXPECT_THAT(fields_of(response), ::testing::ElementsAre("alpha/core", "beta/core"));
+    EXPECT_THAT(fields_of(response), ::testing::ElementsAre("units.count", "alpha/core", "beta/core"));
     EXPECT_EQ(Json::parse(response.body)["code"], "infeasible");
     EXPECT_EQ(sql("SELECT count(*) FROM job"), "0");
 }
