@@ -127,6 +127,8 @@ def test_enrolment_and_revocation(call):
     call("POST", A + "/agents:enrol", 401, json={"token": "fen_wrong", "signing_request_pem": "nonsense"})
     call("POST", A + "/agents:enrol", 201, json={"token": token["token"], "signing_request_pem": signing_request()})
     call("POST", A + "/agents:enrol", 401, json={"token": token["token"], "signing_request_pem": "nonsense"})
+    call("POST", A + "/centers/gamma:release")
+    call("POST", A + "/centers/no-such:release", 404)
     call("POST", A + "/centers/gamma:revoke")
 
 
@@ -326,6 +328,11 @@ def test_metering(call):
     assert {error["field"] for error in refused["errors"]} == {"size_bytes", "latest_start"}
     trust = call("GET", A + "/trust").json()
     assert trust["verification"]["enabled"] and trust["items"][0]["verified"]["result_count"] > 0
+    call("GET", A + "/predictions?ended=true&page_size=1")
+    call("GET", A + "/predictions?center=alpha&unit_type=alpha/core&job_type=x")
+    refused = call("GET", A + "/predictions?ended=maybe", 400).json()
+    assert [error["field"] for error in refused["errors"]] == ["ended"]
+    call("GET", A + "/predictions:calibration")
     call("GET", A + "/probe-findings?open=true&kind=clock&page_size=1")
     refused = call("GET", A + "/probe-findings?open=maybe&kind=luck", 400).json()
     assert {error["field"] for error in refused["errors"]} == {"open", "kind"}

@@ -1,0 +1,139 @@
+#include "tests/server_jobs/jobs_house.hpp"
+
+namespace fathom::server {
+namespace {
+
+class Predictions : public JobsHouse {
+  protected:
+    Predictions()
+    {
+        add_operators();
+        unit_type_ = add_center("alpha");
+        add_measurement(unit_type_, 0.01);
+        reload_catalog();
+    }
+
+    JobId place()
+    {
+        const JobId job = submit(
+            spec({{"type", "products"}, {"metering_wait_s", 0}, {"operators", {{{"id", "dgemm"}, {"count", 100}}}}}));
+        route();
+        EXPECT_EQ(state_of(job), "placed");
+        return job;
+    }
+    /// A column of the job's only prediction, as PostgreSQL writes it; empty for NULL.
+    std::string column(const JobId& job, const std::string& expression) const
+    {
+        return sql("SELECT " + expression + " FROM run_prediction WHERE job_id = '" + job.value + "'");
+    }
+    AttemptEnd exited(std::int64_t code, double run_s) const
+    {
+        AttemptEnd end;
+        end.outcome = AttemptOutcome::kExited;
+        end.exit_code = code;
+        end.started_at = SystemClock().now();
+        end.ended_at = SystemClock().now();
+        end.run_s = run_s;
+        return end;
+    }
+
+    std::string unit_type_;
+};
+
+TEST_F(Predictions, StandBesideEachPlacement)
+{
+    const JobId job = place();
+
+    EXPECT_EQ(column(job, "count(*)"), "1");
+    EXPECT_EQ(column(job, "attempt_id"), attempt_of(job).value);
+    EXPECT_EQ(column(job, "unit_type_id"), unit_type_);
+    EXPECT_EQ(column(job, "job_type"), "products");
+    EXPECT_EQ(column(job, "round(promised_s::numeric, 6)"), "1.000000");
+    EXPECT_EQ(column(job, "promised_low_s < promised_s AND promised_s < promised_high_s"), "t");
+    EXPECT_EQ(column(job, "run_s > 0 AND low_s <= run_s AND run_s <= high_s"), "t");
+    EXPECT_EQ(column(job, "ended_at IS NULL AND outcome = '' AND actual_run_s IS NULL"), "t");
+}
+
+TEST_F(Predictions, AreCompletedOnceByTheEnd)
+{
+    const JobId job = place();
+    ASSERT_TRUE(report_start(job));
+    ASSERT_TRUE(report_end(job, exited(0, 1.25)));
+    ASSERT_TRUE(report_end(job, exited(3, 9)));
+
+    EXPECT_EQ(column(job, "actual_run_s"), "1.25");
+    EXPECT_EQ(column(job, "outcome"), "succeeded");
+    EXPECT_EQ(column(job, "actual_wait_s >= 0 AND actual_cost = 0"), "t") << "it has no price";
+    EXPECT_EQ(column(job, "ended_at <= now()"), "t");
+    EXPECT_EQ(column(job, "count(*)"), "1");
+}
+
+TEST_F(Predictions, TellFailuresApart)
+{
+    const JobId failed = place();
+    ASSERT_TRUE(report_end(failed, exited(3, 1)));
+    const JobId lost = place();
+    AttemptEnd end;
+    end.outcome = AttemptOutcome::kLost;
+    end.started_at = SystemClock().now();
+    end.ended_at = SystemClock().now();
+    ASSERT_TRUE(report_end(lost, end));
+
+    EXPECT_EQ(column(failed, "outcome"), "failed");
+    EXPECT_EQ(column(lost, "outcome"), "lost");
+    EXPECT_EQ(column(lost, "actual_run_s IS NULL AND actual_cost IS NULL"), "t") << "nobody knows";
+}
+
+TEST_F(Predictions, OfAnAttemptThatWasNeverSentEndWithIt)
+{
+    const JobId job = place();
+    sql("UPDATE center SET state = 'lost'");
+
+    ASSERT_EQ(run(duties_.follow_centers()).value(), 1);
+
+    EXPECT_EQ(state_of(job), "queued");
+    EXPECT_EQ(column(job, "outcome"), "lost");
+    EXPECT_EQ(column(job, "actual_cost"), "0");
+    sql("UPDATE center SET state = 'online'");
+    reload_catalog();
+    route();
+    EXPECT_EQ(column(job, "count(*)"), "2") << "another attempt, another prediction";
+}
+
+TEST_F(Predictions, AreNotMadeForProbes)
+{
+    const JobId job = submit();
+    sql("UPDATE job SET label = 'probe'");
+    route();
+
+    EXPECT_EQ(state_of(job), "placed");
+    EXPECT_EQ(sql("SELECT count(*) FROM run_prediction"), "0");
+}
+
+TEST_F(Predictions, QuarantinedCentersTakeProbesOnly)
+{
+    sql("UPDATE center SET quarantined_at = now(), quarantine_reason = '8 of 9 attempts failed'");
+    reload_catalog();
+    const JobId job = submit();
+    const JobId probe = submit();
+    sql("UPDATE job SET label = 'probe' WHERE id = '" + probe.value + "'");
+    route();
+
+    EXPECT_EQ(state_of(job), "queued");
+    EXPECT_EQ(state_of(probe), "placed");
+    EXPECT_THAT(sql("SELECT waiting_reason FROM job WHERE id = '" + job.value + "'"),
+                ::testing::HasSubstr("the center is quarantined: 8 of 9 attempts failed"));
+}
+
+TEST_F(Predictions, UnitsOfACenterThatWasJustQuarantinedGoToNoJob)
+{
+    // The snapshot is older than the quarantine.
+    sql("UPDATE center SET quarantined_at = now()");
+    const JobId job = submit();
+    route();
+
+    EXPECT_EQ(state_of(job), "queued");
+}
+
+} // namespace
+} // namespace fathom::server
