@@ -7,11 +7,15 @@ constexpr std::size_t kArrivalsPerLook = 50;
 
 class OrderPolicy {
   public:
-    OrderPolicy(const OrderSettings& settings, LoadKnowledge knowledge) : settings_(settings), knowledge_(knowledge) {}
+    OrderPolicy(const OrderSettings& settings, LoadKnowledge knowledge)
+        : settings_(settings), knowledge_(knowledge),
+          needs_worths_(settings.rule == OrderRule::kAdvantage || settings.rule == OrderRule::kMinCostAssignment)
+    {
+    }
 
     std::vector<OrderedStart> operator()(const SimulatedQueue& queue)
     {
-        if (queue.arrived_count >= looked_at_ + kArrivalsPerLook) {
+        if (needs_worths_ && queue.arrived_count >= looked_at_ + kArrivalsPerLook) {
             worths_ = unit_worths(queue.arrived, queue.arrived_within_s, queue.unit_types);
             looked_at_ = queue.arrived_count;
         }
@@ -26,6 +30,7 @@ class OrderPolicy {
   private:
     OrderSettings settings_;
     LoadKnowledge knowledge_;
+    bool needs_worths_;
     std::vector<UnitWorth> worths_;
     std::vector<UnitTypeLoad> loads_;
     std::size_t looked_at_ = 0;
