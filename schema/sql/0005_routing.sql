@@ -92,6 +92,24 @@ COMMENT ON TABLE project_use IS 'What the jobs of a project have used, by the da
 COMMENT ON COLUMN project_use.score_hours IS 'Unit-hours x score of the unit type when it was counted / 1000.';
 CREATE INDEX project_use_of_day ON project_use (day); -- shares: what all projects used of late
 
+-- Jobs of before teach, too: what was promised for them stands in the decision. Nothing was corrected then.
+INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, promised_s, promised_low_s,
+                            promised_high_s, run_s, low_s, high_s, decided_at, actual_run_s, actual_wait_s, ended_at,
+                            outcome)
+SELECT a.id, j.id, j.job_type, a.unit_type_id, a.unit_count, w.run_s, w.low_s, w.high_s, w.run_s, w.low_s, w.high_s,
+       p.decided_at, a.run_s, greatest(extract(epoch FROM a.started_at - p.decided_at), 0), a.ended_at, 'succeeded'
+FROM job j JOIN attempt a ON a.job_id = j.id JOIN placement p ON p.attempt_id = a.id
+     CROSS JOIN LATERAL (
+         SELECT (c.prediction ->> 'run_s')::float8 AS run_s, (c.prediction ->> 'low_s')::float8 AS low_s,
+                (c.prediction ->> 'high_s')::float8 AS high_s, (c.prediction ->> 'unknown_operators')::bigint AS unknown,
+                c.prediction -> 'operators' AS operators
+         FROM (SELECT p.decision -> 'candidates' -> (p.decision ->> 'winner')::int -> 'prediction' AS prediction) c) w
+WHERE j.label = 'job' AND j.state = 'succeeded' AND a.outcome = 'exited' AND a.exit_code = 0 AND a.run_s > 0
+  AND a.ended_at > now() - interval '90 days' AND w.run_s > 0 AND w.low_s > 0 AND w.high_s > 0 AND w.unknown = 0
+  AND jsonb_array_length(w.operators) > 0
+  AND coalesce((j.spec -> 'data' ->> 'out_bytes')::float8, 0) = 0
+  AND coalesce(jsonb_array_length(j.spec -> 'data' -> 'in'), 0) = 0;
+
 CREATE TABLE advance_reservation (
     id text PRIMARY KEY,
     project text NOT NULL,

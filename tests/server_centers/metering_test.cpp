@@ -44,15 +44,12 @@ class Metering : public testing::Test {
     }
 
     /// A job that has run on units of alpha, and what was predicted for it.
-    void run_job(const std::string& unit_type, double predicted_s, double actual_s)
+    /// A job that its unit type's measurements promised to take `promised_s`. What history makes of promises must not
+    /// count: its prediction was right.
+    void run_job(const std::string& unit_type, double promised_s, double actual_s)
     {
         const std::string job = JobId::make().value;
         const std::string attempt = AttemptId::make().value;
-        const Json decision = {
-            {"winner", 0},
-            {"candidates",
-             {{{"prediction",
-                {{"run_s", predicted_s}, {"unknown_operators", 0}, {"operators", {{{"id", "dgemm"}}}}}}}}}};
         store_
             .run([&](pqxx::work& transaction) -> Result<void> {
                 transaction.exec_params("INSERT INTO job (id, name, project, job_type, spec, submitted_by, state, "
@@ -62,8 +59,11 @@ class Metering : public testing::Test {
                                         "state, decided_by, outcome, run_s) SELECT $1, $2, 1, center_id, id, 1, "
                                         "'ended', 'r', 'exited', $4 FROM unit_type WHERE name = $3",
                                         attempt, job, unit_type, actual_s);
-                transaction.exec_params("INSERT INTO placement (attempt_id, job_id, decision) VALUES ($1, $2, $3)",
-                                        attempt, job, decision.dump());
+                transaction.exec_params("INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, "
+                                        "unit_count, promised_s, run_s, actual_run_s, ended_at, outcome) "
+                                        "SELECT $1, $2, 'mix', id, 1, $4, $5, $5, now(), 'succeeded' "
+                                        "FROM unit_type WHERE name = $3",
+                                        attempt, job, unit_type, promised_s, actual_s);
                 return {};
             })
             .value();
@@ -236,7 +236,7 @@ TEST_F(Metering, JobsThatRunSlowerThanPromisedLowerTheScoresOfTheirUnits)
 {
     ASSERT_TRUE(service_.seed(shipped_policies()));
     measure("dgemm", 0.1, 1e-15);
-    // Twenty jobs of one type on u1, three times slower than predicted, and twenty on u2 as predicted.
+    // Twenty jobs of one type on u1, three times slower than promised, and twenty on u2 as promised.
     for (const auto& [unit_type, actual_s] : {std::pair{"u1", 30.0}, std::pair{"u2", 10.0}}) {
         for (int i = 0; i < 20; ++i)
             run_job(unit_type, 10, actual_s);
