@@ -206,8 +206,10 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::optio
     take_learned_operators(spec, **catalog);
     auto work = [spec = std::move(spec), what_if = std::move(what_if), known = *catalog, currency,
                  now](pqxx::work& transaction) -> Result<Json> {
-        const Result<RouteRequest> request = make_route_request(spec, *known, now);
+        Result<RouteRequest> request = make_route_request(spec, *known, now);
         if (!request) return request.error();
+        // As it will be at submission: history corrects by it.
+        if (request->job_type.empty()) request->job_type = job_type_for(spec, known->mixes, known->manifests()).name;
         const UnitLedger ledger(*known, select_reservations(transaction), {}, now);
         return preview_json(*request, ledger, known->knowledge, currency, what_if);
     };

@@ -36,8 +36,10 @@ NewPrediction make_prediction(const Candidate& winner, const RouteRequest& reque
     made.job_type = request.job_type;
     made.unit_type_id = winner.unit_type_id;
     made.unit_count = winner.unit_count;
-    // Where an operator or the network is unknown, the figures are of a part of the job only.
-    if (!request.transfer.moves_data() && winner.prediction.unknown_operators == 0) made.promised = winner.promised;
+    // Where an operator or the network is unknown, the figures are of a part of the job only; and what was estimated
+    // from other unit types this one never promised.
+    const bool is_own = winner.prediction.unknown_operators == 0 && winner.prediction.estimated_operators == 0;
+    if (!request.transfer.moves_data() && is_own) made.promised = winner.promised;
     const bool is_partial = winner.prediction.unknown_operators > 0 || winner.plan.is_network_unknown;
     if (!is_partial || !winner.run_basis.empty())
         made.run = {winner.prediction.run_s, winner.prediction.low_s, winner.prediction.high_s};
