@@ -64,6 +64,25 @@ void ProjectUses::add(const std::vector<Started>& started)
         add_units(uses_, one);
 }
 
+QuotaUse use_of(const Candidate& place, double score)
+{
+    const auto units = static_cast<double>(place.unit_count);
+    return {place.unit_count, units * place.prediction.run_s / 3600 * score / 1000, place.cost};
+}
+
+void add(QuotaUse& use, const QuotaUse& more)
+{
+    use.units += more.units;
+    use.score_hours += more.score_hours;
+    use.cost += more.cost;
+}
+
+void read_use(pqxx::work& transaction, CatalogPointer catalog, RouteRequest& request)
+{
+    if (!find_rules(catalog->projects, request.project).has_quota()) return;
+    request.used = select_quota_uses(transaction, {request.project}, scores_of(std::move(catalog)))[request.project];
+}
+
 void add_units(std::vector<ProjectUse>& uses, const ProjectUses::Started& started)
 {
     auto found =

@@ -41,6 +41,13 @@ class ProjectUses {
     std::optional<Moment> due_;
 };
 
+/// What a start at this place takes of a quota. @param score  of one unit there.
+QuotaUse use_of(const Candidate& place, double score);
+void add(QuotaUse& use, const QuotaUse& more);
+
+/// Sets what the request's project has used, where it has a quota.
+void read_use(pqxx::work& transaction, CatalogPointer catalog, RouteRequest& request);
+
 /// Adds units that a project holds; the project is added where it is not there.
 void add_units(std::vector<ProjectUse>& uses, const ProjectUses::Started& started);
 

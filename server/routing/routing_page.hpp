@@ -4,12 +4,16 @@
 #include "server/events/job_event_log.hpp"
 #include "server/probing/probe_ports.hpp"
 #include "server/routing/catalog_cache.hpp"
+#include "server/routing/gang_store.hpp"
+#include "server/routing/page_decisions.hpp"
 #include "server/routing/prediction_store.hpp"
+#include "server/routing/project_uses.hpp"
 #include "server/routing/routing_store.hpp"
 #include "server/routing/waiting_job_ender.hpp"
 
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,7 +22,8 @@ namespace fathom::server {
 /// What a pass of the router carries from page to page. A value: a transaction that runs again begins with the
 /// same one.
 struct PassState {
-    std::string after;                ///< id of the last job that was looked at
+    LinePlace after;                  ///< of the last job that was looked at in turn
+    std::set<std::string> seen;       ///< ids of all that were looked at: a new turn may put a job into a later page
     std::vector<Reservation> planned; ///< for jobs that were looked at and wait
     bool is_tick{false};              ///< look at waiting jobs even when no unit is free
     /// Job types whose probes have ended; looked up by the first page.
@@ -36,9 +41,10 @@ struct PageReport {
     std::int64_t placed{};
     std::int64_t waiting{};
     std::int64_t metering{};
-    std::int64_t conflicts{}; ///< placements that another replica's made impossible; decided again
-    std::int64_t overdue{};   ///< ended, since their deadline had passed
-    double decision_s{};      ///< time in decisions
+    std::int64_t conflicts{};                  ///< placements that another replica's made impossible; decided again
+    std::int64_t overdue{};                    ///< ended, since their deadline had passed
+    double decision_s{};                       ///< time in decisions
+    std::vector<ProjectUses::Started> started; ///< units that were given to projects
     /// When the first of these jobs that wait for a network window must be looked at again.
     std::optional<Timestamp> next_window;
 };
@@ -48,12 +54,13 @@ struct RoutingSettings {
     std::chrono::seconds metering_period{604800};
 };
 
-/// Routes one page of waiting jobs inside one transaction: claim, decide on a working copy, lock what was
-/// chosen, check again, write. Not thread-safe; one object for each page.
+/// Routes one page of waiting jobs inside one transaction: claim, decide together on a working copy, lock what was
+/// chosen, check again, write. A page holds the next jobs in turn; the first of a pass also the oldest of all, so that
+/// none waits unseen; and with a member of a gang come the others. Not thread-safe; one object for each page.
 class RoutingPage {
   public:
     RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, WaitingJobEnder& ender,
-                Timestamp now);
+                ProjectUses& uses, Timestamp now);
 
     /// Blocks; pqxx's exceptions pass through. @error what the planner said, when it could not work now.
     Result<PageReport> run(pqxx::work& transaction, PassState state, std::int64_t limit);
@@ -69,9 +76,18 @@ class RoutingPage {
         NewPrediction prediction; ///< kept unless it is a probe
         std::string inputs;       ///< JSON text of what was decided on; empty for a probe
         std::string project;
+        std::string gang; ///< project and gang; empty: none
+    };
+    /// A job that is to be decided now.
+    struct Ready {
+        WaitingJob job;
+        RouteRequest request;
     };
 
-    Result<void> route_job(pqxx::work& transaction, const WaitingJob& job);
+    /// Claims what this page looks at, in order of id, none of it twice in a pass.
+    std::vector<WaitingJob> claim(pqxx::work& transaction, std::int64_t limit);
+    /// Ends it, starts its metering, or makes it ready.
+    Result<void> prepare(pqxx::work& transaction, const WaitingJob& job);
     /// M10. True when the job now waits for probes.
     Result<bool> meter(pqxx::work& transaction, const WaitingJob& job);
     void start_metering(const WaitingJob& job, const RouteRequest& wanted, const RequestedProbes& probes);
@@ -93,26 +109,48 @@ class RoutingPage {
     std::vector<std::string> unmeasured_places(const RouteRequest& request) const;
     /// Ends a job whose deadline has passed; false: there was time left.
     Result<bool> end_overdue(pqxx::work& transaction, const WaitingJob& job);
-    Result<void> place_or_wait(const WaitingJob& job, const RouteRequest& request);
-    /// Keeps why a job waits, where that has changed.
+
+    /// Decides on all that is ready.
+    Result<void> decide_ready(pqxx::work& transaction);
+    /// Which of the ready jobs can be decided: all but members of gangs that are not complete, which wait.
+    std::vector<std::size_t> leave_out_gangs(pqxx::work& transaction);
+    PageDecisions::Projects read_projects(pqxx::work& transaction, const std::vector<std::size_t>& decided);
+    Result<void> place(const Ready& ready, DecidedStart start);
+    Result<void> keep_waiting(pqxx::work& transaction, const std::vector<std::size_t>& decided,
+                              const std::vector<DecidedWait>& waits);
+    /// Ends the members of gangs that even an idle network could not start together. @return their ids.
+    Result<std::set<std::string>> end_impossible_gangs(pqxx::work& transaction, const std::vector<std::size_t>& decided,
+                                                       const std::vector<DecidedWait>& waits);
+    /// Keeps why a job waits, and its turn, where these have changed.
     void note_reason(const WaitingJob& job, const std::string& reason);
+    void note_turn(const WaitingJob& job, double turn);
+    /// Which of the placements can be written, under the locks of their unit types and of projects with quotas.
+    std::vector<bool> check_placements(pqxx::work& transaction) const;
     void commit_placements(pqxx::work& transaction);
     void rebuild_ledger(pqxx::work& transaction);
     /// The decisions of this page must not rest on an older catalog than the probes that just ended.
     void ensure_fresh_catalog(pqxx::work& transaction);
     bool is_worth_a_look(const WaitingJob& job) const;
 
+    /// Errors of one job's content must not stop the others; those of the moment end the page.
+    static bool is_of_the_moment(Errc code);
+    /// Equal for jobs that execute the same.
+    static std::string key_of(const std::vector<OperatorUse>& operators);
+
     const RoutingSettings* settings_;
     CatalogCache* cache_;
     ProbePlanner* planner_;
     WaitingJobEnder* ender_;
+    ProjectUses* uses_;
     Timestamp now_;
     CatalogPointer catalog_;
     bool is_fresh_ = false;
     UnitLedger ledger_;
     PageReport report_;
+    std::vector<Ready> ready_; ///< in order of id
     std::vector<Placement> placements_;
     std::vector<WaitingReason> reasons_;
+    std::vector<NewTurn> turns_;
     std::vector<NewJobEvent> events_;
     std::vector<MeteringStart> metering_;
     std::vector<std::string> metered_;

@@ -97,7 +97,7 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
             next_window_ = std::min(next_window_.value_or(*report->next_window), *report->next_window);
         // Another replica was quicker: look again soon, with its placements in sight.
         if (report->conflicts > 0) wake_.wake();
-        if (report->is_end) sweep_after_.clear();
+        if (report->is_end) sweep_after_ = {};
         if (report->is_done) co_return placed;
         if (!report->has_free_unit) pages = kPagesWhenFull;
         state = std::move(report->next);
@@ -109,10 +109,12 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
 asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, std::int64_t limit)
 {
     auto work = [this, state = std::move(state), limit](pqxx::work& transaction) -> Result<PageReport> {
-        RoutingPage page(settings_, *catalog_, *planner_, *ender_, clock_->now());
+        RoutingPage page(settings_, *catalog_, *planner_, *ender_, uses_, clock_->now());
         return page.run(transaction, state, limit);
     };
-    co_return co_await database_->run(std::move(work));
+    Result<PageReport> report = co_await database_->run(std::move(work));
+    if (report) uses_.add(report->started);
+    co_return report;
 }
 
 asio::awaitable<Result<PageReport>> RoutingService::run_page_singly(PassState state)
@@ -134,16 +136,16 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page_singly(PassState st
             total.has_free_unit = report->has_free_unit;
             state = report->next;
         } else {
-            auto find_next = [after = state.after](pqxx::work& transaction) -> Result<std::optional<JobId>> {
+            auto find_next = [after = state.after](pqxx::work& transaction) -> Result<std::optional<LinePlace>> {
                 return select_next_waiting(transaction, after);
             };
-            const Result<std::optional<JobId>> found = co_await database_->run(std::move(find_next));
+            const Result<std::optional<LinePlace>> found = co_await database_->run(std::move(find_next));
             if (!found) co_return found.error();
-            const std::optional<JobId>& next = *found;
+            const std::optional<LinePlace>& next = *found;
             total.is_done = total.is_end = !next.has_value();
             if (next) {
-                log_error("job_not_routed", {{"job_id", next->value}, {"error", describe(report.error())}});
-                state.after = next->value;
+                log_error("job_not_routed", {{"job_id", next->id}, {"error", describe(report.error())}});
+                state.after = *next;
             }
         }
         if (total.is_done) break;

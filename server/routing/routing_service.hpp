@@ -6,12 +6,11 @@ namespace fathom::server {
 
 /// The router: moves waiting jobs to places. Replicas share the work through row locks; each runs this loop.
 ///
-/// A pass looks at waiting jobs oldest first, page by page, one transaction a page. It runs on wake-ups "route"
-/// and "catalog", and every two seconds (a tick), which also refreshes the reasons that jobs wait for, and comes early
-/// when a network window opens that a job waits for. When more
-/// jobs wait than a pass can look at, its first half starts at the oldest and its second half goes on where the
-/// last pass ended: jobs that wait for one center cannot hide those for another for ever.
-/// Runs on: one coroutine at a time.
+/// A pass looks at waiting jobs in order of their turns, page by page, one transaction a page. It runs on wake-ups
+/// "route" and "catalog", and every two seconds (a tick), which also refreshes the reasons that jobs wait for, and
+/// comes early when a network window opens that a job waits for. When more jobs wait than a pass can look at, its first
+/// half starts at the first and its second half goes on where the last pass ended: jobs that wait for one center cannot
+/// hide those for another for ever. Runs on: one coroutine at a time.
 class RoutingService {
   public:
     RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, const Clock& clock,
@@ -39,7 +38,8 @@ class RoutingService {
     WaitingJobEnder* ender_;
     const RoutingSettings settings_;
     WakeSignal wake_;
-    std::string sweep_after_;              ///< where the second half of the next pass goes on
+    ProjectUses uses_;
+    LinePlace sweep_after_;                ///< where the second half of the next pass goes on
     std::optional<Timestamp> next_window_; ///< the earliest that the last ticks found
     Metrics::Counter placed_;
     Metrics::Counter waiting_;

@@ -11,20 +11,17 @@
 namespace fathom::server {
 namespace {
 
-// Oldest first (ids sort by time). SKIP LOCKED lets replicas route at once without waiting on each other.
-// The command is replaced: the router need not carry scripts and files about.
-constexpr const char* kClaimWaitingJobs = R"sql(
-    SELECT id, label, job_type, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
-           waiting_reason,
-           jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
-                              'metering_wait_s', spec -> 'metering_wait_s', 'data', spec -> 'data',
-                              'network', spec -> 'network', 'deadline', spec -> 'deadline',
-                              'project', spec -> 'project', 'prefer', spec -> 'prefer', 'budget', spec -> 'budget',
-                              'priority', spec -> 'priority', 'gang', spec -> 'gang')::text AS spec
+// SKIP LOCKED lets replicas route at once without waiting on each other.
+constexpr const char* kClaimable = R"sql(
     FROM job
-    WHERE state IN ('queued', 'metering') AND id > $1 AND cancel_requested_at IS NULL
-      AND (state = 'queued' OR metering_until <= now() OR job_type = ANY ($3::text[]))
-    ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)sql";
+    WHERE state IN ('queued', 'metering') AND cancel_requested_at IS NULL
+      AND (state = 'queued' OR metering_until <= now() OR job_type = ANY ($2::text[])))sql";
+constexpr const char* kInTurn = R"sql(
+      AND (turn, id) > ($3::float8, $4)
+    ORDER BY turn, id LIMIT $1 FOR UPDATE SKIP LOCKED)sql";
+// Ids sort by time.
+constexpr const char* kOldestFirst = R"sql(
+    ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)sql";
 
 // Steps from type to type through the index: thousands of jobs may wait for probes of the same few.
 constexpr const char* kSelectMeteringTypes = R"sql(
@@ -37,7 +34,12 @@ constexpr const char* kSelectMeteringTypes = R"sql(
     SELECT job_type FROM step WHERE job_type IS NOT NULL)sql";
 
 constexpr const char* kSelectNextWaiting = R"sql(
-    SELECT id FROM job WHERE state IN ('queued', 'metering') AND id > $1 ORDER BY id LIMIT 1)sql";
+    SELECT turn, id FROM job WHERE state IN ('queued', 'metering') AND (turn, id) > ($1::float8, $2)
+    ORDER BY turn, id LIMIT 1)sql";
+
+constexpr const char* kUpdateTurns = R"sql(
+    UPDATE job SET turn = n.turn
+    FROM unnest($1::text[], $2::float8[]) AS n (id, turn) WHERE job.id = n.id)sql";
 
 constexpr const char* kSelectReservations = R"sql(
     SELECT a.unit_type_id, a.unit_count, j.project,
@@ -97,6 +99,26 @@ std::optional<T> optional_of(const pqxx::field& field)
     return field.as<T>();
 }
 
+std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows)
+{
+    std::vector<WaitingJob> jobs;
+    for (const pqxx::row& row : rows)
+        jobs.push_back(to_waiting_job(row));
+    return jobs;
+}
+
+} // namespace
+
+// The command is replaced: the router need not carry scripts and files about.
+const char* const kWaitingJobColumns = R"sql(
+    SELECT id, label, job_type, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
+           waiting_reason, submitted_at, turn,
+           jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
+                              'metering_wait_s', spec -> 'metering_wait_s', 'data', spec -> 'data',
+                              'network', spec -> 'network', 'deadline', spec -> 'deadline',
+                              'project', spec -> 'project', 'prefer', spec -> 'prefer', 'budget', spec -> 'budget',
+                              'priority', spec -> 'priority', 'gang', spec -> 'gang')::text AS spec)sql";
+
 WaitingJob to_waiting_job(const pqxx::row& row)
 {
     WaitingJob job;
@@ -107,12 +129,12 @@ WaitingJob to_waiting_job(const pqxx::row& row)
     job.is_metered = row["metered"].as<bool>();
     job.is_metering_over = row["metering_over"].as<bool>();
     job.waiting_reason = row["waiting_reason"].as<std::string>();
+    job.submitted_at = to_timestamp(row["submitted_at"]);
+    job.turn = row["turn"].as<double>();
     job.spec = parse_job_spec(to_json_value(row["spec"])).value();
     job.spec.type = job.job_type;
     return job;
 }
-
-} // namespace
 
 std::vector<std::string> select_metering_types(pqxx::work& transaction)
 {
@@ -124,21 +146,41 @@ std::vector<std::string> select_metering_types(pqxx::work& transaction)
 
 std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range)
 {
-    std::vector<WaitingJob> jobs;
+    static const std::string claim = std::string(kWaitingJobColumns) + kClaimable + kInTurn;
     prefer_index_order(transaction);
     const pqxx::result rows =
-        transaction.exec_params(kClaimWaitingJobs, range.after, range.limit, sql_array(range.metered_types));
+        transaction.exec_params(claim, range.limit, sql_array(range.metered_types), range.after.turn, range.after.id);
     prefer_any_plan(transaction);
-    for (const pqxx::row& row : rows)
-        jobs.push_back(to_waiting_job(row));
-    return jobs;
+    return to_waiting_jobs(rows);
 }
 
-std::optional<JobId> select_next_waiting(pqxx::work& transaction, const std::string& after)
+std::vector<WaitingJob> claim_oldest_jobs(pqxx::work& transaction, std::int64_t limit,
+                                          const std::vector<std::string>& metered_types)
 {
-    const pqxx::result rows = transaction.exec_params(kSelectNextWaiting, after);
+    static const std::string claim = std::string(kWaitingJobColumns) + kClaimable + kOldestFirst;
+    prefer_index_order(transaction);
+    const pqxx::result rows = transaction.exec_params(claim, limit, sql_array(metered_types));
+    prefer_any_plan(transaction);
+    return to_waiting_jobs(rows);
+}
+
+std::optional<LinePlace> select_next_waiting(pqxx::work& transaction, const LinePlace& after)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectNextWaiting, after.turn, after.id);
     if (rows.empty()) return std::nullopt;
-    return JobId{rows[0][0].as<std::string>()};
+    return LinePlace{rows[0]["turn"].as<double>(), rows[0]["id"].as<std::string>()};
+}
+
+void update_turns(pqxx::work& transaction, const std::vector<NewTurn>& turns)
+{
+    if (turns.empty()) return;
+    SqlArray ids;
+    SqlArray values;
+    for (const NewTurn& one : turns) {
+        ids.add(one.id.value);
+        values.add(one.turn);
+    }
+    transaction.exec_params0(kUpdateTurns, ids.take(), values.take());
 }
 
 std::vector<Reservation> select_reservations(pqxx::work& transaction)

@@ -5,6 +5,9 @@
 #include "server/routing/unit_ledger.hpp"
 #include "server/store/transaction.hpp"
 
+#include <pqxx/row>
+
+#include <compare>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -24,24 +27,46 @@ struct WaitingJob {
     bool is_metered{false};
     bool is_metering_over{false}; ///< its time for metering has passed
     std::string waiting_reason;
+    Timestamp submitted_at{};
+    double turn{}; ///< as it was ordered last; 0: not yet
     JobSpec spec;
 };
+/// The row of a job as claims select it.
+WaitingJob to_waiting_job(const pqxx::row& row);
+/// The columns that to_waiting_job() reads.
+extern const char* const kWaitingJobColumns;
 
 /// The job types of all jobs that wait for probes.
 std::vector<std::string> select_metering_types(pqxx::work& transaction);
 
+/// A place in the line of waiting jobs: by turn, then oldest first.
+struct LinePlace {
+    double turn{};
+    std::string id; ///< empty: before all of that turn
+    auto operator<=>(const LinePlace&) const = default;
+};
+
 /// Which waiting jobs a page claims.
 struct ClaimRange {
-    std::string after; ///< ids above this
+    LinePlace after;
     std::int64_t limit{};
     /// Job types whose probes have ended. Jobs of other types that wait for probes are left alone until their
     /// time for metering is over.
     std::vector<std::string> metered_types;
 };
-/// Waiting jobs, oldest first, locked for this transaction. Jobs that another replica holds are skipped.
+/// Waiting jobs in order of their turns, locked for this transaction. Jobs that another replica holds are skipped.
 std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range);
-/// The first waiting job above `after`, not locked: to step over one that cannot be claimed.
-std::optional<JobId> select_next_waiting(pqxx::work& transaction, const std::string& after);
+/// The oldest of all, whatever their turns, in the same way.
+std::vector<WaitingJob> claim_oldest_jobs(pqxx::work& transaction, std::int64_t limit,
+                                          const std::vector<std::string>& metered_types);
+/// The first waiting job after a place in the line, not locked: to step over one that cannot be claimed.
+std::optional<LinePlace> select_next_waiting(pqxx::work& transaction, const LinePlace& after);
+
+struct NewTurn {
+    JobId id;
+    double turn{};
+};
+void update_turns(pqxx::work& transaction, const std::vector<NewTurn>& turns);
 
 /// The units in use, with the time in which they are expected to be free. An attempt without an expected end, or
 /// past it, is expected to take as long again as it is past it.

@@ -1,0 +1,407 @@
+#include "server/routing/page_decisions.hpp"
+
+#include "core/decide/order_index.hpp"
+#include "core/decide/route_json.hpp"
+#include "core/decide/unit_worth.hpp"
+#include "server/routing/project_uses.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+
+namespace fathom::server {
+namespace {
+
+/// A job of unknown length is taken to run as long as others typically do; this long when all are unknown.
+constexpr double kAssumedRunSeconds = 600;
+/// Turns move in steps, so that they need not be written at each look.
+constexpr double kTurnsPerDoubling = 4;
+constexpr double kMiddleTurn = 1000;
+constexpr double kFirstTurn = 1;
+
+bool waits_for_window(const Decision& decision)
+{
+    return decision.winner && decision.candidates[*decision.winner].plan.window.has_value();
+}
+
+/// Nothing can run it now, but what other jobs take may be the reason.
+bool may_be_crowded_out(const Decision& decision)
+{
+    return std::any_of(decision.candidates.begin(), decision.candidates.end(), [](const Candidate& candidate) {
+        return candidate.removed_by == Filter::kDeadline || candidate.removed_by == Filter::kBudget;
+    });
+}
+
+std::vector<JobOption> options_of(const RouteRequest& request, const Decision& decision,
+                                  const std::unordered_map<std::string, std::size_t>& index)
+{
+    std::vector<JobOption> options;
+    std::vector<double> objectives;
+    for (const Candidate& candidate : decision.candidates) {
+        const auto found = index.find(candidate.unit_type_id.value);
+        if (!candidate.feasible || found == index.end()) continue;
+        options.push_back({found->second, candidate.unit_count, candidate.prediction.run_s, 1});
+        objectives.push_back(
+            objective(request.prefer, {std::max(candidate.prediction.run_s, 1.0), candidate.cost, candidate.energy_j}));
+    }
+    // Who only wants to end early says nothing that the run times do not say.
+    const bool is_about_time = request.prefer.cost == 0 && request.prefer.energy == 0;
+    if (options.empty() || is_about_time) return options;
+    const double best = *std::min_element(objectives.begin(), objectives.end());
+    for (std::size_t i = 0; i < options.size(); ++i)
+        options[i].regret = best > 0 ? std::max(1.0, objectives[i] / best) : 1;
+    return options;
+}
+
+double shortest_run_s(const std::vector<JobOption>& options)
+{
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const JobOption& option : options)
+        shortest = std::min(shortest, option.run_s);
+    return shortest;
+}
+
+/// Run times of jobs of which nothing is known.
+void assume_run_times(std::vector<WaitingJobView>& views)
+{
+    std::vector<double> known;
+    for (const WaitingJobView& view : views) {
+        for (const JobOption& option : view.options) {
+            if (option.run_s > 0) known.push_back(option.run_s);
+        }
+    }
+    double assumed = kAssumedRunSeconds;
+    if (!known.empty()) {
+        const auto middle = known.begin() + std::ssize(known) / 2;
+        std::nth_element(known.begin(), middle, known.end());
+        assumed = *middle;
+    }
+    for (WaitingJobView& view : views) {
+        for (JobOption& option : view.options)
+            option.run_s = option.run_s > 0 ? option.run_s : assumed;
+    }
+}
+
+std::string turn_text(std::size_t position, std::size_t count, const OrderSettings& settings)
+{
+    return "no. " + std::to_string(position) + " of " + std::to_string(count) +
+           " waiting jobs that were decided together, by " + std::string(to_string(settings.rule));
+}
+
+/// Makes the candidate at `place` the winner, where the order of the jobs put it.
+void put_first(Decision& decision, std::size_t place)
+{
+    if (place == 0) return;
+    Candidate& alone = decision.candidates.front();
+    alone.reason = "would be chosen if the job were alone; left to jobs that it suits better, or that go first";
+    const auto begin = decision.candidates.begin();
+    std::rotate(begin, begin + static_cast<std::ptrdiff_t>(place), begin + static_cast<std::ptrdiff_t>(place) + 1);
+    decision.candidates.front().reason = "the best use of what is free for all jobs that wait";
+    decision.winner = 0;
+    decision.can_start_now = true;
+}
+
+} // namespace
+
+PageOutcome PageDecisions::decide(std::span<const ReadyJob> jobs)
+{
+    if (std::optional<PageOutcome> outcome = decide_one_by_one(jobs)) return std::move(*outcome);
+    return decide_together(jobs);
+}
+
+RouteRequest PageDecisions::with_use(const ReadyJob& job) const
+{
+    RouteRequest request = job.request;
+    const auto found = projects_.quota_uses.find(request.project);
+    if (found != projects_.quota_uses.end()) request.used = found->second;
+    return request;
+}
+
+Decision PageDecisions::decide_now(const RouteRequest& request)
+{
+    return ledger_->decide(request);
+}
+
+Reservation PageDecisions::reservation_of(const ReadyJob& job, const Candidate& winner) const
+{
+    return {winner.unit_type_id, winner.unit_count, winner.wait_s + winner.held_s(), winner.wait_s,
+            job.request.project};
+}
+
+void PageDecisions::start(const ReadyJob& job, std::size_t index, const RouteRequest& request, Decision decision)
+{
+    DecidedStart start{index, std::move(decision), {}, {}};
+    start.winner = start.decision.candidates[*start.decision.winner];
+    // As it was decided on, before its own units are taken.
+    if (!request.is_probe)
+        start.inputs = route_inputs_json(request, ledger_->views(), knowledge_, start.decision).dump();
+    ledger_->reserve(reservation_of(job, start.winner));
+    if (!request.is_probe) {
+        add_units(projects_.uses, {request.project, start.winner.unit_type_id.value, start.winner.unit_count});
+        const auto views = ledger_->views();
+        const auto view = std::find_if(views.begin(), views.end(),
+                                       [&](const UnitTypeView& one) { return one.id == start.winner.unit_type_id; });
+        add(projects_.quota_uses[request.project], use_of(start.winner, view == views.end() ? 0 : view->score));
+    }
+    outcome_.starts.push_back(std::move(start));
+}
+
+std::optional<PageOutcome> PageDecisions::decide_one_by_one(std::span<const ReadyJob> jobs)
+{
+    const Projects before = projects_;
+    outcome_ = {};
+    ledger_->begin_trial();
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const RouteRequest request = with_use(jobs[i]);
+        Decision decision = decide_now(request);
+        const bool is_crowded = !decision.winner ? may_be_crowded_out(decision)
+                                : !decision.quota_obstacle.empty()
+                                    ? true
+                                    : !decision.can_start_now && !waits_for_window(decision);
+        const bool breaks_gang = !jobs[i].gang.empty() && !decision.can_start_now;
+        if (is_crowded || breaks_gang) {
+            ledger_->undo_trial();
+            projects_ = before;
+            return std::nullopt;
+        }
+        if (decision.winner && decision.can_start_now)
+            start(jobs[i], i, request, std::move(decision));
+        else
+            outcome_.waits.push_back({i, std::move(decision), std::nullopt, kLastTurn});
+    }
+    ledger_->keep_trial();
+    return std::move(outcome_);
+}
+
+PageOutcome PageDecisions::decide_together(std::span<const ReadyJob> jobs)
+{
+    outcome_ = {};
+    is_done_.assign(jobs.size(), false);
+    is_refused_.assign(jobs.size(), false);
+    view_all(jobs);
+    load_projects(jobs);
+    start_in_order(jobs);
+    plan_rest(jobs);
+    set_turns();
+    return std::move(outcome_);
+}
+
+void PageDecisions::view_all(std::span<const ReadyJob> jobs)
+{
+    std::unordered_map<std::string, std::size_t> index;
+    for (std::size_t i = 0; i < ledger_->views().size(); ++i)
+        index.emplace(ledger_->views()[i].id.value, i);
+    // Nothing is reserved meanwhile, so equal jobs have equal places.
+    std::map<std::string, Decision> by_kind;
+    views_.assign(jobs.size(), {});
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const ReadyJob& job = jobs[i];
+        const RouteRequest request = with_use(job);
+        auto known = by_kind.find(job.kind);
+        if (known == by_kind.end()) known = by_kind.emplace(job.kind, decide_now(request)).first;
+        const Decision& decision = known->second;
+        WaitingJobView& view = views_[i];
+        view.id = job.id;
+        view.waited_s = job.waited_s;
+        view.priority = job.priority;
+        view.gang = job.gang;
+        view.gang_size = job.gang_size;
+        if (decision.winner && decision.quota_obstacle.empty() && !waits_for_window(decision))
+            view.options = options_of(request, decision, index);
+        is_done_[i] = view.options.empty();
+        if (is_done_[i]) outcome_.waits.push_back({i, decision, std::nullopt, kLastTurn});
+    }
+    assume_run_times(views_);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const TransferRequest& transfer = jobs[i].request.transfer;
+        if (!transfer.deadline || views_[i].options.empty()) continue;
+        views_[i].latest_start_s =
+            Seconds(*transfer.deadline - transfer.now).count() - shortest_run_s(views_[i].options);
+    }
+}
+
+void PageDecisions::load_projects(std::span<const ReadyJob> jobs)
+{
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        // Probes are the network's own: no project's load counts for them.
+        if (!views_[i].options.empty() && !jobs[i].request.is_probe) order.push_back(i);
+    }
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return std::tie(jobs[b].priority, jobs[a].id) < std::tie(jobs[a].priority, jobs[b].id);
+    });
+    std::vector<UnitTypeSize> sizes;
+    for (const UnitTypeView& view : ledger_->views())
+        sizes.push_back({view.id.value, view.unit_count});
+    std::vector<PlannedTake> takes;
+    for (const std::size_t job : order) {
+        const JobOption& best = views_[job].options.front();
+        takes.push_back({jobs[job].request.project, sizes[best.unit_type].unit_type, best.unit_count});
+        // So that its share counts, also when it has used nothing yet.
+        add_units(projects_.uses, {jobs[job].request.project, {}, 0});
+    }
+    const std::vector<double> loads = progressive_loads(projects_.uses, sizes, takes);
+    for (std::size_t i = 0; i < order.size(); ++i)
+        views_[order[i]].fair_load = loads[i];
+}
+
+std::vector<UnitTypeLoad> PageDecisions::unit_type_loads(std::span<const WaitingJobView> views) const
+{
+    std::vector<UnitTypeLoad> loads;
+    loads.reserve(ledger_->views().size());
+    for (const UnitTypeView& view : ledger_->views()) {
+        UnitTypeLoad load;
+        load.unit_count = view.unit_count;
+        const auto& steps = view.availability.steps();
+        load.free_units = std::max<std::int64_t>(0, view.availability.free_now());
+        for (std::size_t i = 1; i < steps.size(); ++i) {
+            if (steps[i].free > steps[i - 1].free)
+                load.releases.push_back({steps[i].from_s, steps[i].free - steps[i - 1].free});
+        }
+        loads.push_back(std::move(load));
+    }
+    // Worths do not depend on the span; how fast work arrives is not known here, so nothing is held back for it.
+    std::vector<std::vector<JobOption>> wanted;
+    for (const WaitingJobView& view : views)
+        wanted.push_back(view.options);
+    const std::vector<UnitWorth> worths = unit_worths(wanted, 1, loads);
+    for (std::size_t i = 0; i < loads.size(); ++i)
+        loads[i].worth = worths[i].worth;
+    return loads;
+}
+
+void PageDecisions::start_in_order(std::span<const ReadyJob> jobs)
+{
+    for (bool has_more = true; has_more;) {
+        std::vector<std::size_t> view_jobs;
+        std::vector<WaitingJobView> views;
+        for (std::size_t i = 0; i < jobs.size(); ++i) {
+            if (is_done_[i] || is_refused_[i]) continue;
+            view_jobs.push_back(i);
+            views.push_back(views_[i]);
+        }
+        if (views.empty()) return;
+        has_more = make_starts(jobs, view_jobs, views, order_starts(views, unit_type_loads(views_), settings_));
+    }
+}
+
+bool PageDecisions::make_starts(std::span<const ReadyJob> jobs, const std::vector<std::size_t>& view_jobs,
+                                const std::vector<WaitingJobView>& views, const std::vector<OrderedStart>& starts)
+{
+    // Of a gang all or none: its members start in one go, wherever the first of them stands.
+    std::map<std::string, std::vector<OrderedStart>> gangs;
+    for (const OrderedStart& one : starts) {
+        if (!views[one.job].gang.empty()) gangs[views[one.job].gang].push_back(one);
+    }
+    const std::size_t waiting = static_cast<std::size_t>(
+        std::count_if(views_.begin(), views_.end(), [](const WaitingJobView& view) { return !view.options.empty(); }));
+    bool has_refused = false;
+    std::set<std::string> seen;
+    for (const OrderedStart& one : starts) {
+        const std::string& gang = views[one.job].gang;
+        if (!gang.empty() && !seen.insert(gang).second) continue;
+        const std::vector<OrderedStart> group = gang.empty() ? std::vector<OrderedStart>{one} : gangs.at(gang);
+        const Projects before = projects_;
+        const std::size_t started = outcome_.starts.size();
+        ledger_->begin_trial();
+        const bool is_started = std::all_of(group.begin(), group.end(), [&](const OrderedStart& member) {
+            return start_at(jobs, view_jobs[member.job], views[member.job].options[member.option],
+                            turn_text(outcome_.starts.size() + 1, waiting, settings_));
+        });
+        if (is_started) {
+            ledger_->keep_trial();
+        } else {
+            ledger_->undo_trial();
+            projects_ = before;
+            outcome_.starts.resize(started);
+            has_refused = true;
+        }
+        for (const OrderedStart& member : group)
+            (is_started ? is_done_ : is_refused_)[view_jobs[member.job]] = true;
+    }
+    return has_refused;
+}
+
+bool PageDecisions::start_at(std::span<const ReadyJob> jobs, std::size_t job, const JobOption& option, std::string turn)
+{
+    const UnitTypeId& unit_type = ledger_->views()[option.unit_type].id;
+    RouteRequest request = with_use(jobs[job]);
+    Decision decision = decide_now(request);
+    if (!decision.winner || !decision.quota_obstacle.empty()) return false;
+    std::size_t place = decision.candidates.size();
+    for (std::size_t i = 0; i < decision.candidates.size(); ++i) {
+        const Candidate& candidate = decision.candidates[i];
+        if (candidate.unit_type_id == unit_type && candidate.feasible && candidate.plan.start_s <= 0) place = i;
+    }
+    if (place != *decision.winner || !decision.can_start_now) {
+        // The order's choice, not the job's own: what it is decided by again must say so.
+        request.units.center = ledger_->views()[option.unit_type].center_id.value;
+        request.units.type = unit_type.value;
+        request.units.count = option.unit_count;
+        Decision there = decide_now(request);
+        if (!there.winner || !there.can_start_now || !there.quota_obstacle.empty()) return false;
+        if (place < decision.candidates.size()) {
+            decision.candidates[place] = there.candidates[*there.winner];
+            put_first(decision, place);
+        } else {
+            decision = std::move(there);
+        }
+    }
+    decision.turn = std::move(turn);
+    start(jobs[job], job, request, std::move(decision));
+    return true;
+}
+
+void PageDecisions::plan_rest(std::span<const ReadyJob> jobs)
+{
+    std::vector<std::size_t> view_jobs;
+    std::vector<WaitingJobView> views;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        if (is_done_[i]) continue;
+        view_jobs.push_back(i);
+        views.push_back(views_[i]);
+    }
+    if (views.empty()) return;
+    for (const std::size_t next : order_waiting(views, unit_type_loads(views_), settings_)) {
+        const std::size_t job = view_jobs[next];
+        const RouteRequest request = with_use(jobs[job]);
+        Decision decision = decide_now(request);
+        const bool may_start = decision.winner && decision.can_start_now && decision.quota_obstacle.empty();
+        if (may_start && jobs[job].gang.empty()) {
+            // It ends before those that go before it need its units.
+            decision.turn = "before its turn: it delays no job that goes first";
+            start(jobs[job], job, request, std::move(decision));
+            continue;
+        }
+        DecidedWait wait{job, std::move(decision), std::nullopt, 0};
+        const bool is_planned =
+            wait.decision.winner && wait.decision.quota_obstacle.empty() && !waits_for_window(wait.decision);
+        if (is_planned) {
+            wait.planned = reservation_of(jobs[job], wait.decision.candidates[*wait.decision.winner]);
+            ledger_->reserve(*wait.planned);
+        }
+        outcome_.waits.push_back(std::move(wait));
+    }
+}
+
+void PageDecisions::set_turns()
+{
+    const std::vector<OrderIndex> indices = order_indices(views_, unit_type_loads(views_), settings_);
+    for (DecidedWait& wait : outcome_.waits) {
+        const OrderIndex& own = indices[wait.job];
+        const auto best = std::min_element(own.index.begin(), own.index.end());
+        if (own.is_overdue)
+            wait.turn = kFirstTurn;
+        else if (best == own.index.end() || !std::isfinite(*best) || !(*best > 0))
+            wait.turn = kLastTurn;
+        else
+            wait.turn = std::clamp(kMiddleTurn + std::round(kTurnsPerDoubling * std::log2(*best)) / kTurnsPerDoubling,
+                                   kFirstTurn + 1, kLastTurn - 1);
+    }
+    std::sort(outcome_.waits.begin(), outcome_.waits.end(),
+              [](const DecidedWait& a, const DecidedWait& b) { return a.job < b.job; });
+}
+
+} // namespace fathom::server

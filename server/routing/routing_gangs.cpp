@@ -1,0 +1,154 @@
+#include "server/routing/routing_page.hpp"
+
+// Jobs that start together or not at all.
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+std::string members_text(std::int64_t count)
+{
+    return std::to_string(count) + (count == 1 ? " member" : " members");
+}
+
+std::string more_members_text(std::int64_t count)
+{
+    return std::to_string(count) + (count == 1 ? " more member" : " more members");
+}
+
+/// Why a member of a gang waits that is not complete.
+std::string gang_reason(const std::string& gang, std::int64_t size, const GangMembers& members)
+{
+    const std::int64_t missing = size - members.queued - members.metering;
+    if (missing > 0) {
+        std::string reason = "waits for " + more_members_text(missing) + " of gang " + gang;
+        if (members.cancelled > 0) reason += "; " + std::to_string(members.cancelled) + " of it cancelled";
+        if (const std::int64_t ended = members.gone - members.cancelled; ended > 0)
+            reason += "; " + std::to_string(ended) + " of it ended";
+        if (members.live > 0) reason += "; " + std::to_string(members.live) + " of it started before";
+        return reason;
+    }
+    if (members.metering > 0)
+        return "waits for " + members_text(members.metering) + " of gang " + gang + " whose types are measured first";
+    return "waits for the other members of gang " + gang;
+}
+
+/// May one day be otherwise, or hangs on what else runs.
+bool can_ever_run(const Candidate& candidate)
+{
+    if (candidate.feasible || !candidate.removed_by) return true;
+    switch (*candidate.removed_by) {
+    case Filter::kDrain:
+    case Filter::kHealth:
+    case Filter::kQuota:
+    case Filter::kDeadline:
+    case Filter::kBudget:
+        return true;
+    case Filter::kPolicy:
+    case Filter::kOperators:
+    case Filter::kDevice:
+    case Filter::kMemory:
+    case Filter::kUnitCount:
+    case Filter::kDataSite:
+        return false;
+    }
+    return false;
+}
+
+} // namespace
+
+std::vector<std::size_t> RoutingPage::leave_out_gangs(pqxx::work& transaction)
+{
+    std::vector<std::size_t> decided;
+    std::map<GangKey, std::vector<std::size_t>> gangs;
+    for (std::size_t i = 0; i < ready_.size(); ++i) {
+        const JobSpec& spec = ready_[i].job.spec;
+        if (spec.gang.id.empty())
+            decided.push_back(i);
+        else
+            gangs[{spec.project, spec.gang.id}].push_back(i);
+    }
+    if (gangs.empty()) return decided;
+    std::vector<GangKey> keys;
+    for (const auto& [key, members] : gangs)
+        keys.push_back(key);
+    const std::map<GangKey, GangMembers> counts = count_gang_members(transaction, keys);
+    for (const auto& [key, members] : gangs) {
+        // Members that name different sizes wait for the largest.
+        std::int64_t size = 0;
+        for (const std::size_t member : members)
+            size = std::max(size, ready_[member].job.spec.gang.size);
+        // More than the gang takes: the oldest start, the others wait for a gang of their own.
+        const bool is_complete = std::ssize(members) >= size;
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            Ready& ready = ready_[members[i]];
+            ready.job.spec.gang.size = size;
+            if (is_complete && static_cast<std::int64_t>(i) < size) {
+                decided.push_back(members[i]);
+                continue;
+            }
+            const auto count = counts.find(key);
+            const std::string reason =
+                is_complete ? "waits for " + more_members_text(size - std::ssize(members) + size) + " of gang " +
+                                  key.id + ", whose first " + std::to_string(size) + " are complete"
+                            : gang_reason(key.id, size, count == counts.end() ? GangMembers() : count->second);
+            ++report_.waiting;
+            note_reason(ready.job, reason);
+            note_turn(ready.job, kLastTurn);
+        }
+    }
+    std::sort(decided.begin(), decided.end());
+    return decided;
+}
+
+Result<std::set<std::string>> RoutingPage::end_impossible_gangs(pqxx::work& transaction,
+                                                                const std::vector<std::size_t>& decided,
+                                                                const std::vector<DecidedWait>& waits)
+{
+    /// What a gang needs at least, and all that there is where any of its members could ever run.
+    struct Need {
+        std::vector<const WaitingJob*> members;
+        std::int64_t units{};
+        std::map<std::string, std::int64_t> offered; ///< by unit type
+        bool is_known = true;
+    };
+    std::map<std::string, std::int64_t> sizes;
+    std::map<GangKey, Need> needs;
+    for (const DecidedWait& wait : waits) {
+        const Ready& ready = ready_[decided[wait.job]];
+        if (ready.job.spec.gang.id.empty()) continue;
+        if (sizes.empty()) {
+            for (const UnitTypeView& view : ledger_.views())
+                sizes[view.id.value] = view.unit_count;
+        }
+        Need& need = needs[{ready.job.spec.project, ready.job.spec.gang.id}];
+        need.members.push_back(&ready.job);
+        need.units += ready.request.units.count.value_or(ready.request.units.min);
+        if (wait.decision.candidates.size() >= kMostCandidatesKept) need.is_known = false; // there may be more
+        for (const Candidate& candidate : wait.decision.candidates) {
+            if (can_ever_run(candidate))
+                need.offered[candidate.unit_type_id.value] = sizes[candidate.unit_type_id.value];
+        }
+    }
+    std::set<std::string> ended;
+    for (const auto& [key, need] : needs) {
+        std::int64_t offered = 0;
+        for (const auto& [unit_type, units] : need.offered)
+            offered += units;
+        if (!need.is_known || need.offered.empty() || need.units <= offered) continue;
+        const std::string reason = "gang " + key.id + " can never start together: its " +
+                                   members_text(std::ssize(need.members)) + " take " + std::to_string(need.units) +
+                                   " units, and what can run them has " + std::to_string(offered);
+        for (const WaitingJob* job : need.members) {
+            const Result<void> done = ender_->end_waiting_job(transaction, job->id, job->label, reason);
+            if (!done) return done.error();
+            ended.insert(job->id.value);
+        }
+    }
+    return ended;
+}
+
+} // namespace fathom::server
