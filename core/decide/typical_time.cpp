@@ -64,6 +64,7 @@ TypicalTimes::TypicalTimes(std::span<const PastRun> runs, Timestamp now)
             cell.count = static_cast<std::int64_t>(times.size());
             cell.median = weighted_median(times);
             type.count += cell.count;
+            run_count_ += cell.count;
             cell.unit = units_.emplace(unit_type, units_.size()).first->second;
             // Of one or two runs the median leaves nothing to see.
             for (const WeightedValue& one : times) {
@@ -153,12 +154,9 @@ std::optional<RunEstimate> TypicalTimes::find(std::string_view job_type, std::st
     const double elsewhere = std::hypot(cell_deviation_, unit == units_.end() ? unit_deviation_ : 0);
     const auto type = types_.find(job_type);
     if (type == types_.end()) {
-        std::int64_t count = 0;
-        for (const auto& [name, other] : types_)
-            count += other.count;
         const double deviation = std::hypot(type_deviation_, elsewhere, run_deviation_);
         return to_estimate(type_median_ + unit_level, deviation,
-                           "runs of " + counted(static_cast<std::int64_t>(types_.size()), "other type"), count);
+                           "runs of " + counted(static_cast<std::int64_t>(types_.size()), "other type"), run_count_);
     }
     const auto cell = type->second.cells.find(unit_type);
     if (cell != type->second.cells.end()) {

@@ -43,6 +43,7 @@ class TypicalTimes {
     std::map<std::string, Type, std::less<>> types_;
     std::map<std::string, std::size_t, std::less<>> units_; ///< indices into unit_levels_
     std::vector<double> unit_levels_;
+    std::int64_t run_count_{};
     double run_deviation_{};  ///< from run to run of one type on one unit type
     double cell_deviation_{}; ///< of medians from g + h
     double unit_deviation_{}; ///< of h
