@@ -388,9 +388,9 @@ void PageDecisions::plan_rest(std::span<const ReadyJob> jobs)
 
 void PageDecisions::set_turns()
 {
-    const std::vector<OrderIndex> indices = order_indices(views_, unit_type_loads(views_), settings_);
+    const OrderIndices indices = order_indices(views_, unit_type_loads(views_), settings_);
     for (DecidedWait& wait : outcome_.waits) {
-        const OrderIndex& own = indices[wait.job];
+        const OrderIndex& own = indices.jobs[wait.job];
         const auto best = std::min_element(own.index.begin(), own.index.end());
         if (own.is_overdue)
             wait.turn = kFirstTurn;
