@@ -1,5 +1,8 @@
 #include "cli/command_line.hpp"
+#include "cli/format_units.hpp"
 #include "cli/json_view.hpp"
+
+#include <optional>
 
 namespace fathom::cli {
 namespace {
@@ -7,15 +10,105 @@ namespace {
 struct SetOptions {
     std::string name;
     std::string profile_jobs;
+    std::optional<double> share;
+    std::optional<std::int64_t> most_units;
+    std::optional<double> most_score_hours;
+    std::string most_cost;
+    std::vector<std::string> centers;
+    bool is_any_center = false;
 };
+
+/// A limit where 0 is none.
+std::string limit_of(const Json& json, const std::string& name, const std::string& unit = "")
+{
+    const Json& value = member(json, name);
+    const bool is_none = value.is_string() ? value == "0" : number_of(json, name).value_or(0) == 0;
+    if (is_none) return "no limit";
+    const std::string text = value.is_number_float() ? format_number(value.get<double>()) : text_of(json, name);
+    return text + (unit.empty() ? "" : " " + unit);
+}
+
+std::string centers_of(const Json& project)
+{
+    const std::string names = joined_texts(project, "centers");
+    return names == "-" ? "all" : names;
+}
 
 Table projects_table(const Json& projects, Timestamp now)
 {
-    Table table({{"PROJECT"}, {"PROFILES JOBS"}, {"CHANGED", Align::kRight}, {"BY", Align::kLeft, 1}});
+    Table table({{"PROJECT"},
+                 {"SHARE", Align::kRight},
+                 {"UNITS", Align::kRight},
+                 {"SCORE-HOURS", Align::kRight, 3},
+                 {"COST", Align::kRight, 2},
+                 {"CENTERS", Align::kLeft, 4, true},
+                 {"PROFILES JOBS", Align::kLeft, 5},
+                 {"CHANGED", Align::kRight, 1},
+                 {"BY", Align::kLeft, 6}});
     for (const Json& project : projects)
-        table.add_row({text_of(project, "name"), std::string(is_true(project, "profile_jobs") ? "yes" : "no"),
-                       age_of(project, "changed_at", now), text_of(project, "changed_by")});
+        table.add_row({text_of(project, "name"), format_number(number_of(project, "share").value_or(1)),
+                       limit_of(project, "most_units"), limit_of(project, "most_score_hours"),
+                       limit_of(project, "most_cost"), centers_of(project),
+                       std::string(is_true(project, "profile_jobs") ? "yes" : "no"), age_of(project, "changed_at", now),
+                       text_of(project, "changed_by")});
     return table;
+}
+
+std::string amount_of(const Json& use, const std::string& name)
+{
+    const std::string currency = text_of(use, "currency", "");
+    return text_of(use, name) + (currency.empty() ? "" : " " + currency);
+}
+
+std::string number_text(const Json& json, const std::string& name)
+{
+    return format_number(number_of(json, name).value_or(0));
+}
+
+/// "has had less than its share".
+std::string standing_of(const Json& fair_share)
+{
+    const double load = number_of(fair_share, "load").value_or(0);
+    std::string text = format_number(load);
+    if (load < 0.95) return text + ": has had less than its share, so its jobs go before others";
+    if (load > 1.05) return text + ": has had more than its share, so its jobs go after others";
+    return text + ": has had its share";
+}
+
+std::string use_text(Session& session, const Json& project, const Json& use)
+{
+    const Json& quota = member(use, "quota");
+    const Json& fair = member(use, "fair_share");
+    std::vector<std::pair<std::string, Cell>> details{
+        {"Project", text_of(use, "project")},
+        {"Share", number_text(fair, "share")},
+        {"Units held", count_of(use, "units") + " of " + limit_of(quota, "most_units")},
+        {"Score-hours", number_text(use, "score_hours") + " of " + limit_of(quota, "most_score_hours") + " in " +
+                            text_of(use, "month")},
+        {"Cost", amount_of(use, "cost") + " of " + limit_of(quota, "most_cost", text_of(use, "currency", "")) + " in " +
+                     text_of(use, "month")},
+        {"Standing", standing_of(fair)},
+        {"  holds", format_percent(number_of(fair, "dominant_share").value_or(0)) + " of one unit type at most"},
+        {"  has used", format_percent(number_of(fair, "used_share").value_or(0)) +
+                           " of what all projects have of late (half is forgotten after 7 days)"},
+    };
+    if (project.is_object()) {
+        details.emplace_back("Centers", centers_of(project));
+        details.emplace_back("Profiles jobs", is_true(project, "profile_jobs") ? "yes" : "no");
+        details.emplace_back("Changed",
+                             age_of(project, "changed_at", session.now()) + " by " + text_of(project, "changed_by"));
+    }
+    std::string text = render_details(details, table_style(session));
+    Table table({{"UNIT TYPE"},
+                 {"HELD", Align::kRight},
+                 {"UNIT-HOURS", Align::kRight},
+                 {"SCORE-HOURS", Align::kRight, 1},
+                 {"COST", Align::kRight, 2}});
+    for (const Json& one : items_of(use, "unit_types"))
+        table.add_row({text_of(one, "center") + "/" + text_of(one, "unit_type"), count_of(one, "units"),
+                       number_text(one, "unit_hours"), number_text(one, "score_hours"), text_of(one, "cost")});
+    if (!table.empty()) text += "\n" + table.render(table_style(session));
+    return text;
 }
 
 Outcome list_projects(Session& session, const ListOptions& options)
@@ -31,45 +124,88 @@ Outcome list_projects(Session& session, const ListOptions& options)
 
 Outcome show_project(Session& session, const NameOptions& options)
 {
-    return print_answer(session, session.get("/projects/" + path_segment(options.name)), [&](const Json& project) {
-        return projects_table(Json::array({project}), session.now()).render(table_style(session));
-    });
+    const std::string path = "/projects/" + path_segment(options.name);
+    Result<Json> project = session.get(path);
+    // Without settings of its own it has used something all the same.
+    if (!project && project.error().code != Errc::kNotFound) return project.error();
+    const Result<Json> use = session.get(path + "/use");
+    if (!use) return use.error();
+    const Json settings = project ? *project : Json();
+    return print_answer(session, Json{{"settings", settings}, {"use", *use}},
+                        [&](const Json&) { return use_text(session, settings, *use); });
+}
+
+Json change_of(const SetOptions& options)
+{
+    Json body = Json::object();
+    if (!options.profile_jobs.empty()) body["profile_jobs"] = options.profile_jobs == "on";
+    if (options.share) body["share"] = *options.share;
+    if (options.most_units) body["most_units"] = *options.most_units;
+    if (options.most_score_hours) body["most_score_hours"] = *options.most_score_hours;
+    if (!options.most_cost.empty()) body["most_cost"] = options.most_cost;
+    if (options.is_any_center)
+        body["centers"] = Json::array();
+    else if (!options.centers.empty())
+        body["centers"] = options.centers;
+    return body;
+}
+
+std::string changed_text(const Json& project)
+{
+    return "Project " + text_of(project, "name") + ": share " + format_number(number_of(project, "share").value_or(1)) +
+           "; units at once: " + limit_of(project, "most_units") + "; in a month: score-hours " +
+           limit_of(project, "most_score_hours") + ", cost " + limit_of(project, "most_cost") +
+           "; centers: " + centers_of(project) + ".\nIts jobs that are submitted from now on are " +
+           (is_true(project, "profile_jobs") ? "" : "not ") + "profiled unless they say so themselves.\n";
 }
 
 Outcome set_project(Session& session, const SetOptions& options)
 {
-    const Json body{{"profile_jobs", options.profile_jobs == "on"}};
-    return print_answer(
-        session, session.put("/projects/" + path_segment(options.name), body, ""), [](const Json& project) {
-            return "Jobs of " + text_of(project, "name") + " that are submitted from now on are " +
-                   (is_true(project, "profile_jobs") ? "" : "not ") + "profiled unless they say so themselves.\n";
-        });
+    const Json body = change_of(options);
+    if (body.empty())
+        return Error{Errc::kInvalid, "nothing to change: name a setting, such as --share 2 (see --help for all)"};
+    return print_answer(session, session.put("/projects/" + path_segment(options.name), body, ""), changed_text);
+}
+
+void add_set(CLI::App& noun, Invocation& invocation)
+{
+    auto options = std::make_shared<SetOptions>();
+    CLI::App& set = add_verb(noun, "set", "Change settings of a project; those that are not named stay",
+                             "fathom project set materials --share 2 --most-units 8 --most-cost 250");
+    add_required(set, "NAME", options->name, "The project");
+    set.add_option("--share", options->share, "Weight in fair sharing against other projects (1 unless set)");
+    set.add_option("--most-units", options->most_units, "Units that its jobs hold at once; 0: no limit");
+    set.add_option("--most-score-hours", options->most_score_hours,
+                   "In a calendar month: unit-hours x score of the unit type / 1000; 0: no limit");
+    set.add_option("--most-cost", options->most_cost,
+                   "In a calendar month, in the currency of the price book, such as 250.00; 0: no limit");
+    CLI::Option* centers =
+        set.add_option("--centers", options->centers, "Names of the centers that its jobs may run at, by commas")
+            ->delimiter(',');
+    set.add_flag("--any-center", options->is_any_center, "Its jobs may run at every center")->excludes(centers);
+    set.add_option("--profile-jobs", options->profile_jobs,
+                   "on: the centers count the operators of every job of it, and its type learns from them; off")
+        ->check(CLI::IsMember({"on", "off"}));
+    on_chosen(set, invocation, std::move(options), set_project);
 }
 
 } // namespace
 
 void add_project_commands(CLI::App& app, Invocation& invocation)
 {
-    CLI::App& noun = add_noun(app, "project", "Settings of projects");
+    CLI::App& noun = add_noun(app, "project", "Projects: shares, quotas, and what they have used");
     auto list_options = std::make_shared<ListOptions>();
     CLI::App& list = add_verb(noun, "list", "Projects with settings of their own", "fathom project list");
     add_list_options(list, *list_options);
     on_chosen(list, invocation, std::move(list_options), list_projects);
 
     auto show_options = std::make_shared<NameOptions>();
-    CLI::App& show = add_verb(noun, "show", "The settings of a project", "fathom project show materials");
+    CLI::App& show = add_verb(noun, "show", "Settings, what it has used this month, and its standing in fair sharing",
+                              "fathom project show materials");
     add_required(show, "NAME", show_options->name, "The project");
     on_chosen(show, invocation, std::move(show_options), show_project);
 
-    auto set_options = std::make_shared<SetOptions>();
-    CLI::App& set =
-        add_verb(noun, "set", "Change the settings of a project", "fathom project set materials --profile-jobs on");
-    add_required(set, "NAME", set_options->name, "The project");
-    set.add_option("--profile-jobs", set_options->profile_jobs,
-                   "on: the centers count the operators of every job of it, and its type learns from them; off")
-        ->required()
-        ->check(CLI::IsMember({"on", "off"}));
-    on_chosen(set, invocation, std::move(set_options), set_project);
+    add_set(noun, invocation);
 }
 
 } // namespace fathom::cli
