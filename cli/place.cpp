@@ -138,14 +138,16 @@ Outcome replay_decision(Session& session, const NameOptions& options)
     if (!replay) return in_file(options.name, replay.error());
     const bool is_same = replay->differences.empty();
     if (session.wants_json()) {
-        print_json(
-            session,
-            {{"is_same", is_same}, {"differences", replay->differences}, {"decision", to_json(replay->decision)}});
+        print_json(session, {{"is_same", is_same},
+                             {"differences", replay->differences},
+                             {"note", replay->note},
+                             {"decision", to_json(replay->decision)}});
     } else {
         std::ostream& out = *session.console().out;
         out << (is_same ? "The same decision comes out.\n" : "Another decision comes out.\n");
         for (const std::string& difference : replay->differences)
             out << "  - " << difference << "\n";
+        if (!replay->note.empty()) out << "Note: " << replay->note << ".\n";
         out << "\n" << render_decision(to_json(replay->decision), session.now(), table_style(session));
     }
     return is_same ? ExitCode::kOk : ExitCode::kFailed;

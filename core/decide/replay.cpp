@@ -46,23 +46,41 @@ void compare_numbers(const Json& stored, const Json& again, std::vector<std::str
                               " came out");
 }
 
-std::vector<std::string> compare(const Json& stored, const Decision& decision)
+/// The candidate of that unit type; null: there is none that could run it.
+Json find_feasible(const Json& decision, const std::string& unit_type_id)
+{
+    for (const Json& one : decision["candidates"]) {
+        if (one["feasible"] == true && text_of(one, "unit_type_id") == unit_type_id) return one;
+    }
+    return nullptr;
+}
+
+void compare(const Json& stored, Replay& replay)
 {
     const Json before = stored_winner(stored);
     std::string currency;
     if (before.is_object() && before.contains("cost") && before["cost"].is_object())
         currency = text_of(before["cost"], "currency");
-    const Json after = stored_winner(to_json(decision, currency));
+    const Json again = to_json(replay.decision, currency);
+    Json after = stored_winner(again);
     const auto place = [](const Json& winner) {
         return winner.is_object() ? text_of(winner, "center") + "/" + text_of(winner, "unit_type") : "none";
     };
     const bool is_same_place =
         before.is_object() == after.is_object() &&
         (!before.is_object() || text_of(before, "unit_type_id") == text_of(after, "unit_type_id"));
-    if (!is_same_place) return {"winner: " + place(before) + " was stored, " + place(after) + " came out"};
-    std::vector<std::string> differences;
-    if (before.is_object()) compare_numbers(before, after, differences);
-    return differences;
+    if (!is_same_place && before.is_object() && stored.contains("turn") && stored["turn"].is_string()) {
+        if (const Json there = find_feasible(again, text_of(before, "unit_type_id")); there.is_object()) {
+            replay.note = "alone it would go to " + place(after) + "; decided together with others it was put at " +
+                          place(before) + ", " + stored["turn"].get<std::string>();
+            compare_numbers(before, there, replay.differences);
+            return;
+        }
+    }
+    if (!is_same_place)
+        replay.differences.push_back("winner: " + place(before) + " was stored, " + place(after) + " came out");
+    else if (before.is_object())
+        compare_numbers(before, after, replay.differences);
 }
 
 } // namespace
@@ -85,9 +103,9 @@ Result<Replay> replay_placement(const Json& placement)
             field.field = "inputs." + field.field;
         return error;
     }
-    Replay replay{std::move(*parsed), {}, {}};
+    Replay replay{std::move(*parsed), {}, {}, {}};
     replay.decision = route(replay.inputs.request, replay.inputs.unit_types, replay.inputs.knowledge);
-    replay.differences = compare(*decision, replay.decision);
+    compare(*decision, replay);
     return replay;
 }
 

@@ -14,6 +14,9 @@ struct Replay {
     /// In what the stored one differs: "winner: alpha/core was stored, beta/core came out", for people. Empty: the same
     /// place, count, start, completion, cost and objective.
     std::vector<std::string> differences;
+    /// Set when jobs that waited were decided together, and their order put this one elsewhere than route() alone
+    /// would: then that place's figures were compared.
+    std::string note;
 };
 
 /// @param placement  a document with "decision" and "inputs", as GET /jobs/{id}/placement?inputs=true answers.

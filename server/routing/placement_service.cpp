@@ -74,20 +74,31 @@ Json explained(const RouteRequest& request, Decision decision, std::span<const U
     return to_json(decision, currency);
 }
 
-/// What would have changed a stored decision, from what it rested on.
-Json stored_counterfactuals(const PlacementRecord& record)
+Json place_id(const Decision& decision)
+{
+    return decision.winner ? Json(decision.candidates[*decision.winner].unit_type_id.value) : Json();
+}
+
+/// What would have changed a stored decision, from what it rested on. Nothing where the order of the jobs that waited
+/// decided, since a change of one place says nothing of that.
+Json stored_counterfactuals(const PlacementRecord& record, const Json& stored)
 {
     const Result<RouteInputs> inputs = parse_route_inputs(Json::parse(record.inputs));
     if (!inputs) return Json::array();
     const Decision again = route(inputs->request, inputs->unit_types, inputs->knowledge);
+    const Json winner = stored["winner"].is_number_unsigned()
+                            ? stored["candidates"].at(stored["winner"].get<std::size_t>())["unit_type_id"]
+                            : Json();
+    if (winner != place_id(again)) return Json::array();
     return explained(inputs->request, again, inputs->unit_types, inputs->knowledge, record.currency)["counterfactuals"];
 }
 
 Json waiting_json(const PlacementRecord& record, const RouteRequest& request, const Decision& decision,
                   std::string_view currency)
 {
-    const WaitingJobState state{
-        .is_metering = record.state == "metering", .jobs_ahead = 0, .stored_reason = record.waiting_reason};
+    const WaitingJobState state{.is_metering = record.state == "metering",
+                                .jobs_ahead = record.jobs_ahead,
+                                .stored_reason = record.waiting_reason};
     Json reasons = Json::array();
     for (const WaitingCause& cause : list_waiting_causes(request, decision, state, currency))
         reasons.push_back({{"kind", cause.kind}, {"text", cause.text}});
@@ -117,11 +128,6 @@ Result<WaitingAnswer> answer_waiting(pqxx::work& transaction, const PlacementRec
     answer.inputs = route_inputs_json(*request, ledger.views(), knowledge, decision);
     answer.decision = explained(*request, std::move(decision), ledger.views(), knowledge, currency);
     return answer;
-}
-
-Json place_id(const Decision& decision)
-{
-    return decision.winner ? Json(decision.candidates[*decision.winner].unit_type_id.value) : Json();
 }
 
 /// The preview's answer: the decision, and with a what-if the one that it leads to.
@@ -174,7 +180,7 @@ asio::awaitable<Result<Json>> PlacementService::explain(Question question)
             answer["decision"] = record->decision.empty() ? Json() : Json::parse(record->decision);
             if (!record->inputs.empty()) {
                 inputs = Json::parse(record->inputs);
-                answer["decision"]["counterfactuals"] = stored_counterfactuals(*record);
+                answer["decision"]["counterfactuals"] = stored_counterfactuals(*record, answer["decision"]);
             }
         }
         if (question.with_inputs) answer["inputs"] = std::move(inputs);

@@ -82,7 +82,11 @@ constexpr const char* kSelectPlacement = R"sql(
            p.decision::text AS decision, p.inputs::text AS inputs, a.run_s, j.job_type, j.waiting_reason,
            extract(epoch FROM a.started_at - j.submitted_at)::float8 AS wait_s,
            r.run_s AS predicted_run_s, r.low_s, r.high_s, r.wait_s AS predicted_wait_s, r.wait_low_s, r.wait_high_s,
-           r.actual_wait_s, r.cost, r.actual_cost, r.currency
+           r.actual_wait_s, r.cost, r.actual_cost, r.currency,
+           CASE WHEN j.state IN ('queued', 'metering')
+                THEN (SELECT count(*) FROM (SELECT 1 FROM job o WHERE o.state IN ('queued', 'metering')
+                                                                  AND (o.turn, o.id) < (j.turn, j.id) LIMIT 1000) ahead)
+                ELSE 0 END AS jobs_ahead
     FROM job j
     LEFT JOIN LATERAL (SELECT * FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
     LEFT JOIN placement p ON p.attempt_id = a.id
@@ -276,6 +280,7 @@ std::optional<PlacementRecord> select_placement(pqxx::work& transaction, const J
     record.inputs = row["inputs"].as<std::string>("");
     record.job_type = row["job_type"].as<std::string>();
     record.waiting_reason = row["waiting_reason"].as<std::string>();
+    record.jobs_ahead = row["jobs_ahead"].as<std::int64_t>();
     record.predicted_run_s = optional_of<double>(row["predicted_run_s"]);
     record.low_s = optional_of<double>(row["low_s"]);
     record.high_s = optional_of<double>(row["high_s"]);

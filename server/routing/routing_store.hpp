@@ -114,6 +114,7 @@ struct PlacementRecord {
     std::optional<double> wait_s; ///< from submission to start
     std::string job_type;
     std::string waiting_reason;
+    std::int64_t jobs_ahead{}; ///< while it waits: those whose turn is earlier, at most 1 000
     // What was predicted for the attempt; all empty for a probe, or an attempt from before predictions were kept.
     std::optional<double> predicted_run_s; ///< 0: nothing was
     std::optional<double> low_s;

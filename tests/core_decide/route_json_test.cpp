@@ -98,6 +98,26 @@ TEST(RouteInputs, SayWhatIsDifferent)
     }
 }
 
+TEST(RouteInputs, AreComparedAtThePlaceWhereTheOrderOfTheJobsPutIt)
+{
+    std::size_t shown = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const test::RandomNetwork network = test::NetworkMaker(seed).make();
+        Decision decision = route(network.request, network.unit_types, network.knowledge);
+        if (!decision.winner || decision.candidates.size() < 2 || !decision.candidates[1].feasible) continue;
+        decision.turn = "no. 2 of 3";
+        decision.winner = 1;
+
+        const Result<Replay> replay = replay_placement(stored(placement_of(network, decision)));
+
+        ASSERT_TRUE(replay);
+        EXPECT_TRUE(replay->differences.empty()) << replay->differences.front();
+        EXPECT_NE(replay->note.find("no. 2 of 3"), std::string::npos);
+        ++shown;
+    }
+    EXPECT_GT(shown, 3U);
+}
+
 TEST(RouteInputs, AreReadStrictlyAndEveryFaultIsSaid)
 {
     test::RandomNetwork network = test::NetworkMaker(3).make();
