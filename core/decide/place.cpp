@@ -34,7 +34,8 @@ PlaceChooser::PlaceChooser(const RouteRequest& request, const RouteKnowledge& kn
     : request_(&request), knowledge_(&knowledge),
       left_s_(request.transfer.deadline ? Seconds(*request.transfer.deadline - request.transfer.now).count()
                                         : Availability::kForEver),
-      budget_(request.budget.value_or(Availability::kForEver)), has_quota_(has_limit(request.quota))
+      budget_(request.budget.value_or(Availability::kForEver)), has_quota_(has_limit(request.quota)),
+      has_costs_(has_quota_ || request.budget || request.prefer.time < 1)
 {
 }
 
@@ -95,13 +96,17 @@ double PlaceChooser::judged_objective(const UnitTypeView& view, const Weighed& w
                      {weighed.start.wait_s + weighed.plan.occupied.run_s + distrust_s, weighed.cost, weighed.energy_j});
 }
 
-double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count) const
+double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count, Hours hours) const
 {
-    const double run_s = weighed.compute.run_s + least_transfer_s(request_->transfer, view.network.get());
+    const TransferRequest& transfer = request_->transfer;
+    const double run_s = weighed.compute.run_s + least_transfer_s(transfer, view.network.get());
     const double distrust_s = weighed.compute.run_s * (1 / view.trust_factor - 1);
     Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + distrust_s, 0, 0};
     if (view.price != nullptr) {
-        least.cost = view.price->least_cost(run_s, count);
+        const Timestamp earliest = after(transfer.now, weighed.plan.start_s);
+        least.cost = hours == Hours::kAnyOfWeek
+                         ? view.price->least_cost(run_s, count)
+                         : view.price->least_cost_between(earliest, *transfer.deadline, run_s, count);
         least.energy_j = view.price->energy_j(run_s, count);
     }
     return objective(request_->prefer, least);
@@ -156,7 +161,10 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
                             (choice_.is_power_missing ? 1 : 0) +
                             (request_->transfer.moves_data() && view.network == nullptr ? 1 : 0);
     const DividedRun run = estimate_ ? DividedRun(estimate_->time, {}) : DividedRun(known.single, known.parts);
-    if (!request_->units.count) choice_.knee = run.knee(view.unit_count);
+    if (known.knee > 0)
+        choice_.knee = known.knee;
+    else if (!request_->units.count)
+        choice_.knee = run.knee(view.unit_count);
     find_counts(view, run, choice_.knee);
     const Availability* free = &view.availability;
     Availability without_holds;
@@ -172,7 +180,7 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
         weighed.compute = corrected(weighed.promised, choice_.correction, choice_.correction.width_factor);
         weighed.plan = plan_when_free(view, *free, count, weighed.compute);
         const bool is_never = weighed.plan.start_s == Availability::kForEver;
-        if (!is_never) judge(view, weighed, count);
+        if (!is_never && has_costs_) judge(view, weighed, count);
         const StartPlan& plan = weighed.plan;
         if (has_quota_ && is_beyond_quota(request_->quota, use_of(view, count, plan.occupied.run_s, weighed.cost)))
             continue;
@@ -211,14 +219,22 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
             const double least_cost =
                 is_any_start && view.price != nullptr ? view.price->least_cost(least_run_s, one.unit_count) : one.cost;
             choice_.wait_s = std::min(choice_.wait_s, one.wait_s);
-            choice_.least_objective = std::min(
-                choice_.least_objective, is_any_start ? bound_of(view, weighed_[i], one.unit_count) : one.objective);
+            choice_.least_objective =
+                std::min(choice_.least_objective,
+                         is_any_start ? bound_of(view, weighed_[i], one.unit_count, Hours::kAnyOfWeek) : one.objective);
             choice_.least_completion_s = std::min(choice_.least_completion_s, one.completion_s);
             choice_.least_cost = std::min(choice_.least_cost, least_cost);
         }
         return;
     }
-    if (may_wait()) {
+    if (!has_costs_) judge(view, chosen, count);
+    const bool is_late = counts_[picked].completion_s > left_s_; // and would be later still
+    if (may_wait() && !is_late && limit_ < Availability::kForEver &&
+        bound_of(view, chosen, count, Hours::kUntilDeadline) > limit_) {
+        choice_.is_beaten = true;
+        return;
+    }
+    if (may_wait() && !is_late) {
         const StartTerms terms{view.price.get(), count, request_->prefer, request_->budget, &free};
         StartPlan plan = plan_start(request_->transfer, view.network.get(), choice_.wait_s, chosen.compute, terms);
         if (plan.window) {

@@ -15,6 +15,7 @@ struct PlaceRun {
     std::span<const ScaledPart> parts;
     std::int64_t unknown_operators{};
     std::int64_t estimated_operators{};
+    std::int64_t knee{}; ///< where it is known already; 0: it is not
 };
 
 /// What a choice is made for.
@@ -26,6 +27,7 @@ enum class ChoiceAim {
 /// The count and the start that a job would get on one unit type.
 struct PlaceChoice {
     std::optional<Filter> removed_by; ///< of kQuota, kDrain (never free), kDeadline and kBudget
+    bool is_beaten{};                 ///< no start was searched for: none is within the limit
     std::int64_t unknown_parts{};     ///< as Candidate::unknown_parts()
     std::int64_t estimated_operators{};
     bool is_power_missing{};
@@ -61,6 +63,10 @@ class PlaceChooser {
     /// For people; empty when the run times of the last choice are those of its operators' measurements.
     const std::string& run_basis() const { return run_basis_; }
 
+    /// Whether the counts of the next choices get their costs also where these decide nothing.
+    void show_costs() { has_costs_ = true; }
+    /// The next choices need not search for a start where a bound says that none could have a better objective.
+    void set_limit(double objective) { limit_ = objective; }
     /// True when a start later than the first may be better at some unit type.
     bool may_wait() const;
     double left_s() const { return left_s_; } ///< until the deadline; infinite without
@@ -82,7 +88,8 @@ class PlaceChooser {
                              const RunTime& run) const;
     void judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const;
     double judged_objective(const UnitTypeView& view, const Weighed& weighed) const;
-    double bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count) const;
+    enum class Hours { kAnyOfWeek, kUntilDeadline };
+    double bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count, Hours hours) const;
     std::size_t pick(ChoiceAim aim, const UnitTypeView& view) const;
     void settle(const UnitTypeView& view, const Availability& free, std::size_t picked, ChoiceAim aim);
 
@@ -91,6 +98,8 @@ class PlaceChooser {
     double left_s_;
     double budget_;
     bool has_quota_;
+    bool has_costs_;
+    double limit_ = Availability::kForEver;
     std::optional<RunEstimate> estimate_;
     std::string run_basis_;
     PlaceChoice choice_;

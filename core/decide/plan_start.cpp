@@ -113,16 +113,26 @@ StartPlan plan_start(const TransferRequest& request, const NetworkProfile* netwo
     if (!is_for_price && (!has_windows || is_as_good_as_ever(request, *network, at_once))) return at_once;
 
     const Timestamp earliest = after(request.now, wait_s);
+    double least_cost = HUGE_VAL; // of the starts before, and how long the units are held then
+    double its_run_s = HUGE_VAL;
     const auto judge = [&](Timestamp start) -> std::optional<double> {
         const bool is_first = start == earliest;
         const StartPlan plan = is_first ? at_once : plan_from(request, network, start, run);
         if (!is_first && !is_possible(request, terms, plan)) return HUGE_VAL;
         if (!is_for_price) return both_transfers_s(plan);
         if (is_first && is_too_dear) return HUGE_VAL;
-        return objective(terms.prefer, {plan.completion_s, cost_of(request, terms, plan), energy_of(terms, plan)});
+        const double cost = cost_of(request, terms, plan);
+        // No better than one before in anything: most of them.
+        if (cost >= least_cost && plan.occupied.run_s >= its_run_s) return HUGE_VAL;
+        if (cost < least_cost) {
+            least_cost = cost;
+            its_run_s = plan.occupied.run_s;
+        }
+        return objective(terms.prefer, {plan.completion_s, cost, energy_of(terms, plan)});
     };
-    // Prices change by the hour, and so do starts that wait for nothing else.
-    const NetworkCalendar calendar = has_windows ? network->calendar() : NetworkCalendar{std::chrono::hours(4)};
+    // Prices change by the hour: quarters of an hour would tell little more.
+    NetworkCalendar calendar = has_windows ? network->calendar() : NetworkCalendar{};
+    if (is_for_price) calendar.hour *= 4;
     const Timestamp latest = std::min<Timestamp>(*request.deadline, earliest + std::chrono::weeks(1));
     const std::optional<Timestamp> start = best_start(calendar, earliest, latest, judge);
     if (!start || *start == earliest) return at_once;

@@ -27,6 +27,11 @@ std::int64_t next_count(std::int64_t n)
     return n + std::max<std::int64_t>(1, n / kSearchedCounts);
 }
 
+Speedup saved_by(const Speedup& speedup)
+{
+    return {1 - 1 / speedup.factor, 1 - 1 / speedup.low, 1 - 1 / speedup.high};
+}
+
 double between(double low, double high, double share)
 {
     return low + (high - low) * share;
@@ -52,6 +57,14 @@ OperatorSpeedup::OperatorSpeedup(std::string operator_id, std::string parameters
         speedups_.push_back({rate.rate / single, rate.low / single, rate.high / single});
     }
     speedups_.front() = {};
+    for (std::size_t i = 0; i < speedups_.size() && counts_[i] <= kDenseCounts && counts_[i] < counts_.back(); ++i)
+        saved_.push_back(saved_by(speedups_[i]));
+}
+
+Speedup OperatorSpeedup::saved(std::int64_t unit_count) const
+{
+    const auto index = static_cast<std::size_t>(unit_count - 1);
+    return index < saved_.size() ? saved_[index] : saved_by(at(unit_count));
 }
 
 std::int64_t OperatorSpeedup::largest_measured() const
@@ -111,11 +124,11 @@ RunTime DividedRun::at(std::int64_t unit_count) const
     double fast_s = single_.run_s;
     double slow_s = single_.run_s;
     for (const ScaledPart& part : parts_) {
-        Speedup speedup{1, 1, static_cast<double>(unit_count)};
-        if (part.curve != nullptr) speedup = part.curve->at(unit_count);
-        run_s -= part.total_s * (1 - 1 / speedup.factor);
-        fast_s -= part.total_s * (1 - 1 / speedup.high);
-        slow_s -= part.total_s * (1 - 1 / speedup.low);
+        const Speedup saved =
+            part.curve != nullptr ? part.curve->saved(unit_count) : saved_by({1, 1, static_cast<double>(unit_count)});
+        run_s -= part.total_s * saved.factor;
+        fast_s -= part.total_s * saved.high;
+        slow_s -= part.total_s * saved.low;
     }
     // Sums of rounded parts may miss zero by a rounding.
     const auto stretched = [this](double time_s) { return std::max(time_s, 0.0) / single_.run_s; };

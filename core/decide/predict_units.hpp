@@ -37,6 +37,8 @@ class OperatorSpeedup {
     /// `unit_count` at least 1. One unit is the measure of all: exactly 1. Beyond largest_known() no further
     /// speed-up is assumed, though the interval allows for it.
     Speedup at(std::int64_t unit_count) const;
+    /// 1 − 1 / S of each part of at(): what share of the operator's time so many units save.
+    Speedup saved(std::int64_t unit_count) const;
 
   private:
     std::string operator_id_;
@@ -45,6 +47,7 @@ class OperatorSpeedup {
     std::vector<ScalingPoint> points_;
     std::vector<std::int64_t> counts_; ///< every count to begin with, then at ratios of a hundredth
     std::vector<Speedup> speedups_;    ///< at those counts
+    std::vector<Speedup> saved_;       ///< of the first of them
 };
 
 /// All that is known of one unit type, in order of operator and size.

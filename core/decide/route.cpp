@@ -13,7 +13,10 @@ namespace {
 /// An explanation shows so many counts at most.
 constexpr std::size_t kMostCountsShown = 32;
 /// Feasible candidates that are described where there are more than kMostCandidatesKept unit types.
-constexpr std::size_t kMostRunnersUp = 24;
+constexpr std::size_t kMostRunnersUp = 16;
+
+/// Of those that deadline or budget removes, so many centers are named.
+constexpr std::size_t kMostLimitedCenters = 20;
 
 /// Those around the chosen one where there are too many to show.
 std::vector<CountChoice> shown_counts(const std::vector<CountChoice>& counts, std::int64_t chosen)
@@ -136,17 +139,20 @@ class Deciding {
         std::sort(seen.begin(), seen.end());
         FunnelStep late{Filter::kDeadline, 0, {}};
         FunnelStep dear{Filter::kBudget, 0, {}};
-        for (const std::uint32_t unit_type : table_->by_center) {
-            if (kind_->filter[unit_type] != RouteKind::kStays) continue;
-            std::uint8_t limit = limit_that_removes(*request_, *kind_, chooser_, unit_type);
-            if (limit == RouteKind::kStays) {
-                const auto place = std::lower_bound(seen.begin(), seen.end(), std::pair(unit_type, Filter::kPolicy));
-                if (place == seen.end() || place->first != unit_type) continue;
-                limit = static_cast<std::uint8_t>(place->second);
-            }
+        for (std::uint32_t i = 0; i < kind_->filter.size(); ++i) {
+            const std::uint8_t limit = limit_of(i, seen);
+            late.removed += limit == static_cast<std::uint8_t>(Filter::kDeadline) ? 1 : 0;
+            dear.removed += limit == static_cast<std::uint8_t>(Filter::kBudget) ? 1 : 0;
+        }
+        std::int64_t unnamed = late.removed + dear.removed;
+        for (std::size_t place = 0; place < table_->by_center.size() && unnamed > 0; ++place) {
+            const std::uint32_t unit_type = table_->by_center[place];
+            const std::uint8_t limit = limit_of(unit_type, seen);
+            if (limit == RouteKind::kStays) continue;
             FunnelStep& step = limit == static_cast<std::uint8_t>(Filter::kDeadline) ? late : dear;
-            ++step.removed;
+            --unnamed;
             note_center(step, unit_type);
+            if (late.centers.size() == kMostLimitedCenters && dear.centers.size() == kMostLimitedCenters) break;
         }
         for (FunnelStep* step : {&late, &dear}) {
             if (step->removed == 0) continue;
@@ -155,13 +161,23 @@ class Deciding {
         }
     }
 
+    /// kDeadline or kBudget where one of these removes it, else kStays.
+    std::uint8_t limit_of(std::uint32_t unit_type, const std::vector<std::pair<std::uint32_t, Filter>>& seen) const
+    {
+        if (kind_->filter[unit_type] != RouteKind::kStays) return RouteKind::kStays;
+        const std::uint8_t limit = limit_that_removes(*request_, *kind_, chooser_, unit_type);
+        if (limit != RouteKind::kStays || seen.empty()) return limit;
+        const auto place = std::lower_bound(seen.begin(), seen.end(), std::pair(unit_type, Filter::kPolicy));
+        const bool is_seen = place != seen.end() && place->first == unit_type;
+        return is_seen ? static_cast<std::uint8_t>(place->second) : RouteKind::kStays;
+    }
+
     void note_center(FunnelStep& step, std::uint32_t unit_type)
     {
-        constexpr std::size_t kMostCenters = 100;
         const std::string& center = view_of(unit_type).center_name;
         if (!step.centers.empty() && step.centers.back().center == center) {
             ++step.centers.back().removed;
-        } else if (step.centers.size() < kMostCenters) {
+        } else if (step.centers.size() < kMostLimitedCenters) {
             limited_.push_back(unit_type);
             const double over_s = kind_->completion_s[unit_type] - chooser_.left_s();
             step.centers.push_back(
@@ -246,6 +262,7 @@ class Deciding {
         decision_.winner = 0;
         Candidate& winner = decision_.candidates.front();
         const UnitTypeView& view = view_of(found.unit_type);
+        chooser_.show_costs();
         chooser_.choose(view, table_->run_of(*request_, *kind_, found.unit_type), ChoiceAim::kBest);
         winner.counts = shown_counts(chooser_.counts(), winner.unit_count);
         const RunPrediction single = predict(view);

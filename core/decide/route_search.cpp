@@ -112,6 +112,7 @@ class Search {
     {
         Found found{static_cast<std::uint32_t>(i),
                     chooser_->choose(table_->unit_types[i], table_->run_of(*request_, *kind_, i), ChoiceAim::kBest)};
+        if (found.choice.is_beaten) return;
         if (found.choice.removed_by) {
             result_.removed.push_back(std::move(found));
             return;
@@ -165,47 +166,91 @@ class Search {
                (kind_->is_estimated[i] == worst.first && kind_->unit_count[i] > worst.second);
     }
 
+    /// What a place cannot be better than.
+    struct Bound {
+        std::uint8_t unknown_parts{};
+        double objective{};
+        std::uint32_t unit_type{};
+        auto order() const { return std::tie(unknown_parts, objective, unit_type); }
+        bool operator<(const Bound& other) const { return order() < other.order(); }
+    };
+
+    Bound bound_of(std::size_t i) const
+    {
+        return {kind_->unknown_parts[i], kind_->objective[i], static_cast<std::uint32_t>(i)};
+    }
+
+    /// The next places in order of their bounds, as many as `most`, behind `after`.
+    std::vector<Bound> next_bounds(const std::optional<Bound>& after, std::size_t most) const
+    {
+        std::vector<Bound> heap; // the worst first
+        for (std::size_t i = 0; i < size(); ++i) {
+            const bool is_full = heap.size() == most;
+            if (is_full && kind_->objective[i] > heap.front().objective &&
+                kind_->unknown_parts[i] >= heap.front().unknown_parts)
+                continue;
+            if (!may_stay(i)) continue;
+            const Bound bound = bound_of(i);
+            if ((after && !(*after < bound)) || (is_full && !(bound < heap.front()))) continue;
+            if (is_full) {
+                std::pop_heap(heap.begin(), heap.end());
+                heap.pop_back();
+            }
+            heap.push_back(bound);
+            std::push_heap(heap.begin(), heap.end());
+        }
+        std::sort_heap(heap.begin(), heap.end());
+        return heap;
+    }
+
     /// The columns have bounds: places are looked at in their order, until none is left that could be better.
     void branch_and_bound()
     {
-        struct Bound {
-            std::uint8_t unknown_parts{};
-            double objective{};
-            std::uint32_t unit_type{};
-            auto order() const { return std::tie(unknown_parts, objective, unit_type); }
-            bool operator<(const Bound& other) const { return other.order() < order(); } // the least on top
-        };
-        std::vector<Bound> heap;
-        for (std::size_t i = 0; i < size(); ++i) {
-            if (may_stay(i))
-                heap.push_back({kind_->unknown_parts[i], kind_->objective[i], static_cast<std::uint32_t>(i)});
-        }
-        std::make_heap(heap.begin(), heap.end());
         const std::size_t enough = std::min(most_, kLeastLookedAt);
-        while (!heap.empty()) {
-            const Bound& next = heap.front();
-            const bool can_be_best = next.unknown_parts < best_.unknown_parts ||
-                                     (next.unknown_parts == best_.unknown_parts && next.objective < best_.objective);
-            if (result_.feasible.size() >= enough && !can_be_best) break;
-            const std::uint32_t unit_type = next.unit_type;
-            std::pop_heap(heap.begin(), heap.end());
-            heap.pop_back();
-            look_at(unit_type);
+        std::optional<Bound> last; // all up to it were looked at, or need not be
+        bool is_done = false;
+        for (std::size_t most = kFirstBounds; !is_done; most *= 8) {
+            const std::vector<Bound> bounds = next_bounds(last, most);
+            is_done = bounds.size() < most;
+            for (const Bound& next : bounds) {
+                const bool has_enough = result_.feasible.size() >= enough;
+                const bool can_be_best =
+                    next.unknown_parts < best_.unknown_parts ||
+                    (next.unknown_parts == best_.unknown_parts && next.objective < best_.objective);
+                if (has_enough && !can_be_best) {
+                    is_done = true;
+                    break;
+                }
+                last = next;
+                // With enough to show, a start need not be searched for where none could win.
+                const bool is_comparable = has_enough && next.unknown_parts == best_.unknown_parts;
+                chooser_->set_limit(is_comparable && kind_->knows_work ? tie_limit() : Availability::kForEver);
+                look_at(next.unit_type);
+            }
         }
-        if (result_.feasible.empty()) return;
-        // None of the others can be the best, but some may tie with it and be preferred.
-        std::vector<std::pair<Rank, std::uint32_t>> ties;
+        chooser_->set_limit(Availability::kForEver);
+        if (!result_.feasible.empty()) look_at_ties(last);
+    }
+
+    /// None of those behind `last` can be the best, but some may tie with it and be preferred.
+    void look_at_ties(const std::optional<Bound>& last)
+    {
         const double limit = tie_limit();
-        for (const Bound& one : heap) {
-            if (one.unknown_parts == best_.unknown_parts && one.objective <= limit)
-                ties.emplace_back(rank_of(figures_of(one.unit_type), kind_->knows_work, limit), one.unit_type);
+        std::vector<std::pair<Rank, std::uint32_t>> ties;
+        for (std::size_t i = 0; i < size(); ++i) {
+            if (kind_->objective[i] > limit || kind_->unknown_parts[i] != best_.unknown_parts) continue;
+            if (may_stay(i) && (!last || *last < bound_of(i)))
+                ties.emplace_back(rank_of(figures_of(i), kind_->knows_work, limit), static_cast<std::uint32_t>(i));
         }
-        std::sort(ties.begin(), ties.end());
+        // Few of many are ever looked at.
+        const auto is_behind = [](const auto& a, const auto& b) { return b < a; };
+        std::make_heap(ties.begin(), ties.end(), is_behind);
         Rank leader = least_rank(limit);
-        for (const auto& [rank, unit_type] : ties) {
-            if (leader < rank) break;
-            look_at(unit_type);
+        while (!ties.empty() && !(leader < ties.front().first)) {
+            look_at(ties.front().second);
             leader = least_rank(limit);
+            std::pop_heap(ties.begin(), ties.end(), is_behind);
+            ties.pop_back();
         }
     }
 
@@ -229,6 +274,7 @@ class Search {
 
     /// Enough to tell what the winner won against.
     static constexpr std::size_t kLeastLookedAt = 8;
+    static constexpr std::size_t kFirstBounds = 32;
 
     const RouteRequest* request_;
     RouteTable::Impl* table_;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostKinds = 256;
 /// Of all kinds together, roughly.
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+constexpr std::size_t kMostBytes = std::size_t{512} << 20;
 constexpr std::size_t kMostFunnelCenters = 100;
 constexpr std::size_t kFirstOfEachFilter = 8;
 
@@ -205,6 +205,7 @@ PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& 
         run.estimated_operators += time.basis == PredictionBasis::kEstimated ? 1 : 0;
         parts_.push_back({total_s, time.curve});
     }
+    run.knee = kind.knee[unit_type];
     run.single = {run_s, run_s - std::sqrt(below), run_s + std::sqrt(above)};
     run.parts = parts_;
     return run;
@@ -232,7 +233,7 @@ RouteKind& RouteTable::Impl::kind_of(const RouteRequest& request, PlaceChooser& 
 
 void RouteTable::Impl::forget_oldest()
 {
-    constexpr std::size_t kBytesOfPlace = 64;
+    constexpr std::size_t kBytesOfPlace = 48;
     const std::size_t bytes = std::max<std::size_t>(unit_types.size(), 1) * kBytesOfPlace;
     const std::size_t most = std::clamp<std::size_t>(kMostBytes / bytes, 4, kMostKinds);
     if (kinds_.size() < most) return;
@@ -249,7 +250,9 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     const bool has_one_count = request.units.count || request.operators.empty();
     kind.is_exact = !chooser.may_wait() && (has_one_count || !has_limits(request));
     kind.knows_work = !request.operators.empty() || request.transfer.moves_data();
-    kind.filter.resize(size);
+    kind.filter.resize(size, RouteKind::kStays);
+    kind.own_filter.resize(size);
+    kind.knee.resize(size);
     kind.unknown_parts.resize(size);
     kind.is_estimated.resize(size);
     kind.objective.resize(size);
@@ -269,7 +272,8 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     }
     kind.removed = {};
     for (std::size_t i = 0; i < size; ++i) {
-        kind.filter[i] = RouteKind::kStays;
+        const std::optional<Filter> filter = removing_filter(request, unit_types[i]);
+        kind.own_filter[i] = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
         update(request, chooser, kind, i);
     }
     return kind;
@@ -280,7 +284,8 @@ void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser
 {
     const UnitTypeView& view = unit_types[unit_type];
     const std::uint8_t before = kind.filter[unit_type];
-    std::optional<Filter> filter = removing_filter(request, view);
+    std::optional<Filter> filter;
+    if (kind.own_filter[unit_type] != RouteKind::kStays) filter = static_cast<Filter>(kind.own_filter[unit_type]);
     const bool may_be_beyond_quota =
         request.quota.most_units > 0 || request.quota.most_score_hours > 0 || request.quota.most_cost > 0;
     if (!filter || (may_be_beyond_quota && *filter > Filter::kQuota)) {
@@ -290,6 +295,7 @@ void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser
         kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(choice.unknown_parts, 255));
         kind.is_estimated[unit_type] = choice.estimated_operators > 0 ? 1 : 0;
         kind.start_s[unit_type] = choice.wait_s;
+        kind.knee[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(choice.knee, std::int64_t{1} << 30));
         kind.unit_count[unit_type] =
             static_cast<std::int32_t>(std::min<std::int64_t>(choice.unit_count, std::int64_t{1} << 30));
         const double least = aim == ChoiceAim::kBest ? choice.objective : choice.least_objective;

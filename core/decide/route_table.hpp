@@ -33,6 +33,8 @@ struct RouteKind {
     bool is_exact{};
     bool knows_work{};                       ///< something is known of run times: else the earliest start wins
     std::vector<std::uint8_t> filter;        ///< the Filter that removes it whatever deadline and budget
+    std::vector<std::uint8_t> own_filter;    ///< the one that neither load nor quota can change; kStays
+    std::vector<std::int32_t> knee;          ///< of the job there; 0: not looked for
     std::vector<std::uint8_t> unknown_parts; ///< at most 255
     std::vector<std::uint8_t> is_estimated;
     std::vector<double> objective; ///< infinite where it is removed

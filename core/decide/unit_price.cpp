@@ -33,20 +33,43 @@ UnitPrice::UnitPrice(const PriceEntry& entry) : unit_power_w_(entry.unit_power_w
     is_flat_ = std::all_of(micros.begin(), micros.end(), [&](std::int64_t one) { return one == micros.front(); });
 }
 
-double UnitPrice::cost(Timestamp start, double run_s, std::int64_t unit_count) const
+double UnitPrice::cost_from(double second_of_week, double run_s) const
 {
-    const auto units = static_cast<double>(unit_count);
-    if (is_flat_ || !(run_s > 0)) return least_cost(run_s, unit_count);
     const auto since_monday = [this](double second) {
         const auto hour = std::min(static_cast<std::size_t>(second / kHour_s), kHoursOfWeek - 1);
         return before_[hour] + per_hour_[hour] * (second / kHour_s - static_cast<double>(hour));
     };
-    const double begin_s = second_of_week(start);
-    const double weeks = std::floor((begin_s + run_s) / kWeek_s);
-    const double end_s = begin_s + run_s - weeks * kWeek_s;
-    const double one_unit = weeks * before_[kHoursOfWeek] + since_monday(end_s) - since_monday(begin_s);
+    const double weeks = std::floor((second_of_week + run_s) / kWeek_s);
+    const double end_s = second_of_week + run_s - weeks * kWeek_s;
+    return weeks * before_[kHoursOfWeek] + since_monday(end_s) - since_monday(second_of_week);
+}
+
+double UnitPrice::cost(Timestamp start, double run_s, std::int64_t unit_count) const
+{
+    if (is_flat_ || !(run_s > 0)) return least_cost(run_s, unit_count);
     // A difference of sums may miss the least by a rounding, and must not.
-    return std::max(one_unit * units, least_cost(run_s, unit_count));
+    return std::max(cost_from(second_of_week(start), run_s) * static_cast<double>(unit_count),
+                    least_cost(run_s, unit_count));
+}
+
+double UnitPrice::least_cost_between(Timestamp earliest, Timestamp latest, double run_s, std::int64_t unit_count) const
+{
+    const double length_s = Seconds(latest - earliest).count();
+    if (is_flat_ || !(run_s > 0) || !(length_s < kWeek_s)) return least_cost(run_s, unit_count);
+    // The cost changes evenly between starts at which the run begins or ends with an hour: the least is at one of
+    // these, or at an end of the range.
+    const double from_s = second_of_week(earliest);
+    const double to_s = from_s + std::max(length_s, 0.0);
+    const auto cost_at = [&](double second) { return cost_from(second < kWeek_s ? second : second - kWeek_s, run_s); };
+    double least = std::min(cost_at(from_s), cost_at(to_s));
+    const double ends_off_s = run_s - std::floor(run_s / kHour_s) * kHour_s;
+    for (double hour_s = std::ceil(from_s / kHour_s) * kHour_s; hour_s <= to_s + kHour_s; hour_s += kHour_s) {
+        if (hour_s <= to_s) least = std::min(least, cost_at(hour_s));
+        const double ending_s = hour_s - ends_off_s;
+        if (ending_s >= from_s && ending_s <= to_s) least = std::min(least, cost_at(ending_s));
+    }
+    constexpr double kRounding = 1e-9;
+    return least * static_cast<double>(unit_count) * (1 - kRounding);
 }
 
 double UnitPrice::least_cost(double run_s, std::int64_t unit_count) const

@@ -20,6 +20,8 @@ class UnitPrice {
     double cost(Timestamp start, double run_s, std::int64_t unit_count) const;
     /// The least that so long a run could cost at any time: run_s × the cheapest hour. Never above cost().
     double least_cost(double run_s, std::int64_t unit_count) const;
+    /// The least that so long a run costs of all starts from `earliest` to `latest`.
+    double least_cost_between(Timestamp earliest, Timestamp latest, double run_s, std::int64_t unit_count) const;
     bool is_flat() const { return is_flat_; }
     /// One unit, by hour of the week from Monday 00:00 UTC.
     const std::array<double, 168>& per_hour() const { return per_hour_; }
@@ -33,6 +35,9 @@ class UnitPrice {
     double unit_power_w() const { return unit_power_w_; }
 
   private:
+    /// Of one unit from a second of the week on.
+    double cost_from(double second_of_week, double run_s) const;
+
     std::array<double, 168> per_hour_{};
     std::array<double, 169> before_{}; ///< one unit, from Monday 00:00 to the start of each hour
     double least_per_hour_{};
