@@ -350,6 +350,10 @@ def test_jobs(call):
               "data": {"in": [{"url": "https://data.example/a", "bytes": 1e9}], "out_bytes": 1e6},
               "units": {"count": "auto", "ignore_knee": True}}
     call("POST", A + "/placements:preview", json=moving)
+    otherwise = {"exclude_centers": ["alpha"], "free_centers": ["beta"], "now": "2098-01-01T00:00:00Z"}
+    asked = call("POST", A + "/placements:preview", json={**moving, "what_if": otherwise}).json()
+    assert asked["what_if_decision"]["funnel"]["steps"]
+    call("POST", A + "/placements:preview", 400, json={**moving, "what_if": {"only_centers": ["none"]}})
     call("POST", A + "/jobs", 400, json={**moving, "deadline": "2020-01-01T00:00:00Z"})
     text = call("GET", A + f"/jobs/{job['id']}/logs/stdout?follow=true").text
     assert text == "hello\n"
@@ -357,6 +361,8 @@ def test_jobs(call):
     call("GET", A + f"/jobs/{job['id']}")
     call("GET", A + f"/jobs/{job['id']}/events")
     call("GET", A + f"/jobs/{job['id']}/placement")
+    assert call("GET", A + f"/jobs/{job['id']}/placement?inputs=true").json()["inputs"]["request"]
+    call("GET", A + f"/jobs/{job['id']}/placement?inputs=perhaps", 400)
     call("POST", A + f"/jobs/{job['id']}:cancel", 409)
     sleeper = call("POST", A + "/jobs", 201, json={"command": ["/bin/sleep", "600"]}).json()
     call("POST", A + f"/jobs/{sleeper['id']}:cancel", 202)
