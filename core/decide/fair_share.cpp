@@ -15,11 +15,9 @@ struct ShareSums {
     double used{};
 };
 
-/// The share of one unit type; of a type that offers nothing any more whatever is held is all of it.
 double part_of(double amount, std::int64_t unit_count)
 {
-    if (!(amount > 0)) return 0;
-    return unit_count > 0 ? amount / static_cast<double>(unit_count) : amount;
+    return amount > 0 ? amount / static_cast<double>(unit_count) : 0;
 }
 
 using Sizes = std::map<std::string, std::int64_t, std::less<>>; ///< by unit type
@@ -38,9 +36,11 @@ std::int64_t size_of(const Sizes& sizes, const std::string& unit_type)
     return found == sizes.end() ? 0 : found->second;
 }
 
+/// Above 1 where a project is given more than there is, one after the other.
 double dominant_part(std::int64_t units, std::int64_t unit_count)
 {
-    return std::min(1.0, part_of(static_cast<double>(units), unit_count));
+    if (unit_count <= 0) return units > 0 ? 1 : 0;
+    return part_of(static_cast<double>(units), unit_count);
 }
 
 ShareSums sums_of(const ProjectUse& project, const Sizes& sizes)
@@ -101,8 +101,11 @@ std::map<std::string, FairShare, std::less<>> fair_shares(std::span<const Projec
         all.by_name.emplace(project.project, sums_of(project, sizes));
     all.add_up();
     std::map<std::string, FairShare, std::less<>> shares;
-    for (const auto& [name, sums] : all.by_name)
+    for (auto& [name, sums] : all.by_name) {
+        // A center may shrink below what it has given away.
+        sums.dominant = std::min(1.0, sums.dominant);
         shares.emplace(name, all.share_of(sums));
+    }
     return shares;
 }
 

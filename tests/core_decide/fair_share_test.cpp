@@ -113,6 +113,17 @@ TEST(FairShare, EachFurtherTakeOfAProjectWeighsMore)
     EXPECT_DOUBLE_EQ(loads[3], 1.0 / 9 / 2 / 0.25);
 }
 
+TEST(FairShare, TakesBeyondAllThatThereIsStillDiffer)
+{
+    const std::vector<UnitTypeSize> one{{"core", 1}};
+    const std::vector<PlannedTake> takes(5, {"a", "core", 1});
+
+    const std::vector<double> loads = progressive_loads({}, one, takes);
+
+    EXPECT_DOUBLE_EQ(loads[3], 1.5);
+    EXPECT_DOUBLE_EQ(loads[4], 2) << "four units of one, in half of the load";
+}
+
 TEST(FairShare, HalfIsLeftAfterTheHalfLife)
 {
     EXPECT_EQ(decay(0s, 168h), 1);

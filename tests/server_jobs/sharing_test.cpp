@@ -68,7 +68,7 @@ TEST_F(Sharing, SettingsThatAreLeftOutStay)
     EXPECT_EQ(project["most_cost"], "12.5");
     EXPECT_EQ(project["centers"], Json({"alpha"}));
     EXPECT_EQ(project["profile_jobs"], true);
-    EXPECT_EQ(count("audit_log WHERE action = 'project.change' AND detail ->> 'share' = '3'"), "2");
+    EXPECT_EQ(count("audit_log WHERE action = 'project.change' AND (detail ->> 'share')::float = 3"), "2");
 }
 
 TEST_F(Sharing, SaysEverythingThatIsWrong)
@@ -138,14 +138,14 @@ TEST_F(Sharing, AMonthHasSoManyScoreHours)
     add_operators();
     add_measurement(add_center("alpha", 4), 0.36);
     // Each job takes 100 x 0.36 s and a start of 0.1 s: a hundredth of an hour on a unit that counts 1000.
-    set("p", {{"most_score_hours", 0.015}});
+    set("p", {{"most_score_hours", 0.016}});
     const JobId first = submit_for("p", dgemm(100));
     const JobId second = submit_for("p", dgemm(100));
 
     route();
 
     EXPECT_EQ(state_of(first), "placed");
-    EXPECT_THAT(reason_of(second), HasSubstr("its project has taken 0.01 of its 0.01"));
+    EXPECT_THAT(reason_of(second), HasSubstr("its project has taken 0.01 of its 0.02"));
     end(first, 18); // half of what was predicted: there is room again
     route();
     EXPECT_EQ(state_of(second), "placed");
