@@ -59,6 +59,7 @@ class Simulation {
         for (const SimulatedUnitType& type : world.unit_types)
             loads_.push_back({type.unit_count, type.unit_count, 1, 1, {}});
         predicted_ends_.resize(world.unit_types.size());
+        used_unit_s_.assign(world.unit_types.size(), 0);
         left_ = world.end_counted - world.first_counted;
         count_from_s_ = world.jobs[world.first_counted].arrival_s;
         count_to_s_ = world.jobs[world.end_counted - 1].arrival_s;
@@ -71,8 +72,10 @@ class Simulation {
             if (!has_arrival && running_.empty())
                 return Error{Errc::kInternal, fmt::format("{} jobs were left waiting for ever", waiting_.size())};
             const double arrival_s = has_arrival ? world_.jobs[next_].arrival_s : 0;
+            const double before_s = now_s_;
             now_s_ = running_.empty() || (has_arrival && arrival_s < running_.top().end_s) ? arrival_s
                                                                                            : running_.top().end_s;
+            note_use(now_s_ - before_s);
             while (!running_.empty() && running_.top().end_s <= now_s_)
                 end_next();
             while (next_ < world_.jobs.size() && world_.jobs[next_].arrival_s <= now_s_)
@@ -84,6 +87,13 @@ class Simulation {
     }
 
   private:
+    void note_use(double passed_s)
+    {
+        FATHOM_ASSERT(passed_s >= 0);
+        for (std::size_t type = 0; type < loads_.size(); ++type)
+            used_unit_s_[type] += passed_s * static_cast<double>(loads_[type].unit_count - loads_[type].free_units);
+    }
+
     void arrive()
     {
         WaitingJobView view;
@@ -128,8 +138,8 @@ class Simulation {
         started_.clear();
         const std::size_t known = std::min(arrived_.size(), kRemembered);
         const SimulatedQueue queue{
-            now_s_, waiting_, loads_, std::span(arrived_).last(known), now_s_ - world_.jobs[next_ - known].arrival_s,
-            next_};
+            now_s_, waiting_,    loads_, std::span(arrived_).last(known), now_s_ - world_.jobs[next_ - known].arrival_s,
+            next_,  used_unit_s_};
         for (const OrderedStart& start : rule_(queue)) {
             if (Result<void> done = this->start(start); !done) return done;
         }
@@ -186,6 +196,7 @@ class Simulation {
     std::size_t left_{};   ///< counted jobs that have not ended
     std::size_t next_ = 0; ///< next job to arrive
     std::vector<UnitTypeLoad> loads_;
+    std::vector<double> used_unit_s_; ///< by unit type, since the beginning
     std::vector<WaitingJobView> waiting_;
     std::vector<std::size_t> waiting_jobs_;            ///< the jobs behind waiting_
     std::vector<std::vector<JobOption>> arrived_;      ///< the last one or two thousand

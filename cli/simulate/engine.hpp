@@ -50,7 +50,8 @@ struct SimulatedQueue {
     /// Places of the newest arrivals, a thousand at most, as they were predicted, and the time in which they came.
     std::span<const std::vector<JobOption>> arrived;
     double arrived_within_s{};
-    std::size_t arrived_count{}; ///< since the beginning
+    std::size_t arrived_count{};         ///< since the beginning
+    std::span<const double> used_unit_s; ///< of each unit type since the beginning
 };
 
 /// Decides the starts of this moment: order_starts() behind whatever a policy adds.

@@ -38,12 +38,13 @@ struct UnitRelease {
     std::int64_t unit_count{};
 };
 
-/// A unit type as the order sees it. `worth` and `load` come from unit_worths() (core/decide/unit_worth).
+/// A unit type as the order sees it. `worth` comes from unit_worths() (core/decide/unit_worth), `load` from BusyShare
+/// (core/decide/busy_share).
 struct UnitTypeLoad {
     std::int64_t unit_count{};
     std::int64_t free_units{};
     double worth{1}; ///< what one second of one unit is worth where units are scarce; positive, the mean unit 1
-    /// Work that arrives over what can be done. At 1 and above nothing waits for a place that suits better.
+    /// How busy such units have been of late, 0..1. At 1 nothing waits for a place that suits better.
     double load{1};
     /// What frees when, as far as it is known, in any order. A run that is over its time is best expected to take as
     /// long again as it is late.
