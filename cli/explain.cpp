@@ -138,7 +138,7 @@ std::string render_comparison(const Json& before, const Json& after, const Table
     };
     add("place", place_of);
     add("units", [](const Json& one) { return count_of(one, "unit_count"); });
-    add("start", [](const Json& one) { return "after " + duration_of(one, "start_s"); });
+    add("start", [](const Json& one) { return after_text(number_of(one, "start_s").value_or(0)); });
     add("run", [](const Json& one) { return predicted_duration(one, member(one, "prediction"), "run_s"); });
     add("completion", [](const Json& one) { return predicted_duration(one, one, "completion_s"); });
     add("cost", [](const Json& one) { return money_of(one, "cost"); });

@@ -42,6 +42,25 @@ bool has_any(const Json& decision, std::string_view name)
                        [&](const Json& one) { return is_true(one, "feasible") && !member(one, name).is_null(); });
 }
 
+/// " (80 %: 11.8–12.9 s)" of `low_s` and `high_s`; empty where they are the same.
+std::string likely_text(const Json& json)
+{
+    const std::optional<double> low = number_of(json, "low_s");
+    const std::optional<double> high = number_of(json, "high_s");
+    return low && high && *low < *high ? " (80 %: " + format_interval(*low, *high) + ")" : std::string();
+}
+
+/// What earlier runs made of what measurements promise; empty without any.
+std::string correction_text(const Json& correction)
+{
+    const double own = number_of(correction, "job_count").value_or(0);
+    if (own + number_of(correction, "like_count").value_or(0) <= 0) return {};
+    return "× " + format_number(number_of(correction, "factor").value_or(1)) + " of the " +
+           duration_of(correction, "promised_s") + " of computing that measurements promise, by " +
+           count_of(correction, "job_count") + (own == 1 ? " run" : " runs") + " of its type there and " +
+           count_of(correction, "like_count") + " others";
+}
+
 /// "\nTITLE\n  - one\n  - two\n" of the texts in a list.
 std::string bullets(const std::string& title, const Json& list, const char* member_name)
 {
@@ -59,6 +78,11 @@ std::string more_text(std::size_t count, std::size_t shown)
 }
 
 } // namespace
+
+std::string after_text(double seconds)
+{
+    return seconds < 0.0005 ? "at once" : "after " + format_duration(seconds);
+}
 
 const Json* winner_of(const Json& decision)
 {
@@ -116,25 +140,16 @@ std::string promise_text(const Json& winner, const TableStyle& style)
     const Json& prediction = member(winner, "prediction");
     std::vector<std::pair<std::string, Cell>> details;
     const double start_s = std::max(number_of(start, "wait_s").value_or(0), number_of(winner, "start_s").value_or(0));
-    details.emplace_back("Start", "after " + format_duration(start_s) + " (" + interval_of(start) + ")");
+    details.emplace_back("Start", after_text(start_s) + likely_text(start));
     if (has_prediction(winner))
-        details.emplace_back("Run",
-                             predicted_duration(winner, prediction, "run_s") + " (" + interval_of(prediction) + ")");
+        details.emplace_back("Run", predicted_duration(winner, prediction, "run_s") + likely_text(prediction));
     else if (const std::string basis = text_of(winner, "run_basis", ""); !basis.empty())
-        details.emplace_back("Run",
-                             duration_of(prediction, "run_s") + " (" + interval_of(prediction) + "), from " + basis);
+        details.emplace_back("Run", duration_of(prediction, "run_s") + likely_text(prediction) + ", from " + basis);
     details.emplace_back("Completion", "after " + predicted_duration(winner, winner, "completion_s"));
     if (!member(winner, "cost").is_null()) details.emplace_back("Cost", money_of(winner, "cost"));
     if (!member(winner, "energy_j").is_null()) details.emplace_back("Energy", energy_of(winner));
-    const Json& correction = member(winner, "correction");
-    const double runs =
-        number_of(correction, "job_count").value_or(0) + number_of(correction, "like_count").value_or(0);
-    if (runs > 0)
-        details.emplace_back("Corrected", "measurements alone promise " + duration_of(correction, "promised_s") +
-                                              " of computing; " + count_of(correction, "job_count") +
-                                              " runs of its type there and " + count_of(correction, "like_count") +
-                                              " others say × " +
-                                              format_number(number_of(correction, "factor").value_or(1)));
+    if (const std::string corrected = correction_text(member(winner, "correction")); !corrected.empty())
+        details.emplace_back("Corrected", corrected);
     return "\n" + render_details(details, style);
 }
 

@@ -27,6 +27,8 @@ std::string interval_of(const Json& json);
 /// "1.20 kJ"; "-" when absent.
 std::string energy_of(const Json& candidate);
 
+/// "at once", "after 12 s"
+std::string after_text(double seconds);
 /// Start, run, completion, cost and energy of the winner, and what history made of its prediction.
 std::string promise_text(const Json& winner, const TableStyle& style);
 /// The places that could run it, best first, at most 8 of them.

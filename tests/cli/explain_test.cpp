@@ -63,15 +63,19 @@ TEST(Explain, ShowsWhoWonWhoLostAndWhatIsKnown)
     EXPECT_EQ(text,
               R"(Why: earliest expected completion: wait 0 s, run 12.1 s
 
+  Start:       at once
+  Run:         12.1 s (80 %: 12.0–12.2 s)
+  Completion:  after 12.1 s
+
 Candidates, best first
   #  CENTER  UNIT TYPE  UNITS  PREDICTED RUN     INTERVAL  WAIT  COMPLETION  BASIS              OUTCOME
   1  alpha   core           1         12.1 s  12.0–12.2 s   0 s      12.1 s  measured           chosen
   2  delta   core           1         17.1 s  16.9–17.2 s   0 s      17.1 s  measured           would complete 5 s later (wait 0 s, run 17.1 s)
   3  beta    core           1       ≥ 20.1 s  19.9–20.2 s   0 s    ≥ 20.1 s  measured, unknown  not all of the job's operators are measured there
 
-Not possible
-  CENTER  UNIT TYPE  REASON
-  gamma   core       cannot run fft3d
+Not possible (3 of 4 unit types can run it)
+  CENTER  UNIT TYPE  RULED OUT BY  REASON
+  gamma   core       operators     cannot run fft3d
 
 Evidence: what the probes measured
   AT          OPERATOR  SIZE  COUNT  TIME EACH   TOTAL     INTERVAL  BASIS      MEASURED  PROBE RUN
@@ -117,6 +121,66 @@ TEST(Explain, SaysWhatWouldBeDecidedForAJobThatWaits)
                                  "Waits: no unit is free\n"))
         << text;
     EXPECT_TRUE(text.ends_with("\nNot placed yet: this is what would be decided now.\n")) << text;
+}
+
+TEST(Explain, SaysWhatItCostsWhatWouldChangeItAndWhyItWaits)
+{
+    Json priced = decision();
+    Json& winner = priced["candidates"][0];
+    winner["cost"] = {{"amount", "0.12"}, {"currency", "EUR"}};
+    winner["energy_j"] = 1234;
+    winner["correction"] = {{"promised_s", 11.5}, {"factor", 1.05}, {"job_count", 12}, {"like_count", 40}};
+    priced["counterfactuals"] = {{{"text", "delta/core would win if its queue were 12 min shorter"}}};
+    const Json waiting{
+        {"reasons",
+         {{{"kind", "units"}, {"text", "a unit of alpha/core, free in about 3 min"}},
+          {{"kind", "turn"}, {"text", "2 jobs are ahead of it"}}}},
+        {"expected_start",
+         {{"at", "2026-11-20T11:07:14Z"}, {"low", "2026-11-20T11:06:54Z"}, {"high", "2026-11-20T11:09:00Z"}}}};
+    const Json job{{"id", "job_1"}, {"name", "scf"}, {"state", "queued"}};
+
+    const std::string text = render_explanation(job, {{"decision", priced}, {"waiting", waiting}}, kNow, {});
+
+    for (const char* part :
+         {"\nWhy it waits\n  1. a unit of alpha/core, free in about 3 min\n  2. 2 jobs are ahead of it\n"
+          "Expected start: in 3 min (2026-11-20 11:07:14 UTC); 80 %: 2026-11-20 11:06:54 UTC to 2026-11-20 11:09:00 "
+          "UTC\n",
+          "  Cost:        0.12 EUR\n  Energy:      1.23 kJ\n"
+          "  Corrected:   × 1.05 of the 11.5 s of computing that measurements promise, by 12 runs of its type there "
+          "and "
+          "40 others\n",
+          "COMPLETION      COST   ENERGY  BASIS",
+          "\nWhat would change it\n  - delta/core would win if its queue were 12 min shorter\n"})
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
+}
+
+TEST(Explain, ShowsEightOfManyAndSaysHowManyMore)
+{
+    Json many = decision();
+    for (int i = 0; i < 20; ++i)
+        many["candidates"].insert(many["candidates"].begin() + 1, many["candidates"][1]);
+    const std::string text = render_decision(many, kNow, {});
+
+    EXPECT_NE(text.find("\n  8  "), std::string::npos) << text;
+    EXPECT_EQ(text.find("\n  9  "), std::string::npos) << text;
+    EXPECT_NE(text.find("  and 15 more\n"), std::string::npos) << text;
+}
+
+TEST(Explain, ComparesAPlaceWithWhatItWouldBe)
+{
+    Json after = decision();
+    after["winner"] = 1U;
+
+    EXPECT_EQ(render_comparison(decision(), after, {}), R"(It would go to delta/core instead of alpha/core.
+
+              NOW         WHAT-IF
+  place       alpha/core  delta/core
+  units       1           1
+  start       at once     at once
+  run         12.1 s      17.1 s
+  completion  12.1 s      17.1 s
+)");
+    EXPECT_EQ(render_comparison(decision(), Json(), {}).substr(0, 27), "Nothing could run it then.\n");
 }
 
 TEST(Explain, SurvivesAnswersOfAnotherShape)
