@@ -76,9 +76,9 @@ struct Calibration {
 ///
 /// ln(actual / promised) of a job type t on a unit type u is taken as m + a_t + b_tu + noise (a nested random-effects
 /// model): a common error of all predictions, one of the job type (its start-up, what no operator covers), and one of
-/// the job type on this unit type. Each level is the mean of what it has seen, shrunk towards its parent as if
-/// `kPriorJobs` runs had gone as the parent says (empirical Bayes, James and Stein 1961); older runs count less: half
-/// after 30 days. Without any run the factor is 1.
+/// the job type on this unit type. Each level is the mean of what it has seen, shrunk towards its parent (empirical
+/// Bayes, James and Stein 1961; RunLevels): (t, u) as if four runs, t as if one unit type, and m as if one job type had
+/// gone as the parent says; older runs count less: half after 30 days. Without any run the factor is 1.
 class RunHistory {
   public:
     RunHistory() = default;
