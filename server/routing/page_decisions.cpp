@@ -2,8 +2,8 @@
 
 #include "core/decide/order_index.hpp"
 #include "core/decide/route_json.hpp"
-#include "core/decide/unit_worth.hpp"
 #include "server/routing/project_uses.hpp"
+#include "server/routing/waiting_views.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,6 @@
 namespace fathom::server {
 namespace {
 
-/// A job of unknown length is taken to run as long as others typically do; this long when all are unknown.
-constexpr double kAssumedRunSeconds = 600;
 /// Turns move in steps, so that they need not be written at each look.
 constexpr double kTurnsPerDoubling = 4;
 constexpr double kMiddleTurn = 1000;
@@ -32,56 +30,6 @@ bool may_be_crowded_out(const Decision& decision)
     return std::any_of(decision.candidates.begin(), decision.candidates.end(), [](const Candidate& candidate) {
         return candidate.removed_by == Filter::kDeadline || candidate.removed_by == Filter::kBudget;
     });
-}
-
-std::vector<JobOption> options_of(const RouteRequest& request, const Decision& decision,
-                                  const std::unordered_map<std::string, std::size_t>& index)
-{
-    std::vector<JobOption> options;
-    std::vector<double> objectives;
-    for (const Candidate& candidate : decision.candidates) {
-        const auto found = index.find(candidate.unit_type_id.value);
-        if (!candidate.feasible || found == index.end()) continue;
-        options.push_back({found->second, candidate.unit_count, candidate.prediction.run_s, 1});
-        objectives.push_back(
-            objective(request.prefer, {std::max(candidate.prediction.run_s, 1.0), candidate.cost, candidate.energy_j}));
-    }
-    // Who only wants to end early says nothing that the run times do not say.
-    const bool is_about_time = request.prefer.cost == 0 && request.prefer.energy == 0;
-    if (options.empty() || is_about_time) return options;
-    const double best = *std::min_element(objectives.begin(), objectives.end());
-    for (std::size_t i = 0; i < options.size(); ++i)
-        options[i].regret = best > 0 ? std::max(1.0, objectives[i] / best) : 1;
-    return options;
-}
-
-double shortest_run_s(const std::vector<JobOption>& options)
-{
-    double shortest = std::numeric_limits<double>::infinity();
-    for (const JobOption& option : options)
-        shortest = std::min(shortest, option.run_s);
-    return shortest;
-}
-
-/// Run times of jobs of which nothing is known.
-void assume_run_times(std::vector<WaitingJobView>& views)
-{
-    std::vector<double> known;
-    for (const WaitingJobView& view : views) {
-        for (const JobOption& option : view.options) {
-            if (option.run_s > 0) known.push_back(option.run_s);
-        }
-    }
-    double assumed = kAssumedRunSeconds;
-    if (!known.empty()) {
-        const auto middle = known.begin() + std::ssize(known) / 2;
-        std::nth_element(known.begin(), middle, known.end());
-        assumed = *middle;
-    }
-    for (WaitingJobView& view : views) {
-        for (JobOption& option : view.options)
-            option.run_s = option.run_s > 0 ? option.run_s : assumed;
-    }
 }
 
 std::string turn_text(std::size_t position, std::size_t count, const OrderSettings& settings)
@@ -214,6 +162,7 @@ void PageDecisions::view_all(std::span<const ReadyJob> jobs)
         if (is_done_[i]) outcome_.waits.push_back({i, decision, std::nullopt, kLastTurn});
     }
     assume_run_times(views_);
+    worths_ = worths_for(views_, ledger_->views());
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         const TransferRequest& transfer = jobs[i].request.transfer;
         if (!transfer.deadline || views_[i].options.empty()) continue;
@@ -247,29 +196,9 @@ void PageDecisions::load_projects(std::span<const ReadyJob> jobs)
         views_[order[i]].fair_load = loads[i];
 }
 
-std::vector<UnitTypeLoad> PageDecisions::unit_type_loads(std::span<const WaitingJobView> views) const
+std::vector<UnitTypeLoad> PageDecisions::loads_now() const
 {
-    std::vector<UnitTypeLoad> loads;
-    loads.reserve(ledger_->views().size());
-    for (const UnitTypeView& view : ledger_->views()) {
-        UnitTypeLoad load;
-        load.unit_count = view.unit_count;
-        const auto& steps = view.availability.steps();
-        load.free_units = std::max<std::int64_t>(0, view.availability.free_now());
-        for (std::size_t i = 1; i < steps.size(); ++i) {
-            if (steps[i].free > steps[i - 1].free)
-                load.releases.push_back({steps[i].from_s, steps[i].free - steps[i - 1].free});
-        }
-        loads.push_back(std::move(load));
-    }
-    // Worths do not depend on the span; how fast work arrives is not known here, so nothing is held back for it.
-    std::vector<std::vector<JobOption>> wanted;
-    for (const WaitingJobView& view : views)
-        wanted.push_back(view.options);
-    const std::vector<UnitWorth> worths = unit_worths(wanted, 1, loads);
-    for (std::size_t i = 0; i < loads.size(); ++i)
-        loads[i].worth = worths[i].worth;
-    return loads;
+    return unit_type_loads(ledger_->views(), worths_);
 }
 
 void PageDecisions::start_in_order(std::span<const ReadyJob> jobs)
@@ -283,7 +212,7 @@ void PageDecisions::start_in_order(std::span<const ReadyJob> jobs)
             views.push_back(views_[i]);
         }
         if (views.empty()) return;
-        has_more = make_starts(jobs, view_jobs, views, order_starts(views, unit_type_loads(views_), settings_));
+        has_more = make_starts(jobs, view_jobs, views, order_starts(views, loads_now(), settings_));
     }
 }
 
@@ -364,7 +293,7 @@ void PageDecisions::plan_rest(std::span<const ReadyJob> jobs)
         views.push_back(views_[i]);
     }
     if (views.empty()) return;
-    for (const std::size_t next : order_waiting(views, unit_type_loads(views_), settings_)) {
+    for (const std::size_t next : order_waiting(views, loads_now(), settings_)) {
         const std::size_t job = view_jobs[next];
         const RouteRequest request = with_use(jobs[job]);
         Decision decision = decide_now(request);
@@ -388,7 +317,7 @@ void PageDecisions::plan_rest(std::span<const ReadyJob> jobs)
 
 void PageDecisions::set_turns()
 {
-    const OrderIndices indices = order_indices(views_, unit_type_loads(views_), settings_);
+    const OrderIndices indices = order_indices(views_, loads_now(), settings_);
     for (DecidedWait& wait : outcome_.waits) {
         const OrderIndex& own = indices.jobs[wait.job];
         const auto best = std::min_element(own.index.begin(), own.index.end());

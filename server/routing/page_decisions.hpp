@@ -88,7 +88,7 @@ class PageDecisions {
     /// The places of each job on the ledger as it is, into views_; what cannot start anywhere goes to the waits.
     void view_all(std::span<const ReadyJob> jobs);
     void load_projects(std::span<const ReadyJob> jobs);
-    std::vector<UnitTypeLoad> unit_type_loads(std::span<const WaitingJobView> views) const;
+    std::vector<UnitTypeLoad> loads_now() const;
 
     Decision decide_now(const RouteRequest& request);
     RouteRequest with_use(const ReadyJob& job) const;
@@ -101,6 +101,7 @@ class PageDecisions {
     OrderSettings settings_;
     PageOutcome outcome_;
     std::vector<WaitingJobView> views_; ///< of all jobs
+    std::vector<double> worths_;        ///< of the unit types, for these jobs
     std::vector<bool> is_done_;         ///< decided: it starts, or it waits for something else than its turn
     std::vector<bool> is_refused_;      ///< its start did not come about; it is planned
 };

@@ -3,6 +3,7 @@
 #include "core/decide/counterfactual.hpp"
 #include "core/decide/route_json.hpp"
 #include "server/routing/job_operators.hpp"
+#include "server/routing/project_uses.hpp"
 #include "server/routing/waiting_reason.hpp"
 
 #include <pqxx/pqxx>
@@ -117,8 +118,9 @@ Result<WaitingAnswer> answer_waiting(pqxx::work& transaction, const PlacementRec
 {
     const Result<JobSpec> spec = parse_job_spec(Json::parse(record.spec));
     if (!spec) return Error{Errc::kInternal, describe(spec.error())};
-    const Result<RouteRequest> request = make_route_request(*spec, catalog, now);
+    Result<RouteRequest> request = make_route_request(*spec, catalog, now);
     if (!request) return request.error();
+    read_use(transaction, catalog, *request);
     const std::string currency = catalog.prices.currency();
     const UnitLedger ledger(catalog, select_reservations(transaction), {}, now);
     const RouteKnowledge& knowledge = catalog.knowledge;
@@ -214,6 +216,7 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::optio
                  now](pqxx::work& transaction) -> Result<Json> {
         Result<RouteRequest> request = make_route_request(spec, *known, now);
         if (!request) return request.error();
+        read_use(transaction, *known, *request);
         // As it will be at submission: history corrects by it.
         if (request->job_type.empty()) request->job_type = job_type_for(spec, known->mixes, known->manifests()).name;
         const UnitLedger ledger(*known, select_reservations(transaction), {}, now);

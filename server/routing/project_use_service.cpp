@@ -59,7 +59,7 @@ Json report_json(const std::string& project, const ProjectRules& rules, const st
 asio::awaitable<Result<Json>> ProjectUseService::report(std::string project, Timestamp now)
 {
     auto work = [project, now, catalog = catalog_->get()](pqxx::work& transaction) -> Result<Json> {
-        const std::vector<UnitTypeUse> month = select_month_use(transaction, project, scores_of(catalog));
+        const std::vector<UnitTypeUse> month = select_month_use(transaction, project, scores_of(*catalog));
         std::vector<ProjectUse> uses = select_project_uses(transaction);
         add_units(uses, {project, {}, 0}); // named, also when it has used nothing
         for (ProjectUse& use : uses)
@@ -73,7 +73,7 @@ asio::awaitable<Result<Json>> ProjectUseService::report(std::string project, Tim
 
 Result<void> ProjectUseService::count_ended(pqxx::work& transaction) const
 {
-    count_ended_attempts(transaction, scores_of(catalog_->get()), kMostCounted);
+    count_ended_attempts(transaction, scores_of(*catalog_->get()), kMostCounted);
     return {};
 }
 

@@ -24,10 +24,10 @@ std::vector<UnitTypeSize> unit_type_sizes(const CatalogSnapshot& catalog)
     return sizes;
 }
 
-ScoreOf scores_of(CatalogPointer catalog)
+ScoreOf scores_of(const CatalogSnapshot& catalog)
 {
     auto scores = std::make_shared<std::unordered_map<std::string, double>>();
-    for (const UnitTypeView& view : catalog->unit_types)
+    for (const UnitTypeView& view : catalog.unit_types)
         scores->emplace(view.id.value, view.score);
     return [scores](const std::string& unit_type_id) {
         const auto found = scores->find(unit_type_id);
@@ -77,10 +77,10 @@ void add(QuotaUse& use, const QuotaUse& more)
     use.cost += more.cost;
 }
 
-void read_use(pqxx::work& transaction, CatalogPointer catalog, RouteRequest& request)
+void read_use(pqxx::work& transaction, const CatalogSnapshot& catalog, RouteRequest& request)
 {
-    if (!find_rules(catalog->projects, request.project).has_quota()) return;
-    request.used = select_quota_uses(transaction, {request.project}, scores_of(std::move(catalog)))[request.project];
+    if (!find_rules(catalog.projects, request.project).has_quota()) return;
+    request.used = select_quota_uses(transaction, {request.project}, scores_of(catalog))[request.project];
 }
 
 void add_units(std::vector<ProjectUse>& uses, const ProjectUses::Started& started)

@@ -14,8 +14,8 @@ namespace fathom::server {
 /// The sizes of the unit types, for shares of them.
 std::vector<UnitTypeSize> unit_type_sizes(const CatalogSnapshot& catalog);
 
-/// Scores of a snapshot's unit types; kAssumedScore for others. The snapshot is kept.
-ScoreOf scores_of(CatalogPointer catalog);
+/// Scores of a snapshot's unit types; kAssumedScore for others. The snapshot is not needed afterwards.
+ScoreOf scores_of(const CatalogSnapshot& catalog);
 
 /// Keeps what projects hold and have used for some seconds: fair sharing need not read it for every page.
 /// Thread-safe: two callers may read at once, and both are right.
@@ -46,7 +46,7 @@ QuotaUse use_of(const Candidate& place, double score);
 void add(QuotaUse& use, const QuotaUse& more);
 
 /// Sets what the request's project has used, where it has a quota.
-void read_use(pqxx::work& transaction, CatalogPointer catalog, RouteRequest& request);
+void read_use(pqxx::work& transaction, const CatalogSnapshot& catalog, RouteRequest& request);
 
 /// Adds units that a project holds; the project is added where it is not there.
 void add_units(std::vector<ProjectUse>& uses, const ProjectUses::Started& started);

@@ -84,7 +84,7 @@ PageDecisions::Projects RoutingPage::read_projects(pqxx::work& transaction, cons
     PageDecisions::Projects projects;
     projects.uses = uses_->get(transaction, *catalog_);
     if (!limited.empty())
-        projects.quota_uses = select_quota_uses(transaction, {limited.begin(), limited.end()}, scores_of(catalog_));
+        projects.quota_uses = select_quota_uses(transaction, {limited.begin(), limited.end()}, scores_of(*catalog_));
     return projects;
 }
 
@@ -171,7 +171,7 @@ std::vector<bool> RoutingPage::check_placements(pqxx::work& transaction) const
     if (!limited.empty()) {
         const std::vector<std::string> names(limited.begin(), limited.end());
         lock_projects(transaction, names);
-        score_of = scores_of(catalog_);
+        score_of = scores_of(*catalog_);
         used = select_quota_uses(transaction, names, score_of);
     }
     std::vector<bool> is_good;

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "core/decide/order_jobs.hpp"
+#include "core/decide/route.hpp"
+
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+/// Decisions and unit types as core/decide/order_jobs looks at them.
+namespace fathom::server {
+
+/// The feasible places of a job. @param index  of unit types, by id.
+std::vector<JobOption> options_of(const RouteRequest& request, const Decision& decision,
+                                  const std::unordered_map<std::string, std::size_t>& index);
+
+/// The shortest of their run times; infinite without any.
+double shortest_run_s(std::span<const JobOption> options);
+
+/// Gives places without a predicted run time the median of all others; 600 s when there are none: a job of unknown
+/// length is taken to be like the others.
+void assume_run_times(std::vector<WaitingJobView>& views);
+
+/// What each unit type is worth to the jobs that wait. How fast work arrives is not asked: worths do not depend on it.
+std::vector<double> worths_for(std::span<const WaitingJobView> views, std::span<const UnitTypeView> unit_types);
+
+/// What is free, and what frees when. Load is 1, so that nothing is held back from a job that could use it.
+/// @param worths  as worths_for() has them.
+std::vector<UnitTypeLoad> unit_type_loads(std::span<const UnitTypeView> unit_types, std::span<const double> worths);
+
+} // namespace fathom::server
