@@ -13,11 +13,11 @@ constexpr double kHundredMb = 1e8;
 /// What one byte takes, and where that was measured.
 struct ByteTime {
     double seconds{};
-    const MeasuredUnitType* unit_type{};
+    const CenterUnitType* unit_type{};
     const MeasuredOperator* measured{};
 };
 
-std::optional<ByteTime> time_on(const MeasuredUnitType& unit_type, const std::string& operator_id)
+std::optional<ByteTime> time_on(const CenterUnitType& unit_type, const std::string& operator_id)
 {
     std::optional<ByteTime> nearest;
     double least = 0;
@@ -33,7 +33,7 @@ std::optional<ByteTime> time_on(const MeasuredUnitType& unit_type, const std::st
 
 enum class Device { kCpu, kGpu };
 
-bool is_on(const MeasuredUnitType& unit_type, Device device)
+bool is_on(const CenterUnitType& unit_type, Device device)
 {
     return is_device(unit_type.resource_type) == (device == Device::kGpu);
 }
@@ -42,7 +42,7 @@ bool is_on(const MeasuredUnitType& unit_type, Device device)
 std::optional<ByteTime> best_time(const MeasuredCenter& center, Device device, const std::string& operator_id)
 {
     std::optional<ByteTime> best;
-    for (const MeasuredUnitType& unit_type : center.unit_types) {
+    for (const CenterUnitType& unit_type : center.unit_types) {
         if (!is_on(unit_type, device)) continue;
         const std::optional<ByteTime> time = time_on(unit_type, operator_id);
         if (time && (!best || time->seconds < best->seconds)) best = time;
@@ -112,7 +112,7 @@ class Finder {
     void find_fact(const char* field, Device device)
     {
         if (is_given(field)) return;
-        for (const MeasuredUnitType& unit_type : center_->unit_types) {
+        for (const CenterUnitType& unit_type : center_->unit_types) {
             const Json fact = unit_type.facts.is_object() ? unit_type.facts.value(field, Json()) : Json();
             if (!is_on(unit_type, device) || !fact.is_number() || !(fact.get<double>() > 0)) continue;
             add(field, fact.get<double>(), "reported", "by " + center_->name + "/" + unit_type.name);

@@ -11,7 +11,7 @@
 namespace fathom {
 
 /// A unit type of the center with what is known of it.
-struct MeasuredUnitType {
+struct CenterUnitType {
     std::string name;
     std::string resource_type;
     std::vector<MeasuredOperator> measured; ///< newest of each operator and size, on one unit
@@ -20,7 +20,7 @@ struct MeasuredUnitType {
 
 struct MeasuredCenter {
     std::string name;
-    std::vector<MeasuredUnitType> unit_types;
+    std::vector<CenterUnitType> unit_types;
     std::optional<double> network_bytes; ///< median of its timed transfers, bytes per second; empty: none
 };
 

@@ -75,10 +75,10 @@ std::optional<MeasuredCenter> select_measured_center(pqxx::transaction_base& tra
     found.name = rows[0]["center"].as<std::string>();
     for (const pqxx::row& row : rows) {
         if (row["id"].is_null()) continue; // a center without unit types
-        MeasuredUnitType unit_type{.name = row["name"].as<std::string>(),
-                                   .resource_type = row["resource_type"].as<std::string>(),
-                                   .measured = {},
-                                   .facts = to_json_value(row["facts"])};
+        CenterUnitType unit_type{.name = row["name"].as<std::string>(),
+                                 .resource_type = row["resource_type"].as<std::string>(),
+                                 .measured = {},
+                                 .facts = to_json_value(row["facts"])};
         for (const pqxx::row& measured : exec(transaction, kSelectMeasured, row["id"].as<std::string>(), operator_id))
             unit_type.measured.push_back(to_measured_operator(measured));
         found.unit_types.push_back(std::move(unit_type));
