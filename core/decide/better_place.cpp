@@ -12,11 +12,12 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kMostReleases = 100'000; ///< units whose release is looked at, of one type
 
-/// What running on the type costs others, in units of the job's own time: nothing but the time while all is empty.
-double toll(const UnitTypeLoad& type)
+/// What running at the place costs the job and others, for each second: its own second, and the more so the busier the
+/// network is, what the units are worth to others, of a job with fewest units as much as its own.
+double toll(const UnitTypeLoad& type, double relative_units)
 {
     const double load = std::clamp(type.load, 0.0, 1.0);
-    return (1 - load) + load * type.worth;
+    return (1 - load) + load * type.worth * relative_units;
 }
 
 std::vector<double> free_in_s(const UnitTypeLoad& type)
@@ -35,13 +36,15 @@ std::vector<double> free_in_s(const UnitTypeLoad& type)
 BetterPlaces::BetterPlaces(std::span<const WaitingJobView> jobs, std::span<const OrderIndex> indices,
                            std::span<const UnitTypeLoad> unit_types)
     : jobs_(jobs), indices_(indices), unit_types_(unit_types), lines_(unit_types.size()), turn_(jobs.size(), kNever),
-      promises_(jobs.size())
+      fewest_units_(jobs.size(), std::numeric_limits<std::int64_t>::max()), promises_(jobs.size())
 {
     for (std::size_t job = 0; job < jobs.size(); ++job) {
         const std::span<const double> index = indices[job].index;
         const auto best = std::min_element(index.begin(), index.end());
         if (best == index.end() || *best == kNever) continue;
         const JobOption& option = jobs[job].options[static_cast<std::size_t>(best - index.begin())];
+        for (const JobOption& one : jobs[job].options)
+            fewest_units_[job] = std::min(fewest_units_[job], std::max<std::int64_t>(one.unit_count, 1));
         turn_[job] = indices[job].is_overdue ? -1 : *best;
         lines_[option.unit_type].jobs.push_back({turn_[job], jobs[job].id, option.unit_count});
     }
@@ -58,7 +61,8 @@ BetterPlaces::BetterPlaces(std::span<const WaitingJobView> jobs, std::span<const
 double BetterPlaces::cost(std::size_t job, std::size_t option) const
 {
     const JobOption& place = jobs_[job].options[option];
-    return toll(unit_types_[place.unit_type]) * place.run_s * place.regret;
+    const double relative_units = static_cast<double>(place.unit_count) / static_cast<double>(fewest_units_[job]);
+    return toll(unit_types_[place.unit_type], relative_units) * place.run_s * place.regret;
 }
 
 /// How long until the place is free for this job, when all that suit it best and whose turn is earlier have started;

@@ -44,6 +44,7 @@ class BetterPlaces {
     std::span<const UnitTypeLoad> unit_types_;
     std::vector<Line> lines_;                     ///< by unit type
     std::vector<double> turn_;                    ///< of each job: index of its best place; −1 beyond its patience
+    std::vector<std::int64_t> fewest_units_;      ///< of each job
     std::vector<std::optional<double>> promises_; ///< of each job, as far as it was asked for
 };
 

@@ -85,7 +85,8 @@ struct OrderedStart {
 ///     index = least · (work / least)^advantage_exponent · regret · fair_load · 2^(−priority / 20) · urgency
 ///
 /// where urgency is latest_start / shortest run, from 0 to 1. A job passes a free place over while another promises
-/// more: wait there / √(1 − load) + toll · run time · regret is less, with toll = (1 − load) + load · worth.
+/// more: wait there / √(1 − load) + toll · run time · regret is less, with toll = (1 − load) + load · worth · units /
+/// fewest units.
 ///
 /// It assumes that run times are known to within a factor of two or so, that jobs are not interrupted, that owners want
 /// their jobs to end early (others say so by `regret`), and that work comes as it came while worth and load were taken.

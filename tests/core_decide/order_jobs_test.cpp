@@ -179,6 +179,19 @@ TEST(OrderJobs, AJobWaitsForABetterPlaceWhileThereIsRoom)
     EXPECT_THAT(at_load(1), ElementsAre("j@0"));
 }
 
+// One unit of type 0 for 100 s, or four of type 1 for 40 s. At load 0.5 the four cost (0.5 + 0.5 · 4) · 40 = 100 and a
+// bit more with 41 s: as much again as it gains the job, others would lose.
+TEST(OrderJobs, MoreUnitsCostOthersMore)
+{
+    WaitingJobView wide = job("j", {100});
+    wide.options.push_back({1, 4, 39, 1});
+    const std::vector types{type(4, 4, 1, 0.5), type(4, 4, 1, 0.5)};
+
+    EXPECT_THAT(starts({wide}, types), ElementsAre("j@1"));
+    wide.options[1].run_s = 41;
+    EXPECT_THAT(starts({wide}, types), ElementsAre("j@0"));
+}
+
 TEST(OrderJobs, WhoIsAheadInLineIsWaitedForToo)
 {
     // The first release is for "small"; "j" would get the second, after 90 s.
