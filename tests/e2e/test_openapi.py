@@ -261,7 +261,7 @@ def test_price_books(call):
     assert book["in_force"] and book["document"] == document
     warnings = {warning["field"]: warning["detail"] for warning in book["warnings"]}
     assert "no center nowhere" in warnings["entries[1].center"]
-    assert "beta/core has no price" in warnings["entries"]
+    assert "beta/core-large has no price" in warnings["entries"]
     later = call("POST", A + "/price-books", 201, json={"document": document, "valid_from": "2040-01-01T00:00:00Z"})
     assert not later.json()["in_force"] and later.headers["Location"].endswith(f"/{later.json()['version']}")
     call("POST", A + "/price-books", 400, json={"document": document, "valid_from": "2020-01-01T00:00:00Z"})
