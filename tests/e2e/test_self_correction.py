@@ -33,7 +33,7 @@ class House:
             folder = self.net.folder / f"ails-{name}"
             folder.mkdir()
             folder.chmod(0o777)
-            program = folder / "probe"
+            program = folder / "fathom-probe"
             program.write_text(PROBE)
             program.chmod(0o755)
             self.folders[name] = folder
