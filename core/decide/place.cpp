@@ -69,13 +69,13 @@ void PlaceChooser::find_counts(const UnitTypeView& view, const DividedRun& run, 
 StartPlan PlaceChooser::plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
                                        const RunTime& run) const
 {
-    double wait_s = free.earliest_start(count, run.high_s);
+    double wait_s = free.earliest_start(count, std::max(run.high_s, kLeastHeld_s));
     // Transfers that take longer at that hour need a longer gap, which begins later: one step of the availability at
     // least each time.
     for (;;) {
         StartPlan plan = plan_at_once(request_->transfer, view.network.get(), wait_s, run);
         if (wait_s == Availability::kForEver || !request_->transfer.moves_data()) return plan;
-        const double fitting_s = free.earliest_start(count, plan.occupied.high_s, wait_s);
+        const double fitting_s = free.earliest_start(count, std::max(plan.occupied.high_s, kLeastHeld_s), wait_s);
         if (fitting_s == wait_s) return plan;
         wait_s = fitting_s;
     }

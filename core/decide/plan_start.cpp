@@ -115,14 +115,19 @@ StartPlan plan_start(const TransferRequest& request, const NetworkProfile* netwo
     const Timestamp earliest = after(request.now, wait_s);
     double least_cost = HUGE_VAL; // of the starts before, and how long the units are held then
     double its_run_s = HUGE_VAL;
+    const double least_run_s =
+        run.run_s + (has_windows ? (request.in_bytes + request.out_bytes) / network->best_rate_bytes() : 0);
     const auto judge = [&](Timestamp start) -> std::optional<double> {
         const bool is_first = start == earliest;
+        // No cheaper than one before, and later: most of them.
+        const bool is_dearer = is_for_price && terms.price != nullptr && terms.prefer.energy == 0 &&
+                               terms.price->cost(start, least_run_s, terms.unit_count) >= least_cost;
+        if (is_dearer) return HUGE_VAL;
         const StartPlan plan = is_first ? at_once : plan_from(request, network, start, run);
         if (!is_first && !is_possible(request, terms, plan)) return HUGE_VAL;
         if (!is_for_price) return both_transfers_s(plan);
         if (is_first && is_too_dear) return HUGE_VAL;
         const double cost = cost_of(request, terms, plan);
-        // No better than one before in anything: most of them.
         if (cost >= least_cost && plan.occupied.run_s >= its_run_s) return HUGE_VAL;
         if (cost < least_cost) {
             least_cost = cost;

@@ -165,7 +165,7 @@ class Deciding {
     std::uint8_t limit_of(std::uint32_t unit_type, const std::vector<std::pair<std::uint32_t, Filter>>& seen) const
     {
         if (kind_->filter[unit_type] != RouteKind::kStays) return RouteKind::kStays;
-        const std::uint8_t limit = limit_that_removes(*request_, *kind_, chooser_, unit_type);
+        const std::uint8_t limit = RouteLimits(*request_, *kind_, chooser_).removing(unit_type);
         if (limit != RouteKind::kStays || seen.empty()) return limit;
         const auto place = std::lower_bound(seen.begin(), seen.end(), std::pair(unit_type, Filter::kPolicy));
         const bool is_seen = place != seen.end() && place->first == unit_type;
@@ -242,10 +242,9 @@ class Deciding {
             if (!best || std::tie(column[i], table_->id_rank[i]) < std::tie(column[*best], table_->id_rank[*best]))
                 best = i;
         };
+        const RouteLimits limits(*request_, *kind_, chooser_);
         for (std::uint32_t i = 0; i < kind_->filter.size(); ++i) {
-            if (kind_->filter[i] != RouteKind::kStays ||
-                limit_that_removes(*request_, *kind_, chooser_, i) == RouteKind::kStays)
-                continue;
+            if (kind_->filter[i] != RouteKind::kStays || limits.removing(i) == RouteKind::kStays) continue;
             keep(nearest[0], i, kind_->completion_s);
             keep(nearest[1], i, kind_->cost);
             if (kind_->cost[i] <= budget) keep(nearest[2], i, kind_->completion_s);

@@ -98,6 +98,9 @@ struct CountChoice {
     double objective{};
 };
 
+/// A job of unknown length must not look as if it took no time.
+inline constexpr double kLeastHeld_s = 1;
+
 /// One unit type as a place for the job.
 struct Candidate {
     UnitTypeId unit_type_id;
@@ -141,8 +144,8 @@ struct Candidate {
         return prediction.unknown_operators + (plan.is_network_unknown ? 1 : 0) + (is_power_missing ? 1 : 0) +
                (is_run_missing ? 1 : 0);
     }
-    /// How long its units count as taken: a job of unknown length must not look as if it took no time.
-    double held_s() const { return std::max(prediction.run_s, 1.0); }
+    /// How long its units count as taken.
+    double held_s() const { return std::max(prediction.run_s, kLeastHeld_s); }
 };
 
 /// What would make another choice right (core/decide/counterfactual.hpp).

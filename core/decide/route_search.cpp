@@ -61,7 +61,9 @@ class Search {
   public:
     Search(const RouteRequest& request, RouteTable::Impl& table, const RouteKind& kind, PlaceChooser& chooser,
            std::size_t most)
-        : request_(&request), table_(&table), kind_(&kind), chooser_(&chooser), most_(most)
+        : request_(&request), table_(&table), kind_(&kind), chooser_(&chooser), most_(most),
+          limits_(request, kind, chooser), objective_(kind.objective.data()), unknown_(kind.unknown_parts.data()),
+          filter_(kind.filter.data()), has_limits_(!kind.cost.empty())
     {
     }
 
@@ -80,8 +82,7 @@ class Search {
 
     bool may_stay(std::size_t i) const
     {
-        return kind_->filter[i] == RouteKind::kStays &&
-               (kind_->cost.empty() || limit_that_removes(*request_, *kind_, *chooser_, i) == RouteKind::kStays);
+        return filter_[i] == RouteKind::kStays && (!has_limits_ || limits_.removing(i) == RouteKind::kStays);
     }
 
     /// As the columns have it.
@@ -128,8 +129,8 @@ class Search {
         Best best;
         for (std::size_t i = 0; i < size(); ++i) {
             // Most are worse than what was seen: asked first.
-            if (kind_->objective[i] >= best.objective && kind_->unknown_parts[i] >= best.unknown_parts) continue;
-            if (may_stay(i)) best.add(kind_->unknown_parts[i], kind_->objective[i]);
+            if (objective_[i] >= best.objective && unknown_[i] >= best.unknown_parts) continue;
+            if (may_stay(i)) best.add(unknown_[i], objective_[i]);
         }
         struct Place {
             Rank rank;
@@ -138,8 +139,9 @@ class Search {
         };
         std::vector<Place> heap; // the worst of the kept first
         const double tie_limit = best.tie_limit();
+        double hopeless = std::numeric_limits<double>::max(); // beyond it nothing can be kept: asked first
         for (std::size_t i = 0; i < size(); ++i) {
-            if (kind_->objective[i] == Availability::kForEver) continue;
+            if (objective_[i] > hopeless) continue;
             if (heap.size() == most_ && is_surely_behind(i, heap.front().rank, tie_limit)) continue;
             if (!may_stay(i)) continue;
             const Place place{rank_of(figures_of(i), kind_->knows_work, tie_limit), static_cast<std::uint32_t>(i)};
@@ -150,6 +152,9 @@ class Search {
             }
             heap.push_back(place);
             std::push_heap(heap.begin(), heap.end());
+            const Rank& worst = heap.front().rank;
+            if (heap.size() == most_ && kind_->knows_work && worst.unknown_parts == best.unknown_parts)
+                hopeless = worst.class_of_tie == 1 ? worst.first : tie_limit;
         }
         for (const Place& place : heap)
             look_at(place.unit_type);
@@ -186,8 +191,7 @@ class Search {
         std::vector<Bound> heap; // the worst first
         for (std::size_t i = 0; i < size(); ++i) {
             const bool is_full = heap.size() == most;
-            if (is_full && kind_->objective[i] > heap.front().objective &&
-                kind_->unknown_parts[i] >= heap.front().unknown_parts)
+            if (is_full && objective_[i] > heap.front().objective && unknown_[i] >= heap.front().unknown_parts)
                 continue;
             if (!may_stay(i)) continue;
             const Bound bound = bound_of(i);
@@ -238,7 +242,7 @@ class Search {
         const double limit = tie_limit();
         std::vector<std::pair<Rank, std::uint32_t>> ties;
         for (std::size_t i = 0; i < size(); ++i) {
-            if (kind_->objective[i] > limit || kind_->unknown_parts[i] != best_.unknown_parts) continue;
+            if (objective_[i] > limit || unknown_[i] != best_.unknown_parts) continue;
             if (may_stay(i) && (!last || *last < bound_of(i)))
                 ties.emplace_back(rank_of(figures_of(i), kind_->knows_work, limit), static_cast<std::uint32_t>(i));
         }
@@ -281,19 +285,17 @@ class Search {
     const RouteKind* kind_;
     PlaceChooser* chooser_;
     std::size_t most_;
+    RouteLimits limits_;
+    // Columns of the kind, as RouteLimits has them.
+    const double* objective_;
+    const std::uint8_t* unknown_;
+    const std::uint8_t* filter_;
+    bool has_limits_;
     Best best_;
     RouteSearch result_;
 };
 
 } // namespace
-
-std::uint8_t limit_that_removes(const RouteRequest& request, const RouteKind& kind, const PlaceChooser& chooser,
-                                std::size_t unit_type)
-{
-    if (kind.completion_s[unit_type] > chooser.left_s()) return static_cast<std::uint8_t>(Filter::kDeadline);
-    if (request.budget && kind.cost[unit_type] > *request.budget) return static_cast<std::uint8_t>(Filter::kBudget);
-    return RouteKind::kStays;
-}
 
 RouteSearch find_places(const RouteRequest& request, RouteTable::Impl& table, const RouteKind& kind,
                         PlaceChooser& chooser, std::size_t most)

@@ -22,8 +22,29 @@ struct RouteSearch {
 RouteSearch find_places(const RouteRequest& request, RouteTable::Impl& table, const RouteKind& kind,
                         PlaceChooser& chooser, std::size_t most);
 
-/// The filter, kDeadline or kBudget, that is known to remove a unit type which no other removes; kStays: perhaps none.
-std::uint8_t limit_that_removes(const RouteRequest& request, const RouteKind& kind, const PlaceChooser& chooser,
-                                std::size_t unit_type);
+/// Deadline and budget of a request against the columns of its kind, which must have them. Refers to both.
+class RouteLimits {
+  public:
+    RouteLimits(const RouteRequest& request, const RouteKind& kind, const PlaceChooser& chooser)
+        : completion_s_(kind.completion_s.data()), cost_(kind.cost.data()), left_s_(chooser.left_s()),
+          budget_(request.budget.value_or(Availability::kForEver))
+    {
+    }
+
+    /// The filter, kDeadline or kBudget, that is known to remove a unit type which no other removes; kStays: perhaps
+    /// none.
+    std::uint8_t removing(std::size_t unit_type) const
+    {
+        if (completion_s_[unit_type] > left_s_) return static_cast<std::uint8_t>(Filter::kDeadline);
+        return cost_[unit_type] > budget_ ? static_cast<std::uint8_t>(Filter::kBudget) : RouteKind::kStays;
+    }
+
+  private:
+    // Not the vectors: their checks would take most of the time of a scan.
+    const double* completion_s_;
+    const double* cost_;
+    double left_s_;
+    double budget_;
+};
 
 } // namespace fathom
