@@ -28,7 +28,7 @@ Error in_the_way(const std::vector<MetReservation>& met)
 {
     Error error(Errc::kConflict, std::to_string(met.size()) +
                                      (met.size() == 1 ? " reservation lies" : " reservations lie") +
-                                     " in that time; with cancel_reservations they are cancelled");
+                                     " in that time; cancel_reservations cancels what lies there");
     for (const MetReservation& one : met) {
         if (error.fields.size() == kMostNamed) break;
         error.fields.push_back({"ends_at", one.id.value + ": " + std::to_string(one.unit_count) +

@@ -35,10 +35,13 @@ std::vector<FieldError> find_limits(const ReservationService::Wanted& wanted, co
 
 Error not_free(const ReservationService::Wanted& wanted, const BookableUnits& units, const BookingCheck& check)
 {
+    const auto is_are = [](std::int64_t units) { return units == 1 ? " is" : " are"; };
     const std::string next = check.next_start ? format_rfc3339(*check.next_start) : std::string("never");
+    const std::string later = check.next_start ? "; " + std::to_string(wanted.unit_count) + is_are(wanted.unit_count) +
+                                                     " free for as long from " + next
+                                               : std::string();
     Error error(Errc::kConflict, counted(check.free_units) + " of " + units.center + "/" + units.unit_type +
-                                     (check.free_units == 1 ? " is" : " are") + " free for all of that time; " +
-                                     std::to_string(wanted.unit_count) + " are, for as long, from " + next);
+                                     is_are(check.free_units) + " free for all of that time" + later);
     error.fields.push_back({"unit_count", "at most " + std::to_string(check.free_units) + " then"});
     if (check.next_start) error.fields.push_back({"starts_at", "the next time with enough units is " + next});
     return error;
