@@ -41,14 +41,14 @@ std::string turn_text(std::size_t position, std::size_t count, const OrderSettin
 /// Makes the candidate at `place` the winner, where the order of the jobs put it.
 void put_first(Decision& decision, std::size_t place)
 {
+    decision.winner = 0;
+    decision.can_start_now = true;
     if (place == 0) return;
     Candidate& alone = decision.candidates.front();
     alone.reason = "would be chosen if the job were alone; left to jobs that it suits better, or that go first";
     const auto begin = decision.candidates.begin();
     std::rotate(begin, begin + static_cast<std::ptrdiff_t>(place), begin + static_cast<std::ptrdiff_t>(place) + 1);
     decision.candidates.front().reason = "the best use of what is free for all jobs that wait";
-    decision.winner = 0;
-    decision.can_start_now = true;
 }
 
 } // namespace

@@ -183,8 +183,9 @@ Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
     RouteRequest request = make_route_terms(job.spec, now_);
     request.job_type = job.job_type;
     request.operators = (*demands)->own;
-    apply_rules(find_rules(catalog_->projects, job.spec.project), request);
     request.is_probe = job.label == "probe";
+    // A probe measures for the network, whatever project it is kept under.
+    if (!request.is_probe) apply_rules(find_rules(catalog_->projects, job.spec.project), request);
     request.gpu_threshold = catalog_->gpu_threshold;
     return request;
 }

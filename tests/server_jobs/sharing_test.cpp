@@ -185,6 +185,22 @@ TEST_F(Sharing, JobsRunAtTheCentersOfTheirProjectOnly)
     EXPECT_EQ(center_of(job).value, center_id("beta"));
 }
 
+TEST_F(Sharing, ProbesAreBoundByNoProject)
+{
+    add_center("alpha", 2);
+    add_center("beta", 2);
+    set("default", {{"most_units", 1}, {"centers", {"beta"}}});
+    const JobId probe = submit_for("default", {{"units", {{"center", "beta"}}}});
+    sql("UPDATE job SET label = 'probe', spec = jsonb_set(spec, '{units}', '{\"center\": \"alpha\", \"count\": 2}') "
+        "WHERE id = '" +
+        probe.value + "'");
+
+    route();
+
+    EXPECT_EQ(state_of(probe), "placed");
+    EXPECT_EQ(use_of("default")["units"], 0);
+}
+
 TEST_F(Sharing, WhatWasUsedCanBeRead)
 {
     const std::string alpha = add_center("alpha", 4);
