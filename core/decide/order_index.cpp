@@ -33,6 +33,19 @@ double own_factor(const WaitingJobView& job, double shortest_s)
     return factor;
 }
 
+/// base^exponent; whole exponents, as the usual one is, without the general function, which would take most of the
+/// time.
+double power(double base, double exponent)
+{
+    constexpr int kMostFactors = 16;
+    const int factors = static_cast<int>(std::clamp(exponent, 0.0, double{kMostFactors}));
+    if (factors != exponent) return std::pow(base, exponent);
+    double result = 1;
+    for (int i = 0; i < factors; ++i)
+        result *= base;
+    return result;
+}
+
 /// Fills in `result`, whose options all are infinite.
 void weigh(const WaitingJobView& job, std::span<const UnitTypeLoad> unit_types, const OrderSettings& settings,
            OrderIndex& result)
@@ -57,7 +70,7 @@ void weigh(const WaitingJobView& job, std::span<const UnitTypeLoad> unit_types, 
         result.index[i] = own * option.regret;
         if (weighs_places)
             result.index[i] *=
-                least_work * std::pow(worth_of(option, unit_types) / least_work, settings.advantage_exponent);
+                least_work * power(worth_of(option, unit_types) / least_work, settings.advantage_exponent);
         else
             result.index[i] *= option.run_s;
     }

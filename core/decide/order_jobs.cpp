@@ -206,16 +206,25 @@ class Ordering {
 
     void stand_in_line(const std::vector<std::uint32_t>& jobs)
     {
-        for (std::vector<Entry>& line : lines_)
-            line.clear();
-        for (const std::uint32_t job : jobs) {
-            const std::span<const double> index = indices_[job].index;
-            for (std::uint32_t option = 0; option < index.size(); ++option) {
-                if (index[option] == kNever) continue;
-                const std::size_t type = jobs_[job].options[option].unit_type;
-                if (free_.count(type) > 0) lines_[type].push_back({index[option], job, option});
+        const auto for_each_place = [&](const auto& act) {
+            for (const std::uint32_t job : jobs) {
+                const std::vector<JobOption>& options = jobs_[job].options;
+                for (std::uint32_t option = 0; option < options.size(); ++option) {
+                    const std::size_t type = options[option].unit_type;
+                    if (indices_[job].index[option] != kNever && free_.count(type) > 0) act(type, job, option);
+                }
             }
+        };
+        // Counted first: lines that grow while they are filled take longer than all the rest.
+        std::vector<std::size_t> lengths(lines_.size(), 0);
+        for_each_place([&](std::size_t type, std::uint32_t, std::uint32_t) { ++lengths[type]; });
+        for (std::size_t type = 0; type < lines_.size(); ++type) {
+            lines_[type].clear();
+            lines_[type].reserve(lengths[type]);
         }
+        for_each_place([&](std::size_t type, std::uint32_t job, std::uint32_t option) {
+            lines_[type].push_back({indices_[job].index[option], job, option});
+        });
     }
 
     enum class Answer { kDone, kPrefersAnotherFreePlace };
