@@ -64,7 +64,9 @@ Result<void> JobLimits::check(const JobSpec& spec, const std::string& job_type)
     const Decision decision = route(*request, network_->table);
     if (decision.winner) return {};
     const std::string text = nearest_alternative(*request, decision, catalog_->prices.currency());
-    return Error{Errc::kInfeasible, text, limits_of(decision, text)};
+    std::vector<FieldError> fields = limits_of(decision, text);
+    return Error{Errc::kInfeasible, fields.empty() ? text : "no center can keep what the job asks for",
+                 std::move(fields)};
 }
 
 } // namespace fathom::server
