@@ -88,10 +88,8 @@ void PageDecisions::start(const ReadyJob& job, std::size_t index, const RouteReq
     ledger_->reserve(reservation_of(job, start.winner));
     if (!request.is_probe) {
         add_units(projects_.uses, {request.project, start.winner.unit_type_id.value, start.winner.unit_count});
-        const auto views = ledger_->views();
-        const auto view = std::find_if(views.begin(), views.end(),
-                                       [&](const UnitTypeView& one) { return one.id == start.winner.unit_type_id; });
-        add(projects_.quota_uses[request.project], use_of(start.winner, view == views.end() ? 0 : view->score));
+        const UnitTypeView* view = ledger_->find(start.winner.unit_type_id);
+        add(projects_.quota_uses[request.project], use_of(start.winner, view == nullptr ? 0 : view->score));
     }
     outcome_.starts.push_back(std::move(start));
 }
@@ -232,21 +230,25 @@ bool PageDecisions::make_starts(std::span<const ReadyJob> jobs, const std::vecto
         const std::string& gang = views[one.job].gang;
         if (!gang.empty() && !seen.insert(gang).second) continue;
         const std::vector<OrderedStart> group = gang.empty() ? std::vector<OrderedStart>{one} : gangs.at(gang);
-        const Projects before = projects_;
         const std::size_t started = outcome_.starts.size();
-        ledger_->begin_trial();
+        // A single start that is not made has changed nothing.
+        std::optional<Projects> before;
+        if (!gang.empty()) {
+            before = projects_;
+            ledger_->begin_trial();
+        }
         const bool is_started = std::all_of(group.begin(), group.end(), [&](const OrderedStart& member) {
             return start_at(jobs, view_jobs[member.job], views[member.job].options[member.option],
                             turn_text(outcome_.starts.size() + 1, waiting, settings_));
         });
-        if (is_started) {
+        if (before && is_started) {
             ledger_->keep_trial();
-        } else {
+        } else if (before) {
             ledger_->undo_trial();
-            projects_ = before;
+            projects_ = std::move(*before);
             outcome_.starts.resize(started);
-            has_refused = true;
         }
+        has_refused = has_refused || !is_started;
         for (const OrderedStart& member : group)
             (is_started ? is_done_ : is_refused_)[view_jobs[member.job]] = true;
     }

@@ -45,6 +45,12 @@ void UnitLedger::reserve(const Reservation& reservation)
     if (table_) table_->changed(found->second);
 }
 
+const UnitTypeView* UnitLedger::find(const UnitTypeId& id) const
+{
+    const auto found = index_.find(id.value);
+    return found == index_.end() ? nullptr : &views_[found->second];
+}
+
 void UnitLedger::begin_trial()
 {
     trial_.emplace();

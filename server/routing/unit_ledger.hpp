@@ -28,6 +28,8 @@ class UnitLedger {
                std::span<const Reservation> planned, Timestamp now);
 
     std::span<const UnitTypeView> views() const { return views_; }
+    /// nullptr when there is none.
+    const UnitTypeView* find(const UnitTypeId& id) const;
     /// Decides on what is left. The first decision lays out a table, which the next ones use.
     Decision decide(const RouteRequest& request);
     /// Takes units for the time of the reservation.
