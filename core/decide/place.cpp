@@ -96,7 +96,8 @@ double PlaceChooser::judged_objective(const UnitTypeView& view, const Weighed& w
                      {weighed.start.wait_s + weighed.plan.occupied.run_s + distrust_s, weighed.cost, weighed.energy_j});
 }
 
-double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count, Hours hours) const
+double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count,
+                              std::optional<Timestamp> latest) const
 {
     const TransferRequest& transfer = request_->transfer;
     const double run_s = weighed.compute.run_s + least_transfer_s(transfer, view.network.get());
@@ -104,12 +105,30 @@ double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, 
     Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + distrust_s, 0, 0};
     if (view.price != nullptr) {
         const Timestamp earliest = after(transfer.now, weighed.plan.start_s);
-        least.cost = hours == Hours::kAnyOfWeek
-                         ? view.price->least_cost(run_s, count)
-                         : view.price->least_cost_between(earliest, *transfer.deadline, run_s, count);
+        least.cost = latest ? view.price->least_cost_between(earliest, std::max(earliest, *latest), run_s, count)
+                            : view.price->least_cost(run_s, count);
         least.energy_j = view.price->energy_j(run_s, count);
     }
     return objective(request_->prefer, least);
+}
+
+/// Whether no start can have an objective within the limit. A later start ends later, so the limit also bounds how late
+/// a start may be; in the shorter time the cheapest hour may not lie, which raises the bound again.
+bool PlaceChooser::is_beyond_limit(const UnitTypeView& view, const Weighed& weighed, std::int64_t count) const
+{
+    if (limit_ == Availability::kForEver) return false;
+    const TransferRequest& transfer = request_->transfer;
+    const double bound = bound_of(view, weighed, count, transfer.deadline);
+    if (bound > limit_) return true;
+    // Network windows of a job that wants nothing but an early end are waited for at no cost.
+    if (!(request_->prefer.time > 0) || request_->prefer.time >= 1) return false;
+    const double first_s = std::min(weighed.plan.start_s, weighed.start.wait_s);
+    const double distrust_s = weighed.compute.run_s * (1 / view.trust_factor - 1);
+    const double completion_s =
+        first_s + weighed.compute.run_s + least_transfer_s(transfer, view.network.get()) + distrust_s;
+    const double most_completion_s = completion_s * std::pow(limit_ / bound, 1 / request_->prefer.time);
+    const double latest_s = std::max(most_completion_s - completion_s + first_s, weighed.plan.start_s) + 1;
+    return bound_of(view, weighed, count, std::min(*transfer.deadline, after(transfer.now, latest_s))) > limit_;
 }
 
 /// Of the counts that keep deadline and budget the one of least objective, ties to fewer units; of those that keep only
@@ -221,7 +240,7 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
             choice_.wait_s = std::min(choice_.wait_s, one.wait_s);
             choice_.least_objective =
                 std::min(choice_.least_objective,
-                         is_any_start ? bound_of(view, weighed_[i], one.unit_count, Hours::kAnyOfWeek) : one.objective);
+                         is_any_start ? bound_of(view, weighed_[i], one.unit_count, {}) : one.objective);
             choice_.least_completion_s = std::min(choice_.least_completion_s, one.completion_s);
             choice_.least_cost = std::min(choice_.least_cost, least_cost);
         }
@@ -229,8 +248,7 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
     }
     if (!has_costs_) judge(view, chosen, count);
     const bool is_late = counts_[picked].completion_s > left_s_; // and would be later still
-    if (may_wait() && !is_late && limit_ < Availability::kForEver &&
-        bound_of(view, chosen, count, Hours::kUntilDeadline) > limit_) {
+    if (may_wait() && !is_late && is_beyond_limit(view, chosen, count)) {
         choice_.is_beaten = true;
         return;
     }

@@ -88,8 +88,10 @@ class PlaceChooser {
                              const RunTime& run) const;
     void judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const;
     double judged_objective(const UnitTypeView& view, const Weighed& weighed) const;
-    enum class Hours { kAnyOfWeek, kUntilDeadline };
-    double bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count, Hours hours) const;
+    /// @param latest  start; empty: any.
+    double bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count,
+                    std::optional<Timestamp> latest) const;
+    bool is_beyond_limit(const UnitTypeView& view, const Weighed& weighed, std::int64_t count) const;
     std::size_t pick(ChoiceAim aim, const UnitTypeView& view) const;
     void settle(const UnitTypeView& view, const Availability& free, std::size_t picked, ChoiceAim aim);
 

@@ -30,6 +30,13 @@ UnitPrice::UnitPrice(const PriceEntry& entry) : unit_power_w_(entry.unit_power_w
         before_[hour + 1] = before_[hour] + per_hour_[hour];
     }
     least_per_hour_ = *std::min_element(per_hour_.begin(), per_hour_.end());
+    // A run of whole hours is cheapest where it begins with an hour.
+    for (std::size_t i = 0; i < kLengths.size(); ++i) {
+        least_of_length_[i] = cost_from(0, static_cast<double>(kLengths[i]) * kHour_s);
+        for (std::size_t hour = 1; hour < kHoursOfWeek; ++hour)
+            least_of_length_[i] = std::min(least_of_length_[i], cost_from(static_cast<double>(hour) * kHour_s,
+                                                                          static_cast<double>(kLengths[i]) * kHour_s));
+    }
     is_flat_ = std::all_of(micros.begin(), micros.end(), [&](std::int64_t one) { return one == micros.front(); });
 }
 
@@ -74,7 +81,16 @@ double UnitPrice::least_cost_between(Timestamp earliest, Timestamp latest, doubl
 
 double UnitPrice::least_cost(double run_s, std::int64_t unit_count) const
 {
-    return least_per_hour_ * std::max(run_s, 0.0) / kHour_s * static_cast<double>(unit_count);
+    const double hours = std::max(run_s, 0.0) / kHour_s;
+    double least = least_per_hour_ * hours;
+    if (!is_flat_) {
+        // Its first whole hours cost at least what the cheapest of so many do, the rest at least the cheapest hour.
+        for (std::size_t i = 0; i < kLengths.size() && static_cast<double>(kLengths[i]) <= hours; ++i)
+            least = least_of_length_[i] + least_per_hour_ * (hours - static_cast<double>(kLengths[i]));
+        constexpr double kRounding = 1e-9;
+        least *= 1 - kRounding;
+    }
+    return least * static_cast<double>(unit_count);
 }
 
 } // namespace fathom

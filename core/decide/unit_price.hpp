@@ -18,7 +18,7 @@ class UnitPrice {
     /// Money (units of the currency) for `unit_count` units from `start` on for `run_s` seconds: each hour of the week
     /// at its own price, parts of hours in proportion.
     double cost(Timestamp start, double run_s, std::int64_t unit_count) const;
-    /// The least that so long a run could cost at any time: run_s × the cheapest hour. Never above cost().
+    /// What so long a run costs at least at any time. Never above cost().
     double least_cost(double run_s, std::int64_t unit_count) const;
     /// The least that so long a run costs of all starts from `earliest` to `latest`.
     double least_cost_between(Timestamp earliest, Timestamp latest, double run_s, std::int64_t unit_count) const;
@@ -41,6 +41,9 @@ class UnitPrice {
     std::array<double, 168> per_hour_{};
     std::array<double, 169> before_{}; ///< one unit, from Monday 00:00 to the start of each hour
     double least_per_hour_{};
+    /// Runs of these many hours, and what they cost at least on one unit.
+    static constexpr std::array<std::size_t, 12> kLengths{1, 2, 3, 4, 6, 8, 12, 18, 24, 48, 96, 168};
+    std::array<double, kLengths.size()> least_of_length_{};
     bool is_flat_ = true;
     double unit_power_w_{};
 };
