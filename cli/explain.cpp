@@ -120,6 +120,7 @@ std::string render_decision(const Json& decision, Timestamp now, const TableStyl
         text += "Why: " + printable(text_of(*winner, "reason")) + "\n" + promise_text(*winner, inner);
     else
         text += "No center can run it.\n";
+    if (member(decision, "turn").is_string()) text += "Turn: " + printable(text_of(decision, "turn")) + "\n";
     text += candidates_text(decision, inner);
     if (winner != nullptr) text += units_chosen_text(*winner, inner) + transfer_text(*winner);
     return text + counterfactuals_text(decision) + impossible_text(decision, inner) + devices_text(decision) +

@@ -154,6 +154,15 @@ TEST(Explain, SaysWhatItCostsWhatWouldChangeItAndWhyItWaits)
         EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
 }
 
+TEST(Explain, SaysItsTurnWhereJobsWereDecidedTogether)
+{
+    Json together = decision();
+    together["turn"] = "no. 2 of 40 waiting jobs that were decided together, by advantage";
+
+    EXPECT_NE(render_decision(together, kNow, {}).find("\nTurn: no. 2 of 40 waiting jobs"), std::string::npos);
+    EXPECT_EQ(render_decision(decision(), kNow, {}).find("Turn:"), std::string::npos);
+}
+
 TEST(Explain, ShowsEightOfManyAndSaysHowManyMore)
 {
     Json many = decision();
