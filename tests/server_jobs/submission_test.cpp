@@ -155,7 +155,7 @@ TEST_F(Submission, TakesAnArrayWholeOrNotAtAll)
     EXPECT_EQ(bad.status, 400);
     EXPECT_THAT(fields_of(bad), ::testing::UnorderedElementsAre("[1].command", "[2].x"));
     EXPECT_EQ(infeasible.status, 422);
-    EXPECT_THAT(fields_of(infeasible), ::testing::ElementsAre("[1].alpha/core"));
+    EXPECT_THAT(fields_of(infeasible), ::testing::ElementsAre("[1].units.count", "[1].alpha/core"));
     EXPECT_EQ(sql("SELECT count(*) FROM job"), "2");
 }
 
