@@ -21,6 +21,13 @@ bool has_limit(const Quota& quota)
     return quota.most_units > 0 || quota.most_score_hours > 0 || quota.most_cost > 0;
 }
 
+/// Whether plan_start() takes full hours for starts that wait for a price: not with a network whose hours are others.
+bool starts_by_the_hour(const TransferRequest& request, const UnitTypeView& view)
+{
+    return !request.moves_data() || view.network == nullptr ||
+           view.network->calendar().hour == Timestamp::duration(std::chrono::hours(1));
+}
+
 /// What of a run's transfers no hour can make shorter.
 double least_transfer_s(const TransferRequest& request, const NetworkProfile* network)
 {
@@ -108,8 +115,38 @@ double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, 
         least.cost = latest ? view.price->least_cost_between(earliest, std::max(earliest, *latest), run_s, count)
                             : view.price->least_cost(run_s, count);
         least.energy_j = view.price->energy_j(run_s, count);
+        if (!latest && starts_by_the_hour(transfer, view) && request_->prefer.time > 0 && !view.price->is_flat())
+            return least_weighed(*view.price, least, earliest, run_s, count);
     }
     return objective(request_->prefer, least);
+}
+
+/// The least objective of a start at once or at a full hour, deadline or not: each later hour ends later, so only as
+/// many are looked at as the cheapest run could make good for.
+/// @param least  at once, and at the least cost of any hour.
+double PlaceChooser::least_weighed(const UnitPrice& price, const Outcome& least, Timestamp earliest, double run_s,
+                                   std::int64_t count) const
+{
+    const Preference& prefer = request_->prefer;
+    const double floor = objective(prefer, least);
+    Outcome at{least.completion_s, price.cost(earliest, run_s, count), least.energy_j};
+    double best = objective(prefer, at);
+    const auto most_completion_s = [&] { return least.completion_s * std::pow(best / floor, 1 / prefer.time); };
+    double until_s = most_completion_s();
+    Timestamp start = std::chrono::floor<std::chrono::hours>(earliest) + std::chrono::hours(1);
+    for (double least_cost = at.cost;; start += std::chrono::hours(1)) {
+        at.completion_s = least.completion_s + Seconds(start - earliest).count();
+        if (!(at.completion_s < until_s)) break;
+        at.cost = price.cost(start, run_s, count);
+        if (at.cost >= least_cost) continue;
+        least_cost = at.cost;
+        const double weighed = objective(prefer, at);
+        if (weighed >= best) continue;
+        best = weighed;
+        until_s = most_completion_s();
+    }
+    constexpr double kRounding = 1e-9;
+    return best * (1 - kRounding);
 }
 
 /// Whether no start can have an objective within the limit. A later start ends later, so the limit also bounds how late

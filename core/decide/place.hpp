@@ -91,6 +91,8 @@ class PlaceChooser {
     /// @param latest  start; empty: any.
     double bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count,
                     std::optional<Timestamp> latest) const;
+    double least_weighed(const UnitPrice& price, const Outcome& least, Timestamp earliest, double run_s,
+                         std::int64_t count) const;
     bool is_beyond_limit(const UnitTypeView& view, const Weighed& weighed, std::int64_t count) const;
     std::size_t pick(ChoiceAim aim, const UnitTypeView& view) const;
     void settle(const UnitTypeView& view, const Availability& free, std::size_t picked, ChoiceAim aim);
