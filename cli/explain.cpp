@@ -165,7 +165,7 @@ std::string render_explanation(const Json& job, const Json& placement, Timestamp
     if (const Json* const winner = winner_of(decision)) text += "; " + printable(headline_of(job, *winner, state));
     text += ".\n";
     if (const std::string waiting = text_of(job, "waiting_reason", ""); !waiting.empty())
-        text += "Waits: " + printable(waiting) + "\n";
+        text += "Now: " + printable(waiting) + "\n";
     text += waiting_text(placement, now);
     if (decision.is_object())
         text += render_decision(decision, now, style);

@@ -3,6 +3,8 @@
 #include "cli/display_text.hpp"
 #include "cli/format_units.hpp"
 #include "cli/json_view.hpp"
+#include "core/decide/decision_text.hpp"
+#include "core/model/money.hpp"
 
 #include <algorithm>
 #include <array>
@@ -121,7 +123,13 @@ std::string money_of(const Json& json, std::string_view name)
 {
     const Json& money = member(json, name);
     if (!money.is_object()) return "-";
-    return text_of(money, "amount") + " " + text_of(money, "currency", "");
+    const std::string amount = text_of(money, "amount");
+    const std::string currency = text_of(money, "currency", "");
+    // Predictions are not known to a millionth; small amounts would vanish in cents.
+    const std::optional<std::int64_t> micros = parse_amount(amount);
+    constexpr std::int64_t kWorthCents = 100'000;
+    if (micros && *micros >= kWorthCents) return cost_text(static_cast<double>(*micros) * 1e-6, currency);
+    return amount + " " + currency;
 }
 
 std::string energy_of(const Json& candidate)

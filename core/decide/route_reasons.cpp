@@ -30,8 +30,12 @@ bool is_run_unknown(const RouteRequest& request, const Candidate& winner)
 
 std::string percent_text(double share)
 {
+    constexpr double kManyTimes = 10;
     char text[32];
-    std::snprintf(text, sizeof text, "%.3g %%", share * 100);
+    if (share < kManyTimes)
+        std::snprintf(text, sizeof text, "%.3g %%", share * 100);
+    else
+        std::snprintf(text, sizeof text, "%.3g times", share);
     return text;
 }
 

@@ -118,7 +118,7 @@ TEST(Explain, SaysWhatWouldBeDecidedForAJobThatWaits)
     const std::string text = render_explanation(job, {{"decision", decision()}}, kNow, {});
 
     EXPECT_TRUE(text.starts_with("Job scf (job_1) is queued; it would go to alpha/core on 1 unit.\n"
-                                 "Waits: no unit is free\n"))
+                                 "Now: no unit is free\n"))
         << text;
     EXPECT_TRUE(text.ends_with("\nNot placed yet: this is what would be decided now.\n")) << text;
 }
