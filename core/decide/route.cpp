@@ -136,23 +136,24 @@ class Deciding {
         std::vector<std::pair<std::uint32_t, Filter>> seen;
         for (const Found& one : found.removed)
             seen.emplace_back(one.unit_type, *one.choice.removed_by);
-        std::sort(seen.begin(), seen.end());
         FunnelStep late{Filter::kDeadline, 0, {}};
         FunnelStep dear{Filter::kBudget, 0, {}};
-        for (std::uint32_t i = 0; i < kind_->filter.size(); ++i) {
-            const std::uint8_t limit = limit_of(i, seen);
-            late.removed += limit == static_cast<std::uint8_t>(Filter::kDeadline) ? 1 : 0;
-            dear.removed += limit == static_cast<std::uint8_t>(Filter::kBudget) ? 1 : 0;
-        }
-        std::int64_t unnamed = late.removed + dear.removed;
-        for (std::size_t place = 0; place < table_->by_center.size() && unnamed > 0; ++place) {
+        mark_limits(seen);
+        constexpr auto kLate = static_cast<std::uint8_t>(Filter::kDeadline);
+        constexpr auto kDear = static_cast<std::uint8_t>(Filter::kBudget);
+        late.removed = std::count(limits_.begin(), limits_.end(), kLate);
+        dear.removed = std::count(limits_.begin(), limits_.end(), kDear);
+        std::int64_t late_left = late.removed; // to be named
+        std::int64_t dear_left = dear.removed;
+        const std::uint8_t* const limits = limits_.data();
+        for (std::size_t place = 0; late_left + dear_left > 0; ++place) {
             const std::uint32_t unit_type = table_->by_center[place];
-            const std::uint8_t limit = limit_of(unit_type, seen);
+            const std::uint8_t limit = limits[unit_type];
             if (limit == RouteKind::kStays) continue;
-            FunnelStep& step = limit == static_cast<std::uint8_t>(Filter::kDeadline) ? late : dear;
-            --unnamed;
-            note_center(step, unit_type);
-            if (late.centers.size() == kMostLimitedCenters && dear.centers.size() == kMostLimitedCenters) break;
+            FunnelStep& step = limit == kLate ? late : dear;
+            std::int64_t& left = limit == kLate ? late_left : dear_left;
+            --left;
+            if (!note_center(step, unit_type)) left = 0;
         }
         for (FunnelStep* step : {&late, &dear}) {
             if (step->removed == 0) continue;
@@ -161,31 +162,36 @@ class Deciding {
         }
     }
 
-    /// kDeadline or kBudget where one of these removes it, else kStays.
-    std::uint8_t limit_of(std::uint32_t unit_type, const std::vector<std::pair<std::uint32_t, Filter>>& seen) const
+    /// kDeadline or kBudget where one of these removes a unit type, else kStays.
+    void mark_limits(const std::vector<std::pair<std::uint32_t, Filter>>& seen)
     {
-        if (kind_->filter[unit_type] != RouteKind::kStays) return RouteKind::kStays;
-        const std::uint8_t limit = RouteLimits(*request_, *kind_, chooser_).removing(unit_type);
-        if (limit != RouteKind::kStays || seen.empty()) return limit;
-        const auto place = std::lower_bound(seen.begin(), seen.end(), std::pair(unit_type, Filter::kPolicy));
-        const bool is_seen = place != seen.end() && place->first == unit_type;
-        return is_seen ? static_cast<std::uint8_t>(place->second) : RouteKind::kStays;
+        const RouteLimits limits(*request_, *kind_, chooser_);
+        const std::size_t size = kind_->filter.size();
+        const std::uint8_t* const filter = kind_->filter.data();
+        limits_.resize(size);
+        std::uint8_t* const marks = limits_.data();
+        for (std::size_t i = 0; i < size; ++i)
+            marks[i] = filter[i] == RouteKind::kStays ? limits.removing(i) : RouteKind::kStays;
+        for (const auto& [unit_type, removed_by] : seen)
+            marks[unit_type] = static_cast<std::uint8_t>(removed_by);
     }
 
-    void note_center(FunnelStep& step, std::uint32_t unit_type)
+    /// False when so many centers are named that this one is not.
+    bool note_center(FunnelStep& step, std::uint32_t unit_type)
     {
         const std::string& center = view_of(unit_type).center_name;
         if (!step.centers.empty() && step.centers.back().center == center) {
             ++step.centers.back().removed;
-        } else if (step.centers.size() < kMostLimitedCenters) {
-            limited_.push_back(unit_type);
-            const double over_s = kind_->completion_s[unit_type] - chooser_.left_s();
-            step.centers.push_back(
-                {center, 1,
-                 step.filter == Filter::kDeadline
-                     ? "would complete " + duration_text(std::max(over_s, 0.0)) + " after the deadline at the earliest"
-                     : "would cost more than the budget"});
+            return true;
         }
+        if (step.centers.size() == kMostLimitedCenters) return false;
+        limited_.push_back(unit_type);
+        const double over_s = std::max(kind_->completion_s[unit_type] - chooser_.left_s(), 0.0);
+        step.centers.push_back({center, 1,
+                                step.filter == Filter::kDeadline
+                                    ? "would complete " + duration_text(over_s) + " after the deadline at the earliest"
+                                    : "would cost more than the budget"});
+        return true;
     }
 
     /// The infeasible candidates that are kept: all of few, else some of each filter, and those that come nearest to
@@ -242,9 +248,10 @@ class Deciding {
             if (!best || std::tie(column[i], table_->id_rank[i]) < std::tie(column[*best], table_->id_rank[*best]))
                 best = i;
         };
-        const RouteLimits limits(*request_, *kind_, chooser_);
-        for (std::uint32_t i = 0; i < kind_->filter.size(); ++i) {
-            if (kind_->filter[i] != RouteKind::kStays || limits.removing(i) == RouteKind::kStays) continue;
+        const bool is_any = std::any_of(decision_.funnel.steps.begin(), decision_.funnel.steps.end(),
+                                        [](const FunnelStep& step) { return step.filter >= Filter::kDeadline; });
+        for (std::uint32_t i = 0; is_any && i < limits_.size(); ++i) {
+            if (limits_[i] == RouteKind::kStays) continue;
             keep(nearest[0], i, kind_->completion_s);
             keep(nearest[1], i, kind_->cost);
             if (kind_->cost[i] <= budget) keep(nearest[2], i, kind_->completion_s);
@@ -297,6 +304,7 @@ class Deciding {
     RouteTable::Impl* table_;
     PlaceChooser chooser_;
     const RouteKind* kind_ = nullptr;
+    std::vector<std::uint8_t> limits_;   ///< by unit type; empty without deadline and budget
     std::vector<std::uint32_t> limited_; ///< some of those that deadline or budget removes
     Decision decision_;
 };
