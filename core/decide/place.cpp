@@ -98,9 +98,9 @@ void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_
 
 double PlaceChooser::judged_objective(const UnitTypeView& view, const Weighed& weighed) const
 {
-    const double distrust_s = weighed.compute.run_s * (1 / view.trust_factor - 1);
+    const double doubt_s = distrust_s(view.trust_factor, weighed.promised.run_s, weighed.compute.run_s);
     return objective(request_->prefer,
-                     {weighed.start.wait_s + weighed.plan.occupied.run_s + distrust_s, weighed.cost, weighed.energy_j});
+                     {weighed.start.wait_s + weighed.plan.occupied.run_s + doubt_s, weighed.cost, weighed.energy_j});
 }
 
 double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count,
@@ -108,8 +108,8 @@ double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, 
 {
     const TransferRequest& transfer = request_->transfer;
     const double run_s = weighed.compute.run_s + least_transfer_s(transfer, view.network.get());
-    const double distrust_s = weighed.compute.run_s * (1 / view.trust_factor - 1);
-    Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + distrust_s, 0, 0};
+    const double doubt_s = distrust_s(view.trust_factor, weighed.promised.run_s, weighed.compute.run_s);
+    Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + doubt_s, 0, 0};
     if (view.price != nullptr) {
         const Timestamp earliest = after(transfer.now, weighed.plan.start_s);
         least.cost = latest ? view.price->least_cost_between(earliest, std::max(earliest, *latest), run_s, count)
@@ -160,9 +160,9 @@ bool PlaceChooser::is_beyond_limit(const UnitTypeView& view, const Weighed& weig
     // Network windows of a job that wants nothing but an early end are waited for at no cost.
     if (!(request_->prefer.time > 0) || request_->prefer.time >= 1) return false;
     const double first_s = std::min(weighed.plan.start_s, weighed.start.wait_s);
-    const double distrust_s = weighed.compute.run_s * (1 / view.trust_factor - 1);
+    const double doubt_s = distrust_s(view.trust_factor, weighed.promised.run_s, weighed.compute.run_s);
     const double completion_s =
-        first_s + weighed.compute.run_s + least_transfer_s(transfer, view.network.get()) + distrust_s;
+        first_s + weighed.compute.run_s + least_transfer_s(transfer, view.network.get()) + doubt_s;
     const double most_completion_s = completion_s * std::pow(limit_ / bound, 1 / request_->prefer.time);
     const double latest_s = std::max(most_completion_s - completion_s + first_s, weighed.plan.start_s) + 1;
     return bound_of(view, weighed, count, std::min(*transfer.deadline, after(transfer.now, latest_s))) > limit_;

@@ -319,11 +319,16 @@ bool is_fresh(const UnitTypeView& view, const OperatorDemand& demand, Timestamp 
 
 } // namespace
 
+double distrust_s(double trust_factor, double promised_s, double compute_s)
+{
+    return std::max(0.0, promised_s / trust_factor - compute_s);
+}
+
 double Candidate::judged_s(const TransferRequest& request) const
 {
     const bool waits_for_free = request.deadline && plan.window && !plan.window->is_for_price;
-    const double distrust_s = compute_s * (1 / trust_factor - 1);
-    return distrust_s + (waits_for_free ? wait_s + prediction.run_s : completion_s);
+    const double doubt_s = distrust_s(trust_factor, promised.run_s, compute_s);
+    return doubt_s + (waits_for_free ? wait_s + prediction.run_s : completion_s);
 }
 
 Decision route(const RouteRequest& request, RouteTable& table)

@@ -16,8 +16,9 @@ std::string parts_text(const Candidate& candidate)
     const double transfers_s = candidate.plan.in_s + candidate.plan.out_s;
     if (transfers_s > 0) text += " of which transfers " + duration_text(transfers_s);
     constexpr double kWorthSaying = 0.99;
-    if (candidate.trust_factor < kWorthSaying)
-        text += "; counted as " + duration_text(candidate.compute_s / candidate.trust_factor) +
+    const double doubt_s = distrust_s(candidate.trust_factor, candidate.promised.run_s, candidate.compute_s);
+    if (candidate.trust_factor < kWorthSaying && doubt_s > 0)
+        text += "; counted as " + duration_text(candidate.compute_s + doubt_s) +
                 " of computing, for its measurements are not fully trusted";
     return text;
 }

@@ -1,5 +1,6 @@
 #include "server/routing/waiting_views.hpp"
 
+#include "core/decide/route_reasons.hpp"
 #include "core/decide/unit_worth.hpp"
 
 #include <algorithm>
@@ -15,21 +16,17 @@ constexpr double kAssumedRunSeconds = 600;
 std::vector<JobOption> options_of(const RouteRequest& request, const Decision& decision,
                                   const std::unordered_map<std::string, std::size_t>& index)
 {
+    // What is free now says nothing of what it costs: who cares for money or energy is sent only where it would go
+    // alone.
+    const bool is_about_time = request.prefer.cost == 0 && request.prefer.energy == 0;
     std::vector<JobOption> options;
-    std::vector<double> objectives;
     for (const Candidate& candidate : decision.candidates) {
         const auto found = index.find(candidate.unit_type_id.value);
         if (!candidate.feasible || found == index.end()) continue;
-        options.push_back({found->second, candidate.unit_count, candidate.prediction.run_s, 1});
-        objectives.push_back(
-            objective(request.prefer, {std::max(candidate.prediction.run_s, 1.0), candidate.cost, candidate.energy_j}));
+        const double best = decision.candidates.front().objective;
+        if (is_about_time || candidate.objective <= best * (1 + kTieFraction))
+            options.push_back({found->second, candidate.unit_count, candidate.prediction.run_s, 1});
     }
-    // Who only wants to end early says nothing that the run times do not say.
-    const bool is_about_time = request.prefer.cost == 0 && request.prefer.energy == 0;
-    if (options.empty() || is_about_time) return options;
-    const double best = *std::min_element(objectives.begin(), objectives.end());
-    for (std::size_t i = 0; i < options.size(); ++i)
-        options[i].regret = best > 0 ? std::max(1.0, objectives[i] / best) : 1;
     return options;
 }
 

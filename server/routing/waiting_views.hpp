@@ -11,7 +11,8 @@
 /// Decisions and unit types as core/decide/order_jobs looks at them.
 namespace fathom::server {
 
-/// The feasible places of a job. @param index  of unit types, by id.
+/// The feasible places of a job, as far as it would go there: one that cares for money or energy has only those that
+/// are as good as its best. @param index  of unit types, by id.
 std::vector<JobOption> options_of(const RouteRequest& request, const Decision& decision,
                                   const std::unordered_map<std::string, std::size_t>& index);
 
