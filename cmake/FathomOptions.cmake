@@ -32,9 +32,9 @@ if(FATHOM_CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
-# A precompiled header of the standard library, shared by targets that ask for it.
-function(fathom_use_pch target)
-  target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.hpp)
+# A precompiled header of what nearly every file of such targets includes: pch.hpp or test_pch.hpp.
+function(fathom_use_pch target header)
+  target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/${header})
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     # Without it the time stamp in the header defeats ccache.
     target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")

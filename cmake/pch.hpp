@@ -1,4 +1,4 @@
-// Standard headers that nearly every file uses.
+// What nearly every file uses.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -13,3 +13,4 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
+#include <nlohmann/json.hpp>

@@ -1,0 +1,5 @@
+// What nearly every test uses.
+#pragma once
+#include "cmake/pch.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
