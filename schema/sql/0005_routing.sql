@@ -143,9 +143,11 @@ CREATE INDEX maintenance_window_open ON maintenance_window (center_id, ends_at) 
 ALTER TABLE center
     ADD COLUMN quarantined_at timestamptz,
     ADD COLUMN quarantine_reason text NOT NULL DEFAULT '',
+    ADD COLUMN quarantine_obstacle text NOT NULL DEFAULT '',
     ADD COLUMN quarantine_lifted_at timestamptz,
     ADD COLUMN queued_s double precision NOT NULL DEFAULT 0 CHECK (queued_s >= 0);
 COMMENT ON COLUMN center.quarantined_at IS 'Since when it gets no jobs, because it failed too many; probes still run there, and good ones let it back in. Null: it is not.';
+COMMENT ON COLUMN center.quarantine_obstacle IS 'Why it cannot be probed, so that it will not come back by itself; for people.';
 COMMENT ON COLUMN center.quarantine_lifted_at IS 'When it was last let back in: what jobs did there before is forgiven.';
 COMMENT ON COLUMN center.queued_s IS 'What its own queue holds before a new job, as its agent last said; 0 where it runs jobs at once.';
 

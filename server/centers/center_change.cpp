@@ -11,12 +11,17 @@ namespace fathom::server {
 namespace {
 
 constexpr Statement kQuarantine{"centers_quarantine", R"sql(
-    UPDATE center SET quarantined_at = now(), quarantine_reason = $2, version = version + 1
+    UPDATE center SET quarantined_at = now(), quarantine_reason = $2, quarantine_obstacle = '', version = version + 1
     WHERE id = $1 AND quarantined_at IS NULL RETURNING name)sql"};
 
 constexpr Statement kRelease{"centers_release", R"sql(
-    UPDATE center SET quarantined_at = NULL, quarantine_reason = '', quarantine_lifted_at = now(), version = version + 1
+    UPDATE center SET quarantined_at = NULL, quarantine_reason = '', quarantine_obstacle = '', quarantine_lifted_at = now(),
+           version = version + 1
     WHERE id = $1 AND quarantined_at IS NOT NULL RETURNING name)sql"};
+
+constexpr Statement kNoteObstacle{"centers_note_quarantine_obstacle", R"sql(
+    UPDATE center SET quarantine_obstacle = $2, version = version + 1
+    WHERE id = $1 AND quarantined_at IS NOT NULL AND quarantine_obstacle <> $2 RETURNING name)sql"};
 
 /// What both have in common, once the row has changed.
 void record(pqxx::transaction_base& transaction, const Caller& caller, const CenterId& center, const char* action,
@@ -46,6 +51,15 @@ bool quarantine_center(pqxx::transaction_base& transaction, const Caller& caller
     record(transaction, caller, center, "center.quarantine", std::move(evidence));
     log_warning("center_quarantined", {{"center", name}, {"center_id", center.value}, {"reason", reason}});
     return true;
+}
+
+void note_quarantine_obstacle(pqxx::transaction_base& transaction, const CenterId& center, const std::string& obstacle)
+{
+    const pqxx::result rows = exec(transaction, kNoteObstacle, center.value, obstacle);
+    if (rows.empty()) return;
+    announce_center(transaction, center);
+    if (obstacle.empty()) return;
+    log_warning("quarantined_center_not_probed", {{"center", rows[0]["name"].c_str()}, {"reason", obstacle}});
 }
 
 bool release_center(pqxx::transaction_base& transaction, const Caller& caller, const CenterId& center, Json evidence)

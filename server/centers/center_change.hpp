@@ -22,6 +22,9 @@ void announce_center(pqxx::transaction_base& transaction, const CenterId& center
 /// @return false when it was closed already.
 bool quarantine_center(pqxx::transaction_base& transaction, const Caller& caller, const CenterId& center,
                        const std::string& reason, Json evidence);
+/// Says with the reason of a quarantine why no probe can end it; writes and logs only what has changed.
+/// @param obstacle  for people; empty: there is none any more.
+void note_quarantine_obstacle(pqxx::transaction_base& transaction, const CenterId& center, const std::string& obstacle);
 /// Lets a quarantined center take jobs again; what they came to before is forgiven.
 /// @return false when it was not closed.
 bool release_center(pqxx::transaction_base& transaction, const Caller& caller, const CenterId& center, Json evidence);

@@ -10,11 +10,13 @@ namespace {
 
 constexpr const char* kSelectCenters = R"sql(
     SELECT c.*, (SELECT count(*) FROM unit_type u WHERE u.center_id = c.id AND u.active) AS unit_type_count,
+           concat_ws('; ', c.quarantine_reason, nullif(c.quarantine_obstacle, '')) AS quarantine_text,
            b.share, b.unit_count, b.used_s, b.reserved_s
     FROM center c JOIN probe_budget b ON b.center_id = c.id WHERE c.name > $1 ORDER BY c.name LIMIT $2)sql";
 
 constexpr const char* kSelectCenter = R"sql(
     SELECT c.*, (SELECT count(*) FROM unit_type u WHERE u.center_id = c.id AND u.active) AS unit_type_count,
+           concat_ws('; ', c.quarantine_reason, nullif(c.quarantine_obstacle, '')) AS quarantine_text,
            b.share, b.unit_count, b.used_s, b.reserved_s
     FROM center c JOIN probe_budget b ON b.center_id = c.id WHERE c.id = $1 OR c.name = $1)sql";
 
@@ -69,7 +71,7 @@ CenterRecord to_center(const pqxx::row& row)
             .probe_requested_at = to_optional_timestamp(row["probe_requested_at"]),
             .probe_request_reason = row["probe_request_reason"].as<std::string>(),
             .quarantined_at = to_optional_timestamp(row["quarantined_at"]),
-            .quarantine_reason = row["quarantine_reason"].as<std::string>()};
+            .quarantine_reason = row["quarantine_text"].as<std::string>()};
 }
 
 /// The part of a result that kSelectUnitTypes selects; it was checked before it was stored.

@@ -24,10 +24,11 @@ constexpr Statement kSelectAttempts{"learning_select_center_attempts", R"sql(
       AND (p.outcome <> 'lost' OR a.dispatched_at IS NOT NULL)
     ORDER BY p.ended_at DESC LIMIT 20000)sql"};
 
+// Whoever asked for a probe, it tells as much. One that has waited for an hour may wait for days.
 constexpr Statement kSelectQuarantined{"learning_select_quarantined", R"sql(
     SELECT c.id, c.name, c.state = 'online' AND NOT c.drained AS is_reachable, c.quarantined_at,
-           EXISTS (SELECT 1 FROM probe_run r WHERE r.center_id = c.id AND r.cause = 'quarantine'
-                   AND r.state = 'queued') AS has_probe_queued
+           EXISTS (SELECT 1 FROM probe_run r WHERE r.center_id = c.id AND r.state = 'queued'
+                   AND r.created_at > now() - interval '1 hour') AS has_probe_queued
     FROM center c WHERE c.quarantined_at IS NOT NULL AND c.revoked_at IS NULL ORDER BY c.name)sql"};
 
 constexpr Statement kSelectProbes{"learning_select_probes_since", R"sql(

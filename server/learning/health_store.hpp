@@ -35,7 +35,7 @@ struct QuarantinedCenter {
     CenterId id;
     std::string name;
     bool is_reachable{};        ///< online and not drained: it can be probed
-    bool has_probe_queued{};    ///< one that is to tell whether it is good again
+    bool has_probe_queued{};    ///< within the hour: it may tell whether it is good again
     std::int64_t good_probes{}; ///< in a row, the newest ones since it was quarantined
     std::int64_t bad_probes{};  ///< likewise; one of the two is 0
     std::int64_t probe_count{}; ///< that have ended since it was quarantined

@@ -59,9 +59,11 @@ Result<void> QuarantineWatch::follow(pqxx::work& transaction, const QuarantinedC
     }
     if (!center.is_reachable || center.has_probe_queued) return {};
     if (now < center.last_word_at + pause_before_probe(rule_, center.good_probes, center.bad_probes)) return {};
-    const Result<std::optional<ProbeRunId>> run = probes_->queue(transaction, center.id, center.probe_count);
-    if (!run) return run.error();
-    if (*run) log_info("quarantined_center_probed", {{"center", center.name}, {"probe_run_id", (*run)->value}});
+    const Result<HealthProbe> probe = probes_->queue(transaction, center.id, center.probe_count, now);
+    if (!probe) return probe.error();
+    note_quarantine_obstacle(transaction, center.id, probe->obstacle);
+    if (probe->run)
+        log_info("quarantined_center_probed", {{"center", center.name}, {"probe_run_id", probe->run->value}});
     return {};
 }
 

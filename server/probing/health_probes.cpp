@@ -1,13 +1,23 @@
 #include "server/probing/health_probes.hpp"
 
+#include "server/probing/refresh_store.hpp"
 #include "server/probing/run_queue.hpp"
 #include "server/probing/survey_task.hpp"
 #include "server/store/notifier.hpp"
+
+#include <algorithm>
 
 namespace fathom::server {
 namespace {
 
 constexpr const char* kActor = "fathom";
+
+/// Units that are not to be had for so long may not be for days; others of the center could tell earlier.
+constexpr std::chrono::hours kLongestWait{1};
+
+constexpr const char* kNoRoom =
+    "its probe budget has no room for the probes that would let it back in: raise its probe share, or release it";
+constexpr const char* kNothingToProbe = "none of its units can be probed now; an administrator can release it";
 
 /// An operator to try on a unit type.
 struct Trial {
@@ -20,8 +30,10 @@ std::vector<Trial> trials_at(pqxx::work& transaction, const OperatorLibrary& lib
 {
     std::vector<std::pair<UnitTypeOffer, std::vector<OperatorUse>>> offers;
     std::size_t most = 0;
+    const std::vector<std::string> held = select_held_unit_types(transaction, center);
     for (const UnitTypeOffer& offer : unit_type_offers(transaction)) {
         if (offer.center_id != center || offer.unit_count <= 0) continue;
+        if (std::find(held.begin(), held.end(), offer.id.value) != held.end()) continue;
         offers.emplace_back(offer, surveyed_operators(library, offer));
         most = std::max(most, offers.back().second.size());
     }
@@ -35,29 +47,33 @@ std::vector<Trial> trials_at(pqxx::work& transaction, const OperatorLibrary& lib
 
 } // namespace
 
-Result<std::optional<ProbeRunId>> HealthProbes::queue(pqxx::work& transaction, const CenterId& center,
-                                                      std::int64_t turn) const
+Result<HealthProbe> HealthProbes::queue(pqxx::work& transaction, const CenterId& center, std::int64_t turn,
+                                        Timestamp now) const
 {
     const std::vector<Trial> trials = trials_at(transaction, *operators_->library(), center);
-    if (trials.empty()) return std::optional<ProbeRunId>();
-    const Trial& trial = trials[static_cast<std::size_t>(turn) % trials.size()];
-    NewProbeTask task;
-    task.origin = "default";
-    task.created_by = kActor;
-    task.state = ProbeTaskState::kReleased;
-    task.document = survey_task({trial.use});
-    const RunPlace place{.unit_type_id = trial.offer.id,
-                         .center_id = center,
-                         .unit_count = 1,
-                         .selection = "catalog",
-                         .cause = "quarantine",
-                         .created_by = kActor};
-    const Result<ProbeRunId> queued =
-        queue_run(transaction, *writer_, find_or_insert_task(transaction, task).record, place);
-    if (!queued && queued.error().code == Errc::kInfeasible) return std::optional<ProbeRunId>();
-    if (!queued) return queued.error();
-    notify(transaction, "route", "");
-    return std::optional(*queued);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+        const Trial& trial = trials[(static_cast<std::size_t>(turn) + i) % trials.size()];
+        NewProbeTask task;
+        task.origin = "default";
+        task.created_by = kActor;
+        task.state = ProbeTaskState::kReleased;
+        task.document = survey_task({trial.use});
+        const ProbeTaskRecord record = find_or_insert_task(transaction, task).record;
+        const RunPlace place{.unit_type_id = trial.offer.id,
+                             .center_id = center,
+                             .unit_count = 1,
+                             .selection = "catalog",
+                             .cause = "quarantine",
+                             .created_by = kActor,
+                             .deadline = now + kLongestWait};
+        if (find_queued_run(transaction, record.id, place.unit_type_id, place.unit_count)) continue;
+        const Result<ProbeRunId> queued = queue_run(transaction, *writer_, record, place);
+        if (!queued && queued.error().code == Errc::kInfeasible) return HealthProbe{.obstacle = kNoRoom};
+        if (!queued) return queued.error();
+        notify(transaction, "route", "");
+        return HealthProbe{.run = *queued};
+    }
+    return HealthProbe{.obstacle = kNothingToProbe};
 }
 
 } // namespace fathom::server

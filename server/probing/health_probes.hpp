@@ -1,12 +1,20 @@
 #pragma once
 
+#include "core/base/clock.hpp"
 #include "server/operators/operators_service.hpp"
 #include "server/probing/probe_ports.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace fathom::server {
+
+/// What came of a wish for a probe.
+struct HealthProbe {
+    std::optional<ProbeRunId> run{}; ///< queued now
+    std::string obstacle{};          ///< why there is none, for people; the same words as long as it stays so
+};
 
 /// Small probes that tell whether a center can run anything well: one operator at its default size on one unit.
 /// Thread-safe. All must outlive it.
@@ -16,10 +24,11 @@ class HealthProbes {
     {
     }
 
-    /// Queues one with the cause "quarantine".
+    /// Queues one with the cause "quarantine", which has failed when it has not run within the hour: the next one may
+    /// find units that this one did not get. Unit types whose units are all kept for others are passed over, and so are
+    /// probes that somebody else has waiting.
     /// @param turn  how many there were before: unit types and operators take turns.
-    /// @return empty: no room in its budget, or it offers nothing that it could be probed with.
-    Result<std::optional<ProbeRunId>> queue(pqxx::work& transaction, const CenterId& center, std::int64_t turn) const;
+    Result<HealthProbe> queue(pqxx::work& transaction, const CenterId& center, std::int64_t turn, Timestamp now) const;
 
   private:
     const OperatorsService* operators_;

@@ -57,6 +57,17 @@ constexpr Statement kSelectServed{"probing_select_served_unit_types", R"sql(
       AND (r.state = 'queued' OR r.created_at >= $3::timestamptz
            OR $3 IS NULL AND r.state = 'failed' AND r.created_at > now() - interval '1 day'))sql"};
 
+// Two minutes: what a small probe may take.
+constexpr Statement kSelectHeld{"probing_select_held_unit_types", R"sql(
+    SELECT u.id FROM unit_type u JOIN advance_reservation r ON r.unit_type_id = u.id
+    WHERE u.center_id = $1 AND u.active AND r.cancelled_at IS NULL
+      AND r.starts_at < now() + interval '2 minutes' AND r.ends_at > now()
+    GROUP BY u.id HAVING sum(r.unit_count) >= u.unit_count
+    UNION
+    SELECT u.id FROM unit_type u JOIN maintenance_window w ON w.center_id = u.center_id
+    WHERE u.center_id = $1 AND u.active AND w.cancelled_at IS NULL AND coalesce(w.unit_type_id, u.id) = u.id
+      AND w.starts_at < now() + interval '2 minutes' AND w.ends_at > now())sql"};
+
 } // namespace
 
 std::vector<FigureAge> select_figure_ages(pqxx::transaction_base& transaction, const CenterId& center)
@@ -124,6 +135,14 @@ std::vector<std::string> select_served_unit_types(pqxx::transaction_base& transa
     const std::optional<std::string> from = since ? std::optional(format_rfc3339(*since)) : std::nullopt;
     std::vector<std::string> ids;
     for (const pqxx::row& row : exec(transaction, kSelectServed, center.value, cause, from))
+        ids.push_back(row[0].as<std::string>());
+    return ids;
+}
+
+std::vector<std::string> select_held_unit_types(pqxx::transaction_base& transaction, const CenterId& center)
+{
+    std::vector<std::string> ids;
+    for (const pqxx::row& row : exec(transaction, kSelectHeld, center.value))
         ids.push_back(row[0].as<std::string>());
     return ids;
 }

@@ -66,4 +66,8 @@ double select_spent_by_cause(pqxx::transaction_base& transaction, const CenterId
 std::vector<std::string> select_served_unit_types(pqxx::transaction_base& transaction, const CenterId& center,
                                                   const std::string& cause, const std::optional<Timestamp>& since);
 
+/// Ids of a center's unit types on which nothing small can start now: all units are kept for projects, or it is in
+/// maintenance.
+std::vector<std::string> select_held_unit_types(pqxx::transaction_base& transaction, const CenterId& center);
+
 } // namespace fathom::server

@@ -65,6 +65,7 @@ JobSpec make_probe_job(ProbeTask task, const RunPlace& place, const OperatorAtta
     spec.units.max = count;
     spec.wall_limit_s = static_cast<std::int64_t>(std::ceil(task.limit_s + kMargin_s));
     spec.metering_wait_s = 0;
+    spec.deadline = place.deadline;
     return spec;
 }
 

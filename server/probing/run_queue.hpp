@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/clock.hpp"
 #include "server/operators/operator_attachments.hpp"
 #include "server/probing/probe_ports.hpp"
 #include "server/probing/probing_store.hpp"
@@ -26,6 +27,7 @@ struct RunPlace {
     std::string count_by{"order"};              ///< who chose the count: "order", "scaling", "center"
     std::vector<std::string> able_unit_types{}; ///< what the center said when it was asked (M13b)
     std::string repeats_run_id{};               ///< the lost run whose place it takes
+    std::optional<Timestamp> deadline{};        ///< when it has failed if it cannot have been placed and run
 };
 
 /// A seed that nobody can know beforehand, 1..kLargestSeed.

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kSelectUnitTypes = R"sql(
     SELECT u.id, u.name, u.center_id, c.name AS center, u.resource_type, to_jsonb(s.operators) AS operators,
            u.unit_count, u.cores_per_unit, u.memory_bytes_per_unit, u.facts -> 'isa' AS isa, u.facts -> 'bus_gb_s' AS bus_gb, c.state, c.drained, c.quarantined_at IS NOT NULL AS quarantined,
-           c.quarantine_reason
+           concat_ws('; ', c.quarantine_reason, nullif(c.quarantine_obstacle, '')) AS quarantine_reason
     FROM unit_type u JOIN center c ON c.id = u.center_id JOIN unit_type_support s ON s.unit_type_id = u.id
     WHERE u.active AND c.revoked_at IS NULL
     ORDER BY u.id)sql";
