@@ -227,9 +227,10 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     context.duties.add("project_use", kProjectUsePeriod, [uses = &rooms.project_uses](pqxx::work& transaction) {
         return uses->count_ended(transaction);
     });
-    context.duties.add("drift_probes", kProbeRequestPeriod, [refresh = &rooms.probe_refresh](pqxx::work& transaction) {
-        return refresh->serve_drift(transaction);
-    });
+    // Drift is asked for no more often than it is looked for; a request that has no room is open for a day.
+    context.duties.add(
+        "drift_probes", context.settings.drift_period,
+        [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->serve_drift(transaction); });
     context.duties.add("drift", context.settings.drift_period,
                        [drift = &rooms.drift](pqxx::work& transaction) { return drift->look(transaction); });
     context.duties.add("quarantine", kQuarantinePeriod, [quarantine = &rooms.quarantine](pqxx::work& transaction) {
