@@ -124,6 +124,8 @@ CREATE TABLE advance_reservation (
 );
 COMMENT ON TABLE advance_reservation IS 'Units kept for the jobs of one project during some time.';
 CREATE INDEX advance_reservation_open ON advance_reservation (unit_type_id, ends_at) WHERE cancelled_at IS NULL; -- the snapshot, conflicts
+CREATE INDEX advance_reservation_open_of_project ON advance_reservation (project, ends_at) WHERE cancelled_at IS NULL; -- what a project may hold
+CREATE INDEX advance_reservation_open_of_creator ON advance_reservation (created_by, ends_at) WHERE cancelled_at IS NULL; -- how many one may have
 CREATE INDEX advance_reservation_of_project ON advance_reservation (project, id DESC); -- a project's list
 
 CREATE TABLE maintenance_window (

@@ -94,6 +94,11 @@ VerificationState verification_state(const RoomContext& context, const VerifierO
     return {choice.is_possible, choice.share};
 }
 
+UnknownProjects unknown_projects(const ServerSettings& settings)
+{
+    return settings.projects_must_exist ? UnknownProjects::kRefuse : UnknownProjects::kAccept;
+}
+
 } // namespace
 
 // To add a room: (1) include its headers above, (2) add its objects to State as members, in the order of who needs
@@ -150,13 +155,8 @@ struct Rooms::State {
 
     ProjectUseService project_uses{context.database, catalog}; // what projects use, against quotas and shares
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
-    JobsService jobs{context.database,
-                     context.executor,
-                     context.metrics,
-                     catalog,
-                     job_closer,
-                     context.settings.projects_must_exist ? UnknownProjects::kRefuse
-                                                          : UnknownProjects::kAccept}; // what clients do
+    JobsService jobs{context.database, context.executor, context.metrics,
+                     catalog,          job_closer,       unknown_projects(context.settings)}; // what clients do
     RoutingService routing{
         context.database, context.executor,
         context.metrics,  context.clock,
@@ -165,9 +165,9 @@ struct Rooms::State {
     PlacementService placements{context.database, catalog, context.clock};     // where jobs go, and why
     JobDuties job_duties{context.database, context.executor, context.metrics}; // jobs of lost centers, gauges
 
-    CentersService centers{context.database};          // what people do with centers
-    ReservationService reservations{context.database}; // units kept for a project
-    MaintenanceService maintenance{context.database};  // when centers take no work
+    CentersService centers{context.database}; // what people do with centers
+    ReservationService reservations{context.database, unknown_projects(context.settings)}; // units kept for a project
+    MaintenanceService maintenance{context.database};                                      // when centers take no work
     EnrolmentService enrolment{context.database,
                                {.authority = context.authority, .agent_port = context.settings.agent_listen.port}};
     SilenceDuty silence{{.suspect_after = context.settings.suspect_after,

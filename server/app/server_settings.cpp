@@ -144,7 +144,7 @@ SettingsProgram server_program()
             {"drift_pause_s", "3600", "seconds between two measurements of a unit type because of its jobs",
              check_integer(1, 31622400)},
             {"projects_must_exist", "off",
-             "on: jobs of projects without settings and without earlier jobs are refused; off: any name is a project",
+             "on: projects without settings and without earlier jobs are refused; off: any name is a project",
              check_one_of({"on", "off"})},
             {"io_threads", "0", "threads for the network; 0 for one per processor", check_integer(0, 1024)},
             {"database_connections", "8", "connections to PostgreSQL, one thread each", check_integer(1, 512)},

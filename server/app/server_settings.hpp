@@ -32,7 +32,7 @@ struct ServerSettings {
     QuarantineRule quarantine;
     DriftRule drift;
     std::chrono::seconds drift_period{}; ///< between two looks for unit types that have drifted
-    bool projects_must_exist{false};     ///< jobs of unknown projects are refused
+    bool projects_must_exist{false};     ///< jobs and reservations of unknown projects are refused
     std::size_t io_threads{};
     std::size_t database_connections{};
     LogLevel log_level{LogLevel::kInfo};

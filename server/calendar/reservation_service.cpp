@@ -1,5 +1,6 @@
 #include "server/calendar/reservation_service.hpp"
 
+#include "core/decide/nearest_name.hpp"
 #include "server/identity/audit.hpp"
 #include "server/store/notifier.hpp"
 
@@ -12,6 +13,10 @@ namespace {
 
 /// The router lays each of them into its view of the unit type.
 constexpr std::int64_t kMostOpen = 1000;
+/// Of one project, and of one caller: nobody takes the whole list of a unit type.
+constexpr std::int64_t kMostOwn = 100;
+
+constexpr const char* kDefaultProject = "default";
 
 std::string counted(std::int64_t units)
 {
@@ -33,36 +38,79 @@ std::vector<FieldError> find_limits(const ReservationService::Wanted& wanted, co
     return errors;
 }
 
-Error not_free(const ReservationService::Wanted& wanted, const BookableUnits& units, const BookingCheck& check)
+Error unknown_project(pqxx::work& transaction, const std::string& project)
+{
+    std::set<std::string, std::less<>> known = select_project_names(transaction);
+    known.insert(kDefaultProject);
+    return Error(Errc::kInvalid, "reservations must be for a project that there is",
+                 {{"project", "there is no project " + project + name_hint(project, known)}});
+}
+
+/// @param what  "of alpha/core": whose units are too few.
+Error not_free(const ReservationService::Wanted& wanted, const std::string& what, const BookingCheck& check)
 {
     const auto is_are = [](std::int64_t units) { return units == 1 ? " is" : " are"; };
     const std::string next = check.next_start ? format_rfc3339(*check.next_start) : std::string("never");
     const std::string later = check.next_start ? "; " + std::to_string(wanted.unit_count) + is_are(wanted.unit_count) +
                                                      " free for as long from " + next
                                                : std::string();
-    Error error(Errc::kConflict, counted(check.free_units) + " of " + units.center + "/" + units.unit_type +
-                                     is_are(check.free_units) + " free for all of that time" + later);
+    Error error(Errc::kConflict, counted(check.free_units) + " " + what + is_are(check.free_units) +
+                                     " free for all of that time" + later);
     error.fields.push_back({"unit_count", "at most " + std::to_string(check.free_units) + " then"});
     if (check.next_start) error.fields.push_back({"starts_at", "the next time with enough units is " + next});
     return error;
 }
 
-Result<AdvanceReservation> create_in(pqxx::work& transaction, const Caller& caller,
-                                     const ReservationService::Wanted& wanted)
+Result<void> check_counts(const OpenReservations& open, const std::string& project)
 {
+    if (open.of_unit_type >= kMostOpen)
+        return Error(Errc::kTooMany, "this unit type has " + std::to_string(kMostOpen) + " reservations already");
+    if (open.of_project >= kMostOwn)
+        return Error(Errc::kTooMany,
+                     "project " + project + " has " + std::to_string(kMostOwn) + " open reservations already");
+    if (open.of_caller >= kMostOwn)
+        return Error(Errc::kTooMany, "you have " + std::to_string(kMostOwn) + " open reservations already");
+    return {};
+}
+
+/// Against the other reservations of the unit type, then against those of the project. Both are locked.
+Result<void> check_free(pqxx::work& transaction, const ReservationService::Wanted& wanted, const BookableUnits& units,
+                        const ReservationLimits& limits)
+{
+    const Booking booking{wanted.period.starts_at, wanted.period.ends_at, wanted.unit_count};
+    const std::vector<Booking> booked = select_bookings(transaction, units, booking.from);
+    const BookingCheck check = check_booking(units.unit_count, booked, booking);
+    if (check.free_units < wanted.unit_count)
+        return not_free(wanted, "of " + units.center + "/" + units.unit_type, check);
+    if (limits.most_units <= 0) return {};
+    const std::vector<Booking> own = select_project_bookings(transaction, wanted.project, booking.from);
+    const BookingCheck quota = check_booking(limits.most_units, own, booking);
+    if (quota.free_units < wanted.unit_count)
+        return not_free(wanted,
+                        "of the " + std::to_string(limits.most_units) + " that project " + wanted.project +
+                            " may hold at once",
+                        quota);
+    return {};
+}
+
+Result<AdvanceReservation> create_in(pqxx::work& transaction, const Caller& caller,
+                                     const ReservationService::Wanted& wanted, UnknownProjects unknown_projects)
+{
+    if (unknown_projects == UnknownProjects::kRefuse && wanted.project != kDefaultProject &&
+        !is_known_project(transaction, wanted.project))
+        return unknown_project(transaction, wanted.project);
     const std::vector<BookableUnits> found = lock_bookable_units(transaction, wanted.center, wanted.unit_type);
     if (found.empty())
         return Error(Errc::kInvalid, "the reservation has 1 error",
                      {{"unit_type", wanted.center + " offers no unit type " + wanted.unit_type}});
     const BookableUnits& units = found.front();
-    std::vector<FieldError> limits = find_limits(wanted, units, select_reservation_limits(transaction, wanted.project));
-    if (!limits.empty()) return Error(Errc::kInfeasible, "so much cannot be reserved at any time", std::move(limits));
-    if (count_open_reservations(transaction, units.unit_type_id) >= kMostOpen)
-        return Error(Errc::kTooMany, "this unit type has " + std::to_string(kMostOpen) + " reservations already");
-    const Booking booking{wanted.period.starts_at, wanted.period.ends_at, wanted.unit_count};
-    const std::vector<Booking> booked = select_bookings(transaction, units, wanted.period.starts_at);
-    const BookingCheck check = check_booking(units.unit_count, booked, booking);
-    if (check.free_units < wanted.unit_count) return not_free(wanted, units, check);
+    const ReservationLimits limits = lock_reservation_limits(transaction, wanted.project);
+    std::vector<FieldError> errors = find_limits(wanted, units, limits);
+    if (!errors.empty()) return Error(Errc::kInfeasible, "so much cannot be reserved at any time", std::move(errors));
+    const OpenReservations open =
+        count_open_reservations(transaction, units.unit_type_id, wanted.project, caller.actor);
+    if (const Result<void> checked = check_counts(open, wanted.project); !checked) return checked.error();
+    if (const Result<void> checked = check_free(transaction, wanted, units, limits); !checked) return checked.error();
     const NewReservation fresh{ReservationId::make(), wanted.project, wanted.unit_count, wanted.period, caller.actor};
     insert_reservation(transaction, fresh, units);
     audit(transaction, caller.actor, "reservation.create", fresh.id.value, caller.request_id,
@@ -94,7 +142,7 @@ Result<AdvanceReservation> cancel_in(pqxx::work& transaction, const Caller& call
 
 asio::awaitable<Result<AdvanceReservation>> ReservationService::create(Caller caller, Wanted wanted)
 {
-    auto work = [&](pqxx::work& transaction) { return create_in(transaction, caller, wanted); };
+    auto work = [&](pqxx::work& transaction) { return create_in(transaction, caller, wanted, unknown_projects_); };
     co_return co_await database_->run(std::move(work));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "server/api/caller.hpp"
+#include "server/api/unknown_projects.hpp"
 #include "server/calendar/reservation_store.hpp"
 #include "server/store/database.hpp"
 
@@ -9,11 +10,15 @@ namespace fathom::server {
 /// Units that people reserve in advance for the jobs of a project. Thread-safe. All must outlive it.
 ///
 /// Who may: projects are names that jobs carry, and whoever may submit jobs may submit them to any project. So whoever
-/// may submit jobs may reserve for a project too, within what the project itself may take (its units at once, its
-/// centers); only who made a reservation, or who may manage the network, cancels it.
+/// may submit jobs may reserve for a project too, within what the project itself may take (its units at once, over all
+/// its reservations; its centers), and a project and a caller have so many reservations only. Only who made a
+/// reservation, or who may manage the network, cancels it.
 class ReservationService {
   public:
-    explicit ReservationService(Database& database) : database_(&database) {}
+    explicit ReservationService(Database& database, UnknownProjects unknown_projects = UnknownProjects::kAccept)
+        : database_(&database), unknown_projects_(unknown_projects)
+    {
+    }
 
     struct Wanted {
         std::string project;
@@ -24,10 +29,11 @@ class ReservationService {
     };
     /// Never more is reserved than there is, maintenance counted. Jobs that run when the reservation begins keep their
     /// units: it gets what is free, and the others as they come back.
-    /// @error kInvalid     no such center or unit type.
+    /// @error kInvalid     no such center or unit type, or project where they must exist.
     /// @error kInfeasible  more than the unit type has, or than its project may take.
-    /// @error kConflict    not free for all of the time; `fields` say how many are, and when enough are.
-    /// @error kTooMany     the unit type has very many reservations already.
+    /// @error kConflict    not free for all of the time, or more than its project may hold with what it has reserved
+    ///                     already; `fields` say how many are left, and when enough are.
+    /// @error kTooMany     the unit type, the project or the caller has very many reservations already.
     asio::awaitable<Result<AdvanceReservation>> create(Caller caller, Wanted wanted);
     asio::awaitable<Result<Page<AdvanceReservation>>> list(ReservationFilter filter, std::int64_t size,
                                                            std::string after);
@@ -41,6 +47,7 @@ class ReservationService {
 
   private:
     Database* database_;
+    UnknownProjects unknown_projects_;
 };
 
 } // namespace fathom::server

@@ -33,11 +33,24 @@ constexpr Statement kCancel{"calendar_cancel_reservation",
                             "UPDATE advance_reservation SET cancelled_at = now() WHERE id = $1"};
 
 constexpr Statement kCountOpen{"calendar_count_reservations", R"sql(
-    SELECT count(*) FROM advance_reservation
-    WHERE unit_type_id = $1 AND cancelled_at IS NULL AND ends_at > now())sql"};
+    SELECT (SELECT count(*) FROM advance_reservation
+            WHERE unit_type_id = $1 AND cancelled_at IS NULL AND ends_at > now()) AS of_unit_type,
+           (SELECT count(*) FROM advance_reservation
+            WHERE project = $2 AND cancelled_at IS NULL AND ends_at > now()) AS of_project,
+           (SELECT count(*) FROM advance_reservation
+            WHERE created_by = $3 AND cancelled_at IS NULL AND ends_at > now()) AS of_caller)sql"};
 
-constexpr Statement kSelectLimits{"calendar_select_limits",
-                                  "SELECT most_units, to_jsonb(centers) AS centers FROM project WHERE name = $1"};
+constexpr Statement kSelectProjectBookings{"calendar_select_project_bookings", R"sql(
+    SELECT starts_at, ends_at, unit_count FROM advance_reservation
+    WHERE project = $1 AND cancelled_at IS NULL AND ends_at > greatest(now(), $2::timestamptz))sql"};
+
+constexpr Statement kLockLimits{"calendar_lock_limits", R"sql(
+    SELECT most_units, to_jsonb(centers) AS centers FROM project WHERE name = $1 FOR NO KEY UPDATE)sql"};
+
+constexpr Statement kFindProject{"calendar_find_project", R"sql(
+    SELECT EXISTS (SELECT 1 FROM project WHERE name = $1) OR EXISTS (SELECT 1 FROM job WHERE project = $1))sql"};
+
+constexpr Statement kSelectProjectNames{"calendar_select_project_names", "SELECT name FROM project"};
 
 AdvanceReservation to_reservation(const pqxx::row& row)
 {
@@ -112,19 +125,46 @@ std::vector<MetReservation> select_met_reservations(pqxx::transaction_base& tran
     return met;
 }
 
-std::int64_t count_open_reservations(pqxx::transaction_base& transaction, const UnitTypeId& unit_type)
+OpenReservations count_open_reservations(pqxx::transaction_base& transaction, const UnitTypeId& unit_type,
+                                         const std::string& project, const std::string& created_by)
 {
-    return exec(transaction, kCountOpen, unit_type.value)[0][0].as<std::int64_t>();
+    const pqxx::result rows = exec(transaction, kCountOpen, unit_type.value, project, created_by);
+    return {.of_unit_type = rows[0]["of_unit_type"].as<std::int64_t>(),
+            .of_project = rows[0]["of_project"].as<std::int64_t>(),
+            .of_caller = rows[0]["of_caller"].as<std::int64_t>()};
 }
 
-ReservationLimits select_reservation_limits(pqxx::transaction_base& transaction, const std::string& project)
+std::vector<Booking> select_project_bookings(pqxx::transaction_base& transaction, const std::string& project,
+                                             Timestamp from)
+{
+    std::vector<Booking> bookings;
+    for (const pqxx::row& row : exec(transaction, kSelectProjectBookings, project, format_rfc3339(from)))
+        bookings.push_back(
+            {to_timestamp(row["starts_at"]), to_timestamp(row["ends_at"]), row["unit_count"].as<std::int64_t>()});
+    return bookings;
+}
+
+ReservationLimits lock_reservation_limits(pqxx::transaction_base& transaction, const std::string& project)
 {
     ReservationLimits limits;
-    for (const pqxx::row& row : exec(transaction, kSelectLimits, project)) {
+    for (const pqxx::row& row : exec(transaction, kLockLimits, project)) {
         limits.most_units = row["most_units"].as<std::int64_t>();
         limits.centers = to_json_value(row["centers"]).get<std::vector<std::string>>();
     }
     return limits;
+}
+
+bool is_known_project(pqxx::transaction_base& transaction, const std::string& project)
+{
+    return exec(transaction, kFindProject, project)[0][0].as<bool>();
+}
+
+std::set<std::string, std::less<>> select_project_names(pqxx::transaction_base& transaction)
+{
+    std::set<std::string, std::less<>> names;
+    for (const pqxx::row& row : exec(transaction, kSelectProjectNames))
+        names.insert(row["name"].as<std::string>());
+    return names;
 }
 
 Json to_json(const AdvanceReservation& reservation)

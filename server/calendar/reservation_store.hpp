@@ -6,6 +6,7 @@
 #include "server/store/page.hpp"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,15 +66,30 @@ struct MetReservation {
 /// Open ones of a unit type that meet the period.
 std::vector<MetReservation> select_met_reservations(pqxx::transaction_base& transaction, const UnitTypeId& unit_type,
                                                     const Period& period);
-/// Open ones of a unit type.
-std::int64_t count_open_reservations(pqxx::transaction_base& transaction, const UnitTypeId& unit_type);
+/// How many are open.
+struct OpenReservations {
+    std::int64_t of_unit_type{};
+    std::int64_t of_project{};
+    std::int64_t of_caller{};
+};
+OpenReservations count_open_reservations(pqxx::transaction_base& transaction, const UnitTypeId& unit_type,
+                                         const std::string& project, const std::string& created_by);
+/// What is open of a project on all unit types, as far as it ends after `from`.
+std::vector<Booking> select_project_bookings(pqxx::transaction_base& transaction, const std::string& project,
+                                             Timestamp from);
 
 /// What a project may take, as far as it limits reservations.
 struct ReservationLimits {
     std::int64_t most_units{};        ///< 0: no limit
     std::vector<std::string> centers; ///< names; empty: all
 };
-ReservationLimits select_reservation_limits(pqxx::transaction_base& transaction, const std::string& project);
+/// Until the transaction ends nobody else reserves for the project, if it has settings. After the locks on unit types,
+/// as the router locks them: else the two could deadlock.
+ReservationLimits lock_reservation_limits(pqxx::transaction_base& transaction, const std::string& project);
+/// It has settings, or jobs.
+bool is_known_project(pqxx::transaction_base& transaction, const std::string& project);
+/// Of those that have settings.
+std::set<std::string, std::less<>> select_project_names(pqxx::transaction_base& transaction);
 
 Json to_json(const AdvanceReservation& reservation);
 

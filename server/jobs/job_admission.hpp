@@ -1,5 +1,6 @@
 #pragma once
 
+#include "server/api/unknown_projects.hpp"
 #include "server/jobs/job_record.hpp"
 #include "server/routing/catalog_snapshot.hpp"
 
@@ -13,16 +14,16 @@ namespace fathom::server {
 /// Whether one job was sent, or an array.
 enum class JobBatch { kOne, kMany };
 
-/// What becomes of jobs of a project that has no settings, no jobs so far, and is not "default".
-enum class UnknownProjects { kAccept, kRefuse };
-
 /// One look at all jobs with one catalog; completes their operators. May be called again on the same jobs with a newer
 /// catalog after errors.
 /// @error kInvalid     unknown operators, parameters out of range; terms that this network cannot keep.
 /// @error kInfeasible  no unit type could ever run one of them.
 Result<void> check_jobs(std::vector<JobSpec>& specs, const CatalogSnapshot& catalog, Timestamp now, JobBatch batch);
 
-/// Deadlines, budgets and quotas by what is predicted, of jobs whose operators and types are known.
+/// Whether check_limits() has anything to look at.
+bool have_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog);
+/// Deadlines, budgets and quotas by what is predicted, of jobs whose operators and types are known. May take as long as
+/// many decisions: not for a thread that must not wait.
 /// @error kInfeasible  no place can keep them, with what could be kept instead.
 Result<void> check_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog, Timestamp now,
                           JobBatch batch);

@@ -11,10 +11,11 @@ using namespace std::chrono_literals;
 class Calendar : public JobsHouse {
   protected:
     Result<AdvanceReservation> reserve(const std::string& project, std::int64_t units, std::chrono::seconds from,
-                                       std::chrono::seconds to, const std::string& who = "tok_admin")
+                                       std::chrono::seconds to, const std::string& who = "tok_admin",
+                                       const std::string& center = "alpha")
     {
         ReservationService::Wanted wanted{.project = project,
-                                          .center = "alpha",
+                                          .center = center,
                                           .unit_type = "core",
                                           .unit_count = units,
                                           .period = {clock_.now() + from, clock_.now() + to}};
@@ -162,6 +163,64 @@ TEST_F(Calendar, AProjectReservesWithinWhatItMayTake)
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::kInfeasible);
     EXPECT_EQ(refused.error().fields.size(), 2U);
+}
+
+TEST_F(Calendar, AProjectHoldsNoMoreByAllItsReservationsThanItMay)
+{
+    add_alpha(10);
+    add_center("beta", 10);
+    sql("INSERT INTO project (name, most_units, changed_by) VALUES ('p', 4, 'x')");
+    ASSERT_TRUE(reserve("p", 3, 3600s, 7200s));
+
+    const Result<AdvanceReservation> elsewhere = reserve("p", 2, 1800s, 5400s, "tok_admin", "beta");
+
+    ASSERT_FALSE(elsewhere);
+    EXPECT_EQ(elsewhere.error().code, Errc::kConflict);
+    EXPECT_THAT(elsewhere.error().detail,
+                ::testing::StartsWith("1 unit of the 4 that project p may hold at once is free for all of that time"));
+    EXPECT_EQ(reserve("p", 2, 1800s, 5400s).error().code, Errc::kConflict);
+    EXPECT_TRUE(reserve("p", 1, 1800s, 5400s, "tok_admin", "beta"));
+    EXPECT_TRUE(reserve("p", 4, 7300s, 9000s, "tok_admin", "beta")) << "the others have ended";
+    EXPECT_TRUE(reserve("q", 7, 3600s, 7200s)) << "another project";
+}
+
+TEST_F(Calendar, AProjectAndACallerHaveAHundredOpenReservationsAtMost)
+{
+    add_alpha(4);
+    sql("INSERT INTO advance_reservation (id, project, center_id, unit_type_id, unit_count, starts_at, ends_at, "
+        "created_by) SELECT 'rsv_' || n, 'p', u.center_id, u.id, 1, now() + interval '10 days', "
+        "now() + interval '11 days', 'tok_one' FROM unit_type u, generate_series(1, 100) n");
+
+    EXPECT_EQ(reserve("p", 1, 0s, 60s, "tok_two").error().code, Errc::kTooMany);
+    EXPECT_EQ(reserve("q", 1, 0s, 60s, "tok_one").error().code, Errc::kTooMany);
+    EXPECT_TRUE(reserve("q", 1, 0s, 60s, "tok_two"));
+    sql("UPDATE advance_reservation SET cancelled_at = now() WHERE id = 'rsv_1'");
+    EXPECT_TRUE(reserve("p", 1, 0s, 60s, "tok_one"));
+}
+
+TEST_F(Calendar, NothingIsReservedForUnknownProjectsWhereTheyMustExist)
+{
+    add_alpha(4);
+    ReservationService strict(database_, UnknownProjects::kRefuse);
+    const auto reserve_for = [&](const std::string& project) {
+        ReservationService::Wanted wanted{.project = project,
+                                          .center = "alpha",
+                                          .unit_type = "core",
+                                          .unit_count = 1,
+                                          .period = {clock_.now(), clock_.now() + 60s}};
+        return run(strict.create({"tok_admin", "req"}, std::move(wanted)));
+    };
+    submit_for("physics", 1);
+    sql("INSERT INTO project (name, changed_by) VALUES ('materials', 'x')");
+
+    const Result<AdvanceReservation> refused = reserve_for("materiels");
+
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::kInvalid);
+    EXPECT_EQ(refused.error().fields.at(0).detail, "there is no project materiels; did you mean materials?");
+    EXPECT_TRUE(reserve_for("materials")) << "has settings";
+    EXPECT_TRUE(reserve_for("physics")) << "has jobs";
+    EXPECT_TRUE(reserve_for("default"));
 }
 
 TEST_F(Calendar, OnlyWhoMadeAReservationOrManagesTheNetworkCancelsIt)
