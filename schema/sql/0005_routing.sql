@@ -72,10 +72,14 @@ COMMENT ON COLUMN run_prediction.width_factor IS 'What half the width of the int
 COMMENT ON COLUMN run_prediction.free_s IS 'Until its units were to be free; wait_s adds what starts take beyond that.';
 COMMENT ON COLUMN run_prediction.outcome IS 'Of the attempt, succeeded or otherwise; empty while it lasts.';
 CREATE INDEX run_prediction_newest ON run_prediction (ended_at DESC) WHERE ended_at IS NOT NULL; -- learning, the list
-CREATE INDEX run_prediction_of_unit_type ON run_prediction (unit_type_id, ended_at DESC) WHERE ended_at IS NOT NULL; -- lists filtered by unit type
-CREATE INDEX run_prediction_of_type ON run_prediction (job_type, ended_at DESC) WHERE ended_at IS NOT NULL; -- lists filtered by job type
+CREATE INDEX run_prediction_of_unit_type ON run_prediction (unit_type_id, attempt_id DESC); -- lists filtered by center or unit type
+CREATE INDEX run_prediction_of_type ON run_prediction (job_type, attempt_id DESC); -- lists filtered by job type
+CREATE INDEX run_prediction_of_submitter ON run_prediction (submitted_by, attempt_id DESC); -- a user's list holds only own jobs
 
-ALTER TABLE attempt ADD COLUMN counted boolean NOT NULL DEFAULT false;
+-- What ended long ago counts for no share and no quota any more: it is never added up.
+ALTER TABLE attempt ADD COLUMN counted boolean NOT NULL DEFAULT true;
+UPDATE attempt SET counted = false WHERE state <> 'ended' OR ended_at > now() - interval '70 days';
+ALTER TABLE attempt ALTER COLUMN counted SET DEFAULT false;
 COMMENT ON COLUMN attempt.counted IS 'It has ended, and project_use has what it used.';
 CREATE INDEX attempt_uncounted ON attempt (id) WHERE state = 'ended' AND NOT counted; -- what project_use lacks
 

@@ -11,6 +11,9 @@ namespace {
 
 constexpr double kSecondsPerHour = 3600;
 
+// When an attempt ended, by our clock: a center's may be ahead or behind.
+#define FATHOM_ENDED_AT "least(greatest(a.ended_at, a.dispatched_at, a.created_at), now())"
+
 /// Of what is ten half-lives past a thousandth is left.
 constexpr const char* kSelectUses = R"sql(
     SELECT project, unit_type_id, sum(units)::bigint AS units, sum(unit_s) AS unit_s FROM (
@@ -18,9 +21,13 @@ constexpr const char* kSelectUses = R"sql(
                unit_s * power(2, -(greatest(0, (now() AT TIME ZONE 'UTC')::date - day)) / $1::float8) AS unit_s
         FROM project_use WHERE day > (now() AT TIME ZONE 'UTC')::date - 70
         UNION ALL
-        SELECT j.project, a.unit_type_id, 0, a.unit_count * coalesce(a.run_s, 0)
+        SELECT j.project, a.unit_type_id, 0,
+               a.unit_count * coalesce(a.run_s, 0) *
+                   power(2, -greatest(0, (now() AT TIME ZONE 'UTC')::date - (e.ended_at AT TIME ZONE 'UTC')::date) /
+                            $1::float8)
         FROM attempt a JOIN job j ON j.id = a.job_id
-        WHERE a.state = 'ended' AND NOT a.counted AND j.label = 'job'
+             CROSS JOIN LATERAL (SELECT )sql" FATHOM_ENDED_AT R"sql( AS ended_at) e
+        WHERE a.state = 'ended' AND NOT a.counted AND j.label = 'job' AND e.ended_at > now() - interval '70 days'
         UNION ALL
         SELECT j.project, a.unit_type_id, a.unit_count,
                a.unit_count * greatest(0, coalesce(extract(epoch FROM now() - a.started_at), 0))::float8
@@ -40,7 +47,7 @@ constexpr const char* kSelectMonth = R"sql(
                    a.unit_count * coalesce(a.run_s, 0), coalesce(p.actual_cost, 0)
             FROM attempt a JOIN job j ON j.id = a.job_id LEFT JOIN run_prediction p ON p.attempt_id = a.id
             WHERE a.state = 'ended' AND NOT a.counted AND j.label = 'job' AND j.project = ANY ($1::text[])
-              AND a.ended_at >= date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
+              AND )sql" FATHOM_ENDED_AT R"sql( >= date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
             UNION ALL
             SELECT j.project, a.unit_type_id, a.unit_count, a.unit_count * t.elapsed_s, 0,
                    a.unit_count * greatest(t.elapsed_s, coalesce(p.run_s, 0)),
@@ -65,8 +72,8 @@ constexpr const char* kMarkCounted = R"sql(
         SELECT id FROM attempt WHERE state = 'ended' AND NOT counted ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED),
     marked AS (
         UPDATE attempt a SET counted = true FROM ended WHERE a.id = ended.id
-        RETURNING a.id, a.job_id, a.unit_type_id, a.unit_count, a.run_s, a.ended_at)
-    SELECT j.project, (least(m.ended_at, now()) AT TIME ZONE 'UTC')::date::text AS day, m.unit_type_id,
+        RETURNING a.id, a.job_id, a.unit_type_id, a.unit_count, a.run_s, )sql" FATHOM_ENDED_AT R"sql( AS ended_at)
+    SELECT j.project, (m.ended_at AT TIME ZONE 'UTC')::date::text AS day, m.unit_type_id,
            count(*) AS attempts, coalesce(sum(m.unit_count * m.run_s) FILTER (WHERE j.label = 'job'), 0) AS unit_s,
            coalesce(sum(p.actual_cost) FILTER (WHERE j.label = 'job'), 0) AS cost
     FROM marked m JOIN job j ON j.id = m.job_id LEFT JOIN run_prediction p ON p.attempt_id = m.id

@@ -249,6 +249,26 @@ TEST_F(Sharing, OldUseCountsLess)
     EXPECT_EQ(use_of("forgotten")["fair_share"]["used_share"], 0);
 }
 
+TEST_F(Sharing, WhatIsNotAddedUpYetAgesToo)
+{
+    add_center("alpha", 4);
+    const JobId old = submit_for("old");
+    const JobId fresh = submit_for("fresh");
+    route();
+    end(old, 1000);
+    end(fresh, 1000);
+    const auto ended = [&](int days) {
+        const std::string at = "now() - interval '" + std::to_string(days) + " days'";
+        sql("UPDATE attempt SET created_at = " + at + ", dispatched_at = NULL, ended_at = " + at + " WHERE job_id = '" +
+            old.value + "'");
+    };
+
+    ended(7);
+    EXPECT_NEAR(use_of("old")["fair_share"]["used_share"].get<double>(), 0.5 / 1.5, 1e-9);
+    ended(80);
+    EXPECT_EQ(use_of("old")["fair_share"]["used_share"], 0);
+}
+
 TEST_F(Sharing, ReadsNoTableAsAWhole)
 {
     add_center("alpha", 4);
