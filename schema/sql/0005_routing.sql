@@ -42,6 +42,7 @@ CREATE INDEX price_book_in_force ON price_book (valid_from DESC, version DESC); 
 CREATE TABLE run_prediction (
     attempt_id text PRIMARY KEY REFERENCES attempt (id),
     job_id text NOT NULL,
+    submitted_by text NOT NULL DEFAULT '',
     job_type text NOT NULL,
     unit_type_id text NOT NULL REFERENCES unit_type (id),
     unit_count bigint NOT NULL,
@@ -67,6 +68,7 @@ CREATE TABLE run_prediction (
     outcome text NOT NULL DEFAULT ''
 );
 COMMENT ON TABLE run_prediction IS 'Predicted against actual of every attempt of a job: run time, wait from the decision to the start, cost.';
+COMMENT ON COLUMN run_prediction.submitted_by IS 'Whose job it is, as the job has it: lists of own predictions need not read jobs.';
 COMMENT ON COLUMN run_prediction.promised_s IS 'What measurements alone let expect; 0: nothing, or the job moves data, whose time nobody tells apart. run_s is what was predicted, corrected by history; 0: nothing.';
 COMMENT ON COLUMN run_prediction.width_factor IS 'What half the width of the interval low_s to high_s was multiplied by (RunCorrection): calibration must know it, or it would swing.';
 COMMENT ON COLUMN run_prediction.free_s IS 'Until its units were to be free; wait_s adds what starts take beyond that.';
@@ -97,11 +99,12 @@ COMMENT ON COLUMN project_use.score_hours IS 'Unit-hours x score of the unit typ
 CREATE INDEX project_use_of_day ON project_use (day); -- shares: what all projects used of late
 
 -- Jobs of before teach, too: what was promised for them stands in the decision. Nothing was corrected then.
-INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, promised_s, promised_low_s,
-                            promised_high_s, run_s, low_s, high_s, decided_at, actual_run_s, actual_wait_s, ended_at,
-                            outcome)
-SELECT a.id, j.id, j.job_type, a.unit_type_id, a.unit_count, w.run_s, w.low_s, w.high_s, w.run_s, w.low_s, w.high_s,
-       p.decided_at, a.run_s, greatest(extract(epoch FROM a.started_at - p.decided_at), 0), a.ended_at, 'succeeded'
+INSERT INTO run_prediction (attempt_id, job_id, submitted_by, job_type, unit_type_id, unit_count, promised_s,
+                            promised_low_s, promised_high_s, run_s, low_s, high_s, decided_at, actual_run_s,
+                            actual_wait_s, ended_at, outcome)
+SELECT a.id, j.id, j.submitted_by, j.job_type, a.unit_type_id, a.unit_count, w.run_s, w.low_s, w.high_s, w.run_s,
+       w.low_s, w.high_s, p.decided_at, a.run_s, greatest(extract(epoch FROM a.started_at - p.decided_at), 0),
+       least(greatest(a.ended_at, p.decided_at), now()), 'succeeded'
 FROM job j JOIN attempt a ON a.job_id = j.id JOIN placement p ON p.attempt_id = a.id
      CROSS JOIN LATERAL (
          SELECT (c.prediction ->> 'run_s')::float8 AS run_s, (c.prediction ->> 'low_s')::float8 AS low_s,

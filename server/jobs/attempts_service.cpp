@@ -62,7 +62,8 @@ Result<void> start(pqxx::work& transaction, ProbeJobObserver& observer, const At
     return {};
 }
 
-/// By the prices that are in force now; empty when nobody knows how long it ran.
+/// By the prices that are in force now; empty when nobody knows how long it ran, or what its units cost because they
+/// have left the catalog.
 std::optional<double> cost_of(const CatalogSnapshot& catalog, const AttemptJob& job, const AttemptEnd& end)
 {
     if (end.outcome == AttemptOutcome::kLost) return std::nullopt;
@@ -70,9 +71,8 @@ std::optional<double> cost_of(const CatalogSnapshot& catalog, const AttemptJob& 
     const auto found =
         std::lower_bound(catalog.unit_types.begin(), catalog.unit_types.end(), job.unit_type_id,
                          [](const UnitTypeView& view, const UnitTypeId& id) { return view.id.value < id.value; });
-    const bool has_price =
-        found != catalog.unit_types.end() && found->id == job.unit_type_id && found->price != nullptr;
-    return has_price ? found->price->cost(*end.started_at, end.run_s, job.unit_count) : 0;
+    if (found == catalog.unit_types.end() || found->id != job.unit_type_id) return std::nullopt;
+    return found->price ? found->price->cost(*end.started_at, end.run_s, job.unit_count) : 0;
 }
 
 /// A histogram of |ln(actual / predicted)| whose bounds people can read.

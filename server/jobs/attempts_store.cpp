@@ -40,16 +40,21 @@ constexpr Statement kUpdateCountedUnits{"jobs_update_counted_units", R"sql(
     UPDATE attempt a SET unit_count = greatest(1, cardinality(a.units)) FROM probe_run r
     WHERE a.id = $1 AND r.job_id = a.job_id AND r.unit_count = 0 AND greatest(1, cardinality(a.units)) < a.unit_count)sql"};
 
-// With what was predicted of it, so that no end can leave the prediction open. A center's clock may be ahead of ours.
+// With what was predicted of it, so that no end can leave the prediction open. A center's clock may be ahead of ours,
+// or behind: by ours it ended after its order was sent and not after now. Where nobody can tell what it cost, that is
+// what was predicted, in proportion to the time it ran.
 constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
     WITH ended AS (
         UPDATE attempt SET state = 'ended', outcome = $2, exit_code = $3, signal = $4, detail = $5,
             started_at = coalesce($6::timestamptz, started_at), ended_at = $7::timestamptz, run_s = $8, cpu_s = $9,
             max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12
         WHERE id = $1 AND state <> 'ended'
-        RETURNING id, outcome, exit_code, started_at, ended_at, run_s),
+        RETURNING id, outcome, exit_code, started_at, run_s,
+            least(greatest(ended_at, coalesce(dispatched_at, created_at)), now()) AS ended_at),
     completed AS (
-        UPDATE run_prediction p SET ended_at = least(e.ended_at, now()), actual_cost = $13,
+        UPDATE run_prediction p SET ended_at = e.ended_at,
+            actual_cost = coalesce($13::float8, CASE WHEN e.outcome <> 'lost' AND e.run_s > 0 AND p.run_s > 0
+                                                     THEN p.cost * e.run_s / p.run_s END),
             actual_run_s = CASE WHEN e.started_at IS NOT NULL AND e.outcome <> 'lost' THEN greatest(e.run_s, 0) END,
             actual_wait_s = greatest(extract(epoch FROM e.started_at - p.decided_at)::float8, 0),
             outcome = CASE WHEN e.outcome <> 'exited' THEN e.outcome WHEN e.exit_code = 0 THEN 'succeeded'

@@ -9,19 +9,28 @@ namespace fathom::server {
 namespace {
 
 #define FATHOM_PREDICTION_COLUMNS                                                                                      \
-    "p.*, c.id AS center_id, c.name AS center, u.name AS unit_type "                                                   \
+    "SELECT p.*, c.id AS center_id, c.name AS center, u.name AS unit_type "                                            \
     "FROM run_prediction p JOIN unit_type u ON u.id = p.unit_type_id JOIN center c ON c.id = u.center_id "
+
+#define FATHOM_PREDICTION_FILTER                                                                                       \
+    "($1 = '' OR p.job_type = $1) AND (NOT $2::boolean OR p.ended_at IS NOT NULL) "                                    \
+    "AND ($3 = '' OR p.submitted_by = $3) AND ($4 = '' OR p.attempt_id < $4) "                                         \
+    "ORDER BY p.attempt_id DESC LIMIT $5"
 
 // Unprepared on purpose: planned for these values, so that each combination of filters uses its own index. Ids of
 // attempts sort by time.
-constexpr const char* kSelectPage = "SELECT " FATHOM_PREDICTION_COLUMNS R"sql(
-    WHERE ($1 = '' OR u.id = $1 OR c.name || '/' || u.name = $1) AND ($2 = '' OR c.id = $2 OR c.name = $2)
-      AND ($3 = '' OR p.job_type = $3) AND (NOT $4::boolean OR p.ended_at IS NOT NULL)
-      AND ($5 = '' OR (SELECT j.submitted_by FROM job j WHERE j.id = p.job_id) = $5)
-      AND ($6 = '' OR p.attempt_id < $6)
-    ORDER BY p.attempt_id DESC LIMIT $7)sql";
+constexpr const char* kSelectPage = FATHOM_PREDICTION_COLUMNS "WHERE " FATHOM_PREDICTION_FILTER;
 
-constexpr Statement kSelectEnded{"learning_select_ended", "SELECT " FATHOM_PREDICTION_COLUMNS R"sql(
+// The newest of each unit type, then of these: as quick where the newest of all are elsewhere.
+constexpr const char* kSelectPageOfPlaces = R"sql(
+    SELECT p.*, c.id AS center_id, c.name AS center, u.name AS unit_type
+    FROM unit_type u JOIN center c ON c.id = u.center_id
+         CROSS JOIN LATERAL (SELECT * FROM run_prediction p WHERE p.unit_type_id = u.id AND )sql" FATHOM_PREDICTION_FILTER
+                                            R"sql() p
+    WHERE ($6 = '' OR u.id = $6 OR c.name || '/' || u.name = $6) AND ($7 = '' OR c.id = $7 OR c.name = $7)
+    ORDER BY p.attempt_id DESC LIMIT $5)sql";
+
+constexpr Statement kSelectEnded{"learning_select_ended", FATHOM_PREDICTION_COLUMNS R"sql(
     WHERE p.ended_at > now() - interval '90 days' ORDER BY p.ended_at DESC LIMIT $1)sql"};
 
 std::optional<double> to_optional_double(const pqxx::field& field)
@@ -76,8 +85,13 @@ Page<PredictionRecord> select_predictions(pqxx::transaction_base& transaction, c
                                           std::int64_t size, const std::string& after)
 {
     std::vector<PredictionRecord> records;
-    for (const pqxx::row& row : transaction.exec_params(kSelectPage, filter.unit_type, filter.center, filter.job_type,
-                                                        filter.is_ended_only, filter.owner, after, size + 1))
+    const bool is_of_places = !filter.unit_type.empty() || !filter.center.empty();
+    const pqxx::result rows =
+        is_of_places ? transaction.exec_params(kSelectPageOfPlaces, filter.job_type, filter.is_ended_only, filter.owner,
+                                               after, size + 1, filter.unit_type, filter.center)
+                     : transaction.exec_params(kSelectPage, filter.job_type, filter.is_ended_only, filter.owner, after,
+                                               size + 1);
+    for (const pqxx::row& row : rows)
         records.push_back(to_record(row));
     return cut_page(std::move(records), size, [](const PredictionRecord& record) { return record.attempt_id.value; });
 }

@@ -1,3 +1,4 @@
+#include "server/learning/learning_service.hpp"
 #include "tests/server_jobs/jobs_house.hpp"
 
 namespace fathom::server {
@@ -66,6 +67,58 @@ TEST_F(Predictions, AreCompletedOnceByTheEnd)
     EXPECT_EQ(column(job, "actual_wait_s >= 0 AND actual_cost = 0"), "t") << "it has no price";
     EXPECT_EQ(column(job, "ended_at <= now()"), "t");
     EXPECT_EQ(column(job, "count(*)"), "1");
+}
+
+TEST_F(Predictions, EndByOurClockWhenThatOfTheCenterIsBehind)
+{
+    const JobId job = place();
+    AttemptEnd end = exited(0, 1.25);
+    end.attempt_id = attempt_of(job);
+    end.ended_at -= std::chrono::hours(48);
+
+    ASSERT_TRUE(run(attempts_.attempt_ended(center_of(job), link::AttemptEnded{end})));
+
+    EXPECT_EQ(column(job, "ended_at BETWEEN decided_at AND now()"), "t");
+}
+
+TEST_F(Predictions, CostInProportionToTheirTimeWhereTheirUnitsHaveLeftTheCatalog)
+{
+    const JobId job = place();
+    ASSERT_TRUE(report_start(job));
+    sql("UPDATE run_prediction SET cost = 3, run_s = 2");
+    sql("UPDATE unit_type SET active = false");
+    reload_catalog();
+
+    ASSERT_TRUE(report_end(job, exited(0, 4)));
+
+    EXPECT_EQ(column(job, "actual_cost"), "6");
+}
+
+TEST_F(Predictions, AreListedByOwnerAndPlace)
+{
+    const JobId job = place();
+    add_center("beta");
+    LearningService learning(database_, metrics_, clock_);
+    const auto found = [&](const std::string& owner, const std::string& center = "", const std::string& unit_type = "",
+                           bool is_ended_only = false) {
+        PredictionFilter filter;
+        filter.owner = owner;
+        filter.center = center;
+        filter.unit_type = unit_type;
+        filter.is_ended_only = is_ended_only;
+        return run(learning.list(std::move(filter), 10, "")).value().items.size();
+    };
+    const std::string own = sql("SELECT submitted_by FROM job");
+
+    EXPECT_EQ(column(job, "submitted_by"), own);
+    EXPECT_EQ(found(""), 1U);
+    EXPECT_EQ(found(own), 1U);
+    EXPECT_EQ(found("tok_other"), 0U);
+    EXPECT_EQ(found(own, "alpha"), 1U);
+    EXPECT_EQ(found("tok_other", "alpha"), 0U);
+    EXPECT_EQ(found(own, "beta"), 0U);
+    EXPECT_EQ(found(own, "", "alpha/core"), 1U);
+    EXPECT_EQ(found(own, "", unit_type_, true), 0U);
 }
 
 TEST_F(Predictions, TellFailuresApart)
