@@ -1,7 +1,10 @@
 #include "core/decide/what_if.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 
 namespace fathom {
 namespace {
@@ -10,9 +13,26 @@ constexpr std::size_t kMostPrices = 1000;
 constexpr std::size_t kMostCenters = 1000;
 constexpr std::size_t kMostNamed = 8;
 
-bool contains(const std::vector<std::string>& names, const std::string& name)
+using NameSet = std::set<std::string_view>;
+using Prices = std::map<std::pair<std::string_view, std::string_view>, std::int64_t>; ///< by center and unit type
+
+/// The last of several for one unit type counts.
+Prices arrange(const std::vector<PriceChange>& changes)
 {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    Prices prices;
+    for (const PriceChange& change : changes)
+        prices.insert_or_assign({change.center, change.unit_type}, change.per_unit_hour_micros);
+    return prices;
+}
+
+/// As in a price book: a unit type's own before its center's `*`.
+std::optional<std::int64_t> find_price(const Prices& prices, const UnitTypeView& view)
+{
+    for (const std::string_view unit_type : {std::string_view(view.name), std::string_view("*")}) {
+        const auto price = prices.find({view.center_name, unit_type});
+        if (price != prices.end()) return price->second;
+    }
+    return std::nullopt;
 }
 
 /// "alpha, beta, and 3 more"
@@ -73,8 +93,9 @@ WhatIf parse_what_if(const Json& json, const std::string& path, std::vector<Fiel
     what_if.free_centers = reader.strings("free_centers", kMostCenters, is_name);
     what_if.now = reader.optional_time("now");
     reader.finish(UnknownFields::kReject);
+    const NameSet excluded(what_if.exclude_centers.begin(), what_if.exclude_centers.end());
     for (const std::string& name : what_if.only_centers) {
-        if (contains(what_if.exclude_centers, name))
+        if (excluded.contains(name))
             reader.fail("exclude_centers", "leaves out " + name + ", which only_centers asks for");
     }
     return what_if;
@@ -84,8 +105,11 @@ void check_what_if(const WhatIf& what_if, std::span<const UnitTypeView> unit_typ
                    Timestamp now, const std::string& path, std::vector<FieldError>& errors)
 {
     std::set<std::string> centers;
-    for (const UnitTypeView& view : unit_types)
+    std::map<std::string_view, std::set<std::string>> types; // by center
+    for (const UnitTypeView& view : unit_types) {
         centers.insert(view.center_name);
+        types[view.center_name].insert(view.name);
+    }
     const auto check_centers = [&](const std::vector<std::string>& names, const std::string& field) {
         for (std::size_t i = 0; i < names.size(); ++i) {
             if (centers.contains(names[i])) continue;
@@ -103,10 +127,7 @@ void check_what_if(const WhatIf& what_if, std::span<const UnitTypeView> unit_typ
             errors.push_back({field + ".center", "there is no center " + change.center + "; " + some_of(centers)});
             continue;
         }
-        std::set<std::string> known;
-        for (const UnitTypeView& view : unit_types) {
-            if (view.center_name == change.center) known.insert(view.name);
-        }
+        const std::set<std::string>& known = types[change.center];
         if (change.unit_type != "*" && !known.contains(change.unit_type))
             errors.push_back({field + ".unit_type",
                               change.center + " has no unit type " + change.unit_type + "; " + some_of(known)});
@@ -119,21 +140,22 @@ void check_what_if(const WhatIf& what_if, std::span<const UnitTypeView> unit_typ
 
 void apply_what_if(const WhatIf& what_if, RouteRequest& request, std::vector<UnitTypeView>& unit_types)
 {
+    const NameSet excluded(what_if.exclude_centers.begin(), what_if.exclude_centers.end());
+    const NameSet only(what_if.only_centers.begin(), what_if.only_centers.end());
+    const NameSet freed(what_if.free_centers.begin(), what_if.free_centers.end());
+    const Prices prices = arrange(what_if.prices);
     const double passes_s = what_if.now ? Seconds(*what_if.now - request.transfer.now).count() : 0;
     if (passes_s > 0) request.transfer.now = *what_if.now;
     for (UnitTypeView& view : unit_types) {
         if (passes_s > 0) let_time_pass(view, passes_s);
-        if (contains(what_if.free_centers, view.center_name)) free_all(view);
-        for (const PriceChange& change : what_if.prices) {
-            if (change.center != view.center_name) continue;
-            if (change.unit_type != "*" && change.unit_type != view.name) continue;
+        if (freed.contains(view.center_name)) free_all(view);
+        if (const std::optional<std::int64_t> price = find_price(prices, view)) {
             PriceEntry entry;
-            entry.per_unit_hour_micros = change.per_unit_hour_micros;
+            entry.per_unit_hour_micros = *price;
             if (view.price != nullptr) entry.unit_power_w = view.price->unit_power_w();
             view.price = std::make_shared<UnitPrice>(entry);
         }
-        const bool is_out = contains(what_if.exclude_centers, view.center_name) ||
-                            (!what_if.only_centers.empty() && !contains(what_if.only_centers, view.center_name));
+        const bool is_out = excluded.contains(view.center_name) || (!only.empty() && !only.contains(view.center_name));
         if (!is_out) continue;
         view.closed_reason = "left out by the question";
         view.closed_by = Filter::kPolicy;

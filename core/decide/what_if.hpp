@@ -13,8 +13,8 @@ namespace fathom {
 
 /// Another price of a unit type, at all hours.
 struct PriceChange {
-    std::string center; ///< name
-    std::string unit_type;
+    std::string center;    ///< name
+    std::string unit_type; ///< `*`: all of the center that are not named themselves
     std::int64_t per_unit_hour_micros{};
 };
 

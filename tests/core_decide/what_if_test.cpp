@@ -88,6 +88,18 @@ TEST(WhatIf, ChangesPrices)
     EXPECT_NEAR(winner.cost, 0.2, 1e-9);
 }
 
+TEST(WhatIf, AUnitTypesOwnPriceGoesBeforeThatOfItsCenter)
+{
+    Question question;
+    question.request.prefer = {.time = 0, .cost = 1, .energy = 0};
+    WhatIf what_if;
+    what_if.prices = {{"beta", "core", 1'200'000}, {"beta", "*", 600'000'000}, {"alpha", "*", 600'000'000}};
+    const Candidate winner = question.winner_with(what_if);
+
+    EXPECT_EQ(winner.center, "beta");
+    EXPECT_NEAR(winner.cost, 0.1, 1e-9); // 300 s at 1.20 an hour
+}
+
 TEST(WhatIf, LetsTimePass)
 {
     Question question;
