@@ -4,6 +4,7 @@
 #include "server/routing/job_limits.hpp"
 #include "server/routing/job_operators.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace fathom::server {
@@ -25,12 +26,13 @@ class Infeasible {
     {
         if (checked) return;
         const Error error = checked.error();
+        ++failed_;
         if (!error_) error_ = Error{error.code, error.detail};
         for (const FieldError& field : error.fields)
             error_->fields.push_back({prefix_of(job, batch_) + field.field, field.detail});
     }
     /// A thousand jobs that all fail alike need not all be listed.
-    bool is_enough() const { return error_ && error_->fields.size() > 200; }
+    bool is_enough() const { return failed_ > 200 || (error_ && error_->fields.size() > 200); }
     Result<void> result() const
     {
         if (error_) return *error_;
@@ -39,6 +41,7 @@ class Infeasible {
 
   private:
     JobBatch batch_;
+    std::size_t failed_{};
     std::optional<Error> error_;
 };
 
@@ -57,6 +60,12 @@ Result<void> check_jobs(std::vector<JobSpec>& specs, const CatalogSnapshot& cata
     for (std::size_t i = 0; i < specs.size() && !infeasible.is_enough(); ++i)
         infeasible.add(i, check_feasible(specs[i], catalog));
     return infeasible.result();
+}
+
+bool have_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog)
+{
+    return std::any_of(jobs.begin(), jobs.end(),
+                       [&](const AdmittedJob& job) { return JobLimits::has_limit(job.spec, catalog); });
 }
 
 Result<void> check_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog, Timestamp now,

@@ -85,14 +85,22 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
         job.operators_from = take_learned_operators(job.spec, *catalog);
         admitted.push_back(std::move(job));
     }
-    checked = check_limits(admitted, *catalog, now, batch);
+    checked = co_await check_limits_in_pool(admitted, catalog, now, batch);
     if (!checked && !is_fresh) {
         const Result<CatalogPointer> fresh = co_await catalog_->refresh();
         if (!fresh) co_return fresh.error();
-        checked = check_limits(admitted, **fresh, now, batch);
+        checked = co_await check_limits_in_pool(admitted, *fresh, now, batch);
     }
     if (!checked) co_return checked.error();
     co_return admitted;
+}
+
+asio::awaitable<Result<void>> JobsService::check_limits_in_pool(const std::vector<AdmittedJob>& jobs,
+                                                                CatalogPointer catalog, Timestamp now, Batch batch)
+{
+    if (!have_limits(jobs, *catalog)) co_return Result<void>();
+    auto work = [&](pqxx::work&) -> Result<void> { return check_limits(jobs, *catalog, now, batch); };
+    co_return co_await database_->run(std::move(work));
 }
 
 asio::awaitable<Result<void>> JobsService::check_projects(const std::vector<JobSpec>& specs, CatalogPointer catalog,

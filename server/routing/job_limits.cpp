@@ -53,10 +53,14 @@ JobLimits::JobLimits(const CatalogSnapshot& catalog, Timestamp now) : catalog_(&
 
 JobLimits::~JobLimits() = default;
 
+bool JobLimits::has_limit(const JobSpec& spec, const CatalogSnapshot& catalog)
+{
+    return spec.deadline || spec.budget || find_rules(catalog.projects, spec.project).has_quota();
+}
+
 Result<void> JobLimits::check(const JobSpec& spec, const std::string& job_type)
 {
-    const bool has_limit = spec.deadline || spec.budget || find_rules(catalog_->projects, spec.project).has_quota();
-    if (!has_limit) return {};
+    if (!has_limit(spec, *catalog_)) return {};
     Result<RouteRequest> request = make_route_request(spec, *catalog_, now_);
     if (!request) return request.error();
     request->job_type = job_type;

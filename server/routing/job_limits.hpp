@@ -15,6 +15,8 @@ class JobLimits {
     JobLimits(const CatalogSnapshot& catalog, Timestamp now);
     ~JobLimits();
 
+    /// Whether it has any of them.
+    static bool has_limit(const JobSpec& spec, const CatalogSnapshot& catalog);
     /// @param job_type  that its run time is learned by.
     /// @error kInfeasible  with what could be kept instead: "no center can finish before 18:00 UTC; the earliest is
     /// 18:40 UTC at beta/core".
