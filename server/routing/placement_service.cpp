@@ -120,7 +120,13 @@ Result<WaitingAnswer> answer_waiting(pqxx::work& transaction, const PlacementRec
     if (!spec) return Error{Errc::kInternal, describe(spec.error())};
     Result<RouteRequest> request = make_route_request(*spec, catalog, now);
     if (!request) return request.error();
-    read_use(transaction, catalog, *request);
+    // As the router decides it.
+    request->job_type = record.job_type;
+    request->is_probe = record.label == "probe";
+    if (request->is_probe)
+        apply_rules(ProjectRules(), *request);
+    else
+        read_use(transaction, catalog, *request);
     const std::string currency = catalog.prices.currency();
     const UnitLedger ledger(catalog, select_reservations(transaction), {}, now);
     const RouteKnowledge& knowledge = catalog.knowledge;

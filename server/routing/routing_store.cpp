@@ -78,7 +78,7 @@ constexpr const char* kUpdateToMetered = R"sql(
     WHERE id = ANY ($1::text[]))sql";
 
 constexpr const char* kSelectPlacement = R"sql(
-    SELECT j.state, j.submitted_by, j.spec::text AS spec, a.id AS attempt_id, p.decided_at, a.decided_by,
+    SELECT j.label, j.state, j.submitted_by, j.spec::text AS spec, a.id AS attempt_id, p.decided_at, a.decided_by,
            p.decision::text AS decision, p.inputs::text AS inputs, a.run_s, j.job_type, j.waiting_reason,
            extract(epoch FROM a.started_at - j.submitted_at)::float8 AS wait_s,
            r.run_s AS predicted_run_s, r.low_s, r.high_s, r.wait_s AS predicted_wait_s, r.wait_low_s, r.wait_high_s,
@@ -270,6 +270,7 @@ std::optional<PlacementRecord> select_placement(pqxx::work& transaction, const J
     const pqxx::row row = rows[0];
     PlacementRecord record;
     record.job_id = id;
+    record.label = row["label"].as<std::string>();
     record.state = row["state"].as<std::string>();
     record.submitted_by = row["submitted_by"].as<std::string>();
     record.spec = row["spec"].as<std::string>();

@@ -102,6 +102,7 @@ void update_to_metered(pqxx::work& transaction, const std::vector<std::string>& 
 /// What the explanation of a job needs.
 struct PlacementRecord {
     JobId job_id;
+    std::string label;
     std::string state;
     std::string submitted_by;
     std::string spec; ///< JSON text

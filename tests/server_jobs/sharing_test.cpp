@@ -201,6 +201,25 @@ TEST_F(Sharing, ProbesAreBoundByNoProject)
     EXPECT_EQ(use_of("default")["units"], 0);
 }
 
+TEST_F(Sharing, AProbeThatWaitsIsExplainedWithoutItsProject)
+{
+    add_center("alpha", 2);
+    add_center("beta", 2);
+    submit_for("other", {{"units", {{"center", "alpha"}, {"count", 2}}}});
+    route();
+    set("default", {{"most_units", 1}, {"centers", {"beta"}}});
+    const JobId probe = submit_for("default", {{"units", {{"center", "beta"}}}});
+    sql("UPDATE job SET label = 'probe', spec = jsonb_set(spec, '{units}', '{\"center\": \"alpha\", \"count\": 2}') "
+        "WHERE id = '" +
+        probe.value + "'");
+
+    const Json answer = Json::parse(call(net::Method::kGet, "/jobs/" + probe.value + "/placement").body);
+
+    const Json& decision = answer["decision"];
+    ASSERT_TRUE(decision["winner"].is_number()) << answer;
+    EXPECT_EQ(decision["candidates"][decision["winner"].get<std::size_t>()]["center"], "alpha");
+}
+
 TEST_F(Sharing, WhatWasUsedCanBeRead)
 {
     const std::string alpha = add_center("alpha", 4);
