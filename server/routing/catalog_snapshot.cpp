@@ -32,7 +32,7 @@ const KnownJobType* CatalogSnapshot::find_job_type(std::string_view name) const
     return found == job_types.end() ? nullptr : &found->second;
 }
 
-RouteRequest make_route_terms(const JobSpec& spec, Timestamp now)
+RouteRequest make_route_terms(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp now)
 {
     RouteRequest request;
     request.project = spec.project;
@@ -44,18 +44,17 @@ RouteRequest make_route_terms(const JobSpec& spec, Timestamp now)
                         .now = now};
     request.sites = spec.data.sites;
     request.prefer = spec.prefer;
-    if (spec.budget) request.budget = spec.budget->amount();
+    // The book may have changed its currency since the job was admitted: then only what is free is sure to be within
+    // it.
+    if (spec.budget) request.budget = spec.budget->currency == catalog.prices.currency() ? spec.budget->amount() : 0;
     return request;
 }
 
 Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp now)
 {
-    RouteRequest request = make_route_terms(spec, now);
+    RouteRequest request = make_route_terms(spec, catalog, now);
     request.job_type = spec.type;
     request.gpu_threshold = catalog.gpu_threshold;
-    // The book may have changed its currency since the job was admitted: then only what is free is sure to be within
-    // it.
-    if (spec.budget && spec.budget->currency != catalog.prices.currency()) request.budget = 0;
     apply_rules(find_rules(catalog.projects, spec.project), request);
     for (const OperatorUse& use : spec.operators) {
         const OperatorVersion* found = catalog.find_operator(use.id, use.version);

@@ -81,8 +81,9 @@ using CatalogPointer = std::shared_ptr<const CatalogSnapshot>;
 /// @error kInvalid  an operator or version that the library does not have; nothing else, once a job was admitted.
 Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp now);
 
-/// The part of a request that needs no catalog: all but its operators and its type.
-RouteRequest make_route_terms(const JobSpec& spec, Timestamp now);
+/// The part of a request that needs no formulas: what the job names itself, without its operators, its type and the
+/// rules of its project. A budget in another currency than the prices' is 0.
+RouteRequest make_route_terms(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp now);
 
 /// The same for what must be measured before the job's first run (M10): the operators of its probe task, where sizes
 /// of a class are joined, instead of every size of its own.

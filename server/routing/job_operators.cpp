@@ -57,7 +57,7 @@ Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog)
         return Error{Errc::kInfeasible, "no center is enrolled in the network, so no job can run"};
     if (catalog.unit_types.empty())
         return Error{Errc::kInfeasible, "no enrolled center has reported any units yet, so no job can run"};
-    RouteRequest request = make_route_terms(spec, {});
+    RouteRequest request = make_route_terms(spec, catalog, {});
     const ProjectRules& rules = find_rules(catalog.projects, spec.project);
     apply_rules(rules, request);
     // Only whether it fits is asked: no work, no measurements.

@@ -109,6 +109,9 @@ void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
     is_fresh_ = true;
     catalog_ = cache_->reload(transaction);
     rebuild_ledger(transaction);
+    // Prices may be in another currency now.
+    for (Ready& ready : ready_)
+        ready.request.budget = make_route_terms(ready.job.spec, *catalog_, now_).budget;
 }
 
 Result<void> RoutingPage::prepare(pqxx::work& transaction, const WaitingJob& job)
@@ -180,7 +183,7 @@ Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
 {
     const Result<const KnownDemands*> demands = demands_of(job);
     if (!demands) return demands.error();
-    RouteRequest request = make_route_terms(job.spec, now_);
+    RouteRequest request = make_route_terms(job.spec, *catalog_, now_);
     request.job_type = job.job_type;
     request.operators = (*demands)->own;
     request.is_probe = job.label == "probe";

@@ -134,6 +134,35 @@ TEST_F(Prices, TheCurrencyStaysWhileJobsWaitWithBudgets)
     EXPECT_EQ(set(book("2", "2")).status, 201);
 }
 
+TEST_F(Prices, ABudgetInTheCurrencyOfBeforeBuysNothing)
+{
+    measure();
+    ASSERT_EQ(set(book("1", "3")).status, 201);
+    const Json order{{"operators", thousand()}, {"units", {{"count", 1}}}};
+    Json limited = order;
+    limited["budget"] = {{"amount", "5000"}, {"currency", "EUR"}};
+    const JobId job = submit(spec(limited));
+    const JobId other = submit(spec(order));
+    sql("INSERT INTO price_book (document, created_by) "
+        "SELECT jsonb_set(document, '{currency}', '\"JPY\"'), 'test' FROM price_book");
+    reload_catalog();
+    ASSERT_EQ(catalog_.get()->prices.currency(), "JPY");
+
+    route();
+
+    EXPECT_EQ(state_of(other), "placed");
+    EXPECT_EQ(state_of(job), "queued");
+    const Json decision = Json::parse(call(net::Method::kGet, "/jobs/" + job.value + "/placement").body)["decision"];
+    EXPECT_EQ(decision["winner"], nullptr) << "explained as it is routed";
+    // What is free is within any budget.
+    sql("UPDATE price_book SET valid_from = valid_from - interval '1 day'");
+    Json free = book("0", "0", "JPY");
+    sql("INSERT INTO price_book (document, created_by) VALUES ('" + free["document"].dump() + "', 'test')");
+    reload_catalog();
+    route();
+    EXPECT_EQ(state_of(job), "placed");
+}
+
 TEST_F(Prices, ABudgetThatNoPlaceCanKeepNamesTheCheapest)
 {
     measure();
