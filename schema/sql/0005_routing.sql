@@ -15,11 +15,14 @@ COMMENT ON COLUMN project.centers IS 'Names of the centers that its jobs may run
 ALTER TABLE job
     ADD COLUMN priority integer NOT NULL DEFAULT 0 CHECK (priority BETWEEN -100 AND 100),
     ADD COLUMN gang text NOT NULL DEFAULT '',
-    ADD COLUMN turn double precision NOT NULL DEFAULT 0;
+    ADD COLUMN turn double precision NOT NULL DEFAULT 0,
+    ADD COLUMN waiting_reason_at timestamptz;
 COMMENT ON COLUMN job.gang IS 'Jobs of one project with the same gang start together; empty: alone.';
 COMMENT ON COLUMN job.turn IS 'Smaller goes first; set by the router when it orders waiting jobs. 0: not ordered yet, so looked at first.';
+COMMENT ON COLUMN job.waiting_reason_at IS 'Since when the router has given waiting_reason; null: it has given none.';
 CREATE INDEX job_turn ON job (turn, id) WHERE state IN ('queued', 'metering'); -- the router's claim, in order of turn
-CREATE INDEX job_gang ON job (project, gang) WHERE gang <> ''; -- the members that wait, and those that are gone
+CREATE INDEX job_gang ON job (project, gang, state) WHERE gang <> ''; -- how many of a gang wait, and how many are gone
+CREATE INDEX job_gang_waiting ON job (project, gang, id) WHERE gang <> '' AND state IN ('queued', 'metering'); -- the claim of its oldest members
 CREATE INDEX job_live_of_project ON job (project) WHERE state IN ('placed', 'dispatched', 'running', 'lost'); -- what a quota leaves
 
 -- A count that contradicts limits given with it is refused from now on; jobs that were accepted with one keep the count.

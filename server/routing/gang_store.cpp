@@ -1,25 +1,42 @@
 #include "server/routing/gang_store.hpp"
 
+#include "server/store/index_order.hpp"
 #include "server/store/sql_array.hpp"
 
 #include <pqxx/pqxx>
 
+#include <iterator>
+
 namespace fathom::server {
 namespace {
 
-// `gang <> ''` is what the index job_gang asks for.
+// `gang <> ''` is what the indexes ask for. Counts end at $3: a gang's name may have been used by any number of jobs.
 constexpr const char* kCountMembers = R"sql(
-    SELECT j.project, j.gang, j.state, count(*) AS count
+    SELECT g.project, g.gang, s.state, m.count
     FROM unnest($1::text[], $2::text[]) AS g (project, gang)
-         JOIN job j ON j.project = g.project AND j.gang = g.gang AND j.gang <> ''
-    GROUP BY j.project, j.gang, j.state)sql";
+         CROSS JOIN unnest('{queued,metering,placed,dispatched,running,lost,succeeded,failed,cancelled}'::text[])
+                    AS s (state)
+         CROSS JOIN LATERAL (
+             SELECT count(*) AS count
+             FROM (SELECT 1 FROM job j
+                   WHERE j.project = g.project AND j.gang = g.gang AND j.gang <> '' AND j.state = s.state
+                   LIMIT $3) AS found) AS m
+    WHERE m.count > 0)sql";
 
+// Gang after gang, so that the outer limit ends the work.
+constexpr const char* kClaimGangs = R"sql(
+    SELECT m.*, g.place
+    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS g (project, gang, place) CROSS JOIN LATERAL ()sql";
 constexpr const char* kMembers = R"sql(
-    FROM job
-    WHERE gang <> '' AND (project, gang) IN (SELECT * FROM unnest($1::text[], $2::text[]))
-      AND state IN ('queued', 'metering') AND cancel_requested_at IS NULL AND id <> ALL ($3::text[])
-      AND (state = 'queued' OR metering_until <= now() OR job_type = ANY ($4::text[]))
-    ORDER BY id FOR UPDATE SKIP LOCKED)sql";
+    FROM job j
+    WHERE j.gang <> '' AND j.project = g.project AND j.gang = g.gang AND j.state IN ('queued', 'metering')
+      AND j.cancel_requested_at IS NULL AND j.id <> ALL ($3::text[])
+      AND (j.state = 'queued' OR j.metering_until <= now() OR j.job_type = ANY ($4::text[]))
+    ORDER BY j.id LIMIT $5 FOR UPDATE SKIP LOCKED) AS m
+    ORDER BY g.place LIMIT $6)sql";
+
+/// No further gang is claimed after so many members.
+constexpr std::int64_t kEnoughMembers = 2 * kMostGangMembers;
 
 struct GangArrays {
     std::string projects;
@@ -43,7 +60,8 @@ std::map<GangKey, GangMembers> count_gang_members(pqxx::work& transaction, const
 {
     std::map<GangKey, GangMembers> members;
     const GangArrays arrays = arrays_of(gangs);
-    for (const pqxx::row& row : transaction.exec_params(kCountMembers, arrays.projects, arrays.ids)) {
+    for (const pqxx::row& row :
+         transaction.exec_params(kCountMembers, arrays.projects, arrays.ids, kMostGangMembers + 1)) {
         GangMembers& gang = members[{row["project"].as<std::string>(), row["gang"].as<std::string>()}];
         const auto state = row["state"].as<std::string>();
         const auto count = row["count"].as<std::int64_t>();
@@ -60,17 +78,29 @@ std::map<GangKey, GangMembers> count_gang_members(pqxx::work& transaction, const
     return members;
 }
 
-std::vector<WaitingJob> claim_gang_members(pqxx::work& transaction, const std::vector<GangKey>& gangs,
-                                           const std::vector<std::string>& claimed,
-                                           const std::vector<std::string>& metered_types)
+GangClaim claim_gang_members(pqxx::work& transaction, const std::vector<GangKey>& gangs,
+                             const std::vector<std::string>& claimed, const std::vector<std::string>& metered_types)
 {
-    static const std::string claim = std::string(kWaitingJobColumns) + kMembers;
+    static const std::string statement = std::string(kClaimGangs) + kWaitingJobColumns + kMembers;
     const GangArrays arrays = arrays_of(gangs);
-    std::vector<WaitingJob> jobs;
-    for (const pqxx::row& row :
-         transaction.exec_params(claim, arrays.projects, arrays.ids, sql_array(claimed), sql_array(metered_types)))
-        jobs.push_back(to_waiting_job(row));
-    return jobs;
+    prefer_index_order(transaction);
+    const pqxx::result rows =
+        transaction.exec_params(statement, arrays.projects, arrays.ids, sql_array(claimed), sql_array(metered_types),
+                                kMostGangMembers, kEnoughMembers + kMostGangMembers);
+    prefer_any_plan(transaction);
+    GangClaim claim;
+    claim.gangs = gangs.size();
+    std::size_t last = 0;
+    for (const pqxx::row& row : rows) {
+        const auto place = row["place"].as<std::size_t>();
+        if (place != last && std::ssize(claim.jobs) >= kEnoughMembers) {
+            claim.gangs = place - 1;
+            break;
+        }
+        last = place;
+        claim.jobs.push_back(to_waiting_job(row));
+    }
+    return claim;
 }
 
 } // namespace fathom::server

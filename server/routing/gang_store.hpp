@@ -17,6 +17,16 @@ struct GangKey {
     auto operator<=>(const GangKey&) const = default;
 };
 
+/// The key of a job's gang; without an id when it has none.
+inline GangKey gang_key(const JobSpec& spec)
+{
+    return {spec.project, spec.gang.id};
+}
+
+/// More members than any gang can ask for: of each only so many are claimed at once, and counted in each state one
+/// more, which stands for any number.
+inline constexpr std::int64_t kMostGangMembers = 1000;
+
 /// Where the members of a gang are.
 struct GangMembers {
     std::int64_t queued{};
@@ -27,9 +37,13 @@ struct GangMembers {
 };
 std::map<GangKey, GangMembers> count_gang_members(pqxx::work& transaction, const std::vector<GangKey>& gangs);
 
-/// The members that can be claimed now and are not among `claimed`, locked as claim_waiting_jobs() does.
-std::vector<WaitingJob> claim_gang_members(pqxx::work& transaction, const std::vector<GangKey>& gangs,
-                                           const std::vector<std::string>& claimed,
-                                           const std::vector<std::string>& metered_types);
+struct GangClaim {
+    std::vector<WaitingJob> jobs;
+    std::size_t gangs{}; ///< so many of those asked for were claimed, at least the first; the others not at all
+};
+/// The oldest members that can be claimed now and are not among `claimed`, locked as claim_waiting_jobs() does. Gangs
+/// are taken in the order in which they are given, until there are members enough for one page.
+GangClaim claim_gang_members(pqxx::work& transaction, const std::vector<GangKey>& gangs,
+                             const std::vector<std::string>& claimed, const std::vector<std::string>& metered_types);
 
 } // namespace fathom::server

@@ -9,6 +9,15 @@
 namespace fathom::server {
 namespace {
 
+/// A network that has lost units may have them back by then.
+constexpr double kImpossible_s = 600;
+
+/// Of a count as count_gang_members() makes it.
+std::string count_text(std::int64_t count)
+{
+    return count > kMostGangMembers ? "more than " + std::to_string(kMostGangMembers) : std::to_string(count);
+}
+
 std::string members_text(std::int64_t count)
 {
     return std::to_string(count) + (count == 1 ? " member" : " members");
@@ -25,15 +34,23 @@ std::string gang_reason(const std::string& gang, std::int64_t size, const GangMe
     const std::int64_t missing = size - members.queued - members.metering;
     if (missing > 0) {
         std::string reason = "waits for " + more_members_text(missing) + " of gang " + gang;
-        if (members.cancelled > 0) reason += "; " + std::to_string(members.cancelled) + " of it cancelled";
+        if (members.cancelled > 0) reason += "; " + count_text(members.cancelled) + " of it cancelled";
         if (const std::int64_t ended = members.gone - members.cancelled; ended > 0)
-            reason += "; " + std::to_string(ended) + " of it ended";
-        if (members.live > 0) reason += "; " + std::to_string(members.live) + " of it started before";
+            reason += "; " + count_text(ended) + " of it ended";
+        if (members.live > 0) reason += "; " + count_text(members.live) + " of it started before";
         return reason;
     }
     if (members.metering > 0)
         return "waits for " + members_text(members.metering) + " of gang " + gang + " whose types are measured first";
     return "waits for the other members of gang " + gang;
+}
+
+/// Why a member waits of which the gang has more than it takes.
+std::string surplus_reason(const std::string& gang, std::int64_t size, std::int64_t surplus)
+{
+    const std::string complete = "whose first " + std::to_string(size) + " are complete";
+    if (surplus >= size) return "waits behind other members of gang " + gang + ", " + complete;
+    return "waits for " + more_members_text(size - surplus) + " of gang " + gang + ", " + complete;
 }
 
 /// May one day be otherwise, or hangs on what else runs.
@@ -69,7 +86,7 @@ std::vector<std::size_t> RoutingPage::leave_out_gangs(pqxx::work& transaction)
         if (spec.gang.id.empty())
             decided.push_back(i);
         else
-            gangs[{spec.project, spec.gang.id}].push_back(i);
+            gangs[gang_key(spec)].push_back(i);
     }
     if (gangs.empty()) return decided;
     std::vector<GangKey> keys;
@@ -92,8 +109,7 @@ std::vector<std::size_t> RoutingPage::leave_out_gangs(pqxx::work& transaction)
             }
             const auto count = counts.find(key);
             const std::string reason =
-                is_complete ? "waits for " + more_members_text(size - std::ssize(members) + size) + " of gang " +
-                                  key.id + ", whose first " + std::to_string(size) + " are complete"
+                is_complete ? surplus_reason(key.id, size, std::ssize(members) - size)
                             : gang_reason(key.id, size, count == counts.end() ? GangMembers() : count->second);
             ++report_.waiting;
             note_reason(ready.job, reason);
@@ -104,9 +120,9 @@ std::vector<std::size_t> RoutingPage::leave_out_gangs(pqxx::work& transaction)
     return decided;
 }
 
-Result<std::set<std::string>> RoutingPage::end_impossible_gangs(pqxx::work& transaction,
-                                                                const std::vector<std::size_t>& decided,
-                                                                const std::vector<DecidedWait>& waits)
+Result<std::set<std::string>> RoutingPage::settle_impossible_gangs(pqxx::work& transaction,
+                                                                   const std::vector<std::size_t>& decided,
+                                                                   const std::vector<DecidedWait>& waits)
 {
     /// What a gang needs at least, and all that there is where any of its members could ever run.
     struct Need {
@@ -124,7 +140,7 @@ Result<std::set<std::string>> RoutingPage::end_impossible_gangs(pqxx::work& tran
             for (const UnitTypeView& view : ledger_.views())
                 sizes[view.id.value] = view.unit_count;
         }
-        Need& need = needs[{ready.job.spec.project, ready.job.spec.gang.id}];
+        Need& need = needs[gang_key(ready.job.spec)];
         need.members.push_back(&ready.job);
         need.units += ready.request.units.count.value_or(ready.request.units.min);
         if (wait.decision.candidates.size() >= kMostCandidatesKept) need.is_known = false; // there may be more
@@ -133,22 +149,33 @@ Result<std::set<std::string>> RoutingPage::end_impossible_gangs(pqxx::work& tran
                 need.offered[candidate.unit_type_id.value] = sizes[candidate.unit_type_id.value];
         }
     }
-    std::set<std::string> ended;
+    std::set<std::string> settled;
     for (const auto& [key, need] : needs) {
         std::int64_t offered = 0;
         for (const auto& [unit_type, units] : need.offered)
             offered += units;
         if (!need.is_known || need.offered.empty() || need.units <= offered) continue;
-        const std::string reason = "gang " + key.id + " can never start together: its " +
-                                   members_text(std::ssize(need.members)) + " take " + std::to_string(need.units) +
-                                   " units, and what can run them has " + std::to_string(offered);
+        const std::string why = " start together: its " + members_text(std::ssize(need.members)) + " take " +
+                                std::to_string(need.units) + " units, and what can run them has " +
+                                std::to_string(offered);
+        const std::string cannot = "gang " + key.id + " cannot" + why;
+        const bool is_final = std::all_of(need.members.begin(), need.members.end(), [&](const WaitingJob* job) {
+            return job->waiting_reason == cannot && job->reason_s >= kImpossible_s;
+        });
         for (const WaitingJob* job : need.members) {
-            const Result<void> done = ender_->end_waiting_job(transaction, job->id, job->label, reason);
+            settled.insert(job->id.value);
+            if (!is_final) {
+                ++report_.waiting;
+                note_reason(*job, cannot);
+                note_turn(*job, kLastTurn);
+                continue;
+            }
+            const Result<void> done =
+                ender_->end_waiting_job(transaction, job->id, job->label, "gang " + key.id + " can never" + why);
             if (!done) return done.error();
-            ended.insert(job->id.value);
         }
     }
-    return ended;
+    return settled;
 }
 
 } // namespace fathom::server

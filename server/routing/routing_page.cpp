@@ -14,6 +14,11 @@ namespace {
 /// The oldest waiting jobs are in the first page of each pass, whatever their turns.
 constexpr std::int64_t kOldestJobs = 64;
 
+void append(std::vector<WaitingJob>& jobs, std::vector<WaitingJob> more)
+{
+    jobs.insert(jobs.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
 } // namespace
 
 RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
@@ -59,26 +64,54 @@ std::vector<WaitingJob> RoutingPage::claim(pqxx::work& transaction, std::int64_t
     // A short page is not the end when other replicas held rows; the next tick sees those.
     report_.is_end = std::ssize(jobs) < limit;
     if (!jobs.empty()) pass.after = {jobs.back().turn, jobs.back().id.value};
-    const auto add = [&jobs](std::vector<WaitingJob> more) {
-        jobs.insert(jobs.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-    };
     // A page of one job is there to find the one that cannot be routed: it is looked at alone.
     const bool is_alone = limit == 1;
-    if (is_first && !is_alone) add(claim_oldest_jobs(transaction, kOldestJobs, pass.metered_types));
-    std::set<GangKey> gangs;
-    std::vector<std::string> ids;
-    for (const WaitingJob& job : jobs) {
-        ids.push_back(job.id.value);
-        if (!job.spec.gang.id.empty()) gangs.insert({job.spec.project, job.spec.gang.id});
+    if (!is_alone) {
+        const std::ptrdiff_t in_turn = std::ssize(jobs);
+        if (is_first) append(jobs, claim_oldest_jobs(transaction, kOldestJobs, pass.metered_types));
+        const std::set<GangKey> left = claim_gangs(transaction, jobs);
+        if (!left.empty()) end_before(left, jobs, in_turn);
     }
-    if (!gangs.empty() && !is_alone)
-        add(claim_gang_members(transaction, {gangs.begin(), gangs.end()}, ids, pass.metered_types));
     std::erase_if(jobs, [&](const WaitingJob& job) {
         return (is_alone && !job.spec.gang.id.empty()) || !pass.seen.insert(job.id.value).second;
     });
     std::sort(jobs.begin(), jobs.end(),
               [](const WaitingJob& a, const WaitingJob& b) { return a.id.value < b.id.value; });
     return jobs;
+}
+
+std::set<GangKey> RoutingPage::claim_gangs(pqxx::work& transaction, std::vector<WaitingJob>& jobs)
+{
+    PassState& pass = report_.next;
+    std::set<GangKey> known = pass.gangs;
+    std::vector<GangKey> gangs;
+    std::vector<std::string> ids;
+    for (const WaitingJob& job : jobs) {
+        ids.push_back(job.id.value);
+        if (!job.spec.gang.id.empty() && known.insert(gang_key(job.spec)).second) gangs.push_back(gang_key(job.spec));
+    }
+    if (gangs.empty()) return {};
+    GangClaim claimed = claim_gang_members(transaction, gangs, ids, pass.metered_types);
+    append(jobs, std::move(claimed.jobs));
+    const auto first_left = gangs.begin() + static_cast<std::ptrdiff_t>(claimed.gangs);
+    pass.gangs.insert(gangs.begin(), first_left);
+    return {first_left, gangs.end()};
+}
+
+void RoutingPage::end_before(const std::set<GangKey>& left, std::vector<WaitingJob>& jobs, std::ptrdiff_t in_turn)
+{
+    const auto is_left = [&left](const WaitingJob& job) { return left.contains(gang_key(job.spec)); };
+    const auto turn_end = jobs.begin() + in_turn;
+    const auto cut = std::find_if(jobs.begin(), turn_end, is_left);
+    if (cut != turn_end && cut != jobs.begin()) {
+        report_.is_end = false;
+        report_.next.after = {std::prev(cut)->turn, std::prev(cut)->id.value};
+        // Members of gangs that were claimed stay with them.
+        jobs.erase(std::remove_if(cut, turn_end, [](const WaitingJob& job) { return job.spec.gang.id.empty(); }),
+                   turn_end);
+    }
+    // Of the oldest jobs these come in their turn.
+    std::erase_if(jobs, is_left);
 }
 
 bool RoutingPage::is_of_the_moment(Errc code)

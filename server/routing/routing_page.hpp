@@ -24,6 +24,7 @@ namespace fathom::server {
 struct PassState {
     LinePlace after;                  ///< of the last job that was looked at in turn
     std::set<std::string> seen;       ///< ids of all that were looked at: a new turn may put a job into a later page
+    std::set<GangKey> gangs;          ///< whose members were claimed
     std::vector<Reservation> planned; ///< for jobs that were looked at and wait
     bool is_tick{false};              ///< look at waiting jobs even when no unit is free
     /// Job types whose probes have ended; looked up by the first page.
@@ -86,6 +87,10 @@ class RoutingPage {
 
     /// Claims what this page looks at, in order of id, none of it twice in a pass.
     std::vector<WaitingJob> claim(pqxx::work& transaction, std::int64_t limit);
+    /// Adds the other members of their gangs. @return gangs that are too many for this page
+    std::set<GangKey> claim_gangs(pqxx::work& transaction, std::vector<WaitingJob>& jobs);
+    /// Leaves gangs to the next page, which begins with the first of them. Of `jobs`, so many are here in turn.
+    void end_before(const std::set<GangKey>& left, std::vector<WaitingJob>& jobs, std::ptrdiff_t in_turn);
     /// Ends it, starts its metering, or makes it ready.
     Result<void> prepare(pqxx::work& transaction, const WaitingJob& job);
     /// M10. True when the job now waits for probes.
@@ -118,9 +123,11 @@ class RoutingPage {
     Result<void> place(const Ready& ready, DecidedStart start);
     Result<void> keep_waiting(pqxx::work& transaction, const std::vector<std::size_t>& decided,
                               const std::vector<DecidedWait>& waits);
-    /// Ends the members of gangs that even an idle network could not start together. @return their ids.
-    Result<std::set<std::string>> end_impossible_gangs(pqxx::work& transaction, const std::vector<std::size_t>& decided,
-                                                       const std::vector<DecidedWait>& waits);
+    /// Gangs that even an idle network could not start together wait for a while, lest what is missing comes back;
+    /// then they end. @return the ids of their members.
+    Result<std::set<std::string>> settle_impossible_gangs(pqxx::work& transaction,
+                                                          const std::vector<std::size_t>& decided,
+                                                          const std::vector<DecidedWait>& waits);
     /// Keeps why a job waits, and its turn, where these have changed.
     void note_reason(const WaitingJob& job, const std::string& reason);
     void note_turn(const WaitingJob& job, double turn);

@@ -117,11 +117,11 @@ Result<void> RoutingPage::place(const Ready& ready, DecidedStart start)
 Result<void> RoutingPage::keep_waiting(pqxx::work& transaction, const std::vector<std::size_t>& decided,
                                        const std::vector<DecidedWait>& waits)
 {
-    const Result<std::set<std::string>> ended = end_impossible_gangs(transaction, decided, waits);
-    if (!ended) return ended.error();
+    const Result<std::set<std::string>> settled = settle_impossible_gangs(transaction, decided, waits);
+    if (!settled) return settled.error();
     for (const DecidedWait& wait : waits) {
         const WaitingJob& job = ready_[decided[wait.job]].job;
-        if (ended->contains(job.id.value)) continue;
+        if (settled->contains(job.id.value)) continue;
         ++report_.waiting;
         if (wait.planned) report_.next.planned.push_back(*wait.planned);
         if (wait.decision.winner) {

@@ -63,7 +63,7 @@ constexpr const char* kUpdateToPlaced = R"sql(
     WHERE id = ANY ($1::text[]))sql";
 
 constexpr const char* kUpdateWaitingReasons = R"sql(
-    UPDATE job SET waiting_reason = n.reason
+    UPDATE job SET waiting_reason = n.reason, waiting_reason_at = now()
     FROM unnest($1::text[], $2::text[]) AS n (id, reason) WHERE job.id = n.id)sql";
 
 constexpr const char* kUpdateToMetering = R"sql(
@@ -116,7 +116,8 @@ std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows)
 // The command is replaced: the router need not carry scripts and files about.
 const char* const kWaitingJobColumns = R"sql(
     SELECT id, label, job_type, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
-           waiting_reason, submitted_at, turn,
+           waiting_reason, coalesce(extract(epoch FROM now() - waiting_reason_at), 0)::float8 AS reason_s,
+           submitted_at, turn,
            jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
                               'metering_wait_s', spec -> 'metering_wait_s', 'data', spec -> 'data',
                               'network', spec -> 'network', 'deadline', spec -> 'deadline',
@@ -133,6 +134,7 @@ WaitingJob to_waiting_job(const pqxx::row& row)
     job.is_metered = row["metered"].as<bool>();
     job.is_metering_over = row["metering_over"].as<bool>();
     job.waiting_reason = row["waiting_reason"].as<std::string>();
+    job.reason_s = row["reason_s"].as<double>();
     job.submitted_at = to_timestamp(row["submitted_at"]);
     job.turn = row["turn"].as<double>();
     job.spec = parse_job_spec(to_json_value(row["spec"])).value();

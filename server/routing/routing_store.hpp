@@ -27,6 +27,7 @@ struct WaitingJob {
     bool is_metered{false};
     bool is_metering_over{false}; ///< its time for metering has passed
     std::string waiting_reason;
+    double reason_s{}; ///< for how long it has waited for that reason
     Timestamp submitted_at{};
     double turn{}; ///< as it was ordered last; 0: not yet
     JobSpec spec;

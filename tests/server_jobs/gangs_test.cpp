@@ -17,6 +17,10 @@ class Gangs : public JobsHouse {
         return sql("SELECT waiting_reason FROM job WHERE id='" + job.value + "'");
     }
     std::string placed() { return sql("SELECT count(*) FROM attempt WHERE state <> 'ended'"); }
+    void found_impossible_since(const std::string& interval)
+    {
+        sql("UPDATE job SET waiting_reason_at = now() - interval '" + interval + "'");
+    }
     void end_all()
     {
         sql("WITH gone AS (UPDATE attempt SET state = 'ended', outcome = 'exited', ended_at = now(), run_s = 1 "
@@ -104,12 +108,58 @@ TEST_F(Gangs, ThatCanNeverStartTogetherEnd)
         jobs.push_back(submit(member(4)));
 
     route();
+    found_impossible_since("9 minutes");
+    route();
 
+    for (const JobId& job : jobs)
+        EXPECT_EQ(reason_of(job),
+                  "gang g cannot start together: its 4 members take 4 units, and what can run them has 3");
+    found_impossible_since("11 minutes");
+    route();
     for (const JobId& job : jobs) {
         EXPECT_EQ(state_of(job), "failed");
         EXPECT_EQ(sql("SELECT end_reason FROM job WHERE id = '" + job.value + "'"),
                   "gang g can never start together: its 4 members take 4 units, and what can run them has 3");
     }
+}
+
+TEST_F(Gangs, OutliveAPassingLossOfUnits)
+{
+    const std::string alpha = add_center("alpha", 4);
+    std::vector<JobId> jobs;
+    for (int i = 0; i < 4; ++i)
+        jobs.push_back(submit(member(4)));
+    const auto set_units = [&](int count) {
+        sql("UPDATE unit_type SET unit_count = " + std::to_string(count) + " WHERE id = '" + alpha + "'");
+        reload_catalog();
+        route();
+    };
+
+    sql("UPDATE job SET submitted_at = now() - interval '1 day', state_changed_at = now() - interval '1 day'");
+    set_units(3);
+    found_impossible_since("11 minutes");
+    set_units(2);
+    EXPECT_EQ(state_of(jobs[0]), "queued") << "the network has changed";
+    set_units(4);
+
+    for (const JobId& job : jobs)
+        EXPECT_EQ(state_of(job), "placed");
+}
+
+TEST_F(Gangs, OfManyMembersTheOldestStart)
+{
+    add_center("alpha", 8);
+    // Four gangs of 900 in turns: too many members for a page.
+    sql("INSERT INTO job (id, name, project, spec, submitted_by, gang) "
+        "SELECT 'job_' || to_char(i, 'FM000000'), 'n', 'default', jsonb_build_object('command', '[\"true\"]'::jsonb, "
+        "'gang', jsonb_build_object('id', 'g' || i % 4, 'size', 2)), 'x', 'g' || i % 4 FROM generate_series(0, 3599) "
+        "i");
+
+    ASSERT_TRUE(run(routing_.run_pass(RoutingService::Pass::kTick)));
+
+    EXPECT_EQ(sql("SELECT string_agg(right(job_id, 1), '' ORDER BY job_id) FROM attempt"), "01234567");
+    EXPECT_EQ(sql("SELECT count(*) FROM job WHERE state = 'queued' AND id < 'job_000100' AND waiting_reason = ''"),
+              "0");
 }
 
 TEST_F(Gangs, KeepToTheirQuotaAsAWhole)
