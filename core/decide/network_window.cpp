@@ -167,6 +167,7 @@ NetworkProfile NetworkProfile::from(const Known& known)
 
 void NetworkProfile::find_best_rate()
 {
+    best_rate_bytes_ = overall_.count > 0 ? overall_.median_bytes : 0;
     for (std::size_t hour = 0; hour < week_.size(); ++hour) {
         const auto known = [](const HourOfWeek& one, std::int64_t least) {
             return one.count >= least ? one.median_bytes : 0;

@@ -67,7 +67,7 @@ class NetworkProfile {
     const std::array<HourOfWeek, 168>& hours() const { return week_; }
     /// What each hour of the day gives on any day; hour 0 is 00:00–01:00 UTC.
     const std::array<HourOfWeek, 24>& days() const { return day_; }
-    /// The best median that any hour is known by: no transfer is expected to be faster. 0 without samples.
+    /// The best median that any hour or all time is known by: no transfer is expected to be faster. 0 without samples.
     double best_rate_bytes() const { return best_rate_bytes_; }
 
     /// The median of the hour of the week that `at` lies in; of the hour of the day where fewer than two

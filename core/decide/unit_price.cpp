@@ -9,6 +9,8 @@ namespace {
 constexpr std::size_t kHoursOfWeek = 168;
 constexpr double kHour_s = 3600;
 constexpr double kWeek_s = 168 * kHour_s;
+/// Longer runs cost as much as this one: beyond it no second of the week is left of a sum.
+constexpr double kLongest_s = 1e12;
 constexpr Timestamp kSomeMonday{std::chrono::sys_days{std::chrono::year{1969} / 12 / 29}};
 
 /// Seconds since Monday 00:00 UTC.
@@ -43,11 +45,13 @@ UnitPrice::UnitPrice(const PriceEntry& entry) : unit_power_w_(entry.unit_power_w
 double UnitPrice::cost_from(double second_of_week, double run_s) const
 {
     const auto since_monday = [this](double second) {
-        const auto hour = std::min(static_cast<std::size_t>(second / kHour_s), kHoursOfWeek - 1);
-        return before_[hour] + per_hour_[hour] * (second / kHour_s - static_cast<double>(hour));
+        const double hours = std::clamp(second, 0.0, kWeek_s) / kHour_s; // may miss the week by a rounding
+        const auto hour = std::min(static_cast<std::size_t>(hours), kHoursOfWeek - 1);
+        return before_[hour] + per_hour_[hour] * (hours - static_cast<double>(hour));
     };
-    const double weeks = std::floor((second_of_week + run_s) / kWeek_s);
-    const double end_s = second_of_week + run_s - weeks * kWeek_s;
+    const double until_s = second_of_week + std::min(run_s, kLongest_s);
+    const double weeks = std::floor(until_s / kWeek_s);
+    const double end_s = until_s - weeks * kWeek_s;
     return weeks * before_[kHoursOfWeek] + since_monday(end_s) - since_monday(second_of_week);
 }
 
@@ -69,7 +73,7 @@ double UnitPrice::least_cost_between(Timestamp earliest, Timestamp latest, doubl
     const double to_s = from_s + std::max(length_s, 0.0);
     const auto cost_at = [&](double second) { return cost_from(second < kWeek_s ? second : second - kWeek_s, run_s); };
     double least = std::min(cost_at(from_s), cost_at(to_s));
-    const double ends_off_s = run_s - std::floor(run_s / kHour_s) * kHour_s;
+    const double ends_off_s = std::fmod(std::min(run_s, kLongest_s), kHour_s);
     for (double hour_s = std::ceil(from_s / kHour_s) * kHour_s; hour_s <= to_s + kHour_s; hour_s += kHour_s) {
         if (hour_s <= to_s) least = std::min(least, cost_at(hour_s));
         const double ending_s = hour_s - ends_off_s;
@@ -81,7 +85,7 @@ double UnitPrice::least_cost_between(Timestamp earliest, Timestamp latest, doubl
 
 double UnitPrice::least_cost(double run_s, std::int64_t unit_count) const
 {
-    const double hours = std::max(run_s, 0.0) / kHour_s;
+    const double hours = std::clamp(run_s, 0.0, kLongest_s) / kHour_s;
     double least = least_per_hour_ * hours;
     if (!is_flat_) {
         // Its first whole hours cost at least what the cheapest of so many do, the rest at least the cheapest hour.

@@ -149,6 +149,15 @@ TEST(NetworkProfile, SaysWhereItsKnowledgeIsFrom)
     EXPECT_FALSE(NetworkProfile({}).transfer_s(time("2026-11-24T20:00:00Z"), 1));
 }
 
+TEST(NetworkProfile, KnowsABestRateAsSoonAsItKnowsAny)
+{
+    NetworkProfile::Known known{};
+    known.overall = {3, 2e8, 0.1};
+
+    EXPECT_EQ(NetworkProfile::from(known).best_rate_bytes(), 2e8);
+    EXPECT_EQ(NetworkProfile::from({}).best_rate_bytes(), 0);
+}
+
 TEST(NetworkProfile, ATransferRunsThroughTheHours)
 {
     // 1e6 bytes/s until 10:00, ten times that from then on: 30 min · 1e6 + the rest at 1e7.

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
+
 namespace fathom {
 namespace {
 
@@ -137,6 +139,20 @@ TEST(UnitPrice, WithoutAnEntryItIsFree)
     EXPECT_EQ(UnitPrice().cost(kMonday, 1e6, 100), 0);
     EXPECT_TRUE(UnitPrice().is_flat());
     EXPECT_FALSE(UnitPrice().knows_power());
+}
+
+TEST(UnitPrice, RunsBeyondAllMeasureCostAFiniteAmount)
+{
+    PriceEntry entry;
+    entry.per_unit_hour_micros = 1'000'000;
+    entry.bands = {{{}, 0, 6, 0}};
+    const UnitPrice price(entry);
+
+    for (const double run_s : {1e12, 1e18, 1e300, HUGE_VAL}) {
+        EXPECT_NEAR(price.cost(kMonday + 90min, run_s, 1), 0.75 * 1e12 / 3600, 100) << run_s;
+        EXPECT_LE(price.least_cost(run_s, 1), price.cost(kMonday, run_s, 1)) << run_s;
+        EXPECT_LE(price.least_cost_between(kMonday, kMonday + 5h, run_s, 1), price.cost(kMonday, run_s, 1)) << run_s;
+    }
 }
 
 RC_GTEST_PROP(UnitPriceProperty, NoStartCostsLessThanTheLeast, ())
