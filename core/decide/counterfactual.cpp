@@ -23,20 +23,9 @@ struct Found {
     double distance{};
 };
 
-double round_up(double value, double step)
-{
-    return std::ceil(value / step - 1e-9) * step;
-}
-
 double round_down(double value, double step)
 {
     return std::floor(value / step + 1e-9) * step;
-}
-
-/// What the last of `digits` digits of the value is worth.
-double step_of(double value, int digits)
-{
-    return std::pow(10.0, std::floor(std::log10(std::max(value, 1e-12))) - digits + 1);
 }
 
 /// The step in which duration_text() shows so long a time.
@@ -203,8 +192,7 @@ void try_limits(RouteTrial& trial, std::size_t index, std::string_view currency,
                              needed_s / std::max(left_s, 1.0) - 1});
     }
     if (candidate.removed_by == Filter::kBudget && std::isfinite(candidate.cost)) {
-        const double needed = candidate.cost >= 0.1 ? round_up(candidate.cost, 0.01)
-                                                    : round_up(candidate.cost, step_of(candidate.cost, 2));
+        const double needed = kept_budget(candidate.cost);
         const double before = *request.budget;
         request.budget = needed;
         if (trial.wins(trial.decide(request), index))

@@ -84,6 +84,22 @@ Timestamp kept_deadline(Timestamp now, double completion_s)
     return std::chrono::ceil<std::chrono::minutes>(now + left);
 }
 
+double kept_budget(double cost)
+{
+    if (!(cost > 0)) return 0;
+    return round_up(cost, cost >= 0.1 ? 0.01 : step_of(cost, 2));
+}
+
+double round_up(double value, double step)
+{
+    return std::ceil(value / step - 1e-9) * step;
+}
+
+double step_of(double value, int digits)
+{
+    return std::pow(10.0, std::floor(std::log10(std::max(value, 1e-12))) - digits + 1);
+}
+
 std::string place_text(const Candidate& candidate)
 {
     return candidate.center + "/" + candidate.unit_type;

@@ -36,6 +36,15 @@ std::string moment_text(Timestamp at, Timestamp now);
 /// not near.
 Timestamp kept_deadline(Timestamp now, double completion_s);
 
+/// A budget that so high a cost keeps, as people would write it: rounded up to the digits that cost_text() shows.
+double kept_budget(double cost);
+
+/// The amount rounded up to a multiple of `step`.
+double round_up(double value, double step);
+
+/// What the last of `digits` digits of the value is worth.
+double step_of(double value, int digits);
+
 /// "beta/core".
 std::string place_text(const Candidate& candidate);
 

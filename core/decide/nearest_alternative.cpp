@@ -25,7 +25,7 @@ Nearest find_nearest(const RouteRequest& request, const Decision& decision)
 {
     const double left_s = request.transfer.deadline ? Seconds(*request.transfer.deadline - request.transfer.now).count()
                                                     : Availability::kForEver;
-    const double budget = request.budget.value_or(Availability::kForEver);
+    const double budget = budget_limit(request.budget);
     Nearest found;
     for (const Candidate& candidate : decision.candidates) {
         if (!candidate.removed_by) continue;
@@ -56,6 +56,12 @@ std::string earliest_text(const RouteRequest& request, const Candidate& candidat
     return moment_text(kept_deadline(now, candidate.completion_s), now) + " at " + place_text(candidate);
 }
 
+/// A budget that it would keep.
+std::string needed_text(const Candidate& candidate, std::string_view currency)
+{
+    return cost_text(kept_budget(candidate.cost), currency);
+}
+
 } // namespace
 
 std::string nearest_alternative(const RouteRequest& request, const Decision& decision, std::string_view currency)
@@ -74,18 +80,17 @@ std::string nearest_alternative(const RouteRequest& request, const Decision& dec
     }
     if (nearest.cheapest_in_time != nullptr && nearest.earliest_in_budget != nullptr)
         return "no center can finish " + deadline + " " + budget + "; the cheapest in time costs " +
-               cost_text(nearest.cheapest_in_time->cost, currency) + " at " + place_text(*nearest.cheapest_in_time) +
+               needed_text(*nearest.cheapest_in_time, currency) + " at " + place_text(*nearest.cheapest_in_time) +
                ", the earliest within the budget is " + earliest_text(request, *nearest.earliest_in_budget);
     if (nearest.cheapest_in_time != nullptr)
         return "no center can run it " + budget + "; the cheapest is " +
-               cost_text(nearest.cheapest_in_time->cost, currency) + " at " + place_text(*nearest.cheapest_in_time);
+               needed_text(*nearest.cheapest_in_time, currency) + " at " + place_text(*nearest.cheapest_in_time);
     if (nearest.earliest_in_budget != nullptr)
         return "no center can finish " + deadline + "; the earliest is " +
                earliest_text(request, *nearest.earliest_in_budget);
     return "no center can finish " + deadline + ", nor " + budget + "; the earliest is " +
-           earliest_text(request, *nearest.earliest) + " for " + cost_text(nearest.earliest->cost, currency) +
-           ", the cheapest costs " + cost_text(nearest.cheapest->cost, currency) + " at " +
-           place_text(*nearest.cheapest);
+           earliest_text(request, *nearest.earliest) + " for " + needed_text(*nearest.earliest, currency) +
+           ", the cheapest costs " + needed_text(*nearest.cheapest, currency) + " at " + place_text(*nearest.cheapest);
 }
 
 } // namespace fathom

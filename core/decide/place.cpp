@@ -28,6 +28,18 @@ bool starts_by_the_hour(const TransferRequest& request, const UnitTypeView& view
            view.network->calendar().hour == Timestamp::duration(std::chrono::hours(1));
 }
 
+/// Candidate::doubt_s.
+double distrust_s(double trust_factor, double promised_s, double compute_s)
+{
+    return std::max(0.0, promised_s / trust_factor - compute_s);
+}
+
+/// The completion beyond which an objective is more than `ratio` times that of `completion_s`, or a later one.
+double most_completion_s(double completion_s, double ratio, const Preference& prefer)
+{
+    return std::max(completion_s, kLeastHeld_s) * std::pow(ratio, 1 / prefer.time); // perhaps infinite
+}
+
 /// What of a run's transfers no hour can make shorter.
 double least_transfer_s(const TransferRequest& request, const NetworkProfile* network)
 {
@@ -41,7 +53,7 @@ PlaceChooser::PlaceChooser(const RouteRequest& request, const RouteKnowledge& kn
     : request_(&request), knowledge_(&knowledge),
       left_s_(request.transfer.deadline ? Seconds(*request.transfer.deadline - request.transfer.now).count()
                                         : Availability::kForEver),
-      budget_(request.budget.value_or(Availability::kForEver)), has_quota_(has_limit(request.quota)),
+      budget_(budget_limit(request.budget)), has_quota_(has_limit(request.quota)),
       has_costs_(has_quota_ || request.budget || request.prefer.time < 1)
 {
 }
@@ -96,11 +108,10 @@ void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_
     weighed.energy_j = view.price->energy_j(plan.occupied.run_s, count);
 }
 
-double PlaceChooser::judged_objective(const UnitTypeView& view, const Weighed& weighed) const
+double PlaceChooser::judged_objective(const Weighed& weighed) const
 {
-    const double doubt_s = distrust_s(view.trust_factor, weighed.promised.run_s, weighed.compute.run_s);
-    return objective(request_->prefer,
-                     {weighed.start.wait_s + weighed.plan.occupied.run_s + doubt_s, weighed.cost, weighed.energy_j});
+    return objective(request_->prefer, {weighed.start.wait_s + weighed.plan.occupied.run_s + weighed.doubt_s,
+                                        weighed.cost, weighed.energy_j});
 }
 
 double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count,
@@ -108,8 +119,7 @@ double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, 
 {
     const TransferRequest& transfer = request_->transfer;
     const double run_s = weighed.compute.run_s + least_transfer_s(transfer, view.network.get());
-    const double doubt_s = distrust_s(view.trust_factor, weighed.promised.run_s, weighed.compute.run_s);
-    Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + doubt_s, 0, 0};
+    Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + weighed.doubt_s, 0, 0};
     if (view.price != nullptr) {
         const Timestamp earliest = after(transfer.now, weighed.plan.start_s);
         least.cost = latest ? view.price->least_cost_between(earliest, std::max(earliest, *latest), run_s, count)
@@ -122,7 +132,8 @@ double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, 
 }
 
 /// The least objective of a start at once or at a full hour, deadline or not: each later hour ends later, so only as
-/// many are looked at as the cheapest run could make good for.
+/// many are looked at as the cheapest run could make good for, and never more than a week of them, since then all
+/// prices come again.
 /// @param least  at once, and at the least cost of any hour.
 double PlaceChooser::least_weighed(const UnitPrice& price, const Outcome& least, Timestamp earliest, double run_s,
                                    std::int64_t count) const
@@ -131,10 +142,10 @@ double PlaceChooser::least_weighed(const UnitPrice& price, const Outcome& least,
     const double floor = objective(prefer, least);
     Outcome at{least.completion_s, price.cost(earliest, run_s, count), least.energy_j};
     double best = objective(prefer, at);
-    const auto most_completion_s = [&] { return least.completion_s * std::pow(best / floor, 1 / prefer.time); };
-    double until_s = most_completion_s();
-    Timestamp start = std::chrono::floor<std::chrono::hours>(earliest) + std::chrono::hours(1);
-    for (double least_cost = at.cost;; start += std::chrono::hours(1)) {
+    double until_s = most_completion_s(least.completion_s, best / floor, prefer);
+    double least_cost = at.cost;
+    const Timestamp first = std::chrono::ceil<std::chrono::hours>(earliest);
+    for (Timestamp start = first; start < first + std::chrono::weeks(1); start += std::chrono::hours(1)) {
         at.completion_s = least.completion_s + Seconds(start - earliest).count();
         if (!(at.completion_s < until_s)) break;
         at.cost = price.cost(start, run_s, count);
@@ -143,7 +154,7 @@ double PlaceChooser::least_weighed(const UnitPrice& price, const Outcome& least,
         const double weighed = objective(prefer, at);
         if (weighed >= best) continue;
         best = weighed;
-        until_s = most_completion_s();
+        until_s = most_completion_s(least.completion_s, best / floor, prefer);
     }
     constexpr double kRounding = 1e-9;
     return best * (1 - kRounding);
@@ -160,38 +171,64 @@ bool PlaceChooser::is_beyond_limit(const UnitTypeView& view, const Weighed& weig
     // Network windows of a job that wants nothing but an early end are waited for at no cost.
     if (!(request_->prefer.time > 0) || request_->prefer.time >= 1) return false;
     const double first_s = std::min(weighed.plan.start_s, weighed.start.wait_s);
-    const double doubt_s = distrust_s(view.trust_factor, weighed.promised.run_s, weighed.compute.run_s);
     const double completion_s =
-        first_s + weighed.compute.run_s + least_transfer_s(transfer, view.network.get()) + doubt_s;
-    const double most_completion_s = completion_s * std::pow(limit_ / bound, 1 / request_->prefer.time);
-    const double latest_s = std::max(most_completion_s - completion_s + first_s, weighed.plan.start_s) + 1;
+        first_s + weighed.compute.run_s + least_transfer_s(transfer, view.network.get()) + weighed.doubt_s;
+    const double most_s = most_completion_s(completion_s, limit_ / bound, request_->prefer);
+    const double latest_s = std::max(most_s - completion_s + first_s, weighed.plan.start_s) + 1;
     return bound_of(view, weighed, count, std::min(*transfer.deadline, after(transfer.now, latest_s))) > limit_;
 }
 
-/// Of the counts that keep deadline and budget the one of least objective, ties to fewer units; of those that keep only
-/// the deadline where none keeps both, else of all. Starts at other hours are not looked at yet, but where an hour
-/// could make it cheap enough, the budget does not count against it.
-std::size_t PlaceChooser::pick(ChoiceAim aim, const UnitTypeView& view) const
+/// Whether an hour from which it could still keep the deadline might cost little enough.
+bool PlaceChooser::may_become_cheap(const UnitTypeView& view, std::size_t index) const
 {
-    const bool may_become_cheap =
-        may_wait_for_price(request_->transfer, {view.price.get(), 1, request_->prefer, request_->budget, nullptr});
-    const auto faults_of = [&](std::size_t i) {
-        if (aim == ChoiceAim::kBound) return 0;
-        if (counts_[i].completion_s > left_s_) return 2;
-        return counts_[i].cost > budget_ && !may_become_cheap ? 1 : 0;
-    };
+    const TransferRequest& transfer = request_->transfer;
+    const std::int64_t count = counts_[index].unit_count;
+    if (!may_wait_for_price(transfer, {view.price.get(), count, request_->prefer, request_->budget, nullptr}))
+        return false;
+    const RunTime& compute = weighed_[index].compute;
+    const double run_s = compute.run_s + least_transfer_s(transfer, view.network.get());
+    const Timestamp earliest = after(transfer.now, weighed_[index].plan.start_s);
+    const Timestamp latest = std::max(earliest, after(transfer.now, left_s_ - compute.high_s));
+    return view.price->least_cost_between(earliest, latest, run_s, count) <= budget_;
+}
+
+/// 2: it ends after the deadline, 1: it costs more than the budget, at once and, as far as bounds say, at all hours.
+void PlaceChooser::find_faults(const UnitTypeView& view, ChoiceAim aim)
+{
+    faults_.assign(counts_.size(), 0);
+    if (aim == ChoiceAim::kBound) return;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+        if (counts_[i].completion_s > left_s_)
+            faults_[i] = 2;
+        else if (counts_[i].cost > budget_ && !may_become_cheap(view, i))
+            faults_[i] = 1;
+    }
+}
+
+/// Of the counts of least fault the one of least objective when it starts at once, ties to fewer units.
+std::size_t PlaceChooser::pick() const
+{
     std::size_t best = 0;
     for (std::size_t i = 1; i < counts_.size(); ++i) {
-        const int faults = faults_of(i);
-        const int least = faults_of(best);
-        if (faults < least || (faults == least && counts_[i].objective < counts_[best].objective)) best = i;
+        const bool is_as_good = faults_[i] == faults_[best];
+        if (faults_[i] < faults_[best] || (is_as_good && counts_[i].objective < counts_[best].objective)) best = i;
     }
     const double tie = counts_[best].objective * (1 + kTieFraction);
-    const int faults = faults_of(best);
     for (std::size_t i = 0; i < counts_.size(); ++i) {
-        if (faults_of(i) == faults && counts_[i].objective <= tie) return i; // counts ascend
+        if (faults_[i] == faults_[best] && counts_[i].objective <= tie) return i; // counts ascend
     }
     return best;
+}
+
+/// Whether neither it nor, where it may yet prove too dear, a count that would be taken instead is within the limit.
+bool PlaceChooser::is_beaten(const UnitTypeView& view, std::size_t picked) const
+{
+    if (!is_beyond_limit(view, weighed_[picked], counts_[picked].unit_count)) return false;
+    if (counts_[picked].cost <= budget_ || faults_[picked] > 0) return true;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+        if (faults_[i] == 0 && !is_beyond_limit(view, weighed_[i], counts_[i].unit_count)) return false;
+    }
+    return true;
 }
 
 const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun& known, ChoiceAim aim)
@@ -232,8 +269,10 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     std::optional<Filter> reason = Filter::kQuota;
     for (const std::int64_t count : allowed_) {
         Weighed weighed;
-        weighed.promised = run.at(count);
-        weighed.compute = corrected(weighed.promised, choice_.correction, choice_.correction.width_factor);
+        const RunTime known_time = run.at(count);
+        if (!is_unknown_job) weighed.promised = known_time; // what earlier runs took is no promise
+        weighed.compute = corrected(known_time, choice_.correction, choice_.correction.width_factor);
+        weighed.doubt_s = distrust_s(view.trust_factor, weighed.promised.run_s, weighed.compute.run_s);
         weighed.plan = plan_when_free(view, *free, count, weighed.compute);
         const bool is_never = weighed.plan.start_s == Availability::kForEver;
         if (!is_never && has_costs_) judge(view, weighed, count);
@@ -245,7 +284,7 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
         const bool is_as_before = !weighed_.empty() && weighed_.back().plan.start_s == plan.start_s;
         weighed.start = is_as_before ? weighed_.back().start : waits.expect(view.id.value, plan.start_s, view.queued_s);
         counts_.push_back({count, plan.start_s, plan.occupied.run_s, weighed.start.wait_s + plan.occupied.run_s,
-                           weighed.cost, judged_objective(view, weighed)});
+                           weighed.cost, judged_objective(weighed)});
         weighed_.push_back(std::move(weighed));
     }
     if (counts_.empty()) {
@@ -253,18 +292,25 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
         choice_.unit_count = allowed_.front();
         return choice_;
     }
-    settle(view, *free, pick(aim, view), aim);
-    return choice_;
+    find_faults(view, aim);
+    for (;;) {
+        const std::size_t picked = pick();
+        settle(view, *free, picked, aim);
+        if (choice_.removed_by != Filter::kBudget || faults_[picked] > 0) return choice_;
+        faults_[picked] = 1; // no hour was cheap enough after all
+    }
 }
 
 void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, std::size_t picked, ChoiceAim aim)
 {
     Weighed& chosen = weighed_[picked];
     const std::int64_t count = counts_[picked].unit_count;
+    choice_.removed_by.reset();
     choice_.unit_count = count;
     choice_.wait_s = counts_[picked].wait_s;
     choice_.promised = chosen.promised;
     choice_.compute = chosen.compute;
+    choice_.doubt_s = chosen.doubt_s;
     if (aim == ChoiceAim::kBound) {
         const bool is_any_start = may_wait();
         choice_.unit_count = counts_.front().unit_count;
@@ -285,14 +331,16 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
     }
     if (!has_costs_) judge(view, chosen, count);
     const bool is_late = counts_[picked].completion_s > left_s_; // and would be later still
-    if (may_wait() && !is_late && is_beyond_limit(view, chosen, count)) {
+    if (may_wait() && !is_late && is_beaten(view, picked)) {
         choice_.is_beaten = true;
         return;
     }
     if (may_wait() && !is_late) {
         const StartTerms terms{view.price.get(), count, request_->prefer, request_->budget, &free};
         StartPlan plan = plan_start(request_->transfer, view.network.get(), choice_.wait_s, chosen.compute, terms);
-        if (plan.window) {
+        // What starts usually take may leave too little time for slower transfers.
+        const bool is_in_time = std::max(chosen.start.wait_s, plan.start_s) + plan.occupied.run_s <= left_s_;
+        if (plan.window && is_in_time) {
             chosen.plan = std::move(plan);
             judge(view, chosen, count);
             chosen.start.low_s = std::max(chosen.start.low_s, chosen.plan.start_s);
@@ -310,7 +358,7 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
         Weighed judged = chosen;
         // Until the deadline it waits for its network at no cost; for a cheaper hour it has weighed the time.
         if (!chosen.plan.window->is_for_price) judged.start.wait_s = choice_.wait_s;
-        choice_.objective = judged_objective(view, judged);
+        choice_.objective = judged_objective(judged);
     }
     if (choice_.completion_s > left_s_)
         choice_.removed_by = Filter::kDeadline;

@@ -37,6 +37,7 @@ struct PlaceChoice {
     RunTime promised; ///< without transfers, before the correction
     RunTime compute;  ///< without transfers
     RunCorrection correction;
+    double doubt_s{}; ///< as Candidate::doubt_s
     double wait_s{};
     StartPlan plan;
     WaitTime start;
@@ -77,6 +78,7 @@ class PlaceChooser {
     struct Weighed {
         RunTime promised;
         RunTime compute;
+        double doubt_s{};
         StartPlan plan;
         WaitTime start;
         double cost{};
@@ -87,14 +89,17 @@ class PlaceChooser {
     StartPlan plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
                              const RunTime& run) const;
     void judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const;
-    double judged_objective(const UnitTypeView& view, const Weighed& weighed) const;
+    double judged_objective(const Weighed& weighed) const;
     /// @param latest  start; empty: any.
     double bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count,
                     std::optional<Timestamp> latest) const;
     double least_weighed(const UnitPrice& price, const Outcome& least, Timestamp earliest, double run_s,
                          std::int64_t count) const;
     bool is_beyond_limit(const UnitTypeView& view, const Weighed& weighed, std::int64_t count) const;
-    std::size_t pick(ChoiceAim aim, const UnitTypeView& view) const;
+    bool may_become_cheap(const UnitTypeView& view, std::size_t index) const;
+    void find_faults(const UnitTypeView& view, ChoiceAim aim);
+    bool is_beaten(const UnitTypeView& view, std::size_t picked) const;
+    std::size_t pick() const;
     void settle(const UnitTypeView& view, const Availability& free, std::size_t picked, ChoiceAim aim);
 
     const RouteRequest* request_;
@@ -110,6 +115,7 @@ class PlaceChooser {
     std::vector<std::int64_t> allowed_;
     std::vector<CountChoice> counts_;
     std::vector<Weighed> weighed_; ///< of each count
+    std::vector<int> faults_;      ///< of each count: what it breaks, as find_faults() says
 };
 
 } // namespace fathom

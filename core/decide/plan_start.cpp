@@ -80,12 +80,18 @@ double energy_of(const StartTerms& terms, const StartPlan& plan)
 bool is_possible(const TransferRequest& request, const StartTerms& terms, const StartPlan& plan)
 {
     if (after(request.now, plan.start_s + plan.occupied.high_s) > *request.deadline) return false;
-    if (terms.budget && cost_of(request, terms, plan) > *terms.budget) return false;
+    if (cost_of(request, terms, plan) > budget_limit(terms.budget)) return false;
     return terms.availability == nullptr ||
            terms.availability->earliest_start(terms.unit_count, plan.occupied.high_s, plan.start_s) == plan.start_s;
 }
 
 } // namespace
+
+double budget_limit(std::optional<double> budget)
+{
+    constexpr double kRounding = 1e-9;
+    return budget ? *budget * (1 + kRounding) : Availability::kForEver;
+}
 
 bool may_wait_for_price(const TransferRequest& request, const StartTerms& terms)
 {
@@ -106,8 +112,8 @@ StartPlan plan_start(const TransferRequest& request, const NetworkProfile* netwo
 {
     const StartPlan at_once = plan_at_once(request, network, wait_s, run);
     if (!may_wait(request)) return at_once;
-    const bool has_windows = network != nullptr && request.moves_data();
-    const bool is_too_dear = terms.budget && cost_of(request, terms, at_once) > *terms.budget;
+    const bool has_windows = network != nullptr && request.moves_data() && network->best_rate_bytes() > 0;
+    const bool is_too_dear = cost_of(request, terms, at_once) > budget_limit(terms.budget);
     const bool is_weighed = may_wait_for_price(request, terms) && (terms.prefer.cost > 0 || is_too_dear);
     const bool is_for_price = is_weighed || (has_windows && terms.prefer.time < 1);
     if (!is_for_price && (!has_windows || is_as_good_as_ever(request, *network, at_once))) return at_once;

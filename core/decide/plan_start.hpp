@@ -64,6 +64,10 @@ struct StartTerms {
     const Availability* availability = nullptr;
 };
 
+/// The most that a run may cost within the budget: costs are sums, and a budget is written by people, so what differs
+/// by a rounding only is not beyond it. Infinite without a budget.
+double budget_limit(std::optional<double> budget);
+
 /// The start at a time that suits, for a job that may wait and has a deadline; else the same as plan_at_once(): without
 /// a deadline only the end counts, and a transfer that begins earlier never ends later.
 /// Of the starts from which the job ends before its deadline even when all takes as long as its interval allows, and

@@ -96,6 +96,7 @@ class Deciding {
         if (!request_->operators.empty() && candidate.prediction.unknown_operators == 0)
             candidate.promised = choice.promised;
         candidate.correction = choice.correction;
+        candidate.doubt_s = choice.doubt_s;
         candidate.run_basis = basis_of(view);
         candidate.knee = choice.knee;
         candidate.wait_s = choice.wait_s;
@@ -242,7 +243,7 @@ class Deciding {
     void add_nearest(std::vector<std::uint32_t>& kept) const
     {
         if (kind_->cost.empty()) return;
-        const double budget = request_->budget.value_or(Availability::kForEver);
+        const double budget = budget_limit(request_->budget);
         std::array<std::optional<std::uint32_t>, 4> nearest;
         const auto keep = [&](std::optional<std::uint32_t>& best, std::uint32_t i, const std::vector<double>& column) {
             if (!best || std::tie(column[i], table_->id_rank[i]) < std::tie(column[*best], table_->id_rank[*best]))
@@ -319,15 +320,9 @@ bool is_fresh(const UnitTypeView& view, const OperatorDemand& demand, Timestamp 
 
 } // namespace
 
-double distrust_s(double trust_factor, double promised_s, double compute_s)
-{
-    return std::max(0.0, promised_s / trust_factor - compute_s);
-}
-
 double Candidate::judged_s(const TransferRequest& request) const
 {
     const bool waits_for_free = request.deadline && plan.window && !plan.window->is_for_price;
-    const double doubt_s = distrust_s(trust_factor, promised.run_s, compute_s);
     return doubt_s + (waits_for_free ? wait_s + prediction.run_s : completion_s);
 }
 

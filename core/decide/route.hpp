@@ -101,10 +101,6 @@ struct CountChoice {
 /// A job of unknown length must not look as if it took no time.
 inline constexpr double kLeastHeld_s = 1;
 
-/// Seconds of computing that a place counts for beyond its prediction, because its measurements are not fully believed:
-/// what was promised takes 1 / trust_factor as long, and what history has corrected already is not counted twice.
-double distrust_s(double trust_factor, double promised_s, double compute_s);
-
 /// One unit type as a place for the job.
 struct Candidate {
     UnitTypeId unit_type_id;
@@ -122,6 +118,9 @@ struct Candidate {
     double compute_s{};    ///< on unit_count units, without transfers, corrected
     RunTime promised;      ///< as compute_s, but before the correction; all 0 when nothing is predicted
     RunCorrection correction;
+    /// Seconds of computing that it counts for beyond its prediction, because its measurements are not fully believed:
+    /// what they promise takes 1 / trust_factor as long, and what history has corrected already is not counted twice.
+    double doubt_s{};
     std::string run_basis;    ///< for people, when the run time is not from its own operators' measurements there
     std::int64_t knee{1};     ///< of the job on this unit type; 1 without scaling curves
     std::string count_reason; ///< why so many units, where that was ours to choose; for people
@@ -139,8 +138,8 @@ struct Candidate {
     bool is_run_missing{};           ///< the job has no operators, and its type's runs say nothing of this unit type
     std::vector<std::string> assumptions; ///< of its speed-up; of the winner only
 
-    /// The completion that it is compared by: with distrust_s(), and a job with a deadline waits for a network window
-    /// at no cost. The prediction stays what measurements say, so that jobs can go on to speak for or against them.
+    /// The completion that it is compared by: with doubt_s, and a job with a deadline waits for a network window at no
+    /// cost. The prediction stays what measurements say, so that jobs can go on to speak for or against them.
     double judged_s(const TransferRequest& request) const;
     std::int64_t unknown_parts() const
     {

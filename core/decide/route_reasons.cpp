@@ -16,9 +16,8 @@ std::string parts_text(const Candidate& candidate)
     const double transfers_s = candidate.plan.in_s + candidate.plan.out_s;
     if (transfers_s > 0) text += " of which transfers " + duration_text(transfers_s);
     constexpr double kWorthSaying = 0.99;
-    const double doubt_s = distrust_s(candidate.trust_factor, candidate.promised.run_s, candidate.compute_s);
-    if (candidate.trust_factor < kWorthSaying && doubt_s > 0)
-        text += "; counted as " + duration_text(candidate.compute_s + doubt_s) +
+    if (candidate.trust_factor < kWorthSaying && candidate.doubt_s > 0)
+        text += "; counted as " + duration_text(candidate.compute_s + candidate.doubt_s) +
                 " of computing, for its measurements are not fully trusted";
     return text;
 }
@@ -60,9 +59,9 @@ std::string missing_part_text(const Candidate& candidate, const Candidate& winne
 
 std::string reason_for_losing(const RouteRequest& request, const Candidate& candidate, const Candidate& winner)
 {
-    if (candidate.unknown_parts() > winner.unknown_parts()) return missing_part_text(candidate, winner);
-    if (is_run_unknown(request, winner) && candidate.wait_s <= winner.wait_s)
-        return "starts no earlier, and is not measured faster";
+    const bool is_by_start = is_run_unknown(request, winner);
+    if (!is_by_start && candidate.unknown_parts() > winner.unknown_parts()) return missing_part_text(candidate, winner);
+    if (is_by_start && candidate.wait_s <= winner.wait_s) return "starts no earlier, and is not measured faster";
     if (request.prefer.time < 1) {
         const double worse = candidate.objective / winner.objective - 1;
         const std::string outcome = " (" + outcome_text(request.prefer, candidate) + ")";

@@ -27,7 +27,7 @@ class RouteLimits {
   public:
     RouteLimits(const RouteRequest& request, const RouteKind& kind, const PlaceChooser& chooser)
         : completion_s_(kind.completion_s.data()), cost_(kind.cost.data()), left_s_(chooser.left_s()),
-          budget_(request.budget.value_or(Availability::kForEver))
+          budget_(budget_limit(request.budget))
     {
     }
 

@@ -1,4 +1,5 @@
 #include "core/decide/counterfactual.hpp"
+#include "core/decide/decision_text.hpp"
 #include "tests/core_decide/random_network.hpp"
 
 #include <gtest/gtest.h>
@@ -190,6 +191,20 @@ TEST(NearestAlternative, NamesTheEarliestEndWhenTheDeadlineCannotBeKept)
     EXPECT_EQ(nearest_alternative(late, route(late, units)),
               "no center can finish before 18:00 UTC; the earliest is 18:40 UTC at beta/core");
     EXPECT_EQ(nearest_alternative(request(), route(request(), units)), "");
+}
+
+TEST(NearestAlternative, WhatItNamesIsEnough)
+{
+    const std::vector<UnitTypeView> units{unit_type("alpha", 3.6, 12.344)};
+    RouteRequest poor = request();
+    poor.budget = 8;
+    EXPECT_EQ(nearest_alternative(poor, route(poor, units), "EUR"),
+              "no center can run it for 8.00 EUR; the cheapest is 12.35 EUR at alpha/core");
+
+    poor.budget = 12.35;
+    EXPECT_TRUE(route(poor, units).winner);
+    for (const double cost : {0.3, 0.1 + 0.2, 12.344, 0.0996, 0.001234, 1e6 / 3})
+        EXPECT_GE(budget_limit(std::stod(cost_text(kept_budget(cost), {}))), cost);
 }
 
 TEST(NearestAlternative, NamesTheCheapestWhenTheBudgetIsTooSmall)
