@@ -100,7 +100,7 @@ class Search {
     Figures figures_of(const Found& found) const
     {
         const PlaceChoice& choice = found.choice;
-        return {choice.unknown_parts,
+        return {kind_->knows_work ? choice.unknown_parts : 0,
                 choice.estimated_operators > 0,
                 choice.objective,
                 kind_->knows_work ? choice.plan.start_s : choice.wait_s,
@@ -251,8 +251,10 @@ class Search {
         std::make_heap(ties.begin(), ties.end(), is_behind);
         Rank leader = least_rank(limit);
         while (!ties.empty() && !(leader < ties.front().first)) {
+            const std::size_t before = result_.feasible.size();
             look_at(ties.front().second);
-            leader = least_rank(limit);
+            if (result_.feasible.size() > before)
+                leader = std::min(leader, rank_of(figures_of(result_.feasible.back()), kind_->knows_work, limit));
             std::pop_heap(ties.begin(), ties.end(), is_behind);
             ties.pop_back();
         }

@@ -292,7 +292,8 @@ void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser
         const ChoiceAim aim = has_limits(request) ? ChoiceAim::kBound : ChoiceAim::kBest;
         const PlaceChoice& choice = chooser.choose(view, run_of(request, kind, unit_type), aim);
         if (!filter || choice.removed_by == Filter::kQuota) filter = choice.removed_by;
-        kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(choice.unknown_parts, 255));
+        const std::int64_t unknown = kind.knows_work ? choice.unknown_parts : 0;
+        kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(unknown, 255));
         kind.is_estimated[unit_type] = choice.estimated_operators > 0 ? 1 : 0;
         kind.start_s[unit_type] = choice.wait_s;
         kind.knee[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(choice.knee, std::int64_t{1} << 30));

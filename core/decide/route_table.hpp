@@ -35,7 +35,7 @@ struct RouteKind {
     std::vector<std::uint8_t> filter;        ///< the Filter that removes it whatever deadline and budget
     std::vector<std::uint8_t> own_filter;    ///< the one that neither load nor quota can change; kStays
     std::vector<std::int32_t> knee;          ///< of the job there; 0: not looked for
-    std::vector<std::uint8_t> unknown_parts; ///< at most 255
+    std::vector<std::uint8_t> unknown_parts; ///< at most 255; 0 where only starts are compared
     std::vector<std::uint8_t> is_estimated;
     std::vector<double> objective; ///< infinite where it is removed
     std::vector<double> start_s;   ///< until its units are free

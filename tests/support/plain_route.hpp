@@ -4,6 +4,8 @@
 #include "core/decide/route_filter.hpp"
 #include "core/decide/route_reasons.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -18,9 +20,32 @@ struct PlainPlace {
     PlaceChoice choice;
 };
 
+/// Geometric mean of operations per second over what was measured; 0 when nothing was.
+inline double measured_speed(const UnitTypeView& view)
+{
+    double sum = 0;
+    for (const MeasuredOperator& one : view.measured)
+        sum += std::log(one.operations / one.median_s);
+    return view.measured.empty() ? 0 : std::exp(sum / static_cast<double>(view.measured.size()));
+}
+
+/// Where a job of which nothing is known goes.
+inline std::optional<PlainPlace> earliest_place(const std::vector<PlainPlace>& places,
+                                                std::span<const UnitTypeView> unit_types)
+{
+    const auto order = [&](const PlainPlace& place) {
+        const UnitTypeView& view = unit_types[place.unit_type];
+        return std::tuple(place.choice.wait_s, -measured_speed(view), view.id.value);
+    };
+    const auto first = std::min_element(places.begin(), places.end(),
+                                        [&](const PlainPlace& a, const PlainPlace& b) { return order(a) < order(b); });
+    if (first == places.end()) return std::nullopt;
+    return *first;
+}
+
 /// The winner of a decision, found by looking at every unit type in turn, with nothing kept from one to the next: what
-/// RouteTable must agree with, and what its speed is compared with. For jobs with operators. The ranking is written
-/// here a second time, as docs/routing.md has it.
+/// RouteTable must agree with, and what its speed is compared with. For jobs with operators, or without history. The
+/// ranking is written here a second time, as docs/routing.md has it.
 inline std::optional<PlainPlace> plain_route(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
                                              const RouteKnowledge& knowledge = {})
 {
@@ -43,6 +68,7 @@ inline std::optional<PlainPlace> plain_route(const RouteRequest& request, std::s
         PlainPlace place{i, chooser.choose(view, run, ChoiceAim::kBest)};
         if (!place.choice.removed_by) places.push_back(std::move(place));
     }
+    if (request.operators.empty() && !request.transfer.moves_data()) return earliest_place(places, unit_types);
     std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
     double best = std::numeric_limits<double>::infinity();
     for (const PlainPlace& place : places)
