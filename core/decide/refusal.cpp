@@ -15,6 +15,9 @@ namespace {
 using Names = std::set<std::string, std::less<>>;
 using Places = std::vector<const UnitTypeView*>;
 
+/// Of unknown names in one list so many are named: what was meant is looked for among all names that there are.
+constexpr std::size_t kMostUnknown = 16;
+
 std::string place_name(const UnitTypeView& view)
 {
     return view.center_name + "/" + view.name;
@@ -56,8 +59,8 @@ std::string fewest_missing(const Places& places, const std::vector<std::string>&
 FieldError unkept_policy(const RouteRequest& request, const Places& places)
 {
     const UnitRequest& units = request.units;
-    const auto is_center = [&](const UnitTypeView* view) {
-        return units.center.empty() || units.center == view->center_name || units.center == view->center_id.value;
+    const auto is_meant = [&](const UnitTypeView* view) {
+        return units.center.empty() || is_center(*view, units.center);
     };
     const Names allowed(request.project_centers.begin(), request.project_centers.end());
     const auto may_use = [&](const UnitTypeView* view) {
@@ -65,7 +68,7 @@ FieldError unkept_policy(const RouteRequest& request, const Places& places)
     };
     Places there;
     std::copy_if(places.begin(), places.end(), std::back_inserter(there),
-                 [&](const UnitTypeView* view) { return is_center(view) && may_use(view); });
+                 [&](const UnitTypeView* view) { return is_meant(view) && may_use(view); });
     if (there.empty())
         return {units.center.empty() ? "project" : "units.center",
                 "project " + request.project + " may only use " + short_list(allowed) +
@@ -158,32 +161,63 @@ FieldError unkept(const RouteRequest& request, Filter filter, const Places& plac
     return {}; // the others do not remove for good
 }
 
+/// Something that a job names, and where.
+struct Named {
+    std::string field;
+    std::string name;
+};
+
+/// Those of `named` that no unit type has as a name or id.
+template <class NameOf, class IdOf>
+std::vector<Named> select_unknown(const std::vector<Named>& named, std::span<const UnitTypeView> unit_types,
+                                  NameOf name_of, IdOf id_of)
+{
+    std::set<std::string_view> missing;
+    for (const Named& one : named)
+        missing.insert(one.name);
+    for (const UnitTypeView& view : unit_types) {
+        if (missing.empty()) break;
+        missing.erase(name_of(view));
+        missing.erase(id_of(view));
+    }
+    std::vector<Named> unknown;
+    std::copy_if(named.begin(), named.end(), std::back_inserter(unknown),
+                 [&](const Named& one) { return missing.contains(one.name); });
+    return unknown;
+}
+
 } // namespace
 
 std::vector<FieldError> find_unknown_names(const RouteRequest& request, std::span<const UnitTypeView> unit_types)
 {
-    const auto center_name = [](const UnitTypeView& view) -> const std::string& { return view.center_name; };
-    const auto type_name = [](const UnitTypeView& view) -> const std::string& { return view.name; };
     std::vector<FieldError> unknown;
-    // The names are gathered for an error only: most jobs name nothing, or what is there.
-    const auto look_up = [&](const std::string& field, const std::string& what, const std::string& name,
+    const auto look_up = [&](const std::string& what, const std::string& field, const std::vector<Named>& named,
                              const auto& name_of, const auto& id_of) {
-        const auto is_meant = [&](const UnitTypeView& view) { return name_of(view) == name || id_of(view) == name; };
-        if (std::any_of(unit_types.begin(), unit_types.end(), is_meant)) return;
-        Names known;
+        const std::vector<Named> missing = select_unknown(named, unit_types, name_of, id_of);
+        if (missing.empty()) return;
+        Names known; // gathered for an error only: most jobs name nothing, or what is there
         for (const UnitTypeView& view : unit_types)
             known.insert(name_of(view));
-        unknown.push_back({field, "there is no " + what + " " + name + name_hint(name, known)});
+        const std::size_t said = std::min(missing.size(), kMostUnknown);
+        for (std::size_t i = 0; i < said; ++i)
+            unknown.push_back(
+                {missing[i].field, "there is no " + what + " " + missing[i].name + name_hint(missing[i].name, known)});
+        if (said < missing.size())
+            unknown.push_back({field, std::to_string(missing.size() - said) + " more of these names are unknown"});
     };
-    const auto look_up_center = [&](const std::string& field, const std::string& name) {
-        look_up(field, "center", name, center_name, [](const UnitTypeView& view) { return view.center_id.value; });
-    };
-    if (!request.units.center.empty()) look_up_center("units.center", request.units.center);
-    if (request.units.type != "any")
-        look_up("units.type", "unit type", request.units.type, type_name,
-                [](const UnitTypeView& view) { return view.id.value; });
+    const auto center_name = [](const UnitTypeView& view) -> const std::string& { return view.center_name; };
+    const auto center_id = [](const UnitTypeView& view) -> const std::string& { return view.center_id.value; };
+    const auto type_name = [](const UnitTypeView& view) -> const std::string& { return view.name; };
+    const auto type_id = [](const UnitTypeView& view) -> const std::string& { return view.id.value; };
+
+    const UnitRequest& units = request.units;
+    if (!units.center.empty())
+        look_up("center", "units.center", {{"units.center", units.center}}, center_name, center_id);
+    if (units.type != "any") look_up("unit type", "units.type", {{"units.type", units.type}}, type_name, type_id);
+    std::vector<Named> sites;
     for (std::size_t i = 0; i < request.sites.size(); ++i)
-        look_up_center("data.sites[" + std::to_string(i) + "]", request.sites[i]);
+        sites.push_back({"data.sites[" + std::to_string(i) + "]", request.sites[i]});
+    look_up("center", "data.sites", sites, center_name, center_id);
     return unknown;
 }
 

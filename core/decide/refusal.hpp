@@ -10,7 +10,8 @@
 namespace fathom {
 
 /// Centers, unit types and data sites that the job names and that are not there: `units.center`, `units.type`,
-/// `data.sites[i]`, each with the name that was probably meant.
+/// `data.sites[i]`, each with the name that was probably meant. Of many data sites the first 16 are named, and the
+/// others counted under `data.sites`.
 std::vector<FieldError> find_unknown_names(const RouteRequest& request, std::span<const UnitTypeView> unit_types);
 
 /// The constraint that no unit type keeps, of the last filter that any reaches, with the nearest that there is: "no

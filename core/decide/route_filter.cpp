@@ -13,11 +13,6 @@ bool contains(const std::vector<std::string>& list, const std::string& text)
     return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-bool is_center(const UnitTypeView& view, const std::string& name_or_id)
-{
-    return name_or_id == view.center_name || name_or_id == view.center_id.value;
-}
-
 bool is_type(const UnitTypeView& view, const std::string& name_or_id)
 {
     return name_or_id == "any" || name_or_id == view.name || name_or_id == view.id.value;
@@ -107,6 +102,11 @@ std::string memory_reason(const UnitRequest& units, const UnitTypeView& view)
 }
 
 } // namespace
+
+bool is_center(const UnitTypeView& view, const std::string& name_or_id)
+{
+    return name_or_id == view.center_name || name_or_id == view.center_id.value;
+}
 
 std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view)
 {

@@ -12,6 +12,9 @@ namespace fathom {
 /// no work; empty: it stays. Quota, deadline and budget need a run time first (core/decide/place).
 std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view);
 
+/// Of the unit type's center: true for its name and for its id.
+bool is_center(const UnitTypeView& view, const std::string& name_or_id);
+
 /// Why that filter removes it, for people.
 std::string filter_reason(const RouteRequest& request, const UnitTypeView& view, Filter filter);
 

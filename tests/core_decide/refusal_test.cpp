@@ -163,6 +163,21 @@ TEST(Refusal, UnknownNamesComeAllAtOnceWithWhatWasMeant)
     EXPECT_THAT(find_unknown_names({}, network()), IsEmpty());
 }
 
+TEST(Refusal, OfManyUnknownDataSitesTheFirstAreNamedAndTheOthersCounted)
+{
+    const RouteRequest request = asking([](RouteRequest& job) {
+        job.sites = {"beta"};
+        for (int i = 0; i < 999; ++i)
+            job.sites.push_back("nowhere" + std::to_string(i));
+    });
+    const std::vector<FieldError> unknown = find_unknown_names(request, network());
+
+    ASSERT_EQ(unknown.size(), 17U);
+    EXPECT_EQ(unknown.front().field, "data.sites[1]");
+    EXPECT_EQ(unknown[15].field, "data.sites[16]");
+    EXPECT_EQ(unknown.back().field + " " + unknown.back().detail, "data.sites 983 more of these names are unknown");
+}
+
 TEST(NearestName, AllowsOneChangeForThreeLetters)
 {
     EXPECT_EQ(nearest_name("gamm", {"gamma", "beta"}), "gamma");
