@@ -121,12 +121,14 @@ Judged choose_strength(std::span<const TableEntry> entries, std::size_t row_coun
 {
     Judged best;
     double least = 0;
+    bool is_first = true; // stays where nothing can be left out
     for (const bool has_factor : {false, true}) {
         for (auto ridge = kRidges.rbegin(); ridge != kRidges.rend(); ++ridge) {
             const FitStrength strength{*ridge, has_factor};
             std::vector<LeftOut> left_out = leave_out(entries, row_count, column_count, strength);
             const double error = mean_error(left_out);
-            if (!best.left_out.empty() && error >= least * (1 - 1e-6)) continue;
+            if (!is_first && error >= least * (1 - 1e-6)) continue;
+            is_first = false;
             least = error;
             best = {strength, std::move(left_out)};
         }

@@ -238,6 +238,24 @@ TEST(OperatorEstimates, ThousandsOfUnitTypesTakeLessThanAMoment)
     EXPECT_TRUE(estimates.find("op7", "n=64", names.back()));
 }
 
+// Each size was measured twice: without one of its entries it cannot be estimated, so no strength can be judged and
+// that of ridge 2 stays. "b" takes 2^7 times as long as the others; the ridge leaves 3/7 of each difference from the
+// mean, 2^(−1, 2, −1) for "a", "b" and "c". x is then the mean of 0 + 1 and 7 − 2, thus 2^3, and 2^(3 − 1) on "c".
+TEST(OperatorEstimates, HoldsBackWhereNothingCanBeLeftOut)
+{
+    Table table;
+    table.add("a", "x", "n=64", 1);
+    table.add("b", "x", "n=64", 128);
+    table.add("b", "y", "n=64", 128);
+    table.add("c", "y", "n=64", 1);
+    table.add("c", "z", "n=64", 1);
+    table.add("a", "z", "n=64", 1);
+    const auto estimate = table.estimates().find("x", "n=64", "c");
+
+    ASSERT_TRUE(estimate);
+    EXPECT_NEAR(estimate->execution_s, 4, 0.01);
+}
+
 TEST(OperatorEstimates, CanBeRebuiltFromItsEntries)
 {
     const OperatorEstimates estimates = low_rank_table(0.05).estimates();
