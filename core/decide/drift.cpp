@@ -7,7 +7,9 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace fathom {
 namespace {
@@ -24,6 +26,8 @@ constexpr std::size_t kFewestBefore = 5;
 
 /// Of other unit types, so many runs of a type each say how it goes lately.
 constexpr std::size_t kMostLately = 20;
+/// Of what that makes in a large network, evenly by size at least so many are kept: a median of more is no better.
+constexpr std::size_t kFewestKept = 500;
 
 /// How differently predictions of one job type may be wrong on different unit types of an honest network: exp(2.6 ×
 /// 0.2), with the deviation that judge_trust() begins with.
@@ -38,6 +42,41 @@ struct Run {
 using Runs = std::vector<Run>; // newest first
 using RunsByUnitType = std::map<std::string, Runs>;
 using Values = std::vector<double>;
+
+/// How a job type goes lately, here and there.
+class Lately {
+  public:
+    void add(std::string_view unit_type, double value) { values_.emplace_back(value, unit_type); }
+    void thin_out()
+    {
+        std::sort(values_.begin(), values_.end());
+        const std::size_t step = std::max<std::size_t>(values_.size() / kFewestKept, 1);
+        std::size_t kept = 0;
+        for (std::size_t i = step / 2; i < values_.size(); i += step)
+            values_[kept++] = values_[i];
+        values_.resize(kept);
+    }
+    Values on_others_than(std::string_view unit_type) const
+    {
+        Values values;
+        for (const auto& [value, where] : values_)
+            if (where != unit_type) values.push_back(value);
+        return values;
+    }
+
+  private:
+    std::vector<std::pair<double, std::string_view>> values_;
+};
+
+struct LatelyOfType {
+    Lately runs;
+    Lately medians; ///< of each unit type
+};
+
+struct History {
+    RunsByUnitType by_unit_type;
+    std::map<std::string_view, LatelyOfType> lately; ///< by job type; its texts are those of by_unit_type
+};
 
 RunsByUnitType arrange(std::span<const TimedResidual> residuals)
 {
@@ -55,6 +94,29 @@ RunsByUnitType arrange(std::span<const TimedResidual> residuals)
         });
     }
     return runs;
+}
+
+History gather(std::span<const TimedResidual> residuals)
+{
+    History history{arrange(residuals), {}};
+    for (const auto& [unit_type, runs] : history.by_unit_type) {
+        std::map<std::string_view, Values> newest;
+        for (const Run& run : runs) {
+            Values& values = newest[run.job_type];
+            if (values.size() < kMostLately) values.push_back(run.value);
+        }
+        for (auto& [job_type, values] : newest) {
+            LatelyOfType& lately = history.lately[job_type];
+            for (const double value : values)
+                lately.runs.add(unit_type, value);
+            lately.medians.add(unit_type, median(std::move(values)));
+        }
+    }
+    for (auto& [job_type, lately] : history.lately) {
+        lately.runs.thin_out();
+        lately.medians.thin_out();
+    }
+    return history;
 }
 
 /// The values of a job type among `runs` from `first` on, at most `most`.
@@ -131,40 +193,22 @@ std::optional<double> difference_to_others(const std::vector<Stratum>& strata)
     return median(std::move(differences));
 }
 
-/// What is known of job types on all unit types but one.
-struct Others {
-    Values runs;
-    Values medians; ///< of each unit type
-};
-
-Others select_others(const RunsByUnitType& all, const std::string& unit_type, const std::string& job_type)
-{
-    Others others;
-    for (const auto& [other, runs] : all) {
-        if (other == unit_type) continue;
-        const Values values = values_of(runs, job_type, 0, kMostLately);
-        if (values.empty()) continue;
-        others.medians.push_back(median(values));
-        others.runs.insert(others.runs.end(), values.begin(), values.end());
-    }
-    return others;
-}
-
 /// The newest `late` runs of a unit type, job type by job type; types that nothing can be held against are left out.
-std::vector<Stratum> stratify(const RunsByUnitType& all, const std::string& unit_type, std::size_t late)
+std::vector<Stratum> stratify(const History& all, const std::string& unit_type, std::size_t late)
 {
-    const Runs& runs = all.at(unit_type);
+    const Runs& runs = all.by_unit_type.at(unit_type);
     const Runs newest(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(late));
     std::map<std::string, Stratum> strata;
     for (const Run& run : newest)
         strata[run.job_type].late.push_back(run.value);
     std::vector<Stratum> found;
     for (auto& [job_type, stratum] : strata) {
-        Others others = select_others(all, unit_type, job_type);
-        if (!others.medians.empty()) stratum.usual = median(std::move(others.medians));
+        const LatelyOfType& lately = all.lately.at(job_type);
+        Values medians = lately.medians.on_others_than(unit_type);
+        if (!medians.empty()) stratum.usual = median(std::move(medians));
         stratum.reference = values_of(runs, job_type, late, kMostBefore);
         if (stratum.reference.size() < kFewestBefore) {
-            stratum.reference = std::move(others.runs);
+            stratum.reference = lately.runs.on_others_than(unit_type);
             stratum.margin = std::log(kBetweenUnitTypes);
         }
         if (stratum.reference.size() >= kFewestBefore) found.push_back(std::move(stratum));
@@ -173,8 +217,8 @@ std::vector<Stratum> stratify(const RunsByUnitType& all, const std::string& unit
 }
 
 /// The drift that the newest `late` runs of a unit type show, if any, with `chance` left to chance.
-std::optional<Drift> test_window(const RunsByUnitType& all, const std::string& unit_type, std::size_t late,
-                                 double least_shift, double chance)
+std::optional<Drift> test_window(const History& all, const std::string& unit_type, std::size_t late, double least_shift,
+                                 double chance)
 {
     const std::vector<Stratum> strata = stratify(all, unit_type, late);
     if (strata.empty()) return std::nullopt;
@@ -203,10 +247,10 @@ std::vector<Drift> find_drift(std::span<const TimedResidual> residuals,
                               const std::map<std::string, Timestamp>& measured_at, std::int64_t least_jobs,
                               double threshold)
 {
-    const RunsByUnitType all = arrange(residuals);
+    const History all = gather(residuals);
     const auto least = static_cast<std::size_t>(std::max<std::int64_t>(least_jobs, 1));
     std::map<std::string, std::size_t> late_counts; // of unit types with enough jobs since they were measured
-    for (const auto& [unit_type, runs] : all) {
+    for (const auto& [unit_type, runs] : all.by_unit_type) {
         const auto measured = measured_at.find(unit_type);
         if (measured == measured_at.end()) continue;
         const auto is_late = [&](const Run& run) { return run.ended_at > measured->second; };
