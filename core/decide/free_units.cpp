@@ -48,9 +48,9 @@ KeptUnits FreeUnits::plan_keeping(std::size_t unit_type, std::int64_t unit_count
     std::int64_t units = free_[unit_type];
     for (const UnitRelease& release : sorted_releases(unit_types_[unit_type])) {
         units += release.unit_count;
-        if (units >= unit_count) return {std::max(release.in_s, 0.0), units - unit_count};
+        if (units >= unit_count) return {std::max(release.in_s, 0.0), units - unit_count, true};
     }
-    return {0, std::max<std::int64_t>(free_[unit_type] - unit_count, 0)};
+    return {0, std::max<std::int64_t>(free_[unit_type] - unit_count, 0), false};
 }
 
 void FreeUnits::keep(std::size_t unit_type, const KeptUnits& kept)

@@ -11,8 +11,9 @@ namespace fathom {
 
 /// Units of one type that are kept for a job whose patience is over.
 struct KeptUnits {
-    double start_s{};           ///< when that job can start there; 0: not known, so that nothing runs before it
+    double start_s{};           ///< when that job can start there; 0 where that is not known: nothing runs before it
     std::int64_t spare_units{}; ///< units that it leaves free when it starts
+    bool is_known{};            ///< when it can start
 };
 
 class FreeUnits {

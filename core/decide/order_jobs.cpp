@@ -135,16 +135,19 @@ class Ordering {
         return true;
     }
 
-    /// Keeps units where the job would end first, unless an older job has them kept already.
+    /// Keeps units where the job would end first, as far as that is known, unless an older job has them kept already.
     void keep_units_for(std::size_t job)
     {
         const std::vector<JobOption>& options = jobs_[job].options;
         std::optional<std::size_t> best;
         KeptUnits best_kept;
+        const auto rank = [](const KeptUnits& kept, const JobOption& option) {
+            return std::tuple(!kept.is_known, kept.start_s + option.run_s);
+        };
         for (std::size_t i = 0; i < options.size(); ++i) {
             if (indices_[job].index[i] == kNever || free_.is_kept(options[i].unit_type)) continue;
             const KeptUnits kept = free_.plan_keeping(options[i].unit_type, options[i].unit_count);
-            if (best && kept.start_s + options[i].run_s >= best_kept.start_s + options[*best].run_s) continue;
+            if (best && rank(kept, options[i]) >= rank(best_kept, options[*best])) continue;
             best = i;
             best_kept = kept;
         }

@@ -138,6 +138,17 @@ TEST(OrderJobs, BeyondItsPatienceAJobGoesFirst)
     EXPECT_THAT(order(jobs, types), ElementsAre("overdue", "short", "long"));
 }
 
+TEST(OrderJobs, UnitsAreKeptWhereItIsKnownWhenTheyAreFree)
+{
+    // "wide" needs two units: type 0 does not say when its other unit is free, type 1 does in 100 s.
+    WaitingJobView wide = waited(job("wide", {50, 50}, 2), 5000);
+    std::vector<UnitTypeLoad> types{type(2, 1), type(2, 1)};
+    types[1].releases = {{100, 1}};
+
+    EXPECT_THAT(starts({wide, job("there", {0, 500})}, types), IsEmpty()) << "kept on type 1";
+    EXPECT_THAT(starts({wide, job("here", {500, 0})}, types), ElementsAre("here@0"));
+}
+
 TEST(OrderJobs, UnitsAreKeptForAWideJobBeyondItsPatience)
 {
     const std::vector jobs{waited(job("wide", {100}, 4), 1e5), job("fills", {50}), job("too_long", {51})};
