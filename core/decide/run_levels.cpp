@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 namespace fathom {
@@ -16,8 +17,6 @@ constexpr double kPriorLevel = 0.2;
 /// No history knows better.
 constexpr double kLeastDeviation = 0.02;
 constexpr double kWildDeviations = 3;
-/// From the median of the absolute deviations to the standard deviation, of a normal distribution.
-constexpr double kFromMedianDeviation = 1.4826;
 
 double squared(double value)
 {
@@ -28,7 +27,7 @@ double squared(double value)
 struct UnitRuns {
     std::string_view unit_type;
     std::vector<WeightedValue> residuals;
-    double promise_variance{}; ///< Σ w × variance that the promises admit; then its mean
+    double promise_variance{}; ///< that the promises admit, on average
     double weight{};
     double median{};
     double mean{};     ///< y_tu
@@ -62,32 +61,46 @@ double promise_variance(const PastRun& run)
     return squared(std::log(run.promised_high_s / run.promised_low_s) / (2 * kWidthOf80Percent));
 }
 
+struct Residual {
+    double value{}; ///< r
+    double weight{};
+    double promise_variance{};
+};
+
+/// Sums of floating-point numbers depend on their order, and runs come in any: they are sorted first.
+UnitRuns sum_up(std::string_view unit_type, std::vector<Residual> residuals)
+{
+    std::sort(residuals.begin(), residuals.end(), [](const Residual& a, const Residual& b) {
+        return std::tie(a.value, a.weight, a.promise_variance) < std::tie(b.value, b.weight, b.promise_variance);
+    });
+    UnitRuns cell;
+    cell.unit_type = unit_type;
+    for (const Residual& one : residuals) {
+        cell.residuals.push_back({one.value, one.weight});
+        cell.weight += one.weight;
+        cell.promise_variance += one.weight * one.promise_variance;
+    }
+    cell.promise_variance /= cell.weight;
+    cell.median = weighted_median(cell.residuals);
+    return cell;
+}
+
 std::vector<TypeRuns> arrange(std::span<const PastRun> runs, Timestamp now)
 {
-    std::map<std::string_view, std::map<std::string_view, UnitRuns>> cells;
+    std::map<std::string_view, std::map<std::string_view, std::vector<Residual>>> cells;
     for (const PastRun& run : runs) {
         if (!is_time(run.promised_s) || !is_time(run.actual_s)) continue;
         const double residual = std::log(run.actual_s) - std::log(run.promised_s);
         const double weight = recency(run.ended_at, now);
         if (!(weight > 0)) continue;
-        UnitRuns& cell = cells[run.job_type][run.unit_type];
-        cell.residuals.push_back({residual, weight});
-        cell.promise_variance += weight * promise_variance(run);
+        cells[run.job_type][run.unit_type].push_back({residual, weight, promise_variance(run)});
     }
     std::vector<TypeRuns> types;
     for (auto& [job_type, by_unit_type] : cells) {
         TypeRuns& type = types.emplace_back();
         type.job_type = job_type;
-        for (auto& [unit_type, cell] : by_unit_type) {
-            // Sums of floating-point numbers depend on their order, and runs come in any.
-            std::sort(cell.residuals.begin(), cell.residuals.end(), [](const WeightedValue& a, const WeightedValue& b) {
-                return a.value != b.value ? a.value < b.value : a.weight < b.weight;
-            });
-            for (const WeightedValue& one : cell.residuals)
-                cell.weight += one.weight;
-            cell.promise_variance /= cell.weight;
-            cell.unit_type = unit_type;
-            cell.median = weighted_median(cell.residuals);
+        for (auto& [unit_type, residuals] : by_unit_type) {
+            UnitRuns cell = sum_up(unit_type, std::move(residuals));
             type.count += cell.certainty();
             type.run_count += static_cast<std::int64_t>(cell.residuals.size());
             type.cells.push_back(std::move(cell));
@@ -98,12 +111,6 @@ std::vector<TypeRuns> arrange(std::span<const PastRun> runs, Timestamp now)
         type.median = weighted_median(std::move(medians));
     }
     return types;
-}
-
-double to_deviation(std::vector<WeightedValue> away, double prior, double prior_weight)
-{
-    away.push_back({prior / kFromMedianDeviation, prior_weight});
-    return kFromMedianDeviation * weighted_median(std::move(away));
 }
 
 double overall_median(const std::vector<TypeRuns>& types)
@@ -132,9 +139,9 @@ Spread find_spread(const std::vector<TypeRuns>& types, double centre)
             if (cells > 1) of_units.push_back({unseen * std::abs(cell.median - type.median), cell.certainty()});
         }
     }
-    return {.noise = to_deviation(std::move(noise), kPriorNoise, kPriorJobs),
-            .unit_type = to_deviation(std::move(of_units), kPriorLevel, 1),
-            .job_type = to_deviation(std::move(of_types), kPriorLevel, 1),
+    return {.noise = weighted_deviation(std::move(noise), kPriorNoise, kPriorJobs),
+            .unit_type = weighted_deviation(std::move(of_units), kPriorLevel, 1),
+            .job_type = weighted_deviation(std::move(of_types), kPriorLevel, 1),
             .promise_variance = 0};
 }
 
@@ -147,7 +154,7 @@ void winsorize(UnitRuns& cell, double parent, const Spread& spread)
     std::vector<WeightedValue> away;
     for (const WeightedValue& one : cell.residuals)
         away.push_back({std::abs(one.value - centre), one.weight});
-    const double noise = to_deviation(std::move(away), spread.noise, kPriorJobs);
+    const double noise = weighted_deviation(std::move(away), spread.noise, kPriorJobs);
     const double unknown = (squared(spread.unit_type) + squared(spread.job_type)) * (1 - cell.certainty());
     const double limit = kWildDeviations * std::sqrt(squared(noise) + unknown);
     double sum = 0;

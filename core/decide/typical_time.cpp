@@ -17,8 +17,6 @@ constexpr double kPriorTypeDeviation = 1;
 constexpr int kTurns = 30;
 /// Of runs so old that they hardly count; else their interval would have no end.
 constexpr double kLeastWeight = 0.1;
-/// From the median of the absolute deviations to the standard deviation, of a normal distribution.
-constexpr double kFromMedianDeviation = 1.4826;
 
 std::string counted(std::int64_t count, const char* noun)
 {
@@ -34,10 +32,10 @@ RunEstimate to_estimate(double level, double deviation, std::string basis, std::
 
 double median_deviation(const std::vector<WeightedValue>& values, double centre, double prior)
 {
-    std::vector<WeightedValue> away{{prior / kFromMedianDeviation, kPriorRuns}};
+    std::vector<WeightedValue> away;
     for (const WeightedValue& one : values)
         away.push_back({std::abs(one.value - centre), one.weight});
-    return kFromMedianDeviation * weighted_median(std::move(away));
+    return weighted_deviation(std::move(away), prior, kPriorRuns);
 }
 
 double certainty(double weight)

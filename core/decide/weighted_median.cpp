@@ -33,4 +33,12 @@ double weighted_median(std::vector<WeightedValue> values)
     return weighted_quantile(std::move(values), 0.5);
 }
 
+double weighted_deviation(std::vector<WeightedValue> away, double prior, double prior_weight)
+{
+    // From the median of the absolute deviations to the standard deviation, of a normal distribution.
+    constexpr double kFromMedian = 1.4826;
+    away.push_back({prior / kFromMedian, prior_weight});
+    return kFromMedian * weighted_median(std::move(away));
+}
+
 } // namespace fathom

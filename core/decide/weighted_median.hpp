@@ -16,4 +16,8 @@ struct WeightedValue {
 double weighted_quantile(std::vector<WeightedValue> values, double fraction);
 double weighted_median(std::vector<WeightedValue> values);
 
+/// The standard deviation that the median of absolute deviations tells of a normal distribution, held towards `prior`
+/// as if so much weight had said so.
+double weighted_deviation(std::vector<WeightedValue> away, double prior, double prior_weight);
+
 } // namespace fathom
