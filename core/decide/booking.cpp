@@ -8,11 +8,6 @@
 namespace fathom {
 namespace {
 
-double seconds_between(Timestamp from, Timestamp to)
-{
-    return std::chrono::duration<double>(to - from).count();
-}
-
 /// The largest count that is free from the start for so long: fits() can only turn false as counts grow.
 std::int64_t most_free(const Availability& free, std::int64_t unit_count, double duration_s)
 {
@@ -36,9 +31,9 @@ BookingCheck check_booking(std::int64_t unit_count, std::span<const Booking> boo
     Availability free(unit_count);
     for (const Booking& one : booked) {
         if (one.to <= wanted.from) continue;
-        free.take(seconds_between(wanted.from, one.from), seconds_between(wanted.from, one.to), one.unit_count);
+        free.take(Seconds(one.from - wanted.from).count(), Seconds(one.to - wanted.from).count(), one.unit_count);
     }
-    const double duration_s = seconds_between(wanted.from, wanted.to);
+    const double duration_s = Seconds(wanted.to - wanted.from).count();
     BookingCheck check;
     check.free_units = most_free(free, unit_count, duration_s);
     const double start_s = free.earliest_start(wanted.unit_count, duration_s);

@@ -46,11 +46,6 @@ Timestamp next_part(Timestamp at, Timestamp::duration part)
     return kFirstMonday + (part_of(at, part) + 1) * part;
 }
 
-double seconds_between(Timestamp from, Timestamp to)
-{
-    return std::chrono::duration<double>(to - from).count();
-}
-
 /// Standard deviation of the noise, from the differences of neighbours: steps are few, so the median of the
 /// differences does not see them. 0.6745 is the upper quartile of the normal distribution.
 double noise_of(const std::vector<double>& values)
@@ -197,12 +192,12 @@ std::optional<double> NetworkProfile::transfer_s(Timestamp start, double size_by
     while (now < limit) {
         const double rate = at(now).rate_bytes;
         const Timestamp end = next_part(now, calendar_.hour);
-        const double hour_bytes = rate * seconds_between(now, end);
-        if (hour_bytes >= left_bytes) return seconds_between(start, now) + left_bytes / rate;
+        const double hour_bytes = rate * Seconds(end - now).count();
+        if (hour_bytes >= left_bytes) return Seconds(now - start).count() + left_bytes / rate;
         left_bytes -= hour_bytes;
         now = end;
     }
-    return seconds_between(start, now) + left_bytes / overall_.median_bytes;
+    return Seconds(now - start).count() + left_bytes / overall_.median_bytes;
 }
 
 std::vector<NetworkStep> find_steps(std::span<const NetworkSample> samples)
