@@ -1,5 +1,7 @@
 // What nearly every file uses.
 #pragma once
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -13,4 +15,3 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
-#include <nlohmann/json.hpp>

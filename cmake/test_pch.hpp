@@ -1,5 +1,6 @@
 // What nearly every test uses.
 #pragma once
 #include "cmake/pch.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

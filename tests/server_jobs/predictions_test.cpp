@@ -108,7 +108,7 @@ TEST_F(Predictions, AreListedByOwnerAndPlace)
         filter.is_ended_only = is_ended_only;
         return run(learning.list(std::move(filter), 10, "")).value().items.size();
     };
-    const std::string own = sql("SELECT submitted_by FROM job");
+    const std::string own = sql("SELECT submitted_by FROM job WHERE id = '" + job.value + "'");
 
     EXPECT_EQ(column(job, "submitted_by"), own);
     EXPECT_EQ(found(""), 1U);

@@ -173,7 +173,8 @@ TEST_F(Prices, ABudgetThatNoPlaceCanKeepNamesTheCheapest)
 
     EXPECT_EQ(refused.status, 422) << refused.body;
     EXPECT_THAT(faults_of(refused),
-                ElementsAre("budget.amount no center can run it for 1.50 EUR; the cheapest is 2.00 EUR at alpha/core"));
+                ElementsAre("budget.amount no center can run it for 1.50 EUR; the cheapest is 2.01 EUR at alpha/core"))
+        << "with its start a little more than two hours: what is named must be enough";
     EXPECT_EQ(post({{"operators", thousand()},
                     {"units", {{"count", 1}}},
                     {"budget", {{"amount", "2.5"}, {"currency", "EUR"}}}})
