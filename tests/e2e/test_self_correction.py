@@ -46,6 +46,11 @@ class House:
         runs = self.net.rest.post("/probe-runs", {"probe_task_id": self.task, "force": True})["items"]
         for run in runs:
             wait_until(lambda run=run: self.run(run["id"])["state"] == "succeeded", 60, "the first measurement")
+        wait_until(self.are_measurements_known, 20, "decisions that know the measurements")
+
+    def are_measurements_known(self):
+        decision = self.net.rest.post("/placements:preview", JOB, expect=200)["decision"]
+        return all(one["prediction"]["unknown_operators"] == 0 for one in decision["candidates"])
 
     def run(self, run):
         return self.net.rest.get(f"/probe-runs/{run}")
