@@ -1,7 +1,7 @@
 #include "cli/simulate/unlike_centers.hpp"
 
 #include "cli/simulate/csv_table.hpp"
-#include "core/decide/unit_worth.hpp"
+#include "cli/simulate/world_load.hpp"
 
 #include <fmt/format.h>
 
@@ -24,22 +24,6 @@ ProgramKind kind_of(const LoggedJob& job)
 {
     const auto mixed = static_cast<std::uint64_t>(job.program) * 0x9E3779B97F4A7C15ULL;
     return static_cast<ProgramKind>(mixed >> 62);
-}
-
-/// Load of the jobs as they stand.
-double load_of(const SimulatedWorld& world)
-{
-    std::vector<std::vector<JobOption>> places;
-    for (const SimulatedJob& job : world.jobs) {
-        places.emplace_back();
-        for (const SimulatedOption& option : job.options)
-            places.back().push_back({option.unit_type, option.unit_count, option.run_s, 1});
-    }
-    std::vector<UnitTypeLoad> unit_types;
-    for (const SimulatedUnitType& type : world.unit_types)
-        unit_types.push_back({type.unit_count, type.unit_count, 1, 1, {}});
-    const double span_s = world.jobs.back().arrival_s - world.jobs.front().arrival_s;
-    return unit_worths(places, span_s, unit_types).front().load;
 }
 
 } // namespace

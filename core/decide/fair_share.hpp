@@ -65,6 +65,8 @@ struct Quota {
     std::int64_t most_units = 0; ///< held at once, over all unit types
     double most_score_hours = 0; ///< in a calendar month: unit-hours × score of the unit type / 1000
     double most_cost = 0;        ///< in a calendar month, in the network's currency
+
+    bool is_limited() const { return most_units > 0 || most_score_hours > 0 || most_cost > 0; }
 };
 struct QuotaUse {
     std::int64_t units{};

@@ -10,17 +10,6 @@ namespace {
 
 const WaitHistory kNoWaits;
 
-Timestamp after(Timestamp now, double duration_s)
-{
-    constexpr double kLongest_s = 1e9;
-    return now + std::chrono::duration_cast<Timestamp::duration>(Seconds(std::clamp(duration_s, 0.0, kLongest_s)));
-}
-
-bool has_limit(const Quota& quota)
-{
-    return quota.most_units > 0 || quota.most_score_hours > 0 || quota.most_cost > 0;
-}
-
 /// Whether plan_start() takes full hours for starts that wait for a price: not with a network whose hours are others.
 bool starts_by_the_hour(const TransferRequest& request, const UnitTypeView& view)
 {
@@ -53,7 +42,7 @@ PlaceChooser::PlaceChooser(const RouteRequest& request, const RouteKnowledge& kn
     : request_(&request), knowledge_(&knowledge),
       left_s_(request.transfer.deadline ? Seconds(*request.transfer.deadline - request.transfer.now).count()
                                         : Availability::kForEver),
-      budget_(budget_limit(request.budget)), has_quota_(has_limit(request.quota)),
+      budget_(budget_limit(request.budget)), has_quota_(request.quota.is_limited()),
       has_costs_(has_quota_ || request.budget || request.prefer.time < 1)
 {
 }
@@ -104,7 +93,7 @@ void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_
 {
     const StartPlan& plan = weighed.plan;
     if (view.price == nullptr) return;
-    weighed.cost = view.price->cost(after(request_->transfer.now, plan.start_s), plan.occupied.run_s, count);
+    weighed.cost = view.price->cost(moment_after(request_->transfer.now, plan.start_s), plan.occupied.run_s, count);
     weighed.energy_j = view.price->energy_j(plan.occupied.run_s, count);
 }
 
@@ -121,7 +110,7 @@ double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, 
     const double run_s = weighed.compute.run_s + least_transfer_s(transfer, view.network.get());
     Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + weighed.doubt_s, 0, 0};
     if (view.price != nullptr) {
-        const Timestamp earliest = after(transfer.now, weighed.plan.start_s);
+        const Timestamp earliest = moment_after(transfer.now, weighed.plan.start_s);
         least.cost = latest ? view.price->least_cost_between(earliest, std::max(earliest, *latest), run_s, count)
                             : view.price->least_cost(run_s, count);
         least.energy_j = view.price->energy_j(run_s, count);
@@ -175,7 +164,7 @@ bool PlaceChooser::is_beyond_limit(const UnitTypeView& view, const Weighed& weig
         first_s + weighed.compute.run_s + least_transfer_s(transfer, view.network.get()) + weighed.doubt_s;
     const double most_s = most_completion_s(completion_s, limit_ / bound, request_->prefer);
     const double latest_s = std::max(most_s - completion_s + first_s, weighed.plan.start_s) + 1;
-    return bound_of(view, weighed, count, std::min(*transfer.deadline, after(transfer.now, latest_s))) > limit_;
+    return bound_of(view, weighed, count, std::min(*transfer.deadline, moment_after(transfer.now, latest_s))) > limit_;
 }
 
 /// Whether an hour from which it could still keep the deadline might cost little enough.
@@ -187,8 +176,8 @@ bool PlaceChooser::may_become_cheap(const UnitTypeView& view, std::size_t index)
         return false;
     const RunTime& compute = weighed_[index].compute;
     const double run_s = compute.run_s + least_transfer_s(transfer, view.network.get());
-    const Timestamp earliest = after(transfer.now, weighed_[index].plan.start_s);
-    const Timestamp latest = std::max(earliest, after(transfer.now, left_s_ - compute.high_s));
+    const Timestamp earliest = moment_after(transfer.now, weighed_[index].plan.start_s);
+    const Timestamp latest = std::max(earliest, moment_after(transfer.now, left_s_ - compute.high_s));
     return view.price->least_cost_between(earliest, latest, run_s, count) <= budget_;
 }
 

@@ -11,16 +11,6 @@ namespace {
 /// Times far beyond any plan, so that sums with them stay representable.
 constexpr double kLongest_s = 1e9;
 
-Timestamp after(Timestamp from, double duration_s)
-{
-    return from + std::chrono::duration_cast<Timestamp::duration>(Seconds(std::clamp(duration_s, 0.0, kLongest_s)));
-}
-
-double seconds_between(Timestamp from, Timestamp to)
-{
-    return Seconds(to - from).count();
-}
-
 double transfer_s(const NetworkProfile& network, Timestamp start, double size_bytes)
 {
     return size_bytes > 0 ? network.transfer_s(start, size_bytes).value_or(0) : 0;
@@ -30,7 +20,7 @@ double transfer_s(const NetworkProfile& network, Timestamp start, double size_by
 StartPlan plan_from(const TransferRequest& request, const NetworkProfile* network, Timestamp start, const RunTime& run)
 {
     StartPlan plan;
-    plan.start_s = seconds_between(request.now, start);
+    plan.start_s = Seconds(start - request.now).count();
     plan.occupied = run;
     if (request.moves_data()) plan.is_network_unknown = network == nullptr;
     if (request.moves_data() && network != nullptr) {
@@ -38,7 +28,7 @@ StartPlan plan_from(const TransferRequest& request, const NetworkProfile* networ
         plan.rate_bytes = rate.rate_bytes;
         plan.basis = rate.basis;
         plan.in_s = transfer_s(*network, start, request.in_bytes);
-        plan.out_s = transfer_s(*network, after(start, plan.in_s + run.run_s), request.out_bytes);
+        plan.out_s = transfer_s(*network, moment_after(start, plan.in_s + run.run_s), request.out_bytes);
         const double both_s = plan.in_s + plan.out_s;
         plan.occupied.run_s += both_s;
         plan.occupied.low_s += both_s / (1 + rate.spread);
@@ -68,7 +58,7 @@ bool may_wait(const TransferRequest& request)
 double cost_of(const TransferRequest& request, const StartTerms& terms, const StartPlan& plan)
 {
     if (terms.price == nullptr) return 0;
-    return terms.price->cost(after(request.now, plan.start_s), plan.occupied.run_s, terms.unit_count);
+    return terms.price->cost(moment_after(request.now, plan.start_s), plan.occupied.run_s, terms.unit_count);
 }
 
 double energy_of(const StartTerms& terms, const StartPlan& plan)
@@ -79,13 +69,18 @@ double energy_of(const StartTerms& terms, const StartPlan& plan)
 /// Whether a start after the first keeps deadline and budget, and finds its units free.
 bool is_possible(const TransferRequest& request, const StartTerms& terms, const StartPlan& plan)
 {
-    if (after(request.now, plan.start_s + plan.occupied.high_s) > *request.deadline) return false;
+    if (moment_after(request.now, plan.start_s + plan.occupied.high_s) > *request.deadline) return false;
     if (cost_of(request, terms, plan) > budget_limit(terms.budget)) return false;
     return terms.availability == nullptr ||
            terms.availability->earliest_start(terms.unit_count, plan.occupied.high_s, plan.start_s) == plan.start_s;
 }
 
 } // namespace
+
+Timestamp moment_after(Timestamp from, double duration_s)
+{
+    return from + std::chrono::duration_cast<Timestamp::duration>(Seconds(std::clamp(duration_s, 0.0, kLongest_s)));
+}
 
 double budget_limit(std::optional<double> budget)
 {
@@ -101,7 +96,7 @@ bool may_wait_for_price(const TransferRequest& request, const StartTerms& terms)
 
 StartPlan plan_at_once(const TransferRequest& request, const NetworkProfile* network, double wait_s, const RunTime& run)
 {
-    StartPlan plan = plan_from(request, network, after(request.now, wait_s), run);
+    StartPlan plan = plan_from(request, network, moment_after(request.now, wait_s), run);
     plan.start_s = wait_s; // not what is left of it after rounding to a time
     plan.completion_s = wait_s + plan.occupied.run_s;
     return plan;
@@ -118,7 +113,7 @@ StartPlan plan_start(const TransferRequest& request, const NetworkProfile* netwo
     const bool is_for_price = is_weighed || (has_windows && terms.prefer.time < 1);
     if (!is_for_price && (!has_windows || is_as_good_as_ever(request, *network, at_once))) return at_once;
 
-    const Timestamp earliest = after(request.now, wait_s);
+    const Timestamp earliest = moment_after(request.now, wait_s);
     double least_cost = HUGE_VAL; // of the starts before, and how long the units are held then
     double its_run_s = HUGE_VAL;
     const double least_run_s =

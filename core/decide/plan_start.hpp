@@ -47,6 +47,9 @@ struct StartPlan {
     std::optional<WindowWait> window;
 };
 
+/// The moment so many seconds after another; below 0 as 0, beyond 1e9 as that, which is later than any plan.
+Timestamp moment_after(Timestamp from, double duration_s);
+
 /// The start as soon as the units are free.
 /// @param network  of the candidate; nullptr: never measured.
 /// @param wait_s   until its units are free.

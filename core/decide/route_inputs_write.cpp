@@ -1,4 +1,5 @@
 #include "core/decide/route_json.hpp"
+#include "core/decide/route_table.hpp"
 #include "core/decide/sample_statistics.hpp"
 
 #include <algorithm>
@@ -122,15 +123,8 @@ Json measured_json(const RouteRequest& request, const UnitTypeView& view)
     Json list = Json::array();
     if (view.measured.empty()) return list;
     std::vector<double> start_ups;
-    double log_speed = 0;
-    double speeds = 0;
-    for (const MeasuredOperator& one : view.measured) {
+    for (const MeasuredOperator& one : view.measured)
         start_ups.push_back(one.start_up_s);
-        const double work = one.operations > 0 ? one.operations : one.bytes;
-        if (work <= 0 || one.median_s <= 0) continue;
-        log_speed += std::log(work / one.median_s);
-        ++speeds;
-    }
     const double start_up_s = median(std::move(start_ups));
     for (MeasuredOperator one : view.measured) {
         if (!is_wanted(request, one.operator_id)) continue;
@@ -141,8 +135,8 @@ Json measured_json(const RouteRequest& request, const UnitTypeView& view)
     MeasuredOperator all;
     all.operator_id = "-";
     all.start_up_s = start_up_s;
-    if (speeds > 0) {
-        all.operations = std::exp(log_speed / speeds);
+    if (const double speed = speed_of(view); speed > 0) {
+        all.operations = speed;
         all.median_s = 1;
     }
     list.push_back(measured_operator_json(all));

@@ -92,6 +92,13 @@ std::string key_of(const RouteRequest& request)
     return key;
 }
 
+bool has_limits(const RouteRequest& request)
+{
+    return request.transfer.deadline.has_value() || request.budget.has_value();
+}
+
+} // namespace
+
 double speed_of(const UnitTypeView& view)
 {
     double sum = 0;
@@ -104,13 +111,6 @@ double speed_of(const UnitTypeView& view)
     }
     return count > 0 ? std::exp(sum / static_cast<double>(count)) : 0;
 }
-
-bool has_limits(const RouteRequest& request)
-{
-    return request.transfer.deadline.has_value() || request.budget.has_value();
-}
-
-} // namespace
 
 RouteTable::RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge)
     : impl_(std::make_unique<Impl>(unit_types, std::move(knowledge)))
@@ -286,8 +286,7 @@ void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser
     const std::uint8_t before = kind.filter[unit_type];
     std::optional<Filter> filter;
     if (kind.own_filter[unit_type] != RouteKind::kStays) filter = static_cast<Filter>(kind.own_filter[unit_type]);
-    const bool may_be_beyond_quota =
-        request.quota.most_units > 0 || request.quota.most_score_hours > 0 || request.quota.most_cost > 0;
+    const bool may_be_beyond_quota = request.quota.is_limited();
     if (!filter || (may_be_beyond_quota && *filter > Filter::kQuota)) {
         const ChoiceAim aim = has_limits(request) ? ChoiceAim::kBound : ChoiceAim::kBest;
         const PlaceChoice& choice = chooser.choose(view, run_of(request, kind, unit_type), aim);

@@ -52,6 +52,9 @@ struct RouteKind {
     std::uint64_t last_used{};
 };
 
+/// Geometric mean of operations (or bytes) per second over what was measured; 0 when nothing was.
+double speed_of(const UnitTypeView& view);
+
 struct RouteTable::Impl {
     Impl(std::span<const UnitTypeView> views, RouteKnowledge learned);
 

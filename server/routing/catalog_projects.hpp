@@ -16,7 +16,7 @@ struct ProjectRules {
     Quota quota;
     std::vector<std::string> centers; ///< names of those that its jobs may run at; empty: all
 
-    bool has_quota() const { return quota.most_units > 0 || quota.most_score_hours > 0 || quota.most_cost > 0; }
+    bool has_quota() const { return quota.is_limited(); }
 };
 using ProjectRulesByName = std::map<std::string, ProjectRules, std::less<>>; ///< those with settings
 

@@ -1,6 +1,6 @@
 #include "tests/bench/ordering_worlds.hpp"
 
-#include "core/decide/unit_worth.hpp"
+#include "cli/simulate/world_load.hpp"
 
 #include <fmt/format.h>
 
@@ -19,18 +19,7 @@ using JobTypes = std::shared_ptr<const std::vector<GavelJobType>>;
 double rate_for(double load, const JobTypes& types, GavelWorkload workload)
 {
     workload.seed = kLoadSeed;
-    const SimulatedWorld world = gavel_world(*types, workload);
-    std::vector<std::vector<JobOption>> places;
-    for (const SimulatedJob& job : world.jobs) {
-        places.emplace_back();
-        for (const SimulatedOption& option : job.options)
-            places.back().push_back({option.unit_type, option.unit_count, option.run_s, 1});
-    }
-    std::vector<UnitTypeLoad> unit_types;
-    for (const SimulatedUnitType& type : world.unit_types)
-        unit_types.push_back({type.unit_count, type.unit_count, 1, 1, {}});
-    const double span_s = world.jobs.back().arrival_s - world.jobs.front().arrival_s;
-    return workload.jobs_per_hour * load / unit_worths(places, span_s, unit_types).front().load;
+    return workload.jobs_per_hour * load / load_of(gavel_world(*types, workload));
 }
 
 OrderingWorld gavel_at(std::string name, double load, const JobTypes& types, GavelWorkload workload)
