@@ -48,8 +48,9 @@ class Policy {
     /// Of a policy that hands over: where the job goes. `unit_types`: those that it fits, at least one.
     virtual PolicyStart choose(const PolicyView& view, std::size_t job, std::span<const std::uint32_t> unit_types);
 
-    /// Of a policy that starts jobs: a job has come, or come back.
-    virtual void arrive(const PolicyView& view, std::size_t job);
+    /// Of a policy that starts jobs: a job has come, or come back. False when no place will ever do for it (its budget,
+    /// its deadline): then it is not waited for any more.
+    virtual bool arrive(const PolicyView& view, std::size_t job);
     /// What starts now. Jobs that were started are gone; never more units than are free.
     virtual std::vector<PolicyStart> decide(const PolicyView& view);
     /// When decide() is wanted though nothing happens; infinite: never.

@@ -141,6 +141,15 @@ struct Scenario {
     std::vector<InputSkips> skips;
 };
 
+/// The moment so many seconds after the beginning, Monday 1970-01-05 00:00 UTC, for what is known by hours of the week.
+Timestamp moment_of(double at_s);
+
+/// Seconds that data takes over a center's network from that moment on, hour by hour; 0 where data is there at once.
+double true_transfer_s(const Center& center, double at_s, double size_bytes);
+
+/// When the center's next closure begins, counted from `at_s`: 0 in one; infinite when none comes.
+double open_for_s(const Center& center, double at_s);
+
 /// True run time of a job on so many units of a type, without start-up, transfers and run_noise; infinite where it
 /// cannot run. `drift`: factor of the rate at that moment.
 double true_run_s(const Network& network, const Job& job, std::size_t unit_type, std::int64_t unit_count,
