@@ -63,9 +63,9 @@ struct UnitType {
 
 struct Center {
     std::string name;
-    double start_up_s = 0;                      ///< of each job, while it holds its units
-    std::vector<Closure> closures;              ///< maintenance: nothing starts that is expected to run into it
-    std::array<double, 168> network_rate_bytes; ///< per second, by hour of the week; 0: data is there at once
+    double start_up_s = 0;                        ///< of each job, while it holds its units
+    std::vector<Closure> closures;                ///< maintenance: nothing starts that is expected to run into it
+    std::array<double, 168> network_rate_bytes{}; ///< per second, by hour of the week; 0: data is there at once
 };
 
 struct Network {
