@@ -18,8 +18,8 @@ struct MeasuredUnitType {
     std::vector<UnitTypeRate> rates; ///< by WorkloadInput::job_types
 };
 
-/// What was read. Job types and unit types are numbered by the lists here, until make_scenario() puts them into a
-/// network, which knows them by their names.
+/// What was read. Job types, unit types and centers are numbered by the lists here; a network that the jobs are put
+/// into knows them by their names.
 struct WorkloadInput {
     Workload workload; ///< all jobs are counted ones
     std::vector<JobType> job_types;
@@ -54,11 +54,5 @@ std::span<const WorkloadFormat> workload_formats();
 /// @error kNotFound  the file cannot be opened.
 /// @error kInvalid   it is of no format, or not of the one that is named: says which line, and what was expected there.
 Result<WorkloadInput> read_workload(const std::filesystem::path& path, const ReadSettings& settings = {});
-
-/// Puts a workload into a network: job types by name, else under the network's "*"; unit types by name. Jobs that fit
-/// nowhere are left out as "larger than any unit type", and those that ask for units which the network does not have,
-/// or cannot do, as "no unit type for it".
-/// @error kInvalid  a job type is not known to the network, or no job is left.
-Result<Scenario> make_scenario(Network network, WorkloadInput input, const KnowledgeSettings& knowledge = {});
 
 } // namespace fathom::simulation
