@@ -1,0 +1,266 @@
+#include "cli/simulate/figures.hpp"
+
+#include "cli/simulate/job_kinds.hpp"
+#include "core/decide/sample_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace fathom::simulation {
+namespace {
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+constexpr double kShortestThatCounts_s = 10;
+constexpr double kUnfairFrom = 1.05;
+constexpr double kJoulesPerKwh = 3.6e6;
+
+/// Figures of one job that ended.
+struct JobFigures {
+    std::uint32_t project{};
+    double completion_s{};
+    double wait_s{};
+    double slowdown{};
+    double fairness{};
+};
+
+double total_units(const Network& network)
+{
+    double units = 0;
+    for (const UnitType& type : network.unit_types)
+        units += static_cast<double>(type.unit_count);
+    return units;
+}
+
+/// Takes the figures of single jobs.
+class JobFigurer {
+  public:
+    explicit JobFigurer(const Scenario& scenario) : kinds_(scenario), units_(total_units(scenario.network)) {}
+
+    JobFigures of(const Job& job, const JobOutcome& outcome)
+    {
+        const JobKind& kind = kinds_[kinds_.index_of(job)];
+        const double completion_s = outcome.end_s - job.arrival_s;
+        const double wanted = completion_s > 0 ? outcome.demand_unit_s / completion_s : 0;
+        const double fair_s = kind.mean_s * job.work * std::max(1.0, wanted / units_);
+        return {job.project, completion_s, outcome.start_s - job.arrival_s,
+                completion_s / std::max(kind.shortest_s * job.work, kShortestThatCounts_s),
+                fair_s > 0 ? completion_s / fair_s : kNothing};
+    }
+
+  private:
+    JobKinds kinds_;
+    double units_;
+};
+
+/// Sum and sum of squares: all that Jain's index needs.
+class Evenness {
+  public:
+    void add(double value)
+    {
+        sum_ += value;
+        squares_ += value * value;
+        ++count_;
+    }
+    double jain() const { return squares_ > 0 ? sum_ * sum_ / (static_cast<double>(count_) * squares_) : kNothing; }
+
+  private:
+    double sum_ = 0;
+    double squares_ = 0;
+    std::int64_t count_ = 0;
+};
+
+struct Distribution {
+    double mean = kNothing;
+    double median = kNothing;
+    double p95 = kNothing;
+    double p99 = kNothing;
+    double most = kNothing;
+};
+
+Distribution distribution_of(std::vector<double> values)
+{
+    if (values.empty()) return {};
+    double sum = 0; // in the order of jobs: the same on every machine
+    for (const double value : values)
+        sum += value;
+    std::sort(values.begin(), values.end());
+    return {sum / static_cast<double>(values.size()), quantile(values, 0.5), quantile(values, 0.95),
+            quantile(values, 0.99), values.back()};
+}
+
+Distribution distribution_of(std::span<const JobFigures> jobs, double JobFigures::* member)
+{
+    std::vector<double> values;
+    values.reserve(jobs.size());
+    for (const JobFigures& job : jobs)
+        values.push_back(job.*member);
+    return distribution_of(std::move(values));
+}
+
+double jain_over_projects(std::span<const JobFigures> jobs)
+{
+    struct Sum {
+        double slowdown = 0;
+        double jobs = 0;
+    };
+    std::map<std::uint32_t, Sum> sums;
+    for (const JobFigures& job : jobs) {
+        Sum& sum = sums[job.project];
+        sum.slowdown += job.slowdown;
+        sum.jobs += 1;
+    }
+    Evenness evenness;
+    for (const auto& [project, sum] : sums)
+        evenness.add(sum.slowdown / sum.jobs);
+    return evenness.jain();
+}
+
+double jain_over_jobs(std::span<const JobFigures> jobs)
+{
+    Evenness evenness;
+    for (const JobFigures& job : jobs)
+        evenness.add(job.slowdown);
+    return evenness.jain();
+}
+
+/// Collects what the jobs of a part of the network, or of all of it, come to.
+class Tally {
+  public:
+    void add(const Job& job, const JobOutcome& outcome, const JobDetails& details)
+    {
+        const bool has_ended = outcome.state == JobState::kEnded;
+        figures_.jobs += 1;
+        figures_.ended += has_ended ? 1 : 0;
+        figures_.unfinished += outcome.state == JobState::kUnfinished ? 1 : 0;
+        figures_.impossible += outcome.state == JobState::kImpossible ? 1 : 0;
+        figures_.cost += outcome.cost;
+        energy_j_ += outcome.energy_j;
+        figures_.failed_attempts += std::max(outcome.attempts - 1, 0);
+        if (details.deadline_in_s) {
+            figures_.with_deadline += 1;
+            const bool is_late = !has_ended || outcome.end_s - job.arrival_s > *details.deadline_in_s;
+            figures_.missed_deadline += is_late ? 1 : 0;
+        }
+        if (has_ended && outcome.predicted_s > 0)
+            errors_.push_back(std::abs((outcome.end_s - outcome.start_s) / outcome.predicted_s - 1));
+    }
+    void add_ended(const JobFigures& job) { jobs_.push_back(job); }
+
+    /// @param unit_s  of its units: in use, and in order; nothing where it has no units of its own.
+    Figures figures(double busy_unit_s, double unit_s) &&
+    {
+        take_times();
+        figures_.utilization = unit_s > 0 ? busy_unit_s / unit_s : kNothing;
+        figures_.energy_kwh = energy_j_ / kJoulesPerKwh;
+        figures_.idle_energy_kwh = kNothing;
+        figures_.jain_projects = jain_over_projects(jobs_);
+        figures_.jain_jobs = jain_over_jobs(jobs_);
+        figures_.prediction_error = distribution_of(std::move(errors_)).median;
+        take_fairness();
+        return figures_;
+    }
+
+  private:
+    void take_times()
+    {
+        const Distribution completion = distribution_of(jobs_, &JobFigures::completion_s);
+        figures_.mean_completion_s = completion.mean;
+        figures_.median_completion_s = completion.median;
+        figures_.p95_completion_s = completion.p95;
+        figures_.p99_completion_s = completion.p99;
+        const Distribution wait = distribution_of(jobs_, &JobFigures::wait_s);
+        figures_.mean_wait_s = wait.mean;
+        figures_.p95_wait_s = wait.p95;
+        figures_.longest_wait_s = wait.most;
+        const Distribution slowdown = distribution_of(jobs_, &JobFigures::slowdown);
+        figures_.mean_slowdown = slowdown.mean;
+        figures_.p95_slowdown = slowdown.p95;
+        figures_.most_slowdown = slowdown.most;
+    }
+
+    void take_fairness()
+    {
+        std::vector<double> values;
+        for (const JobFigures& job : jobs_) {
+            if (!std::isnan(job.fairness)) values.push_back(job.fairness); // NaN: a job without work
+        }
+        const auto unfair = std::count_if(values.begin(), values.end(), [](double one) { return one > kUnfairFrom; });
+        figures_.unfair_share =
+            values.empty() ? kNothing : static_cast<double>(unfair) / static_cast<double>(values.size());
+        const Distribution fairness = distribution_of(std::move(values));
+        figures_.mean_finish_time_fairness = fairness.mean;
+        figures_.p95_finish_time_fairness = fairness.p95;
+    }
+
+    Figures figures_;
+    double energy_j_ = 0;
+    std::vector<double> errors_;
+    std::vector<JobFigures> jobs_;
+};
+
+/// Unit-time between the first counted arrival and the last.
+struct UnitTime {
+    double busy_unit_s = 0;
+    double unit_s = 0; ///< in order
+    double idle_energy_j = 0;
+};
+
+/// @param center  index; nothing: of all.
+UnitTime unit_time(const Scenario& scenario, const SimulationResult& result, std::optional<std::size_t> center)
+{
+    const double span_s = result.counted_to_s - result.counted_from_s;
+    UnitTime sum;
+    for (std::size_t i = 0; i < scenario.network.unit_types.size(); ++i) {
+        const UnitType& type = scenario.network.unit_types[i];
+        if (center && type.center != *center) continue;
+        const double unit_s = static_cast<double>(type.unit_count) * span_s - result.broken_unit_s[i];
+        sum.unit_s += unit_s;
+        sum.busy_unit_s += result.busy_unit_s[i];
+        sum.idle_energy_j += std::max(unit_s - result.busy_unit_s[i], 0.0) * type.idle_power_w;
+    }
+    return sum;
+}
+
+} // namespace
+
+PolicyRun figure_out(const Scenario& scenario, std::string policy, std::uint64_t seed, SimulationResult result)
+{
+    const Network& network = scenario.network;
+    const Workload& workload = scenario.workload;
+    Tally all;
+    std::vector<Tally> by_project(workload.projects.size());
+    std::vector<Tally> by_center(network.centers.size());
+    JobFigurer figurer(scenario);
+    for (std::size_t i = workload.first_counted; i < workload.end_counted; ++i) {
+        const Job& job = workload.jobs[i];
+        const JobOutcome& outcome = result.jobs[i];
+        Tally* const center = outcome.attempts > 0 ? &by_center[network.unit_types[outcome.unit_type].center] : nullptr;
+        for (Tally* const tally : {&all, &by_project[job.project], center}) {
+            if (tally) tally->add(job, outcome, workload.details[job.details]);
+        }
+        if (outcome.state != JobState::kEnded) continue;
+        const JobFigures figures = figurer.of(job, outcome);
+        for (Tally* const tally : {&all, &by_project[job.project], center}) {
+            if (tally) tally->add_ended(figures);
+        }
+    }
+
+    PolicyRun run{std::move(policy), seed, std::move(result), {}, {}, {}};
+    const UnitTime time = unit_time(scenario, run.result, std::nullopt);
+    run.all = std::move(all).figures(time.busy_unit_s, time.unit_s);
+    run.all.idle_energy_kwh = time.idle_energy_j / kJoulesPerKwh;
+    for (Tally& tally : by_project)
+        run.by_project.push_back(std::move(tally).figures(0, 0));
+    for (std::size_t center = 0; center < by_center.size(); ++center) {
+        const UnitTime own = unit_time(scenario, run.result, center);
+        run.by_center.push_back(std::move(by_center[center]).figures(own.busy_unit_s, own.unit_s));
+    }
+    return run;
+}
+
+} // namespace fathom::simulation
