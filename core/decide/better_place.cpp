@@ -82,10 +82,9 @@ std::optional<double> BetterPlaces::wait_s(std::size_t job, std::size_t option) 
     return line.free_in_s[static_cast<std::size_t>(missing - 1)];
 }
 
-/// The least that a place costs which the job has to wait for.
-double BetterPlaces::least_promise(std::size_t job) const
+BetterPlaces::Promise BetterPlaces::least_promise(std::size_t job) const
 {
-    double least = kNever;
+    Promise least;
     for (std::size_t option = 0; option < jobs_[job].options.size(); ++option) {
         if (indices_[job].index[option] == kNever) continue;
         const double load = unit_types_[jobs_[job].options[option].unit_type].load;
@@ -93,15 +92,21 @@ double BetterPlaces::least_promise(std::size_t job) const
         const std::optional<double> wait = wait_s(job, option);
         if (!wait || *wait <= 0) continue;
         // Of the jobs that will come meanwhile, some will go before it; the fewer the emptier the network is.
-        least = std::min(least, *wait / std::sqrt(1 - std::max(load, 0.0)) + cost(job, option));
+        const double promised = *wait / std::sqrt(1 - std::max(load, 0.0)) + cost(job, option);
+        if (promised < least.cost) least = {promised, option, *wait};
     }
     return least;
 }
 
-bool BetterPlaces::is_worth_waiting(std::size_t job, std::size_t option)
+const BetterPlaces::Promise& BetterPlaces::promise(std::size_t job)
 {
     if (!promises_[job]) promises_[job] = least_promise(job);
-    return *promises_[job] < cost(job, option);
+    return *promises_[job];
+}
+
+bool BetterPlaces::is_worth_waiting(std::size_t job, std::size_t option)
+{
+    return promise(job).cost < cost(job, option);
 }
 
 bool BetterPlaces::is_better_one_free(std::size_t job, std::size_t option, const FreeUnits& free) const
