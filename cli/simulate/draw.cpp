@@ -1,7 +1,8 @@
 #include "cli/simulate/draw.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <cmath>
-#include <numbers>
 
 namespace fathom {
 
@@ -19,13 +20,13 @@ double Draw::uniform(double low, double high)
 
 double Draw::exponential(double mean)
 {
-    return -mean * std::log1p(-uniform());
+    return -mean * portable::log(1 - uniform());
 }
 
 double Draw::normal()
 {
-    const double radius = std::sqrt(-2 * std::log1p(-uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
+    const double radius = std::sqrt(-2 * portable::log(1 - uniform()));
+    return radius * portable::cos_turns(uniform());
 }
 
 std::size_t Draw::index(std::size_t size)

@@ -1,8 +1,9 @@
 #include "cli/simulate/truth.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace fathom::simulation {
 namespace {
@@ -42,8 +43,8 @@ double uniform_of(std::uint64_t seed, std::uint64_t purpose, std::uint64_t a, st
 double normal_of(std::uint64_t seed, std::uint64_t purpose, std::uint64_t a, std::uint64_t b)
 {
     const std::uint64_t bits = bits_of(seed, purpose, a, b);
-    const double radius = std::sqrt(-2 * std::log(1 - to_unit(bits))); // Box and Muller; 1 − u is never 0
-    return radius * std::cos(2 * std::numbers::pi * to_unit(mix(bits)));
+    const double radius = std::sqrt(-2 * portable::log(1 - to_unit(bits))); // Box and Muller; 1 − u is never 0
+    return radius * portable::cos_turns(to_unit(mix(bits)));
 }
 
 Truth::Truth(const Scenario& scenario, std::uint64_t seed) : scenario_(&scenario), seed_(seed)
@@ -62,7 +63,7 @@ double Truth::drift(std::size_t job_type, std::size_t unit_type, double at_s)
     if (hour < walk.hour) walk = {};
     for (; walk.hour < hour; ++walk.hour)
         walk.log_factor += step * normal_of(seed_, kDriftPurpose, place, static_cast<std::uint64_t>(walk.hour));
-    return std::exp(walk.log_factor);
+    return portable::exp(walk.log_factor);
 }
 
 double Truth::run_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count, std::int64_t attempt, double at_s)
@@ -72,7 +73,7 @@ double Truth::run_s(std::size_t job, std::size_t unit_type, std::int64_t unit_co
         true_run_s(scenario_->network, facts, unit_type, unit_count, drift(facts.job_type, unit_type, at_s));
     const double noise = scenario_->knowledge.run_noise;
     if (noise <= 0) return run_s;
-    return run_s * std::exp(noise * normal_of(seed_, kRunPurpose, job, static_cast<std::uint64_t>(attempt)));
+    return run_s * portable::exp(noise * normal_of(seed_, kRunPurpose, job, static_cast<std::uint64_t>(attempt)));
 }
 
 } // namespace fathom::simulation

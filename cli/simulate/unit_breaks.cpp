@@ -1,8 +1,8 @@
 #include "cli/simulate/unit_breaks.hpp"
 
 #include "cli/simulate/truth.hpp"
+#include "core/base/portable_math.hpp"
 
-#include <cmath>
 #include <limits>
 
 namespace fathom::simulation {
@@ -14,7 +14,7 @@ constexpr std::uint64_t kRepairPurpose = 103;
 
 double exponential(double mean_s, double uniform)
 {
-    return -mean_s * std::log(1 - uniform);
+    return -mean_s * portable::log(1 - uniform);
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 #include "core/decide/busy_share.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <algorithm>
-#include <cmath>
 
 namespace fathom {
 namespace {
@@ -14,7 +15,7 @@ constexpr double kMemory_s = 86'400;
 void BusyShare::note(double share, double duration_s)
 {
     if (!(duration_s > 0)) return;
-    mean_ += -std::expm1(-duration_s / kMemory_s) * (std::clamp(share, 0.0, 1.0) - mean_);
+    mean_ += -portable::expm1(-duration_s / kMemory_s) * (std::clamp(share, 0.0, 1.0) - mean_);
 }
 
 double BusyShare::mean() const

@@ -1,5 +1,7 @@
 #include "core/decide/fair_share.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -138,7 +140,7 @@ double decay(std::chrono::seconds age, std::chrono::seconds half_life)
 {
     if (age <= std::chrono::seconds(0)) return 1;
     if (half_life <= std::chrono::seconds(0)) return 0;
-    return std::exp2(-Seconds(age).count() / Seconds(half_life).count());
+    return portable::exp2(-Seconds(age).count() / Seconds(half_life).count());
 }
 
 std::string quota_obstacle(const Quota& quota, const QuotaUse& used, const QuotaUse& wanted)

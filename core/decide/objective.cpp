@@ -1,7 +1,8 @@
 #include "core/decide/objective.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <algorithm>
-#include <cmath>
 
 namespace fathom {
 namespace {
@@ -14,7 +15,7 @@ constexpr double kLeastEnergy_j = 1;
 double weighted(double amount, double weight)
 {
     if (weight == 0) return 1;
-    return weight == 1 ? amount : std::pow(amount, weight);
+    return weight == 1 ? amount : portable::pow(amount, weight);
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 #include "core/decide/order_index.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace fathom {
@@ -27,7 +28,7 @@ double worth_of(const JobOption& option, std::span<const UnitTypeLoad> unit_type
 double own_factor(const WaitingJobView& job, double shortest_s)
 {
     double factor =
-        std::max(job.fair_load, kLeastLoad) * std::exp2(-static_cast<double>(job.priority) / kPriorityPerDoubling);
+        std::max(job.fair_load, kLeastLoad) * portable::exp2(-static_cast<double>(job.priority) / kPriorityPerDoubling);
     // With less time left than it would run, every wait may cost the deadline; one that is past is no reason to hurry.
     if (job.latest_start_s && *job.latest_start_s >= 0) factor *= std::min(1.0, *job.latest_start_s / shortest_s);
     return factor;
@@ -39,7 +40,7 @@ double power(double base, double exponent)
 {
     constexpr int kMostFactors = 16;
     const int factors = static_cast<int>(std::clamp(exponent, 0.0, double{kMostFactors}));
-    if (factors != exponent) return std::pow(base, exponent);
+    if (factors != exponent) return portable::pow(base, exponent);
     double result = 1;
     for (int i = 0; i < factors; ++i)
         result *= base;

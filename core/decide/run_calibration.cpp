@@ -1,5 +1,6 @@
 #include "core/decide/run_calibration.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/sample_statistics.hpp"
 #include "core/decide/weighted_median.hpp"
 
@@ -37,9 +38,9 @@ void gather(const PastRun& run, Gathered& to)
     if (run.actual_s < run.low_s) ++to.below;
     if (run.actual_s > run.high_s) ++to.above;
     if (!is_time(run.promised_s) || !is_time(run.width_factor)) return;
-    const double away = std::log(run.actual_s / run.predicted_s);
+    const double away = portable::log(run.actual_s / run.predicted_s);
     const double limit_s = away < 0 ? run.low_s : run.high_s;
-    const double width = is_time(limit_s) ? std::abs(std::log(limit_s / run.predicted_s)) : 0;
+    const double width = is_time(limit_s) ? std::abs(portable::log(limit_s / run.predicted_s)) : 0;
     // An interval of no width cannot be stretched.
     if (width > 0) to.distances.push_back({run.ended_at, std::abs(away) / (width / run.width_factor)});
 }
@@ -59,11 +60,12 @@ double log_width(std::vector<Distance> distances, double parent, Timestamp now)
     for (std::size_t i = 0; i < distances.size(); ++i) {
         const Distance& one = distances[i];
         if (i > 0 && one.ended_at != distances[i - 1].ended_at) newer = i;
-        weighted.push_back(
-            {one.half_widths, recency(one.ended_at, now) * std::exp2(-static_cast<double>(newer) / half_life_runs)});
+        weighted.push_back({one.half_widths,
+                            recency(one.ended_at, now) * portable::exp2(-static_cast<double>(newer) / half_life_runs)});
         count += weighted.back().weight;
     }
-    const double own = std::log(std::clamp(weighted_quantile(std::move(weighted), kCoverage), kLeastWidth, kMostWidth));
+    const double own =
+        portable::log(std::clamp(weighted_quantile(std::move(weighted), kCoverage), kLeastWidth, kMostWidth));
     return (count * own + kLeastForWidth * parent) / (count + kLeastForWidth);
 }
 
@@ -82,7 +84,7 @@ Calibration summarize_group(Gathered gathered, double parent, Timestamp now)
     result.within_share = static_cast<double>(result.job_count - gathered.below - gathered.above) / count;
     result.median_ratio = median(std::move(gathered.ratios));
     result.median_error = median(std::move(errors));
-    result.width_factor = std::exp(log_width(std::move(gathered.distances), parent, now));
+    result.width_factor = portable::exp(log_width(std::move(gathered.distances), parent, now));
     return result;
 }
 
@@ -101,7 +103,7 @@ std::map<std::string, Calibration, std::less<>> summarize_groups(Groups groups, 
 double recency(Timestamp ended_at, Timestamp now)
 {
     const double age_s = std::max(std::chrono::duration_cast<Seconds>(now - ended_at).count(), 0.0);
-    return std::exp2(-age_s / (kHalfLife_days * 86400));
+    return portable::exp2(-age_s / (kHalfLife_days * 86400));
 }
 
 bool is_time(double seconds)
@@ -122,7 +124,7 @@ RunCalibrations calibrate(std::span<const PastRun> runs, Timestamp now)
     }
     RunCalibrations result;
     result.all = summarize_group(std::move(all), 0, now);
-    const double parent = std::log(result.all.width_factor);
+    const double parent = portable::log(result.all.width_factor);
     result.by_unit_type = summarize_groups(std::move(by_unit_type), parent, now);
     result.by_job_type = summarize_groups(std::move(by_job_type), parent, now);
     return result;

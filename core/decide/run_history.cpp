@@ -1,5 +1,6 @@
 #include "core/decide/run_history.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/run_calibration.hpp"
 #include "core/decide/run_levels.hpp"
 #include "core/decide/typical_time.hpp"
@@ -16,7 +17,7 @@ constexpr double kLeastLimit = 1e-3;
 /// How far a limit of an interval is away, on the log scale.
 double log_distance(double limit_s, double run_s)
 {
-    return std::abs(std::log(std::max(limit_s / run_s, kLeastLimit)));
+    return std::abs(portable::log(std::max(limit_s / run_s, kLeastLimit)));
 }
 
 } // namespace
@@ -85,10 +86,10 @@ RunTime corrected(const RunTime& promised, const RunCorrection& correction, doub
     const bool is_as_promised = correction.factor == 1 && correction.deviation == 0 && width_factor == 1;
     if (!is_time(promised.run_s) || is_as_promised) return promised;
     const double own = kWidthOf80Percent * correction.deviation;
-    const double below = std::hypot(log_distance(promised.low_s, promised.run_s), own);
-    const double above = std::hypot(log_distance(promised.high_s, promised.run_s), own);
+    const double below = portable::hypot(log_distance(promised.low_s, promised.run_s), own);
+    const double above = portable::hypot(log_distance(promised.high_s, promised.run_s), own);
     const double run_s = promised.run_s * correction.factor;
-    return {run_s, run_s * std::exp(-width_factor * below), run_s * std::exp(width_factor * above)};
+    return {run_s, run_s * portable::exp(-width_factor * below), run_s * portable::exp(width_factor * above)};
 }
 
 } // namespace fathom

@@ -1,5 +1,6 @@
 #include "core/decide/run_levels.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/run_calibration.hpp"
 #include "core/decide/weighted_median.hpp"
 
@@ -58,7 +59,7 @@ struct Spread {
 double promise_variance(const PastRun& run)
 {
     if (!is_time(run.promised_low_s) || !is_time(run.promised_high_s)) return 0;
-    return squared(std::log(run.promised_high_s / run.promised_low_s) / (2 * kWidthOf80Percent));
+    return squared(portable::log(run.promised_high_s / run.promised_low_s) / (2 * kWidthOf80Percent));
 }
 
 struct Residual {
@@ -90,7 +91,7 @@ std::vector<TypeRuns> arrange(std::span<const PastRun> runs, Timestamp now)
     std::map<std::string_view, std::map<std::string_view, std::vector<Residual>>> cells;
     for (const PastRun& run : runs) {
         if (!is_time(run.promised_s) || !is_time(run.actual_s)) continue;
-        const double residual = std::log(run.actual_s) - std::log(run.promised_s);
+        const double residual = portable::log(run.actual_s) - portable::log(run.promised_s);
         const double weight = recency(run.ended_at, now);
         if (!(weight > 0)) continue;
         cells[run.job_type][run.unit_type].push_back({residual, weight, promise_variance(run)});
@@ -232,7 +233,7 @@ RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now)
     const double noise = excess(squared(spread.noise), spread.promise_variance);
     const double of_types = squared(spread.job_type) + common_variance;
     const double of_units = squared(spread.unit_type);
-    other_ = {.factor = std::exp(common),
+    other_ = {.factor = portable::exp(common),
               .deviation = std::sqrt(noise + of_units + of_types),
               .job_count = 0,
               .like_count = run_count};
@@ -241,7 +242,7 @@ RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now)
         const double level = common + f * (type.mean - common);
         const double level_variance = squared(1 - f) * of_types + squared(f) * of_units / std::max(type.count, 1.0);
         RunLevels::Type& made = types_[std::string(type.job_type)];
-        made.elsewhere = {.factor = std::exp(level),
+        made.elsewhere = {.factor = portable::exp(level),
                           .deviation = std::sqrt(noise + of_units + level_variance),
                           .job_count = 0,
                           .like_count = type.run_count};
@@ -250,7 +251,7 @@ RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now)
             const double own = squared(c) * cell.variance / cell.weight + squared(1 - c) * (of_units + level_variance);
             const auto count = static_cast<std::int64_t>(cell.residuals.size());
             made.by_unit_type[std::string(cell.unit_type)] = {
-                .factor = std::exp(level + c * (cell.mean - level)),
+                .factor = portable::exp(level + c * (cell.mean - level)),
                 .deviation = std::sqrt(excess(cell.variance, cell.promise_variance) + own),
                 .job_count = count,
                 .like_count = type.run_count - count};

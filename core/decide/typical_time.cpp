@@ -1,5 +1,6 @@
 #include "core/decide/typical_time.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/run_calibration.hpp"
 #include "core/decide/weighted_median.hpp"
 
@@ -25,8 +26,8 @@ std::string counted(std::int64_t count, const char* noun)
 
 RunEstimate to_estimate(double level, double deviation, std::string basis, std::int64_t count)
 {
-    const double run_s = std::exp(level);
-    const double width = std::exp(kWidthOf80Percent * deviation);
+    const double run_s = portable::exp(level);
+    const double width = portable::exp(kWidthOf80Percent * deviation);
     return {{run_s, run_s / width, run_s * width}, std::move(basis), count};
 }
 
@@ -50,7 +51,7 @@ TypicalTimes::TypicalTimes(std::span<const PastRun> runs, Timestamp now)
     std::map<std::string_view, std::map<std::string_view, std::vector<WeightedValue>>> values;
     for (const PastRun& run : runs) {
         if (is_time(run.actual_s))
-            values[run.job_type][run.unit_type].push_back({std::log(run.actual_s), recency(run.ended_at, now)});
+            values[run.job_type][run.unit_type].push_back({portable::log(run.actual_s), recency(run.ended_at, now)});
     }
     std::vector<WeightedValue> away;
     for (const auto& [job_type, by_unit_type] : values) {
@@ -149,10 +150,10 @@ std::optional<RunEstimate> TypicalTimes::find(std::string_view job_type, std::st
     if (types_.empty()) return {};
     const auto unit = units_.find(unit_type);
     const double unit_level = unit == units_.end() ? 0 : unit_levels_[unit->second];
-    const double elsewhere = std::hypot(cell_deviation_, unit == units_.end() ? unit_deviation_ : 0);
+    const double elsewhere = portable::hypot(cell_deviation_, unit == units_.end() ? unit_deviation_ : 0);
     const auto type = types_.find(job_type);
     if (type == types_.end()) {
-        const double deviation = std::hypot(type_deviation_, elsewhere, run_deviation_);
+        const double deviation = portable::hypot(portable::hypot(type_deviation_, elsewhere), run_deviation_);
         return to_estimate(type_median_ + unit_level, deviation,
                            "runs of " + counted(static_cast<std::int64_t>(types_.size()), "other type"), run_count_);
     }
@@ -162,7 +163,7 @@ std::optional<RunEstimate> TypicalTimes::find(std::string_view job_type, std::st
         const double deviation = own.deviation * std::sqrt(1 + 1 / std::max(own.weight, kLeastWeight));
         return to_estimate(own.median, deviation, counted(own.count, "run") + " of its type there", own.count);
     }
-    return to_estimate(type->second.level + unit_level, std::hypot(elsewhere, run_deviation_),
+    return to_estimate(type->second.level + unit_level, portable::hypot(elsewhere, run_deviation_),
                        counted(type->second.count, "run") + " of its type elsewhere", type->second.count);
 }
 

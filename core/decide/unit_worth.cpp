@@ -1,5 +1,7 @@
 #include "core/decide/unit_worth.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -153,7 +155,7 @@ class Market {
             if (!is_wanted_[type]) continue;
             const double mean = sum[market_[type]] / types[market_[type]];
             // Bounded, so that one round cannot make a type worth nothing or everything.
-            worth_[type] *= std::exp(step * std::clamp(demand_[type] / mean - 1, -2.0, 2.0));
+            worth_[type] *= portable::exp(step * std::clamp(demand_[type] / mean - 1, -2.0, 2.0));
         }
     }
 
