@@ -53,6 +53,9 @@ class Policy {
     virtual bool arrive(const PolicyView& view, std::size_t job);
     /// What starts now. Jobs that were started are gone; never more units than are free.
     virtual std::vector<PolicyStart> decide(const PolicyView& view);
+    /// Asked after decide(): of the jobs that have come, those for which no place will ever do any more (their
+    /// deadline). They are not waited for any more.
+    virtual std::vector<std::size_t> take_given_up();
     /// When decide() is wanted though nothing happens; infinite: never.
     virtual double wake_at_s(const PolicyView& view) const;
 

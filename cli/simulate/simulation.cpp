@@ -199,6 +199,9 @@ class Simulation {
         for (const PolicyStart& one : starts) {
             if (Result<void> done = start(one); !done) return done;
         }
+        for (const std::size_t job : policy_.take_given_up()) {
+            if (Result<void> done = give_up(job); !done) return done;
+        }
         wake_s_ = policy_.wake_at_s(view());
         if (!(wake_s_ > now_s_)) return broken("the policy wants to be asked again before time goes on");
         return {};
@@ -214,6 +217,19 @@ class Simulation {
                 if (Result<void> done = start({one.job, type, one.unit_count, one.limit_s}); !done) return done;
             }
         }
+        return {};
+    }
+
+    Result<void> give_up(std::size_t job)
+    {
+        if (job >= next_ || result_.jobs[job].state != JobState::kUnfinished || result_.jobs[job].unit_count > 0)
+            return broken("the policy gave up a job that does not wait");
+        JobOutcome& outcome = result_.jobs[job];
+        outcome.state = JobState::kImpossible;
+        outcome.demand_unit_s = demand_unit_s_ - outcome.demand_unit_s;
+        demanded_units_ -= jobs_[job].unit_count;
+        --waiting_;
+        if (is_counted(job)) --left_;
         return {};
     }
 

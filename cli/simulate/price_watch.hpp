@@ -1,0 +1,53 @@
+#pragma once
+
+#include "cli/simulate/job_kinds.hpp"
+#include "core/decide/busy_share.hpp"
+#include "core/decide/unit_worth.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace fathom::simulation {
+
+/// What unit types are worth to the jobs that come, and how busy they have been, as a policy sees it. Not thread-safe.
+class PriceWatch {
+  public:
+    /// Keeps the scenario, which must outlive it.
+    explicit PriceWatch(const Scenario& scenario);
+
+    /// A job has come, with these places.
+    void note_arrival(const Job& job, std::vector<JobOption> places, double now_s);
+    /// So many more units of the type are busy from now on; fewer: negative.
+    void note_use(std::size_t unit_type, std::int64_t units, double now_s);
+
+    /// Whether enough jobs have come for worths() to be asked anew: fifty, and more where the answer takes long.
+    bool has_news() const { return news_ >= news_wanted_; }
+    /// What each unit type is worth to the newest arrivals, a thousand at most.
+    std::vector<UnitWorth> worths(double now_s);
+    /// Mean share of the type's units in use, 0..1.
+    double load(std::size_t unit_type, double now_s);
+
+  private:
+    struct Arrival {
+        double at_s{};
+        std::size_t kind{};
+        std::vector<JobOption> places;
+    };
+    struct Use {
+        BusyShare share;
+        std::int64_t busy_units{};
+        double since_s{};
+    };
+    std::vector<std::vector<JobOption>> merged() const;
+    void pass(std::size_t unit_type, double now_s);
+
+    std::vector<UnitTypeLoad> unit_types_;
+    JobKinds kinds_;
+    std::deque<Arrival> arrivals_; ///< that are remembered
+    std::size_t news_ = 0;         ///< arrivals since the last look
+    std::size_t news_wanted_;
+    std::vector<Use> uses_; ///< by unit type
+};
+
+} // namespace fathom::simulation

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "cli/simulate/scenario.hpp"
+#include "core/decide/fair_share.hpp"
+#include "core/decide/order_jobs.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fathom::simulation {
+
+/// How much of the network each project has and has had, as fair sharing counts it. Not thread-safe.
+class ProjectLoads {
+  public:
+    /// Keeps the scenario, which must outlive it.
+    explicit ProjectLoads(const Scenario& scenario);
+
+    /// False: one project has all, and nothing is to be shared.
+    bool matter() const { return uses_.size() > 1; }
+    void note_start(const Job& job, std::size_t unit_type, std::int64_t units);
+    void note_end(const Job& job, std::size_t unit_type, std::int64_t units, double held_s, double now_s);
+
+    struct Wanted {
+        std::uint32_t project{};
+        std::int32_t priority{};
+        std::size_t job{};
+        std::size_t unit_type{};
+        std::int64_t unit_count{};
+    };
+    /// The load of each one's project (FairShare::load) when all that its project wants more or has wanted longer were
+    /// given to it.
+    std::vector<double> loads(std::span<const Wanted> wanted, double now_s);
+    /// How much work an answer is, in places of a job.
+    std::size_t effort() const { return uses_.size() * sizes_.size(); }
+
+  private:
+    std::vector<ProjectUse> uses_; ///< by project
+    std::vector<UnitTypeSize> sizes_;
+    double decayed_at_s_ = 0; ///< what was used is of that time
+};
+
+} // namespace fathom::simulation
