@@ -1,5 +1,7 @@
 #include "core/model/job.hpp"
 
+#include "core/model/preference.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -165,37 +167,6 @@ Json data_json(const JobData& data)
     return json;
 }
 
-Preference parse_preference(const Json& json, std::vector<FieldError>& errors)
-{
-    if (json.is_string()) {
-        for (const auto& [name, preference] : kPreferences) {
-            if (json == name) return preference;
-        }
-    }
-    if (!json.is_object()) {
-        errors.push_back({"prefer", "must be \"fastest\", \"cheapest\" or \"greenest\", or weights that sum to 1, such "
-                                    "as {\"time\": 0.7, \"cost\": 0.3}"});
-        return {};
-    }
-    const std::size_t before = errors.size();
-    ObjectReader reader(json, "prefer", errors);
-    Preference weights;
-    weights.time = reader.optional_number("time", 0, 1).value_or(0);
-    weights.cost = reader.optional_number("cost", 0, 1).value_or(0);
-    weights.energy = reader.optional_number("energy", 0, 1).value_or(0);
-    reader.finish(UnknownFields::kReject);
-    const double sum = weights.time + weights.cost + weights.energy;
-    if (errors.size() == before && std::abs(sum - 1) > kWeightTolerance)
-        errors.push_back({"prefer", "the weights of time, cost and energy must sum to 1, not " + format_weight(sum)});
-    return weights;
-}
-
-Json preference_json(const Preference& preference)
-{
-    if (const auto name = name_of(preference)) return *name;
-    return {{"time", preference.time}, {"cost", preference.cost}, {"energy", preference.energy}};
-}
-
 GangRequest parse_gang(const Json& json, std::vector<FieldError>& errors)
 {
     ObjectReader reader(json, "gang", errors);
@@ -274,6 +245,37 @@ double JobData::in_bytes() const
 std::string_view to_string(NetworkChoice choice)
 {
     return choice == NetworkChoice::kNow ? "now" : "auto";
+}
+
+Preference parse_preference(const Json& json, std::vector<FieldError>& errors)
+{
+    if (json.is_string()) {
+        for (const auto& [name, preference] : kPreferences) {
+            if (json == name) return preference;
+        }
+    }
+    if (!json.is_object()) {
+        errors.push_back({"prefer", "must be \"fastest\", \"cheapest\" or \"greenest\", or weights that sum to 1, such "
+                                    "as {\"time\": 0.7, \"cost\": 0.3}"});
+        return {};
+    }
+    const std::size_t before = errors.size();
+    ObjectReader reader(json, "prefer", errors);
+    Preference weights;
+    weights.time = reader.optional_number("time", 0, 1).value_or(0);
+    weights.cost = reader.optional_number("cost", 0, 1).value_or(0);
+    weights.energy = reader.optional_number("energy", 0, 1).value_or(0);
+    reader.finish(UnknownFields::kReject);
+    const double sum = weights.time + weights.cost + weights.energy;
+    if (errors.size() == before && std::abs(sum - 1) > kWeightTolerance)
+        errors.push_back({"prefer", "the weights of time, cost and energy must sum to 1, not " + format_weight(sum)});
+    return weights;
+}
+
+Json to_json(const Preference& preference)
+{
+    if (const auto name = name_of(preference)) return *name;
+    return {{"time", preference.time}, {"cost", preference.cost}, {"energy", preference.energy}};
 }
 
 std::string to_string(const Preference& preference)
@@ -362,7 +364,7 @@ Json to_json(const JobSpec& spec)
                  {"units", units_json(spec.units)},
                  {"data", data_json(spec.data)},
                  {"network", to_string(spec.network)},
-                 {"prefer", preference_json(spec.prefer)},
+                 {"prefer", to_json(spec.prefer)},
                  {"priority", spec.priority},
                  {"profile", spec.profile},
                  {"wall_limit_s", spec.wall_limit_s},
