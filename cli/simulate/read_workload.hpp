@@ -33,10 +33,10 @@ struct WorkloadInput {
 
 /// What a file does not say.
 struct ReadSettings {
-    std::string format;           ///< a name of workload_formats(); empty: as the file looks
+    std::string format{};         ///< a name of workload_formats(); empty: as the file looks
     std::uint64_t seed = 1;       ///< of what is drawn: work of `pollux`, all of `gavel`
     std::size_t kind_count = 4;   ///< of `swf` and `philly`: so many job types, over which programs are spread
-    std::string part;             ///< of `pollux` and `gavel-trace`: the job list of this name; empty: see there
+    std::string part{};           ///< of `pollux` and `gavel-trace`: the job list of this name; empty: see there
     double jobs_per_hour = 5.6;   ///< of `gavel`: Poisson arrivals
     bool has_multiple_gpus{};     ///< of `gavel`: 1, 2, 4, 8 GPUs with probability 0.70, 0.10, 0.15, 0.05; else 1
     std::size_t job_count = 8000; ///< of `gavel`
