@@ -7,7 +7,7 @@
 /// must be compiled without contraction of a·b + c, as all of ours is.
 namespace fathom::portable {
 
-/// eˣ; error below 0.51, 0.76 where the result is subnormal. Reduced by a table of 2^(i/128), as in Tang, "Table-driven
+/// eˣ; error below 0.52, 0.76 where the result is subnormal. Reduced by a table of 2^(i/128), as in Tang, "Table-driven
 /// implementation of the exponential function in IEEE floating-point arithmetic", ACM TOMS 15 (1989).
 double exp(double x);
 /// 2ˣ; error the same, whole numbers exact.
@@ -19,7 +19,7 @@ double expm1(double x);
 /// "Table-driven implementation of the logarithm function in IEEE floating-point arithmetic", ACM TOMS 16 (1990).
 double log(double x);
 
-/// base^exponent; error below 0.51, 0.76 where it is subnormal.
+/// base^exponent; error below 0.52, 0.76 where it is subnormal.
 double pow(double base, double exponent);
 
 /// √(x² + y²) without overflow on the way; error below 1.2.
