@@ -34,7 +34,7 @@ RunLearning::RunLearning(const Network& network, double promise_deviation)
 
 void RunLearning::note(const LearnedRun& run)
 {
-    has_news_ = true;
+    ++news_;
     if (runs_.size() < kMostRuns) {
         runs_.push_back(run);
         return;
@@ -59,7 +59,7 @@ void RunLearning::rebuild(double now_s)
         one.ended_at = moment_of(run.ended_s);
     }
     history_ = RunHistory(past, moment_of(now_s));
-    has_news_ = false;
+    news_ = 0;
 }
 
 double RunLearning::correction(std::uint32_t job_type, std::size_t unit_type) const

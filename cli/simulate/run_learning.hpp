@@ -29,8 +29,9 @@ class RunLearning {
     RunLearning(const Network& network, double promise_deviation);
 
     void note(const LearnedRun& run);
-    /// Whether any was noted since rebuild().
-    bool has_news() const { return has_news_; }
+    /// Whether enough was noted since rebuild(): a twentieth of what is remembered. Fewer of many change next to
+    /// nothing, and long logs would be learned from for longer than they are simulated.
+    bool has_news() const { return news_ > 0 && news_ * 20 >= runs_.size(); }
     void rebuild(double now_s);
     /// Of promises, by what rebuild() learned.
     double correction(std::uint32_t job_type, std::size_t unit_type) const;
@@ -43,7 +44,7 @@ class RunLearning {
     double promise_width_;                   ///< half the 80 % interval, as a factor
     std::vector<LearnedRun> runs_;           ///< the newest, in a ring
     std::size_t oldest_ = 0;
-    bool has_news_ = false;
+    std::size_t news_ = 0; ///< noted since rebuild()
     RunHistory history_;
 };
 
