@@ -46,7 +46,7 @@ std::vector<BetterWait> find_better_waits(std::span<const WaitingJobView> jobs,
         const BetterPlaces::Promise& there = places.promise(job);
         const double load = std::max(unit_types[jobs[job].options[there.option].unit_type].load, 0.0);
         const double gain_s = places.cost(job, *here) - places.cost(job, there.option);
-        waits.push_back({job, there.option, *here, there.wait_s, gain_s * std::sqrt(1 - load)});
+        waits.push_back({job, there.option, there.wait_s, gain_s * std::sqrt(1 - load)});
     }
     return waits;
 }

@@ -10,11 +10,10 @@ namespace fathom {
 
 /// A job that leaves units free which it could have, since it does better to wait for others.
 struct BetterWait {
-    std::size_t job{};         ///< index into the jobs
-    std::size_t option{};      ///< what it waits for, index into its options
-    std::size_t free_option{}; ///< the best of what it leaves
-    double wait_s{};           ///< expected
-    double longest_wait_s{};   ///< if it took so long the job would do as well at `free_option`
+    std::size_t job{};       ///< index into the jobs
+    std::size_t option{};    ///< what it waits for, index into its options
+    double wait_s{};         ///< expected
+    double longest_wait_s{}; ///< if it took so long the job would do as well with the best of what is free
 };
 
 /// Which jobs order_starts() makes wait although they fit into what is free, in the order of `jobs`: for a router that

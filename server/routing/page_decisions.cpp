@@ -115,7 +115,7 @@ std::optional<PageOutcome> PageDecisions::decide_one_by_one(std::span<const Read
         if (decision.winner && decision.can_start_now)
             start(jobs[i], i, request, std::move(decision));
         else
-            outcome_.waits.push_back({i, std::move(decision), std::nullopt, kLastTurn});
+            outcome_.waits.push_back({.job = i, .decision = std::move(decision), .turn = kLastTurn});
     }
     ledger_->keep_trial();
     return std::move(outcome_);
@@ -157,10 +157,13 @@ void PageDecisions::view_all(std::span<const ReadyJob> jobs)
         if (decision.winner && decision.quota_obstacle.empty() && !waits_for_window(decision))
             view.options = options_of(request, decision, index);
         is_done_[i] = view.options.empty();
-        if (is_done_[i]) outcome_.waits.push_back({i, decision, std::nullopt, kLastTurn});
+        if (is_done_[i]) outcome_.waits.push_back({.job = i, .decision = decision, .turn = kLastTurn});
     }
     assume_run_times(views_);
     worths_ = worths_for(views_, ledger_->views());
+    busy_shares_.clear();
+    for (const UnitTypeView& view : ledger_->views())
+        busy_shares_.push_back(busy_->load(view.id.value));
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         const TransferRequest& transfer = jobs[i].request.transfer;
         if (!transfer.deadline || views_[i].options.empty()) continue;
@@ -196,7 +199,12 @@ void PageDecisions::load_projects(std::span<const ReadyJob> jobs)
 
 std::vector<UnitTypeLoad> PageDecisions::loads_now() const
 {
-    return unit_type_loads(ledger_->views(), worths_);
+    std::vector<UnitTypeLoad> loads = unit_type_loads(ledger_->views());
+    for (std::size_t type = 0; type < loads.size(); ++type) {
+        loads[type].worth = worths_[type];
+        loads[type].load = busy_shares_[type];
+    }
+    return loads;
 }
 
 void PageDecisions::start_in_order(std::span<const ReadyJob> jobs)
@@ -295,26 +303,59 @@ void PageDecisions::plan_rest(std::span<const ReadyJob> jobs)
         views.push_back(views_[i]);
     }
     if (views.empty()) return;
-    for (const std::size_t next : order_waiting(views, loads_now(), settings_)) {
-        const std::size_t job = view_jobs[next];
-        const RouteRequest request = with_use(jobs[job]);
-        Decision decision = decide_now(request);
-        const bool may_start = decision.winner && decision.can_start_now && decision.quota_obstacle.empty();
-        if (may_start && jobs[job].gang.empty()) {
-            // It ends before those that go before it need its units.
-            decision.turn = "before its turn: it delays no job that goes first";
-            start(jobs[job], job, request, std::move(decision));
-            continue;
-        }
-        DecidedWait wait{job, std::move(decision), std::nullopt, 0};
-        const bool is_planned =
-            wait.decision.winner && wait.decision.quota_obstacle.empty() && !waits_for_window(wait.decision);
-        if (is_planned) {
-            wait.planned = reservation_of(jobs[job], wait.decision.candidates[*wait.decision.winner]);
-            ledger_->reserve(*wait.planned);
-        }
-        outcome_.waits.push_back(std::move(wait));
+    const std::vector<UnitTypeLoad> loads = loads_now();
+    std::vector<std::optional<BetterWait>> better(views.size());
+    for (const BetterWait& wait : find_better_waits(views, loads, settings_))
+        better[wait.job] = wait;
+    for (const std::size_t next : order_waiting(views, loads, settings_)) {
+        if (better[next] && plan_better(jobs, view_jobs[next], *better[next])) continue;
+        plan(jobs, view_jobs[next]);
     }
+}
+
+void PageDecisions::plan(std::span<const ReadyJob> jobs, std::size_t job)
+{
+    const RouteRequest request = with_use(jobs[job]);
+    Decision decision = decide_now(request);
+    const bool may_start = decision.winner && decision.can_start_now && decision.quota_obstacle.empty();
+    if (may_start && jobs[job].gang.empty()) {
+        // It ends before those that go before it need its units.
+        decision.turn = "before its turn: it delays no job that goes first";
+        start(jobs[job], job, request, std::move(decision));
+    } else {
+        wait_for_winner(jobs, {.job = job, .decision = std::move(decision)});
+    }
+}
+
+bool PageDecisions::plan_better(std::span<const ReadyJob> jobs, std::size_t job, const BetterWait& wait)
+{
+    Decision decision = decide_now(with_use(jobs[job]));
+    if (!decision.winner || !decision.quota_obstacle.empty()) return false;
+    const UnitTypeId& better = ledger_->views()[views_[job].options[wait.option].unit_type].id;
+    const std::vector<Candidate>& places = decision.candidates;
+    const auto here = std::find_if(places.begin(), places.end(),
+                                   [](const Candidate& one) { return one.feasible && one.plan.start_s <= 0; });
+    const auto there = std::find_if(places.begin(), places.end(), [&](const Candidate& one) {
+        return one.feasible && one.plan.start_s > 0 && !one.plan.window && one.unit_type_id == better;
+    });
+    if (here == places.end() || there == places.end()) return false;
+    // The order does not know what is kept for others, nor how long starts take there.
+    if (there->start.wait_s - here->start.wait_s > wait.longest_wait_s) return false;
+    Candidate left_free = *here;
+    decision.winner = static_cast<std::size_t>(there - places.begin());
+    decision.can_start_now = false;
+    wait_for_winner(jobs, {.job = job, .decision = std::move(decision), .left_free = std::move(left_free)});
+    return true;
+}
+
+void PageDecisions::wait_for_winner(std::span<const ReadyJob> jobs, DecidedWait wait)
+{
+    const Decision& decision = wait.decision;
+    if (decision.winner && decision.quota_obstacle.empty() && !waits_for_window(decision)) {
+        wait.planned = reservation_of(jobs[wait.job], decision.candidates[*decision.winner]);
+        ledger_->reserve(*wait.planned);
+    }
+    outcome_.waits.push_back(std::move(wait));
 }
 
 void PageDecisions::set_turns()

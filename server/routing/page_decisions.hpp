@@ -1,7 +1,9 @@
 #pragma once
 
+#include "core/decide/better_wait.hpp"
 #include "core/decide/fair_share.hpp"
 #include "core/decide/order_jobs.hpp"
+#include "server/routing/busy_units.hpp"
 #include "server/routing/project_use_store.hpp"
 #include "server/routing/unit_ledger.hpp"
 
@@ -36,8 +38,10 @@ struct DecidedStart {
 struct DecidedWait {
     std::size_t job{};
     Decision decision;
-    std::optional<Reservation> planned; ///< what the ledger keeps for it
-    double turn{};                      ///< JobRow turn: smaller goes first
+    std::optional<Reservation> planned{}; ///< what the ledger keeps for it
+    /// The free place that it leaves: it does better to wait for the winner.
+    std::optional<Candidate> left_free{};
+    double turn{}; ///< JobRow turn: smaller goes first
 };
 
 struct PageOutcome {
@@ -53,7 +57,8 @@ inline constexpr double kLastTurn = 1e6;
 /// Each job is decided by itself, oldest first, as long as all of them can start where suits them best. Where one
 /// cannot, they are decided together: core/decide/order_jobs says who starts where, by run times on the units that are
 /// free, with the load of each job's project counted as if the project's jobs before it had started. The others are
-/// planned in the order of their turn; what still fits without delaying those before it starts, too.
+/// planned in the order of their turn; what still fits without delaying those before it starts, too, unless it does
+/// better to wait for another place than to take what is free.
 class PageDecisions {
   public:
     /// What projects hold and have used; moves with each start.
@@ -64,8 +69,11 @@ class PageDecisions {
 
     /// @param ledger  what is free; starts and plans are reserved in it.
     /// @param knowledge  that the ledger decides by.
-    PageDecisions(UnitLedger& ledger, RouteKnowledge knowledge, Projects projects, const OrderSettings& settings)
-        : ledger_(&ledger), knowledge_(std::move(knowledge)), projects_(std::move(projects)), settings_(settings)
+    /// @param busy  which units have been in use of late; it must outlive this.
+    PageDecisions(UnitLedger& ledger, RouteKnowledge knowledge, Projects projects, const BusyUnits& busy,
+                  const OrderSettings& settings)
+        : ledger_(&ledger), knowledge_(std::move(knowledge)), projects_(std::move(projects)), busy_(&busy),
+          settings_(settings)
     {
     }
 
@@ -83,6 +91,11 @@ class PageDecisions {
                      const std::vector<WaitingJobView>& views, const std::vector<OrderedStart>& starts);
     bool start_at(std::span<const ReadyJob> jobs, std::size_t job, const JobOption& option, std::string turn);
     void plan_rest(std::span<const ReadyJob> jobs);
+    /// Starts it if it can without delaying others; else plans it where it would go by itself.
+    void plan(std::span<const ReadyJob> jobs, std::size_t job);
+    /// Plans it at the place that it waits for. False: that does not pay on what is left.
+    bool plan_better(std::span<const ReadyJob> jobs, std::size_t job, const BetterWait& wait);
+    void wait_for_winner(std::span<const ReadyJob> jobs, DecidedWait wait);
     void set_turns();
 
     /// The places of each job on the ledger as it is, into views_; what cannot start anywhere goes to the waits.
@@ -98,10 +111,12 @@ class PageDecisions {
     UnitLedger* ledger_;
     RouteKnowledge knowledge_;
     Projects projects_;
+    const BusyUnits* busy_;
     OrderSettings settings_;
     PageOutcome outcome_;
     std::vector<WaitingJobView> views_; ///< of all jobs
     std::vector<double> worths_;        ///< of the unit types, for these jobs
+    std::vector<double> busy_shares_;   ///< of the unit types
     std::vector<bool> is_done_;         ///< decided: it starts, or it waits for something else than its turn
     std::vector<bool> is_refused_;      ///< its start did not come about; it is planned
 };

@@ -46,6 +46,7 @@ struct PageReport {
     std::int64_t overdue{};                    ///< ended, since their deadline had passed
     double decision_s{};                       ///< time in decisions
     std::vector<ProjectUses::Started> started; ///< units that were given to projects
+    std::vector<BusyUnits::Left> left;         ///< what is in use of each unit type, with what was placed
     /// When the first of these jobs that wait for a network window must be looked at again.
     std::optional<Timestamp> next_window;
 };
@@ -61,7 +62,7 @@ struct RoutingSettings {
 class RoutingPage {
   public:
     RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, WaitingJobEnder& ender,
-                ProjectUses& uses, Timestamp now);
+                ProjectUses& uses, const BusyUnits& busy, Timestamp now);
 
     /// Blocks; pqxx's exceptions pass through. @error what the planner said, when it could not work now.
     Result<PageReport> run(pqxx::work& transaction, PassState state, std::int64_t limit);
@@ -135,6 +136,8 @@ class RoutingPage {
     std::vector<bool> check_placements(pqxx::work& transaction) const;
     void commit_placements(pqxx::work& transaction);
     void rebuild_ledger(pqxx::work& transaction);
+    /// What this page leaves of each unit type, for PageReport.
+    std::vector<BusyUnits::Left> look_at_use() const;
     /// The decisions of this page must not rest on an older catalog than the probes that just ended.
     void ensure_fresh_catalog(pqxx::work& transaction);
     bool is_worth_a_look(const WaitingJob& job) const;
@@ -149,10 +152,12 @@ class RoutingPage {
     ProbePlanner* planner_;
     WaitingJobEnder* ender_;
     ProjectUses* uses_;
+    const BusyUnits* busy_;
     Timestamp now_;
     CatalogPointer catalog_;
     bool is_fresh_ = false;
     UnitLedger ledger_;
+    std::map<std::string, std::int64_t> used_; ///< units of each type that attempts have, by id
     PageReport report_;
     std::vector<Ready> ready_; ///< in order of id
     std::vector<Placement> placements_;

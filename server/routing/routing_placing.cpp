@@ -62,7 +62,7 @@ Result<void> RoutingPage::decide_ready(pqxx::work& transaction)
                         .kind = kind_of(job)});
     }
     if (jobs.empty()) return {};
-    PageDecisions decisions(ledger_, catalog_->knowledge, read_projects(transaction, decided), OrderSettings());
+    PageDecisions decisions(ledger_, catalog_->knowledge, read_projects(transaction, decided), *busy_, OrderSettings());
     const auto began = std::chrono::steady_clock::now();
     PageOutcome outcome = decisions.decide(jobs);
     report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -132,7 +132,9 @@ Result<void> RoutingPage::keep_waiting(pqxx::work& transaction, const std::vecto
         const bool may_refresh =
             report_.next.is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering || !wait.planned;
         if (!may_refresh) continue;
-        const std::string reason = waiting_reason_of(wait.decision, now_, catalog_->prices.currency());
+        std::string reason = waiting_reason_of(wait.decision, now_, catalog_->prices.currency());
+        if (wait.left_free)
+            reason += better_wait_text(wait.decision.candidates[*wait.decision.winner], *wait.left_free);
         const GangRequest& gang = job.spec.gang;
         note_reason(job, gang.id.empty() ? reason
                                          : "waits until all " + std::to_string(gang.size) + " members of gang " +
@@ -223,6 +225,7 @@ void RoutingPage::commit_placements(pqxx::work& transaction)
                                 {"unit_type_id", winner.unit_type_id.value}});
         events_.push_back(placed_event(placement.job, attempt.id, placement.decision, winner));
         centers.insert(winner.center_id.value);
+        used_[winner.unit_type_id.value] += winner.unit_count;
         if (!placement.is_probe) {
             predictions.push_back(placement.prediction);
             predictions.back().attempt_id = attempt.id;

@@ -39,6 +39,7 @@ class RoutingService {
     const RoutingSettings settings_;
     WakeSignal wake_;
     ProjectUses uses_;
+    BusyUnits busy_;                       ///< pages read it, one at a time; it changes between them
     LinePlace sweep_after_;                ///< where the second half of the next pass goes on
     std::optional<Timestamp> next_window_; ///< the earliest that the last ticks found
     Metrics::Counter placed_;

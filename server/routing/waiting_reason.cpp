@@ -76,6 +76,16 @@ std::string waiting_reason_of(const Decision& decision, Timestamp now, std::stri
     return (closed > 0 ? "waits for a center to take work again: " : "no unit type can run it now: ") + places;
 }
 
+std::string better_wait_text(const Candidate& winner, const Candidate& left_free)
+{
+    const double there_s = winner.prediction.run_s;
+    const double here_s = left_free.prediction.run_s;
+    if (there_s <= 0 || there_s >= here_s)
+        return ": " + place_text(left_free) + ", which is free, is left to jobs that it suits better";
+    return ": runs " + duration_text(there_s) + " there, " + duration_text(here_s) + " on " + place_text(left_free) +
+           ", which is free";
+}
+
 std::vector<WaitingCause> list_waiting_causes(const RouteRequest& request, const Decision& decision,
                                               const WaitingJobState& job, std::string_view currency)
 {
@@ -99,7 +109,9 @@ std::vector<WaitingCause> list_waiting_causes(const RouteRequest& request, const
     if (job.jobs_ahead > 0)
         causes.push_back({"turn", std::to_string(job.jobs_ahead) + (job.jobs_ahead == 1 ? " job is" : " jobs are") +
                                       " ahead of it"});
-    else if (winner != nullptr && decision.can_start_now && !job.is_metering)
+    // That it could start says nothing against the order, which makes it wait for a better place.
+    if (winner != nullptr && decision.can_start_now && !job.is_metering &&
+        (job.jobs_ahead == 0 || !job.stored_reason.empty()))
         causes.push_back({"turn", job.stored_reason.empty() ? "the router has not looked at it yet"
                                                             : std::string(job.stored_reason)});
     if (winner != nullptr && !decision.can_start_now)

@@ -11,6 +11,9 @@ namespace fathom::server {
 /// @param currency  of the prices; may be empty.
 std::string waiting_reason_of(const Decision& decision, Timestamp now, std::string_view currency = {});
 
+/// Why it does not take the free place `left_free`, as the end of the reason that it waits for the winner.
+std::string better_wait_text(const Candidate& winner, const Candidate& left_free);
+
 /// One of the reasons that a job waits.
 struct WaitingCause {
     /// "metering", "quota", "window", "price", "maintenance", "units", "turn", "elsewhere", "closed", "impossible"

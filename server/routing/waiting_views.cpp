@@ -66,12 +66,12 @@ std::vector<double> worths_for(std::span<const WaitingJobView> views, std::span<
         wanted.push_back(view.options);
     std::vector<double> worths;
     worths.reserve(unit_types.size());
-    for (const UnitWorth& one : unit_worths(wanted, 1, unit_type_loads(unit_types, {})))
+    for (const UnitWorth& one : unit_worths(wanted, 1, unit_type_loads(unit_types)))
         worths.push_back(one.worth);
     return worths;
 }
 
-std::vector<UnitTypeLoad> unit_type_loads(std::span<const UnitTypeView> unit_types, std::span<const double> worths)
+std::vector<UnitTypeLoad> unit_type_loads(std::span<const UnitTypeView> unit_types)
 {
     std::vector<UnitTypeLoad> loads;
     loads.reserve(unit_types.size());
@@ -79,7 +79,6 @@ std::vector<UnitTypeLoad> unit_type_loads(std::span<const UnitTypeView> unit_typ
         UnitTypeLoad load;
         load.unit_count = view.unit_count;
         load.free_units = std::max<std::int64_t>(0, view.availability.free_now());
-        if (loads.size() < worths.size()) load.worth = worths[loads.size()];
         const auto& steps = view.availability.steps();
         for (std::size_t i = 1; i < steps.size(); ++i) {
             if (steps[i].free > steps[i - 1].free)

@@ -26,8 +26,7 @@ void assume_run_times(std::vector<WaitingJobView>& views);
 /// What each unit type is worth to the jobs that wait. How fast work arrives is not asked: worths do not depend on it.
 std::vector<double> worths_for(std::span<const WaitingJobView> views, std::span<const UnitTypeView> unit_types);
 
-/// What is free, and what frees when. Load is 1, so that nothing is held back from a job that could use it.
-/// @param worths  as worths_for() has them.
-std::vector<UnitTypeLoad> unit_type_loads(std::span<const UnitTypeView> unit_types, std::span<const double> worths);
+/// What is free, and what frees when. Worth and load are 1.
+std::vector<UnitTypeLoad> unit_type_loads(std::span<const UnitTypeView> unit_types);
 
 } // namespace fathom::server

@@ -28,7 +28,6 @@ TEST(BetterWait, SaysWhatAJobWaitsForAndForHowLongItWould)
     ASSERT_EQ(waits.size(), 1U);
     EXPECT_EQ(waits[0].job, 0U);
     EXPECT_EQ(waits[0].option, 1U);
-    EXPECT_EQ(waits[0].free_option, 0U);
     EXPECT_DOUBLE_EQ(waits[0].wait_s, 30);
     EXPECT_DOUBLE_EQ(waits[0].longest_wait_s, 40);
 }

@@ -3,7 +3,22 @@
 namespace fathom::server {
 namespace {
 
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StartsWith;
+
+/// Goes as it is told, up to the present.
+class PastClock final : public Clock {
+  public:
+    explicit PastClock(std::chrono::hours ago) : ago_(ago) {}
+    Timestamp now() const override { return SystemClock().now() - ago_; }
+    void advance(std::chrono::hours by) { ago_ -= by; }
+
+  private:
+    std::chrono::hours ago_;
+};
 
 class Order : public JobsHouse {
   protected:
@@ -112,6 +127,38 @@ TEST_F(Order, AJobThatIsShortIsFoundBehindThousandsThatAreLong)
     run(routing_.run_pass(RoutingService::Pass::kTick)).value();
 
     EXPECT_EQ(running(), shorter.value);
+}
+
+// After an idle day a job waits a minute for alpha, where it takes 2 min instead of 20; a router that has seen
+// nothing yet would start it at beta.
+TEST_F(Order, AJobWaitsForABetterPlaceWhereUnitsHaveBeenIdle)
+{
+    PastClock clock(24h);
+    RoutingService routing(database_, io_.executor(), metrics_, clock, catalog_, probing_, closer_,
+                           {.replica = ReplicaId::make()});
+    add_measurement(add_center("alpha", 1), 0.01);
+    add_measurement(add_center("beta", 1), 0.1);
+    for (int look = 0; look < 24; ++look) {
+        run(routing.run_pass(RoutingService::Pass::kTick)).value();
+        clock.advance(1h);
+    }
+    submit_dgemm(6000); // a minute of alpha
+    run(routing.run_pass(RoutingService::Pass::kTick)).value();
+    const JobId waits = submit_dgemm(12000);
+
+    run(routing.run_pass(RoutingService::Pass::kTick)).value();
+
+    EXPECT_EQ(state_of(waits), "queued");
+    const std::string reason = sql("SELECT waiting_reason FROM job WHERE id = '" + waits.value + "'");
+    EXPECT_THAT(reason, StartsWith("waits for a unit of alpha/core, free in about "));
+    EXPECT_THAT(reason, EndsWith(": runs 2 min there, 20 min on beta/core, which is free"));
+    const net::Response explained = call(net::Method::kGet, "/jobs/" + waits.value + "/placement");
+    EXPECT_THAT(Json::parse(explained.body)["waiting"]["reasons"].dump(),
+                AllOf(HasSubstr("a unit of alpha/core, free in about "),
+                      HasSubstr("beta/core is free now, but would complete 17 min later")));
+
+    route();
+    EXPECT_EQ(center_of(waits).value, center_id("beta")) << "of a router without history";
 }
 
 TEST_F(Order, ALongerJobStillUsesWhatNobodyElseCan)

@@ -1,0 +1,172 @@
+#include "server/routing/page_decisions.hpp"
+#include "server/routing/waiting_reason.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fathom::server {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr Timestamp kNow{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20}};
+
+UnitTypeView unit_type(const std::string& center, const std::string& name, std::int64_t units)
+{
+    UnitTypeView view;
+    view.id = UnitTypeId{"ut_" + center};
+    view.name = name;
+    view.center_id = CenterId{"ctr_" + center};
+    view.center_name = center;
+    view.resource_type = "cpu";
+    view.unit_count = units;
+    view.availability = Availability(units);
+    return view;
+}
+
+/// Units of alpha/gpu and beta/cpu, and jobs of one operator each.
+class PageDecisionsTest : public ::testing::Test {
+  protected:
+    PageDecisionsTest() { catalog_.unit_types = {unit_type("alpha", "gpu", 1), unit_type("beta", "cpu", 2)}; }
+
+    /// A job that runs so long on each; unit counts as asked.
+    void add_job(const std::string& id, double on_alpha_s, double on_beta_s, UnitRequest units = {})
+    {
+        const double run_s[] = {on_alpha_s, on_beta_s};
+        for (std::size_t type = 0; type < 2; ++type) {
+            MeasuredOperator one;
+            one.operator_id = "op_" + id;
+            one.parameters_key = "n=1";
+            one.operations = 1e6;
+            one.median_s = one.ci_low_s = one.ci_high_s = run_s[type];
+            catalog_.unit_types[type].operators.push_back(one.operator_id);
+            catalog_.unit_types[type].measured.push_back(one);
+        }
+        ReadyJob job;
+        job.id = id;
+        job.kind = id;
+        job.request.operators = {{"op_" + id, "n=1", 1, 1e6, 1e5}};
+        job.request.units = std::move(units);
+        job.request.transfer.now = kNow;
+        jobs_.push_back(std::move(job));
+    }
+    void take(const std::string& center, double until_s, std::int64_t units = 1)
+    {
+        taken_.push_back({.unit_type_id = UnitTypeId{"ut_" + center}, .unit_count = units, .release_s = until_s});
+    }
+    /// Nothing has been in use for so long.
+    void idle_for(int hours)
+    {
+        for (int hour = 0; hour <= hours; ++hour)
+            busy_.note(std::vector<BusyUnits::Left>{{"ut_alpha", 0, 1}, {"ut_beta", 0, 2}}, kNow + hour * 1h);
+    }
+    PageOutcome decide()
+    {
+        UnitLedger ledger(catalog_, taken_, {}, kNow);
+        return PageDecisions(ledger, {}, {}, busy_, {}).decide(jobs_);
+    }
+
+    CatalogSnapshot catalog_;
+    std::vector<ReadyJob> jobs_;
+    std::vector<Reservation> taken_;
+    BusyUnits busy_;
+};
+
+std::string reason_of(const DecidedWait& wait)
+{
+    const Candidate& winner = wait.decision.candidates.at(wait.decision.winner.value());
+    return waiting_reason_of(wait.decision, kNow) +
+           (wait.left_free ? better_wait_text(winner, *wait.left_free) : std::string());
+}
+
+TEST_F(PageDecisionsTest, AJobWaitsForAFasterPlaceThatIsSoonFreeWhereThereIsRoom)
+{
+    add_job("j", 720, 4800);
+    take("alpha", 180);
+    idle_for(24);
+
+    const PageOutcome outcome = decide();
+
+    EXPECT_TRUE(outcome.starts.empty());
+    ASSERT_EQ(outcome.waits.size(), 1U);
+    EXPECT_EQ(
+        reason_of(outcome.waits[0]),
+        "waits for a unit of alpha/gpu, free in about 3 min: runs 12 min there, 80 min on beta/cpu, which is free");
+    ASSERT_TRUE(outcome.waits[0].planned);
+    EXPECT_EQ(outcome.waits[0].planned->unit_type_id.value, "ut_alpha");
+    EXPECT_DOUBLE_EQ(outcome.waits[0].planned->from_s, 180);
+}
+
+TEST_F(PageDecisionsTest, WithoutHistoryNothingWaitsForABetterPlace)
+{
+    add_job("j", 720, 4800);
+    take("alpha", 180);
+
+    const PageOutcome outcome = decide();
+
+    EXPECT_TRUE(outcome.waits.empty());
+    ASSERT_EQ(outcome.starts.size(), 1U);
+    EXPECT_EQ(outcome.starts[0].winner.center, "beta");
+}
+
+TEST_F(PageDecisionsTest, AWaitThatTakesLongerThanItSavesIsNotMade)
+{
+    add_job("j", 720, 4800);
+    take("alpha", 4200);
+    idle_for(24);
+
+    ASSERT_EQ(decide().starts.size(), 1U);
+}
+
+TEST_F(PageDecisionsTest, AJobWhoseBestPlaceIsFreeStartsThereWhateverTheLoad)
+{
+    add_job("j", 720, 4800);
+    idle_for(24);
+
+    const PageOutcome outcome = decide();
+
+    ASSERT_EQ(outcome.starts.size(), 1U);
+    EXPECT_EQ(outcome.starts[0].winner.center, "alpha");
+    EXPECT_TRUE(outcome.starts[0].decision.turn.empty());
+}
+
+// "wide" waits for both units of beta, so they are worth more than alpha. "j" would end first on the one that is free,
+// and before "wide" can start; it leaves it all the same, as the order says.
+TEST_F(PageDecisionsTest, WhatTheOrderMakesWaitIsNotStartedBeforeItsTurn)
+{
+    UnitRequest both;
+    both.count = 2;
+    add_job("j", 100, 120);
+    add_job("wide", 5000, 1000, both);
+    take("alpha", 30);
+    take("beta", 400);
+
+    ASSERT_EQ(decide().starts.size(), 1U) << "without history it starts where it ends first";
+
+    idle_for(12);
+    const PageOutcome outcome = decide();
+
+    EXPECT_TRUE(outcome.starts.empty());
+    ASSERT_EQ(outcome.waits.size(), 2U);
+    EXPECT_EQ(reason_of(outcome.waits[0]), "waits for a unit of alpha/gpu, free in about 30 s: runs 100 s there, "
+                                           "2 min on beta/cpu, which is free");
+    EXPECT_THAT(reason_of(outcome.waits[1]), HasSubstr("waits for 2 units of beta/cpu, free in about 7 min"));
+}
+
+// The order knows what runs; that alpha is kept for somebody else after it, only decisions know.
+TEST_F(PageDecisionsTest, AJobDoesNotWaitForWhatIsKeptForOthers)
+{
+    add_job("j", 720, 4800);
+    take("alpha", 180);
+    taken_.push_back({.unit_type_id = UnitTypeId{"ut_alpha"}, .release_s = 90000, .from_s = 200});
+    idle_for(24);
+
+    const PageOutcome outcome = decide();
+
+    ASSERT_EQ(outcome.starts.size(), 1U);
+    EXPECT_EQ(outcome.starts[0].winner.center, "beta");
+}
+
+} // namespace
+} // namespace fathom::server
