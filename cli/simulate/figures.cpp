@@ -1,6 +1,6 @@
 #include "cli/simulate/figures.hpp"
 
-#include "cli/simulate/job_kinds.hpp"
+#include "cli/simulate/job_figures.hpp"
 #include "core/decide/sample_statistics.hpp"
 
 #include <algorithm>
@@ -15,47 +15,8 @@ namespace fathom::simulation {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-constexpr double kShortestThatCounts_s = 10;
 constexpr double kUnfairFrom = 1.05;
 constexpr double kJoulesPerKwh = 3.6e6;
-
-/// Figures of one job that ended.
-struct JobFigures {
-    std::uint32_t project{};
-    double completion_s{};
-    double wait_s{};
-    double slowdown{};
-    double fairness{};
-};
-
-double total_units(const Network& network)
-{
-    double units = 0;
-    for (const UnitType& type : network.unit_types)
-        units += static_cast<double>(type.unit_count);
-    return units;
-}
-
-/// Takes the figures of single jobs.
-class JobFigurer {
-  public:
-    explicit JobFigurer(const Scenario& scenario) : kinds_(scenario), units_(total_units(scenario.network)) {}
-
-    JobFigures of(const Job& job, const JobOutcome& outcome)
-    {
-        const JobKind& kind = kinds_[kinds_.index_of(job)];
-        const double completion_s = outcome.end_s - job.arrival_s;
-        const double wanted = completion_s > 0 ? outcome.demand_unit_s / completion_s : 0;
-        const double fair_s = kind.mean_s * job.work * std::max(1.0, wanted / units_);
-        return {job.project, completion_s, outcome.start_s - job.arrival_s,
-                completion_s / std::max(kind.shortest_s * job.work, kShortestThatCounts_s),
-                fair_s > 0 ? completion_s / fair_s : kNothing};
-    }
-
-  private:
-    JobKinds kinds_;
-    double units_;
-};
 
 /// Sum and sum of squares: all that Jain's index needs.
 class Evenness {

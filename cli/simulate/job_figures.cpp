@@ -1,0 +1,36 @@
+#include "cli/simulate/job_figures.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace fathom::simulation {
+namespace {
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+constexpr double kShortestThatCounts_s = 10;
+
+} // namespace
+
+JobFigurer::JobFigurer(const Scenario& scenario) : kinds_(scenario)
+{
+    for (const UnitType& type : scenario.network.unit_types)
+        units_ += static_cast<double>(type.unit_count);
+}
+
+JobFigures JobFigurer::of(const Job& job, const JobOutcome& outcome)
+{
+    const JobKind& kind = kinds_[kinds_.index_of(job)];
+    const double completion_s = outcome.end_s - job.arrival_s;
+    const double wanted = completion_s > 0 ? outcome.demand_unit_s / completion_s : 0;
+    const double fair_s = kind.mean_s * job.work * std::max(1.0, wanted / units_);
+    return {job.project, completion_s, outcome.start_s - job.arrival_s,
+            completion_s / std::max(kind.shortest_s * job.work, kShortestThatCounts_s),
+            fair_s > 0 ? completion_s / fair_s : kNothing};
+}
+
+double JobFigurer::shortest_s(const Job& job)
+{
+    return kinds_[kinds_.index_of(job)].shortest_s * job.work;
+}
+
+} // namespace fathom::simulation

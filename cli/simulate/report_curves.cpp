@@ -1,0 +1,220 @@
+#include "cli/simulate/report_curves.hpp"
+
+#include "cli/format_units.hpp"
+#include "cli/simulate/job_figures.hpp"
+#include "cli/simulate/report_markup.hpp"
+#include "core/decide/sample_statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace fathom::simulation {
+namespace {
+
+constexpr std::size_t kMostSeriesPoints = 500;
+constexpr std::size_t kMostCurvePoints = 300;
+constexpr std::size_t kMostSampledJobs = 200'000;
+constexpr double kMostRange = 1e6;       ///< of a logarithmic axis
+constexpr double kVeryUnlikeQueues = 20; ///< beyond this factor a linear axis shows the longest one only
+constexpr std::size_t kMostClosures = 200;
+
+/// Of neighbours the one with most that wait stands for them, so that no peak is lost.
+std::vector<PlotPoint> waiting_curve(const std::vector<SeriesPoint>& series)
+{
+    const std::size_t together = (series.size() + kMostSeriesPoints - 1) / kMostSeriesPoints;
+    std::vector<PlotPoint> points;
+    for (std::size_t begin = 0; begin < series.size(); begin += together) {
+        const auto end = series.begin() + static_cast<std::ptrdiff_t>(std::min(begin + together, series.size()));
+        const auto most = std::max_element(
+            series.begin() + static_cast<std::ptrdiff_t>(begin), end,
+            [](const SeriesPoint& a, const SeriesPoint& b) { return a.waiting_jobs < b.waiting_jobs; });
+        points.push_back({most->at_s, static_cast<double>(most->waiting_jobs)});
+    }
+    return points;
+}
+
+double highest(const std::vector<PlotPoint>& points)
+{
+    double most = 0;
+    for (const PlotPoint& point : points)
+        most = std::max(most, point.y);
+    return most;
+}
+
+/// Linear, unless the longest queue would hide all that happens in the shortest.
+Axis queue_axis(const std::vector<PlotLine>& lines, const ReportTexts& texts)
+{
+    double most = 1;
+    double least_peak = std::numeric_limits<double>::infinity();
+    for (const PlotLine& line : lines) {
+        most = std::max(most, highest(line.points));
+        least_peak = std::min(least_peak, std::max(highest(line.points), 1.0));
+    }
+    Axis axis{std::string(texts.queue_axis), AxisScale::kLinear, AxisUnit::kCount, 0, most};
+    if (most > kVeryUnlikeQueues * least_peak) {
+        axis.scale = AxisScale::kLogarithmicFrom0;
+        axis.title = fmt::format(fmt::runtime(texts.logarithmic), axis.title);
+    } else {
+        round_up(axis, 6);
+    }
+    return axis;
+}
+
+/// Share of values up to each, from all values of a policy's runs.
+std::vector<PlotPoint> distribution_curve(std::vector<double> values, double least)
+{
+    std::sort(values.begin(), values.end());
+    std::vector<PlotPoint> points;
+    const std::size_t count = std::min(values.size(), kMostCurvePoints);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t at = count > 1 ? i * (values.size() - 1) / (count - 1) : 0;
+        points.push_back(
+            {std::max(values[at], least), static_cast<double>(at + 1) / static_cast<double>(values.size())});
+    }
+    return points;
+}
+
+struct JobSamples {
+    std::vector<double> completions;
+    std::vector<double> slowdowns;
+};
+
+/// Of the jobs that ended; evenly taken where there are very many.
+JobSamples samples_of(const Workload& workload, const PolicyGroup& policy, JobFigurer& figurer)
+{
+    JobSamples samples;
+    const std::size_t jobs = (workload.end_counted - workload.first_counted) * policy.runs.size();
+    const std::size_t step = std::max<std::size_t>(jobs / kMostSampledJobs, 1);
+    for (const PolicyRun* const run : policy.runs) {
+        for (std::size_t i = workload.first_counted; i < workload.end_counted; i += step) {
+            const JobOutcome& outcome = run->result.jobs[i];
+            if (outcome.state != JobState::kEnded) continue;
+            const JobFigures figures = figurer.of(workload.jobs[i], outcome);
+            samples.completions.push_back(figures.completion_s);
+            samples.slowdowns.push_back(figures.slowdown);
+        }
+    }
+    return samples;
+}
+
+Axis logarithmic_axis(const std::vector<PlotLine>& lines, std::string_view title, AxisUnit unit)
+{
+    Axis axis{std::string(title), AxisScale::kLogarithmic, unit, std::numeric_limits<double>::infinity(), 0};
+    for (const PlotLine& line : lines) {
+        if (line.points.empty()) continue;
+        axis.from = std::min(axis.from, line.points.front().x);
+        axis.to = std::max(axis.to, line.points.back().x);
+    }
+    if (!(axis.to > 0)) return {axis.title, axis.scale, axis.unit, 1, 10};
+    axis.from = std::max(axis.from, axis.to / kMostRange);
+    if (axis.to < axis.from * 2) axis.to = axis.from * 2;
+    return axis;
+}
+
+std::string distribution_plot(std::vector<PlotLine> lines, std::string_view title, std::string_view axis_title,
+                              AxisUnit unit, const ReportTexts& texts)
+{
+    LinePlot plot;
+    plot.title = title;
+    plot.x = logarithmic_axis(lines, axis_title, unit);
+    plot.y = {std::string(texts.share_axis), AxisScale::kLinear, AxisUnit::kShare, 0, 1};
+    plot.reads_along_x = false;
+    for (PlotLine& line : lines) {
+        std::erase_if(line.points, [&](const PlotPoint& point) { return point.x < plot.x.from; });
+        if (!line.points.empty()) {
+            const double middle = line.points[line.points.size() / 2].x;
+            plot.description +=
+                fmt::format("{}: 50 % ≤ {}. ", line.name,
+                            unit == AxisUnit::kDuration ? cli::format_duration(middle) : cli::format_number(middle));
+        }
+    }
+    plot.lines = std::move(lines);
+    return figure_of(plot.title, legend_of(plot.lines), draw(plot), texts.distribution_note);
+}
+
+} // namespace
+
+std::string queue_plot(const Scenario& scenario, std::span<const PolicyGroup> policies, const ReportTexts& texts)
+{
+    LinePlot plot;
+    plot.title = texts.queue_title;
+    plot.x = {std::string(texts.time_axis), AxisScale::kLinear, AxisUnit::kDuration,
+              std::numeric_limits<double>::infinity(), 0};
+    for (std::size_t i = 0; i < policies.size(); ++i) {
+        const SimulationResult& result = policies[i].runs.front()->result;
+        if (result.series.empty()) continue;
+        plot.lines.push_back({policies[i].name, i, waiting_curve(result.series)});
+        plot.x.from = std::min(plot.x.from, result.series.front().at_s);
+        plot.x.to = std::max(plot.x.to, result.series.back().at_s);
+        plot.description += fmt::format("{}: ≤ {}. ", policies[i].name,
+                                        cli::format_count(std::llround(highest(plot.lines.back().points))));
+    }
+    if (plot.lines.empty()) return {};
+    if (!(plot.x.to > plot.x.from)) plot.x.to = plot.x.from + 1;
+    plot.y = queue_axis(plot.lines, texts);
+    plot.bands = closures_between(scenario.network, std::nullopt, plot.x.from, plot.x.to);
+    std::string legend = legend_of(plot.lines);
+    std::string keys;
+    if (!plot.bands.empty())
+        keys += enclosed("li", "<span class=\"sample band-sample\"></span>" + escaped(texts.maintenance));
+    const Workload& workload = scenario.workload;
+    if (workload.first_counted > 0 || workload.end_counted < workload.jobs.size()) {
+        const SimulationResult& first = policies.front().runs.front()->result;
+        plot.rules = {first.counted_from_s, first.counted_to_s};
+        keys += enclosed("li", "<span class=\"sample rule-sample\"></span>" + escaped(texts.counted_window));
+    }
+    if (!keys.empty()) legend += enclosed("ul class=\"legend\"", keys);
+    return figure_of(plot.title, legend, draw(plot), texts.queue_note);
+}
+
+std::string distribution_plots(const Scenario& scenario, std::span<const PolicyGroup> policies,
+                               const ReportTexts& texts)
+{
+    constexpr double kLeastCompletion_s = 1e-3;
+    constexpr double kLeastSlowdown = 1e-3;
+    JobFigurer figurer(scenario);
+    std::vector<PlotLine> completion;
+    std::vector<PlotLine> slowdown;
+    for (std::size_t i = 0; i < policies.size(); ++i) {
+        JobSamples samples = samples_of(scenario.workload, policies[i], figurer);
+        completion.push_back(
+            {policies[i].name, i, distribution_curve(std::move(samples.completions), kLeastCompletion_s)});
+        slowdown.push_back({policies[i].name, i, distribution_curve(std::move(samples.slowdowns), kLeastSlowdown)});
+    }
+    return distribution_plot(std::move(completion), texts.completion_title, texts.completion_axis, AxisUnit::kDuration,
+                             texts) +
+           distribution_plot(std::move(slowdown), texts.slowdown_title, texts.slowdown_axis, AxisUnit::kFactor, texts);
+}
+
+std::string figure_of(const std::string& title, const std::string& legend, const std::string& drawing,
+                      std::string_view note)
+{
+    return enclosed("figure", enclosed("figcaption", element("h3", title) + element("p", note)) + legend + drawing);
+}
+
+std::vector<PlotBand> closures_between(const Network& network, std::optional<std::size_t> center, double from_s,
+                                       double to_s)
+{
+    std::vector<PlotBand> closures;
+    for (std::size_t i = 0; i < network.centers.size(); ++i) {
+        if (center && i != *center) continue;
+        for (const Closure& closure : network.centers[i].closures) {
+            if (closure.to_s > from_s && closure.from_s < to_s)
+                closures.push_back({std::max(closure.from_s, from_s), std::min(closure.to_s, to_s)});
+        }
+    }
+    std::sort(closures.begin(), closures.end(), [](const PlotBand& a, const PlotBand& b) { return a.from < b.from; });
+    std::vector<PlotBand> joined;
+    for (const PlotBand& closure : closures) {
+        if (!joined.empty() && closure.from <= joined.back().to)
+            joined.back().to = std::max(joined.back().to, closure.to);
+        else if (joined.size() < kMostClosures)
+            joined.push_back(closure);
+    }
+    return joined;
+}
+
+} // namespace fathom::simulation

@@ -1,0 +1,165 @@
+#include "cli/simulate/report_figures.hpp"
+
+#include "cli/format_units.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace fathom::simulation {
+namespace {
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+
+enum class Shape { kDuration, kNumber, kShare, kMoney, kEnergy, kCount };
+
+double share(std::int64_t part, std::int64_t whole)
+{
+    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : kNothing;
+}
+
+struct FigureKind {
+    FigureId figure{};
+    Shape shape{};
+    BetterIs better{};
+    double (*value)(const Figures&, const SimulationResult&) = nullptr;
+};
+
+constexpr std::array<FigureKind, static_cast<std::size_t>(FigureId::kCount)> kKinds{{
+    {FigureId::kMeanCompletion, Shape::kDuration, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.mean_completion_s; }},
+    {FigureId::kMedianCompletion, Shape::kDuration, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.median_completion_s; }},
+    {FigureId::kP95Completion, Shape::kDuration, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.p95_completion_s; }},
+    {FigureId::kP99Completion, Shape::kDuration, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.p99_completion_s; }},
+    {FigureId::kMeanWait, Shape::kDuration, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.mean_wait_s; }},
+    {FigureId::kP95Wait, Shape::kDuration, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.p95_wait_s; }},
+    {FigureId::kLongestWait, Shape::kDuration, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.longest_wait_s; }},
+    {FigureId::kMeanSlowdown, Shape::kNumber, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.mean_slowdown; }},
+    {FigureId::kP95Slowdown, Shape::kNumber, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.p95_slowdown; }},
+    {FigureId::kMostSlowdown, Shape::kNumber, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.most_slowdown; }},
+    {FigureId::kJainProjects, Shape::kNumber, BetterIs::kMore,
+     [](const Figures& f, const SimulationResult&) { return f.jain_projects; }},
+    {FigureId::kJainJobs, Shape::kNumber, BetterIs::kMore,
+     [](const Figures& f, const SimulationResult&) { return f.jain_jobs; }},
+    {FigureId::kMeanFinishTimeFairness, Shape::kNumber, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.mean_finish_time_fairness; }},
+    {FigureId::kP95FinishTimeFairness, Shape::kNumber, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.p95_finish_time_fairness; }},
+    {FigureId::kUnfairShare, Shape::kShare, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.unfair_share; }},
+    {FigureId::kUtilization, Shape::kShare, BetterIs::kNeither,
+     [](const Figures& f, const SimulationResult&) { return f.utilization; }},
+    {FigureId::kCost, Shape::kMoney, BetterIs::kLess, [](const Figures& f, const SimulationResult&) { return f.cost; }},
+    {FigureId::kEnergy, Shape::kEnergy, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.energy_kwh; }},
+    {FigureId::kIdleEnergy, Shape::kEnergy, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.idle_energy_kwh; }},
+    {FigureId::kMissedDeadlines, Shape::kShare, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return share(f.missed_deadline, f.with_deadline); }},
+    {FigureId::kImpossible, Shape::kCount, BetterIs::kNeither,
+     [](const Figures& f, const SimulationResult&) { return static_cast<double>(f.impossible); }},
+    {FigureId::kUnfinished, Shape::kCount, BetterIs::kNeither,
+     [](const Figures& f, const SimulationResult&) { return static_cast<double>(f.unfinished); }},
+    {FigureId::kFailedAttempts, Shape::kCount, BetterIs::kNeither,
+     [](const Figures& f, const SimulationResult&) { return static_cast<double>(f.failed_attempts); }},
+    {FigureId::kPredictionError, Shape::kShare, BetterIs::kLess,
+     [](const Figures& f, const SimulationResult&) { return f.prediction_error; }},
+    {FigureId::kDecisionsPerSecond, Shape::kNumber, BetterIs::kNeither,
+     [](const Figures&, const SimulationResult& r) {
+         return r.decide_wall_s > 0 ? static_cast<double>(r.decisions) / r.decide_wall_s : kNothing;
+     }},
+}};
+
+constexpr const FigureKind& kind_of(FigureId figure)
+{
+    return kKinds[static_cast<std::size_t>(figure)];
+}
+
+constexpr bool are_in_order()
+{
+    for (std::size_t i = 0; i < kKinds.size(); ++i) {
+        if (kKinds[i].figure != static_cast<FigureId>(i)) return false;
+    }
+    return true;
+}
+static_assert(are_in_order());
+
+/// Counts are whole in one run, but not their means.
+std::string count_text(double value)
+{
+    if (value == std::round(value)) return cli::format_count(std::llround(value));
+    return cli::format_number(value);
+}
+
+} // namespace
+
+std::vector<PolicyGroup> group_by_policy(std::span<const PolicyRun> runs)
+{
+    std::vector<PolicyGroup> groups;
+    for (const PolicyRun& run : runs) {
+        auto known = std::find_if(groups.begin(), groups.end(),
+                                  [&](const PolicyGroup& group) { return group.name == run.policy; });
+        if (known == groups.end()) known = groups.insert(groups.end(), PolicyGroup{run.policy, {}, false});
+        known->runs.push_back(&run);
+        known->is_partial = known->is_partial || run.result.was_stopped;
+    }
+    return groups;
+}
+
+BetterIs better_of(FigureId figure)
+{
+    return kind_of(figure).better;
+}
+
+double value_of(FigureId figure, const Figures& figures, const SimulationResult& result)
+{
+    return kind_of(figure).value(figures, result);
+}
+
+Confidence over_seeds(const PolicyGroup& policy, FigureId figure,
+                      const std::function<const Figures&(const PolicyRun&)>& part)
+{
+    std::vector<double> values;
+    for (const PolicyRun* const run : policy.runs)
+        values.push_back(value_of(figure, part(*run), run->result));
+    return confidence(values);
+}
+
+std::string shown(FigureId figure, double value, const std::string& currency)
+{
+    if (!std::isfinite(value)) return "–";
+    switch (kind_of(figure).shape) {
+    case Shape::kDuration:
+        return cli::format_duration(value);
+    case Shape::kNumber:
+        break;
+    case Shape::kShare:
+        return cli::format_percent(value);
+    case Shape::kMoney:
+        return cli::format_number(value) + " " + currency;
+    case Shape::kEnergy:
+        return cli::format_number(value) + " kWh";
+    case Shape::kCount:
+        return count_text(value);
+    }
+    return cli::format_number(value);
+}
+
+std::string shown(FigureId figure, const Confidence& value, const std::string& currency)
+{
+    std::string text = shown(figure, value.mean, currency);
+    if (std::isfinite(value.half_width)) text += " ± " + shown(figure, value.half_width, currency);
+    return text;
+}
+
+} // namespace fathom::simulation

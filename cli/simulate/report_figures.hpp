@@ -1,0 +1,37 @@
+#pragma once
+
+#include "cli/simulate/report_texts.hpp"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fathom::simulation {
+
+/// The runs of one policy, one for each seed.
+struct PolicyGroup {
+    std::string name;
+    std::vector<const PolicyRun*> runs; ///< at least one
+    bool is_partial = false;            ///< one of them was stopped
+};
+
+/// In the order in which policies come first. The groups point to the runs.
+std::vector<PolicyGroup> group_by_policy(std::span<const PolicyRun> runs);
+
+enum class BetterIs { kLess, kMore, kNeither };
+BetterIs better_of(FigureId figure);
+
+/// What a figure is in a run, or in a part of it; NaN where it has none.
+double value_of(FigureId figure, const Figures& figures, const SimulationResult& result);
+
+/// The figure of a part of each run of a policy, over its seeds.
+Confidence over_seeds(const PolicyGroup& policy, FigureId figure,
+                      const std::function<const Figures&(const PolicyRun&)>& part);
+
+/// For people: "3 h 05 min", "1.32", "45.1 %", "12.3 EUR"; "–" where there is none.
+std::string shown(FigureId figure, double value, const std::string& currency);
+/// With its interval, where it has one.
+std::string shown(FigureId figure, const Confidence& value, const std::string& currency);
+
+} // namespace fathom::simulation
