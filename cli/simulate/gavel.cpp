@@ -5,11 +5,11 @@
 #include "cli/simulate/inflated_file.hpp"
 #include "cli/simulate/read_formats.hpp"
 #include "cli/simulate/workload_builder.hpp"
+#include "core/base/portable_math.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace fathom::simulation {
 namespace {
@@ -28,7 +28,7 @@ double draw_duration_s(Draw& draw, GavelDurations durations)
 {
     if (durations == GavelDurations::kUniform) return 60 * draw.uniform(10, 1000);
     const double u = draw.uniform();
-    return 60 * std::pow(10.0, u < 0.8 ? draw.uniform(1.5, 3) : draw.uniform(3, 4));
+    return 60 * portable::pow(10.0, u < 0.8 ? draw.uniform(1.5, 3) : draw.uniform(3, 4));
 }
 
 /// Seconds of one V100 for what so many do in that time.

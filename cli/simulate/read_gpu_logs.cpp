@@ -3,6 +3,7 @@
 #include "cli/simulate/read_formats.hpp"
 #include "cli/simulate/truth.hpp"
 #include "cli/simulate/workload_builder.hpp"
+#include "core/base/portable_math.hpp"
 
 #include <fmt/format.h>
 
@@ -145,7 +146,8 @@ Result<WorkloadInput> read_pollux(std::istream& input, const std::filesystem::pa
             builder.skip("an application without a published class of GPU time", job.line);
         } else {
             const double u = uniform_of(settings.seed, kPolluxWork, static_cast<std::uint64_t>(job.line));
-            job.run_s = kHour_s * app->least_h * std::pow(app->most_h / app->least_h, u) / std::max(job.units, 1.0);
+            job.run_s =
+                kHour_s * app->least_h * portable::pow(app->most_h / app->least_h, u) / std::max(job.units, 1.0);
             if (job.submit_s >= 0) job.submit_s = row.at_s(list, job.submit_s);
             job.job_type = static_cast<std::uint32_t>(app - kPolluxClasses.begin());
             job.project = builder.project(app->app);

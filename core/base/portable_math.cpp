@@ -1,5 +1,7 @@
 #include "core/base/portable_math.hpp"
 
+#include "core/base/wide_number.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,56 +16,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int kFractionBits = 52;
 constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
-
-/// A number in two parts, of which the second is below the first one's last place: some 106 bits.
-struct Wide {
-    double high{};
-    double low{};
-};
-
-/// a + b without error; |a| ≥ |b|, or a is 0 (Dekker, 1971).
-constexpr Wide ordered_sum(double a, double b)
-{
-    const double sum = a + b;
-    return {sum, b - (sum - a)};
-}
-
-/// The first 26 bits of it, and the rest (Veltkamp).
-constexpr Wide split(double a)
-{
-    const double scaled = 0x1p27 * a + a;
-    const double high = scaled - (scaled - a);
-    return {high, a - high};
-}
-
-/// a · b without error (Dekker, 1971).
-constexpr Wide product(double a, double b)
-{
-    const double whole = a * b;
-    const Wide x = split(a);
-    const Wide y = split(b);
-    return {whole, ((x.high * y.high - whole) + x.high * y.low + x.low * y.high) + x.low * y.low};
-}
-
-constexpr Wide product(Wide a, Wide b)
-{
-    const Wide first = product(a.high, b.high);
-    return ordered_sum(first.high, first.low + (a.high * b.low + a.low * b.high));
-}
-
-constexpr Wide quotient(Wide a, double b)
-{
-    const double first = a.high / b;
-    const Wide back = product(first, b);
-    return ordered_sum(first, ((a.high - back.high) - back.low + a.low) / b);
-}
-
-/// |a| ≥ |b|
-constexpr Wide sum(Wide a, Wide b)
-{
-    const Wide first = ordered_sum(a.high, b.high);
-    return ordered_sum(first.high, first.low + (a.low + b.low));
-}
 
 constexpr Wide kLn2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
 constexpr Wide kTwoPi{0x1.921fb54442d18p+2, 0x1.1a62633145c07p-52};
@@ -85,7 +37,7 @@ constexpr std::array<PowerOfTwo, kPowers> make_powers()
     Wide ratio{1, 0}; // e^step by its series, from the last term on
     for (int n = 14; n > 0; --n) {
         ratio = quotient(product(ratio, step), n);
-        ratio = sum({1, 0}, ratio);
+        ratio = ordered_sum(Wide{1, 0}, ratio);
     }
     std::array<PowerOfTwo, kPowers> powers{};
     Wide power{1, 0};
@@ -172,7 +124,7 @@ constexpr Wide series_log(double a)
     const Wide square = product(argument, argument);
     Wide series{};
     for (int n = 35; n > 0; n -= 2)
-        series = sum(quotient({1, 0}, n), product(series, square));
+        series = ordered_sum(quotient({1, 0}, n), product(series, square));
     const Wide half = product(argument, series);
     return {2 * half.high, 2 * half.low};
 }

@@ -1,3 +1,4 @@
+#include "core/base/portable_math.hpp"
 #include "core/decide/health.hpp"
 #include "core/decide/sample_statistics.hpp"
 
@@ -84,7 +85,7 @@ RunsByUnitType arrange(std::span<const TimedResidual> residuals)
     for (const TimedResidual& one : residuals) {
         const RunResidual& residual = one.residual;
         if (!(residual.predicted_s > 0) || !(residual.actual_s > 0)) continue;
-        const double value = std::log(residual.actual_s / residual.predicted_s);
+        const double value = portable::log(residual.actual_s / residual.predicted_s);
         if (std::isfinite(value)) runs[residual.unit_type].push_back({one.ended_at, value, residual.job_type});
     }
     for (auto& [unit_type, of_it] : runs) {
@@ -164,7 +165,7 @@ class RankSum {
 /// Two-sided, of a normal distribution.
 double chance_of(double score)
 {
-    return std::erfc(std::abs(score) / std::sqrt(2.0));
+    return portable::erfc(std::abs(score) / std::sqrt(2.0));
 }
 
 /// Median of all differences of a late run and one of its reference.
@@ -209,7 +210,7 @@ std::vector<Stratum> stratify(const History& all, const std::string& unit_type, 
         stratum.reference = values_of(runs, job_type, late, kMostBefore);
         if (stratum.reference.size() < kFewestBefore) {
             stratum.reference = lately.runs.on_others_than(unit_type);
-            stratum.margin = std::log(kBetweenUnitTypes);
+            stratum.margin = portable::log(kBetweenUnitTypes);
         }
         if (stratum.reference.size() >= kFewestBefore) found.push_back(std::move(stratum));
     }
@@ -234,7 +235,7 @@ std::optional<Drift> test_window(const History& all, const std::string& unit_typ
     if (ranks.score() * way <= 0 || chance_of(ranks.score()) >= chance) return std::nullopt;
     const std::optional<double> to_others = difference_to_others(strata);
     if (to_others && *to_others * way <= least_shift) return std::nullopt;
-    Drift drift{.unit_type = unit_type, .ratio = std::exp(shift), .job_count = jobs, .reason = {}};
+    Drift drift{.unit_type = unit_type, .ratio = portable::exp(shift), .job_count = jobs, .reason = {}};
     drift.reason = fmt::format("its newest {} jobs took {:.2f} times what jobs of their types took there before, held "
                                "against what was predicted",
                                jobs, drift.ratio);
@@ -262,7 +263,7 @@ std::vector<Drift> find_drift(std::span<const TimedResidual> residuals,
     for (const auto& [unit_type, late] : late_counts) {
         for (const std::size_t times : kWindows) {
             if (times * least > late) break;
-            std::optional<Drift> drift = test_window(all, unit_type, times * least, std::log(threshold), chance);
+            std::optional<Drift> drift = test_window(all, unit_type, times * least, portable::log(threshold), chance);
             if (!drift) continue;
             drifts.push_back(std::move(*drift));
             break;

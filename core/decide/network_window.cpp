@@ -1,5 +1,6 @@
 #include "core/decide/network_window.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/sample_statistics.hpp"
 
 #include <algorithm>
@@ -89,7 +90,7 @@ std::vector<std::size_t> partition(const std::vector<double>& values)
     const Deviations deviations(values);
     const double noise = noise_of(values);
     // Schwarz's criterion for a mean and a place, and as much again: a step that is reported must be there.
-    const double price = 4 * noise * noise * std::log(static_cast<double>(values.size()));
+    const double price = 4 * noise * noise * portable::log(static_cast<double>(values.size()));
     std::vector<double> best(values.size() + 1, HUGE_VAL);
     std::vector<std::size_t> begin(values.size() + 1, 0);
     best[0] = -price;
@@ -214,7 +215,7 @@ std::vector<NetworkStep> find_steps(std::span<const NetworkSample> samples)
     if (sorted.size() < 2 * kShortestStretch) return {};
     std::vector<double> values;
     for (const NetworkSample& sample : sorted)
-        values.push_back(std::log(sample.rate_bytes));
+        values.push_back(portable::log(sample.rate_bytes));
 
     const std::vector<std::size_t> starts = partition(values);
     const Deviations deviations(values);
@@ -222,8 +223,8 @@ std::vector<NetworkStep> find_steps(std::span<const NetworkSample> samples)
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const std::size_t before = i == 0 ? 0 : starts[i - 1];
         const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : values.size();
-        steps.push_back({sorted[starts[i]].at, std::exp(deviations.mean(before, starts[i])),
-                         std::exp(deviations.mean(starts[i], end))});
+        steps.push_back({sorted[starts[i]].at, portable::exp(deviations.mean(before, starts[i])),
+                         portable::exp(deviations.mean(starts[i], end))});
     }
     return steps;
 }
