@@ -2,11 +2,10 @@
 
 #include "core/decide/order_jobs.hpp"
 
-#include <optional>
-#include <span>
+#include <limits>
 #include <vector>
 
-/// What is still free while starts are decided; part of core/decide/order_jobs.
+/// What is still free while starts are decided; part of core/decide/order_book.
 namespace fathom {
 
 /// Units of one type that are kept for a job whose patience is over.
@@ -16,28 +15,39 @@ struct KeptUnits {
     bool is_known{};            ///< when it can start
 };
 
+/// The free units of all types. A value: a decision works on a copy.
 class FreeUnits {
   public:
-    explicit FreeUnits(std::span<const UnitTypeLoad> unit_types);
+    explicit FreeUnits(std::size_t unit_types) : types_(unit_types) {}
+
+    /// @param free_for_s  UnitTypeLoad::free_for_s
+    void set(std::size_t unit_type, std::int64_t count, double free_for_s);
 
     /// True when the option fits into what is free, and leaves alone what is kept for others.
-    bool fits(const JobOption& option) const;
+    bool fits(const JobOption& option) const
+    {
+        const Type& type = types_[option.unit_type];
+        if (option.unit_count > type.count || option.run_s > type.free_for_s) return false;
+        return !type.is_kept || option.run_s <= type.kept.start_s || option.unit_count <= type.kept.spare_units;
+    }
     void take(const JobOption& option);
     void give_back(const JobOption& option);
-    std::int64_t count(std::size_t unit_type) const;
+    std::int64_t count(std::size_t unit_type) const { return types_[unit_type].count; }
+    double free_for_s(std::size_t unit_type) const { return types_[unit_type].free_for_s; }
+    /// Whether anything at all can start there.
+    bool is_open(std::size_t unit_type) const { return types_[unit_type].count > 0 && types_[unit_type].free_for_s > 0; }
 
-    bool is_kept(std::size_t unit_type) const;
-    /// What keeping so many units would be, from what frees when.
-    KeptUnits plan_keeping(std::size_t unit_type, std::int64_t unit_count) const;
+    bool is_kept(std::size_t unit_type) const { return types_[unit_type].is_kept; }
     void keep(std::size_t unit_type, const KeptUnits& kept);
 
   private:
-    std::span<const UnitTypeLoad> unit_types_;
-    std::vector<std::int64_t> free_;
-    std::vector<std::optional<KeptUnits>> kept_;
+    struct Type {
+        std::int64_t count = 0;
+        double free_for_s = std::numeric_limits<double>::infinity();
+        bool is_kept = false;
+        KeptUnits kept;
+    };
+    std::vector<Type> types_;
 };
-
-/// Releases by their time.
-std::vector<UnitRelease> sorted_releases(const UnitTypeLoad& unit_type);
 
 } // namespace fathom

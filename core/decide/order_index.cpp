@@ -24,16 +24,6 @@ double worth_of(const JobOption& option, std::span<const UnitTypeLoad> unit_type
     return unit_types[option.unit_type].worth * option.run_s * static_cast<double>(option.unit_count);
 }
 
-/// What the job itself weighs, whatever its place: below 1 goes before others.
-double own_factor(const WaitingJobView& job, double shortest_s)
-{
-    double factor =
-        std::max(job.fair_load, kLeastLoad) * portable::exp2(-static_cast<double>(job.priority) / kPriorityPerDoubling);
-    // With less time left than it would run, every wait may cost the deadline; one that is past is no reason to hurry.
-    if (job.latest_start_s && *job.latest_start_s >= 0) factor *= std::min(1.0, *job.latest_start_s / shortest_s);
-    return factor;
-}
-
 /// base^exponent; whole exponents, as the usual one is, without the general function, which would take most of the
 /// time.
 double power(double base, double exponent)
@@ -52,28 +42,13 @@ void weigh(const WaitingJobView& job, std::span<const UnitTypeLoad> unit_types, 
            OrderIndex& result)
 {
     result.waited_s = job.waited_s;
-    double shortest_s = kNever;
-    double least_work = kNever;
-    for (const JobOption& option : job.options) {
-        if (!can_be_used(option, unit_types)) continue;
-        shortest_s = std::min(shortest_s, option.run_s);
-        least_work = std::min(least_work, worth_of(option, unit_types));
-    }
+    const double shortest_s = weigh_places(job.options, unit_types, settings, result.index);
     if (shortest_s == kNever) return;
-    const double patience_s = std::max(settings.patience_s, settings.patience_factor * shortest_s);
-    result.overdue_s = job.waited_s - patience_s;
+    result.overdue_s = job.waited_s - patience_of(settings, shortest_s);
     result.is_overdue = settings.rule != OrderRule::kFirstCome && result.overdue_s >= 0;
-    const bool weighs_places = settings.rule == OrderRule::kAdvantage || settings.rule == OrderRule::kMinCostAssignment;
-    const double own = own_factor(job, shortest_s);
-    for (std::size_t i = 0; i < job.options.size(); ++i) {
-        const JobOption& option = job.options[i];
-        if (!can_be_used(option, unit_types)) continue;
-        result.index[i] = own * option.regret;
-        if (weighs_places)
-            result.index[i] *=
-                least_work * power(worth_of(option, unit_types) / least_work, settings.advantage_exponent);
-        else
-            result.index[i] *= option.run_s;
+    const double own = own_weight(job.fair_load, job.priority, job.latest_start_s, shortest_s);
+    for (double& index : result.index) {
+        if (index != kNever) index *= own;
     }
 }
 
@@ -111,6 +86,46 @@ void align_gang(std::span<const std::size_t> members, std::span<OrderIndex> jobs
 }
 
 } // namespace
+
+bool weighs_places(OrderRule rule)
+{
+    return rule == OrderRule::kAdvantage || rule == OrderRule::kMinCostAssignment;
+}
+
+double weigh_places(std::span<const JobOption> options, std::span<const UnitTypeLoad> unit_types,
+                    const OrderSettings& settings, std::span<double> base)
+{
+    double shortest_s = kNever;
+    double least_work = kNever;
+    for (std::size_t i = 0; i < options.size(); ++i) {
+        base[i] = kNever;
+        if (!can_be_used(options[i], unit_types)) continue;
+        shortest_s = std::min(shortest_s, options[i].run_s);
+        base[i] = worth_of(options[i], unit_types);
+        least_work = std::min(least_work, base[i]);
+    }
+    const bool weighs = weighs_places(settings.rule);
+    for (std::size_t i = 0; i < options.size(); ++i) {
+        if (base[i] == kNever) continue;
+        base[i] = options[i].regret *
+                  (weighs ? least_work * power(base[i] / least_work, settings.advantage_exponent) : options[i].run_s);
+    }
+    return shortest_s;
+}
+
+double own_weight(double fair_load, std::int64_t priority, std::optional<double> latest_start_s, double shortest_s)
+{
+    double weight = std::max(fair_load, kLeastLoad);
+    if (priority != 0) weight *= portable::exp2(-static_cast<double>(priority) / kPriorityPerDoubling);
+    // With less time left than it would run, every wait may cost the deadline; one that is past is no reason to hurry.
+    if (latest_start_s && *latest_start_s >= 0) weight *= std::min(1.0, *latest_start_s / shortest_s);
+    return weight;
+}
+
+double patience_of(const OrderSettings& settings, double shortest_s)
+{
+    return std::max(settings.patience_s, settings.patience_factor * shortest_s);
+}
 
 std::map<std::string_view, std::vector<std::size_t>> complete_gangs(std::span<const WaitingJobView> jobs)
 {

@@ -10,6 +10,31 @@
 /// What each place of each waiting job weighs under a rule; part of core/decide/order_jobs.
 namespace fathom {
 
+/// Whether the rule weighs what places are worth to others.
+bool weighs_places(OrderRule rule);
+
+/// Fills in each place's index as far as it does not depend on the job itself: infinite where it cannot be used at all.
+/// @param base  as many as there are options.
+/// @return the shortest run time of the places that can be used; infinite when there is none.
+double weigh_places(std::span<const JobOption> options, std::span<const UnitTypeLoad> unit_types,
+                    const OrderSettings& settings, std::span<double> base);
+
+/// What the job itself weighs, whatever its place: below 1 goes before others.
+double own_weight(double fair_load, std::int64_t priority, std::optional<double> latest_start_s, double shortest_s);
+
+/// So long a job with this shortest run time waits before it goes before all others.
+double patience_of(const OrderSettings& settings, double shortest_s);
+
+/// What a place costs the job and others, by which the places of one job are compared: each second of its run and, the
+/// more so the busier such units are, what they are worth to others, of a job with fewest units as much as its own.
+/// @param fewest_units  that the job could take anywhere.
+inline double place_cost(const JobOption& option, const UnitTypeLoad& type, std::int64_t fewest_units)
+{
+    const double load = type.load < 0 ? 0 : type.load > 1 ? 1 : type.load;
+    const double relative_units = static_cast<double>(option.unit_count) / static_cast<double>(fewest_units);
+    return ((1 - load) + load * type.worth * relative_units) * option.run_s * option.regret;
+}
+
 /// A waiting job's figures that the order needs again and again.
 struct OrderIndex {
     bool is_overdue{};       ///< its patience, or that of one of its gang, is over

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,6 +50,8 @@ struct UnitTypeLoad {
     /// What frees when, as far as it is known, in any order. A run that is over its time is best expected to take as
     /// long again as it is late.
     std::vector<UnitRelease> releases{};
+    /// Free units may be held so long: then a reservation or a maintenance takes them. What runs longer does not start.
+    double free_for_s = std::numeric_limits<double>::infinity();
 };
 
 enum class OrderRule {

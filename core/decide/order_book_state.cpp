@@ -1,0 +1,324 @@
+#include "core/decide/order_book_state.hpp"
+
+#include "core/base/result.hpp"
+#include "core/decide/order_index.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace fathom {
+namespace {
+
+constexpr double kNever = BookEntry::kNever;
+
+/// Puts the options in the order of their unit types, those of one type as they were.
+void sort_options(BookEntry& entry)
+{
+    std::vector<JobOption>& options = entry.job.options;
+    const auto by_type = [](const JobOption& a, const JobOption& b) { return a.unit_type < b.unit_type; };
+    entry.given.clear();
+    if (std::is_sorted(options.begin(), options.end(), by_type)) return;
+    entry.given.resize(options.size());
+    std::iota(entry.given.begin(), entry.given.end(), std::uint32_t{0});
+    std::sort(entry.given.begin(), entry.given.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return std::tie(options[a].unit_type, a) < std::tie(options[b].unit_type, b);
+    });
+    std::vector<JobOption> sorted;
+    sorted.reserve(options.size());
+    for (const std::uint32_t option : entry.given)
+        sorted.push_back(options[option]);
+    options = std::move(sorted);
+}
+
+} // namespace
+
+OrderBookState::OrderBookState(const OrderSettings& settings, std::span<const std::int64_t> unit_counts)
+    : settings_(settings), unit_types_(unit_counts.size()), patience_shares_(unit_counts.size(), 0),
+      releases_(unit_counts.size()), lines_(unit_counts.size()), free_(unit_counts.size()),
+      is_opened_(unit_counts.size(), 0)
+{
+    for (std::size_t type = 0; type < unit_counts.size(); ++type)
+        unit_types_[type].unit_count = unit_counts[type];
+}
+
+std::uint32_t OrderBookState::add(BookedJob job)
+{
+    if (unused_.empty()) {
+        unused_.push_back(static_cast<std::uint32_t>(entries_.size()));
+        entries_.emplace_back();
+        places_.emplace_back();
+    }
+    const std::uint32_t number = unused_.back();
+    unused_.pop_back();
+    places_[number] = static_cast<std::uint32_t>(waiting_.size());
+    waiting_.push_back(number);
+
+    BookEntry& entry = entries_[number];
+    entry.job = std::move(job);
+    entry.is_overdue = entry.is_held = entry.is_done = entry.is_wanted_known = false;
+    entry.waits_for = kNoOption;
+    sort_options(entry);
+    weigh(entry);
+    entry.weight = weight_of(entry);
+    if (entry.job.latest_start_s) hurried_.insert(number);
+    if (entry.has_gang()) {
+        add_to_gang(number);
+        return number;
+    }
+    if (entry.best == kNoOption) return number;
+    line_up(entry);
+    if (settings_.rule == OrderRule::kFirstCome)
+        stand_in_turn(number, entry.job.since_s);
+    else
+        dues_.push({due_s(entry), number, entry.generation});
+    return number;
+}
+
+void OrderBookState::remove(std::uint32_t job)
+{
+    BookEntry& entry = entries_[job];
+    leave_line(entry);
+    leave_turn(job);
+    if (entry.has_gang()) remove_from_gang(job);
+    if (entry.job.latest_start_s) hurried_.erase(job);
+    ++entry.generation;
+    unused_.push_back(job);
+    const std::uint32_t place = places_[job];
+    waiting_[place] = waiting_.back();
+    places_[waiting_[place]] = place;
+    waiting_.pop_back();
+}
+
+void OrderBookState::set_fair_load(std::uint32_t job, double fair_load)
+{
+    BookEntry& entry = entries_[job];
+    if (entry.job.fair_load == fair_load) return;
+    entry.job.fair_load = fair_load;
+    entry.weight = weight_of(entry);
+    if (!entry.has_gang()) line_up(entry);
+}
+
+void OrderBookState::set_free(std::size_t unit_type, std::int64_t units, double free_for_s)
+{
+    const bool is_more = units > free_.count(unit_type) || free_for_s > free_.free_for_s(unit_type);
+    free_.set(unit_type, units, free_for_s);
+    if (!is_more || is_opened_[unit_type] != 0) return;
+    is_opened_[unit_type] = 1;
+    opened_.push_back(static_cast<std::uint32_t>(unit_type));
+}
+
+void OrderBookState::set_worth(std::size_t unit_type, double worth)
+{
+    if (unit_types_[unit_type].worth == worth) return;
+    unit_types_[unit_type].worth = worth;
+    prices_ = Prices::kNewWorths;
+}
+
+void OrderBookState::set_load(std::size_t unit_type, double load)
+{
+    if (unit_types_[unit_type].load == load) return;
+    unit_types_[unit_type].load = load;
+    prices_ = std::max(prices_, Prices::kNewLoads);
+}
+
+void OrderBookState::take(const std::vector<BookedStart>& starts, bool has_kept_units)
+{
+    for (const BookedStart& start : starts)
+        free_.take(entries_[start.job].job.options[start.option]);
+    for (const std::uint32_t type : opened_)
+        is_opened_[type] = 0;
+    opened_.clear();
+    had_kept_units_ = has_kept_units;
+}
+
+OrderBookState::Promise OrderBookState::promise(const BookEntry& entry, std::uint32_t option) const
+{
+    const JobOption& place = entry.job.options[option];
+    const std::size_t type = place.unit_type;
+    if (entry.base[option] == kNever || unit_types_[type].load >= 1) return {};
+    // All that suit it best and whose turn is earlier have units before it.
+    const std::int64_t missing = lines_[type].units_before(entry.turn) + place.unit_count - free_.count(type);
+    if (missing <= 0) return {};
+    const std::optional<FreedUnits> freed = releases_[type].when(missing, now_s_);
+    if (!freed || freed->in_s <= 0) return {};
+    // Of the jobs that will come meanwhile, some will go before it; the fewer the emptier the network is.
+    return {freed->in_s / patience_shares_[type] + entry.cost[option], freed->in_s};
+}
+
+void OrderBookState::weigh(BookEntry& entry)
+{
+    const std::vector<JobOption>& options = entry.job.options;
+    entry.base.resize(options.size());
+    entry.shortest_s = weigh_places(options, unit_types_, settings_, entry.base);
+    const auto best = std::min_element(entry.base.begin(), entry.base.end());
+    const bool has_best = best != entry.base.end() && *best < kNever;
+    entry.best = has_best ? static_cast<std::uint32_t>(best - entry.base.begin()) : kNoOption;
+    entry.fewest_units = std::numeric_limits<std::int64_t>::max();
+    for (const JobOption& option : options)
+        entry.fewest_units = std::min(entry.fewest_units, std::max<std::int64_t>(option.unit_count, 1));
+    set_costs(entry);
+}
+
+void OrderBookState::set_costs(BookEntry& entry)
+{
+    entry.is_wanted_known = false;
+    if (!weighs_places(settings_.rule)) {
+        entry.cost = entry.base;
+        return;
+    }
+    const std::vector<JobOption>& options = entry.job.options;
+    entry.cost.resize(options.size());
+    for (std::size_t i = 0; i < options.size(); ++i)
+        entry.cost[i] = entry.base[i] == kNever
+                            ? kNever
+                            : place_cost(options[i], unit_types_[options[i].unit_type], entry.fewest_units);
+}
+
+double OrderBookState::weight_of(const BookEntry& entry) const
+{
+    std::optional<double> latest_start_s = entry.job.latest_start_s;
+    if (latest_start_s) *latest_start_s -= now_s_;
+    return own_weight(entry.job.fair_load, entry.job.priority, latest_start_s, entry.shortest_s);
+}
+
+double OrderBookState::due_s(const BookEntry& entry) const
+{
+    return entry.job.since_s + patience_of(settings_, entry.shortest_s);
+}
+
+/// Puts the job in the line of its best unit type, or where it belongs now.
+void OrderBookState::line_up(BookEntry& entry)
+{
+    if (!weighs_places(settings_.rule)) return;
+    if (entry.best == kNoOption || entry.is_held) {
+        leave_line(entry);
+        return;
+    }
+    const JobTurn turn{entry.is_overdue ? -1 : entry.index(entry.best), entry.job.key};
+    if (entry.is_in_line && entry.turn == turn) return;
+    leave_line(entry);
+    const JobOption& best = entry.job.options[entry.best];
+    lines_[best.unit_type].add(turn, best.unit_count);
+    entry.turn = turn;
+    entry.is_in_line = true;
+}
+
+void OrderBookState::leave_line(BookEntry& entry)
+{
+    if (!entry.is_in_line) return;
+    lines_[entry.job.options[entry.best].unit_type].remove(entry.turn);
+    entry.is_in_line = false;
+}
+
+void OrderBookState::stand_in_turn(std::uint32_t job, double turn_s)
+{
+    BookEntry& entry = entries_[job];
+    if (entry.is_in_turn && entry.turn_s == turn_s) return;
+    leave_turn(job);
+    in_turn_.emplace(turn_s, entry.job.key, job);
+    entry.turn_s = turn_s;
+    entry.is_in_turn = true;
+}
+
+void OrderBookState::leave_turn(std::uint32_t job)
+{
+    BookEntry& entry = entries_[job];
+    if (!entry.is_in_turn) return;
+    in_turn_.erase({entry.turn_s, entry.job.key, job});
+    entry.is_in_turn = false;
+}
+
+void OrderBookState::bring_up_to(double now_s)
+{
+    now_s_ = now_s;
+    reprice();
+    for (const std::uint32_t job : hurried_) {
+        BookEntry& entry = entries_[job];
+        entry.weight = weight_of(entry);
+        if (!entry.has_gang()) line_up(entry);
+    }
+    let_patience_end();
+    for (const auto& [name, members] : gangs_)
+        align_gang(members);
+}
+
+void OrderBookState::reprice()
+{
+    if (prices_ == Prices::kKnown) return;
+    has_room_ = false;
+    for (std::size_t type = 0; type < unit_types_.size(); ++type) {
+        const double load = unit_types_[type].load;
+        patience_shares_[type] = std::sqrt(1 - std::clamp(load, 0.0, 1.0));
+        has_room_ = has_room_ || (weighs_places(settings_.rule) && load < 1);
+    }
+    for (const std::uint32_t job : waiting_) {
+        BookEntry& entry = entries_[job];
+        if (prices_ == Prices::kNewLoads) {
+            set_costs(entry);
+            continue;
+        }
+        leave_line(entry);
+        weigh(entry);
+        if (!entry.has_gang()) line_up(entry);
+    }
+    prices_ = Prices::kKnown;
+}
+
+void OrderBookState::let_patience_end()
+{
+    while (!dues_.empty() && dues_.top().at_s <= now_s_) {
+        const Due due = dues_.top();
+        dues_.pop();
+        BookEntry& entry = entries_[due.job];
+        if (entry.generation != due.generation) continue;
+        entry.is_overdue = true;
+        stand_in_turn(due.job, due.at_s);
+        line_up(entry);
+    }
+}
+
+void OrderBookState::add_to_gang(std::uint32_t job)
+{
+    std::vector<std::uint32_t>& members = gangs_[entries_[job].job.gang];
+    const auto by_key = [this](std::uint32_t a, std::uint32_t b) { return entries_[a].job.key < entries_[b].job.key; };
+    members.insert(std::upper_bound(members.begin(), members.end(), job, by_key), job);
+}
+
+void OrderBookState::remove_from_gang(std::uint32_t job)
+{
+    const auto gang = gangs_.find(entries_[job].job.gang);
+    std::erase(gang->second, job);
+    if (gang->second.empty()) gangs_.erase(gang);
+}
+
+/// A gang starts together, so all its members weigh alike, as order_indices() has it, and have their turn together.
+void OrderBookState::align_gang(const std::vector<std::uint32_t>& members)
+{
+    double mean = 0;
+    double due = kNever;
+    double since_s = kNever;
+    for (const std::uint32_t member : members) {
+        const BookEntry& own = entries_[member];
+        const double best = own.best == kNoOption ? kNever : weight_of(own) * own.base[own.best];
+        mean += best / static_cast<double>(members.size());
+        if (own.best != kNoOption) due = std::min(due, due_s(own));
+        since_s = std::min(since_s, own.job.since_s);
+    }
+    const bool is_complete = std::ssize(members) >= entries_[members.front()].job.gang_size;
+    for (const std::uint32_t member : members) {
+        BookEntry& own = entries_[member];
+        own.is_held = !is_complete || mean == kNever;
+        own.is_overdue = settings_.rule != OrderRule::kFirstCome && due <= now_s_;
+        own.weight = weight_of(own);
+        const double best = own.best == kNoOption ? kNever : own.index(own.best);
+        if (!own.is_held && best > 0) own.weight *= mean / best;
+        line_up(own);
+        if (own.is_held || (!own.is_overdue && settings_.rule != OrderRule::kFirstCome))
+            leave_turn(member);
+        else
+            stand_in_turn(member, settings_.rule == OrderRule::kFirstCome ? since_s : due);
+    }
+}
+
+} // namespace fathom

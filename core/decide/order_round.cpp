@@ -1,0 +1,340 @@
+#include "core/decide/order_round.hpp"
+
+#include "core/decide/assign_free.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+
+namespace fathom {
+namespace {
+
+constexpr double kNever = BookEntry::kNever;
+/// With so few open unit types, a job's places there are looked up; with more, all its places are gone through.
+constexpr std::size_t kFewTypes = 6;
+
+} // namespace
+
+const std::vector<BookedStart>& OrderRound::run(double now_s)
+{
+    now_s_ = now_s;
+    begin();
+    if (!open_types_.empty()) {
+        const bool is_first_come = book_->settings().rule == OrderRule::kFirstCome;
+        start_in_turn(is_first_come ? IfNoneFits::kGoOn : IfNoneFits::kKeepUnits);
+        if (book_->settings().rule == OrderRule::kMinCostAssignment) start_assigned();
+        if (!is_first_come) start_by_index();
+    }
+    for (const std::uint32_t job : done_)
+        book_->entry(job).is_done = false;
+    return starts_;
+}
+
+void OrderRound::begin()
+{
+    free_ = book_->free();
+    has_kept_ = false;
+    done_.clear();
+    starts_.clear();
+    find_open_types();
+}
+
+void OrderRound::find_open_types()
+{
+    open_types_.clear();
+    for (std::uint32_t type = 0; type < book_->unit_types().size(); ++type) {
+        if (free_.is_open(type)) open_types_.push_back(type);
+    }
+}
+
+/// Takes the job's best place on the unit type that fits now, when it is better than `best`.
+void OrderRound::consider(const BookEntry& entry, std::size_t unit_type, std::uint32_t& best) const
+{
+    const std::vector<JobOption>& options = entry.job.options;
+    // Most jobs have one place on each unit type.
+    std::size_t at = std::min(unit_type, options.size());
+    if (at == options.size() || options[at].unit_type != unit_type ||
+        (at > 0 && options[at - 1].unit_type == unit_type))
+        at = static_cast<std::size_t>(
+            std::lower_bound(options.begin(), options.end(), unit_type,
+                             [](const JobOption& option, std::size_t type) { return option.unit_type < type; }) -
+            options.begin());
+    for (; at < options.size() && options[at].unit_type == unit_type; ++at) {
+        if (entry.base[at] == kNever || !free_.fits(options[at])) continue;
+        const bool is_better = best == kNoOption || std::tie(entry.cost[at], entry.base[at], at) <
+                                                        std::tuple(entry.cost[best], entry.base[best], best);
+        if (is_better) best = static_cast<std::uint32_t>(at);
+    }
+}
+
+/// Of the places that fit now the one of least cost.
+std::uint32_t OrderRound::best_free(const BookEntry& entry) const
+{
+    std::uint32_t best = kNoOption;
+    if (open_types_.size() <= kFewTypes) {
+        for (const std::uint32_t type : open_types_)
+            consider(entry, type, best);
+        return best;
+    }
+    const std::vector<JobOption>& options = entry.job.options;
+    for (std::uint32_t i = 0; i < options.size(); ++i) {
+        if (best != kNoOption && std::tie(entry.cost[best], entry.base[best]) <= std::tie(entry.cost[i], entry.base[i]))
+            continue;
+        if (entry.base[i] < kNever && free_.fits(options[i])) best = i;
+    }
+    return best;
+}
+
+/// The same by what the last decision knew: only where more is free than then there can be a better one.
+std::uint32_t OrderRound::known_best_free(BookEntry& entry) const
+{
+    const bool is_lost = entry.wanted != kNoOption && !free_.fits(entry.job.options[entry.wanted]);
+    if (!entry.is_wanted_known || is_lost || has_kept_ || book_->had_kept_units()) {
+        entry.wanted = best_free(entry);
+        entry.is_wanted_known = true;
+        return entry.wanted;
+    }
+    for (const std::uint32_t type : book_->opened())
+        consider(entry, type, entry.wanted);
+    return entry.wanted;
+}
+
+void OrderRound::start_in_turn(IfNoneFits otherwise)
+{
+    for (const auto& [turn_s, key, job] : book_->in_turn()) {
+        if (open_types_.empty()) return;
+        if (book_->entry(job).is_done || start(job)) continue;
+        if (otherwise == IfNoneFits::kKeepUnits && !book_->entry(job).has_gang()) keep_units_for(job);
+    }
+}
+
+/// Starts the job, and its gang, where each suits best. Whatever comes of it, the job has had its turn.
+bool OrderRound::start(std::uint32_t job)
+{
+    BookEntry& entry = book_->entry(job);
+    if (entry.has_gang()) return start_gang(book_->gangs().at(entry.job.gang));
+    const std::uint32_t option = best_free(entry);
+    if (option == kNoOption) return false;
+    start_at(job, option);
+    return true;
+}
+
+void OrderRound::start_at(std::uint32_t job, std::uint32_t option)
+{
+    BookEntry& entry = book_->entry(job);
+    const std::uint32_t type = static_cast<std::uint32_t>(entry.job.options[option].unit_type);
+    free_.take(entry.job.options[option]);
+    if (!free_.is_open(type)) std::erase(open_types_, type);
+    entry.is_done = true;
+    done_.push_back(job);
+    starts_.push_back({job, option});
+}
+
+bool OrderRound::start_gang(const std::vector<std::uint32_t>& members)
+{
+    const std::size_t before = starts_.size();
+    for (const std::uint32_t member : members) {
+        if (const std::uint32_t option = best_free(book_->entry(member)); option != kNoOption) {
+            start_at(member, option);
+            continue;
+        }
+        for (; starts_.size() > before; starts_.pop_back())
+            free_.give_back(
+                book_->entry(static_cast<std::uint32_t>(starts_.back().job)).job.options[starts_.back().option]);
+        find_open_types();
+        // What is free only gets less from here: the gang need not be tried again.
+        for (const std::uint32_t each : members) {
+            book_->entry(each).is_done = true;
+            done_.push_back(each);
+        }
+        return false;
+    }
+    return true;
+}
+
+/// What keeping the option's units would be, from what frees when; nothing when it could not run there even then.
+std::optional<KeptUnits> OrderRound::plan_keeping(const JobOption& option) const
+{
+    const std::int64_t free = free_.count(option.unit_type);
+    const std::int64_t missing = option.unit_count - free;
+    if (missing <= 0) return std::nullopt; // it is not units that it lacks
+    const std::optional<FreedUnits> freed = book_->releases(option.unit_type).when(missing, now_s_);
+    const KeptUnits kept =
+        freed ? KeptUnits{freed->in_s, free + freed->units - option.unit_count, true} : KeptUnits{0, 0, false};
+    if (kept.start_s + option.run_s > free_.free_for_s(option.unit_type)) return std::nullopt;
+    return kept;
+}
+
+/// Keeps units where the job would end first, as far as that is known, unless an older job has them kept already.
+void OrderRound::keep_units_for(std::uint32_t job)
+{
+    const BookEntry& entry = book_->entry(job);
+    const std::vector<JobOption>& options = entry.job.options;
+    std::optional<std::size_t> best;
+    KeptUnits best_kept;
+    const auto rank = [](const KeptUnits& kept, const JobOption& option) {
+        return std::tuple(!kept.is_known, kept.start_s + option.run_s);
+    };
+    for (std::size_t i = 0; i < options.size(); ++i) {
+        if (entry.base[i] == kNever || free_.is_kept(options[i].unit_type)) continue;
+        const std::optional<KeptUnits> kept = plan_keeping(options[i]);
+        if (!kept || (best && rank(*kept, options[i]) >= rank(best_kept, options[*best]))) continue;
+        best = i;
+        best_kept = *kept;
+    }
+    if (!best) return;
+    free_.keep(options[*best].unit_type, best_kept);
+    has_kept_ = true;
+}
+
+/// Again and again, of all pairs of a job and the free place that it does best at, the one of least index starts.
+void OrderRound::start_by_index()
+{
+    if (open_types_.empty()) return;
+    gather_candidates();
+    while (!candidates_.empty() && !open_types_.empty()) {
+        std::pop_heap(candidates_.begin(), candidates_.end(), std::greater<>());
+        const Candidate next = candidates_.back();
+        candidates_.pop_back();
+        const std::size_t before = starts_.size();
+        offer(next);
+        look_again(before);
+    }
+}
+
+void OrderRound::gather_candidates()
+{
+    candidates_.clear();
+    most_units_ = 0;
+    for (const std::uint32_t job : book_->waiting()) {
+        BookEntry& entry = book_->entry(job);
+        if (entry.is_done || entry.is_held || entry.is_in_turn || entry.best == kNoOption) continue;
+        const std::uint32_t option = entry.has_gang() ? best_free(entry) : known_best_free(entry);
+        if (option == kNoOption) continue;
+        candidates_.push_back({entry.index(option), entry.job.key, job, option});
+        most_units_ = std::max(most_units_, entry.job.options[option].unit_count);
+    }
+    std::make_heap(candidates_.begin(), candidates_.end(), std::greater<>());
+}
+
+/// Starts the job there unless it does better to wait.
+void OrderRound::offer(const Candidate& candidate)
+{
+    BookEntry& entry = book_->entry(candidate.job);
+    if (entry.is_done) return;
+    if (entry.has_gang()) {
+        start(candidate.job);
+        return;
+    }
+    if (is_worth_waiting(entry, entry.cost[candidate.option])) return;
+    start_at(candidate.job, candidate.option);
+}
+
+/// Finds new places for the candidates that starts from this one on have taken theirs.
+void OrderRound::look_again(std::size_t first_start)
+{
+    bool has_lost = false;
+    for (std::size_t i = first_start; i < starts_.size(); ++i) {
+        const BookEntry& started = book_->entry(static_cast<std::uint32_t>(starts_[i].job));
+        const std::size_t type = started.job.options[starts_[i].option].unit_type;
+        has_lost = has_lost || free_.is_kept(type) || free_.count(type) < most_units_;
+    }
+    if (!has_lost) return;
+    bool has_moved = false;
+    std::erase_if(candidates_, [&](Candidate& one) {
+        BookEntry& entry = book_->entry(one.job);
+        if (free_.fits(entry.job.options[one.option])) return false;
+        has_moved = true;
+        one.option = best_free(entry);
+        entry.wanted = one.option;
+        if (one.option == kNoOption) return true;
+        one.index = entry.index(one.option);
+        most_units_ = std::max(most_units_, entry.job.options[one.option].unit_count);
+        return false;
+    });
+    if (has_moved) std::make_heap(candidates_.begin(), candidates_.end(), std::greater<>());
+}
+
+/// Whether a place that the job has to wait for promises more than one of that cost.
+bool OrderRound::is_worth_waiting(BookEntry& entry, double cost) const
+{
+    if (!book_->has_room()) return false;
+    const auto is_better = [&](std::uint32_t option) {
+        return entry.cost[option] < cost && book_->promise(entry, option).cost < cost;
+    };
+    if (entry.waits_for != kNoOption && is_better(entry.waits_for)) return true;
+    for (std::uint32_t option = 0; option < entry.cost.size(); ++option) {
+        if (!is_better(option)) continue;
+        entry.waits_for = option;
+        return true;
+    }
+    entry.waits_for = kNoOption;
+    return false;
+}
+
+bool OrderRound::is_better_one_free(const BookEntry& entry, std::uint32_t option) const
+{
+    const std::vector<JobOption>& options = entry.job.options;
+    if (book_->unit_types()[options[option].unit_type].load >= 1) return false;
+    for (std::uint32_t other = 0; other < options.size(); ++other) {
+        if (entry.cost[other] < entry.cost[option] && entry.base[other] < kNever && free_.fits(options[other]))
+            return true;
+    }
+    return false;
+}
+
+/// Starts what the free places and the waiting jobs are best for together; the rest is for start_by_index().
+void OrderRound::start_assigned()
+{
+    std::vector<PossibleStart> possible;
+    for (const std::uint32_t job : book_->waiting()) {
+        BookEntry& entry = book_->entry(job);
+        if (entry.is_done || entry.is_held || entry.is_in_turn || entry.has_gang()) continue;
+        for (std::uint32_t option = 0; option < entry.base.size(); ++option) {
+            const JobOption& place = entry.job.options[option];
+            if (entry.base[option] == kNever || !free_.fits(place)) continue;
+            if (is_worth_waiting(entry, entry.cost[option]) || is_better_one_free(entry, option)) continue;
+            possible.push_back({job, option, place.unit_type, entry.index(option)});
+        }
+    }
+    const auto goes_before = [this](const PossibleStart& a, const PossibleStart& b) {
+        const auto key = [this](const PossibleStart& one) {
+            return book_->entry(static_cast<std::uint32_t>(one.job)).job.key;
+        };
+        return std::tuple(a.index, key(a), a.option) < std::tuple(b.index, key(b), b.option);
+    };
+    std::sort(possible.begin(), possible.end(), goes_before);
+    std::vector<std::int64_t> free;
+    for (std::size_t type = 0; type < book_->unit_types().size(); ++type)
+        free.push_back(free_.count(type));
+    std::vector<PossibleStart> starts = assign_free(possible, free);
+    std::sort(starts.begin(), starts.end(), goes_before);
+    for (const PossibleStart& one : starts) {
+        const auto job = static_cast<std::uint32_t>(one.job);
+        if (free_.fits(book_->entry(job).job.options[one.option]))
+            start_at(job, static_cast<std::uint32_t>(one.option));
+    }
+}
+
+std::optional<BookedWait> OrderRound::better_wait(std::uint32_t job)
+{
+    begin();
+    BookEntry& entry = book_->entry(job);
+    if (!book_->has_room() || entry.has_gang() || entry.is_in_turn || entry.best == kNoOption) return std::nullopt;
+    const std::uint32_t here = best_free(entry);
+    if (here == kNoOption) return std::nullopt;
+    OrderBookState::Promise best;
+    std::uint32_t there = kNoOption;
+    for (std::uint32_t option = 0; option < entry.base.size(); ++option) {
+        const OrderBookState::Promise one = book_->promise(entry, option);
+        if (one.cost >= best.cost) continue;
+        best = one;
+        there = option;
+    }
+    if (!(best.cost < entry.cost[here])) return std::nullopt;
+    const double gain_s = entry.cost[here] - entry.cost[there];
+    const double share = book_->patience_share(entry.job.options[there].unit_type);
+    return BookedWait{there, best.wait_s, gain_s * share};
+}
+
+} // namespace fathom
