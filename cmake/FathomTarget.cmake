@@ -30,5 +30,6 @@ function(fathom_test name)
   target_compile_options(${name} PRIVATE -O0 -U_FORTIFY_SOURCE)
   fathom_use_pch(${name} test_pch.hpp)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+  # What may take long begins first.
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT})
 endfunction()
