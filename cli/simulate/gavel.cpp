@@ -17,6 +17,7 @@ namespace {
 /// Numbers that each job takes from the generator and leaves unused: errors of prediction were once drawn there, and
 /// the workloads are to stay those that figures were published of.
 constexpr int kUnusedNumbers = 6;
+constexpr std::size_t kUsers = 20; ///< who come in turn; the paper has none
 
 std::int64_t draw_gpus(Draw& draw)
 {
@@ -147,6 +148,7 @@ WorkloadInput draw_gavel(std::span<const GavelJobType> job_types, const GavelDra
         job.units = static_cast<double>(gpus);
         job.job_type = static_cast<std::uint32_t>(type);
         job.details = builder.details_of(gpus_for(job_types[type], gpus, builder));
+        job.user = builder.user(fmt::format("user {}", i % kUsers + 1));
         for (int number = 0; number < kUnusedNumbers; ++number)
             draw.uniform();
         builder.add(job);

@@ -40,7 +40,7 @@ struct GavelDrawing {
 
 /// Draws it. Job types are uniform over those measured; where a job wants several GPUs the type is drawn again until it
 /// can use them. A job's work is its steps, in seconds of one V100; it runs on the GPUs that were measured with as
-/// many.
+/// many. Twenty users come in turn, of whom the paper says nothing.
 WorkloadInput draw_gavel(std::span<const GavelJobType> job_types, const GavelDrawing& drawing);
 
 /// The job types, and how fast each GPU does them, as an input has them.

@@ -21,14 +21,15 @@ WorkloadReader read_swf;
 WorkloadReader read_swf_csv;
 
 /// Jobs of Microsoft's Philly cluster (Jeon et al., USENIX ATC 2019): submit_s, duration_s, num_gpus, vc, and where
-/// there are such: weekday (0: Monday), hour. A virtual cluster is a project. Nothing is known of what jobs compute:
-/// each is a program of its own.
+/// there are such: weekday (0: Monday), hour. A virtual cluster is a project, and a user. Nothing is known of what jobs
+/// compute: each is a program of its own.
 WorkloadReader read_philly;
 
 /// Job lists of Pollux (Qiao et al., OSDI 2021): submit_s, app, num_replicas in one or more lists by `set` and `file`.
 /// They do not say how long jobs run: work is drawn, log-uniform, from the published class of GPU time of each
 /// application (Table 1 there; a T4 is the reference): ImageNet 100 to 1000 GPU-hours, YOLOv3 10 to 100, DeepSpeech2
-/// and BERT 1 to 10, CIFAR-10 and NCF below 1, taken as 0.1 to 1. A job runs that long divided by its replicas.
+/// and BERT 1 to 10, CIFAR-10 and NCF below 1, taken as 0.1 to 1. A job runs that long divided by its replicas. Each
+/// is of a user of its own; applications are projects.
 /// ReadSettings::part: "set/file", or a set, whose files then follow one another; empty: the first set.
 WorkloadReader read_pollux;
 

@@ -111,6 +111,7 @@ Result<WorkloadInput> read_philly(std::istream& input, const std::filesystem::pa
         if (std::isnan(begin_s) && hour_of_week >= 0 && hour_of_week < 168)
             begin_s = hour_of_week * kHour_s - std::fmod(job.submit_s, 168 * kHour_s);
         job.project = builder.project(lines->text(kVirtualCluster));
+        job.user = builder.user(lines->text(kVirtualCluster));
         job.job_type = builder.program_type(job.line, settings.kind_count);
         builder.add(job);
     }
@@ -119,8 +120,8 @@ Result<WorkloadInput> read_philly(std::istream& input, const std::filesystem::pa
 
 Result<WorkloadInput> read_pollux(std::istream& input, const std::filesystem::path&, const ReadSettings& settings)
 {
-    enum Column : std::size_t { kSubmit, kApp, kReplicas, kSet, kFile };
-    Result<CsvLines> lines = CsvLines::open(input, {"submit_s", "app", "num_replicas", "?set", "?file"});
+    enum Column : std::size_t { kSubmit, kApp, kReplicas, kSet, kFile, kName };
+    Result<CsvLines> lines = CsvLines::open(input, {"submit_s", "app", "num_replicas", "?set", "?file", "?job"});
     if (!lines) return lines.error();
     WorkloadBuilder builder("pollux", "Pollux");
     for (const GpuTimeClass& app : kPolluxClasses)
@@ -151,6 +152,7 @@ Result<WorkloadInput> read_pollux(std::istream& input, const std::filesystem::pa
             if (job.submit_s >= 0) job.submit_s = row.at_s(list, job.submit_s);
             job.job_type = static_cast<std::uint32_t>(app - kPolluxClasses.begin());
             job.project = builder.project(app->app);
+            job.user = builder.user(lines->text(kName));
             builder.add(job);
         }
     }

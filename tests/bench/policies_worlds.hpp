@@ -1,0 +1,32 @@
+#pragma once
+
+#include "cli/simulate/scenario.hpp"
+#include "core/base/result.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+/// The worlds that policies are compared in.
+namespace fathom::simulation {
+
+struct PolicyWorld {
+    std::string name;
+    std::function<Scenario(std::uint64_t seed)> draw;
+    std::uint64_t most_seeds = 1000; ///< with more, draws repeat
+    double load{};                   ///< of all its jobs, see load_of()
+    bool is_reference = false;       ///< the published case: 36 + 36 + 36, single GPUs, 5.6 jobs an hour
+    /// Not what Fathom is made for, and shown for comparison: it counts in no figure.
+    bool is_extra = false;
+};
+
+/// The worlds of a folder with the public sets, or excerpts of them: gavel/solo.csv, swf/CTC-SP2-1996-3.1-cln.csv,
+/// uob/devices_2019.csv, uob/device_spec_2019.csv, pollux/workloads.csv, philly/jobs_first_half.csv; a file may end in
+/// .gz.
+/// @param is_quick  one load of each kind.
+/// @error kNotFound  a file is missing.
+/// @error kInvalid   one cannot be read; says where.
+Result<std::vector<PolicyWorld>> policy_worlds(const std::filesystem::path& folder, bool is_quick);
+
+} // namespace fathom::simulation
