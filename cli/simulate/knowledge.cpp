@@ -9,7 +9,7 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr double kHour_s = 3600;
+constexpr double kHourS = 3600;
 
 /// Knows everything but what chance will add to a run.
 class PerfectKnowledge final : public Knowledge {
@@ -25,7 +25,7 @@ class PerfectKnowledge final : public Knowledge {
     std::uint64_t version() const override
     {
         // Rates wander in steps of an hour.
-        return scenario_->knowledge.drift_per_day > 0 ? static_cast<std::uint64_t>(now_s_ / kHour_s) : 0;
+        return scenario_->knowledge.drift_per_day > 0 ? static_cast<std::uint64_t>(now_s_ / kHourS) : 0;
     }
     void advance(double now_s) override { now_s_ = now_s; }
 

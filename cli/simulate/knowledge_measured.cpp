@@ -30,7 +30,8 @@ MeasuredKnowledge::MeasuredKnowledge(const Scenario& scenario, Truth& truth, std
         measure_first_s_ = type == 0 ? measure_next_s_[type] : std::min(measure_first_s_, measure_next_s_[type]);
     }
     if (settings.learns)
-        learning_.emplace(scenario.network, portable::hypot(settings.measurement_noise, settings.job_noise));
+        learning_ = std::make_unique<RunLearning>(scenario.network,
+                                                  portable::hypot(settings.measurement_noise, settings.job_noise));
     learn_next_s_ = settings.learn_every_s;
 }
 

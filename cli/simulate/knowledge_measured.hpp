@@ -5,7 +5,7 @@
 #include "cli/simulate/run_learning.hpp"
 #include "cli/simulate/truth.hpp"
 
-#include <optional>
+#include <memory>
 #include <vector>
 
 namespace fathom::simulation {
@@ -54,11 +54,11 @@ class MeasuredKnowledge final : public Knowledge {
     Truth* truth_;
     std::uint64_t seed_;
     JobErrors errors_;
-    std::vector<Place> places_;          ///< by unit type and job type
-    std::vector<double> measured_at_s_;  ///< by unit type
-    std::vector<double> measure_next_s_; ///< by unit type
-    double measure_first_s_{};           ///< the least of them
-    std::optional<RunLearning> learning_;
+    std::vector<Place> places_;             ///< by unit type and job type
+    std::vector<double> measured_at_s_;     ///< by unit type
+    std::vector<double> measure_next_s_;    ///< by unit type
+    double measure_first_s_{};              ///< the least of them
+    std::unique_ptr<RunLearning> learning_; ///< empty: it does not learn
     double learn_next_s_{};
     std::uint64_t learned_ = 0; ///< rebuilds so far
     std::uint64_t version_ = 0;
