@@ -3,32 +3,41 @@
 #include "cli/simulate/place_finder.hpp"
 #include "cli/simulate/price_watch.hpp"
 #include "cli/simulate/project_loads.hpp"
-
-#include <fmt/format.h>
+#include "core/decide/order_book.hpp"
+#include "core/decide/order_index.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <tuple>
-#include <unordered_map>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
 
 namespace fathom::simulation {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kLeastSleep_s = 1e-3; ///< what expires is looked at again after so long at the earliest
+/// Loads of units and of projects change all the time, and each change concerns all that waits. So much work a decision
+/// may go into that, counted in places of jobs: with few jobs loads are always of this moment, with very many they are
+/// some decisions old.
+constexpr std::size_t kPlacesPerDecision = 256;
+
+std::vector<std::int64_t> unit_counts(const Network& network)
+{
+    std::vector<std::int64_t> counts;
+    for (const UnitType& type : network.unit_types)
+        counts.push_back(type.unit_count);
+    return counts;
+}
 
 class OrderPolicy final : public Policy {
   public:
-    OrderPolicy(const Scenario& scenario, Knowledge& knowledge, OrderRule rule, LoadKnowledge load)
-        : scenario_(scenario), knowledge_(knowledge), load_(load), finder_(scenario, knowledge), prices_(scenario),
-          projects_(scenario), version_(knowledge.version())
+    OrderPolicy(const Scenario& scenario, Knowledge& knowledge, const OrderSettings& settings, LoadKnowledge load)
+        : scenario_(scenario), knowledge_(knowledge), weighs_places_(weighs_places(settings.rule)), load_(load),
+          finder_(scenario, knowledge), prices_(scenario), projects_(scenario), version_(knowledge.version()),
+          book_(settings, unit_counts(scenario.network))
     {
-        settings_.rule = rule;
-        for (const UnitType& type : scenario.network.unit_types) {
-            types_.emplace_back();
-            types_.back().unit_count = type.unit_count;
-        }
-        running_.resize(types_.size());
     }
 
     bool hands_over() const override { return false; }
@@ -36,54 +45,36 @@ class OrderPolicy final : public Policy {
     bool arrive(const PolicyView& view, std::size_t job) override
     {
         Waiting waiting;
-        waiting.job = job;
-        waiting.view.id = fmt::format("{:012}", job); // so that ids sort as jobs arrive
-        waiting.view.priority = details(job).priority;
-        find_places(waiting, view.now_s);
-        if (waiting.places.is_hopeless) return false;
-        prices_.note_arrival(scenario_.workload.jobs[job], waiting.places.options, view.now_s);
-        waiting_.push_back(std::move(waiting));
+        JobPlaces places = find_places(waiting, job, view.now_s);
+        if (places.is_hopeless) return false;
+        if (weighs_places_ && !places.options.empty())
+            prices_.note_arrival(scenario_.workload.jobs[job], places.options, view.now_s);
+        book(waiting_.emplace(job, waiting).first, std::move(places));
         return true;
     }
 
     std::vector<PolicyStart> decide(const PolicyView& view) override
     {
-        given_up_.clear();
+        ++decisions_;
         renew_places(view.now_s);
         look_at_units(view);
         look_at_prices(view.now_s);
         look_at_projects(view.now_s);
-        std::vector<WaitingJobView> views;
-        for (Waiting& one : waiting_) {
-            views.push_back(one.view);
-            views.back().waited_s = view.now_s - scenario_.workload.jobs[one.job].arrival_s;
-            if (one.places.hold_until_s < kNever) continue;
-            views.back().options = one.places.options;
-            if (one.places.latest_start_s < kNever)
-                views.back().latest_start_s = one.places.latest_start_s - view.now_s;
-        }
         std::vector<PolicyStart> starts;
-        std::vector<std::size_t> started;
-        for (const OrderedStart& start : order_starts(views, types_, settings_)) {
-            const JobOption& option = waiting_[start.job].places.options[start.option];
-            starts.push_back({waiting_[start.job].job, option.unit_type, option.unit_count, option.run_s});
+        for (const BookedStart& start : book_.decide(view.now_s)) {
+            const std::size_t job = jobs_[start.job];
+            starts.push_back({job, start.place.unit_type, start.place.unit_count, start.place.run_s});
             note_start(starts.back(), view.now_s);
-            started.push_back(start.job);
+            forget(waiting_.find(job));
         }
-        std::sort(started.begin(), started.end(), std::greater<>());
-        for (const std::size_t place : started)
-            remove(place);
         return starts;
     }
 
-    std::vector<std::size_t> take_given_up() override { return std::move(given_up_); }
+    std::vector<std::size_t> take_given_up() override { return std::exchange(given_up_, {}); }
 
-    double wake_at_s(const PolicyView& view) const override
+    double wake_at_s(const PolicyView& /*view*/) const override
     {
-        double wake_s = kNever;
-        for (const Waiting& one : waiting_)
-            wake_s = std::min({wake_s, one.places.hold_until_s, one.places.valid_until_s});
-        return std::max(wake_s, std::nextafter(view.now_s, kNever));
+        return alarms_.empty() ? kNever : alarms_.begin()->first;
     }
 
     void end(const PolicyView& view, const PolicyStart& start, double started_s, bool /*has_failed*/) override
@@ -91,117 +82,155 @@ class OrderPolicy final : public Policy {
         const Job& job = scenario_.workload.jobs[start.job];
         prices_.note_use(start.unit_type, -start.unit_count, view.now_s);
         projects_.note_end(job, start.unit_type, start.unit_count, view.now_s - started_s, view.now_s);
-        std::erase_if(running_[start.unit_type], [&](const Running& one) { return one.job == start.job; });
+        book_.remove_release(start.unit_type, started_s + start.predicted_s, start.unit_count);
     }
 
   private:
     struct Waiting {
-        std::size_t job{};
+        std::optional<std::size_t> number; ///< in the book; none: there is no place now, or it is held
         bool has_held = false;
-        JobPlaces places;
-        WaitingJobView view;
+        double alarm_s = kNever; ///< its places are to be found anew then
+        JobOption first;         ///< of its places
     };
-    struct Running {
-        std::size_t job{};
-        std::int64_t unit_count{};
-        double expected_end_s{};
-    };
+    using WaitingJobs = std::map<std::size_t, Waiting>; ///< by job
 
     const JobDetails& details(std::size_t job) const
     {
         return scenario_.workload.details[scenario_.workload.jobs[job].details];
     }
 
-    void find_places(Waiting& waiting, double now_s)
+    JobPlaces find_places(Waiting& waiting, std::size_t job, double now_s)
     {
-        waiting.has_held = waiting.has_held || waiting.places.hold_until_s <= now_s;
-        waiting.places =
-            finder_.find(waiting.job, now_s, waiting.has_held ? PlaceFinder::Hold::kOver : PlaceFinder::Hold::kAllowed);
+        JobPlaces places =
+            finder_.find(job, now_s, waiting.has_held ? PlaceFinder::Hold::kOver : PlaceFinder::Hold::kAllowed);
+        waiting.has_held = waiting.has_held || places.hold_until_s < kNever;
+        waiting.alarm_s = std::min(places.hold_until_s, places.valid_until_s);
+        if (waiting.alarm_s < kNever) waiting.alarm_s = std::max(waiting.alarm_s, now_s + kLeastSleep_s);
+        return places;
+    }
+
+    void book(WaitingJobs::iterator entry, JobPlaces places)
+    {
+        auto& [job, waiting] = *entry;
+        if (waiting.alarm_s < kNever) alarms_.emplace(waiting.alarm_s, job);
+        if (places.options.empty()) return;
+        const Job& asked = scenario_.workload.jobs[job];
+        waiting.first = places.options.front();
+        BookedJob booked;
+        booked.key = job;
+        booked.options = std::move(places.options);
+        booked.since_s = asked.arrival_s;
+        booked.fair_load = projects_.load(asked.project);
+        booked.priority = details(job).priority;
+        if (places.latest_start_s < kNever) booked.latest_start_s = places.latest_start_s;
+        waiting.number = book_.add(std::move(booked));
+        jobs_.resize(std::max(jobs_.size(), *waiting.number + 1));
+        jobs_[*waiting.number] = job;
+    }
+
+    void take_out(WaitingJobs::iterator entry)
+    {
+        Waiting& waiting = entry->second;
+        if (waiting.alarm_s < kNever) alarms_.erase({waiting.alarm_s, entry->first});
+        if (waiting.number) book_.remove(*std::exchange(waiting.number, std::nullopt));
+    }
+
+    void forget(WaitingJobs::iterator entry)
+    {
+        take_out(entry);
+        waiting_.erase(entry);
+    }
+
+    void renew(WaitingJobs::iterator entry, double now_s)
+    {
+        take_out(entry);
+        JobPlaces places = find_places(entry->second, entry->first, now_s);
+        if (places.is_hopeless) {
+            given_up_.push_back(entry->first);
+            waiting_.erase(entry);
+        } else {
+            book(entry, std::move(places));
+        }
     }
 
     void renew_places(double now_s)
     {
-        const bool is_news = version_ != knowledge_.version();
-        version_ = knowledge_.version();
-        for (std::size_t i = waiting_.size(); i-- > 0;) {
-            Waiting& one = waiting_[i];
-            if (!is_news && now_s < std::min(one.places.hold_until_s, one.places.valid_until_s)) continue;
-            find_places(one, now_s);
-            if (!one.places.is_hopeless) continue;
-            given_up_.push_back(one.job);
-            remove(i);
+        if (std::exchange(version_, knowledge_.version()) != version_) {
+            for (auto entry = waiting_.begin(); entry != waiting_.end();)
+                renew(entry++, now_s);
         }
+        while (!alarms_.empty() && alarms_.begin()->first <= now_s)
+            renew(waiting_.find(alarms_.begin()->second), now_s);
     }
 
     void look_at_units(const PolicyView& view)
     {
-        for (std::size_t type = 0; type < types_.size(); ++type) {
-            types_[type].free_units = view.reports[type].free_units;
-            const UnitType& own = scenario_.network.unit_types[type];
-            if (open_for_s(scenario_.network.centers[own.center], view.now_s) <= 0) types_[type].free_units = 0;
-            types_[type].releases.clear();
-            for (const Running& one : running_[type])
-                types_[type].releases.push_back({std::abs(one.expected_end_s - view.now_s), one.unit_count});
-        }
+        const Network& network = scenario_.network;
+        for (std::size_t type = 0; type < network.unit_types.size(); ++type)
+            book_.set_free(type, view.reports[type].free_units,
+                           open_for_s(network.centers[network.unit_types[type].center], view.now_s));
+    }
+
+    /// Whether work on so many places may be done again that was done last at that decision.
+    bool is_time(std::int64_t last_decision, std::size_t places) const
+    {
+        return places <= kPlacesPerDecision * static_cast<std::size_t>(decisions_ - last_decision);
     }
 
     void look_at_prices(double now_s)
     {
-        const bool weighs_places =
-            settings_.rule == OrderRule::kAdvantage || settings_.rule == OrderRule::kMinCostAssignment;
-        if (!weighs_places) return;
-        if (prices_.has_news()) {
+        if (!weighs_places_) return;
+        const std::size_t types = scenario_.network.unit_types.size();
+        const std::size_t places = (waiting_.size() + 1) * types;
+        if (prices_.has_news(places)) {
             const std::vector<UnitWorth> worths = prices_.worths(now_s);
-            for (std::size_t type = 0; type < types_.size(); ++type)
-                types_[type].worth = worths[type].worth;
+            for (std::size_t type = 0; type < types; ++type)
+                book_.set_worth(type, worths[type].worth);
         }
-        for (std::size_t type = 0; load_ == LoadKnowledge::kMeasured && type < types_.size(); ++type)
-            types_[type].load = prices_.load(type, now_s);
+        if (load_ == LoadKnowledge::kAssumedFull || !is_time(loads_at_, places)) return;
+        loads_at_ = decisions_;
+        for (std::size_t type = 0; type < types; ++type)
+            book_.set_load(type, prices_.load(type, now_s));
     }
 
     void look_at_projects(double now_s)
     {
-        if (!projects_.matter()) return;
+        if (!projects_.matter() || !is_time(projects_at_, projects_.effort(waiting_.size()))) return;
+        projects_at_ = decisions_;
         std::vector<ProjectLoads::Wanted> wanted;
-        std::vector<std::size_t> who;
-        for (std::size_t i = 0; i < waiting_.size(); ++i) {
-            const Waiting& one = waiting_[i];
-            if (one.places.options.empty()) continue;
-            const JobOption& first = one.places.options.front();
-            wanted.push_back({scenario_.workload.jobs[one.job].project, details(one.job).priority, one.job,
-                              first.unit_type, first.unit_count});
-            who.push_back(i);
+        for (const auto& [job, waiting] : waiting_) {
+            if (!waiting.number) continue;
+            wanted.push_back({scenario_.workload.jobs[job].project, details(job).priority, *waiting.number,
+                              waiting.first.unit_type, waiting.first.unit_count});
         }
-        const std::vector<double> loads = projects_.loads(wanted, now_s);
-        for (std::size_t i = 0; i < who.size(); ++i)
-            waiting_[who[i]].view.fair_load = loads[i];
+        const std::vector<double> loads = projects_.update(wanted, now_s);
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+            book_.set_fair_load(wanted[i].number, loads[i]);
     }
 
     void note_start(const PolicyStart& start, double now_s)
     {
         prices_.note_use(start.unit_type, start.unit_count, now_s);
         projects_.note_start(scenario_.workload.jobs[start.job], start.unit_type, start.unit_count);
-        running_[start.unit_type].push_back({start.job, start.unit_count, now_s + start.predicted_s});
-    }
-
-    void remove(std::size_t place)
-    {
-        std::swap(waiting_[place], waiting_.back());
-        waiting_.pop_back();
+        book_.add_release(start.unit_type, now_s + start.predicted_s, start.unit_count);
     }
 
     const Scenario& scenario_;
     Knowledge& knowledge_;
-    OrderSettings settings_;
+    bool weighs_places_;
     LoadKnowledge load_;
     PlaceFinder finder_;
     PriceWatch prices_;
     ProjectLoads projects_;
     std::uint64_t version_; ///< of the knowledge, when the places were found
-    std::vector<UnitTypeLoad> types_;
-    std::vector<std::vector<Running>> running_; ///< by unit type
-    std::vector<Waiting> waiting_;
+    OrderBook book_;
+    std::vector<std::size_t> jobs_; ///< by number in the book
+    WaitingJobs waiting_;
+    std::set<std::pair<double, std::size_t>> alarms_; ///< with the job
     std::vector<std::size_t> given_up_;
+    std::int64_t decisions_ = 0;
+    std::int64_t loads_at_ = 0;    ///< decision
+    std::int64_t projects_at_ = 0; ///< decision
 };
 
 } // namespace
@@ -209,7 +238,7 @@ class OrderPolicy final : public Policy {
 PolicyMaker order_policy(OrderRule rule, LoadKnowledge load)
 {
     return [rule, load](const Scenario& scenario, Knowledge& knowledge, std::uint64_t /*seed*/) {
-        return std::make_unique<OrderPolicy>(scenario, knowledge, rule, load);
+        return std::make_unique<OrderPolicy>(scenario, knowledge, OrderSettings{.rule = rule}, load);
     };
 }
 

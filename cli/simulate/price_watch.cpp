@@ -11,6 +11,7 @@ constexpr std::size_t kRemembered = 1000;
 constexpr std::size_t kArrivalsPerLook = 50;
 /// A look takes time with the places that are looked at; so many of them an arrival are nothing beside its decision.
 constexpr std::size_t kPlacesPerArrival = 20;
+constexpr std::size_t kWaitingPlacesPerArrival = 1000; ///< the same of places that are weighed anew
 
 bool are_same_places(const std::vector<JobOption>& a, const std::vector<JobOption>& b)
 {
@@ -56,6 +57,11 @@ std::vector<std::vector<JobOption>> PriceWatch::merged() const
         rows.push_back(arrival.places);
     }
     return rows;
+}
+
+bool PriceWatch::has_news(std::size_t waiting_places) const
+{
+    return news_ >= std::max(news_wanted_, waiting_places / kWaitingPlacesPerArrival);
 }
 
 std::vector<UnitWorth> PriceWatch::worths(double now_s)

@@ -22,7 +22,8 @@ class PriceWatch {
     void note_use(std::size_t unit_type, std::int64_t units, double now_s);
 
     /// Whether enough jobs have come for worths() to be asked anew: fifty, and more where the answer takes long.
-    bool has_news() const { return news_ >= news_wanted_; }
+    /// @param waiting_places  of the jobs that are to be weighed anew then.
+    bool has_news(std::size_t waiting_places) const;
     /// What each unit type is worth to the newest arrivals, a thousand at most.
     std::vector<UnitWorth> worths(double now_s);
     /// Mean share of the type's units in use, 0..1.

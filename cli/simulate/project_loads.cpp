@@ -12,11 +12,14 @@ namespace fathom::simulation {
 namespace {
 
 constexpr double kHalfLife_s = 7 * 86400.0;
+constexpr std::size_t kPlacesPerTake = 100; ///< so many times as long as a look at a place takes a job's load
+constexpr std::size_t kPlacesPerUse = 20;   ///< and what a project has of a unit type
 
 } // namespace
 
 ProjectLoads::ProjectLoads(const Scenario& scenario)
 {
+    loads_.assign(scenario.workload.projects.size(), 1);
     // Names need not differ, and what they are does not matter.
     for (std::size_t project = 0; project < scenario.workload.projects.size(); ++project) {
         uses_.emplace_back();
@@ -41,7 +44,12 @@ void ProjectLoads::note_end(const Job& job, std::size_t unit_type, std::int64_t 
     use.used_unit_s[sizes_[unit_type].unit_type] += held_s * static_cast<double>(units) * growth;
 }
 
-std::vector<double> ProjectLoads::loads(std::span<const Wanted> wanted, double now_s)
+std::size_t ProjectLoads::effort(std::size_t jobs) const
+{
+    return jobs * kPlacesPerTake + uses_.size() * sizes_.size() * kPlacesPerUse;
+}
+
+std::vector<double> ProjectLoads::update(std::span<const Wanted> wanted, double now_s)
 {
     const double decay = portable::exp2((decayed_at_s_ - now_s) / kHalfLife_s);
     decayed_at_s_ = now_s;
@@ -52,17 +60,21 @@ std::vector<double> ProjectLoads::loads(std::span<const Wanted> wanted, double n
     std::vector<std::size_t> order(wanted.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return std::tie(wanted[b].priority, wanted[a].job) < std::tie(wanted[a].priority, wanted[b].job);
+        return std::tie(wanted[b].priority, a) < std::tie(wanted[a].priority, b);
     });
     std::vector<PlannedTake> takes;
-    takes.reserve(order.size());
+    takes.reserve(order.size() + uses_.size());
     for (const std::size_t i : order)
         takes.push_back(
             {uses_[wanted[i].project].project, sizes_[wanted[i].unit_type].unit_type, wanted[i].unit_count});
+    // Who wants nothing more tells where it stands with all that it wants.
+    for (const ProjectUse& use : uses_)
+        takes.push_back({use.project, sizes_.front().unit_type, 0});
     const std::vector<double> in_order = progressive_loads(uses_, sizes_, takes);
     std::vector<double> result(wanted.size());
     for (std::size_t i = 0; i < order.size(); ++i)
         result[order[i]] = in_order[i];
+    loads_.assign(in_order.begin() + std::ssize(order), in_order.end());
     return result;
 }
 

@@ -21,21 +21,26 @@ class ProjectLoads {
     void note_start(const Job& job, std::size_t unit_type, std::int64_t units);
     void note_end(const Job& job, std::size_t unit_type, std::int64_t units, double held_s, double now_s);
 
+    /// A place that a job would take.
     struct Wanted {
         std::uint32_t project{};
         std::int32_t priority{};
-        std::size_t job{};
+        std::size_t number{}; ///< of the job, for who asks
         std::size_t unit_type{};
         std::int64_t unit_count{};
     };
     /// The load of each one's project (FairShare::load) when all that its project wants more or has wanted longer were
     /// given to it.
-    std::vector<double> loads(std::span<const Wanted> wanted, double now_s);
-    /// How much work an answer is, in places of a job.
-    std::size_t effort() const { return uses_.size() * sizes_.size(); }
+    /// @param wanted  by age.
+    std::vector<double> update(std::span<const Wanted> wanted, double now_s);
+    /// The load of a project at the last update with all that it wanted then; 1 before the first.
+    double load(std::uint32_t project) const { return loads_[project]; }
+    /// How much work an update is, as in places of jobs.
+    std::size_t effort(std::size_t jobs) const;
 
   private:
     std::vector<ProjectUse> uses_; ///< by project
+    std::vector<double> loads_;    ///< by project
     std::vector<UnitTypeSize> sizes_;
     double decayed_at_s_ = 0; ///< what was used is of that time
 };

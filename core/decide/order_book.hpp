@@ -29,13 +29,14 @@ struct BookedJob {
 struct BookedStart {
     std::size_t job{};    ///< as add() numbered it
     std::size_t option{}; ///< index into its options
+    JobOption place;      ///< that option
 };
 
 /// A job that leaves units free which it could have, since it does better to wait for others.
 struct BookedWait {
-    std::size_t option{};      ///< what it waits for
-    double wait_s{};           ///< expected
-    double longest_wait_s{};   ///< if it took so long the job would do as well with the best of what is free
+    std::size_t option{};    ///< what it waits for
+    double wait_s{};         ///< expected
+    double longest_wait_s{}; ///< if it took so long the job would do as well with the best of what is free
 };
 
 /// Jobs that wait, what is free, and what comes free when. decide() gives what order_starts() gives for the same; time

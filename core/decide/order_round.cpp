@@ -127,7 +127,7 @@ void OrderRound::start_at(std::uint32_t job, std::uint32_t option)
     if (!free_.is_open(type)) std::erase(open_types_, type);
     entry.is_done = true;
     done_.push_back(job);
-    starts_.push_back({job, option});
+    starts_.push_back({job, option, {}});
 }
 
 bool OrderRound::start_gang(const std::vector<std::uint32_t>& members)

@@ -32,8 +32,7 @@ std::int64_t TurnLine::units_before(JobTurn turn) const
     const auto wanted = static_cast<std::size_t>(find(turn) - line_.begin());
     if (wanted == 0) return 0;
     for (; summed_ < wanted; ++summed_)
-        line_[summed_].units_before =
-            summed_ == 0 ? 0 : line_[summed_ - 1].units_before + line_[summed_ - 1].units;
+        line_[summed_].units_before = summed_ == 0 ? 0 : line_[summed_ - 1].units_before + line_[summed_ - 1].units;
     return line_[wanted - 1].units_before + line_[wanted - 1].units;
 }
 
