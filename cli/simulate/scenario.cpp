@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace fathom::simulation {
 namespace {
@@ -38,15 +39,17 @@ Timestamp moment_of(double at_s)
 double true_transfer_s(const Center& center, double at_s, double size_bytes)
 {
     if (!(size_bytes > 0)) return 0;
-    const bool is_closed = std::none_of(center.network_rate_bytes.begin(), center.network_rate_bytes.end(),
-                                        [](double rate) { return rate > 0; });
-    if (is_closed) return 0;
-    double left_bytes = size_bytes;
+    const double week_bytes =
+        kHour_s * std::accumulate(center.network_rate_bytes.begin(), center.network_rate_bytes.end(), 0.0);
+    if (!(week_bytes > 0)) return 0;
+    const double whole_weeks = std::max(std::ceil(size_bytes / week_bytes) - 1, 0.0);
+    double left_bytes = size_bytes - whole_weeks * week_bytes;
+    const double began_s = at_s - whole_weeks * (kHour_s * kHoursOfWeek); // so long ago, it would be as far now
     double now_s = at_s;
     for (auto hour = static_cast<std::int64_t>(std::floor(at_s / kHour_s));; ++hour) {
         const double rate = center.network_rate_bytes[static_cast<std::size_t>(hour % kHoursOfWeek)];
         const double until_s = static_cast<double>(hour + 1) * kHour_s;
-        if (rate * (until_s - now_s) >= left_bytes) return now_s + left_bytes / rate - at_s;
+        if (rate > 0 && rate * (until_s - now_s) >= left_bytes) return now_s + left_bytes / rate - began_s;
         left_bytes -= rate * (until_s - now_s);
         now_s = until_s;
     }

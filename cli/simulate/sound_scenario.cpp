@@ -87,11 +87,15 @@ Result<void> check_knowledge(const KnowledgeSettings& settings)
 Result<void> check_details(const Scenario& scenario)
 {
     for (const JobDetails& details : scenario.workload.details) {
+        constexpr std::int32_t kMostPriority = 100;
+        const Preference& prefer = details.prefer;
+        const bool is_preference = is_amount(prefer.time) && is_amount(prefer.cost) && is_amount(prefer.energy);
         const bool has_center = !details.center || *details.center < scenario.network.centers.size();
         const bool has_types =
             std::all_of(details.unit_types.begin(), details.unit_types.end(),
                         [&](std::uint32_t type) { return type < scenario.network.unit_types.size(); });
-        if (!has_center || !has_types || !is_amount(details.data_in_bytes) || !is_amount(details.data_out_bytes) ||
+        if (!has_center || !has_types || !is_preference || std::abs(details.priority) > kMostPriority ||
+            !is_amount(details.data_in_bytes) || !is_amount(details.data_out_bytes) ||
             (details.deadline_in_s && !std::isfinite(*details.deadline_in_s)) ||
             (details.budget && !is_amount(*details.budget)))
             return unsound("the details of some job make no sense");

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kStep_s = 3600;
 constexpr double kDay_s = 86400;
+constexpr std::int64_t kHoursPerMark = 64;
 constexpr std::uint64_t kDriftPurpose = 1;
 constexpr std::uint64_t kRunPurpose = 2;
 
@@ -60,9 +61,14 @@ double Truth::drift(std::size_t job_type, std::size_t unit_type, double at_s)
     Walk& walk = walks_[place];
     const auto hour = static_cast<std::int64_t>(std::floor(std::max(at_s, 0.0) / kStep_s));
     const double step = scenario_->knowledge.drift_per_day * std::sqrt(kStep_s / kDay_s);
-    if (hour < walk.hour) walk = {};
-    for (; walk.hour < hour; ++walk.hour)
+    if (hour < walk.hour) {
+        walk.hour = hour / kHoursPerMark * kHoursPerMark;
+        walk.log_factor = walk.marks[static_cast<std::size_t>(hour / kHoursPerMark)];
+    }
+    for (; walk.hour < hour; ++walk.hour) {
+        if (walk.hour == std::ssize(walk.marks) * kHoursPerMark) walk.marks.push_back(walk.log_factor);
         walk.log_factor += step * normal_of(seed_, kDriftPurpose, place, static_cast<std::uint64_t>(walk.hour));
+    }
     return portable::exp(walk.log_factor);
 }
 

@@ -26,6 +26,7 @@ class Truth {
     struct Walk {
         std::int64_t hour = 0;
         double log_factor = 0;
+        std::vector<double> marks; ///< the factor's logarithm at every 64th hour that was passed, to go back to
     };
     const Scenario* scenario_;
     std::uint64_t seed_;

@@ -8,9 +8,11 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::uint64_t kMomentPurpose = 101;
-constexpr std::uint64_t kUnitPurpose = 102;
-constexpr std::uint64_t kRepairPurpose = 103;
+// Of uniform_of(): no two uses may draw the same numbers, and others have 1, 2 (truth.cpp) and from 101 on
+// (knowledge_draws.hpp).
+constexpr std::uint64_t kMomentPurpose = 11;
+constexpr std::uint64_t kUnitPurpose = 12;
+constexpr std::uint64_t kRepairPurpose = 13;
 
 double exponential(double mean_s, double uniform)
 {
