@@ -76,7 +76,7 @@ class SentJobs {
     Sent& update(const PolicyView& view, std::size_t type)
     {
         Sent& sent = sent_[type];
-        const bool is_old = sent.units > 0 && view.now_s - sent.first_s >= report_every_s_;
+        const bool is_old = sent.units > 0 && view.now_s > sent.first_s && view.now_s - sent.first_s >= report_every_s_;
         if (is_old || !is_same(sent.report, view.reports[type])) sent = {.report = view.reports[type]};
         return sent;
     }

@@ -120,6 +120,19 @@ TEST(DispatchPolicy, LeastLoadedRemembersWhatItSentSinceTheReports)
     EXPECT_EQ(dispatch.choose(0), 2U);
 }
 
+// With reports of every moment, jobs of one moment still know of one another.
+TEST(DispatchPolicy, LeastLoadedSpreadsJobsOfOneMoment)
+{
+    Scenario scenario = scenario_of(1);
+    scenario.knowledge.report_every_s = 0;
+    Dispatch dispatch(DispatchRule::kLeastLoaded, std::move(scenario));
+    EXPECT_EQ(dispatch.choose(0), 2U);
+    EXPECT_EQ(dispatch.choose(0), 1U);
+    EXPECT_EQ(dispatch.choose(0), 0U);
+    dispatch.now_s = 1;
+    EXPECT_EQ(dispatch.choose(0), 2U);
+}
+
 TEST(DispatchPolicy, PeakAndBenchmarkTakeTheBestThatIsFree)
 {
     Dispatch peak(DispatchRule::kPeakFlops, scenario_of(1));
