@@ -57,7 +57,7 @@ std::uint32_t OrderBookState::add(BookedJob job)
     BookEntry& entry = entries_[number];
     entry.job = std::move(job);
     entry.is_overdue = entry.is_held = entry.is_done = entry.is_wanted_known = false;
-    entry.waits_for = kNoOption;
+    entry.wanted = entry.waits_for = kNoOption; // the number may have been that of a job with more places
     sort_options(entry);
     weigh(entry);
     entry.weight = weight_of(entry);
