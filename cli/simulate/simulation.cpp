@@ -179,8 +179,9 @@ class Simulation {
                                  chosen.unit_count >= 1 && chosen.unit_count <= unit_type(chosen.unit_type).unit_count;
         if (chosen.job != job || !is_possible || !(chosen.predicted_s > 0))
             return broken(fmt::format("the policy sent job {} where it cannot run", job));
-        const double work = static_cast<double>(chosen.unit_count) *
-                            (jobs_[job].estimate_s > 0 ? jobs_[job].estimate_s : jobs_[job].work);
+        const double told_s = jobs_[job].estimate_s > 0 ? jobs_[job].estimate_s : jobs_[job].work;
+        const bool is_fixed = scenario_.network.job_types[jobs_[job].job_type].scaling == Scaling::kFixed;
+        const double work = is_fixed ? told_s * static_cast<double>(chosen.unit_count) : told_s;
         state_.queue(chosen.unit_type).push({job, chosen.unit_count, chosen.predicted_s, work});
         state_.touch(chosen.unit_type);
         return {};
