@@ -47,7 +47,8 @@ std::string fact(std::string_view name, const std::string& value)
     return enclosed("div", element("dt", name) + element("dd", value));
 }
 
-std::string facts(const Scenario& scenario, std::span<const PolicyGroup> policies, const ReportTexts& texts)
+std::string cards(const Scenario& scenario, std::span<const PolicyGroup> policies, double load,
+                  const ReportTexts& texts)
 {
     std::set<std::uint64_t> seeds;
     for (const PolicyGroup& policy : policies) {
@@ -56,30 +57,36 @@ std::string facts(const Scenario& scenario, std::span<const PolicyGroup> policie
     }
     const auto count = [](auto value) { return cli::format_count(static_cast<std::int64_t>(value)); };
     const Workload& workload = scenario.workload;
-    return enclosed("dl class=\"cards\"",
-                    fact(texts.policies, count(policies.size())) + fact(texts.seeds, count(seeds.size())) +
-                        fact(texts.counted_jobs, count(workload.end_counted - workload.first_counted)) +
-                        fact(texts.centers, count(scenario.network.centers.size())) +
-                        fact(texts.units, count(units_of(scenario.network))));
+    std::string content = fact(texts.policies, count(policies.size())) + fact(texts.seeds, count(seeds.size())) +
+                          fact(texts.counted_jobs, count(workload.end_counted - workload.first_counted)) +
+                          fact(texts.centers, count(scenario.network.centers.size())) +
+                          fact(texts.units, count(units_of(scenario.network)));
+    if (std::isfinite(load)) content += fact(texts.load, cli::format_percent(load));
+    return enclosed("dl class=\"cards\"", content);
 }
 
 /// Which policy is best by mean completion, and how far the next one is behind.
 std::string headline(std::span<const PolicyGroup> policies, const ReportTexts& texts)
 {
     std::vector<std::pair<double, std::string>> means;
+    std::vector<std::pair<double, std::string>> references;
     for (const PolicyGroup& policy : policies) {
         const double mean = over_seeds(policy, FigureId::kMeanCompletion, [](const PolicyRun& run) -> const Figures& {
                                 return run.all;
                             }).mean;
-        if (std::isfinite(mean)) means.emplace_back(mean, policy.name);
+        if (mean > 0) (policy.is_reference ? references : means).emplace_back(mean, policy.name);
     }
     if (means.empty()) return {};
     std::sort(means.begin(), means.end());
-    const std::string best = cli::format_duration(means[0].first);
-    const std::string text = means.size() == 1 || !(means[0].first > 0)
-                                 ? fmt::format(fmt::runtime(texts.best), means[0].second, best)
-                                 : fmt::format(fmt::runtime(texts.best_and_next), means[0].second, best,
-                                               means[1].second, cli::format_number(means[1].first / means[0].first));
+    const auto times = [](double mean, double of) { return cli::format_number(mean / of); };
+    const auto& [best_s, best] = means.front();
+    std::string text = means.size() == 1
+                           ? fmt::format(fmt::runtime(texts.best), best, cli::format_duration(best_s))
+                           : fmt::format(fmt::runtime(texts.best_and_next), best, cli::format_duration(best_s),
+                                         means[1].second, times(means[1].first, best_s));
+    if (!references.empty())
+        text += " " + fmt::format(fmt::runtime(texts.best_and_reference), references.front().second,
+                                  times(best_s, references.front().first));
     return element("p class=\"lead\"", text);
 }
 
@@ -103,11 +110,20 @@ std::string partial_note(std::span<const PolicyGroup> policies, const ReportText
                                                  cli::format_count(jobs))));
 }
 
+std::string comparison_note(std::span<const PolicyGroup> policies, const ReportTexts& texts)
+{
+    std::string note(texts.comparison_note);
+    for (const PolicyGroup& policy : policies) {
+        if (policy.is_reference) note += " " + fmt::format(fmt::runtime(texts.reference_note), policy.name);
+    }
+    return note;
+}
+
 std::string results(const Scenario& scenario, std::span<const PolicyGroup> policies, const ReportTexts& texts)
 {
     return enclosed("section", element("h2", texts.comparison) + completion_bars(policies, texts) +
                                    comparison_table(scenario, policies, texts) +
-                                   element("p class=\"note\"", texts.comparison_note)) +
+                                   element("p class=\"note\"", comparison_note(policies, texts))) +
            enclosed("section", element("h2", texts.over_time) + queue_plot(scenario, policies, texts) +
                                    unit_strips(scenario, policies.front(), texts)) +
            enclosed("section", element("h2", texts.distributions) + distribution_plots(scenario, policies, texts)) +
@@ -133,13 +149,15 @@ std::string report_html(const Scenario& scenario, std::span<const PolicyRun> run
     FATHOM_ASSERT(!runs.empty());
     const ReportTexts& texts = report_texts(options.language);
     const std::vector<PolicyGroup> policies = group_by_policy(runs);
+    const double load = load_of(scenario);
     const std::string title =
         fmt::format(fmt::runtime(texts.heading), options.title.empty() ? scenario.workload.name : options.title);
-    const std::string header = enclosed("header", element("h1", title) + headline(policies, texts) +
-                                                      facts(scenario, policies, texts) + partial_note(policies, texts));
+    const std::string header =
+        enclosed("header", element("h1", title) + headline(policies, texts) + cards(scenario, policies, load, texts) +
+                               partial_note(policies, texts));
     return fmt::format("<!DOCTYPE html>\n<html lang=\"{}\">\n{}<body>\n<main>\n{}\n</main>\n{}</body>\n</html>\n",
                        texts.language, head(title),
-                       header + results(scenario, policies, texts) + scenario_section(scenario, texts) +
+                       header + results(scenario, policies, texts) + scenario_section(scenario, policies, load, texts) +
                            origin_section(scenario, policies, options, texts) + definitions_section(texts),
                        script());
 }

@@ -16,6 +16,7 @@ struct Bar {
     std::string name;
     Confidence value;
     std::string text;
+    bool is_reference = false;
 };
 
 struct Layout {
@@ -52,9 +53,9 @@ std::string draw_row(const Bar& bar, std::size_t index, const Axis& axis, const 
     const bool is_wide = layout.width == DrawingWidth::kWide;
     std::string result =
         is_wide ? svg_text(layout.left - 8, base, "name end", bar.name) : svg_text(layout.left, base, "name", bar.name);
-    result += fmt::format(R"(<rect class="bar c{}" x="{}" y="{}" width="{}" height="{}"/>)", index % 8,
-                          coordinate(layout.left), coordinate(top), coordinate(std::max(end - layout.left, 1.0)),
-                          coordinate(kBarHeight));
+    result += fmt::format(R"(<rect class="bar c{}{}" x="{}" y="{}" width="{}" height="{}"/>)", index % 8,
+                          bar.is_reference ? " reference" : "", coordinate(layout.left), coordinate(top),
+                          coordinate(std::max(end - layout.left, 1.0)), coordinate(kBarHeight));
     if (std::isfinite(bar.value.half_width)) {
         const double low = x(bar.value.mean - bar.value.half_width);
         const double middle = top + kBarHeight / 2;
@@ -99,14 +100,16 @@ std::string completion_bars(std::span<const PolicyGroup> policies, const ReportT
         bars.push_back({cli::shortened(cli::printable(policy.name), kLongestName),
                         over_seeds(policy, FigureId::kMeanCompletion,
                                    [](const PolicyRun& run) -> const Figures& { return run.all; }),
-                        {}});
+                        {},
+                        policy.is_reference});
         if (policy.is_partial) bars.back().name += fmt::format(" ({})", texts.partial_mark);
-        if (std::isfinite(bars.back().value.mean)) best = std::min(best, bars.back().value.mean);
+        if (!policy.is_reference && std::isfinite(bars.back().value.mean))
+            best = std::min(best, bars.back().value.mean);
     }
     std::string description;
     for (Bar& bar : bars) {
         bar.text = shown(FigureId::kMeanCompletion, bar.value.mean, {});
-        if (bar.value.mean > best && best > 0)
+        if (bar.value.mean != best && best > 0 && std::isfinite(best))
             bar.text +=
                 " · " + fmt::format(fmt::runtime(texts.bars_of_best), cli::format_number(bar.value.mean / best));
         description += fmt::format("{}: {}. ", bar.name, bar.text);

@@ -44,6 +44,22 @@ double highest(const std::vector<PlotPoint>& points)
     return most;
 }
 
+/// A few jobs may run on long after the last one has started: that is no part of the queue.
+void end_when_nothing_waits(LinePlot& plot)
+{
+    constexpr double kMargin = 1.04;
+    double last = plot.x.from;
+    for (const PlotLine& line : plot.lines) {
+        for (std::size_t i = 0; i < line.points.size(); ++i) {
+            if (line.points[i].y > 0) last = std::max(last, line.points[std::min(i + 1, line.points.size() - 1)].x);
+        }
+    }
+    if (last > plot.x.from) plot.x.to = std::min(plot.x.to, plot.x.from + (last - plot.x.from) * kMargin);
+    for (PlotLine& line : plot.lines)
+        std::erase_if(line.points, [&](const PlotPoint& point) { return point.x > plot.x.to; });
+    if (!(plot.x.to > plot.x.from)) plot.x.to = plot.x.from + 1;
+}
+
 /// Linear, unless the longest queue would hide all that happens in the shortest.
 Axis queue_axis(const std::vector<PlotLine>& lines, const ReportTexts& texts)
 {
@@ -153,7 +169,7 @@ std::string queue_plot(const Scenario& scenario, std::span<const PolicyGroup> po
                                         cli::format_count(std::llround(highest(plot.lines.back().points))));
     }
     if (plot.lines.empty()) return {};
-    if (!(plot.x.to > plot.x.from)) plot.x.to = plot.x.from + 1;
+    end_when_nothing_waits(plot);
     plot.y = queue_axis(plot.lines, texts);
     plot.bands = closures_between(scenario.network, std::nullopt, plot.x.from, plot.x.to);
     std::string legend = legend_of(plot.lines);

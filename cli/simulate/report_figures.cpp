@@ -101,6 +101,11 @@ std::string count_text(double value)
     return cli::format_number(value);
 }
 
+PolicyGroup new_group(const std::string& name)
+{
+    return {name, {}, false, find_policy(name).knowledge == KnowledgeKind::kPerfect};
+}
+
 } // namespace
 
 std::vector<PolicyGroup> group_by_policy(std::span<const PolicyRun> runs)
@@ -109,7 +114,7 @@ std::vector<PolicyGroup> group_by_policy(std::span<const PolicyRun> runs)
     for (const PolicyRun& run : runs) {
         auto known = std::find_if(groups.begin(), groups.end(),
                                   [&](const PolicyGroup& group) { return group.name == run.policy; });
-        if (known == groups.end()) known = groups.insert(groups.end(), PolicyGroup{run.policy, {}, false});
+        if (known == groups.end()) known = groups.insert(groups.end(), new_group(run.policy));
         known->runs.push_back(&run);
         known->is_partial = known->is_partial || run.result.was_stopped;
     }

@@ -14,6 +14,7 @@ struct PolicyGroup {
     std::string name;
     std::vector<const PolicyRun*> runs; ///< at least one
     bool is_partial = false;            ///< one of them was stopped
+    bool is_reference = false;          ///< it knows what nobody can know: a bound, not a choice
 };
 
 /// In the order in which policies come first. The groups point to the runs.

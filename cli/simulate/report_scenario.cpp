@@ -30,8 +30,8 @@ std::string price_text(const UnitType& type, const ReportTexts& texts)
 std::string power_text(const UnitType& type, const ReportTexts& texts)
 {
     if (type.price.unit_power_w() <= 0 && type.idle_power_w <= 0) return std::string(texts.none);
-    return fmt::format(fmt::runtime(texts.power_busy_idle), cli::format_number(type.price.unit_power_w()),
-                       cli::format_number(type.idle_power_w));
+    const auto known = [](double power_w) { return power_w > 0 ? cli::format_number(power_w) : std::string("–"); };
+    return fmt::format(fmt::runtime(texts.power_busy_idle), known(type.price.unit_power_w()), known(type.idle_power_w));
 }
 
 std::string failures_text(const UnitFailures& failures, const ReportTexts& texts)
@@ -50,26 +50,60 @@ std::string closures_text(const Center& center, const ReportTexts& texts)
     return fmt::format(fmt::runtime(texts.closures_of), center.closures.size(), cli::format_duration(closed_s));
 }
 
+/// Leaves out columns in which no row has anything.
+void drop_empty_columns(std::vector<std::string>& headings, std::vector<std::vector<std::string>>& rows,
+                        const std::string& nothing)
+{
+    for (std::size_t column = headings.size(); column-- > 0;) {
+        if (!std::all_of(rows.begin(), rows.end(), [&](const auto& row) { return row[column] == nothing; })) continue;
+        const auto at = static_cast<std::ptrdiff_t>(column);
+        headings.erase(headings.begin() + at);
+        for (std::vector<std::string>& row : rows)
+            row.erase(row.begin() + at);
+    }
+}
+
 std::string network_table(const Network& network, const ReportTexts& texts)
 {
-    const std::vector<std::string> headings{
-        escaped(texts.center),   escaped(texts.unit_type),
-        escaped(texts.units),    escaped(fmt::format(fmt::runtime(texts.price), network.currency)),
-        escaped(texts.power),    escaped(texts.failures),
-        escaped(texts.start_up), escaped(texts.closures)};
+    const std::string none(texts.none);
     std::vector<std::vector<std::string>> rows;
     for (const UnitType& type : network.unit_types) {
         if (rows.size() == kMostUnitTypes) break;
         const Center& center = network.centers[type.center];
-        rows.push_back({escaped(center.name), escaped(type.name), cli::format_count(type.unit_count),
-                        escaped(price_text(type, texts)), escaped(power_text(type, texts)),
-                        escaped(failures_text(type.failures, texts)), escaped(cli::format_duration(center.start_up_s)),
-                        escaped(closures_text(center, texts))});
+        rows.push_back({center.name, type.name, cli::format_count(type.unit_count), price_text(type, texts),
+                        power_text(type, texts), failures_text(type.failures, texts),
+                        center.start_up_s > 0 ? cli::format_duration(center.start_up_s) : none,
+                        closures_text(center, texts)});
+        for (std::string& cell : rows.back())
+            cell = escaped(cell);
     }
-    std::string result = table_of(headings, rows);
+    std::vector<std::string> headings{
+        std::string(texts.center),   std::string(texts.unit_type),
+        std::string(texts.units),    fmt::format(fmt::runtime(texts.price), network.currency),
+        std::string(texts.power),    std::string(texts.failures),
+        std::string(texts.start_up), std::string(texts.closures)};
+    for (std::string& heading : headings)
+        heading = escaped(heading);
+    drop_empty_columns(headings, rows, none);
+    std::string result = table_of(headings, rows, TableOf::kText);
     if (network.unit_types.size() > rows.size())
         result += element("p", fmt::format(fmt::runtime(texts.more_rows), network.unit_types.size() - rows.size()));
     return result;
+}
+
+std::string policies_table(std::span<const PolicyGroup> policies, const ReportTexts& texts)
+{
+    Facts facts;
+    for (const PolicyGroup& policy : policies) {
+        std::string_view title;
+        for (const std::span<const PolicyName> titles : {policy_names(), texts.policy_titles}) {
+            for (const PolicyName& one : titles) {
+                if (one.name == policy.name) title = one.title;
+            }
+        }
+        facts.emplace_back(policy.name, title);
+    }
+    return facts_table(facts);
 }
 
 std::string job_type_names(const Network& network, const ReportTexts& texts)
@@ -110,7 +144,7 @@ WorkloadFigures figures_of(const Scenario& scenario)
     return figures;
 }
 
-std::string workload_table(const Scenario& scenario, const ReportTexts& texts)
+std::string workload_table(const Scenario& scenario, double load, const ReportTexts& texts)
 {
     const Workload& workload = scenario.workload;
     const std::size_t counted = workload.end_counted - workload.first_counted;
@@ -139,8 +173,7 @@ std::string workload_table(const Scenario& scenario, const ReportTexts& texts)
     facts.emplace_back(texts.projects_row,
                        fmt::format(fmt::runtime(texts.projects_users), figures.projects.size(), figures.users.size()));
     facts.emplace_back(texts.job_types_row, job_type_names(scenario.network, texts));
-    const double load = load_of(scenario);
-    if (std::isfinite(load)) facts.emplace_back(texts.load_row, cli::format_percent(load));
+    if (std::isfinite(load)) facts.emplace_back(texts.load, cli::format_percent(load));
     return facts_table(facts);
 }
 
@@ -170,16 +203,19 @@ std::string skips_table(const std::vector<InputSkips>& skips, const ReportTexts&
         rows.push_back({escaped(skip.rule), cli::format_count(skip.count),
                         fmt::format("{}{}", fmt::join(skip.lines, ", "),
                                     skip.count > static_cast<std::int64_t>(skip.lines.size()) ? ", …" : "")});
-    return table_of({escaped(texts.skip_rule), escaped(texts.skip_count), escaped(texts.skip_lines)}, rows);
+    return table_of({escaped(texts.skip_rule), escaped(texts.skip_count), escaped(texts.skip_lines)}, rows,
+                    TableOf::kText);
 }
 
 } // namespace
 
-std::string scenario_section(const Scenario& scenario, const ReportTexts& texts)
+std::string scenario_section(const Scenario& scenario, std::span<const PolicyGroup> policies, double load,
+                             const ReportTexts& texts)
 {
     return enclosed("section", element("h2", texts.simulated) + element("h3", texts.network) +
                                    network_table(scenario.network, texts) + element("h3", texts.workload) +
-                                   workload_table(scenario, texts) + element("h3", texts.knowledge) +
+                                   workload_table(scenario, load, texts) + element("h3", texts.policies) +
+                                   policies_table(policies, texts) + element("h3", texts.knowledge) +
                                    knowledge_table(scenario.knowledge, texts));
 }
 

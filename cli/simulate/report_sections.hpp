@@ -15,8 +15,10 @@ std::string comparison_table(const Scenario& scenario, std::span<const PolicyGro
 /// Figures of each project and each center, policy by policy.
 std::string part_tables(const Scenario& scenario, std::span<const PolicyGroup> policies, const ReportTexts& texts);
 
-/// The network, the workload, and what policies could know.
-std::string scenario_section(const Scenario& scenario, const ReportTexts& texts);
+/// The network, the workload, the policies and what they could know.
+/// @param load  load_of() the scenario.
+std::string scenario_section(const Scenario& scenario, std::span<const PolicyGroup> policies, double load,
+                             const ReportTexts& texts);
 
 /// How it was made, and what was left out of the input.
 std::string origin_section(const Scenario& scenario, std::span<const PolicyGroup> policies,
@@ -25,8 +27,11 @@ std::string origin_section(const Scenario& scenario, std::span<const PolicyGroup
 /// What each figure means.
 std::string definitions_section(const ReportTexts& texts);
 
+enum class TableOf { kFigures, kText };
+
 /// Rows of cells of markup, the first cell of each a heading. It scrolls by itself where it is too wide.
-std::string table_of(const std::vector<std::string>& headings, const std::vector<std::vector<std::string>>& rows);
+std::string table_of(const std::vector<std::string>& headings, const std::vector<std::vector<std::string>>& rows,
+                     TableOf content = TableOf::kFigures);
 
 /// Names and what they are, as a table without headings.
 std::string facts_table(const std::vector<std::pair<std::string, std::string>>& rows);

@@ -79,6 +79,22 @@ std::vector<PlotPoint> busy_curve(const Strip& strip, const Network& network, co
     return points;
 }
 
+/// What still runs long after nearly all has ended would make the rest hard to see.
+void end_when_little_runs(std::vector<Strip>& strips, Axis& time)
+{
+    constexpr double kLittle = 0.02;
+    double last = time.from;
+    for (const Strip& strip : strips) {
+        for (std::size_t i = 0; i < strip.busy.size(); ++i) {
+            if (strip.busy[i].y > kLittle) last = std::max(last, strip.busy[std::min(i + 1, strip.busy.size() - 1)].x);
+        }
+    }
+    if (last > time.from) time.to = last;
+    for (Strip& strip : strips)
+        std::erase_if(strip.busy, [&](const PlotPoint& point) { return point.x > time.to; });
+    if (!(time.to > time.from)) time.to = time.from + 1;
+}
+
 /// While counted jobs came, of units in order: as Figures::utilization.
 double utilization_of(const Strip& strip, const Network& network, const SimulationResult& result)
 {
@@ -161,10 +177,11 @@ std::string unit_strips(const Scenario& scenario, const PolicyGroup& policy, con
     if (series.empty()) return {};
     Axis time{std::string(texts.time_axis), AxisScale::kLinear, AxisUnit::kDuration, series.front().at_s,
               series.back().at_s};
-    if (!(time.to > time.from)) time.to = time.from + 1;
     std::vector<Strip> strips = strips_of(scenario.network, texts);
-    for (Strip& strip : strips) {
+    for (Strip& strip : strips)
         strip.busy = busy_curve(strip, scenario.network, series);
+    end_when_little_runs(strips, time);
+    for (Strip& strip : strips) {
         strip.mean = utilization_of(strip, scenario.network, policy.runs.front()->result);
         if (strip.centers.size() == 1)
             strip.closures = closures_between(scenario.network, strip.centers.front(), time.from, time.to);

@@ -45,9 +45,11 @@ bool is_best(FigureId figure, double value, const std::vector<Confidence>& value
     return is_better_than_one;
 }
 
-std::string value_cell(const Confidence& value, FigureId figure, const std::string& currency)
+/// @param mark  before the value; empty: it is not the best.
+std::string value_cell(const Confidence& value, FigureId figure, const std::string& currency, const std::string& mark)
 {
     std::string cell = escaped(shown(figure, value.mean, currency));
+    if (!mark.empty()) cell = mark + enclosed("strong", cell);
     if (std::isfinite(value.half_width))
         cell += element("span class=\"interval\"", "± " + shown(figure, value.half_width, currency));
     return cell;
@@ -140,7 +142,7 @@ std::string comparison_table(const Scenario& scenario, std::span<const PolicyGro
     std::vector<std::string> headings{escaped(texts.figure)};
     for (const PolicyGroup& policy : policies)
         headings.push_back(policy_heading(policy, texts));
-    const std::string mark = fmt::format(R"( <span class="best" title="{}">★</span>)", escaped(texts.best_mark));
+    const std::string mark = fmt::format(R"(<span class="best" title="{}">★</span> )", escaped(texts.best_mark));
     std::vector<std::vector<std::string>> rows;
     for (std::size_t i = 0; i < texts.figures.size(); ++i) {
         const auto figure = static_cast<FigureId>(i);
@@ -150,9 +152,13 @@ std::string comparison_table(const Scenario& scenario, std::span<const PolicyGro
         if (is_empty_row(figure, values)) continue;
         std::vector<std::string>& row = rows.emplace_back();
         row.push_back(element(fmt::format("a href=\"#figure-{}\"", i), texts.of(figure).name));
-        for (const Confidence& value : values) {
-            row.push_back(value_cell(value, figure, scenario.network.currency));
-            if (is_best(figure, value.mean, values)) row.back() = enclosed("strong", row.back() + mark);
+        std::vector<Confidence> choices;
+        for (std::size_t k = 0; k < policies.size(); ++k) {
+            if (!policies[k].is_reference) choices.push_back(values[k]);
+        }
+        for (std::size_t k = 0; k < policies.size(); ++k) {
+            const bool is_marked = !policies[k].is_reference && is_best(figure, values[k].mean, choices);
+            row.push_back(value_cell(values[k], figure, scenario.network.currency, is_marked ? mark : ""));
         }
     }
     return table_of(headings, rows);
@@ -185,7 +191,8 @@ std::string definitions_section(const ReportTexts& texts)
                                    enclosed("dl class=\"definitions\"", list));
 }
 
-std::string table_of(const std::vector<std::string>& headings, const std::vector<std::vector<std::string>>& rows)
+std::string table_of(const std::vector<std::string>& headings, const std::vector<std::vector<std::string>>& rows,
+                     TableOf content)
 {
     std::string head;
     for (const std::string& heading : headings)
@@ -199,7 +206,8 @@ std::string table_of(const std::vector<std::string>& headings, const std::vector
     }
     // A place to stop at with the keyboard, so that it can be scrolled with it.
     return enclosed("div class=\"scroll\" tabindex=\"0\"",
-                    enclosed("table", enclosed("thead", enclosed("tr", head)) + enclosed("tbody", body)));
+                    enclosed(content == TableOf::kText ? "table class=\"text\"" : "table",
+                             enclosed("thead", enclosed("tr", head)) + enclosed("tbody", body)));
 }
 
 std::string facts_table(const std::vector<std::pair<std::string, std::string>>& rows)

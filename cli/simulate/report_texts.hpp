@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 namespace fathom::simulation {
@@ -50,14 +51,16 @@ struct ReportTexts {
     std::string_view policies;
     std::string_view seeds;
     std::string_view counted_jobs;
-    std::string_view best;          ///< {0} policy, {1} mean completion
-    std::string_view best_and_next; ///< {0} policy, {1} mean completion, {2} next policy, {3} factor
+    std::string_view best;               ///< {0} policy, {1} mean completion
+    std::string_view best_and_next;      ///< {0} policy, {1} mean completion, {2} next policy, {3} factor
+    std::string_view best_and_reference; ///< {0} reference, {1} factor
     std::string_view partial_title;
     std::string_view partial; ///< {0} policies, {1} jobs that ended, {2} jobs in all
     std::string_view partial_mark;
 
     std::string_view comparison;
     std::string_view comparison_note;
+    std::string_view reference_note; ///< {0} policy
     std::string_view bars_title;
     std::string_view bars_of_best; ///< {0} factor
     std::string_view bars_note;
@@ -122,7 +125,7 @@ struct ReportTexts {
     std::string_view projects_row;
     std::string_view projects_users; ///< {0} projects, {1} users
     std::string_view job_types_row;
-    std::string_view load_row;
+    std::string_view load;
     std::string_view knowledge;
     std::string_view measurement_noise;
     std::string_view job_noise;
@@ -148,6 +151,9 @@ struct ReportTexts {
     std::string_view definitions;
     std::string_view definitions_note;
     std::array<FigureText, static_cast<std::size_t>(FigureId::kCount)> figures;
+
+    /// Titles of policies by their names; of those that are not here, policy_names() says them in English.
+    std::span<const PolicyName> policy_titles;
 
     const FigureText& of(FigureId id) const { return figures[static_cast<std::size_t>(id)]; }
 };

@@ -13,6 +13,7 @@ const ReportTexts kEnglishReport{
     .best_and_next =
         "Jobs ended soonest with {0}: {1} after they came, on average. With {2}, which came next, they took "
         "{3} times as long.",
+    .best_and_reference = "That is {1} times as long as with {0}, which knows every run time beforehand.",
     .partial_title = "Partial results",
     .partial =
         "The simulation was stopped before all counted jobs had ended ({0}: {1} of {2} jobs). Figures are of those "
@@ -21,6 +22,7 @@ const ReportTexts kEnglishReport{
 
     .comparison = "Policies compared",
     .comparison_note = "Means over seeds, with 95 % intervals (±) where there are several. ★ marks the best of a row.",
+    .reference_note = "{0} knows what nobody can know: it is a bound, not a choice.",
     .bars_title = "Mean completion, from a job's arrival to its end",
     .bars_of_best = "{0} × the best",
     .bars_note = "Shorter is better. Thin lines are 95 % intervals over seeds.",
@@ -64,13 +66,13 @@ const ReportTexts kEnglishReport{
     .network = "Network",
     .unit_type = "Unit type",
     .units = "Units",
-    .price = "Price of a unit ({0} an hour)",
+    .price = "Price ({0}/h)",
     .price_between = "{0} to {1}, by the hour of the week",
-    .power = "Power of a unit (W)",
+    .power = "Power (W)",
     .power_busy_idle = "{0} busy, {1} idle",
-    .failures = "Failures of a unit",
+    .failures = "Failures",
     .every = "every {0}, for {1}",
-    .start_up = "Start-up of a job",
+    .start_up = "Start-up",
     .closures = "Maintenance",
     .closures_of = "{0} ×, {1} in all",
     .none = "none",
@@ -87,7 +89,7 @@ const ReportTexts kEnglishReport{
     .projects_row = "Projects and users",
     .projects_users = "{0} and {1}",
     .job_types_row = "Job types",
-    .load_row = "Load of the network",
+    .load = "Load",
     .knowledge = "What policies could know",
     .measurement_noise = "Noise of a measured speed",
     .job_noise = "What a job's profile does not tell of its work",
@@ -148,6 +150,7 @@ const ReportTexts kEnglishReport{
          "How often the policy was asked, per second of computing that it took; of this machine, "
          "and the only figure that differs when the simulation is repeated."},
     }},
+    .policy_titles = {},
 };
 
 } // namespace fathom::simulation

@@ -1,6 +1,24 @@
 #include "cli/simulate/report_texts.hpp"
 
 namespace fathom::simulation {
+namespace {
+
+constexpr std::array kTitles{
+    PolicyName{"oracle", "Fathom，假如它预先知道全部运行时间"},
+    PolicyName{"random", "随机"},
+    PolicyName{"round_robin", "轮流"},
+    PolicyName{"least_loaded", "负载最轻者"},
+    PolicyName{"peak_flops", "峰值 FLOPS 最高者"},
+    PolicyName{"benchmark", "单项基准测试最好者"},
+    PolicyName{"favourite", "用户固定的偏好"},
+    PolicyName{"shortest_completion", "按产品规格预计最早完成者"},
+    PolicyName{"first_come", "先到先服务，按测得的时间"},
+    PolicyName{"shortest_first", "短作业优先，按测得的时间"},
+    PolicyName{"advantage_no_waiting", "Fathom，不等待更好的位置"},
+    PolicyName{"min_cost_assignment", "Fathom，采用最小费用指派"},
+};
+
+} // namespace
 
 // In the order of FigureId.
 const ReportTexts kChineseReport{
@@ -11,6 +29,7 @@ const ReportTexts kChineseReport{
     .counted_jobs = "计入的作业",
     .best = "采用 {0} 时，作业平均在到达后 {1} 结束。",
     .best_and_next = "{0} 最好：作业平均在到达后 {1} 结束。其次是 {2}，用时为其 {3} 倍。",
+    .best_and_reference = "这是预先知道全部运行时间的 {0} 的 {1} 倍。",
     .partial_title = "结果不完整",
     .partial = "仿真在全部计入的作业结束之前被停止（{0}：{2} 个作业中有 {1} 个已结束）。各项指标只含已结束的作业，"
                "缺少耗时长和等待久的作业，各策略进行到的程度也可能不同。",
@@ -18,6 +37,7 @@ const ReportTexts kChineseReport{
 
     .comparison = "策略比较",
     .comparison_note = "多个种子时取平均，± 为 95% 置信区间。★ 标出每行最好的值。",
+    .reference_note = "{0} 知道任何人都无法知道的事：它是界限，而不是选择。",
     .bars_title = "平均完成时间（从到达到结束）",
     .bars_of_best = "最好值的 {0} 倍",
     .bars_note = "越短越好。细线为各种子间的 95% 置信区间。",
@@ -59,13 +79,13 @@ const ReportTexts kChineseReport{
     .network = "网络",
     .unit_type = "单元类型",
     .units = "单元",
-    .price = "单元价格（{0}/小时）",
+    .price = "价格（{0}/小时）",
     .price_between = "{0} 至 {1}，随一周中的小时变化",
-    .power = "单元功率（W）",
+    .power = "功率（W）",
     .power_busy_idle = "忙时 {0}，空闲 {1}",
-    .failures = "单元故障",
+    .failures = "故障",
     .every = "每 {0} 一次，持续 {1}",
-    .start_up = "作业启动时间",
+    .start_up = "启动时间",
     .closures = "维护",
     .closures_of = "{0} 次，共 {1}",
     .none = "无",
@@ -82,7 +102,7 @@ const ReportTexts kChineseReport{
     .projects_row = "项目和用户",
     .projects_users = "{0} 和 {1}",
     .job_types_row = "作业类型",
-    .load_row = "网络的负荷",
+    .load = "负荷",
     .knowledge = "策略能知道什么",
     .measurement_noise = "测得速度的噪声",
     .job_noise = "作业画像未能说明的工作量",
@@ -137,6 +157,7 @@ const ReportTexts kChineseReport{
         {"预测误差", "运行时间与策略预期之差相对于预期的中位数。"},
         {"每秒决策数", "每秒计算时间内询问策略的次数；取决于本机，也是重复仿真时唯一会变的指标。"},
     }},
+    .policy_titles = kTitles,
 };
 
 } // namespace fathom::simulation
