@@ -11,7 +11,7 @@ namespace fathom::simulation {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kHour_s = 3600;
+constexpr double kHourS = 3600;
 constexpr std::int64_t kHoursOfWeek = 168;
 constexpr std::chrono::sys_days kBeginning{std::chrono::year{1970} / 1 / 5}; // a Monday
 
@@ -40,15 +40,15 @@ double true_transfer_s(const Center& center, double at_s, double size_bytes)
 {
     if (!(size_bytes > 0)) return 0;
     const double week_bytes =
-        kHour_s * std::accumulate(center.network_rate_bytes.begin(), center.network_rate_bytes.end(), 0.0);
+        kHourS * std::accumulate(center.network_rate_bytes.begin(), center.network_rate_bytes.end(), 0.0);
     if (!(week_bytes > 0)) return 0;
     const double whole_weeks = std::max(std::ceil(size_bytes / week_bytes) - 1, 0.0);
     double left_bytes = size_bytes - whole_weeks * week_bytes;
-    const double began_s = at_s - whole_weeks * (kHour_s * kHoursOfWeek); // so long ago, it would be as far now
+    const double began_s = at_s - whole_weeks * (kHourS * kHoursOfWeek); // so long ago, it would be as far now
     double now_s = at_s;
-    for (auto hour = static_cast<std::int64_t>(std::floor(at_s / kHour_s));; ++hour) {
+    for (auto hour = static_cast<std::int64_t>(std::floor(at_s / kHourS));; ++hour) {
         const double rate = center.network_rate_bytes[static_cast<std::size_t>(hour % kHoursOfWeek)];
-        const double until_s = static_cast<double>(hour + 1) * kHour_s;
+        const double until_s = static_cast<double>(hour + 1) * kHourS;
         if (rate > 0 && rate * (until_s - now_s) >= left_bytes) return now_s + left_bytes / rate - began_s;
         left_bytes -= rate * (until_s - now_s);
         now_s = until_s;

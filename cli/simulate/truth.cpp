@@ -8,8 +8,8 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr double kStep_s = 3600;
-constexpr double kDay_s = 86400;
+constexpr double kStepS = 3600;
+constexpr double kDayS = 86400;
 constexpr std::int64_t kHoursPerMark = 64;
 constexpr std::uint64_t kDriftPurpose = 1;
 constexpr std::uint64_t kRunPurpose = 2;
@@ -59,8 +59,8 @@ double Truth::drift(std::size_t job_type, std::size_t unit_type, double at_s)
     if (walks_.empty()) return 1;
     const std::size_t place = unit_type * scenario_->network.job_types.size() + job_type;
     Walk& walk = walks_[place];
-    const auto hour = static_cast<std::int64_t>(std::floor(std::max(at_s, 0.0) / kStep_s));
-    const double step = scenario_->knowledge.drift_per_day * std::sqrt(kStep_s / kDay_s);
+    const auto hour = static_cast<std::int64_t>(std::floor(std::max(at_s, 0.0) / kStepS));
+    const double step = scenario_->knowledge.drift_per_day * std::sqrt(kStepS / kDayS);
     if (hour < walk.hour) {
         walk.hour = hour / kHoursPerMark * kHoursPerMark;
         walk.log_factor = walk.marks[static_cast<std::size_t>(hour / kHoursPerMark)];
