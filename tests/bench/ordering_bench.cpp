@@ -1,7 +1,7 @@
 // Which rule for the order of waiting jobs is best, on public workloads (see tests/bench/ordering).
 #include "cli/simulate/draw.hpp"
-#include "cli/simulate/order_policy.hpp"
-#include "cli/simulate/outcome_summary.hpp"
+#include "cli/simulate/figures.hpp"
+#include "core/decide/order_jobs.hpp"
 #include "core/decide/sample_statistics.hpp"
 #include "tests/bench/ordering_worlds.hpp"
 
@@ -12,23 +12,21 @@
 #include <chrono>
 #include <cmath>
 
-namespace fathom {
+namespace fathom::simulation {
 namespace {
 
 using WallClock = std::chrono::steady_clock;
 
 struct Candidate {
-    std::string_view name;
-    OrderRule rule;
-    LoadKnowledge knowledge = LoadKnowledge::kTaken;
+    std::string_view title;
+    std::string_view policy; ///< of policy_names()
 };
 enum CandidateIndex : std::size_t { kFirstCome, kShortestFirst, kGreedy, kAdvantage, kAssignment, kCandidates };
-constexpr std::array<Candidate, kCandidates> kRules{
-    {{"first come", OrderRule::kFirstCome},
-     {"shortest first", OrderRule::kShortestFirst},
-     {"advantage, no waiting", OrderRule::kAdvantage, LoadKnowledge::kAssumedFull},
-     {"advantage (in use)", OrderRule::kAdvantage},
-     {"min-cost assignment", OrderRule::kMinCostAssignment}}};
+constexpr std::array<Candidate, kCandidates> kRules{{{"first come", "first_come"},
+                                                     {"shortest first", "shortest_first"},
+                                                     {"advantage, no waiting", "advantage_no_waiting"},
+                                                     {"advantage (in use)", "fathom"},
+                                                     {"min-cost assignment", "min_cost_assignment"}}};
 
 double seconds_since(WallClock::time_point begin)
 {
@@ -37,7 +35,11 @@ double seconds_since(WallClock::time_point begin)
 
 /// A rule's figures in one world: means over seeds, but the worst of what should never be.
 struct Row {
-    OutcomeSummary summary;
+    double mean_completion_s{};
+    double p95_completion_s{};
+    double utilization{};
+    double longest_wait_s{};
+    double most_slowdown{};
     double decisions_per_s{};
 };
 
@@ -48,23 +50,17 @@ Row run_rule(const OrderingWorld& world, const Candidate& candidate, std::uint64
     double decide_s = 0;
     const double share = 1 / static_cast<double>(seeds);
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        const SimulatedWorld drawn = world.draw(seed);
-        const StartRule policy = order_policy({.rule = candidate.rule}, candidate.knowledge);
-        const StartRule timed = [&](const SimulatedQueue& queue) {
-            const auto begin = WallClock::now();
-            std::vector<OrderedStart> starts = policy(queue);
-            decide_s += seconds_since(begin);
-            return starts;
-        };
-        const Result<SimulationResult> result = simulate(drawn, timed);
+        const Scenario drawn = world.draw(seed);
+        Result<SimulationResult> result = simulate(drawn, candidate.policy, seed);
         if (!result) throw std::runtime_error(world.name + ": " + describe(result.error()));
         decisions += result->decisions;
-        const OutcomeSummary one = summarize_outcomes(drawn, *result);
-        row.summary.mean_completion_s += share * one.mean_completion_s;
-        row.summary.p95_completion_s += share * one.p95_completion_s;
-        row.summary.utilization += share * one.utilization;
-        row.summary.longest_wait_s = std::max(row.summary.longest_wait_s, one.longest_wait_s);
-        row.summary.most_slowdown = std::max(row.summary.most_slowdown, one.most_slowdown);
+        decide_s += result->decide_wall_s;
+        const Figures one = figure_out(drawn, std::string(candidate.policy), seed, std::move(*result)).all;
+        row.mean_completion_s += share * one.mean_completion_s;
+        row.p95_completion_s += share * one.p95_completion_s;
+        row.utilization += share * one.utilization;
+        row.longest_wait_s = std::max(row.longest_wait_s, one.longest_wait_s);
+        row.most_slowdown = std::max(row.most_slowdown, one.most_slowdown);
     }
     row.decisions_per_s = static_cast<double>(decisions) / decide_s;
     return row;
@@ -79,10 +75,10 @@ WorldRows run_world(const OrderingWorld& world, std::uint64_t seeds)
                "max slowdown", "max wait h", "utilization", "decisions/s");
     for (std::size_t i = 0; i < kCandidates; ++i) {
         rows[i] = run_rule(world, kRules[i], std::min(seeds, world.most_seeds));
-        const OutcomeSummary& summary = rows[i].summary;
-        fmt::print("{:<24}{:>12.2f}{:>10.1f}{:>14.1f}{:>14.1f}{:>11.1f} %{:>13.0f}\n", kRules[i].name,
-                   summary.mean_completion_s / 3600, summary.p95_completion_s / 3600, summary.most_slowdown,
-                   summary.longest_wait_s / 3600, 100 * summary.utilization, rows[i].decisions_per_s);
+        const Row& row = rows[i];
+        fmt::print("{:<24}{:>12.2f}{:>10.1f}{:>14.1f}{:>14.1f}{:>11.1f} %{:>13.0f}\n", kRules[i].title,
+                   row.mean_completion_s / 3600, row.p95_completion_s / 3600, row.most_slowdown,
+                   row.longest_wait_s / 3600, 100 * row.utilization, row.decisions_per_s);
     }
     std::fflush(stdout);
     return rows;
@@ -93,7 +89,7 @@ double gain(const std::vector<WorldRows>& worlds, std::size_t rule, std::size_t 
 {
     double sum = 0;
     for (const WorldRows& rows : worlds)
-        sum += std::log(rows[over].summary.mean_completion_s / rows[rule].summary.mean_completion_s);
+        sum += std::log(rows[over].mean_completion_s / rows[rule].mean_completion_s);
     return std::exp(sum / static_cast<double>(worlds.size()));
 }
 
@@ -126,22 +122,22 @@ double decision_ms(std::size_t jobs, std::size_t places, OrderRule rule)
     return median(times_ms);
 }
 
-int run(const OrderingData& data, std::uint64_t seeds)
+int run(const std::string& folder, std::uint64_t seeds)
 {
-    const Result<std::vector<OrderingWorld>> worlds = ordering_worlds(data);
+    const Result<std::vector<OrderingWorld>> worlds = ordering_worlds(folder);
     if (!worlds) throw std::runtime_error(describe(worlds.error()));
     std::vector<WorldRows> rows;
     double reference_s = 0;
     double worst_slowdown = 0;
     for (const OrderingWorld& world : *worlds) {
         rows.push_back(run_world(world, seeds));
-        const OutcomeSummary& used = rows.back()[kAdvantage].summary;
+        const Row& used = rows.back()[kAdvantage];
         worst_slowdown = std::max(worst_slowdown, used.most_slowdown);
         if (world.is_reference) reference_s = used.mean_completion_s;
     }
     fmt::print("\ngeometric mean over worlds of mean completion, that of the rule in use = 1\n");
     for (std::size_t i = 0; i < kCandidates; ++i)
-        fmt::print("{:<24}{:>8.3f}\n", kRules[i].name, gain(rows, kAdvantage, i));
+        fmt::print("{:<24}{:>8.3f}\n", kRules[i].title, gain(rows, kAdvantage, i));
     const double greedy_ms = decision_ms(10'000, 40, OrderRule::kAdvantage);
     const double assignment_ms = decision_ms(10'000, 40, OrderRule::kMinCostAssignment);
     fmt::print("RESULT gavel_mean_completion_h {:.2f} h\n", reference_s / 3600);
@@ -155,21 +151,18 @@ int run(const OrderingData& data, std::uint64_t seeds)
 }
 
 } // namespace
-} // namespace fathom
+} // namespace fathom::simulation
 
 int main(int argc, char** argv)
 {
     CLI::App app{"Compares rules for the order of waiting jobs"};
-    fathom::OrderingData data;
+    std::string folder;
     std::uint64_t seeds = 3;
-    app.add_option("--gavel", data.gavel)->required()->check(CLI::ExistingFile);
-    app.add_option("--log", data.log)->required()->check(CLI::ExistingFile);
-    app.add_option("--devices", data.devices)->required()->check(CLI::ExistingFile);
-    app.add_option("--specifications", data.specifications)->required()->check(CLI::ExistingFile);
+    app.add_option("--data", folder)->required()->check(CLI::ExistingDirectory);
     app.add_option("--seeds", seeds)->check(CLI::Range(1, 100));
     CLI11_PARSE(app, argc, argv);
     try {
-        return fathom::run(data, seeds);
+        return fathom::simulation::run(folder, seeds);
     } catch (const std::exception& e) {
         fmt::print(stderr, "ordering_bench: {}\n", e.what());
         return 1;

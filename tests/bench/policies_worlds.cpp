@@ -1,23 +1,20 @@
 #include "tests/bench/policies_worlds.hpp"
 
-#include "cli/simulate/figures.hpp"
-#include "cli/simulate/inflated_file.hpp"
-#include "cli/simulate/join_scenario.hpp"
-#include "tests/bench/bench_networks.hpp"
+#include "tests/bench/bench_scenarios.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
 namespace fathom::simulation {
 namespace {
 
-constexpr std::uint64_t kLoadSeed = 1001; ///< none of those that are measured with
-constexpr std::size_t kLogPart = 8000;    ///< jobs of the CTC log that one seed gets
-
-using GavelJobTypes = std::shared_ptr<const std::vector<GavelJobType>>;
+const GpuCounts kPublished{36, 36, 36};
+constexpr std::uint64_t kPolluxRounds = 8;
+constexpr double kHour_s = 3600;
 
 /// Errors of predictions as tests/bench/prediction measured them: half of all jobs within 10.6 %.
 KnowledgeSettings measured_knowledge()
@@ -29,23 +26,10 @@ KnowledgeSettings measured_knowledge()
     return knowledge;
 }
 
-std::filesystem::path existing(const std::filesystem::path& path)
+Result<Scenario> with_errors(Result<Scenario> scenario)
 {
-    std::filesystem::path compressed = path;
-    compressed += ".gz";
-    return !std::filesystem::exists(path) && std::filesystem::exists(compressed) ? compressed : path;
-}
-
-/// The jobs in the network, the middle three fifths counted, with the load that is asked for.
-Result<Scenario> middle_counted(const CentersFile& centers, WorkloadInput input, double load)
-{
-    Result<JoinedScenario> joined = join_scenario(centers, std::move(input), {.load = load});
-    if (!joined) return joined.error();
-    Workload& workload = joined->scenario.workload;
-    workload.first_counted = workload.jobs.size() / 5;
-    workload.end_counted = workload.jobs.size() * 4 / 5;
-    joined->scenario.knowledge = measured_knowledge();
-    return std::move(joined->scenario);
+    if (scenario) scenario->knowledge = measured_knowledge();
+    return scenario;
 }
 
 /// A world whose draws were tried once, so that they do not fail in the middle of the benchmark.
@@ -59,29 +43,16 @@ Result<PolicyWorld> tried(PolicyWorld world, const std::function<Result<Scenario
 
 // --- Gavel's cluster and synthetic workload
 
-Scenario gavel_scenario(const GavelJobTypes& types, const GavelDrawing& drawing, std::size_t first, std::size_t end)
-{
-    const CentersFile network = gpu_network(*types, {36, 36, 36});
-    JoinedScenario joined =
-        join_scenario(network, draw_gavel(*types, drawing), {.counted = CountedRange{first, end}}).value();
-    joined.scenario.knowledge = measured_knowledge();
-    return std::move(joined.scenario);
-}
-
-double load_at(const GavelJobTypes& types, GavelDrawing drawing)
-{
-    drawing.seed = kLoadSeed;
-    return load_of(gavel_scenario(types, drawing, 0, drawing.job_count));
-}
-
 PolicyWorld gavel_world(std::string name, const GavelJobTypes& types, GavelDrawing drawing)
 {
     PolicyWorld world;
-    world.load = load_at(types, drawing);
+    world.load = gavel_load(types, drawing, kPublished);
     world.name = fmt::format("{}, load {:.2f}", name, world.load);
     world.draw = [types, drawing](std::uint64_t seed) mutable {
         drawing.seed = seed;
-        return gavel_scenario(types, drawing, 4000, 5000);
+        Scenario scenario = gavel_scenario(types, drawing, kPublished, 4000, 5000);
+        scenario.knowledge = measured_knowledge();
+        return scenario;
     };
     return world;
 }
@@ -95,7 +66,7 @@ void add_gavel_worlds(const GavelJobTypes& types, bool is_quick, std::vector<Pol
     for (const bool has_multiple_gpus : {false, true}) {
         GavelDrawing drawing = published;
         drawing.has_multiple_gpus = has_multiple_gpus;
-        const double load_per_rate = load_at(types, drawing) / drawing.jobs_per_hour;
+        const double load_per_rate = gavel_load(types, drawing, kPublished) / drawing.jobs_per_hour;
         for (const double load : loads) {
             drawing.jobs_per_hour = load / load_per_rate;
             worlds.push_back(
@@ -108,48 +79,13 @@ void add_gavel_worlds(const GavelJobTypes& types, bool is_quick, std::vector<Pol
 
 // --- CTC-SP2 on unlike centers
 
-/// So many jobs of the input from one on.
-WorkloadInput part_of(const WorkloadInput& input, std::size_t first, std::size_t count)
-{
-    WorkloadInput part = input;
-    const auto cut = [&](auto& values) {
-        const std::size_t begin = std::min(first, values.size());
-        const std::size_t end = std::min(begin + count, values.size());
-        values.erase(values.begin() + static_cast<std::ptrdiff_t>(end), values.end());
-        values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(begin));
-    };
-    cut(part.workload.jobs);
-    cut(part.lines);
-    return part;
-}
-
-Result<CentersFile> read_unlike_centers(const std::filesystem::path& folder)
-{
-    Result<std::unique_ptr<InflatedFile>> devices = InflatedFile::open(folder / "devices_2019.csv");
-    if (!devices) return devices.error();
-    Result<std::unique_ptr<InflatedFile>> specifications = InflatedFile::open(folder / "device_spec_2019.csv");
-    if (!specifications) return specifications.error();
-    std::istream devices_stream(devices->get());
-    std::istream specifications_stream(specifications->get());
-    const Result<MachineSpeeds> speeds = read_machine_speeds(devices_stream, specifications_stream);
-    if (!speeds) return speeds.error();
-    return unlike_centers(*speeds);
-}
-
 Result<void> add_log_worlds(const std::filesystem::path& folder, bool is_quick, std::vector<PolicyWorld>& worlds)
 {
-    const Result<CentersFile> centers = read_unlike_centers(folder / "uob");
-    if (!centers) return centers.error();
-    const Result<WorkloadInput> log =
-        read_workload(existing(folder / "swf" / "CTC-SP2-1996-3.1-cln.csv"), {.format = "swf"});
+    const Result<LogOnUnlikeCenters> log = LogOnUnlikeCenters::read(folder);
     if (!log) return log.error();
-    const auto shared_log = std::make_shared<const WorkloadInput>(*log);
-    const std::size_t parts = std::max<std::size_t>(log->workload.jobs.size() / kLogPart, 1);
     const auto add = [&](double load, bool trusts_estimates) -> Result<void> {
-        const auto draw = [centers = *centers, shared_log, parts, load,
-                           trusts_estimates](std::uint64_t seed) -> Result<Scenario> {
-            Result<Scenario> scenario =
-                middle_counted(centers, part_of(*shared_log, (seed - 1) % parts * kLogPart, kLogPart), load);
+        const auto draw = [log = *log, load, trusts_estimates](std::uint64_t seed) -> Result<Scenario> {
+            Result<Scenario> scenario = with_errors(log.draw(seed, load));
             if (scenario) scenario->knowledge.trusts_estimates = trusts_estimates;
             return scenario;
         };
@@ -157,7 +93,7 @@ Result<void> add_log_worlds(const std::filesystem::path& folder, bool is_quick, 
         world.name = fmt::format("CTC-SP2 on 5 unlike centers, load {:.2f}{}", load,
                                  trusts_estimates ? ", work known by the user's estimate only" : "");
         world.load = load;
-        world.most_seeds = parts;
+        world.most_seeds = log->parts();
         world.is_extra = trusts_estimates;
         Result<PolicyWorld> added = tried(std::move(world), draw);
         if (!added) return added.error();
@@ -179,6 +115,29 @@ const std::vector<std::pair<std::string, std::string>> kPolluxLikeGavel{
     {"imagenet", "ResNet-50 64"}, {"yolov3", "CycleGAN"},       {"deepspeech2", "LM 20"},
     {"bert", "Transformer 64"},   {"cifar10", "ResNet-18 128"}, {"ncf", "Recommendation 2048"}};
 
+/// The lists of a set one after another, several times, each time with work drawn anew: its largest jobs run for days,
+/// and a network that is to be as busy as its load says needs many of them.
+Result<WorkloadInput> pollux_lists(const std::filesystem::path& path, const std::string& part, std::uint64_t seed)
+{
+    WorkloadInput all;
+    for (std::uint64_t round = 0; round < kPolluxRounds; ++round) {
+        Result<WorkloadInput> input =
+            read_workload(path, {.format = "pollux", .seed = seed * kPolluxRounds + round, .part = part});
+        if (!input) return input.error();
+        if (round == 0) {
+            all = std::move(*input);
+            continue;
+        }
+        const double begin_s = std::ceil(all.workload.jobs.back().arrival_s / kHour_s) * kHour_s;
+        for (Job& job : input->workload.jobs) {
+            job.arrival_s += begin_s;
+            all.workload.jobs.push_back(job);
+        }
+        all.lines.insert(all.lines.end(), input->lines.begin(), input->lines.end());
+    }
+    return all;
+}
+
 Result<void> add_pollux_worlds(const std::filesystem::path& folder, const GavelJobTypes& types, bool is_quick,
                                std::vector<PolicyWorld>& worlds)
 {
@@ -189,16 +148,16 @@ Result<void> add_pollux_worlds(const std::filesystem::path& folder, const GavelJ
     };
     const std::vector<Set> sets{{"pollux_workloads", "tuned replicas, 48+48+48", {48, 48, 48}},
                                 {"pollux_workloads-realistic", "users' replicas, 36+36+36", {36, 36, 36}}};
-    const std::filesystem::path path = existing(folder / "pollux" / "workloads.csv");
+    const std::filesystem::path path = plain_or_compressed(folder / "pollux" / "workloads.csv");
     for (const Set& set : sets) {
         const Result<CentersFile> network = gpu_network_like(*types, set.gpus, kPolluxLikeGavel);
         if (!network) return network.error();
         for (const double load : is_quick ? std::vector{0.85} : std::vector{0.7, 0.85}) {
             const auto draw = [network = *network, path, part = set.part,
                                load](std::uint64_t seed) -> Result<Scenario> {
-                Result<WorkloadInput> input = read_workload(path, {.format = "pollux", .seed = seed, .part = part});
+                Result<WorkloadInput> input = pollux_lists(path, part, seed);
                 if (!input) return input.error();
-                return middle_counted(network, std::move(*input), load);
+                return with_errors(middle_counted(network, std::move(*input), load));
             };
             PolicyWorld world;
             world.name = fmt::format("Pollux, {}, load {:.2f}", set.title, load);
@@ -220,18 +179,19 @@ Result<void> add_philly_worlds(const std::filesystem::path& folder, const GavelJ
         like.emplace_back(fmt::format("program_{}", like.size() + 1), type.name);
     const Result<CentersFile> network = gpu_network_like(*types, {200, 200, 200}, like);
     if (!network) return network.error();
-    Result<WorkloadInput> input = read_workload(existing(folder / "philly" / "jobs_first_half.csv"),
+    Result<WorkloadInput> input = read_workload(plain_or_compressed(folder / "philly" / "jobs_first_half.csv"),
                                                 {.format = "philly", .kind_count = types->size()});
     if (!input) return input.error();
     const auto shared = std::make_shared<const WorkloadInput>(std::move(*input));
     for (const double load : is_quick ? std::vector{0.85} : std::vector{0.7, 0.85}) {
         const auto draw = [network = *network, shared, load](std::uint64_t) {
-            return middle_counted(network, *shared, load);
+            return with_errors(middle_counted(network, *shared, load));
         };
         PolicyWorld world;
         world.name = fmt::format("Philly's first half on 200+200+200, load {:.2f}", load);
         world.load = load;
         world.most_seeds = 1;
+        world.is_large = true;
         Result<PolicyWorld> added = tried(std::move(world), draw);
         if (!added) return added.error();
         worlds.push_back(std::move(*added));
@@ -243,12 +203,9 @@ Result<void> add_philly_worlds(const std::filesystem::path& folder, const GavelJ
 
 Result<std::vector<PolicyWorld>> policy_worlds(const std::filesystem::path& folder, bool is_quick)
 {
-    Result<std::unique_ptr<InflatedFile>> table = InflatedFile::open(folder / "gavel" / "solo.csv");
-    if (!table) return table.error();
-    std::istream stream(table->get());
-    Result<std::vector<GavelJobType>> read = read_gavel_job_types(stream);
+    const Result<GavelJobTypes> read = read_gavel_types(folder);
     if (!read) return read.error();
-    const auto types = std::make_shared<const std::vector<GavelJobType>>(std::move(*read));
+    const GavelJobTypes& types = *read;
     std::vector<PolicyWorld> worlds;
     add_gavel_worlds(types, is_quick, worlds);
     if (const Result<void> added = add_log_worlds(folder, is_quick, worlds); !added) return added.error();

@@ -19,6 +19,7 @@ struct PolicyWorld {
     bool is_reference = false;       ///< the published case: 36 + 36 + 36, single GPUs, 5.6 jobs an hour
     /// Not what Fathom is made for, and shown for comparison: it counts in no figure.
     bool is_extra = false;
+    bool is_large = false; ///< rules of order that are for comparison only are left out: they take minutes there
 };
 
 /// The worlds of a folder with the public sets, or excerpts of them: gavel/solo.csv, swf/CTC-SP2-1996-3.1-cln.csv,

@@ -1,0 +1,114 @@
+#include "tests/bench/bench_scenarios.hpp"
+
+#include "cli/simulate/figures.hpp"
+#include "cli/simulate/inflated_file.hpp"
+#include "cli/simulate/join_scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace fathom::simulation {
+namespace {
+
+constexpr std::uint64_t kLoadSeed = 1001; ///< none of those that are measured with
+constexpr std::size_t kPart = 8000;       ///< jobs of a log that one seed gets
+
+/// So many jobs of the input from one on.
+WorkloadInput part_of(const WorkloadInput& input, std::size_t first, std::size_t count)
+{
+    WorkloadInput part = input;
+    const auto cut = [&](auto& values) {
+        const std::size_t begin = std::min(first, values.size());
+        const std::size_t end = std::min(begin + count, values.size());
+        values.erase(values.begin() + static_cast<std::ptrdiff_t>(end), values.end());
+        values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(begin));
+    };
+    cut(part.workload.jobs);
+    cut(part.lines);
+    return part;
+}
+
+Result<CentersFile> read_centers_in(const std::filesystem::path& folder)
+{
+    Result<std::unique_ptr<InflatedFile>> devices = InflatedFile::open(folder / "devices_2019.csv");
+    if (!devices) return devices.error();
+    Result<std::unique_ptr<InflatedFile>> specifications = InflatedFile::open(folder / "device_spec_2019.csv");
+    if (!specifications) return specifications.error();
+    std::istream devices_stream(devices->get());
+    std::istream specifications_stream(specifications->get());
+    const Result<MachineSpeeds> speeds = read_machine_speeds(devices_stream, specifications_stream);
+    if (!speeds) return Error{speeds.error().code, fmt::format("{}: {}", folder.string(), speeds.error().detail)};
+    return unlike_centers(*speeds);
+}
+
+} // namespace
+
+Result<GavelJobTypes> read_gavel_types(const std::filesystem::path& folder)
+{
+    const std::filesystem::path path = folder / "gavel" / "solo.csv";
+    Result<std::unique_ptr<InflatedFile>> file = InflatedFile::open(path);
+    if (!file) return file.error();
+    std::istream stream(file->get());
+    Result<std::vector<GavelJobType>> types = read_gavel_job_types(stream);
+    if (!types) return Error{types.error().code, fmt::format("{}: {}", path.string(), types.error().detail)};
+    return std::make_shared<const std::vector<GavelJobType>>(std::move(*types));
+}
+
+std::filesystem::path plain_or_compressed(const std::filesystem::path& path)
+{
+    std::filesystem::path compressed = path;
+    compressed += ".gz";
+    return !std::filesystem::exists(path) && std::filesystem::exists(compressed) ? compressed : path;
+}
+
+Scenario gavel_scenario(const GavelJobTypes& types, const GavelDrawing& drawing, const GpuCounts& gpus,
+                        std::size_t first, std::size_t end)
+{
+    Result<JoinedScenario> joined =
+        join_scenario(gpu_network(*types, gpus), draw_gavel(*types, drawing), {.counted = CountedRange{first, end}});
+    return std::move(joined.value().scenario);
+}
+
+double gavel_load(const GavelJobTypes& types, const GavelDrawing& drawing, const GpuCounts& gpus)
+{
+    GavelDrawing other = drawing;
+    other.seed = kLoadSeed;
+    return load_of(gavel_scenario(types, other, gpus, 0, other.job_count));
+}
+
+Result<Scenario> middle_counted(const CentersFile& centers, WorkloadInput input, double load)
+{
+    Result<JoinedScenario> joined = join_scenario(centers, std::move(input), {.load = load});
+    if (!joined) return joined.error();
+    Workload& workload = joined->scenario.workload;
+    workload.first_counted = workload.jobs.size() / 5;
+    workload.end_counted = workload.jobs.size() * 4 / 5;
+    return std::move(joined->scenario);
+}
+
+Result<LogOnUnlikeCenters> LogOnUnlikeCenters::read(const std::filesystem::path& folder)
+{
+    LogOnUnlikeCenters result;
+    Result<CentersFile> centers = read_centers_in(folder / "uob");
+    if (!centers) return centers.error();
+    result.centers_ = std::move(*centers);
+    Result<WorkloadInput> log = read_workload(plain_or_compressed(folder / "swf" / "CTC-SP2-1996-3.1-cln.csv"),
+                                              {.format = "swf", .kind_count = kProgramKinds});
+    if (!log) return log.error();
+    result.log_ = std::make_shared<const WorkloadInput>(std::move(*log));
+    return result;
+}
+
+std::size_t LogOnUnlikeCenters::parts() const
+{
+    return std::max<std::size_t>(log_->workload.jobs.size() / kPart, 1);
+}
+
+Result<Scenario> LogOnUnlikeCenters::draw(std::uint64_t seed, double load) const
+{
+    return middle_counted(centers_, part_of(*log_, (seed - 1) % parts() * kPart, kPart), load);
+}
+
+} // namespace fathom::simulation
