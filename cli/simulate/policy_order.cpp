@@ -17,7 +17,8 @@ namespace fathom::simulation {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kLeastSleep_s = 1e-3; ///< what expires is looked at again after so long at the earliest
+constexpr double kLeastSleep_s = 1e-3;   ///< what expires is looked at again after so long at the earliest
+constexpr double kWeek_s = 7 * 86'400.0; ///< then prices and networks come again
 /// Loads of units and of projects change all the time, and each change concerns all that waits. So much work a decision
 /// may go into that, counted in places of jobs: with few jobs loads are always of this moment, with very many they are
 /// some decisions old.
@@ -45,6 +46,7 @@ class OrderPolicy final : public Policy {
     bool arrive(const PolicyView& view, std::size_t job) override
     {
         Waiting waiting;
+        waiting.possible_at_s = view.now_s;
         JobPlaces places = find_places(waiting, job, view.now_s);
         if (places.is_hopeless) return false;
         if (weighs_places_ && !places.options.empty())
@@ -90,6 +92,7 @@ class OrderPolicy final : public Policy {
         std::optional<std::size_t> number; ///< in the book; none: there is no place now, or it is held
         bool has_held = false;
         double alarm_s = kNever; ///< its places are to be found anew then
+        double possible_at_s{};  ///< when it last had a place, now or later
         JobOption first;         ///< of its places
     };
     using WaitingJobs = std::map<std::size_t, Waiting>; ///< by job
@@ -106,6 +109,10 @@ class OrderPolicy final : public Policy {
         waiting.has_held = waiting.has_held || places.hold_until_s < kNever;
         waiting.alarm_s = std::min(places.hold_until_s, places.valid_until_s);
         if (waiting.alarm_s < kNever) waiting.alarm_s = std::max(waiting.alarm_s, now_s + kLeastSleep_s);
+        if (!places.options.empty() || places.hold_until_s < kNever)
+            waiting.possible_at_s = now_s;
+        else if (now_s - waiting.possible_at_s > kWeek_s)
+            places.is_hopeless = true;
         return places;
     }
 
