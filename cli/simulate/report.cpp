@@ -86,7 +86,7 @@ std::string headline(std::span<const PolicyGroup> policies, const ReportTexts& t
                                          means[1].second, times(means[1].first, best_s));
     if (!references.empty())
         text += " " + fmt::format(fmt::runtime(texts.best_and_reference), references.front().second,
-                                  times(best_s, references.front().first));
+                                  times(best_s, references.front().first), best);
     return element("p class=\"lead\"", text);
 }
 

@@ -30,6 +30,7 @@ struct Layout {
 };
 
 constexpr std::size_t kLongestName = 30;
+constexpr double kLongestOfShortest = 25; ///< what is longer is not drawn in full
 constexpr double kBarHeight = 18;
 constexpr double kCharacter = 7.3; ///< width of one, about
 
@@ -56,7 +57,12 @@ std::string draw_row(const Bar& bar, std::size_t index, const Axis& axis, const 
     result += fmt::format(R"(<rect class="bar c{}{}" x="{}" y="{}" width="{}" height="{}"/>)", index % 8,
                           bar.is_reference ? " reference" : "", coordinate(layout.left), coordinate(top),
                           coordinate(std::max(end - layout.left, 1.0)), coordinate(kBarHeight));
-    if (std::isfinite(bar.value.half_width)) {
+    if (bar.value.mean > axis.to) {
+        result +=
+            fmt::format(R"(<polygon class="gap" points="{0},{2} {1},{2} {3},{4} {5},{4}"/>)",
+                        coordinate(layout.right - 40), coordinate(layout.right - 34), coordinate(top),
+                        coordinate(layout.right - 40), coordinate(top + kBarHeight), coordinate(layout.right - 46));
+    } else if (std::isfinite(bar.value.half_width)) {
         const double low = x(bar.value.mean - bar.value.half_width);
         const double middle = top + kBarHeight / 2;
         result += svg_line(low, middle, most, middle, "whisker") +
@@ -67,17 +73,33 @@ std::string draw_row(const Bar& bar, std::size_t index, const Axis& axis, const 
                              : svg_text(layout.right, base, "value end", bar.text));
 }
 
-std::string draw_bars(const std::vector<Bar>& bars, const std::string& title, const std::string& description,
-                      DrawingWidth width)
+double end_of(const Bar& bar)
 {
-    std::size_t longest = 0;
+    if (!std::isfinite(bar.value.mean)) return 0;
+    return bar.value.mean + (std::isfinite(bar.value.half_width) ? bar.value.half_width : 0);
+}
+
+/// As long as the longest bar, unless that would make most of them invisible: then as the longest of the others.
+Axis axis_of(const std::vector<Bar>& bars)
+{
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const Bar& bar : bars) {
+        if (bar.value.mean > 0) shortest = std::min(shortest, bar.value.mean);
+    }
     Axis axis{"", AxisScale::kLinear, AxisUnit::kDuration, 0, 0};
     for (const Bar& bar : bars) {
-        longest = std::max(longest, cli::display_width(bar.name));
-        const double half_width = std::isfinite(bar.value.half_width) ? bar.value.half_width : 0;
-        if (std::isfinite(bar.value.mean)) axis.to = std::max(axis.to, bar.value.mean + half_width);
+        if (bar.value.mean <= kLongestOfShortest * shortest) axis.to = std::max(axis.to, end_of(bar));
     }
     if (!(axis.to > 0)) axis.to = 1;
+    return axis;
+}
+
+std::string draw_bars(const std::vector<Bar>& bars, const Axis& axis, const std::string& title,
+                      const std::string& description, DrawingWidth width)
+{
+    std::size_t longest = 0;
+    for (const Bar& bar : bars)
+        longest = std::max(longest, cli::display_width(bar.name));
     const Layout layout = layout_of(width, longest);
     const double bottom = layout.row * static_cast<double>(bars.size()) + 4;
     std::string result = svg_opening(width, bottom + 26, "", title, description);
@@ -115,10 +137,14 @@ std::string completion_bars(std::span<const PolicyGroup> policies, const ReportT
         description += fmt::format("{}: {}. ", bar.name, bar.text);
     }
     const std::string title(texts.bars_title);
+    const Axis axis = axis_of(bars);
+    std::string note(texts.bars_note);
+    if (std::any_of(bars.begin(), bars.end(), [&](const Bar& bar) { return bar.value.mean > axis.to; }))
+        note += " " + std::string(texts.bars_cut);
     return figure_of(title, "",
-                     draw_bars(bars, title, description, DrawingWidth::kWide) +
-                         draw_bars(bars, title, description, DrawingWidth::kNarrow),
-                     texts.bars_note);
+                     draw_bars(bars, axis, title, description, DrawingWidth::kWide) +
+                         draw_bars(bars, axis, title, description, DrawingWidth::kNarrow),
+                     note);
 }
 
 } // namespace fathom::simulation

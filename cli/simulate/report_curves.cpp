@@ -44,20 +44,37 @@ double highest(const std::vector<PlotPoint>& points)
     return most;
 }
 
-/// A few jobs may run on long after the last one has started: that is no part of the queue.
-void end_when_nothing_waits(LinePlot& plot)
+/// When the last job of the curve has started; where the curve begins if none waits.
+double last_waiting_s(const PlotLine& line)
+{
+    double last = line.points.front().x;
+    for (std::size_t i = 0; i < line.points.size(); ++i) {
+        if (line.points[i].y > 0) last = line.points[std::min(i + 1, line.points.size() - 1)].x;
+    }
+    return last;
+}
+
+/// Jobs may run on long after the last one has started, which is no part of the queue, and one bad policy may take many
+/// times as long as all others, which would hide what happens with these. Ends the plot before.
+/// @return the lines that go on, by name, with commas.
+std::string end_when_most_are_done(LinePlot& plot)
 {
     constexpr double kMargin = 1.04;
-    double last = plot.x.from;
-    for (const PlotLine& line : plot.lines) {
-        for (std::size_t i = 0; i < line.points.size(); ++i) {
-            if (line.points[i].y > 0) last = std::max(last, line.points[std::min(i + 1, line.points.size() - 1)].x);
-        }
-    }
-    if (last > plot.x.from) plot.x.to = std::min(plot.x.to, plot.x.from + (last - plot.x.from) * kMargin);
-    for (PlotLine& line : plot.lines)
+    constexpr double kMuchLonger = 3;
+    std::vector<double> lasts;
+    for (const PlotLine& line : plot.lines)
+        lasts.push_back(last_waiting_s(line) - plot.x.from);
+    const double most_s = *std::max_element(lasts.begin(), lasts.end());
+    const double shown_s = std::min(most_s, kMuchLonger * median(lasts)) * kMargin;
+    if (shown_s > 0) plot.x.to = std::min(plot.x.to, plot.x.from + shown_s);
+    std::string names;
+    for (std::size_t i = 0; i < plot.lines.size(); ++i) {
+        PlotLine& line = plot.lines[i];
+        if (shown_s > 0 && lasts[i] > shown_s) names += (names.empty() ? "" : ", ") + line.name;
         std::erase_if(line.points, [&](const PlotPoint& point) { return point.x > plot.x.to; });
+    }
     if (!(plot.x.to > plot.x.from)) plot.x.to = plot.x.from + 1;
+    return names;
 }
 
 /// Linear, unless the longest queue would hide all that happens in the shortest.
@@ -169,7 +186,7 @@ std::string queue_plot(const Scenario& scenario, std::span<const PolicyGroup> po
                                         cli::format_count(std::llround(highest(plot.lines.back().points))));
     }
     if (plot.lines.empty()) return {};
-    end_when_nothing_waits(plot);
+    const std::string going_on = end_when_most_are_done(plot);
     plot.y = queue_axis(plot.lines, texts);
     plot.bands = closures_between(scenario.network, std::nullopt, plot.x.from, plot.x.to);
     std::string legend = legend_of(plot.lines);
@@ -183,7 +200,9 @@ std::string queue_plot(const Scenario& scenario, std::span<const PolicyGroup> po
         keys += enclosed("li", "<span class=\"sample rule-sample\"></span>" + escaped(texts.counted_window));
     }
     if (!keys.empty()) legend += enclosed("ul class=\"legend\"", keys);
-    return figure_of(plot.title, legend, draw(plot), texts.queue_note);
+    std::string note(texts.queue_note);
+    if (!going_on.empty()) note += " " + fmt::format(fmt::runtime(texts.queue_cut), going_on);
+    return figure_of(plot.title, legend, draw(plot), note);
 }
 
 std::string distribution_plots(const Scenario& scenario, std::span<const PolicyGroup> policies,

@@ -2,6 +2,8 @@
 
 #include "cli/format_units.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,8 +13,9 @@ namespace fathom::simulation {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+constexpr double kSmallestShown = 0.01; ///< of numbers around 1 and above
 
-enum class Shape { kDuration, kNumber, kShare, kMoney, kEnergy, kCount };
+enum class Shape { kDuration, kNumber, kIndex, kShare, kMoney, kEnergy, kCount };
 
 double share(std::int64_t part, std::int64_t whole)
 {
@@ -47,9 +50,9 @@ constexpr std::array<FigureKind, static_cast<std::size_t>(FigureId::kCount)> kKi
      [](const Figures& f, const SimulationResult&) { return f.p95_slowdown; }},
     {FigureId::kMostSlowdown, Shape::kNumber, BetterIs::kLess,
      [](const Figures& f, const SimulationResult&) { return f.most_slowdown; }},
-    {FigureId::kJainProjects, Shape::kNumber, BetterIs::kMore,
+    {FigureId::kJainProjects, Shape::kIndex, BetterIs::kMore,
      [](const Figures& f, const SimulationResult&) { return f.jain_projects; }},
-    {FigureId::kJainJobs, Shape::kNumber, BetterIs::kMore,
+    {FigureId::kJainJobs, Shape::kIndex, BetterIs::kMore,
      [](const Figures& f, const SimulationResult&) { return f.jain_jobs; }},
     {FigureId::kMeanFinishTimeFairness, Shape::kNumber, BetterIs::kLess,
      [](const Figures& f, const SimulationResult&) { return f.mean_finish_time_fairness; }},
@@ -147,7 +150,9 @@ std::string shown(FigureId figure, double value, const std::string& currency)
     case Shape::kDuration:
         return cli::format_duration(value);
     case Shape::kNumber:
-        break;
+        return std::abs(value) < kSmallestShown ? "0.00" : cli::format_number(value);
+    case Shape::kIndex:
+        return fmt::format("{:.3f}", value);
     case Shape::kShare:
         return cli::format_percent(value);
     case Shape::kMoney:

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostStrips = 12;
 constexpr std::size_t kMostPoints = 400;
 constexpr std::size_t kMostPointsNarrow = 160;
-constexpr std::size_t kLongestName = 40;
+constexpr std::size_t kLongestName = 28;
 
 /// The units of one center, or of several that are shown together.
 struct Strip {

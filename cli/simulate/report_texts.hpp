@@ -53,7 +53,7 @@ struct ReportTexts {
     std::string_view counted_jobs;
     std::string_view best;               ///< {0} policy, {1} mean completion
     std::string_view best_and_next;      ///< {0} policy, {1} mean completion, {2} next policy, {3} factor
-    std::string_view best_and_reference; ///< {0} reference, {1} factor
+    std::string_view best_and_reference; ///< {0} reference, {1} factor, {2} policy
     std::string_view partial_title;
     std::string_view partial; ///< {0} policies, {1} jobs that ended, {2} jobs in all
     std::string_view partial_mark;
@@ -64,6 +64,7 @@ struct ReportTexts {
     std::string_view bars_title;
     std::string_view bars_of_best; ///< {0} factor
     std::string_view bars_note;
+    std::string_view bars_cut;
     std::string_view figure;
     std::string_view best_mark;
 
@@ -72,6 +73,7 @@ struct ReportTexts {
     std::string_view queue_axis;
     std::string_view logarithmic; ///< {0} axis title
     std::string_view queue_note;
+    std::string_view queue_cut; ///< {0} policies
     std::string_view time_axis;
     std::string_view maintenance;
     std::string_view counted_window;

@@ -13,7 +13,7 @@ const ReportTexts kEnglishReport{
     .best_and_next =
         "Jobs ended soonest with {0}: {1} after they came, on average. With {2}, which came next, they took "
         "{3} times as long.",
-    .best_and_reference = "That is {1} times as long as with {0}, which knows every run time beforehand.",
+    .best_and_reference = "{2} took {1} times as long as {0}, which knows every run time beforehand.",
     .partial_title = "Partial results",
     .partial =
         "The simulation was stopped before all counted jobs had ended ({0}: {1} of {2} jobs). Figures are of those "
@@ -26,6 +26,7 @@ const ReportTexts kEnglishReport{
     .bars_title = "Mean completion, from a job's arrival to its end",
     .bars_of_best = "{0} × the best",
     .bars_note = "Shorter is better. Thin lines are 95 % intervals over seeds.",
+    .bars_cut = "Bars with a gap are longer than they are drawn.",
     .figure = "Figure",
     .best_mark = "best",
 
@@ -34,9 +35,10 @@ const ReportTexts kEnglishReport{
     .queue_axis = "waiting jobs",
     .logarithmic = "{0} (logarithmic)",
     .queue_note = "Of each policy's first seed. Where a curve stays up, jobs come faster than they are done.",
+    .queue_cut = "Cut where most policies are done: jobs still wait with {0}.",
     .time_axis = "time from the beginning",
     .maintenance = "maintenance at some center",
-    .counted_window = "counted jobs come",
+    .counted_window = "first and last counted arrival",
     .units_title = "Units in use with {0}",
     .units_row = "{0}: {1} units, {2} in use",
     .units_others = "{0} more centers",

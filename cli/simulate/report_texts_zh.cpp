@@ -29,7 +29,7 @@ const ReportTexts kChineseReport{
     .counted_jobs = "计入的作业",
     .best = "采用 {0} 时，作业平均在到达后 {1} 结束。",
     .best_and_next = "{0} 最好：作业平均在到达后 {1} 结束。其次是 {2}，用时为其 {3} 倍。",
-    .best_and_reference = "这是预先知道全部运行时间的 {0} 的 {1} 倍。",
+    .best_and_reference = "{2} 的用时为 {0} 的 {1} 倍，后者预先知道全部运行时间。",
     .partial_title = "结果不完整",
     .partial = "仿真在全部计入的作业结束之前被停止（{0}：{2} 个作业中有 {1} 个已结束）。各项指标只含已结束的作业，"
                "缺少耗时长和等待久的作业，各策略进行到的程度也可能不同。",
@@ -41,6 +41,7 @@ const ReportTexts kChineseReport{
     .bars_title = "平均完成时间（从到达到结束）",
     .bars_of_best = "最好值的 {0} 倍",
     .bars_note = "越短越好。细线为各种子间的 95% 置信区间。",
+    .bars_cut = "有缺口的条比所画的长。",
     .figure = "指标",
     .best_mark = "最好",
 
@@ -49,9 +50,10 @@ const ReportTexts kChineseReport{
     .queue_axis = "等待中的作业数",
     .logarithmic = "{0}（对数）",
     .queue_note = "取每个策略的第一个种子。曲线居高不下，表示作业到达快于完成。",
+    .queue_cut = "图止于大多数策略完成之时：{0} 仍有作业等待。",
     .time_axis = "距开始的时间",
     .maintenance = "某个中心在维护",
-    .counted_window = "计入的作业到达的时段",
+    .counted_window = "第一个和最后一个计入的作业到达",
     .units_title = "采用 {0} 时使用中的单元",
     .units_row = "{0}：{1} 个单元，使用率 {2}",
     .units_others = "其余 {0} 个中心",
