@@ -124,6 +124,10 @@ void add_finding_commands(CLI::App& app, Invocation& invocation);
 void add_speedup_commands(CLI::App& app, Invocation& invocation);
 /// `fathom predict`: computed here, without a server.
 void add_predict_commands(CLI::App& app, Invocation& invocation);
+/// `fathom simulate`: computed here, without a server.
+void add_simulate_commands(CLI::App& app, Invocation& invocation);
+/// `fathom simulate export`
+void add_simulate_export(CLI::App& simulate, Invocation& invocation);
 /// `fathom job operators`
 void add_job_operators_command(CLI::App& job, Invocation& invocation);
 void add_job_type_commands(CLI::App& app, Invocation& invocation);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <string>
 
 namespace fathom::cli {
@@ -13,6 +14,18 @@ class InterruptNotice {
     ~InterruptNotice();
     InterruptNotice(const InterruptNotice&) = delete;
     InterruptNotice& operator=(const InterruptNotice&) = delete;
+};
+
+/// While it lives, the first Ctrl-C only sets a flag, for work that can stop and tell how far it came; the second ends
+/// the process. One at a time, and not together with an InterruptNotice.
+class InterruptFlag {
+  public:
+    InterruptFlag();
+    ~InterruptFlag();
+    InterruptFlag(const InterruptFlag&) = delete;
+    InterruptFlag& operator=(const InterruptFlag&) = delete;
+
+    const std::atomic<bool>& is_set() const;
 };
 
 } // namespace fathom::cli

@@ -71,6 +71,7 @@ void add_commands(CLI::App& app, Invocation& invocation)
     add_profile_command(app, invocation);
     add_place_commands(app, invocation);
     add_predict_commands(app, invocation);
+    add_simulate_commands(app, invocation);
     add_probe_commands(app, invocation);
     add_operator_commands(app, invocation);
     add_policy_commands(app, invocation);
