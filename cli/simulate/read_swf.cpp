@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -27,15 +28,16 @@ struct SwfLine {
     double queue = -1;
 };
 
-std::string numbered(std::string_view kind, double number)
-{
-    return number < 0 ? std::string() : fmt::format("{} {:.0f}", kind, number);
-}
-
-/// A number of a user, group … as one, whatever the file has there.
+/// A number of a user, group … as one, whatever the file has there; -1: unknown.
 std::int64_t identity(double number)
 {
-    return std::abs(number) < 1e15 ? static_cast<std::int64_t>(number) : -1;
+    return number >= 0 && number < 1e15 ? static_cast<std::int64_t>(number) : -1;
+}
+
+std::string numbered(std::string_view kind, double number)
+{
+    const std::int64_t id = identity(number);
+    return id < 0 ? std::string() : fmt::format("{} {}", kind, id);
 }
 
 void add(const SwfLine& fields, std::int64_t line, const ReadSettings& settings, WorkloadBuilder& builder)
