@@ -80,12 +80,18 @@ double gavel_load(const GavelJobTypes& types, const GavelDrawing& drawing, const
 
 Result<Scenario> middle_counted(const CentersFile& centers, WorkloadInput input, double load)
 {
-    Result<JoinedScenario> joined = join_scenario(centers, std::move(input), {.load = load});
+    Result<JoinedScenario> joined = join_scenario(centers, std::move(input));
     if (!joined) return joined.error();
-    Workload& workload = joined->scenario.workload;
+    Scenario& scenario = joined->scenario;
+    Workload& workload = scenario.workload;
     workload.first_counted = workload.jobs.size() / 5;
     workload.end_counted = workload.jobs.size() * 4 / 5;
-    return std::move(joined->scenario);
+    const double logged = load_of(scenario);
+    if (!(logged > 0)) return Error{Errc::kInvalid, "too few jobs are left to have a load"};
+    const double begin_s = workload.jobs.front().arrival_s;
+    for (Job& job : workload.jobs)
+        job.arrival_s = begin_s + (job.arrival_s - begin_s) * (logged / load);
+    return std::move(scenario);
 }
 
 Result<LogOnUnlikeCenters> LogOnUnlikeCenters::read(const std::filesystem::path& folder)

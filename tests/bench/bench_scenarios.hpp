@@ -25,8 +25,8 @@ Scenario gavel_scenario(const GavelJobTypes& types, const GavelDrawing& drawing,
 /// Load of all jobs of such a scenario, drawn with a seed that no measurement has.
 double gavel_load(const GavelJobTypes& types, const GavelDrawing& drawing, const GpuCounts& gpus);
 
-/// Jobs in a network, the middle three fifths counted; arrivals stretched until all jobs make that load.
-/// @error kInvalid  as join_scenario().
+/// Jobs in a network, the middle three fifths counted; arrivals are stretched until these make that load.
+/// @error kInvalid  as join_scenario(), or too few jobs are left.
 Result<Scenario> middle_counted(const CentersFile& centers, WorkloadInput input, double load);
 
 /// The log of CTC-SP2 on five unlike centers. Each seed has a part of its own, as far as the log is long enough.

@@ -15,7 +15,7 @@ struct PolicyWorld {
     std::string name;
     std::function<Scenario(std::uint64_t seed)> draw;
     std::uint64_t most_seeds = 1000; ///< with more, draws repeat
-    double load{};                   ///< of all its jobs, see load_of()
+    double load{};                   ///< of the counted jobs of a log, of all that are drawn; see load_of()
     bool is_reference = false;       ///< the published case: 36 + 36 + 36, single GPUs, 5.6 jobs an hour
     /// Not what Fathom is made for, and shown for comparison: it counts in no figure.
     bool is_extra = false;

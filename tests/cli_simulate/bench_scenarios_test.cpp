@@ -38,7 +38,7 @@ TEST(UnlikeCenters, SpeedsAreThoseMeasured)
 TEST(LogOnUnlikeCenters, KeepsItsJobsAndHasTheLoadThatIsAskedFor)
 {
     const LogOnUnlikeCenters log = LogOnUnlikeCenters::read(kData).value();
-    Scenario at_half = log.draw(1, 0.4).value();
+    const Scenario at_half = log.draw(1, 0.4).value();
     const Scenario at_full = log.draw(1, 0.8).value();
 
     const auto length_s = [](const Workload& workload) {
@@ -46,8 +46,6 @@ TEST(LogOnUnlikeCenters, KeepsItsJobsAndHasTheLoadThatIsAskedFor)
     };
     EXPECT_NEAR(length_s(at_half.workload) / length_s(at_full.workload), 2, 1e-9);
     EXPECT_EQ(at_half.workload.jobs[10].work, at_full.workload.jobs[10].work);
-    at_half.workload.first_counted = 0;
-    at_half.workload.end_counted = at_half.workload.jobs.size();
     EXPECT_NEAR(load_of(at_half), 0.4, 1e-6);
 }
 
