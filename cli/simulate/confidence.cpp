@@ -8,6 +8,7 @@
 namespace fathom::simulation {
 namespace {
 
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double kBothTails = 0.05;
 
 /// Rounded to a millionth: mathematical libraries differ in last digits, and results are to be the same everywhere.
@@ -28,7 +29,6 @@ Confidence confidence(const std::vector<double>& values)
         sum += value;
         ++count;
     }
-    constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     if (count == 0) return {kNothing, kNothing};
     const double mean = sum / static_cast<double>(count);
     if (count == 1) return {mean, kNothing};

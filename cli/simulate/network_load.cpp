@@ -65,6 +65,7 @@ double load_of(const Scenario& scenario)
     if (!(seen_unit_s > 0)) return 0;
 
     std::vector<UnitTypeLoad> unit_types;
+    unit_types.reserve(scenario.network.unit_types.size());
     for (const UnitType& type : scenario.network.unit_types)
         unit_types.push_back({type.unit_count, type.unit_count, 1, 1, {}});
     double load = 0;

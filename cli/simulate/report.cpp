@@ -15,6 +15,9 @@
 namespace fathom::simulation {
 namespace {
 
+/// Nothing is loaded from anywhere, whatever names in the report say.
+constexpr std::string_view kContentPolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+
 std::string_view embedded(std::string_view name)
 {
     const std::span<const EmbeddedFile> files = report_files::embedded_files();
@@ -32,14 +35,12 @@ std::string script()
 
 std::string head(const std::string& title)
 {
-    // Nothing is loaded from anywhere, whatever names in the report say.
-    constexpr std::string_view kPolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
     return fmt::format("<head>\n<meta charset=\"utf-8\"/>\n"
                        "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\"/>\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
                        "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
                        "<title>{}</title>\n<style>\n{}</style>\n</head>\n",
-                       kPolicy, escaped(title), embedded("report.css"));
+                       kContentPolicy, escaped(title), embedded("report.css"));
 }
 
 std::string fact(std::string_view name, const std::string& value)

@@ -12,25 +12,30 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr double kMinute_s = 60;
-constexpr double kHour_s = 3600;
-constexpr double kDay_s = 86400;
+// Seconds.
+constexpr double kMinute = 60;
+constexpr double kHour = 3600;
+constexpr double kDay = 86400;
 
 /// Steps between ticks that people count in, seconds.
-constexpr std::array kDurationSteps{
-    1.0,          2.0,          5.0,          10.0,          15.0,          30.0,         kMinute_s,   120.0,
-    300.0,        600.0,        900.0,        1800.0,        kHour_s,       2 * kHour_s,  3 * kHour_s, 6 * kHour_s,
-    12 * kHour_s, kDay_s,       2 * kDay_s,   5 * kDay_s,    7 * kDay_s,    14 * kDay_s,  28 * kDay_s, 50 * kDay_s,
-    100 * kDay_s, 200 * kDay_s, 500 * kDay_s, 1000 * kDay_s, 2000 * kDay_s, 5000 * kDay_s};
+constexpr std::array kDurationSteps{1.0,        2.0,        5.0,        10.0,        15.0,        30.0,
+                                    kMinute,    120.0,      300.0,      600.0,       900.0,       1800.0,
+                                    kHour,      2 * kHour,  3 * kHour,  6 * kHour,   12 * kHour,  kDay,
+                                    2 * kDay,   5 * kDay,   7 * kDay,   14 * kDay,   28 * kDay,   50 * kDay,
+                                    100 * kDay, 200 * kDay, 500 * kDay, 1000 * kDay, 2000 * kDay, 5000 * kDay};
 
 /// Round durations for logarithmic axes, seconds: first few, then more of them.
-constexpr std::array kFewDurations{1e-3,    1e-2,        0.1,    1.0,         10.0,         kMinute_s,    600.0,
-                                   kHour_s, 6 * kHour_s, kDay_s, 10 * kDay_s, 100 * kDay_s, 1000 * kDay_s};
-constexpr std::array kManyDurations{
-    1e-3,       2e-3,       5e-3,        1e-2,        2e-2,        5e-2,         0.1,          0.2,          0.5,
-    1.0,        2.0,        5.0,         10.0,        20.0,        30.0,         kMinute_s,    120.0,        300.0,
-    600.0,      1200.0,     1800.0,      kHour_s,     2 * kHour_s, 3 * kHour_s,  6 * kHour_s,  12 * kHour_s, kDay_s,
-    2 * kDay_s, 5 * kDay_s, 10 * kDay_s, 20 * kDay_s, 50 * kDay_s, 100 * kDay_s, 200 * kDay_s, 500 * kDay_s};
+constexpr std::array kFewDurations{1e-3,  1e-2,      0.1,  1.0,       10.0,       kMinute,    600.0,
+                                   kHour, 6 * kHour, kDay, 10 * kDay, 100 * kDay, 1000 * kDay};
+constexpr std::array kManyDurations{1e-3,     2e-3,      5e-3,      1e-2,      2e-2,       5e-2,       0.1,
+                                    0.2,      0.5,       1.0,       2.0,       5.0,        10.0,       20.0,
+                                    30.0,     kMinute,   120.0,     300.0,     600.0,      1200.0,     1800.0,
+                                    kHour,    2 * kHour, 3 * kHour, 6 * kHour, 12 * kHour, kDay,       2 * kDay,
+                                    5 * kDay, 10 * kDay, 20 * kDay, 50 * kDay, 100 * kDay, 200 * kDay, 500 * kDay};
+
+/// Round numbers for logarithmic axes, times powers of ten.
+constexpr std::array kFewDigits{1.0};
+constexpr std::array kManyDigits{1.0, 2.0, 5.0};
 
 /// Without digits that say nothing: ticks are round.
 std::string plain(double value)
@@ -41,9 +46,9 @@ std::string plain(double value)
 std::string duration_label(double value, double step)
 {
     if (value == 0) return "0";
-    if (step >= kDay_s) return plain(value / kDay_s) + " d";
-    if (step >= kHour_s) return plain(value / kHour_s) + " h";
-    if (step >= kMinute_s) return plain(value / kMinute_s) + " min";
+    if (step >= kDay) return plain(value / kDay) + " d";
+    if (step >= kHour) return plain(value / kHour) + " h";
+    if (step >= kMinute) return plain(value / kMinute) + " min";
     if (step >= 1) return plain(value) + " s";
     return plain(value * 1000) + " ms";
 }
@@ -66,7 +71,7 @@ std::string label_of(AxisUnit unit, double value, double step)
 double decimal_step(double least)
 {
     const double power = std::pow(10, std::floor(std::log10(least)));
-    for (const double digit : {1.0, 2.0, 5.0}) {
+    for (const double digit : kManyDigits) {
         if (digit * power >= least * (1 - 1e-9)) return digit * power;
     }
     return 10 * power;
@@ -80,7 +85,7 @@ double step_of(const Axis& axis, std::size_t most)
     if (axis.unit == AxisUnit::kDuration && least > 0.5) {
         const auto step = std::find_if(kDurationSteps.begin(), kDurationSteps.end(),
                                        [&](double one) { return one >= least * (1 - 1e-9); });
-        return step != kDurationSteps.end() ? *step : decimal_step(least / kDay_s) * kDay_s;
+        return step != kDurationSteps.end() ? *step : decimal_step(least / kDay) * kDay;
     }
     const double step = decimal_step(least);
     return axis.unit == AxisUnit::kCount ? std::max(step, 1.0) : step;
@@ -125,8 +130,6 @@ std::vector<double> within(const Axis& axis, std::span<const double> values)
 std::vector<double> logarithmic_values(const Axis& axis, std::size_t most)
 {
     const bool is_duration = axis.unit == AxisUnit::kDuration;
-    constexpr std::array kManyDigits{1.0, 2.0, 5.0};
-    constexpr std::array kFewDigits{1.0};
     std::vector<double> many = is_duration ? within(axis, kManyDurations) : decimal_values(axis, kManyDigits);
     if (many.size() <= most) return many;
     std::vector<double> few = is_duration ? within(axis, kFewDurations) : decimal_values(axis, kFewDigits);

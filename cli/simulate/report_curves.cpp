@@ -20,6 +20,9 @@ constexpr std::size_t kMostSampledJobs = 200'000;
 constexpr double kMostRange = 1e6;       ///< of a logarithmic axis
 constexpr double kVeryUnlikeQueues = 20; ///< beyond this factor a linear axis shows the longest one only
 constexpr std::size_t kMostClosures = 200;
+constexpr double kMargin = 1.04;       ///< of the time shown
+constexpr double kMuchLonger = 3;      ///< than most policies' queues: cut
+constexpr double kLeastPlotted = 1e-3; ///< logarithmic axes have no 0
 
 /// Of neighbours the one with most that wait stands for them, so that no peak is lost.
 std::vector<PlotPoint> waiting_curve(const std::vector<SeriesPoint>& series)
@@ -59,9 +62,8 @@ double last_waiting_s(const PlotLine& line)
 /// @return the lines that go on, by name, with commas.
 std::string end_when_most_are_done(LinePlot& plot)
 {
-    constexpr double kMargin = 1.04;
-    constexpr double kMuchLonger = 3;
     std::vector<double> lasts;
+    lasts.reserve(plot.lines.size());
     for (const PlotLine& line : plot.lines)
         lasts.push_back(last_waiting_s(line) - plot.x.from);
     const double most_s = *std::max_element(lasts.begin(), lasts.end());
@@ -208,16 +210,13 @@ std::string queue_plot(const Scenario& scenario, std::span<const PolicyGroup> po
 std::string distribution_plots(const Scenario& scenario, std::span<const PolicyGroup> policies,
                                const ReportTexts& texts)
 {
-    constexpr double kLeastCompletion_s = 1e-3;
-    constexpr double kLeastSlowdown = 1e-3;
     JobFigurer figurer(scenario);
     std::vector<PlotLine> completion;
     std::vector<PlotLine> slowdown;
     for (std::size_t i = 0; i < policies.size(); ++i) {
         JobSamples samples = samples_of(scenario.workload, policies[i], figurer);
-        completion.push_back(
-            {policies[i].name, i, distribution_curve(std::move(samples.completions), kLeastCompletion_s)});
-        slowdown.push_back({policies[i].name, i, distribution_curve(std::move(samples.slowdowns), kLeastSlowdown)});
+        completion.push_back({policies[i].name, i, distribution_curve(std::move(samples.completions), kLeastPlotted)});
+        slowdown.push_back({policies[i].name, i, distribution_curve(std::move(samples.slowdowns), kLeastPlotted)});
     }
     return distribution_plot(std::move(completion), texts.completion_title, texts.completion_axis, AxisUnit::kDuration,
                              texts) +

@@ -138,6 +138,7 @@ Confidence over_seeds(const PolicyGroup& policy, FigureId figure,
                       const std::function<const Figures&(const PolicyRun&)>& part)
 {
     std::vector<double> values;
+    values.reserve(policy.runs.size());
     for (const PolicyRun* const run : policy.runs)
         values.push_back(value_of(figure, part(*run), run->result));
     return confidence(values);

@@ -166,6 +166,7 @@ std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points, std::size_t
 {
     if (points.size() <= most) return points;
     std::vector<PlotPoint> result;
+    result.reserve(most);
     for (std::size_t i = 0; i < most; ++i)
         result.push_back(points[i * (points.size() - 1) / (most - 1)]);
     return result;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostUnitTypes = 60;
 constexpr std::size_t kMostNames = 40; ///< of job types
-constexpr double kHour_s = 3600;
+constexpr double kHour = 3600;         ///< seconds
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
@@ -161,7 +161,7 @@ std::string workload_table(const Scenario& scenario, double load, const ReportTe
     const auto count = static_cast<double>(counted);
     if (span_s > 0)
         facts.emplace_back(texts.arrivals_row, fmt::format(fmt::runtime(texts.arrivals), cli::format_duration(span_s),
-                                                           cli::format_number(count / (span_s / kHour_s))));
+                                                           cli::format_number(count / (span_s / kHour))));
     if (!figures.run_s.empty())
         facts.emplace_back(
             texts.work_row,
@@ -199,6 +199,7 @@ std::string skips_table(const std::vector<InputSkips>& skips, const ReportTexts&
 {
     if (skips.empty()) return element("p", texts.nothing_skipped);
     std::vector<std::vector<std::string>> rows;
+    rows.reserve(skips.size());
     for (const InputSkips& skip : skips)
         rows.push_back({escaped(skip.rule), cli::format_count(skip.count),
                         fmt::format("{}{}", fmt::join(skip.lines, ", "),

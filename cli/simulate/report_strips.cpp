@@ -15,6 +15,7 @@ constexpr std::size_t kMostStrips = 12;
 constexpr std::size_t kMostPoints = 400;
 constexpr std::size_t kMostPointsNarrow = 160;
 constexpr std::size_t kLongestName = 28;
+constexpr double kLittle = 0.02; ///< share of units below which hardly any are in use
 
 /// The units of one center, or of several that are shown together.
 struct Strip {
@@ -82,7 +83,6 @@ std::vector<PlotPoint> busy_curve(const Strip& strip, const Network& network, co
 /// What still runs long after nearly all has ended would make the rest hard to see.
 void end_when_little_runs(std::vector<Strip>& strips, Axis& time)
 {
-    constexpr double kLittle = 0.02;
     double last = time.from;
     for (const Strip& strip : strips) {
         for (std::size_t i = 0; i < strip.busy.size(); ++i) {

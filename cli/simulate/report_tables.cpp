@@ -15,16 +15,18 @@ constexpr std::size_t kMostRows = 50;
 constexpr std::size_t kFewestRows = 10;
 constexpr std::size_t kMostRowsInAll = 600; ///< of all policies together: the page stays small
 
+/// Of interest to some scenarios only.
+constexpr std::array kOnlyIfPositive{FigureId::kCost,       FigureId::kEnergy,     FigureId::kIdleEnergy,
+                                     FigureId::kImpossible, FigureId::kUnfinished, FigureId::kFailedAttempts};
+
 const Figures& all_of(const PolicyRun& run)
 {
     return run.all;
 }
 
-/// Where all policies have nothing, or nothing but zero, in a figure that is of interest to some scenarios only.
+/// Where all policies have nothing, or nothing but zero in a figure that is of interest to some scenarios only.
 bool is_empty_row(FigureId figure, const std::vector<Confidence>& values)
 {
-    constexpr std::array kOnlyIfPositive{FigureId::kCost,       FigureId::kEnergy,     FigureId::kIdleEnergy,
-                                         FigureId::kImpossible, FigureId::kUnfinished, FigureId::kFailedAttempts};
     const bool is_optional = std::find(kOnlyIfPositive.begin(), kOnlyIfPositive.end(), figure) != kOnlyIfPositive.end();
     return std::all_of(values.begin(), values.end(), [&](const Confidence& value) {
         return std::isnan(value.mean) || (is_optional && value.mean == 0);
@@ -99,10 +101,12 @@ std::string part_table(const PolicyGroup& policy, std::vector<Part> parts, std::
 
     std::vector<std::string> headings{escaped(heading), escaped(texts.jobs)};
     std::vector<std::vector<std::string>> rows;
+    rows.reserve(parts.size());
     for (const Part& part : parts)
         rows.push_back({escaped(part.name), escaped(cli::format_number(jobs_of(policy, part)))});
     for (const FigureId figure : kPartFigures) {
         std::vector<Confidence> values;
+        values.reserve(parts.size());
         for (const Part& part : parts)
             values.push_back(over_seeds(policy, figure, part.of));
         if (is_empty_row(figure, values)) continue;
@@ -129,6 +133,7 @@ std::vector<Part> projects_of(const Workload& workload, const ReportTexts& texts
 std::vector<Part> centers_of(const Network& network)
 {
     std::vector<Part> parts;
+    parts.reserve(network.centers.size());
     for (std::size_t i = 0; i < network.centers.size(); ++i)
         parts.push_back(
             {network.centers[i].name, [i](const PolicyRun& run) -> const Figures& { return run.by_center[i]; }});
