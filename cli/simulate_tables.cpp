@@ -69,7 +69,12 @@ double unended_of(const Figures& figures)
     return static_cast<double>(figures.unfinished + figures.impossible);
 }
 
-FigureColumn column_of(const char* title, int drop_rank, double Figures::* value,
+std::string cost_title(const SimulatedRuns& simulated)
+{
+    return "COST " + simulated.joined->scenario.network.currency;
+}
+
+FigureColumn column_of(const std::string& title, int drop_rank, double Figures::* value,
                        const std::function<std::string(double)>& format)
 {
     return {{title, Align::kRight, drop_rank}, [value](const Figures& figures) { return figures.*value; }, format};
@@ -95,7 +100,7 @@ std::vector<FigureColumn> policy_columns(const SimulatedRuns& simulated)
     std::vector<FigureColumn> columns = common_columns();
     columns.push_back(column_of("IN USE", 5, &Figures::utilization, format_percent));
     if (is_any([](const Figures& figures) { return figures.cost; }))
-        columns.push_back(column_of("COST", 5, &Figures::cost, format_number));
+        columns.push_back(column_of(cost_title(simulated), 5, &Figures::cost, format_number));
     if (is_any([](const Figures& figures) { return figures.energy_kwh; }))
         columns.push_back(column_of("ENERGY kWh", 7, &Figures::energy_kwh, format_number));
     columns.push_back(column_of("JAIN", 8,
@@ -125,9 +130,15 @@ std::string policies_table(const SimulatedRuns& simulated, const TableStyle& sty
     const auto mean_of = [&](const PolicySeeds& policy) {
         return over_seeds(policy, all, [](const Figures& figures) { return figures.mean_completion_s; }).mean;
     };
+    // Who knows everything is a bound, not a competitor, unless it is alone.
     double best = std::numeric_limits<double>::infinity();
-    for (const PolicySeeds& policy : policies)
-        best = std::fmin(best, mean_of(policy));
+    double bound = best;
+    for (const PolicySeeds& policy : policies) {
+        const bool is_bound = simulation::find_policy(policy.policy).knowledge == simulation::KnowledgeKind::kPerfect;
+        double& least = is_bound ? bound : best;
+        least = std::fmin(least, mean_of(policy));
+    }
+    if (!std::isfinite(best)) best = bound;
 
     std::vector<Column> titles{{"POLICY"}, {"AGAINST BEST", Align::kRight, 3}};
     for (const FigureColumn& column : columns)
@@ -177,7 +188,7 @@ std::string parts_table(const SimulatedRuns& simulated, const std::string& by, c
     const std::vector<PolicySeeds> policies = by_policy(simulated.runs);
     std::vector<FigureColumn> columns = common_columns();
     if (by == "center") columns.push_back(column_of("IN USE", 5, &Figures::utilization, format_percent));
-    columns.push_back(column_of("COST", 5, &Figures::cost, format_number));
+    columns.push_back(column_of(cost_title(simulated), 5, &Figures::cost, format_number));
     columns.push_back(column_of("ENERGY kWh", 7, &Figures::energy_kwh, format_number));
     std::vector<Column> titles{{by == "center" ? "CENTER" : "PROJECT", Align::kLeft, 0, true}, {"POLICY"}};
     for (const FigureColumn& column : columns)

@@ -1,0 +1,163 @@
+"""What an operator asks a running network: it is exported, and simulated as it is and otherwise."""
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from network import BIN, wait_until
+
+DGEMM = {"id": "dgemm", "parameters": {"m": 512, "n": 512, "k": 512}}
+JOB_COUNT = 10
+
+
+def in_days(count):
+    return (datetime.now(timezone.utc) + timedelta(days=count)).strftime("%Y-%m-%dT00:00:00Z")
+
+
+def simulate(network, *arguments, expect=0):
+    return json.loads(network.cli("simulate", *arguments, "--output", "json", expect=expect))
+
+
+def figures(answer, policy):
+    return next(p for p in answer["policies"] if p["policy"] == policy)["figures"]
+
+
+@pytest.fixture(scope="module")
+def exported(network):
+    """Two centers, measured and priced, one with maintenance planned; the files of their queue and of their past."""
+    for run in network.rest.post("/probe-runs", {"operators": [DGEMM]})["items"]:
+        wait_until(lambda: network.rest.get(f"/probe-runs/{run['id']}")["state"] == "succeeded", 90, "a probe run's end")
+    prices = network.folder / "prices.json"
+    prices.write_text(json.dumps({"currency": "EUR", "entries": [
+        {"center": "alpha", "unit_type": "*", "per_unit_hour": "0.10", "unit_power_w": 12},
+        {"center": "beta", "unit_type": "core-large", "per_unit_hour": "0.30",
+         "bands": [{"days": ["sun"], "from_hour": 2, "to_hour": 5, "per_unit_hour": "0.15"}]}]}))
+    network.cli("price", "set", prices)
+    network.cli("maintenance", "plan", "--center", "alpha", "--starts-at", in_days(30), "--ends-at", in_days(31))
+    jobs = [network.submit(name=f"job-{i}", type="products", project="materials" if i % 2 else "physics",
+                           command=["sleep", "1"], operators=[{**DGEMM, "count": 200}], units={"count": 1},
+                           wall_limit_s=600, metering_wait_s=0)
+            for i in range(JOB_COUNT)]
+    folder = network.folder
+    network.cli("simulate", "export", "--centers", folder / "queue.json", "--workload", folder / "queue.jsonl",
+                "--since", "now")
+    ended = [network.wait_job(job["id"], 60) for job in jobs]
+    assert all(job["state"] == "succeeded" for job in ended)
+    network.cli("simulate", "export", "--centers", folder / "now.json", "--workload", folder / "jobs.jsonl")
+    return folder
+
+
+def test_the_network_is_exported_as_it_was_measured(exported, network):
+    centers = json.loads((exported / "now.json").read_text())
+    assert centers["currency"] == "EUR" and [c["name"] for c in centers["centers"]] == ["alpha", "beta"]
+    alpha, beta = (c["unit_types"][0] for c in centers["centers"])
+    rates = [alpha["rates"]["products"], beta["rates"]["products"]]
+    assert max(rates) == 1 and 0 < min(rates) < 1, "beta's linear algebra is the faster one"
+    assert rates[1] == 1 and beta["benchmark"] > alpha["benchmark"] > 0
+    assert beta["price"]["bands"][0]["days"] == ["sun"] and alpha["unit_power_w"] == 12
+    assert len(centers["centers"][0]["maintenance"]) == 1
+    assert network.admin_token not in (exported / "now.json").read_text() + (exported / "jobs.jsonl").read_text()
+
+
+def test_past_jobs_are_exported_with_the_time_that_they_took(exported):
+    lines = [json.loads(line) for line in (exported / "jobs.jsonl").read_text().splitlines()]
+    assert len(lines) == JOB_COUNT
+    assert {line["project"] for line in lines} == {"materials", "physics"}
+    rates = {f"{c['name']}/{u['name']}": u["rates"]["products"]
+             for c in json.loads((exported / "now.json").read_text())["centers"] for u in c["unit_types"]}
+    for line in lines:
+        assert line["job_type"] == "products" and line["unit_count"] == 1 and line["estimate_s"] == 600
+        assert any(0.9 < line["work_s"] / rate < 30 for rate in rates.values()), "each slept a second"
+    assert [line["arrival_s"] for line in lines] == sorted(line["arrival_s"] for line in lines)
+
+
+def test_the_present_queue_is_exported_with_what_is_expected(exported):
+    lines = [json.loads(line) for line in (exported / "queue.jsonl").read_text().splitlines()]
+    assert lines and all(line["work_s"] > 0 for line in lines)
+    assert len({line["arrival_s"] for line in lines}) == 1, "all of them are there at the moment of the export"
+
+
+def test_twice_the_units_shorten_waits(exported, network):
+    files = ["--centers", exported / "now.json", "--workload", exported / "jobs.jsonl", "--policy", "fathom"]
+    as_it_is = figures(simulate(network, *files), "fathom")
+    doubled = figures(simulate(network, *files, "--scale", "beta=2"), "fathom")
+    assert as_it_is["ended"]["mean"] == doubled["ended"]["mean"] == JOB_COUNT
+    assert as_it_is["cost"]["mean"] > 0
+    assert doubled["mean_wait_s"]["mean"] < 0.9 * as_it_is["mean_wait_s"]["mean"]
+    until = in_days(2)
+    closed = figures(simulate(network, *files, "--close", f"alpha=0..{until}", "--close", f"beta=0..{until}"), "fathom")
+    assert closed["mean_wait_s"]["mean"] > 86400, "nothing starts before both are open again"
+
+
+def test_equal_seeds_give_equal_bytes_and_a_report(exported, network):
+    files = ["simulate", "--centers", exported / "now.json", "--workload", exported / "jobs.jsonl", "--seeds", "2"]
+    report = exported / "report.html"
+    first = network.cli(*files, "--output", "json", "--report", report, "--jobs-csv", exported / "jobs.csv")
+    assert first == network.cli(*files, "--output", "json")
+    assert "<html" in report.read_text() and "beta" in report.read_text()
+    rows = (exported / "jobs.csv").read_text().splitlines()
+    assert len(rows) == 1 + JOB_COUNT * 3 * 2, "three policies, two seeds"
+    table = network.cli(*files, "--by", "project")
+    assert "least_loaded" in table and "materials" in table
+
+
+def test_bad_files_are_refused_by_line_and_path(exported, network):
+    workload = exported / "bad.jsonl"
+    workload.write_text((exported / "jobs.jsonl").read_text() + '{"arrival_s": 1}\n{"arrival_s": -1, "work_s": 2}\n')
+    answer = simulate(network, "--centers", exported / "now.json", "--workload", workload, "--policy", "first_come")
+    skips = {skip["rule"]: skip["lines"] for skip in answer["scenario"]["skips"]}
+    assert skips["work_s is required"] == [JOB_COUNT + 1]
+    assert any(rule.startswith("arrival_s must be") and lines == [JOB_COUNT + 2] for rule, lines in skips.items())
+
+    centers = exported / "bad.json"
+    centers.write_text('{"centers": [{"name": "a", "unit_types": [{"name": "u", "unit_count": 0, "rates": {"x": -1}}]}]}')
+    outcome = subprocess.run([BIN / "fathom", "simulate", "--centers", centers, "--workload", workload],
+                             capture_output=True, text=True, timeout=60)
+    assert outcome.returncode == 2
+    assert "centers[0].unit_types[0].unit_count" in outcome.stderr
+    assert "centers[0].unit_types[0].rates.x" in outcome.stderr
+
+
+def test_the_example_of_the_documentation_works(tmp_path):
+    text = (pathlib.Path(__file__).parents[2] / "docs/simulation.md").read_text()
+    blocks = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    centers, workload = tmp_path / "centers.json", tmp_path / "jobs.jsonl"
+    centers.write_text(blocks[0])
+    workload.write_text(blocks[1])
+    outcome = subprocess.run(
+        [BIN / "fathom", "simulate", "--centers", centers, "--workload", workload, "--policy", "all", "--output", "json"],
+        capture_output=True, text=True, timeout=60)
+    assert outcome.returncode == 0, outcome.stderr
+    answer = json.loads(outcome.stdout)
+    assert answer["scenario"]["skips"] == [] and answer["scenario"]["jobs"] == 4
+    assert figures(answer, "fathom")["ended"]["mean"] == 4
+
+
+def test_ctrl_c_prints_what_has_been_simulated(exported):
+    """A queue that grows all the time keeps the simulation busy for long."""
+    workload = exported / "many.jsonl"
+    with workload.open("w") as out:
+        for i in range(400_000):
+            out.write(f'{{"arrival_s": {i}, "job_type": "products", "work_s": {1 + i % 97}}}\n')
+    terminal, stderr = pty.openpty()
+    process = subprocess.Popen(
+        [BIN / "fathom", "simulate", "--centers", exported / "now.json", "--workload", workload, "--policy", "all"],
+        stdout=subprocess.PIPE, stderr=stderr, text=True)
+    os.close(stderr)
+    shown = b""
+    while b"waiting" not in shown:
+        shown += os.read(terminal, 4096)
+    assert b"fathom (1 of " in shown and b"simulated" in shown, "progress on the terminal"
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 130, shown
+    assert "PARTIAL" in out and "Not simulated" in out
+    while b"stopped" not in shown:
+        shown += os.read(terminal, 4096)
+    os.close(terminal)
