@@ -82,10 +82,8 @@ std::vector<BookedStart> OrderBook::decide(double now_s)
     parts_->state.bring_up_to(now_s);
     std::vector<BookedStart> starts = parts_->round.run(now_s);
     parts_->state.take(starts, parts_->round.has_kept_units());
-    for (BookedStart& start : starts) {
-        start.place = parts_->state.entry(static_cast<std::uint32_t>(start.job)).job.options[start.option];
+    for (BookedStart& start : starts)
         start.option = parts_->given(start.job, start.option);
-    }
     return starts;
 }
 

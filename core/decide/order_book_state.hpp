@@ -5,6 +5,7 @@
 #include "core/decide/turn_line.hpp"
 #include "core/decide/unit_releases.hpp"
 
+#include <deque>
 #include <limits>
 #include <map>
 #include <queue>
@@ -122,7 +123,7 @@ class OrderBookState {
     bool has_room_ = false;
     Prices prices_ = Prices::kKnown;
 
-    std::vector<BookEntry> entries_;
+    std::deque<BookEntry> entries_;
     std::vector<std::uint32_t> unused_; ///< entries
     std::vector<std::uint32_t> waiting_;
     std::vector<std::uint32_t> places_; ///< of each entry in waiting_

@@ -77,10 +77,12 @@ std::uint32_t OrderRound::best_free(const BookEntry& entry) const
         return best;
     }
     const std::vector<JobOption>& options = entry.job.options;
+    double least = kNever;
     for (std::uint32_t i = 0; i < options.size(); ++i) {
-        if (best != kNoOption && std::tie(entry.cost[best], entry.base[best]) <= std::tie(entry.cost[i], entry.base[i]))
-            continue;
-        if (entry.base[i] < kNever && free_.fits(options[i])) best = i;
+        if (entry.cost[i] > least || entry.base[i] == kNever || !free_.fits(options[i])) continue;
+        if (entry.cost[i] == least && best != kNoOption && entry.base[best] <= entry.base[i]) continue;
+        least = entry.cost[i];
+        best = i;
     }
     return best;
 }
@@ -127,7 +129,7 @@ void OrderRound::start_at(std::uint32_t job, std::uint32_t option)
     if (!free_.is_open(type)) std::erase(open_types_, type);
     entry.is_done = true;
     done_.push_back(job);
-    starts_.push_back({job, option, {}});
+    starts_.push_back({job, option, entry.job.options[option]});
 }
 
 bool OrderRound::start_gang(const std::vector<std::uint32_t>& members)
@@ -192,29 +194,56 @@ void OrderRound::start_by_index()
 {
     if (open_types_.empty()) return;
     gather_candidates();
-    while (!candidates_.empty() && !open_types_.empty()) {
-        std::pop_heap(candidates_.begin(), candidates_.end(), std::greater<>());
-        const Candidate next = candidates_.back();
-        candidates_.pop_back();
+    while (!open_types_.empty()) {
+        const std::optional<Candidate> next = take_next();
+        if (!next) break;
         const std::size_t before = starts_.size();
-        offer(next);
-        look_again(before);
+        offer(*next);
+        for (std::size_t i = before; i < starts_.size(); ++i)
+            look_again(starts_[i].place.unit_type);
     }
+    for (const std::uint32_t type : wanted_types_)
+        candidates_[type].clear();
+    wanted_types_.clear();
 }
 
 void OrderRound::gather_candidates()
 {
-    candidates_.clear();
     most_units_ = 0;
     for (const std::uint32_t job : book_->waiting()) {
         BookEntry& entry = book_->entry(job);
         if (entry.is_done || entry.is_held || entry.is_in_turn || entry.best == kNoOption) continue;
         const std::uint32_t option = entry.has_gang() ? best_free(entry) : known_best_free(entry);
-        if (option == kNoOption) continue;
-        candidates_.push_back({entry.index(option), entry.job.key, job, option});
-        most_units_ = std::max(most_units_, entry.job.options[option].unit_count);
+        if (option != kNoOption) add_candidate(job, option);
     }
-    std::make_heap(candidates_.begin(), candidates_.end(), std::greater<>());
+    for (const std::uint32_t type : wanted_types_)
+        std::make_heap(candidates_[type].begin(), candidates_[type].end(), std::greater<>());
+}
+
+/// Behind the heap of its unit type: that is the caller's to restore.
+void OrderRound::add_candidate(std::uint32_t job, std::uint32_t option)
+{
+    const BookEntry& entry = book_->entry(job);
+    const JobOption& place = entry.job.options[option];
+    std::vector<Candidate>& wanting = candidates_[place.unit_type];
+    if (wanting.empty()) wanted_types_.push_back(static_cast<std::uint32_t>(place.unit_type));
+    wanting.push_back({entry.index(option), entry.job.key, job, option});
+    most_units_ = std::max(most_units_, place.unit_count);
+}
+
+std::optional<OrderRound::Candidate> OrderRound::take_next()
+{
+    std::vector<Candidate>* first = nullptr;
+    std::erase_if(wanted_types_, [&](std::uint32_t type) { return candidates_[type].empty(); });
+    for (const std::uint32_t type : wanted_types_) {
+        std::vector<Candidate>& wanting = candidates_[type];
+        if (first == nullptr || first->front() > wanting.front()) first = &wanting;
+    }
+    if (first == nullptr) return std::nullopt;
+    std::pop_heap(first->begin(), first->end(), std::greater<>());
+    const Candidate next = first->back();
+    first->pop_back();
+    return next;
 }
 
 /// Starts the job there unless it does better to wait.
@@ -230,29 +259,29 @@ void OrderRound::offer(const Candidate& candidate)
     start_at(candidate.job, candidate.option);
 }
 
-/// Finds new places for the candidates that starts from this one on have taken theirs.
-void OrderRound::look_again(std::size_t first_start)
+/// Finds new places for the candidates that have lost theirs to starts on this unit type.
+void OrderRound::look_again(std::size_t unit_type)
 {
-    bool has_lost = false;
-    for (std::size_t i = first_start; i < starts_.size(); ++i) {
-        const BookEntry& started = book_->entry(static_cast<std::uint32_t>(starts_[i].job));
-        const std::size_t type = started.job.options[starts_[i].option].unit_type;
-        has_lost = has_lost || free_.is_kept(type) || free_.count(type) < most_units_;
-    }
-    if (!has_lost) return;
-    bool has_moved = false;
-    std::erase_if(candidates_, [&](Candidate& one) {
+    if (!free_.is_kept(unit_type) && free_.count(unit_type) >= most_units_) return;
+    std::vector<Candidate>& wanting = candidates_[unit_type];
+    if (wanting.empty()) return;
+    const auto lost = free_.count(unit_type) == 0
+                          ? wanting.begin()
+                          : std::partition(wanting.begin(), wanting.end(), [&](const Candidate& one) {
+                                return free_.fits(book_->entry(one.job).job.options[one.option]);
+                            });
+    if (lost == wanting.end()) return;
+    const std::vector<Candidate> moving(lost, wanting.end());
+    wanting.erase(lost, wanting.end());
+    std::make_heap(wanting.begin(), wanting.end(), std::greater<>());
+    for (const Candidate& one : moving) {
         BookEntry& entry = book_->entry(one.job);
-        if (free_.fits(entry.job.options[one.option])) return false;
-        has_moved = true;
-        one.option = best_free(entry);
-        entry.wanted = one.option;
-        if (one.option == kNoOption) return true;
-        one.index = entry.index(one.option);
-        most_units_ = std::max(most_units_, entry.job.options[one.option].unit_count);
-        return false;
-    });
-    if (has_moved) std::make_heap(candidates_.begin(), candidates_.end(), std::greater<>());
+        entry.wanted = entry.is_done ? kNoOption : best_free(entry);
+        if (entry.wanted == kNoOption) continue;
+        add_candidate(one.job, entry.wanted);
+        std::vector<Candidate>& now_wanting = candidates_[entry.job.options[entry.wanted].unit_type];
+        std::push_heap(now_wanting.begin(), now_wanting.end(), std::greater<>());
+    }
 }
 
 /// Whether a place that the job has to wait for promises more than one of that cost.
@@ -272,15 +301,14 @@ bool OrderRound::is_worth_waiting(BookEntry& entry, double cost) const
     return false;
 }
 
-bool OrderRound::is_better_one_free(const BookEntry& entry, std::uint32_t option) const
+OrderRound::BestPromise OrderRound::best_promise(const BookEntry& entry) const
 {
-    const std::vector<JobOption>& options = entry.job.options;
-    if (book_->unit_types()[options[option].unit_type].load >= 1) return false;
-    for (std::uint32_t other = 0; other < options.size(); ++other) {
-        if (entry.cost[other] < entry.cost[option] && entry.base[other] < kNever && free_.fits(options[other]))
-            return true;
+    BestPromise best;
+    for (std::uint32_t option = 0; book_->has_room() && option < entry.base.size(); ++option) {
+        const OrderBookState::Promise one = book_->promise(entry, option);
+        if (one.cost < best.promise.cost) best = {one, option};
     }
-    return false;
+    return best;
 }
 
 /// Starts what the free places and the waiting jobs are best for together; the rest is for start_by_index().
@@ -290,10 +318,14 @@ void OrderRound::start_assigned()
     for (const std::uint32_t job : book_->waiting()) {
         BookEntry& entry = book_->entry(job);
         if (entry.is_done || entry.is_held || entry.is_in_turn || entry.has_gang()) continue;
+        const std::uint32_t best = best_free(entry);
+        if (best == kNoOption) continue;
+        const double promised = best_promise(entry).promise.cost;
         for (std::uint32_t option = 0; option < entry.base.size(); ++option) {
             const JobOption& place = entry.job.options[option];
-            if (entry.base[option] == kNever || !free_.fits(place)) continue;
-            if (is_worth_waiting(entry, entry.cost[option]) || is_better_one_free(entry, option)) continue;
+            if (entry.base[option] == kNever || promised < entry.cost[option] || !free_.fits(place)) continue;
+            const bool has_room = book_->unit_types()[place.unit_type].load < 1;
+            if (has_room && entry.cost[best] < entry.cost[option]) continue;
             possible.push_back({job, option, place.unit_type, entry.index(option)});
         }
     }
@@ -323,18 +355,11 @@ std::optional<BookedWait> OrderRound::better_wait(std::uint32_t job)
     if (!book_->has_room() || entry.has_gang() || entry.is_in_turn || entry.best == kNoOption) return std::nullopt;
     const std::uint32_t here = best_free(entry);
     if (here == kNoOption) return std::nullopt;
-    OrderBookState::Promise best;
-    std::uint32_t there = kNoOption;
-    for (std::uint32_t option = 0; option < entry.base.size(); ++option) {
-        const OrderBookState::Promise one = book_->promise(entry, option);
-        if (one.cost >= best.cost) continue;
-        best = one;
-        there = option;
-    }
-    if (!(best.cost < entry.cost[here])) return std::nullopt;
-    const double gain_s = entry.cost[here] - entry.cost[there];
-    const double share = book_->patience_share(entry.job.options[there].unit_type);
-    return BookedWait{there, best.wait_s, gain_s * share};
+    const BestPromise there = best_promise(entry);
+    if (!(there.promise.cost < entry.cost[here])) return std::nullopt;
+    const double gain_s = entry.cost[here] - entry.cost[there.option];
+    const double share = book_->patience_share(entry.job.options[there.option].unit_type);
+    return BookedWait{there.option, there.promise.wait_s, gain_s * share};
 }
 
 } // namespace fathom

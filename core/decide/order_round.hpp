@@ -11,7 +11,10 @@ namespace fathom {
 class OrderRound {
   public:
     /// Keeps the book, which must outlive it.
-    explicit OrderRound(OrderBookState& book) : book_(&book), free_(book.unit_types().size()) {}
+    explicit OrderRound(OrderBookState& book)
+        : book_(&book), free_(book.unit_types().size()), candidates_(book.unit_types().size())
+    {
+    }
 
     /// The starts of this moment, to which the book has been brought up. Options are numbered as the book has them.
     const std::vector<BookedStart>& run(double now_s);
@@ -44,19 +47,26 @@ class OrderRound {
     std::optional<KeptUnits> plan_keeping(const JobOption& option) const;
     void start_by_index();
     void gather_candidates();
+    void add_candidate(std::uint32_t job, std::uint32_t option);
+    std::optional<Candidate> take_next();
     void offer(const Candidate& candidate);
-    void look_again(std::size_t first_start);
+    void look_again(std::size_t unit_type);
     void start_assigned();
     bool is_worth_waiting(BookEntry& entry, double cost) const;
-    bool is_better_one_free(const BookEntry& entry, std::uint32_t option) const;
+    struct BestPromise {
+        OrderBookState::Promise promise;
+        std::uint32_t option = kNoOption;
+    };
+    BestPromise best_promise(const BookEntry& entry) const;
 
     OrderBookState* book_;
     double now_s_{};
     FreeUnits free_;
     bool has_kept_ = false;
-    std::vector<std::uint32_t> open_types_; ///< where anything at all can start
-    std::vector<Candidate> candidates_;     ///< a heap, least first
-    std::int64_t most_units_{};             ///< that a candidate wants
+    std::vector<std::uint32_t> open_types_;          ///< where anything at all can start
+    std::vector<std::vector<Candidate>> candidates_; ///< by unit type that they want, each a heap, least first
+    std::vector<std::uint32_t> wanted_types_;        ///< that some want, or wanted
+    std::int64_t most_units_{};                      ///< that a candidate wants
     std::vector<std::uint32_t> done_;
     std::vector<BookedStart> starts_;
 };
