@@ -113,6 +113,7 @@ std::string partial_note(std::span<const PolicyGroup> policies, const ReportText
 
 std::string comparison_note(std::span<const PolicyGroup> policies, const ReportTexts& texts)
 {
+    if (policies.size() == 1 && policies.front().runs.size() == 1) return {};
     std::string note(texts.comparison_note);
     for (const PolicyGroup& policy : policies) {
         if (policy.is_reference) note += " " + fmt::format(fmt::runtime(texts.reference_note), policy.name);

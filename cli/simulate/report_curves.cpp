@@ -36,7 +36,7 @@ std::vector<PlotPoint> waiting_curve(const std::vector<SeriesPoint>& series)
             [](const SeriesPoint& a, const SeriesPoint& b) { return a.waiting_jobs < b.waiting_jobs; });
         points.push_back({most->at_s, static_cast<double>(most->waiting_jobs)});
     }
-    return points;
+    return stepped(points);
 }
 
 double highest(const std::vector<PlotPoint>& points)
@@ -109,7 +109,7 @@ std::vector<PlotPoint> distribution_curve(std::vector<double> values, double lea
         points.push_back(
             {std::max(values[at], least), static_cast<double>(at + 1) / static_cast<double>(values.size())});
     }
-    return points;
+    return stepped(points);
 }
 
 struct JobSamples {

@@ -97,13 +97,6 @@ constexpr bool are_in_order()
 }
 static_assert(are_in_order());
 
-/// Counts are whole in one run, but not their means.
-std::string count_text(double value)
-{
-    if (value == std::round(value)) return cli::format_count(std::llround(value));
-    return cli::format_number(value);
-}
-
 PolicyGroup new_group(const std::string& name)
 {
     return {name, {}, false, find_policy(name).knowledge == KnowledgeKind::kPerfect};
@@ -161,9 +154,14 @@ std::string shown(FigureId figure, double value, const std::string& currency)
     case Shape::kEnergy:
         return cli::format_number(value) + " kWh";
     case Shape::kCount:
-        return count_text(value);
+        return shown_count(value);
     }
     return cli::format_number(value);
+}
+
+std::string shown_count(double value)
+{
+    return value == std::round(value) ? cli::format_count(std::llround(value)) : cli::format_number(value);
 }
 
 std::string shown(FigureId figure, const Confidence& value, const std::string& currency)

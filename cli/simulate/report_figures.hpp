@@ -32,6 +32,8 @@ Confidence over_seeds(const PolicyGroup& policy, FigureId figure,
 
 /// For people: "3 h 05 min", "1.32", "45.1 %", "12.3 EUR"; "–" where there is none.
 std::string shown(FigureId figure, double value, const std::string& currency);
+/// Of counts, and of their means.
+std::string shown_count(double value);
 /// With its interval, where it has one.
 std::string shown(FigureId figure, const Confidence& value, const std::string& currency);
 

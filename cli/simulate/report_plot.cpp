@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kColors = 8;
 constexpr std::size_t kDashes = 6;
-constexpr std::size_t kMostPointsNarrow = 160;
+constexpr std::size_t kFewPoints = 200;
 
 /// Where the axes are, in units of the drawing.
 struct Frame {
@@ -78,10 +78,8 @@ std::string draw_axes(const LinePlot& plot, const Layout& layout)
 
 std::string draw_line(const LinePlot& plot, const PlotLine& line, const Layout& layout)
 {
-    const std::vector<PlotPoint> points =
-        layout.width == DrawingWidth::kWide ? line.points : thinned(line.points, kMostPointsNarrow);
     std::string coordinates;
-    for (const PlotPoint& point : points) {
+    for (const PlotPoint& point : line.points) {
         if (!coordinates.empty()) coordinates += ' ';
         coordinates += coordinate(layout.frame.x(plot.x, point.x)) + "," + coordinate(layout.frame.y(plot.y, point.y));
     }
@@ -162,13 +160,14 @@ std::string legend_of(const std::vector<PlotLine>& lines)
     return enclosed("ul class=\"legend\"", items);
 }
 
-std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points, std::size_t most)
+std::vector<PlotPoint> stepped(const std::vector<PlotPoint>& points)
 {
-    if (points.size() <= most) return points;
+    if (points.size() > kFewPoints) return points;
     std::vector<PlotPoint> result;
-    result.reserve(most);
-    for (std::size_t i = 0; i < most; ++i)
-        result.push_back(points[i * (points.size() - 1) / (most - 1)]);
+    for (const PlotPoint& point : points) {
+        if (!result.empty()) result.push_back({point.x, result.back().y});
+        result.push_back(point);
+    }
     return result;
 }
 

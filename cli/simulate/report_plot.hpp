@@ -57,7 +57,8 @@ std::string draw(const LinePlot& plot);
 /// Names of the lines with samples of how they are drawn, as a list.
 std::string legend_of(const std::vector<PlotLine>& lines);
 
-/// At most so many points, evenly taken, the first and the last among them.
-std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points, std::size_t most);
+/// Of a quantity that stays as it is until the next point: with the corners of its steps, where points are few enough
+/// for steps to be seen.
+std::vector<PlotPoint> stepped(const std::vector<PlotPoint>& points);
 
 } // namespace fathom::simulation

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t kMostStrips = 12;
 constexpr std::size_t kMostPoints = 400;
-constexpr std::size_t kMostPointsNarrow = 160;
 constexpr std::size_t kLongestName = 28;
 constexpr double kLittle = 0.02; ///< share of units below which hardly any are in use
 
@@ -77,7 +76,7 @@ std::vector<PlotPoint> busy_curve(const Strip& strip, const Network& network, co
         const double mean = static_cast<double>(busy) / static_cast<double>(end - begin);
         points.push_back({series[begin].at_s, strip.units > 0 ? mean / strip.units : 0});
     }
-    return points;
+    return stepped(points);
 }
 
 /// What still runs long after nearly all has ended would make the rest hard to see.
@@ -115,7 +114,6 @@ struct Layout {
     double left{};
     double right{};
     std::size_t ticks{};
-    std::size_t points{};
 };
 
 constexpr double kRow = 66;
@@ -141,7 +139,7 @@ std::string draw_strip(const Strip& strip, std::size_t index, const Axis& time, 
         result += fmt::format(R"(<rect class="band" x="{}" y="{}" width="{}" height="{}"/>)", coordinate(x(band.from)),
                               coordinate(top), coordinate(std::max(x(band.to) - x(band.from), 0.5)),
                               coordinate(kStripHeight));
-    const std::vector<PlotPoint> points = thinned(strip.busy, layout.points);
+    const std::vector<PlotPoint>& points = strip.busy;
     if (points.empty()) return result;
     std::string area = fmt::format("{},{}", coordinate(x(points.front().x)), coordinate(bottom));
     for (const PlotPoint& point : points)
@@ -188,8 +186,8 @@ std::string unit_strips(const Scenario& scenario, const PolicyGroup& policy, con
     }
     const std::string title = fmt::format(fmt::runtime(texts.units_title), policy.name);
     return figure_of(title, "",
-                     draw_strips(strips, time, title, {DrawingWidth::kWide, 10, 890, 9, kMostPoints}, texts) +
-                         draw_strips(strips, time, title, {DrawingWidth::kNarrow, 6, 384, 5, kMostPointsNarrow}, texts),
+                     draw_strips(strips, time, title, {DrawingWidth::kWide, 10, 890, 9}, texts) +
+                         draw_strips(strips, time, title, {DrawingWidth::kNarrow, 6, 384, 5}, texts),
                      texts.units_note);
 }
 

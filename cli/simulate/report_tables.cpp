@@ -103,7 +103,7 @@ std::string part_table(const PolicyGroup& policy, std::vector<Part> parts, std::
     std::vector<std::vector<std::string>> rows;
     rows.reserve(parts.size());
     for (const Part& part : parts)
-        rows.push_back({escaped(part.name), escaped(cli::format_number(jobs_of(policy, part)))});
+        rows.push_back({escaped(part.name), escaped(shown_count(jobs_of(policy, part)))});
     for (const FigureId figure : kPartFigures) {
         std::vector<Confidence> values;
         values.reserve(parts.size());
