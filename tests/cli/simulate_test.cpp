@@ -1,0 +1,256 @@
+#include "core/base/file.hpp"
+#include "core/base/json_reader.hpp"
+#include "fake_server.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <unistd.h>
+
+namespace fathom::cli::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kCenters = R"({"currency": "CHF", "begins": "2026-11-16T00:00:00Z", "centers": [
+  {"name": "alpha", "unit_types": [{"name": "core", "unit_count": 2, "rates": {"*": 1}, "price": {"per_unit_hour": "1"}}]},
+  {"name": "beta", "unit_types": [{"name": "gpu", "unit_count": 1, "rates": {"*": 2}}]}]})";
+
+constexpr const char* kJobs = R"({"arrival_s": 0, "work_s": 3600, "project": "physics"}
+{"arrival_s": 0, "work_s": 3600, "project": "physics"}
+{"arrival_s": 0, "work_s": 3600, "project": "materials"}
+{"arrival_s": 10, "work_s": 3600, "project": "materials"}
+{"arrival_s": 20, "work_s": -1}
+)";
+
+/// A folder with files to simulate.
+class SimulateCommand : public testing::Test {
+  protected:
+    SimulateCommand()
+        : folder_(std::filesystem::temp_directory_path() /
+                  ("fathom-simulate-" + std::to_string(::getpid()) + "-" +
+                   std::string(testing::UnitTest::GetInstance()->current_test_info()->name())))
+    {
+        std::filesystem::create_directories(folder_);
+        write_file(path("centers.json"), kCenters).value();
+        write_file(path("jobs.jsonl"), kJobs).value();
+    }
+    ~SimulateCommand() override { std::filesystem::remove_all(folder_); }
+
+    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+    Ran simulate(std::vector<std::string> arguments) const
+    {
+        arguments.insert(arguments.begin(),
+                         {"simulate", "--centers", path("centers.json"), "--workload", path("jobs.jsonl")});
+        return fathom(std::move(arguments));
+    }
+
+    Json figures(std::vector<std::string> arguments) const
+    {
+        arguments.insert(arguments.end(),
+                         {"--policy", "first_come", "--output", "json", "--set", "knowledge.run_noise=0"});
+        const Ran ran = simulate(std::move(arguments));
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        return Json::parse(ran.out)["policies"][0]["runs"][0]["figures"];
+    }
+
+  private:
+    std::filesystem::path folder_;
+};
+
+TEST_F(SimulateCommand, ShowsPoliciesSideBySideAndWhatWasLeftOut)
+{
+    const Ran ran = simulate({"--policy", "fathom,oracle", "--seeds", "2", "--by", "project"});
+
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(ran.out,
+                AllOf(HasSubstr("jobs.jsonl (json-lines), 4 jobs"), HasSubstr("2 centers, 2 unit types, 3 units"),
+                      HasSubstr("AGAINST BEST"), HasSubstr("COST CHF"), HasSubstr("oracle"), HasSubstr("±"),
+                      HasSubstr("materials"), HasSubstr("work_s must be between 1e-06"), HasSubstr(": line 5"),
+                      Not(HasSubstr("DECISIONS/S"))));
+    EXPECT_THAT(simulate({"--timing"}).out, HasSubstr("DECISIONS/S"));
+}
+
+TEST_F(SimulateCommand, GivesTheSameBytesForTheSameSeed)
+{
+    for (const char* format : {"json", "csv", "table"}) {
+        const std::vector<std::string> arguments{"--policy", "all", "--output", format, "--seed", "7"};
+        EXPECT_EQ(simulate(arguments).out, simulate(arguments).out) << format;
+    }
+    EXPECT_NE(simulate({"--output", "csv", "--seed", "7"}).out, simulate({"--output", "csv", "--seed", "8"}).out);
+}
+
+TEST_F(SimulateCommand, WritesARowForEachPolicyAndSeedAndForEachJob)
+{
+    const Ran ran = simulate({"--policy", "fathom,random", "--seeds", "3", "--output", "csv", "--jobs-csv",
+                              path("jobs.csv"), "--report", path("report.html")});
+
+    EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1 + 2 * 3);
+    const std::string jobs = read_file(path("jobs.csv")).value();
+    EXPECT_EQ(std::count(jobs.begin(), jobs.end(), '\n'), 1 + 4 * 2 * 3);
+    EXPECT_THAT(jobs, HasSubstr("fathom,1,1,,physics,,0,ended,0,"));
+    EXPECT_THAT(read_file(path("report.html")).value(), HasSubstr("fathom simulate --centers"));
+}
+
+TEST_F(SimulateCommand, ChangesWhatTheFilesSay)
+{
+    // Three jobs at once: 1800 s on the GPU, 3600 s on each core; the fourth comes after 10 s and has the GPU next.
+    EXPECT_NEAR(figures({})["mean_wait_s"].get<double>(), 1790.0 / 4, 1e-6);
+    EXPECT_EQ(figures({"--scale", "alpha=2"})["mean_wait_s"], 0);
+    EXPECT_EQ(figures({"--scale", "alpha/core=1.5"})["mean_wait_s"], 0);
+    EXPECT_EQ(figures({"--set", "beta/gpu.unit_count=2"})["mean_wait_s"], 0);
+    EXPECT_EQ(figures({"--set", "alpha/core.price.per_unit_hour=3", "--count", "0:1", "--close", "beta=0..1d"})["cost"],
+              3);
+    EXPECT_GE(figures({"--close", "alpha=0..2h", "--close", "beta=0..2026-11-16T03:00:00Z"})["mean_wait_s"], 7190);
+    EXPECT_NEAR(Json::parse(simulate({"--load", "0.5", "--output", "json"}).out)["scenario"]["load"].get<double>(), 0.5,
+                1e-9);
+}
+
+TEST_F(SimulateCommand, SaysWhatIsWrongWithFlagsAndFiles)
+{
+    const auto refused = [&](std::vector<std::string> arguments, const char* text) {
+        const Ran ran = simulate(std::move(arguments));
+        EXPECT_EQ(ran.code, 2);
+        EXPECT_THAT(ran.err, HasSubstr(text));
+        EXPECT_EQ(ran.out, "");
+    };
+    refused({"--policy", "best"}, "but fathom, oracle");
+    refused({"--scale", "gamma=2"}, "there are alpha, alpha/core, beta, beta/gpu");
+    refused({"--scale", "beta=-2"}, "positive number");
+    refused({"--set", "beta"}, "beta/core.unit_count=128");
+    refused({"--set", "beta/gpu.unit_count.x=1"}, "unit_count has no fields");
+    refused({"--set", "beta/gpu.colour=red"}, "centers[1].unit_types[0].colour: is not a known field");
+    refused({"--set", "knowledge.job_noise=-1"}, "knowledge.job_noise: must be between 0");
+    refused({"--close", "beta=9h"}, "from when to when");
+    refused({"--close", "beta=soon..9h"}, "not \"soon\"");
+    refused({"--close", "beta=9h..8h"}, "must be after from_s");
+    refused({"--count", "3"}, "must be FIRST:END");
+    refused({"--count", "3:9"}, "3:9 is not within the 4 jobs");
+    refused({"--jobs-csv", path("no/such/folder.csv")}, "cannot write");
+    EXPECT_THAT(fathom({"simulate"}).err, HasSubstr("--centers FILE is required"));
+    EXPECT_THAT(fathom({"simulate", "--centers", path("centers.json")}).err, HasSubstr("--workload FILE is required"));
+}
+
+constexpr const char* kUnitTypes = R"({"next_page_token": null, "items": [
+  {"id": "ut_1", "center_id": "ctr_1", "center": "alpha", "name": "core", "resource_type": "cpu", "unit_count": 8,
+   "memory_bytes_per_unit": 4000000000, "facts": {"isa": ["avx2"]}, "active": true},
+  {"id": "ut_2", "center_id": "ctr_2", "center": "beta", "name": "gpu", "resource_type": "gpu", "unit_count": 2,
+   "memory_bytes_per_unit": 16000000000, "facts": {}, "active": true},
+  {"id": "ut_3", "center_id": "ctr_2", "center": "beta", "name": "old", "unit_count": 0, "active": true}]})";
+
+/// Ended on two units; runs since before the span; waits.
+constexpr const char* kServerJobs = R"({"next_page_token": null, "items": [
+  {"id": "job_3", "type": "solver", "project": "physics", "submitted_by": "tok_1", "state": "queued",
+   "submitted_at": "2024-11-22T11:58:00Z", "run_s": null, "attempt": null, "predicted": null, "started_at": null,
+   "spec": {"command": ["secret"], "units": {"count": "auto", "min": 1, "max": 4, "device": "cpu"}, "priority": 5,
+            "deadline": "2024-11-22T13:58:00Z", "budget": {"amount": "2.5", "currency": "EUR"}}},
+  {"id": "job_2", "type": "solver", "project": "physics", "submitted_by": "tok_1", "state": "succeeded",
+   "submitted_at": "2024-11-22T10:00:00Z", "run_s": 50, "attempt": {"unit_type_id": "ut_1", "unit_count": 2},
+   "spec": {"units": {"count": 2}, "wall_limit_s": 900, "data": {"in": [{"bytes": 1e9}], "out_bytes": 5}}},
+  {"id": "job_1", "type": "solver", "project": "physics", "submitted_by": "tok_1", "state": "running",
+   "submitted_at": "2024-11-12T00:00:00Z", "started_at": "2024-11-21T11:59:00Z", "run_s": null,
+   "attempt": {"unit_type_id": "ut_2", "unit_type": "gpu", "center": "beta", "unit_count": 1},
+   "predicted": {"run_s": 100}, "spec": {"units": {"count": 1}}},
+  {"id": "job_0", "type": "solver", "state": "cancelled", "submitted_at": "2024-11-22T09:00:00Z", "run_s": null,
+   "spec": {"units": {"count": 1}}}]})";
+
+net::Response preview(double core_s, double gpu_s)
+{
+    const auto candidate = [](const char* unit_type, double run_s) {
+        return Json{
+            {"unit_type_id", unit_type}, {"feasible", true}, {"unit_count", 1}, {"scaling", {{"compute_s", run_s}}}};
+    };
+    const Json decision = {{"winner", 1}, {"candidates", {candidate("ut_1", core_s), candidate("ut_2", gpu_s)}}};
+    return answer(200, Json{{"decision", decision}}.dump());
+}
+
+FakeServer::Answers running_network()
+{
+    constexpr const char* kNone = R"({"items": [], "next_page_token": null})";
+    return {
+        {"GET /api/v1/unit-types", {answer(200, kUnitTypes)}},
+        {"GET /api/v1/price-books/current", {refusal(Errc::kNotFound, "nothing has a price")}},
+        {"GET /api/v1/maintenance-windows", {answer(200, kNone)}},
+        {"GET /api/v1/network-windows", {answer(200, R"({"next_page_token": null, "items": [
+                {"center": "beta", "sample_count": 9, "hour_s": 3600, "now": {"rate_bytes": 100}, "hours_of_day": [
+                 {"hour_of_day": 3, "median_rate_bytes": 300}], "hours": [{"hour_of_week": 27, "median_rate_bytes": 500}]}]})")}},
+        {"GET /api/v1/scores", {answer(200, R"({"next_page_token": null, "items": [
+                {"unit_type_id": "ut_2", "unit_count": 1, "rate_flops": 9e12}]})")}},
+        {"GET /api/v1/predictions:calibration", {answer(200, R"({"run": {"job_count": 50, "median_error": 0.1}})")}},
+        {"GET /api/v1/jobs", {answer(200, kServerJobs)}},
+        // On one unit; then on 1, 2, 4; then the waiting job by itself.
+        {"POST /api/v1/placements:preview",
+         {preview(100, 25), preview(100, 25), preview(60, 25), preview(40, 25), preview(100, 25)}}};
+}
+
+TEST_F(SimulateCommand, ExportsARunningNetwork)
+{
+    const FakeServer server(running_network());
+
+    const Ran ran = fathom(server, {"simulate", "export", "--centers", path("now.json"), "--workload",
+                                    path("now.jsonl"), "--since", "2024-11-21T12:00:00Z"});
+
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("3 jobs"), HasSubstr("2 of which have not ended"),
+                               HasSubstr("left out: 1 jobs: never ran")));
+    const Json centers = Json::parse(read_file(path("now.json")).value());
+    EXPECT_EQ(centers["begins"], "2024-11-18T00:00:00.000000Z");
+    EXPECT_EQ(centers["job_types"], Json::parse(R"([{"name": "solver", "scaling": "table"}])"));
+    ASSERT_EQ(centers["centers"].size(), 2U);
+    const Json& alpha = centers["centers"][0]["unit_types"][0];
+    EXPECT_EQ(alpha["rates"]["solver"]["rate"], 0.25);
+    EXPECT_EQ(alpha["rates"]["solver"]["speedups"][2], Json::parse(R"({"unit_count": 4, "speedup": 2.5})"));
+    const Json& beta = centers["centers"][1];
+    ASSERT_EQ(beta["unit_types"].size(), 1U) << "a type without units is left out";
+    EXPECT_EQ(beta["unit_types"][0]["benchmark"], 9e12);
+    EXPECT_EQ(beta["network_rate_bytes"][3], 300);
+    EXPECT_EQ(beta["network_rate_bytes"][27], 500);
+    EXPECT_EQ(beta["network_rate_bytes"][28], 100);
+    EXPECT_NEAR(centers["knowledge"]["job_noise"].get<double>(), 0.1413, 1e-3);
+}
+
+TEST_F(SimulateCommand, ExportsJobsThatEndedAndRunAndWait)
+{
+    const FakeServer server(running_network());
+    ASSERT_EQ(
+        fathom(server, {"simulate", "export", "--workload", path("now.jsonl"), "--since", "2024-11-21T12:00:00Z"}).code,
+        0);
+
+    const std::string text = read_file(path("now.jsonl")).value();
+
+    EXPECT_THAT(text, Not(HasSubstr("secret")));
+    std::vector<Json> lines;
+    for (std::size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1)
+        lines.push_back(Json::parse(text.substr(begin, text.find('\n', begin) - begin)));
+    ASSERT_EQ(lines.size(), 3U);
+    // Ran a minute already when the span began, of 100 s; rate 1: 40 s are left, where it is.
+    constexpr double kSince_s = (3 * 24 + 12) * 3600;
+    EXPECT_EQ(lines[0]["arrival_s"], kSince_s);
+    EXPECT_EQ(lines[0]["work_s"], 40);
+    EXPECT_EQ(lines[0]["unit_types"], Json::parse(R"(["beta/gpu"])"));
+    // 50 s on two cores of rate 1/4, 100/60 times as fast as one.
+    EXPECT_NEAR(lines[1]["work_s"].get<double>(), 50 * 0.25 * 100 / 60, 1e-9);
+    EXPECT_EQ(lines[1]["arrival_s"], kSince_s + 22 * 3600);
+    EXPECT_EQ(lines[1]["unit_count"], 2);
+    EXPECT_EQ(lines[1]["estimate_s"], 900);
+    EXPECT_EQ(lines[1]["data_in_bytes"], 1e9);
+    EXPECT_EQ(lines[2]["work_s"], 25);
+    EXPECT_EQ(lines[2]["most_units"], 4);
+    EXPECT_EQ(lines[2]["unit_types"], Json::parse(R"(["alpha/core"])"));
+    EXPECT_EQ(lines[2]["deadline_in_s"], 7200);
+    EXPECT_EQ(lines[2]["budget"], 2.5);
+    EXPECT_EQ(lines[2]["priority"], 5);
+}
+
+TEST_F(SimulateCommand, ExportNeedsAFileAndATimeThatHasCome)
+{
+    EXPECT_THAT(fathom({"simulate", "export"}).err, HasSubstr("nothing to write"));
+    for (const char* since : {"tomorrow", "-1d", "2999-01-01T00:00:00Z"})
+        EXPECT_THAT(fathom({"simulate", "export", "--workload", "x", "--since", since}).err, HasSubstr("--since"));
+}
+
+} // namespace
+} // namespace fathom::cli::test
