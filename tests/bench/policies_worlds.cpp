@@ -13,6 +13,7 @@ namespace fathom::simulation {
 namespace {
 
 const GpuCounts kPublished{36, 36, 36};
+constexpr std::uint64_t kLoadSeed = 1001; ///< none of those that are measured with
 constexpr std::uint64_t kPolluxRounds = 8;
 constexpr double kHour_s = 3600;
 
@@ -170,29 +171,48 @@ Result<void> add_pollux_worlds(const std::filesystem::path& folder, const GavelJ
     return {};
 }
 
-/// The log does not say what jobs compute: each gets one of Gavel's job types by a hash of its place in the log.
+/// Philly's log does not say what jobs compute: each gets one of Gavel's job types by a hash of its place in the log,
+/// under each seed another.
+Result<Scenario> philly_scenario(const GavelJobTypes& types, const WorkloadInput& log, std::int64_t gpus, double load,
+                                 std::uint64_t seed)
+{
+    std::vector<std::pair<std::string, std::string>> like;
+    for (std::size_t type = 0; type < types->size(); ++type)
+        like.emplace_back(fmt::format("program_{}", type + 1), (*types)[(type + seed) % types->size()].name);
+    const Result<CentersFile> network = gpu_network_like(*types, {gpus, gpus, gpus}, like);
+    if (!network) return network.error();
+    return with_errors(middle_counted(*network, log, load));
+}
+
+/// How many GPUs of each kind are that busy with the log's jobs at their own times: its bursts and its longest jobs, of
+/// weeks, would mean something else if time were stretched much.
+Result<std::int64_t> gpus_for_load(const GavelJobTypes& types, const WorkloadInput& log, double load)
+{
+    constexpr std::int64_t kTried = 200;
+    const Result<Scenario> tried = philly_scenario(types, log, kTried, load, kLoadSeed);
+    if (!tried) return tried.error();
+    const auto length_s = [](const std::vector<Job>& jobs) { return jobs.back().arrival_s - jobs.front().arrival_s; };
+    const double stretch = length_s(tried->workload.jobs) / length_s(log.workload.jobs);
+    return std::max<std::int64_t>(std::llround(kTried * stretch), 1);
+}
+
 Result<void> add_philly_worlds(const std::filesystem::path& folder, const GavelJobTypes& types, bool is_quick,
                                std::vector<PolicyWorld>& worlds)
 {
-    std::vector<std::pair<std::string, std::string>> like;
-    for (const GavelJobType& type : *types)
-        like.emplace_back(fmt::format("program_{}", like.size() + 1), type.name);
-    const Result<CentersFile> network = gpu_network_like(*types, {200, 200, 200}, like);
-    if (!network) return network.error();
-    Result<WorkloadInput> input = read_workload(plain_or_compressed(folder / "philly" / "jobs_first_half.csv"),
-                                                {.format = "philly", .kind_count = types->size()});
-    if (!input) return input.error();
-    const auto shared = std::make_shared<const WorkloadInput>(std::move(*input));
+    Result<WorkloadInput> read = read_workload(plain_or_compressed(folder / "philly" / "jobs_first_half.csv"),
+                                               {.format = "philly", .kind_count = types->size()});
+    if (!read) return read.error();
+    const auto log = std::make_shared<const WorkloadInput>(std::move(*read));
     for (const double load : is_quick ? std::vector{0.85} : std::vector{0.7, 0.85}) {
-        const auto draw = [network = *network, shared, load](std::uint64_t) {
-            return with_errors(middle_counted(network, *shared, load));
-        };
+        const Result<std::int64_t> gpus = gpus_for_load(types, *log, load);
+        if (!gpus) return gpus.error();
         PolicyWorld world;
-        world.name = fmt::format("Philly's first half on 200+200+200, load {:.2f}", load);
+        world.name = fmt::format("Philly's first half on {0}+{0}+{0}, load {1:.2f}", *gpus, load);
         world.load = load;
-        world.most_seeds = 1;
         world.is_large = true;
-        Result<PolicyWorld> added = tried(std::move(world), draw);
+        Result<PolicyWorld> added = tried(std::move(world), [types, log, gpus = *gpus, load](std::uint64_t seed) {
+            return philly_scenario(types, *log, gpus, load, seed);
+        });
         if (!added) return added.error();
         worlds.push_back(std::move(*added));
     }
