@@ -154,7 +154,7 @@ TEST(Simulation, ABrokenUnitEndsItsJobWhichComesBack)
                 0.15 * result.busy_unit_s[0] / 1000);
     // The same breaks come whatever the seed is asked for again, others with another.
     EXPECT_EQ(run_in_turn(scenario).failures, result.failures);
-    EXPECT_NE(run_in_turn(scenario, 2).end_s, result.end_s);
+    EXPECT_NE(run_in_turn(scenario, 2).broken_unit_s[0], result.broken_unit_s[0]);
 }
 
 TEST(Simulation, AUnitIsHeldWhileDataIsMoved)
