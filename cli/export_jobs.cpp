@@ -13,8 +13,8 @@ namespace fathom::cli {
 namespace {
 
 constexpr std::string_view kPageSize = "500";
-constexpr std::int64_t kUsualLimit_s = 86400; // of a job whose owner set none: it says nothing of the job
-constexpr double kLeastRest_s = 1;
+constexpr std::int64_t kUsualLimitS = 86400; // of a job whose owner set none: it says nothing of the job
+constexpr double kLeastRestS = 1;
 
 const Json& spec_of(const Json& job)
 {
@@ -124,14 +124,15 @@ class JobExporter {
 
     Result<void> add(const Json& job)
     {
-        const Result<std::optional<Work>> work = has_ended(job) ? past_work(job) : coming_work(job);
-        if (!work) return work.error();
-        if (!*work) {
+        const Result<std::optional<Work>> found = has_ended(job) ? past_work(job) : coming_work(job);
+        if (!found) return found.error();
+        const std::optional<Work> work = *found;
+        if (!work) {
             ++exported_.left_out[has_ended(job) ? "never ran" : "no run time is known of it"];
             return {};
         }
         exported_.waiting += has_ended(job) ? 0 : 1;
-        exported_.lines.push_back(line_of(job, **work));
+        exported_.lines.push_back(line_of(job, *work));
         return {};
     }
 
@@ -169,7 +170,7 @@ class JobExporter {
         const std::optional<Timestamp> started = time_of(job, "started_at");
         double run_s = run->run_s;
         if (started && *started < span_.since) {
-            run_s = std::max(run_s - Seconds(span_.since - *started).count(), kLeastRest_s);
+            run_s = std::max(run_s - Seconds(span_.since - *started).count(), kLeastRestS);
             work.held_at = text_of(attempt, "center") + "/" + text_of(attempt, "unit_type");
         } else if (started) {
             run_s = std::max(run_s, Seconds(span_.now - *started).count());
@@ -216,8 +217,8 @@ class JobExporter {
         if (deadline && *deadline > arrival) line["deadline_in_s"] = Seconds(*deadline - arrival).count();
         const std::optional<std::int64_t> budget = parse_amount(text_of(member(spec, "budget"), "amount"));
         if (budget) line["budget"] = Money{*budget, ""}.amount();
-        const std::int64_t limit_s = integer_of(spec, "wall_limit_s", kUsualLimit_s);
-        if (limit_s != kUsualLimit_s) line["estimate_s"] = limit_s;
+        const std::int64_t limit_s = integer_of(spec, "wall_limit_s", kUsualLimitS);
+        if (limit_s != kUsualLimitS) line["estimate_s"] = limit_s;
     }
 
     Session& session_;

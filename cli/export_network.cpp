@@ -12,6 +12,8 @@ namespace fathom::cli {
 namespace {
 
 constexpr std::size_t kHoursOfWeek = 168;
+constexpr double kErrorToDeviation = 1.4826; ///< of a normal distribution: from the median error
+constexpr double kFewestJobs = 20;           ///< that say how far predictions are off
 
 Result<Json> list_of(Session& session, const char* path, const Query& query = {})
 {
@@ -104,8 +106,6 @@ class DocumentBuilder {
     Json knowledge() const
     {
         simulation::KnowledgeSettings settings;
-        constexpr double kErrorToDeviation = 1.4826; // of a normal distribution
-        constexpr double kFewestJobs = 20;
         const Json& run = member(lists_.calibration, "run");
         if (number_of(run, "job_count").value_or(0) >= kFewestJobs) {
             const double error = number_of(run, "median_error").value_or(0);

@@ -23,13 +23,13 @@ Json preview_of(const std::string& type, const Json& sample, const Json& units)
     return job;
 }
 
-/// Empty: the network refuses such a job.
-Result<std::optional<Json>> ask(Session& session, const Json& job)
+/// The decision; null where the network refuses such a job.
+Result<Json> ask(Session& session, const Json& job)
 {
     Result<Json> answer = session.post("/placements:preview", job);
-    if (answer) return std::optional(member(*answer, "decision"));
+    if (answer) return member(*answer, "decision");
     const Errc code = answer.error().code;
-    if (code == Errc::kInvalid || code == Errc::kInfeasible || code == Errc::kConflict) return std::optional<Json>();
+    if (code == Errc::kInvalid || code == Errc::kInfeasible || code == Errc::kConflict) return Json();
     return answer.error();
 }
 
@@ -51,10 +51,9 @@ Result<Times> predicted_times(Session& session, const std::string& type, const J
     for (const std::string& center : centers) {
         Json units = {{"count", unit_count}};
         if (!center.empty()) units["center"] = center;
-        const Result<std::optional<Json>> decision = ask(session, preview_of(type, sample, units));
+        const Result<Json> decision = ask(session, preview_of(type, sample, units));
         if (!decision) return decision.error();
-        if (!*decision) continue;
-        for (const Json& candidate : items_of(**decision, "candidates")) {
+        for (const Json& candidate : items_of(*decision, "candidates")) {
             if (is_true(candidate, "feasible")) times[text_of(candidate, "unit_type_id")] = computing_s(candidate);
         }
     }
@@ -137,7 +136,8 @@ Result<void> find_rates(Session& session, const std::string& name, const Json& u
     set_rates(*least, type);
     if (!is_predicted) return {};
     for (const std::int64_t count : type.counts) {
-        const Result<Times> times = predicted_times(session, name, type.sample, count, unit_types);
+        const Result<Times> times =
+            count == type.least_count ? least : predicted_times(session, name, type.sample, count, unit_types);
         if (!times) return times.error();
         for (const auto& [unit_type, run_s] : *times) {
             const auto single = least->find(unit_type);
@@ -153,13 +153,13 @@ Result<std::optional<ExpectedRun>> expected_run(Session& session, const Json& jo
     const Json& spec = member(job, "spec");
     Json request = preview_of(text_of(job, "type"), job, member(spec, "units"));
     request["project"] = text_of(job, "project");
-    const Result<std::optional<Json>> decision = ask(session, request);
+    const Result<Json> decision = ask(session, request);
     if (!decision) return decision.error();
-    if (!*decision || !member(**decision, "winner").is_number_unsigned()) return std::optional<ExpectedRun>();
-    const Json& candidates = items_of(**decision, "candidates");
-    const auto winner = (**decision)["winner"].get<std::size_t>();
-    if (winner >= candidates.size()) return std::optional<ExpectedRun>();
-    const Json& candidate = candidates[winner];
+    const Json& winner = member(*decision, "winner");
+    const Json& candidates = items_of(*decision, "candidates");
+    if (!winner.is_number_unsigned() || winner.get<std::size_t>() >= candidates.size())
+        return std::optional<ExpectedRun>();
+    const Json& candidate = candidates[winner.get<std::size_t>()];
     ExpectedRun run{.run_s = computing_s(candidate), .unit_type_id = text_of(candidate, "unit_type_id")};
     run.unit_count = static_cast<std::int64_t>(number_of(candidate, "unit_count").value_or(1));
     return run.run_s > 0 ? std::optional(run) : std::optional<ExpectedRun>();

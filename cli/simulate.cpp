@@ -19,6 +19,8 @@
 namespace fathom::cli {
 namespace {
 
+constexpr JsonLimits kCentersLimits{.max_bytes = 64UL << 20U};
+
 using simulation::JoinedScenario;
 using simulation::PolicyRun;
 
@@ -72,8 +74,7 @@ Result<std::vector<std::string>> policies_of(const SimulateOptions& options)
 
 Result<simulation::CentersFile> load_centers(Session& session, const SimulateOptions& options)
 {
-    constexpr JsonLimits kLimits{.max_bytes = 64UL << 20U};
-    const Result<Json> json = read_input_file(options.centers, session.console(), kLimits);
+    const Result<Json> json = read_input_file(options.centers, session.console(), kCentersLimits);
     if (!json) return json.error();
     if (const auto file = simulation::parse_centers(*json); !file) return in_file(options.centers, file.error());
     const Result<Json> changed = changed_centers(*json, options);

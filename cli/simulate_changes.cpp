@@ -10,6 +10,10 @@
 namespace fathom::cli {
 namespace {
 
+constexpr std::size_t kShownPlaces = 12;
+constexpr std::array<std::pair<std::string_view, double>, 5> kTimeUnits{
+    {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
+
 /// "LEFT=RIGHT", cut at the first "=".
 struct Assignment {
     std::string left;
@@ -45,10 +49,9 @@ std::vector<Place> places_of(Json& centers)
 Error no_such_place(const char* flag, const std::string& text, const std::vector<Place>& places)
 {
     std::string known;
-    constexpr std::size_t kShown = 12;
-    for (std::size_t i = 0; i < std::min(kShown, places.size()); ++i)
+    for (std::size_t i = 0; i < std::min(kShownPlaces, places.size()); ++i)
         known += (i == 0 ? "" : ", ") + places[i].name;
-    if (places.size() > kShown) known += ", …";
+    if (places.size() > kShownPlaces) known += ", …";
     return Error{Errc::kInvalid,
                  std::string(flag) + " \"" + text + "\" names no center or unit type: there are " + known};
 }
@@ -111,12 +114,11 @@ Result<void> scale_units(Json& centers, const std::string& text)
 /// "5400", "90m", "1.5h", "2d", or a time where the file says when its second 0 is.
 Result<double> parse_moment(const std::string& text, const Json& centers)
 {
-    constexpr std::array<std::pair<std::string_view, double>, 5> kUnits{
-        {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
     const std::size_t unit = text.find_first_not_of("0123456789.-");
     const std::string suffix = unit == std::string::npos ? "" : text.substr(unit);
-    const auto found = std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& one) { return one.first == suffix; });
-    if (found != kUnits.end()) {
+    const auto found =
+        std::find_if(kTimeUnits.begin(), kTimeUnits.end(), [&](const auto& one) { return one.first == suffix; });
+    if (found != kTimeUnits.end()) {
         const Result<Json> number = parse_json(text.substr(0, unit));
         if (number && number->is_number()) return number->get<double>() * found->second;
     }

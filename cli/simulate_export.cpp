@@ -16,6 +16,9 @@
 namespace fathom::cli {
 namespace {
 
+constexpr std::array<std::pair<char, double>, 4> kTimeUnits{{{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}}};
+constexpr double kLongestAgeS = 100 * 366 * 86400.0;
+
 struct ExportOptions {
     std::string centers;
     std::string workload;
@@ -26,13 +29,11 @@ struct ExportOptions {
 Result<Timestamp> parse_since(const std::string& text, Timestamp now)
 {
     if (text == "now") return now;
-    constexpr std::array<std::pair<char, double>, 4> kUnits{{{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}}};
-    for (const auto& [letter, unit_s] : kUnits) {
+    for (const auto& [letter, unit_s] : kTimeUnits) {
         double count = 0;
         if (text.size() < 2 || text.back() != letter) continue;
         const auto [end, code] = std::from_chars(text.data(), text.data() + text.size() - 1, count);
-        constexpr double kLongest_s = 100 * 366 * 86400.0;
-        if (code == std::errc() && end == text.data() + text.size() - 1 && count >= 0 && count * unit_s < kLongest_s)
+        if (code == std::errc() && end == text.data() + text.size() - 1 && count >= 0 && count * unit_s < kLongestAgeS)
             return now - std::chrono::duration_cast<Timestamp::duration>(Seconds(count * unit_s));
     }
     const Result<Timestamp> time = parse_rfc3339(text);

@@ -75,6 +75,7 @@ Json parts_json(const char* kind, const std::vector<std::string>& names, const s
 std::vector<std::string> center_names(const Scenario& scenario)
 {
     std::vector<std::string> names;
+    names.reserve(scenario.network.centers.size());
     for (const simulation::Center& center : scenario.network.centers)
         names.push_back(center.name);
     return names;
@@ -108,6 +109,7 @@ Json confidence_json(const PolicySeeds& policy)
     Json json;
     for (const FigureField& field : figure_fields()) {
         std::vector<double> values;
+        values.reserve(policy.runs.size());
         for (const PolicyRun* run : policy.runs)
             values.push_back(value_of(field, run->all));
         const simulation::Confidence confidence = simulation::confidence(values);

@@ -26,6 +26,7 @@ Confidence over_seeds(const PolicySeeds& policy, const FiguresOf& figures_of,
                       const std::function<double(const Figures&)>& value)
 {
     std::vector<double> values;
+    values.reserve(policy.runs.size());
     for (const PolicyRun* run : policy.runs)
         values.push_back(value(figures_of(*run)));
     return simulation::confidence(values);
@@ -117,6 +118,7 @@ std::vector<FigureColumn> policy_columns(const SimulatedRuns& simulated)
 Confidence decision_rate(const PolicySeeds& policy)
 {
     std::vector<double> values;
+    values.reserve(policy.runs.size());
     for (const PolicyRun* run : policy.runs)
         values.push_back(static_cast<double>(run->result.decisions) / run->result.decide_wall_s);
     return simulation::confidence(values);

@@ -20,6 +20,9 @@ constexpr double kMostSeconds = 1e10;
 constexpr double kMostHours = 1e8;
 constexpr double kMostBytesPerSecond = 1e18;
 constexpr double kMostPowerW = 1e7;
+constexpr double kHour = 3600;
+constexpr std::string_view kNetworkRate = "network_rate_bytes";
+constexpr std::string_view kPriceEntry = "entries[0]"; ///< the only one, in errors of the price book's parser
 
 constexpr std::array<KnowledgeField, 7> kKnowledgeFields{{
     {"measurement_noise", &KnowledgeSettings::measurement_noise, 0, 2},
@@ -81,16 +84,15 @@ std::vector<Closure> read_maintenance(ObjectReader& center, std::vector<FieldErr
 /// One number, or one for each hour of the week.
 std::array<double, kHoursOfWeek> read_network_rate(ObjectReader& center)
 {
-    constexpr std::string_view kName = "network_rate_bytes";
     std::array<double, kHoursOfWeek> rates{};
-    const Json* value = center.any(kName);
+    const Json* value = center.any(kNetworkRate);
     if (value == nullptr) return rates;
     if (!value->is_array()) {
-        rates.fill(center.required_number(kName, 0, kMostBytesPerSecond));
+        rates.fill(center.required_number(kNetworkRate, 0, kMostBytesPerSecond));
         return rates;
     }
     if (value->size() != kHoursOfWeek) {
-        center.fail(kName,
+        center.fail(kNetworkRate,
                     "must have 168 items, one for each hour of the week from Monday 00:00 UTC, or be one number");
         return rates;
     }
@@ -98,7 +100,7 @@ std::array<double, kHoursOfWeek> read_network_rate(ObjectReader& center)
         const Json& rate = (*value)[hour];
         const double number = rate.is_number() ? rate.get<double>() : -1;
         if (number < 0 || number > kMostBytesPerSecond)
-            center.fail(item_path(std::string(kName), hour), "must be a number between 0 and 1e18");
+            center.fail(item_path(std::string(kNetworkRate), hour), "must be a number between 0 and 1e18");
         rates.at(hour) = number;
     }
     return rates;
@@ -130,10 +132,10 @@ UnitPrice read_price_entry(ObjectReader& unit_type, const std::string& currency,
         entry.unit_power_w = unit_power_w;
         return UnitPrice(entry);
     }
-    constexpr std::string_view kEntry = "entries[0]";
     const Error error = book.error();
     for (const FieldError& field : error.fields) {
-        if (field.field.starts_with(kEntry)) errors.push_back({path + field.field.substr(kEntry.size()), field.detail});
+        if (field.field.starts_with(kPriceEntry))
+            errors.push_back({path + field.field.substr(kPriceEntry.size()), field.detail});
     }
     return {};
 }
@@ -144,7 +146,6 @@ UnitFailures read_failures(ObjectReader& unit_type, std::vector<FieldError>& err
     const Json* object = unit_type.object("failures");
     if (object == nullptr) return failures;
     ObjectReader reader(*object, unit_type.path_of("failures"), errors);
-    constexpr double kHour = 3600;
     failures.mean_between_s = kHour * reader.required_number("mean_between_h", 1e-3, kMostHours);
     failures.mean_repair_s = kHour * reader.required_number("mean_repair_h", 0, kMostHours);
     reader.finish(UnknownFields::kReject);

@@ -163,8 +163,8 @@ std::vector<std::vector<UnitTypeRate>> complete_rates(const std::vector<SpeedsOf
                 rates[u][type] = given->second;
             else if (seconds[u] < std::numeric_limits<double>::infinity())
                 rates[u][type].rate = least / seconds[u];
-            else if (counts.empty() && speeds[u].other_rate)
-                rates[u][type] = *speeds[u].other_rate;
+            else if (counts.empty())
+                rates[u][type] = speeds[u].other_rate.value_or(UnitTypeRate{});
         }
     }
     return rates;

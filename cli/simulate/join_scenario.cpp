@@ -74,12 +74,13 @@ std::vector<std::uint32_t> unit_types_named(const Network& network, const std::s
 std::vector<bool> join_places(const WorkloadInput& input, const Network& network, std::vector<JobDetails>& details)
 {
     std::vector<std::vector<std::uint32_t>> unit_types;
+    unit_types.reserve(input.unit_types.size());
     for (const std::string& name : input.unit_types)
         unit_types.push_back(unit_types_named(network, name));
     std::vector<bool> is_there(details.size(), true);
     for (std::size_t d = 0; d < details.size(); ++d) {
-        if (details[d].center) {
-            const std::string& name = input.centers[*details[d].center];
+        if (const std::optional<std::uint32_t> asked = details[d].center) {
+            const std::string& name = input.centers[*asked];
             const auto center = std::find_if(network.centers.begin(), network.centers.end(),
                                              [&](const Center& one) { return one.name == name; });
             is_there[d] = center != network.centers.end();

@@ -181,9 +181,8 @@ FakeServer::Answers running_network()
                 {"unit_type_id": "ut_2", "unit_count": 1, "rate_flops": 9e12}]})")}},
         {"GET /api/v1/predictions:calibration", {answer(200, R"({"run": {"job_count": 50, "median_error": 0.1}})")}},
         {"GET /api/v1/jobs", {answer(200, kServerJobs)}},
-        // On one unit; then on 1, 2, 4; then the waiting job by itself.
-        {"POST /api/v1/placements:preview",
-         {preview(100, 25), preview(100, 25), preview(60, 25), preview(40, 25), preview(100, 25)}}};
+        // On 1, 2, 4 units; then the waiting job by itself.
+        {"POST /api/v1/placements:preview", {preview(100, 25), preview(60, 25), preview(40, 25), preview(100, 25)}}};
 }
 
 TEST_F(SimulateCommand, ExportsARunningNetwork)
