@@ -36,7 +36,8 @@ Result<Json> read_input_file(const std::string& path, const Console& console, Js
     const Result<std::string> text = read_text(path, console, limits.max_bytes);
     if (!text) return in_file(path, text.error());
     const bool by_name = path.ends_with(".yaml") || path.ends_with(".yml");
-    Result<Json> json = !by_name && looks_like_json(path, *text) ? parse_json(*text, limits) : parse_yaml(*text, limits);
+    Result<Json> json =
+        !by_name && looks_like_json(path, *text) ? parse_json(*text, limits) : parse_yaml(*text, limits);
     if (!json) return in_file(path, json.error());
     return json;
 }
