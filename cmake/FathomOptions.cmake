@@ -32,11 +32,27 @@ if(FATHOM_CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
-# A precompiled header of what nearly every file of such targets includes: pch.hpp or test_pch.hpp.
-function(fathom_use_pch target header)
-  target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/${header})
+# The time stamp in the header would defeat ccache.
+function(fathom_without_pch_timestamp target)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    # Without it the time stamp in the header defeats ccache.
     target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
   endif()
+endfunction()
+
+# fathom_pch(name HEADER file PRIVATE targets… [OPTIONS options…]): a precompiled header of this folder, compiled once for all
+# targets that fathom_use_pch() gives it to. They must have the same options; definitions of their own do no harm.
+function(fathom_pch name)
+  cmake_parse_arguments(ARG "" "HEADER" "PRIVATE;OPTIONS" ${ARGN})
+  set(source ${CMAKE_BINARY_DIR}/${name}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "// A target needs one.\n")
+  add_library(${name} OBJECT ${source})
+  target_link_libraries(${name} PRIVATE fathom_options ${ARG_PRIVATE})
+  target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/${ARG_HEADER})
+  fathom_without_pch_timestamp(${name})
+endfunction()
+
+function(fathom_use_pch target name)
+  target_precompile_headers(${target} REUSE_FROM ${name})
+  fathom_without_pch_timestamp(${target})
 endfunction()

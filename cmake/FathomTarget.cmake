@@ -1,10 +1,24 @@
-# fathom_library(name SOURCES a.cpp … PUBLIC targets… PRIVATE targets…)
+# The tests' own code need not be fast, and compiles in two thirds of the time; what it tests is as users get it.
+set(fathom_test_options -O0 -U_FORTIFY_SOURCE)
+fathom_pch(fathom_pch HEADER pch.hpp PRIVATE Boost::headers nlohmann_json::nlohmann_json)
+# Of the libraries of a folder and those below, unless one says otherwise.
+set(fathom_library_pch fathom_pch)
+if(FATHOM_TESTS)
+  fathom_pch(fathom_test_pch HEADER test_pch.hpp
+    PRIVATE Boost::headers nlohmann_json::nlohmann_json GTest::gmock rapidcheck rapidcheck_gtest
+    OPTIONS ${fathom_test_options})
+endif()
+
+# fathom_library(name SOURCES a.cpp … PUBLIC targets… PRIVATE targets… [PCH name])
 # One library per folder; the targets that it names are all that it may include.
 function(fathom_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "PCH" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  if(NOT ARG_PCH)
+    set(ARG_PCH ${fathom_library_pch})
+  endif()
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC fathom_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
-  fathom_use_pch(${name} pch.hpp)
+  fathom_use_pch(${name} ${ARG_PCH})
 endfunction()
 
 # fathom_program(name SOURCES main.cpp PRIVATE targets…)
@@ -26,9 +40,8 @@ function(fathom_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE fathom_options ${ARG_PRIVATE} GTest::gmock_main)
-  # The tests' own code need not be fast, and compiles in two thirds of the time; what it tests is as users get it.
-  target_compile_options(${name} PRIVATE -O0 -U_FORTIFY_SOURCE)
-  fathom_use_pch(${name} test_pch.hpp)
+  target_compile_options(${name} PRIVATE ${fathom_test_options})
+  fathom_use_pch(${name} fathom_test_pch)
   add_test(NAME ${name} COMMAND ${name})
   # What may take long begins first.
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT})
