@@ -56,7 +56,7 @@ std::uint32_t OrderBookState::add(BookedJob job)
 
     BookEntry& entry = entries_[number];
     entry.job = std::move(job);
-    entry.is_overdue = entry.is_held = entry.is_done = entry.is_wanted_known = false;
+    entry.is_overdue = entry.is_held = entry.is_done = false;
     entry.wanted = entry.waits_for = kNoOption; // the number may have been that of a job with more places
     sort_options(entry);
     weigh(entry);
@@ -67,7 +67,7 @@ std::uint32_t OrderBookState::add(BookedJob job)
         return number;
     }
     if (entry.best == kNoOption) return number;
-    line_up(entry);
+    line_up(number);
     if (settings_.rule == OrderRule::kFirstCome)
         stand_in_turn(number, entry.job.since_s);
     else
@@ -79,6 +79,7 @@ void OrderBookState::remove(std::uint32_t job)
 {
     BookEntry& entry = entries_[job];
     leave_line(entry);
+    leave_order(job);
     leave_turn(job);
     if (entry.has_gang()) remove_from_gang(job);
     if (entry.job.latest_start_s) hurried_.erase(job);
@@ -96,7 +97,7 @@ void OrderBookState::set_fair_load(std::uint32_t job, double fair_load)
     if (entry.job.fair_load == fair_load) return;
     entry.job.fair_load = fair_load;
     entry.weight = weight_of(entry);
-    if (!entry.has_gang()) line_up(entry);
+    if (!entry.has_gang()) line_up(job);
 }
 
 void OrderBookState::set_free(std::size_t unit_type, std::int64_t units, double free_for_s)
@@ -130,6 +131,7 @@ void OrderBookState::take(const std::vector<BookedStart>& starts, bool has_kept_
         is_opened_[type] = 0;
     opened_.clear();
     had_kept_units_ = has_kept_units;
+    ++decisions_;
 }
 
 OrderBookState::Promise OrderBookState::promise(const BookEntry& entry, std::uint32_t option) const
@@ -162,7 +164,7 @@ void OrderBookState::weigh(BookEntry& entry)
 
 void OrderBookState::set_costs(BookEntry& entry)
 {
-    entry.is_wanted_known = false;
+    entry.wanted_at = BookEntry::kNotYet;
     if (!weighs_places(settings_.rule)) {
         entry.cost = entry.base;
         return;
@@ -187,14 +189,23 @@ double OrderBookState::due_s(const BookEntry& entry) const
     return entry.job.since_s + patience_of(settings_, entry.shortest_s);
 }
 
-/// Puts the job in the line of its best unit type, or where it belongs now.
-void OrderBookState::line_up(BookEntry& entry)
+/// Puts the job where it belongs now by its weight.
+void OrderBookState::line_up(std::uint32_t job)
 {
-    if (!weighs_places(settings_.rule)) return;
-    if (entry.best == kNoOption || entry.is_held) {
+    BookEntry& entry = entries_[job];
+    const bool has_place = entry.best != kNoOption && !entry.is_held;
+    if (has_place && weighs_places(settings_.rule))
+        stand_in_line(entry);
+    else
         leave_line(entry);
-        return;
-    }
+    if (has_place && !entry.is_overdue && settings_.rule != OrderRule::kFirstCome)
+        stand_in_order(job);
+    else
+        leave_order(job);
+}
+
+void OrderBookState::stand_in_line(BookEntry& entry)
+{
     const JobTurn turn{entry.is_overdue ? -1 : entry.index(entry.best), entry.job.key};
     if (entry.is_in_line && entry.turn == turn) return;
     leave_line(entry);
@@ -202,6 +213,25 @@ void OrderBookState::line_up(BookEntry& entry)
     lines_[best.unit_type].add(turn, best.unit_count);
     entry.turn = turn;
     entry.is_in_line = true;
+}
+
+void OrderBookState::stand_in_order(std::uint32_t job)
+{
+    BookEntry& entry = entries_[job];
+    const double index = entry.index(entry.best);
+    if (entry.is_in_order && entry.order_index == index) return;
+    leave_order(job);
+    by_index_.emplace(index, entry.job.key, job);
+    entry.order_index = index;
+    entry.is_in_order = true;
+}
+
+void OrderBookState::leave_order(std::uint32_t job)
+{
+    BookEntry& entry = entries_[job];
+    if (!entry.is_in_order) return;
+    by_index_.erase({entry.order_index, entry.job.key, job});
+    entry.is_in_order = false;
 }
 
 void OrderBookState::leave_line(BookEntry& entry)
@@ -236,7 +266,7 @@ void OrderBookState::bring_up_to(double now_s)
     for (const std::uint32_t job : hurried_) {
         BookEntry& entry = entries_[job];
         entry.weight = weight_of(entry);
-        if (!entry.has_gang()) line_up(entry);
+        if (!entry.has_gang()) line_up(job);
     }
     let_patience_end();
     for (const auto& [name, members] : gangs_)
@@ -260,7 +290,7 @@ void OrderBookState::reprice()
         }
         leave_line(entry);
         weigh(entry);
-        if (!entry.has_gang()) line_up(entry);
+        if (!entry.has_gang()) line_up(job);
     }
     prices_ = Prices::kKnown;
 }
@@ -274,7 +304,7 @@ void OrderBookState::let_patience_end()
         if (entry.generation != due.generation) continue;
         entry.is_overdue = true;
         stand_in_turn(due.job, due.at_s);
-        line_up(entry);
+        line_up(due.job);
     }
 }
 
@@ -313,7 +343,7 @@ void OrderBookState::align_gang(const std::vector<std::uint32_t>& members)
         own.weight = weight_of(own);
         const double best = own.best == kNoOption ? kNever : own.index(own.best);
         if (!own.is_held && best > 0) own.weight *= mean / best;
-        line_up(own);
+        line_up(member);
         if (own.is_held || (!own.is_overdue && settings_.rule != OrderRule::kFirstCome))
             leave_turn(member);
         else

@@ -20,6 +20,7 @@ inline constexpr std::uint32_t kNoOption = std::numeric_limits<std::uint32_t>::m
 
 /// A job in the book.
 struct BookEntry {
+    static constexpr std::int64_t kNotYet = -1;
     static constexpr double kNever = std::numeric_limits<double>::infinity();
 
     BookedJob job;                    ///< its options by unit type
@@ -37,11 +38,13 @@ struct BookEntry {
 
     bool is_in_line = false; ///< of its best unit type, by this turn
     JobTurn turn;
+    bool is_in_order = false; ///< of least indices, by this one
+    double order_index{};
     bool is_in_turn = false; ///< has its turn whatever it weighs, by this time
     double turn_s{};
 
-    /// What the last decision found, as hints for the next.
-    bool is_wanted_known = false;
+    /// What the last decision that looked at it found, as hints for the next.
+    std::int64_t wanted_at = kNotYet;
     std::uint32_t wanted = kNoOption;    ///< its place of least cost among those that were free
     std::uint32_t waits_for = kNoOption; ///< for which it left that alone
 
@@ -77,6 +80,11 @@ class OrderBookState {
     /// Jobs that have their turn whatever they weigh, those whose turn it is longest first.
     using InTurn = std::set<std::tuple<double, std::uint64_t, std::uint32_t>>;
     const InTurn& in_turn() const { return in_turn_; }
+    /// The other jobs by the index of their best place: nowhere do they weigh less.
+    using ByIndex = std::set<std::tuple<double, std::uint64_t, std::uint32_t>>;
+    const ByIndex& by_index() const { return by_index_; }
+    /// Decisions before this one.
+    std::int64_t decisions() const { return decisions_; }
     /// Unit types where more may start than when the last decision ended.
     const std::vector<std::uint32_t>& opened() const { return opened_; }
     /// Units were kept from jobs at the last decision, so that what these found free is less than there is.
@@ -100,8 +108,11 @@ class OrderBookState {
     void set_costs(BookEntry& entry);
     double weight_of(const BookEntry& entry) const;
     double due_s(const BookEntry& entry) const;
-    void line_up(BookEntry& entry);
+    void line_up(std::uint32_t job);
+    void stand_in_line(BookEntry& entry);
     void leave_line(BookEntry& entry);
+    void stand_in_order(std::uint32_t job);
+    void leave_order(std::uint32_t job);
     void stand_in_turn(std::uint32_t job, double turn_s);
     void leave_turn(std::uint32_t job);
     void reprice();
@@ -130,6 +141,8 @@ class OrderBookState {
     Gangs gangs_;
     std::set<std::uint32_t> hurried_; ///< with a latest start: their weight changes as time goes by
     InTurn in_turn_;
+    ByIndex by_index_;
+    std::int64_t decisions_ = 0;
     struct Due {
         double at_s{};
         std::uint32_t job{};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <tuple>
+#include <utility>
 
 namespace fathom {
 namespace {
@@ -91,11 +92,9 @@ std::uint32_t OrderRound::best_free(const BookEntry& entry) const
 std::uint32_t OrderRound::known_best_free(BookEntry& entry) const
 {
     const bool is_lost = entry.wanted != kNoOption && !free_.fits(entry.job.options[entry.wanted]);
-    if (!entry.is_wanted_known || is_lost || has_kept_ || book_->had_kept_units()) {
-        entry.wanted = best_free(entry);
-        entry.is_wanted_known = true;
-        return entry.wanted;
-    }
+    const bool is_news = entry.wanted_at == BookEntry::kNotYet || entry.wanted_at + 1 < book_->decisions();
+    entry.wanted_at = book_->decisions();
+    if (is_news || is_lost || has_kept_ || book_->had_kept_units()) return entry.wanted = best_free(entry);
     for (const std::uint32_t type : book_->opened())
         consider(entry, type, entry.wanted);
     return entry.wanted;
@@ -189,12 +188,19 @@ void OrderRound::keep_units_for(std::uint32_t job)
     has_kept_ = true;
 }
 
-/// Again and again, of all pairs of a job and the free place that it does best at, the one of least index starts.
+/// Again and again, of all pairs of a job and the free place that it does best at, the one of least index starts. Jobs
+/// become candidates in the order of their least index, no more of them than it takes.
 void OrderRound::start_by_index()
 {
-    if (open_types_.empty()) return;
-    gather_candidates();
+    most_units_ = 0;
+    auto next_job = book_->by_index().begin();
     while (!open_types_.empty()) {
+        least_index_ = kNever;
+        for (const std::uint32_t type : wanted_types_) {
+            if (!candidates_[type].empty()) least_index_ = std::min(least_index_, candidates_[type].front().index);
+        }
+        for (; next_job != book_->by_index().end() && std::get<double>(*next_job) <= least_index_; ++next_job)
+            gather(std::get<std::uint32_t>(*next_job));
         const std::optional<Candidate> next = take_next();
         if (!next) break;
         const std::size_t before = starts_.size();
@@ -202,41 +208,40 @@ void OrderRound::start_by_index()
         for (std::size_t i = before; i < starts_.size(); ++i)
             look_again(starts_[i].place.unit_type);
     }
-    for (const std::uint32_t type : wanted_types_)
+    for (const std::uint32_t type : wanted_types_) {
         candidates_[type].clear();
+        is_wanted_[type] = 0;
+    }
     wanted_types_.clear();
 }
 
-void OrderRound::gather_candidates()
+void OrderRound::gather(std::uint32_t job)
 {
-    most_units_ = 0;
-    for (const std::uint32_t job : book_->waiting()) {
-        BookEntry& entry = book_->entry(job);
-        if (entry.is_done || entry.is_held || entry.is_in_turn || entry.best == kNoOption) continue;
-        const std::uint32_t option = entry.has_gang() ? best_free(entry) : known_best_free(entry);
-        if (option != kNoOption) add_candidate(job, option);
-    }
-    for (const std::uint32_t type : wanted_types_)
-        std::make_heap(candidates_[type].begin(), candidates_[type].end(), std::greater<>());
+    BookEntry& entry = book_->entry(job);
+    if (entry.is_done) return;
+    const std::uint32_t option = entry.has_gang() ? best_free(entry) : known_best_free(entry);
+    if (option != kNoOption) add_candidate(job, option);
 }
 
-/// Behind the heap of its unit type: that is the caller's to restore.
 void OrderRound::add_candidate(std::uint32_t job, std::uint32_t option)
 {
     const BookEntry& entry = book_->entry(job);
     const JobOption& place = entry.job.options[option];
     std::vector<Candidate>& wanting = candidates_[place.unit_type];
-    if (wanting.empty()) wanted_types_.push_back(static_cast<std::uint32_t>(place.unit_type));
+    if (std::exchange(is_wanted_[place.unit_type], 1) == 0)
+        wanted_types_.push_back(static_cast<std::uint32_t>(place.unit_type));
     wanting.push_back({entry.index(option), entry.job.key, job, option});
+    std::push_heap(wanting.begin(), wanting.end(), std::greater<>());
     most_units_ = std::max(most_units_, place.unit_count);
+    least_index_ = std::min(least_index_, entry.index(option));
 }
 
 std::optional<OrderRound::Candidate> OrderRound::take_next()
 {
     std::vector<Candidate>* first = nullptr;
-    std::erase_if(wanted_types_, [&](std::uint32_t type) { return candidates_[type].empty(); });
     for (const std::uint32_t type : wanted_types_) {
         std::vector<Candidate>& wanting = candidates_[type];
+        if (wanting.empty()) continue;
         if (first == nullptr || first->front() > wanting.front()) first = &wanting;
     }
     if (first == nullptr) return std::nullopt;
@@ -279,8 +284,6 @@ void OrderRound::look_again(std::size_t unit_type)
         entry.wanted = entry.is_done ? kNoOption : best_free(entry);
         if (entry.wanted == kNoOption) continue;
         add_candidate(one.job, entry.wanted);
-        std::vector<Candidate>& now_wanting = candidates_[entry.job.options[entry.wanted].unit_type];
-        std::push_heap(now_wanting.begin(), now_wanting.end(), std::greater<>());
     }
 }
 

@@ -12,7 +12,8 @@ class OrderRound {
   public:
     /// Keeps the book, which must outlive it.
     explicit OrderRound(OrderBookState& book)
-        : book_(&book), free_(book.unit_types().size()), candidates_(book.unit_types().size())
+        : book_(&book), free_(book.unit_types().size()), candidates_(book.unit_types().size()),
+          is_wanted_(book.unit_types().size(), 0)
     {
     }
 
@@ -46,7 +47,7 @@ class OrderRound {
     void keep_units_for(std::uint32_t job);
     std::optional<KeptUnits> plan_keeping(const JobOption& option) const;
     void start_by_index();
-    void gather_candidates();
+    void gather(std::uint32_t job);
     void add_candidate(std::uint32_t job, std::uint32_t option);
     std::optional<Candidate> take_next();
     void offer(const Candidate& candidate);
@@ -66,6 +67,8 @@ class OrderRound {
     std::vector<std::uint32_t> open_types_;          ///< where anything at all can start
     std::vector<std::vector<Candidate>> candidates_; ///< by unit type that they want, each a heap, least first
     std::vector<std::uint32_t> wanted_types_;        ///< that some want, or wanted
+    std::vector<std::uint8_t> is_wanted_;            ///< by unit type: it is one of these
+    double least_index_{};                           ///< of all candidates
     std::int64_t most_units_{};                      ///< that a candidate wants
     std::vector<std::uint32_t> done_;
     std::vector<BookedStart> starts_;
