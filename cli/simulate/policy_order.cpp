@@ -23,6 +23,7 @@ constexpr double kWeek_s = 7 * 86'400.0; ///< then prices and networks come agai
 /// may go into that, counted in places of jobs: with few jobs loads are always of this moment, with very many they are
 /// some decisions old.
 constexpr std::size_t kPlacesPerDecision = 256;
+constexpr std::size_t kProjectPlacesPerDecision = 2048; ///< more where it is to be shared, which goes by loads alone
 
 std::vector<std::int64_t> unit_counts(const Network& network)
 {
@@ -90,10 +91,10 @@ class OrderPolicy final : public Policy {
   private:
     struct Waiting {
         std::optional<std::size_t> number; ///< in the book; none: there is no place now, or it is held
-        bool has_held = false;
-        double alarm_s = kNever; ///< its places are to be found anew then
-        double possible_at_s{};  ///< when it last had a place, now or later
-        JobOption first;         ///< of its places
+        double hold_until_s = kNever;      ///< it was held, or is, for a good time to start
+        double alarm_s = kNever;           ///< its places are to be found anew then
+        double possible_at_s{};            ///< when it last had a place, now or later
+        JobOption first;                   ///< of its places
     };
     using WaitingJobs = std::map<std::size_t, Waiting>; ///< by job
 
@@ -104,10 +105,11 @@ class OrderPolicy final : public Policy {
 
     JobPlaces find_places(Waiting& waiting, std::size_t job, double now_s)
     {
-        JobPlaces places =
-            finder_.find(job, now_s, waiting.has_held ? PlaceFinder::Hold::kOver : PlaceFinder::Hold::kAllowed);
-        waiting.has_held = waiting.has_held || places.hold_until_s < kNever;
-        waiting.alarm_s = std::min(places.hold_until_s, places.valid_until_s);
+        const bool is_over = waiting.hold_until_s <= now_s;
+        JobPlaces places = finder_.find(job, now_s, is_over ? PlaceFinder::Hold::kOver : PlaceFinder::Hold::kAllowed);
+        const bool is_held = places.hold_until_s < kNever;
+        if (is_held) waiting.hold_until_s = places.hold_until_s;
+        waiting.alarm_s = is_held ? places.hold_until_s : places.valid_until_s;
         if (waiting.alarm_s < kNever) waiting.alarm_s = std::max(waiting.alarm_s, now_s + kLeastSleep_s);
         if (!places.options.empty() || places.hold_until_s < kNever)
             waiting.possible_at_s = now_s;
@@ -179,9 +181,9 @@ class OrderPolicy final : public Policy {
     }
 
     /// Whether work on so many places may be done again that was done last at that decision.
-    bool is_time(std::int64_t last_decision, std::size_t places) const
+    bool is_time(std::int64_t last_decision, std::size_t places, std::size_t per_decision) const
     {
-        return places <= kPlacesPerDecision * static_cast<std::size_t>(decisions_ - last_decision);
+        return places <= per_decision * static_cast<std::size_t>(decisions_ - last_decision);
     }
 
     void look_at_prices(double now_s)
@@ -194,7 +196,7 @@ class OrderPolicy final : public Policy {
             for (std::size_t type = 0; type < types; ++type)
                 book_.set_worth(type, worths[type].worth);
         }
-        if (load_ == LoadKnowledge::kAssumedFull || !is_time(loads_at_, places)) return;
+        if (load_ == LoadKnowledge::kAssumedFull || !is_time(loads_at_, places, kPlacesPerDecision)) return;
         loads_at_ = decisions_;
         for (std::size_t type = 0; type < types; ++type)
             book_.set_load(type, prices_.load(type, now_s));
@@ -202,7 +204,8 @@ class OrderPolicy final : public Policy {
 
     void look_at_projects(double now_s)
     {
-        if (!projects_.matter() || !is_time(projects_at_, projects_.effort(waiting_.size()))) return;
+        if (!projects_.matter() || !is_time(projects_at_, projects_.effort(waiting_.size()), kProjectPlacesPerDecision))
+            return;
         projects_at_ = decisions_;
         std::vector<ProjectLoads::Wanted> wanted;
         for (const auto& [job, waiting] : waiting_) {

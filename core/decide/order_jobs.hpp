@@ -82,7 +82,8 @@ struct OrderedStart {
 /// once, gangs whole or not at all. The order of `jobs` does not matter: ties go to the smaller id.
 ///
 /// What the rule in use does (docs/routing.md "Order under load"; numbers in docs/decisions/0004-order-under-load.md):
-/// of all pairs of a job and a free place the one with the least index starts, again and again,
+/// each job is taken with the free place of least toll · run time · regret; of these pairs the one with the least index
+/// starts, again and again,
 ///
 ///     work  = worth of the unit type · units · run time          least = that of the job's best place
 ///     index = least · (work / least)^advantage_exponent · regret · fair_load · 2^(−priority / 20) · urgency
