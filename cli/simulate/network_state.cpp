@@ -16,6 +16,15 @@ NetworkState::NetworkState(const Network& network, bool has_queues, std::uint64_
     }
 }
 
+std::vector<std::int64_t> NetworkState::busy_units() const
+{
+    std::vector<std::int64_t> units;
+    units.reserve(pools_.size());
+    for (const UnitPool& pool : pools_)
+        units.push_back(pool.busy_units());
+    return units;
+}
+
 void NetworkState::report_until(double next_s, double every_s)
 {
     if (queues_.empty()) return;

@@ -23,6 +23,7 @@ class NetworkState {
     UnitPool& pool(std::size_t unit_type) { return pools_[unit_type]; }
     CenterQueue& queue(std::size_t unit_type) { return queues_[unit_type]; }
     std::span<const UnitTypeReport> reports() const { return reports_; }
+    std::vector<std::int64_t> busy_units() const; ///< by unit type
     double next_break_s(std::size_t unit_type, double after_s) const { return breaks_.next_s(unit_type, after_s); }
 
     /// Centers report when their time has come, before anything else happens.

@@ -7,7 +7,7 @@
 namespace fathom::simulation {
 
 /// Keeps how a network looked over time, in so few points that a plot can show them, without knowing when the end will
-/// come: when there are too many, every other one is dropped, and from then on they are taken half as often.
+/// come: when there are too many, they are thinned to half as many, and from then on are taken only so far apart.
 class SeriesRecorder {
   public:
     /// Whether a point is wanted now.

@@ -1,5 +1,6 @@
 #include "cli/simulate/simulation.hpp"
 
+#include "cli/simulate/event.hpp"
 #include "cli/simulate/network_state.hpp"
 #include "cli/simulate/series_recorder.hpp"
 #include "cli/simulate/sound_scenario.hpp"
@@ -9,33 +10,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <limits>
-#include <numeric>
 #include <queue>
-#include <tuple>
 #include <utility>
 
 namespace fathom::simulation {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::int64_t kMomentsPerLook = 1024;       ///< at the stop flag
+constexpr std::int64_t kMomentsPerProgress = 1024;
 constexpr std::int64_t kMostIdleMoments = 1'000'000; ///< units that break and are repaired while nothing can run
-
-/// In the order in which they are dealt with at one moment.
-enum class EventKind : std::uint8_t { kEnd, kRepair, kBreak, kOpen };
-
-struct Event {
-    double at_s{};
-    EventKind kind{};
-    std::uint32_t subject{}; ///< job, unit type or center
-    std::uint16_t attempt{}; ///< of a job: the end of an attempt that was broken off is none
-    bool operator>(const Event& other) const
-    {
-        return std::tie(at_s, kind, subject, attempt) > std::tie(other.at_s, other.kind, other.subject, other.attempt);
-    }
-};
+/// A job that broken units ended so often is longer than they ever hold: without a bound it would never end.
+constexpr std::uint16_t kMostAttempts = 10'000;
 
 Error broken(std::string detail)
 {
@@ -56,15 +42,16 @@ class Simulation {
         for (std::size_t type = 0; type < state_.size(); ++type)
             plan_break(type);
         for (std::uint32_t center = 0; center < scenario.network.centers.size(); ++center) {
-            for (const Closure& closure : scenario.network.centers[center].closures)
-                events_.push({closure.to_s, EventKind::kOpen, center, 0});
+            for (const Closure& closure : scenario.network.centers[center].closures) {
+                if (closure.to_s > 0) events_.push({closure.to_s, EventKind::kOpen, center, 0});
+            }
         }
     }
 
     Result<SimulationResult> run()
     {
         for (std::int64_t moment = 0; left_ > 0; ++moment) {
-            if (moment % kMomentsPerLook == 0 && look_up()) break;
+            if (look_up(moment)) break;
             const double next_s = next_moment_s();
             const bool is_idle = running_ == 0 && next_ == jobs_.size();
             idle_moments_ = is_idle ? idle_moments_ + 1 : 0;
@@ -105,9 +92,10 @@ class Simulation {
     }
 
     /// True when the simulation is to stop.
-    bool look_up()
+    bool look_up(std::int64_t moment)
     {
-        if (hooks_.progress) hooks_.progress({now_s_, static_cast<std::int64_t>(next_), ended_, waiting_});
+        if (hooks_.progress && moment % kMomentsPerProgress == 0)
+            hooks_.progress({now_s_, static_cast<std::int64_t>(next_), ended_, waiting_});
         result_.was_stopped = hooks_.stop != nullptr && hooks_.stop->load(std::memory_order_relaxed);
         return result_.was_stopped;
     }
@@ -165,8 +153,7 @@ class Simulation {
         }
         if (outcome.attempts == 0) outcome.demand_unit_s = demand_unit_s_;
         if (possible_.empty() || (!policy_.hands_over() && !policy_.arrive(view(), job))) {
-            outcome.state = JobState::kImpossible;
-            if (is_counted(job)) --left_;
+            settle(job, JobState::kImpossible);
             return {};
         }
         demanded_units_ += jobs_[job].unit_count;
@@ -189,15 +176,13 @@ class Simulation {
 
     Result<void> decide()
     {
-        const bool is_awake = now_s_ >= wake_s_;
-        if (!has_changed_ && !is_awake) return {};
+        if (!has_changed_ && now_s_ < wake_s_) return {};
         has_changed_ = false;
         if (policy_.hands_over()) return start_queued();
         wake_s_ = kNever;
         if (waiting_ == 0) return {};
         ++result_.decisions;
-        const std::vector<PolicyStart> starts = timed([&] { return policy_.decide(view()); });
-        for (const PolicyStart& one : starts) {
+        for (const PolicyStart& one : timed([&] { return policy_.decide(view()); })) {
             if (Result<void> done = start(one); !done) return done;
         }
         for (const std::size_t job : policy_.take_given_up()) {
@@ -225,13 +210,19 @@ class Simulation {
     {
         if (job >= next_ || result_.jobs[job].state != JobState::kUnfinished || result_.jobs[job].unit_count > 0)
             return broken("the policy gave up a job that does not wait");
-        JobOutcome& outcome = result_.jobs[job];
-        outcome.state = JobState::kImpossible;
-        outcome.demand_unit_s = demand_unit_s_ - outcome.demand_unit_s;
+        settle(job, JobState::kImpossible);
         demanded_units_ -= jobs_[job].unit_count;
         --waiting_;
-        if (is_counted(job)) --left_;
         return {};
+    }
+
+    /// Nothing more becomes of the job.
+    void settle(std::size_t job, JobState state)
+    {
+        JobOutcome& outcome = result_.jobs[job];
+        outcome.state = state;
+        outcome.demand_unit_s = demand_unit_s_ - outcome.demand_unit_s;
+        if (is_counted(job)) --left_;
     }
 
     Result<void> start(const PolicyStart& start)
@@ -296,13 +287,11 @@ class Simulation {
     void end(const Event& event)
     {
         const std::size_t job = event.subject;
-        JobOutcome& outcome = result_.jobs[job];
+        const JobOutcome& outcome = result_.jobs[job];
         if (event.attempt != outcome.attempts || outcome.unit_count == 0) return;
         leave(job, false);
-        outcome.state = JobState::kEnded;
-        outcome.demand_unit_s = demand_unit_s_ - outcome.demand_unit_s;
+        settle(job, JobState::kEnded);
         ++ended_;
-        if (is_counted(job)) --left_;
         const Held& held = held_[job];
         knowledge_.learn(job, outcome.unit_type, outcome.unit_count, held.compute_expected_s, held.compute_s, now_s_);
     }
@@ -324,23 +313,21 @@ class Simulation {
         if (!what.job) return {};
         ++result_.failures;
         result_.jobs[*what.job].unit_count = 0;
-        return arrive(*what.job);
+        if (result_.jobs[*what.job].attempts < kMostAttempts) return arrive(*what.job);
+        settle(*what.job, JobState::kImpossible);
+        return {};
     }
 
     void note_series()
     {
-        if (!series_.wants(now_s_)) return;
-        SeriesPoint point{now_s_, waiting_, running_, {}};
-        for (std::size_t type = 0; type < state_.size(); ++type)
-            point.busy_units.push_back(state_.pool(type).busy_units());
-        series_.note(std::move(point));
+        if (series_.wants(now_s_)) series_.note({now_s_, waiting_, running_, state_.busy_units()});
     }
 
     void finish()
     {
         result_.end_s = now_s_;
         result_.counted_from_s = counted_from_s_;
-        result_.counted_to_s = counted_to_s_;
+        result_.counted_to_s = std::clamp(now_s_, counted_from_s_, counted_to_s_);
         for (std::size_t type = 0; type < state_.size(); ++type) {
             UnitPool& pool = state_.pool(type);
             pool.pass(now_s_);

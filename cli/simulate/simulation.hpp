@@ -14,7 +14,8 @@ namespace fathom::simulation {
 enum class JobState : std::uint8_t {
     kEnded,
     kUnfinished, ///< still waiting or running when the simulation was stopped
-    kImpossible, ///< it fits nowhere, or its budget or deadline allows no place (it was never started)
+    kImpossible, ///< it fits nowhere, its budget or deadline allows no place (any more), or units broke under it 10 000
+                 ///< times
 };
 
 /// What became of a job.
@@ -45,7 +46,7 @@ struct SimulationResult {
     std::vector<double> busy_unit_s;   ///< by unit type, between counted_from_s and counted_to_s
     std::vector<double> broken_unit_s; ///< the same, units out of order
     double counted_from_s{};           ///< arrival of the first counted job
-    double counted_to_s{};             ///< arrival of the last one
+    double counted_to_s{};             ///< arrival of the last one, or when the simulation was stopped before it
     double end_s{};                    ///< when the last counted job had ended
     std::int64_t decisions{};          ///< how often the policy was asked
     std::int64_t starts{};
@@ -64,7 +65,7 @@ struct SimulationProgress {
 };
 
 struct SimulationHooks {
-    std::function<void(const SimulationProgress&)> progress; ///< about every ten thousand events; may be empty
+    std::function<void(const SimulationProgress&)> progress; ///< about every thousand moments; may be empty
     const std::atomic<bool>* stop = nullptr;                 ///< set: the simulation ends with what it has
 };
 

@@ -52,7 +52,7 @@ Result<void> check_center(const Center& center)
     bool is_sound = is_amount(center.start_up_s);
     for (const Closure& closure : center.closures)
         is_sound =
-            is_sound && is_amount(closure.from_s) && std::isfinite(closure.to_s) && closure.from_s < closure.to_s;
+            is_sound && std::isfinite(closure.from_s) && std::isfinite(closure.to_s) && closure.from_s < closure.to_s;
     is_sound = is_sound && std::all_of(center.network_rate_bytes.begin(), center.network_rate_bytes.end(), is_amount);
     if (!is_sound) return unsound(fmt::format("center {} has times or rates that make no sense", center.name));
     return {};

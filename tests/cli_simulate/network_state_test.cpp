@@ -1,3 +1,4 @@
+#include "cli/simulate/figures.hpp"
 #include "cli/simulate/network_state.hpp"
 #include "cli/simulate/series_recorder.hpp"
 #include "cli/simulate/simulation.hpp"
@@ -6,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <deque>
 #include <limits>
@@ -41,7 +43,7 @@ Scenario small_scenario(std::int64_t units, std::size_t jobs, double every_s, do
 }
 
 /// Starts jobs as they come on the first unit type with room, unless it would run into a closure.
-class InTurn final : public Policy {
+class InTurn : public Policy {
   public:
     bool hands_over() const override { return false; }
     bool arrive(const PolicyView&, std::size_t job) override
@@ -174,6 +176,52 @@ TEST(Simulation, AUnitIsHeldWhileDataIsMoved)
     EXPECT_EQ(true_transfer_s(scenario.network.centers[0], 0, 0), 0);
 }
 
+// What began before the simulation closes the center from its beginning on, and what was over then never does.
+TEST(Simulation, MaintenanceMayHaveBegunBefore)
+{
+    Scenario scenario = small_scenario(1, 1, 0, 10);
+    scenario.network.centers[0].closures = {{-100, -50}, {-40, 30}};
+    EXPECT_EQ(simulate(scenario, "first_come", 1).value().jobs[0].start_s, 30);
+}
+
+TEST(Simulation, AJobThatUnitsNeverHoldForIsGivenUp)
+{
+    Scenario scenario = small_scenario(1, 1, 0, 1000);
+    scenario.network.unit_types[0].failures = {10, 0};
+    const SimulationResult result = run_in_turn(scenario);
+    EXPECT_EQ(result.jobs[0].state, JobState::kImpossible);
+    EXPECT_EQ(result.jobs[0].attempts, 10'000);
+    EXPECT_EQ(result.failures, 10'000);
+    EXPECT_FALSE(result.was_stopped);
+}
+
+// One unit of two is busy all the time: also in the figures of a simulation that was stopped half way.
+TEST(Simulation, FiguresOfAStoppedOneAreOfTheTimeUntilThen)
+{
+    const Scenario scenario = small_scenario(2, 100, 10, 10);
+    std::atomic<bool> stop = false;
+    class StopsAt500 final : public InTurn {
+      public:
+        explicit StopsAt500(std::atomic<bool>& stop) : stop_(&stop) {}
+        std::vector<PolicyStart> decide(const PolicyView& view) override
+        {
+            if (view.now_s >= 500) *stop_ = true;
+            return InTurn::decide(view);
+        }
+
+      private:
+        std::atomic<bool>* stop_;
+    };
+    const auto make = [&](const Scenario&, Knowledge&, std::uint64_t) { return std::make_unique<StopsAt500>(stop); };
+    const PolicyRun run =
+        figure_out(scenario, "any", 1, simulate(scenario, make, 1, {.progress = {}, .stop = &stop}).value());
+    EXPECT_TRUE(run.result.was_stopped);
+    EXPECT_EQ(run.result.end_s, 500);
+    EXPECT_EQ(run.all.ended, 50);
+    EXPECT_EQ(run.all.unfinished, 50);
+    EXPECT_NEAR(run.all.utilization, 0.5, 1e-12);
+}
+
 TEST(Simulation, WhoWaitsForEverIsTold)
 {
     Scenario scenario = small_scenario(2, 1, 0, 10);
@@ -209,6 +257,7 @@ TEST(Simulation, RefusesAScenarioThatMakesNoSenseByName)
     EXPECT_THAT(refusal([](auto& s) { s.network.centers[0].closures = {{5, 5}}; }), HasSubstr("alpha"));
     EXPECT_THAT(refusal([](auto& s) { s.knowledge.job_noise = -1; }), HasSubstr("negative"));
     EXPECT_EQ(refusal([](auto&) {}), "");
+    EXPECT_EQ(refusal([](auto& s) { s.network.centers[0].closures = {{-9, -5}, {-5, 5}}; }), "") << "before it began";
 }
 
 } // namespace
