@@ -18,6 +18,8 @@ namespace {
 /// the workloads are to stay those that figures were published of.
 constexpr int kUnusedNumbers = 6;
 constexpr std::size_t kUsers = 20; ///< who come in turn; the paper has none
+constexpr double kMostGpus = 1e6;
+constexpr std::array<std::int64_t, 4> kGpuCounts{1, 2, 4, 8};
 
 std::int64_t draw_gpus(Draw& draw)
 {
@@ -30,6 +32,13 @@ double draw_duration_s(Draw& draw, GavelDurations durations)
     if (durations == GavelDurations::kUniform) return 60 * draw.uniform(10, 1000);
     const double u = draw.uniform();
     return 60 * portable::pow(10.0, u < 0.8 ? draw.uniform(1.5, 3) : draw.uniform(3, 4));
+}
+
+/// Whether some type was measured on a V100 with so many of them.
+bool is_measured(std::span<const GavelJobType> job_types, std::int64_t gpus)
+{
+    return std::any_of(job_types.begin(), job_types.end(),
+                       [&](const GavelJobType& type) { return type.steps_per_s[kV100].contains(gpus); });
 }
 
 /// Seconds of one V100 for what so many do in that time.
@@ -83,7 +92,7 @@ Result<std::vector<GavelJobType>> read_gavel_job_types(std::istream& input)
     while (lines->next()) {
         const std::optional<double> count = lines->number(kScaleFactor);
         const std::optional<double> rate = lines->number(kStepsPerS);
-        if (lines->excess() != 0 || !count || !rate || !(*count >= 1 && *count <= 1e6))
+        if (lines->excess() != 0 || !count || !rate || !(*count >= 1 && *count <= kMostGpus))
             return Error{Errc::kInvalid, fmt::format("line {}: expected a training speed", lines->line())};
         const auto gpu = std::find(kGavelGpus.begin(), kGavelGpus.end(), lines->text(kGpu));
         const bool is_used = lines->text(kSource) == "sim" && lines->text(kConsolidated) == "1";
@@ -128,8 +137,12 @@ std::vector<MeasuredUnitType> to_unit_types(std::span<const GavelJobType> job_ty
     return result;
 }
 
-WorkloadInput draw_gavel(std::span<const GavelJobType> job_types, const GavelDrawing& drawing)
+Result<WorkloadInput> draw_gavel(std::span<const GavelJobType> job_types, const GavelDrawing& drawing)
 {
+    for (const std::int64_t gpus : kGpuCounts) {
+        if ((gpus == 1 || drawing.has_multiple_gpus) && !is_measured(job_types, gpus))
+            return Error{Errc::kInvalid, fmt::format("no job type was measured on {} v100", gpus)};
+    }
     WorkloadBuilder builder("gavel", "Gavel");
     declare(job_types, builder);
     Draw draw(drawing.seed);
@@ -153,7 +166,7 @@ WorkloadInput draw_gavel(std::span<const GavelJobType> job_types, const GavelDra
             draw.uniform();
         builder.add(job);
     }
-    return builder.finish().value();
+    return builder.finish();
 }
 
 Result<WorkloadInput> read_gavel(std::istream& input, const std::filesystem::path&, const ReadSettings& settings)
@@ -195,7 +208,8 @@ Result<WorkloadInput> read_gavel_trace(std::istream& input, const std::filesyste
             builder.skip_unreadable(skip_rule::kTruncated, lines->line(), "as many fields as the header has");
         } else if (!steps || !gpus || !arrival_s) {
             builder.skip_unreadable(skip_rule::kMalformed, lines->line(), "numbers for steps, GPUs and arrival");
-        } else if (type == types->end() || !type->steps_per_s[kV100].contains(static_cast<std::int64_t>(*gpus))) {
+        } else if (type == types->end() || !(*gpus >= 1 && *gpus <= kMostGpus) ||
+                   !type->steps_per_s[kV100].contains(static_cast<std::int64_t>(*gpus))) {
             builder.skip("a job type that was not measured with so many GPUs", lines->line());
         } else {
             LoggedJob job;

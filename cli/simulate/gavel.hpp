@@ -41,7 +41,8 @@ struct GavelDrawing {
 /// Draws it. Job types are uniform over those measured; where a job wants several GPUs the type is drawn again until it
 /// can use them. A job's work is its steps, in seconds of one V100; it runs on the GPUs that were measured with as
 /// many. Twenty users come in turn, of whom the paper says nothing.
-WorkloadInput draw_gavel(std::span<const GavelJobType> job_types, const GavelDrawing& drawing);
+/// @error kInvalid  no type was measured on as many GPUs as are asked for, or the first job comes after 100 years.
+Result<WorkloadInput> draw_gavel(std::span<const GavelJobType> job_types, const GavelDrawing& drawing);
 
 /// The job types, and how fast each GPU does them, as an input has them.
 std::vector<JobType> to_job_types(std::span<const GavelJobType> job_types);

@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view kNoSuchPlace = "for a center or unit type that is not there";
 constexpr std::string_view kRunsNowhere = "no unit type for it";
 constexpr std::string_view kTooLarge = "larger than any unit type";
+constexpr double kLastArrivalS = 1e10; ///< some 300 years
 
 /// What the workload tells of its job type on a unit type of that name.
 const UnitTypeRate* measured_rate(const WorkloadInput& input, const std::string& unit_type, std::size_t type)
@@ -164,6 +165,12 @@ Result<void> stretch_to_load(Scenario& scenario, double load)
     if (!std::isfinite(now) || now <= 0)
         return Error{Errc::kInvalid, "no load can be reached: all counted jobs come at one moment"};
     const double first_s = scenario.workload.jobs.front().arrival_s;
+    const double last_s = first_s + (scenario.workload.jobs.back().arrival_s - first_s) * (now / load);
+    if (!(load > 0) || !(last_s <= kLastArrivalS))
+        return Error{Errc::kInvalid,
+                     fmt::format("a load of {} cannot be reached: the jobs would come over more than 300 "
+                                 "years",
+                                 load)};
     for (Job& job : scenario.workload.jobs)
         job.arrival_s = first_s + (job.arrival_s - first_s) * (now / load);
     return {};

@@ -113,6 +113,10 @@ Result<WorkloadInput> read_workload(const std::filesystem::path& path, const Rea
     };
     Result<std::unique_ptr<InflatedFile>> file = InflatedFile::open(path);
     if (!file) return file.error();
+    if ((*file)->ahead().empty()) {
+        const std::string& damage = (*file)->damage();
+        return failed({Errc::kInvalid, damage.empty() ? "the file is empty" : damage});
+    }
     const Result<const Form*> form = form_of(first_line_of((*file)->ahead()), settings.format);
     if (!form) return failed(form.error());
     std::istream stream(file->get());
@@ -120,7 +124,10 @@ Result<WorkloadInput> read_workload(const std::filesystem::path& path, const Rea
     if (!input) return failed(input.error());
     input->format = (*form)->format;
     // What came before the damage is used; that there was some is told.
-    if (!(*file)->damage().empty()) count_skip(input->skips, (*file)->damage(), input->lines.back() + 1);
+    if (!(*file)->damage().empty()) {
+        const std::int64_t last_line = *std::max_element(input->lines.begin(), input->lines.end());
+        count_skip(input->skips, (*file)->damage(), last_line + 1);
+    }
     return input;
 }
 

@@ -14,7 +14,7 @@ constexpr double kLongest_s = 100 * 365.25 * 86400;
 constexpr double kMostProcessors = 1e9;
 constexpr double kWeek_s = 7 * 86400;
 constexpr std::size_t kLinesNamed = 10;
-constexpr std::size_t kMostKinds = 1000;
+constexpr std::size_t kMostKinds = 10'000;
 
 template <class T>
 void reorder(std::vector<T>& values, const std::vector<std::size_t>& order)

@@ -66,8 +66,8 @@ std::filesystem::path plain_or_compressed(const std::filesystem::path& path)
 Scenario gavel_scenario(const GavelJobTypes& types, const GavelDrawing& drawing, const GpuCounts& gpus,
                         std::size_t first, std::size_t end)
 {
-    Result<JoinedScenario> joined =
-        join_scenario(gpu_network(*types, gpus), draw_gavel(*types, drawing), {.counted = CountedRange{first, end}});
+    Result<JoinedScenario> joined = join_scenario(gpu_network(*types, gpus), draw_gavel(*types, drawing).value(),
+                                                  {.counted = CountedRange{first, end}});
     return std::move(joined.value().scenario);
 }
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 
 namespace fathom::simulation {
@@ -134,6 +135,8 @@ TEST(JoinScenario, StretchesArrivalsToALoad)
     EXPECT_NEAR((stretched[2].arrival_s - 100) / (stretched[1].arrival_s - 100), 3, 1e-9);
     EXPECT_THAT(join_scenario(centers(), jobs(R"({"arrival_s": 1, "work_s": 1})"), {.load = 0.5}).error().detail,
                 HasSubstr("all counted jobs come at one moment"));
+    for (const double load : {1e-300, -1.0, std::nan("")})
+        EXPECT_THAT(join_scenario(centers(), input, {.load = load}).error().detail, HasSubstr("cannot be reached"));
 }
 
 TEST(JoinScenario, NeedsAJob)

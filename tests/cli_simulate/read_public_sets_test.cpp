@@ -55,7 +55,7 @@ TEST(ReadGavel, HasTheTwentySixJobTypesOfThePaper)
 // Mean minutes on a V100: 0.8 · (1000 − 10^1.5) / (1.5 ln 10) + 0.2 · (10 000 − 1000) / ln 10 = 1006.
 TEST(ReadGavel, ArrivalsAndDurationsAreAsPublished)
 {
-    const WorkloadInput input = draw_gavel(gavel_job_types(), {.job_count = 32'000});
+    const WorkloadInput input = draw_gavel(gavel_job_types(), {.job_count = 32'000}).value();
 
     double minutes = 0;
     for (const Job& job : input.workload.jobs)
@@ -67,7 +67,7 @@ TEST(ReadGavel, ArrivalsAndDurationsAreAsPublished)
 TEST(ReadGavel, SeveralGpusOnlyWhereTheTypeCanUseThem)
 {
     const std::vector types = gavel_job_types();
-    const WorkloadInput input = draw_gavel(types, {.has_multiple_gpus = true});
+    const WorkloadInput input = draw_gavel(types, {.has_multiple_gpus = true}).value();
 
     std::map<int, int> counts;
     const std::size_t not_on_k80 = index_of(types, "ResNet-50 128"); // with more than one
@@ -86,11 +86,23 @@ TEST(ReadGavel, SeveralGpusOnlyWhereTheTypeCanUseThem)
     EXPECT_NEAR(counts[8] / 8000.0, 0.05, 0.02);
 }
 
+TEST(ReadGavel, WhatCannotBeDrawnIsRefused)
+{
+    std::vector types = gavel_job_types();
+    EXPECT_THAT(draw_gavel(types, {.jobs_per_hour = 1e-9}).error().detail, HasSubstr("a time over 100 years"));
+    for (GavelJobType& type : types)
+        type.steps_per_s[kV100].erase(8);
+    EXPECT_THAT(draw_gavel(types, {.has_multiple_gpus = true}).error().detail,
+                HasSubstr("no job type was measured on 8 v100"));
+    EXPECT_TRUE(draw_gavel(types, {.job_count = 10}));
+}
+
 // On a V100, a job of n GPUs runs as long as was drawn: its work over the measured speed-up.
 TEST(ReadGavel, WorkIsThatOfOneGpu)
 {
     const std::vector types = gavel_job_types();
-    const WorkloadInput input = draw_gavel(types, {.has_multiple_gpus = true, .durations = GavelDurations::kUniform});
+    const WorkloadInput input =
+        draw_gavel(types, {.has_multiple_gpus = true, .durations = GavelDurations::kUniform}).value();
 
     for (const Job& job : input.workload.jobs) {
         const auto& rates = types[job.job_type].steps_per_s[kV100];

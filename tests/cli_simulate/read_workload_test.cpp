@@ -168,10 +168,34 @@ TEST_F(WorkloadFile, CompressedFilesAreInflated)
     EXPECT_EQ(skips_of(half)["the compressed data ends too early"], 1);
 }
 
+TEST_F(WorkloadFile, AByteOrderMarkIsNoPartOfIt)
+{
+    const WorkloadInput input = read("\xEF\xBB\xBFsubmit_s,run_s,procs\r\n1,2,3\r\n").value();
+    EXPECT_EQ(input.workload.jobs.size(), 1u);
+    EXPECT_THAT(input.skips, IsEmpty());
+}
+
+// Zeros without an end are compressed to nearly nothing.
+TEST_F(WorkloadFile, ALineThatDoesNotEndFillsNoMemory)
+{
+    gzFile_s* file = gzopen((folder_ / "log.gz").c_str(), "wb1");
+    const std::string begin = "submit_s,run_s,procs\n1,2,3\n";
+    gzwrite(file, begin.data(), static_cast<unsigned>(begin.size()));
+    const std::string block(1U << 20U, '0');
+    for (int i = 0; i < 8; ++i)
+        gzwrite(file, block.data(), static_cast<unsigned>(block.size()));
+    gzclose(file);
+    const WorkloadInput input = read_workload(folder_ / "log.gz").value();
+    EXPECT_EQ(input.workload.jobs.size(), 1u);
+    EXPECT_EQ(skips_of(input)["a line is longer than 4 MiB"], 1);
+}
+
 TEST_F(WorkloadFile, WhatIsNoWorkloadIsRefusedAndTheLineNamed)
 {
     EXPECT_THAT(error_of("Lorem ipsum\ndolor\n"), HasSubstr("line 1, \"Lorem ipsum\", is not how a workload"));
-    EXPECT_THAT(error_of(""), HasSubstr("line 1, \"\", is not how"));
+    EXPECT_THAT(error_of(""), HasSubstr("the file is empty"));
+    EXPECT_THAT(error_of("\xEF\xBB\xBF"), HasSubstr("the file is empty"));
+    EXPECT_THAT(error_of("\n\n"), HasSubstr("line 1, \"\", is not how"));
     EXPECT_THAT(error_of("; nothing\n"), HasSubstr("it has no lines with jobs"));
     EXPECT_THAT(error_of("1 2\nx\n3 4\n"), HasSubstr("3 of 3 lines cannot be read as swf, the first is line 1"));
     EXPECT_THAT(error_of("submit_s,run_s,procs\n1,2\n1,x,1\n3,4,5\n"), HasSubstr("2 of 3 lines cannot be read"));
