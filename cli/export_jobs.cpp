@@ -124,6 +124,12 @@ class JobExporter {
 
     Result<void> add(const Json& job)
     {
+        // To name no unit types would be to let it run on any.
+        if (std::none_of(unit_types_.begin(), unit_types_.end(),
+                         [&](const Json& unit_type) { return is_wanted(job, unit_type); })) {
+            ++exported_.left_out["no unit type is what it asks for"];
+            return {};
+        }
         const Result<std::optional<Work>> found = has_ended(job) ? past_work(job) : coming_work(job);
         if (!found) return found.error();
         const std::optional<Work> work = *found;
@@ -160,7 +166,7 @@ class JobExporter {
         if (const double run_s = number_of(member(job, "predicted"), "run_s").value_or(0); run_s > 0)
             run = ExpectedRun{run_s, text_of(attempt, "unit_type_id"), integer_of(attempt, "unit_count", 1)};
         if (!run) {
-            const Result<std::optional<ExpectedRun>> expected = expected_run(session_, job);
+            const Result<std::optional<ExpectedRun>> expected = expected_of(job);
             if (!expected) return expected.error();
             run = *expected;
         }
@@ -177,6 +183,18 @@ class JobExporter {
         }
         work.work_s = type_of(job).work_of(run_s, run->unit_type_id, run->unit_count).value_or(run_s);
         return std::optional(work);
+    }
+
+    /// The server is asked once for all jobs that it would answer the same of: of long queues most are alike.
+    Result<std::optional<ExpectedRun>> expected_of(const Json& job)
+    {
+        const Json kind = Json::array(
+            {text_of(job, "type"), text_of(job, "project"), units_of(job), items_of(spec_of(job), "operators")});
+        const auto [known, is_new] = expected_.try_emplace(kind.dump(), std::nullopt);
+        if (!is_new) return known->second;
+        const Result<std::optional<ExpectedRun>> expected = expected_run(session_, job);
+        if (expected) known->second = *expected;
+        return expected;
     }
 
     Json line_of(const Json& job, const Work& work) const
@@ -226,6 +244,7 @@ class JobExporter {
     const std::map<std::string, ExportedType>& types_;
     const ExportSpan& span_;
     std::int64_t largest_;
+    std::map<std::string, std::optional<ExpectedRun>> expected_; ///< by what is asked
     ExportedJobs exported_;
 };
 

@@ -2,6 +2,7 @@
 #include "cli/input_file.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/simulate/report.hpp"
+#include "cli/simulate/sound_scenario.hpp"
 #include "cli/simulate_changes.hpp"
 #include "cli/simulate_progress.hpp"
 #include "cli/simulate_records.hpp"
@@ -77,13 +78,7 @@ Result<simulation::CentersFile> load_centers(Session& session, const SimulateOpt
     const Result<Json> json = read_input_file(options.centers, session.console(), kCentersLimits);
     if (!json) return json.error();
     if (const auto file = simulation::parse_centers(*json); !file) return in_file(options.centers, file.error());
-    const Result<Json> changed = changed_centers(*json, options);
-    if (!changed) return changed.error();
-    Result<simulation::CentersFile> file = simulation::parse_centers(*changed);
-    if (!file)
-        return Error{Errc::kInvalid, "with what --set, --scale, --close and the like change, " + file.error().detail,
-                     file.error().fields};
-    return file;
+    return changed_centers(*json, options);
 }
 
 Result<simulation::WorkloadInput> load_workload(const SimulateOptions& options)
@@ -126,7 +121,19 @@ Result<LoadedScenario> load(Session& session, const SimulateOptions& options)
     Result<JoinedScenario> joined =
         simulation::join_scenario(*centers, std::move(*input), {.counted = *counted, .load = options.load});
     if (!joined) return joined.error();
+    if (const Result<void> sound = simulation::check_scenario(joined->scenario); !sound) return sound.error();
     return LoadedScenario{std::move(*joined), format};
+}
+
+/// Before hours of simulating rather than after them.
+Result<void> check_report_place(const std::string& path)
+{
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        return Error{Errc::kInvalid, "cannot write " + path + ": it is a folder"};
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return {};
+    return Error{Errc::kInvalid, "cannot write " + path + ": there is no folder " + folder.string()};
 }
 
 /// Runs policy after policy, seed after seed.
@@ -154,14 +161,16 @@ class Simulations {
         const simulation::SimulationHooks hooks{
             .progress = [&](const simulation::SimulationProgress& now) { progress.show(now); },
             .stop = &interrupt.is_set()};
+        Result<void> done;
         for (const std::string& policy : policies) {
-            if (interrupt.is_set()) not_simulated_.push_back(policy);
-            for (std::size_t i = 0; i < seed_count && !interrupt.is_set(); ++i) {
+            if (interrupt.is_set() || !done) not_simulated_.push_back(policy);
+            for (std::size_t i = 0; i < seed_count && !interrupt.is_set() && done; ++i) {
                 progress.begin_run(policy);
-                if (const Result<void> run = run_one(policy, options_.seed + i, hooks); !run) return run;
+                done = run_one(policy, options_.seed + i, hooks);
             }
         }
         is_partial_ = interrupt.is_set();
+        if (!done) return done;
         return check_jobs_file();
     }
 
@@ -238,10 +247,13 @@ Outcome run_simulate(Session& session, const SimulateOptions& options)
     const Result<LoadedScenario> loaded = load(session, options);
     if (!loaded) return loaded.error();
     Simulations simulations(session, options, loaded->joined);
+    if (const Result<void> placed = check_report_place(options.report_file); !placed) return placed.error();
     if (const Result<void> opened = simulations.open_jobs_file(); !opened) return opened.error();
-    if (const Result<void> run = simulations.run(*policies); !run) return run.error();
+    const Result<void> run = simulations.run(*policies);
     const SimulatedRuns records = simulations.records(loaded->format);
-    print(session, options, records);
+    // What was simulated before something went wrong is told all the same.
+    if (run || !records.runs.empty()) print(session, options, records);
+    if (!run) return run.error();
     if (const Result<void> written = write_report(options, records); !written) return written.error();
     if (!records.is_partial) return ExitCode::kOk;
     say(session, "fathom: stopped; the figures are of what was simulated until then");
@@ -289,7 +301,8 @@ void add_outputs(CLI::App& verb, SimulateOptions& options)
     verb.add_option("--policy", options.policies, "Who decides, side by side (default fathom,least_loaded,oracle)")
         ->delimiter(',')
         ->allow_extra_args(false);
-    verb.add_option("--seed", options.seed, "Of all chances: the same seed gives the same bytes (default 1)");
+    verb.add_option("--seed", options.seed, "Of all chances: the same seed gives the same bytes (default 1)")
+        ->check(CLI::NonNegativeNumber);
     verb.add_option("--seeds", options.seed_count, "So many seeds from there on, for intervals (default 1)")
         ->check(CLI::Range(1, 1000));
     verb.add_option("--count", options.counted, "Figures of these jobs only, counted from 0: FIRST:END");
@@ -324,6 +337,17 @@ Ctrl-C prints what has been simulated so far (exit code 130).
 Options of every command (--url, --output, …): fathom --help)";
 }
 
+/// As a shell takes it for one word.
+std::string shell_word(const std::string& text)
+{
+    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+    if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+    std::string word = "'";
+    for (const char c : text)
+        word += c == '\'' ? "'\\''" : std::string(1, c);
+    return word + "'";
+}
+
 /// What the report says it can be made again with.
 std::string command_text(const CLI::App& verb)
 {
@@ -331,7 +355,7 @@ std::string command_text(const CLI::App& verb)
     for (const CLI::Option* option : verb.get_options()) {
         if (option->count() == 0 || option->get_name() == "--help") continue;
         for (const std::string& value : option->results())
-            text += " " + option->get_name() + (option->get_items_expected_max() == 0 ? "" : " " + value);
+            text += " " + option->get_name() + (option->get_items_expected_max() == 0 ? "" : " " + shell_word(value));
     }
     return text;
 }

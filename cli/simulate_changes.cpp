@@ -1,7 +1,5 @@
 #include "cli/simulate_changes.hpp"
 
-#include "cli/simulate/centers_file.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -165,20 +163,39 @@ void set_knowledge(Json& centers, const SimulateOptions& options)
     set("report_every_s", options.report_every_s);
 }
 
+Result<simulation::CentersFile> parse_changed(const Json& centers, const std::string& by)
+{
+    Result<simulation::CentersFile> file = simulation::parse_centers(centers);
+    if (!file) return Error{Errc::kInvalid, "with " + by + ", " + file.error().detail, file.error().fields};
+    return file;
+}
+
+/// One of the flags that may be repeated.
+struct Change {
+    const char* flag;
+    const std::vector<std::string>* texts;
+    Result<void> (*apply)(Json&, const std::string&);
+};
+
 } // namespace
 
-Result<Json> changed_centers(Json centers, const SimulateOptions& options)
+Result<simulation::CentersFile> changed_centers(Json centers, const SimulateOptions& options)
 {
     set_knowledge(centers, options);
-    using Change = Result<void> (*)(Json&, const std::string&);
-    const std::array<std::pair<const std::vector<std::string>*, Change>, 3> changes{
-        {{&options.sets, set_field}, {&options.scales, scale_units}, {&options.closures, close_center}}};
-    for (const auto& [texts, change] : changes) {
-        for (const std::string& text : *texts) {
-            if (const Result<void> changed = change(centers, text); !changed) return changed.error();
+    Result<simulation::CentersFile> file =
+        parse_changed(centers, "--measurement-noise, --job-noise, --drift-per-day or --report-every");
+    const std::array<Change, 3> changes{{{"--set", &options.sets, set_field},
+                                         {"--scale", &options.scales, scale_units},
+                                         {"--close", &options.closures, close_center}}};
+    for (const Change& change : changes) {
+        for (const std::string& text : *change.texts) {
+            // The next change takes for granted that it is a centers file still.
+            if (!file) return file;
+            if (const Result<void> changed = change.apply(centers, text); !changed) return changed.error();
+            file = parse_changed(centers, std::string(change.flag) + " \"" + text + "\"");
         }
     }
-    return centers;
+    return file;
 }
 
 } // namespace fathom::cli

@@ -1,13 +1,16 @@
 #pragma once
 
+#include "cli/simulate/centers_file.hpp"
 #include "cli/simulate_options.hpp"
 #include "core/base/json_reader.hpp"
 
 namespace fathom::cli {
 
-/// The centers file with what the flags change about it. The file is sound; whether the changes leave it so, its parser
-/// says.
-/// @error kInvalid  a change names no place in it, or is not written as it must be.
-Result<Json> changed_centers(Json centers, const SimulateOptions& options);
+/// The centers file with what the flags change about it.
+/// @param centers   as parse_centers() takes it.
+/// @error kInvalid  a change names no place in it, is not written as it must be, or leaves what is no centers file:
+/// says
+///                  which flag.
+Result<simulation::CentersFile> changed_centers(Json centers, const SimulateOptions& options);
 
 } // namespace fathom::cli

@@ -93,6 +93,9 @@ TEST_F(SimulateCommand, WritesARowForEachPolicyAndSeedAndForEachJob)
     EXPECT_EQ(std::count(jobs.begin(), jobs.end(), '\n'), 1 + 4 * 2 * 3);
     EXPECT_THAT(jobs, HasSubstr("fathom,1,1,,physics,,0,ended,0,"));
     EXPECT_THAT(read_file(path("report.html")).value(), HasSubstr("fathom simulate --centers"));
+
+    simulate({"--policy", "random", "--load", "0.5", "--part", "one list", "--report", path("report.html")});
+    EXPECT_THAT(read_file(path("report.html")).value(), HasSubstr("--part &#39;one list&#39;"));
 }
 
 TEST_F(SimulateCommand, ChangesWhatTheFilesSay)
@@ -124,12 +127,20 @@ TEST_F(SimulateCommand, SaysWhatIsWrongWithFlagsAndFiles)
     refused({"--set", "beta/gpu.unit_count.x=1"}, "unit_count has no fields");
     refused({"--set", "beta/gpu.colour=red"}, "centers[1].unit_types[0].colour: is not a known field");
     refused({"--set", "knowledge.job_noise=-1"}, "knowledge.job_noise: must be between 0");
+    refused({"--set", "alpha.name=5", "--set", "beta.start_up_s=1"}, "with --set \"alpha.name=5\", the centers file");
+    refused({"--set", "alpha.unit_types=5", "--scale", "alpha=2"}, "centers[0].unit_types");
+    refused({"--set", "alpha/core.unit_count=many", "--scale", "alpha=2"}, "unit_count");
+    refused({"--set", "alpha.maintenance=5", "--close", "alpha=0..9h"}, "maintenance");
+    refused({"--measurement-noise", "-1", "--scale", "alpha=2"}, "with --measurement-noise");
     refused({"--close", "beta=9h"}, "from when to when");
     refused({"--close", "beta=soon..9h"}, "not \"soon\"");
     refused({"--close", "beta=9h..8h"}, "must be after from_s");
     refused({"--count", "3"}, "must be FIRST:END");
     refused({"--count", "3:9"}, "3:9 is not within the 4 jobs");
     refused({"--jobs-csv", path("no/such/folder.csv")}, "cannot write");
+    refused({"--report", path("no/such/folder.html")}, "there is no folder");
+    refused({"--report", path("")}, "it is a folder");
+    refused({"--seed", "-1"}, "--seed");
     EXPECT_THAT(fathom({"simulate"}).err, HasSubstr("--centers FILE is required"));
     EXPECT_THAT(fathom({"simulate", "--centers", path("centers.json")}).err, HasSubstr("--workload FILE is required"));
 }
@@ -147,6 +158,9 @@ constexpr const char* kServerJobs = R"({"next_page_token": null, "items": [
    "submitted_at": "2024-11-22T11:58:00Z", "run_s": null, "attempt": null, "predicted": null, "started_at": null,
    "spec": {"command": ["secret"], "units": {"count": "auto", "min": 1, "max": 4, "device": "cpu"}, "priority": 5,
             "deadline": "2024-11-22T13:58:00Z", "budget": {"amount": "2.5", "currency": "EUR"}}},
+  {"id": "job_4", "type": "solver", "project": "physics", "submitted_by": "tok_1", "state": "queued",
+   "submitted_at": "2024-11-22T11:59:00Z", "run_s": null, "attempt": null, "predicted": null, "started_at": null,
+   "spec": {"units": {"count": "auto", "min": 1, "max": 4, "device": "cpu"}}},
   {"id": "job_2", "type": "solver", "project": "physics", "submitted_by": "tok_1", "state": "succeeded",
    "submitted_at": "2024-11-22T10:00:00Z", "run_s": 50, "attempt": {"unit_type_id": "ut_1", "unit_count": 2},
    "spec": {"units": {"count": 2}, "wall_limit_s": 900, "data": {"in": [{"bytes": 1e9}], "out_bytes": 5}}},
@@ -154,6 +168,8 @@ constexpr const char* kServerJobs = R"({"next_page_token": null, "items": [
    "submitted_at": "2024-11-12T00:00:00Z", "started_at": "2024-11-21T11:59:00Z", "run_s": null,
    "attempt": {"unit_type_id": "ut_2", "unit_type": "gpu", "center": "beta", "unit_count": 1},
    "predicted": {"run_s": 100}, "spec": {"units": {"count": 1}}},
+  {"id": "job_9", "type": "solver", "state": "succeeded", "submitted_at": "2024-11-22T09:30:00Z", "run_s": 7,
+   "attempt": {"unit_type_id": "ut_9", "unit_count": 1}, "spec": {"units": {"count": 1, "center": "gamma"}}},
   {"id": "job_0", "type": "solver", "state": "cancelled", "submitted_at": "2024-11-22T09:00:00Z", "run_s": null,
    "spec": {"units": {"count": 1}}}]})";
 
@@ -193,8 +209,9 @@ TEST_F(SimulateCommand, ExportsARunningNetwork)
                                     path("now.jsonl"), "--since", "2024-11-21T12:00:00Z"});
 
     ASSERT_EQ(ran.code, 0) << ran.err;
-    EXPECT_THAT(ran.err, AllOf(HasSubstr("3 jobs"), HasSubstr("2 of which have not ended"),
-                               HasSubstr("left out: 1 jobs: never ran")));
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("4 jobs"), HasSubstr("3 of which have not ended"),
+                               HasSubstr("left out: 1 jobs: never ran"),
+                               HasSubstr("left out: 1 jobs: no unit type is what it asks for")));
     const Json centers = Json::parse(read_file(path("now.json")).value());
     EXPECT_EQ(centers["begins"], "2024-11-18T00:00:00.000000Z");
     EXPECT_EQ(centers["job_types"], Json::parse(R"([{"name": "solver", "scaling": "table"}])"));
@@ -224,7 +241,7 @@ TEST_F(SimulateCommand, ExportsJobsThatEndedAndRunAndWait)
     std::vector<Json> lines;
     for (std::size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1)
         lines.push_back(Json::parse(text.substr(begin, text.find('\n', begin) - begin)));
-    ASSERT_EQ(lines.size(), 3U);
+    ASSERT_EQ(lines.size(), 4U);
     // Ran a minute already when the span began, of 100 s; rate 1: 40 s are left, where it is.
     constexpr double kSince_s = (3 * 24 + 12) * 3600;
     EXPECT_EQ(lines[0]["arrival_s"], kSince_s);
@@ -242,6 +259,12 @@ TEST_F(SimulateCommand, ExportsJobsThatEndedAndRunAndWait)
     EXPECT_EQ(lines[2]["deadline_in_s"], 7200);
     EXPECT_EQ(lines[2]["budget"], 2.5);
     EXPECT_EQ(lines[2]["priority"], 5);
+    EXPECT_EQ(lines[3]["work_s"], 25);
+    const std::vector<net::Request> requests = server.requests();
+    EXPECT_EQ(std::count_if(requests.begin(), requests.end(),
+                            [](const net::Request& one) { return one.target.find(":preview") != std::string::npos; }),
+              3 + 1)
+        << "on 1, 2 and 4 units, and once for both jobs that wait";
 }
 
 TEST_F(SimulateCommand, ExportNeedsAFileAndATimeThatHasCome)
