@@ -24,6 +24,12 @@ bool waits_for_window(const Decision& decision)
     return decision.winner && decision.candidates[*decision.winner].plan.window.has_value();
 }
 
+/// It takes units as soon as there are some.
+bool wants_units(const Decision& decision)
+{
+    return decision.winner && decision.quota_obstacle.empty() && !waits_for_window(decision);
+}
+
 /// Nothing can run it now, but what other jobs take may be the reason.
 bool may_be_crowded_out(const Decision& decision)
 {
@@ -102,6 +108,7 @@ std::optional<PageOutcome> PageDecisions::decide_one_by_one(std::span<const Read
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         const RouteRequest request = with_use(jobs[i]);
         Decision decision = decide_now(request);
+        note_arrival(jobs[i], decision);
         const bool is_crowded = !decision.winner ? may_be_crowded_out(decision)
                                 : !decision.quota_obstacle.empty()
                                     ? true
@@ -154,13 +161,13 @@ void PageDecisions::view_all(std::span<const ReadyJob> jobs)
         view.priority = job.priority;
         view.gang = job.gang;
         view.gang_size = job.gang_size;
-        if (decision.winner && decision.quota_obstacle.empty() && !waits_for_window(decision))
-            view.options = options_of(request, decision, index);
+        if (wants_units(decision)) view.options = options_of(request, decision, index);
+        note_arrival(job, decision);
         is_done_[i] = view.options.empty();
         if (is_done_[i]) outcome_.waits.push_back({.job = i, .decision = decision, .turn = kLastTurn});
     }
     assume_run_times(views_);
-    worths_ = worths_for(views_, ledger_->views());
+    worths_ = worths_for(views_, ledger_->views(), arrived_->worths(ledger_->views()));
     busy_shares_.clear();
     for (const UnitTypeView& view : ledger_->views())
         busy_shares_.push_back(busy_->load(view.id.value));
@@ -170,6 +177,17 @@ void PageDecisions::view_all(std::span<const ReadyJob> jobs)
         views_[i].latest_start_s =
             Seconds(*transfer.deadline - transfer.now).count() - shortest_run_s(views_[i].options);
     }
+}
+
+void PageDecisions::note_arrival(const ReadyJob& job, const Decision& decision)
+{
+    if (job.request.is_probe || !wants_units(decision) || !arrived_->is_new(job.id)) return;
+    std::vector<ArrivedJobs::Place> places;
+    for (const Candidate* place : wanted_places(job.request, decision)) {
+        if (place->prediction.run_s > 0)
+            places.push_back({place->unit_type_id.value, place->unit_count, place->prediction.run_s});
+    }
+    arrived_->note(job.id, std::move(places));
 }
 
 void PageDecisions::load_projects(std::span<const ReadyJob> jobs)
@@ -351,7 +369,7 @@ bool PageDecisions::plan_better(std::span<const ReadyJob> jobs, std::size_t job,
 void PageDecisions::wait_for_winner(std::span<const ReadyJob> jobs, DecidedWait wait)
 {
     const Decision& decision = wait.decision;
-    if (decision.winner && decision.quota_obstacle.empty() && !waits_for_window(decision)) {
+    if (wants_units(decision)) {
         wait.planned = reservation_of(jobs[wait.job], decision.candidates[*decision.winner]);
         ledger_->reserve(*wait.planned);
     }

@@ -3,6 +3,7 @@
 #include "core/decide/better_wait.hpp"
 #include "core/decide/fair_share.hpp"
 #include "core/decide/order_jobs.hpp"
+#include "server/routing/arrived_jobs.hpp"
 #include "server/routing/busy_units.hpp"
 #include "server/routing/project_use_store.hpp"
 #include "server/routing/unit_ledger.hpp"
@@ -70,10 +71,11 @@ class PageDecisions {
     /// @param ledger  what is free; starts and plans are reserved in it.
     /// @param knowledge  that the ledger decides by.
     /// @param busy  which units have been in use of late; it must outlive this.
+    /// @param arrived  the jobs that came; these are added to it. It must outlive this.
     PageDecisions(UnitLedger& ledger, RouteKnowledge knowledge, Projects projects, const BusyUnits& busy,
-                  const OrderSettings& settings)
+                  ArrivedJobs& arrived, const OrderSettings& settings)
         : ledger_(&ledger), knowledge_(std::move(knowledge)), projects_(std::move(projects)), busy_(&busy),
-          settings_(settings)
+          arrived_(&arrived), settings_(settings)
     {
     }
 
@@ -100,6 +102,7 @@ class PageDecisions {
 
     /// The places of each job on the ledger as it is, into views_; what cannot start anywhere goes to the waits.
     void view_all(std::span<const ReadyJob> jobs);
+    void note_arrival(const ReadyJob& job, const Decision& decision);
     void load_projects(std::span<const ReadyJob> jobs);
     std::vector<UnitTypeLoad> loads_now() const;
 
@@ -112,10 +115,11 @@ class PageDecisions {
     RouteKnowledge knowledge_;
     Projects projects_;
     const BusyUnits* busy_;
+    ArrivedJobs* arrived_;
     OrderSettings settings_;
     PageOutcome outcome_;
     std::vector<WaitingJobView> views_; ///< of all jobs
-    std::vector<double> worths_;        ///< of the unit types, for these jobs
+    std::vector<double> worths_;        ///< of the unit types
     std::vector<double> busy_shares_;   ///< of the unit types
     std::vector<bool> is_done_;         ///< decided: it starts, or it waits for something else than its turn
     std::vector<bool> is_refused_;      ///< its start did not come about; it is planned

@@ -22,9 +22,10 @@ void append(std::vector<WaitingJob>& jobs, std::vector<WaitingJob> more)
 } // namespace
 
 RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
-                         WaitingJobEnder& ender, ProjectUses& uses, const BusyUnits& busy, Timestamp now)
-    : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), uses_(&uses), busy_(&busy), now_(now),
-      catalog_(catalog.get()), ledger_(*catalog_, {}, {}, now_)
+                         WaitingJobEnder& ender, ProjectUses& uses, const BusyUnits& busy, ArrivedJobs& arrived,
+                         Timestamp now)
+    : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), uses_(&uses), busy_(&busy),
+      arrived_(&arrived), now_(now), catalog_(catalog.get()), ledger_(*catalog_, {}, {}, now_)
 {
 }
 

@@ -62,7 +62,7 @@ struct RoutingSettings {
 class RoutingPage {
   public:
     RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, WaitingJobEnder& ender,
-                ProjectUses& uses, const BusyUnits& busy, Timestamp now);
+                ProjectUses& uses, const BusyUnits& busy, ArrivedJobs& arrived, Timestamp now);
 
     /// Blocks; pqxx's exceptions pass through. @error what the planner said, when it could not work now.
     Result<PageReport> run(pqxx::work& transaction, PassState state, std::int64_t limit);
@@ -153,6 +153,7 @@ class RoutingPage {
     WaitingJobEnder* ender_;
     ProjectUses* uses_;
     const BusyUnits* busy_;
+    ArrivedJobs* arrived_;
     Timestamp now_;
     CatalogPointer catalog_;
     bool is_fresh_ = false;

@@ -62,7 +62,8 @@ Result<void> RoutingPage::decide_ready(pqxx::work& transaction)
                         .kind = kind_of(job)});
     }
     if (jobs.empty()) return {};
-    PageDecisions decisions(ledger_, catalog_->knowledge, read_projects(transaction, decided), *busy_, OrderSettings());
+    PageDecisions decisions(ledger_, catalog_->knowledge, read_projects(transaction, decided), *busy_, *arrived_,
+                            OrderSettings());
     const auto began = std::chrono::steady_clock::now();
     PageOutcome outcome = decisions.decide(jobs);
     report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

@@ -40,6 +40,7 @@ class RoutingService {
     WakeSignal wake_;
     ProjectUses uses_;
     BusyUnits busy_;                       ///< pages read it, one at a time; it changes between them
+    ArrivedJobs arrived_;                  ///< pages add to it, also when they are not committed: they run again
     LinePlace sweep_after_;                ///< where the second half of the next pass goes on
     std::optional<Timestamp> next_window_; ///< the earliest that the last ticks found
     Metrics::Counter placed_;

@@ -13,19 +13,27 @@ constexpr double kAssumedRunSeconds = 600;
 
 } // namespace
 
-std::vector<JobOption> options_of(const RouteRequest& request, const Decision& decision,
-                                  const std::unordered_map<std::string, std::size_t>& index)
+std::vector<const Candidate*> wanted_places(const RouteRequest& request, const Decision& decision)
 {
     // What is free now says nothing of what it costs: who cares for money or energy is sent only where it would go
     // alone.
     const bool is_about_time = request.prefer.cost == 0 && request.prefer.energy == 0;
-    std::vector<JobOption> options;
+    std::vector<const Candidate*> places;
     for (const Candidate& candidate : decision.candidates) {
-        const auto found = index.find(candidate.unit_type_id.value);
-        if (!candidate.feasible || found == index.end()) continue;
+        if (!candidate.feasible) continue;
         const double best = decision.candidates.front().objective;
-        if (is_about_time || candidate.objective <= best * (1 + kTieFraction))
-            options.push_back({found->second, candidate.unit_count, candidate.prediction.run_s, 1});
+        if (is_about_time || candidate.objective <= best * (1 + kTieFraction)) places.push_back(&candidate);
+    }
+    return places;
+}
+
+std::vector<JobOption> options_of(const RouteRequest& request, const Decision& decision,
+                                  const std::unordered_map<std::string, std::size_t>& index)
+{
+    std::vector<JobOption> options;
+    for (const Candidate* place : wanted_places(request, decision)) {
+        const auto found = index.find(place->unit_type_id.value);
+        if (found != index.end()) options.push_back({found->second, place->unit_count, place->prediction.run_s, 1});
     }
     return options;
 }
@@ -58,16 +66,23 @@ void assume_run_times(std::vector<WaitingJobView>& views)
     }
 }
 
-std::vector<double> worths_for(std::span<const WaitingJobView> views, std::span<const UnitTypeView> unit_types)
+std::vector<double> worths_for(std::span<const WaitingJobView> views, std::span<const UnitTypeView> unit_types,
+                               std::span<const std::optional<double>> known)
 {
     std::vector<std::vector<JobOption>> wanted;
     wanted.reserve(views.size());
-    for (const WaitingJobView& view : views)
+    bool are_all_known = true;
+    for (const WaitingJobView& view : views) {
+        for (const JobOption& option : view.options)
+            are_all_known = are_all_known && known[option.unit_type].has_value();
         wanted.push_back(view.options);
+    }
+    std::vector<UnitWorth> waiting(unit_types.size());
+    if (!are_all_known) waiting = unit_worths(wanted, 1, unit_type_loads(unit_types));
     std::vector<double> worths;
     worths.reserve(unit_types.size());
-    for (const UnitWorth& one : unit_worths(wanted, 1, unit_type_loads(unit_types)))
-        worths.push_back(one.worth);
+    for (std::size_t i = 0; i < unit_types.size(); ++i)
+        worths.push_back(known[i].value_or(waiting[i].worth));
     return worths;
 }
 

@@ -30,7 +30,7 @@ class PageDecisionsTest : public ::testing::Test {
   protected:
     PageDecisionsTest() { catalog_.unit_types = {unit_type("alpha", "gpu", 1), unit_type("beta", "cpu", 2)}; }
 
-    /// A job that runs so long on each; unit counts as asked.
+    /// A job that runs so long on each; unit counts as asked. In order of id.
     void add_job(const std::string& id, double on_alpha_s, double on_beta_s, UnitRequest units = {})
     {
         const double run_s[] = {on_alpha_s, on_beta_s};
@@ -64,13 +64,14 @@ class PageDecisionsTest : public ::testing::Test {
     PageOutcome decide()
     {
         UnitLedger ledger(catalog_, taken_, {}, kNow);
-        return PageDecisions(ledger, {}, {}, busy_, {}).decide(jobs_);
+        return PageDecisions(ledger, {}, {}, busy_, arrived_, {}).decide(jobs_);
     }
 
     CatalogSnapshot catalog_;
     std::vector<ReadyJob> jobs_;
     std::vector<Reservation> taken_;
     BusyUnits busy_;
+    ArrivedJobs arrived_;
 };
 
 std::string reason_of(const DecidedWait& wait)
@@ -166,6 +167,43 @@ TEST_F(PageDecisionsTest, AJobDoesNotWaitForWhatIsKeptForOthers)
 
     ASSERT_EQ(outcome.starts.size(), 1U);
     EXPECT_EQ(outcome.starts[0].winner.center, "beta");
+}
+
+// By these two alone a unit of alpha is worth five of beta, which suits "short": 120 s there, and "long" goes first on
+// alpha. To jobs that run as fast on both, which is most of what came, they are worth the same: the shorter goes first.
+TEST_F(PageDecisionsTest, WorthsComeFromTheJobsThatCameOnceThereAreEnough)
+{
+    add_job("long", 200, 1000);
+    add_job("short", 100, 120);
+    for (ReadyJob& job : jobs_)
+        job.request.project = job.id; // so that neither has the other's load
+    take("beta", 5000, 2);
+
+    const PageOutcome alone = decide();
+    ASSERT_EQ(alone.starts.size(), 1U);
+    EXPECT_EQ(jobs_[alone.starts[0].job].id, "long");
+
+    for (int i = 0; i < 300; ++i)
+        arrived_.note("past_" + std::to_string(i), {{"ut_alpha", 1, 100}, {"ut_beta", 1, 100}});
+    const PageOutcome among_many = decide();
+    ASSERT_EQ(among_many.starts.size(), 1U);
+    EXPECT_EQ(jobs_[among_many.starts[0].job].id, "short");
+}
+
+TEST_F(PageDecisionsTest, EachJobArrivesOnceAndProbesDoNot)
+{
+    for (int i = 0; i < 49; ++i)
+        add_job("j" + std::to_string(100 + i), 100, 100);
+    add_job("probe", 100, 100);
+    jobs_.back().request.is_probe = true;
+
+    decide();
+    decide();
+    EXPECT_EQ(arrived_.worths(catalog_.unit_types)[0], std::nullopt);
+
+    jobs_.back().request.is_probe = false;
+    decide();
+    EXPECT_TRUE(arrived_.worths(catalog_.unit_types)[0]);
 }
 
 } // namespace
