@@ -21,6 +21,8 @@ namespace fathom::cli {
 namespace {
 
 constexpr JsonLimits kCentersLimits{.max_bytes = 64UL << 20U};
+/// What a shell takes as it stands.
+constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
 
 using simulation::JoinedScenario;
 using simulation::PolicyRun;
@@ -340,7 +342,6 @@ Options of every command (--url, --output, …): fathom --help)";
 /// As a shell takes it for one word.
 std::string shell_word(const std::string& text)
 {
-    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
     if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
     std::string word = "'";
     for (const char c : text)

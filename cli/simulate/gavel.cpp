@@ -18,6 +18,7 @@ namespace {
 /// the workloads are to stay those that figures were published of.
 constexpr int kUnusedNumbers = 6;
 constexpr std::size_t kUsers = 20; ///< who come in turn; the paper has none
+constexpr std::string_view kBatch = " (batch size ";
 constexpr double kMostGpus = 1e6;
 constexpr std::array<std::int64_t, 4> kGpuCounts{1, 2, 4, 8};
 
@@ -68,7 +69,6 @@ void declare(std::span<const GavelJobType> job_types, WorkloadBuilder& builder)
 /// "ResNet-50 (batch size 64)" as the table has it.
 std::string table_name(std::string_view name)
 {
-    constexpr std::string_view kBatch = " (batch size ";
     const std::size_t begin = name.find(kBatch);
     if (begin == std::string_view::npos || !name.ends_with(')')) return std::string(name);
     const std::string_view batch = name.substr(begin + kBatch.size());

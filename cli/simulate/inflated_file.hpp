@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-struct gzFile_s;
+struct gzFile_s; // NOLINT(readability-identifier-naming): zlib's own name
 
 namespace fathom::simulation {
 
