@@ -8,6 +8,7 @@
 #include "cli/simulate_records.hpp"
 #include "cli/simulate_tables.hpp"
 #include "core/base/file.hpp"
+#include "core/decide/nearest_name.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <ostream>
+#include <set>
 
 namespace fathom::cli {
 namespace {
@@ -57,9 +59,9 @@ Result<std::optional<simulation::CountedRange>> parse_range(const std::string& t
 Result<std::vector<std::string>> policies_of(const SimulateOptions& options)
 {
     std::vector<std::string> names;
-    std::string known;
+    std::set<std::string, std::less<>> known{"all"};
     for (const simulation::PolicyName& policy : simulation::policy_names())
-        known += (known.empty() ? "" : ", ") + std::string(policy.name);
+        known.emplace(policy.name);
     for (const std::string& name : options.policies) {
         if (name == "all") {
             names.clear();
@@ -69,7 +71,7 @@ Result<std::vector<std::string>> policies_of(const SimulateOptions& options)
         }
         if (!simulation::find_policy(name).make)
             return Error{Errc::kInvalid,
-                         "--policy \"" + name + "\": there is none of that name, but " + known + ", all"};
+                         "--policy \"" + name + "\": there is none of that name" + name_hint(name, known)};
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
     return names;

@@ -92,7 +92,8 @@ double jain_over_jobs(std::span<const JobFigures> jobs)
 /// Collects what the jobs of a part of the network, or of all of it, come to.
 class Tally {
   public:
-    void add(const Job& job, const JobOutcome& outcome, const JobDetails& details)
+    /// @param known_until_s  what comes later is not known: the simulation was stopped; infinite when it was not.
+    void add(const Job& job, const JobOutcome& outcome, const JobDetails& details, double known_until_s)
     {
         const bool has_ended = outcome.state == JobState::kEnded;
         figures_.jobs += 1;
@@ -102,11 +103,7 @@ class Tally {
         figures_.cost += outcome.cost;
         energy_j_ += outcome.energy_j;
         figures_.failed_attempts += std::max(outcome.attempts - 1, 0);
-        if (details.deadline_in_s) {
-            figures_.with_deadline += 1;
-            const bool is_late = !has_ended || outcome.end_s - job.arrival_s > *details.deadline_in_s;
-            figures_.missed_deadline += is_late ? 1 : 0;
-        }
+        if (details.deadline_in_s) add_deadline(job, outcome, *details.deadline_in_s, known_until_s);
         if (has_ended && outcome.predicted_s > 0)
             errors_.push_back(std::abs((outcome.end_s - outcome.start_s) / outcome.predicted_s - 1));
     }
@@ -127,6 +124,13 @@ class Tally {
     }
 
   private:
+    void add_deadline(const Job& job, const JobOutcome& outcome, double deadline_in_s, double known_until_s)
+    {
+        const bool has_ended = outcome.state == JobState::kEnded;
+        if (outcome.state == JobState::kUnfinished && job.arrival_s + deadline_in_s > known_until_s) return;
+        figures_.with_deadline += 1;
+        figures_.missed_deadline += !has_ended || outcome.end_s - job.arrival_s > deadline_in_s ? 1 : 0;
+    }
     void take_times()
     {
         const Distribution completion = distribution_of(jobs_, &JobFigures::completion_s);
@@ -197,12 +201,13 @@ PolicyRun figure_out(const Scenario& scenario, std::string policy, std::uint64_t
     std::vector<Tally> by_project(workload.projects.size());
     std::vector<Tally> by_center(network.centers.size());
     JobFigurer figurer(scenario);
+    const double known_until_s = result.was_stopped ? result.end_s : std::numeric_limits<double>::infinity();
     for (std::size_t i = workload.first_counted; i < workload.end_counted; ++i) {
         const Job& job = workload.jobs[i];
         const JobOutcome& outcome = result.jobs[i];
         Tally* const center = outcome.attempts > 0 ? &by_center[network.unit_types[outcome.unit_type].center] : nullptr;
         for (Tally* const tally : {&all, &by_project[job.project], center}) {
-            if (tally) tally->add(job, outcome, workload.details[job.details]);
+            if (tally) tally->add(job, outcome, workload.details[job.details], known_until_s);
         }
         if (outcome.state != JobState::kEnded) continue;
         const JobFigures figures = figurer.of(job, outcome);

@@ -153,9 +153,12 @@ int run(const std::string& folder, std::uint64_t seeds, bool is_quick, const std
         if (!rows) throw std::runtime_error(describe(rows.error()));
         summary.add(world, *rows, least_mean_s(world, std::min(seeds, world.most_seeds)));
     }
+    if (summary.worst_over_oracle_world.empty()) throw std::runtime_error("no world's name holds \"" + only + "\"");
     fmt::print("\nleast gain over the best naive policy: {}\nmost over the oracle: {}\n", summary.worst_gain_world,
                summary.worst_over_oracle_world);
-    fmt::print("RESULT worst_gain_over_naive {:.2f} times\n", summary.worst_gain);
+    // Of worlds that were picked by name none may be that busy.
+    if (std::isfinite(summary.worst_gain))
+        fmt::print("RESULT worst_gain_over_naive {:.2f} times\n", summary.worst_gain);
     fmt::print("RESULT worst_over_oracle {:.3f} times\n", summary.worst_over_oracle);
     fmt::print("RESULT gavel_mean_jct_h {:.2f} h\n", summary.reference_s / kHour_s);
     return 0;

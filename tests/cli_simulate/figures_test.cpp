@@ -157,6 +157,24 @@ TEST(Figures, DeadlinesAreMissedByWhatEndsLateOrNotAtAll)
     EXPECT_EQ(all.missed_deadline, 2);
 }
 
+TEST(Figures, OfAStoppedSimulationDeadlinesThatLieAheadAreNotMissed)
+{
+    Scenario scenario = two_centers({job(100, 10), job(100, 10), job(150, 10)});
+    scenario.workload.details.push_back({});
+    scenario.workload.details[1].deadline_in_s = 20;
+    for (Job& one : scenario.workload.jobs)
+        one.details = 1;
+    SimulationResult result;
+    result.jobs = {ended(100, 110), not_ended(JobState::kUnfinished), not_ended(JobState::kUnfinished)};
+    result.counted_to_s = 150;
+    result.end_s = 130;
+    result.was_stopped = true;
+    const Figures all = figure_out(scenario, "fathom", 1, std::move(result)).all;
+
+    EXPECT_EQ(all.with_deadline, 2);
+    EXPECT_EQ(all.missed_deadline, 1);
+}
+
 TEST(Figures, UtilizationIsOfUnitsInOrder)
 {
     const Scenario scenario = two_centers({job(0, 100), job(100, 100)});
