@@ -35,7 +35,10 @@ class FreeUnits {
     std::int64_t count(std::size_t unit_type) const { return types_[unit_type].count; }
     double free_for_s(std::size_t unit_type) const { return types_[unit_type].free_for_s; }
     /// Whether anything at all can start there.
-    bool is_open(std::size_t unit_type) const { return types_[unit_type].count > 0 && types_[unit_type].free_for_s > 0; }
+    bool is_open(std::size_t unit_type) const
+    {
+        return types_[unit_type].count > 0 && types_[unit_type].free_for_s > 0;
+    }
 
     bool is_kept(std::size_t unit_type) const { return types_[unit_type].is_kept; }
     void keep(std::size_t unit_type, const KeptUnits& kept);

@@ -59,11 +59,11 @@ std::optional<FreedUnits> UnitReleases::when(std::int64_t units, double now_s) c
     if (units > units_) return std::nullopt;
     if (!is_current_ || now_s_ != now_s) look_from(now_s);
     // One release further than those units: what comes free at the same moment counts, too.
-    while ((freed_.size() < 2 || freed_[freed_.size() - 2].units < units) &&
-           (late_ > 0 || due_ < releases_.size()))
+    while ((freed_.size() < 2 || freed_[freed_.size() - 2].units < units) && (late_ > 0 || due_ < releases_.size()))
         look_further();
-    const auto found = std::lower_bound(freed_.begin(), freed_.end(), units,
-                                        [](const FreedUnits& freed, std::int64_t wanted) { return freed.units < wanted; });
+    const auto found =
+        std::lower_bound(freed_.begin(), freed_.end(), units,
+                         [](const FreedUnits& freed, std::int64_t wanted) { return freed.units < wanted; });
     if (found == freed_.end()) return std::nullopt;
     return *found;
 }
