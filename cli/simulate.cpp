@@ -69,9 +69,12 @@ Result<std::vector<std::string>> policies_of(const SimulateOptions& options)
                 names.emplace_back(policy.name);
             return names;
         }
-        if (!simulation::find_policy(name).make)
-            return Error{Errc::kInvalid,
-                         "--policy \"" + name + "\": there is none of that name" + name_hint(name, known)};
+        if (!simulation::find_policy(name).make) {
+            const std::string nearest = nearest_name(name, known);
+            return Error{Errc::kInvalid, "--policy \"" + name + "\": there is none of that name" +
+                                             (nearest.empty() ? ", but " + short_list(known, known.size())
+                                                              : "; did you mean " + nearest + "?")};
+        }
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
     return names;

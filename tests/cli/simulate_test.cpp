@@ -120,7 +120,8 @@ TEST_F(SimulateCommand, SaysWhatIsWrongWithFlagsAndFiles)
         EXPECT_THAT(ran.err, HasSubstr(text));
         EXPECT_EQ(ran.out, "");
     };
-    refused({"--policy", "best"}, "but fathom, oracle");
+    refused({"--policy", "best"}, "but advantage_no_waiting, all, benchmark");
+    refused({"--policy", "fathon"}, "did you mean fathom?");
     refused({"--scale", "gamma=2"}, "there are alpha, alpha/core, beta, beta/gpu");
     refused({"--scale", "beta=-2"}, "positive number");
     refused({"--set", "beta"}, "beta/core.unit_count=128");

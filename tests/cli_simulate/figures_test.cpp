@@ -166,6 +166,9 @@ TEST(Figures, OfAStoppedSimulationDeadlinesThatLieAheadAreNotMissed)
         one.details = 1;
     SimulationResult result;
     result.jobs = {ended(100, 110), not_ended(JobState::kUnfinished), not_ended(JobState::kUnfinished)};
+    result.busy_unit_s = {10, 0};
+    result.broken_unit_s = {0, 0};
+    result.counted_from_s = 100;
     result.counted_to_s = 150;
     result.end_s = 130;
     result.was_stopped = true;
