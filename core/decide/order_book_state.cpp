@@ -282,17 +282,26 @@ void OrderBookState::reprice()
         patience_shares_[type] = std::sqrt(1 - std::clamp(load, 0.0, 1.0));
         has_room_ = has_room_ || (weighs_places(settings_.rule) && load < 1);
     }
+    if (prices_ == Prices::kNewLoads) {
+        for (const std::uint32_t job : waiting_)
+            set_costs(entries_[job]);
+    } else {
+        weigh_all();
+    }
+    prices_ = Prices::kKnown;
+}
+
+/// All lines are made anew: taking jobs out of long ones one by one would take longer than all the rest.
+void OrderBookState::weigh_all()
+{
+    for (TurnLine& line : lines_)
+        line.clear();
     for (const std::uint32_t job : waiting_) {
         BookEntry& entry = entries_[job];
-        if (prices_ == Prices::kNewLoads) {
-            set_costs(entry);
-            continue;
-        }
-        leave_line(entry);
+        entry.is_in_line = false;
         weigh(entry);
         if (!entry.has_gang()) line_up(job);
     }
-    prices_ = Prices::kKnown;
 }
 
 void OrderBookState::let_patience_end()

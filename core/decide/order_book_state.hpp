@@ -116,6 +116,7 @@ class OrderBookState {
     void stand_in_turn(std::uint32_t job, double turn_s);
     void leave_turn(std::uint32_t job);
     void reprice();
+    void weigh_all();
     void let_patience_end();
     void align_gang(const std::vector<std::uint32_t>& members);
     void add_to_gang(std::uint32_t job);

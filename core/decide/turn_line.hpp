@@ -14,12 +14,14 @@ struct JobTurn {
     auto operator<=>(const JobTurn&) const = default;
 };
 
-/// The jobs that a unit type suits best, in the order of their turn. Not thread-safe.
+/// The jobs that a unit type suits best, in the order of their turn. Who comes is put in order when the order is asked
+/// for, so that many who come at once are sorted once. Not thread-safe.
 class TurnLine {
   public:
     void add(JobTurn turn, std::int64_t units);
     /// Takes out the job of this turn, which must be in line.
     void remove(JobTurn turn);
+    void clear();
     /// Units that the jobs before this turn want, whether the job itself is in line or not.
     std::int64_t units_before(JobTurn turn) const;
 
@@ -29,10 +31,12 @@ class TurnLine {
         std::int64_t units{};
         mutable std::int64_t units_before{};
     };
-    std::vector<InLine>::const_iterator find(JobTurn turn) const;
+    std::vector<InLine>::iterator find(JobTurn turn) const;
+    void settle() const;
 
-    std::vector<InLine> line_;
-    mutable std::size_t summed_ = 0; ///< so many from the front know units_before
+    mutable std::vector<InLine> line_;
+    mutable std::vector<InLine> coming_; ///< not yet in line_
+    mutable std::size_t summed_ = 0;     ///< so many from the front know units_before
 };
 
 } // namespace fathom
