@@ -218,20 +218,13 @@ void OrderBookState::stand_in_line(BookEntry& entry)
 void OrderBookState::stand_in_order(std::uint32_t job)
 {
     BookEntry& entry = entries_[job];
-    const double index = entry.index(entry.best);
-    if (entry.is_in_order && entry.order_index == index) return;
-    leave_order(job);
-    by_index_.emplace(index, entry.job.key, job);
-    entry.order_index = index;
-    entry.is_in_order = true;
+    by_index_.stand(entry.by_index, entry.index(entry.best), entry.job.key, job);
 }
 
 void OrderBookState::leave_order(std::uint32_t job)
 {
     BookEntry& entry = entries_[job];
-    if (!entry.is_in_order) return;
-    by_index_.erase({entry.order_index, entry.job.key, job});
-    entry.is_in_order = false;
+    by_index_.leave(entry.by_index, entry.job.key, job);
 }
 
 void OrderBookState::leave_line(BookEntry& entry)
@@ -244,19 +237,13 @@ void OrderBookState::leave_line(BookEntry& entry)
 void OrderBookState::stand_in_turn(std::uint32_t job, double turn_s)
 {
     BookEntry& entry = entries_[job];
-    if (entry.is_in_turn && entry.turn_s == turn_s) return;
-    leave_turn(job);
-    in_turn_.emplace(turn_s, entry.job.key, job);
-    entry.turn_s = turn_s;
-    entry.is_in_turn = true;
+    in_turn_.stand(entry.in_turn, turn_s, entry.job.key, job);
 }
 
 void OrderBookState::leave_turn(std::uint32_t job)
 {
     BookEntry& entry = entries_[job];
-    if (!entry.is_in_turn) return;
-    in_turn_.erase({entry.turn_s, entry.job.key, job});
-    entry.is_in_turn = false;
+    in_turn_.leave(entry.in_turn, entry.job.key, job);
 }
 
 void OrderBookState::bring_up_to(double now_s)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/decide/free_units.hpp"
+#include "core/decide/job_order.hpp"
 #include "core/decide/order_book.hpp"
 #include "core/decide/turn_line.hpp"
 #include "core/decide/unit_releases.hpp"
@@ -10,7 +11,6 @@
 #include <map>
 #include <queue>
 #include <set>
-#include <tuple>
 #include <vector>
 
 /// What an order book knows between decisions; part of core/decide/order_book.
@@ -38,10 +38,8 @@ struct BookEntry {
 
     bool is_in_line = false; ///< of its best unit type, by this turn
     JobTurn turn;
-    bool is_in_order = false; ///< of least indices, by this one
-    double order_index{};
-    bool is_in_turn = false; ///< has its turn whatever it weighs, by this time
-    double turn_s{};
+    JobOrder::Standing by_index; ///< by its least index
+    JobOrder::Standing in_turn;  ///< has its turn whatever it weighs, by this time
 
     /// What the last decision that looked at it found, as hints for the next.
     std::int64_t wanted_at = kNotYet;
@@ -78,11 +76,9 @@ class OrderBookState {
     using Gangs = std::map<std::string, std::vector<std::uint32_t>, std::less<>>;
     const Gangs& gangs() const { return gangs_; } ///< members by key
     /// Jobs that have their turn whatever they weigh, those whose turn it is longest first.
-    using InTurn = std::set<std::tuple<double, std::uint64_t, std::uint32_t>>;
-    const InTurn& in_turn() const { return in_turn_; }
+    const JobOrder::Places& in_turn() const { return in_turn_.places(); }
     /// The other jobs by the index of their best place: nowhere do they weigh less.
-    using ByIndex = std::set<std::tuple<double, std::uint64_t, std::uint32_t>>;
-    const ByIndex& by_index() const { return by_index_; }
+    const JobOrder::Places& by_index() const { return by_index_.places(); }
     /// Decisions before this one.
     std::int64_t decisions() const { return decisions_; }
     /// Unit types where more may start than when the last decision ended.
@@ -141,8 +137,8 @@ class OrderBookState {
     std::vector<std::uint32_t> places_; ///< of each entry in waiting_
     Gangs gangs_;
     std::set<std::uint32_t> hurried_; ///< with a latest start: their weight changes as time goes by
-    InTurn in_turn_;
-    ByIndex by_index_;
+    JobOrder in_turn_;
+    JobOrder by_index_;
     std::int64_t decisions_ = 0;
     struct Due {
         double at_s{};

@@ -320,7 +320,7 @@ void OrderRound::start_assigned()
     std::vector<PossibleStart> possible;
     for (const std::uint32_t job : book_->waiting()) {
         BookEntry& entry = book_->entry(job);
-        if (entry.is_done || entry.is_held || entry.is_in_turn || entry.has_gang()) continue;
+        if (entry.is_done || entry.is_held || entry.in_turn.is_in || entry.has_gang()) continue;
         const std::uint32_t best = best_free(entry);
         if (best == kNoOption) continue;
         const double promised = best_promise(entry).promise.cost;
@@ -355,7 +355,7 @@ std::optional<BookedWait> OrderRound::better_wait(std::uint32_t job)
 {
     begin();
     BookEntry& entry = book_->entry(job);
-    if (!book_->has_room() || entry.has_gang() || entry.is_in_turn || entry.best == kNoOption) return std::nullopt;
+    if (!book_->has_room() || entry.has_gang() || entry.in_turn.is_in || entry.best == kNoOption) return std::nullopt;
     const std::uint32_t here = best_free(entry);
     if (here == kNoOption) return std::nullopt;
     const BestPromise there = best_promise(entry);
