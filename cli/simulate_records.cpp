@@ -1,6 +1,7 @@
 #include "cli/simulate_records.hpp"
 
 #include "cli/simulate/centers_file.hpp"
+#include "cli/simulate/policy_group.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -104,15 +105,12 @@ Json run_json(const SimulatedRuns& simulated, const PolicyRun& run)
     return json;
 }
 
-Json confidence_json(const PolicySeeds& policy)
+Json confidence_json(const simulation::PolicyGroup& policy)
 {
     Json json;
     for (const FigureField& field : figure_fields()) {
-        std::vector<double> values;
-        values.reserve(policy.runs.size());
-        for (const PolicyRun* run : policy.runs)
-            values.push_back(value_of(field, run->all));
-        const simulation::Confidence confidence = simulation::confidence(values);
+        const simulation::Confidence confidence =
+            simulation::over_seeds(policy, [&](const PolicyRun& run) { return value_of(field, run.all); });
         json[std::string(field.name)] = {{"mean", confidence.mean}, {"half_width", confidence.half_width}};
     }
     return json;
@@ -187,27 +185,14 @@ double value_of(const FigureField& field, const Figures& figures)
     return std::visit([&](auto member) { return static_cast<double>(figures.*member); }, field.member);
 }
 
-std::vector<PolicySeeds> by_policy(std::span<const PolicyRun> runs)
-{
-    std::vector<PolicySeeds> policies;
-    for (const PolicyRun& run : runs) {
-        auto found = std::find_if(policies.begin(), policies.end(),
-                                  [&](const PolicySeeds& policy) { return policy.policy == run.policy; });
-        if (found == policies.end()) found = policies.insert(policies.end(), {run.policy, {}});
-        found->runs.push_back(&run);
-    }
-    return policies;
-}
-
 Json to_json(const SimulatedRuns& simulated)
 {
     Json policies = Json::array();
-    for (const PolicySeeds& policy : by_policy(simulated.runs)) {
+    for (const simulation::PolicyGroup& policy : simulation::group_by_policy(simulated.runs)) {
         Json runs = Json::array();
         for (const PolicyRun* run : policy.runs)
             runs.push_back(run_json(simulated, *run));
-        policies.push_back(
-            {{"policy", policy.policy}, {"figures", confidence_json(policy)}, {"runs", std::move(runs)}});
+        policies.push_back({{"policy", policy.name}, {"figures", confidence_json(policy)}, {"runs", std::move(runs)}});
     }
     return {{"scenario", scenario_json(simulated)},
             {"policies", std::move(policies)},

@@ -22,14 +22,6 @@ struct FigureField {
 std::span<const FigureField> figure_fields();
 double value_of(const FigureField& field, const simulation::Figures& figures);
 
-/// All that was simulated under one policy, seed by seed.
-struct PolicySeeds {
-    std::string policy;
-    std::vector<const simulation::PolicyRun*> runs;
-};
-/// Runs in the order of their policies' first ones. The runs must outlive it.
-std::vector<PolicySeeds> by_policy(std::span<const simulation::PolicyRun> runs);
-
 /// What was asked for, beside what came of it.
 struct SimulatedRuns {
     const simulation::JoinedScenario* joined{};

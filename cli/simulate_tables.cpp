@@ -1,6 +1,7 @@
 #include "cli/simulate_tables.hpp"
 
 #include "cli/format_units.hpp"
+#include "cli/simulate/policy_group.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@ namespace {
 
 using simulation::Confidence;
 using simulation::Figures;
+using simulation::PolicyGroup;
 using simulation::PolicyRun;
 using simulation::Scenario;
 
@@ -22,14 +24,10 @@ constexpr std::size_t kMostParts = 50;
 /// Which figures a row is of: a run's, or those of a part of it.
 using FiguresOf = std::function<const Figures&(const PolicyRun&)>;
 
-Confidence over_seeds(const PolicySeeds& policy, const FiguresOf& figures_of,
+Confidence over_seeds(const PolicyGroup& policy, const FiguresOf& figures_of,
                       const std::function<double(const Figures&)>& value)
 {
-    std::vector<double> values;
-    values.reserve(policy.runs.size());
-    for (const PolicyRun* run : policy.runs)
-        values.push_back(value(figures_of(*run)));
-    return simulation::confidence(values);
+    return simulation::over_seeds(policy, [&](const PolicyRun& run) { return value(figures_of(run)); });
 }
 
 /// "3.1 h ± 4 %"; "-" where there is nothing to take the figure of.
@@ -115,29 +113,26 @@ std::vector<FigureColumn> policy_columns(const SimulatedRuns& simulated)
     return columns;
 }
 
-Confidence decision_rate(const PolicySeeds& policy)
+Confidence decision_rate(const PolicyGroup& policy)
 {
-    std::vector<double> values;
-    values.reserve(policy.runs.size());
-    for (const PolicyRun* run : policy.runs)
-        values.push_back(static_cast<double>(run->result.decisions) / run->result.decide_wall_s);
-    return simulation::confidence(values);
+    return simulation::over_seeds(policy, [](const PolicyRun& run) {
+        return static_cast<double>(run.result.decisions) / run.result.decide_wall_s;
+    });
 }
 
 std::string policies_table(const SimulatedRuns& simulated, const TableStyle& style)
 {
     const std::vector<FigureColumn> columns = policy_columns(simulated);
     const FiguresOf all = [](const PolicyRun& run) -> const Figures& { return run.all; };
-    const std::vector<PolicySeeds> policies = by_policy(simulated.runs);
-    const auto mean_of = [&](const PolicySeeds& policy) {
+    const std::vector<PolicyGroup> policies = simulation::group_by_policy(simulated.runs);
+    const auto mean_of = [&](const PolicyGroup& policy) {
         return over_seeds(policy, all, [](const Figures& figures) { return figures.mean_completion_s; }).mean;
     };
     // Who knows everything is a bound, not a competitor, unless it is alone.
     double best = std::numeric_limits<double>::infinity();
     double bound = best;
-    for (const PolicySeeds& policy : policies) {
-        const bool is_bound = simulation::find_policy(policy.policy).knowledge == simulation::KnowledgeKind::kPerfect;
-        double& least = is_bound ? bound : best;
+    for (const PolicyGroup& policy : policies) {
+        double& least = policy.is_reference ? bound : best;
         least = std::fmin(least, mean_of(policy));
     }
     if (!std::isfinite(best)) best = bound;
@@ -147,11 +142,9 @@ std::string policies_table(const SimulatedRuns& simulated, const TableStyle& sty
         titles.push_back(column.column);
     if (simulated.has_timing) titles.push_back({"DECISIONS/S", Align::kRight, 1});
     Table table(std::move(titles));
-    for (const PolicySeeds& policy : policies) {
-        const bool is_partial = std::any_of(policy.runs.begin(), policy.runs.end(),
-                                            [](const PolicyRun* run) { return run->result.was_stopped; });
+    for (const PolicyGroup& policy : policies) {
         const double mean = mean_of(policy);
-        std::vector<Cell> cells{policy.policy + (is_partial ? " (partial)" : ""),
+        std::vector<Cell> cells{policy.name + (policy.is_partial ? " (partial)" : ""),
                                 std::isfinite(mean) ? fmt::format("{:.2f}", mean / best) : "-"};
         for (const FigureColumn& column : columns)
             cells.emplace_back(with_interval(over_seeds(policy, all, column.value), column.format));
@@ -187,7 +180,7 @@ std::vector<Part> parts_of(const SimulatedRuns& simulated, const std::string& by
 std::string parts_table(const SimulatedRuns& simulated, const std::string& by, const TableStyle& style)
 {
     std::vector<Part> parts = parts_of(simulated, by);
-    const std::vector<PolicySeeds> policies = by_policy(simulated.runs);
+    const std::vector<PolicyGroup> policies = simulation::group_by_policy(simulated.runs);
     std::vector<FigureColumn> columns = common_columns();
     if (by == "center") columns.push_back(column_of("IN USE", 5, &Figures::utilization, format_percent));
     columns.push_back(column_of(cost_title(simulated), 5, &Figures::cost, format_number));
@@ -197,8 +190,8 @@ std::string parts_table(const SimulatedRuns& simulated, const std::string& by, c
         titles.push_back(column.column);
     Table table(std::move(titles));
     for (std::size_t i = 0; i < std::min(parts.size(), kMostParts); ++i) {
-        for (const PolicySeeds& policy : policies) {
-            std::vector<Cell> cells{parts[i].name.empty() ? "(none)" : parts[i].name, policy.policy};
+        for (const PolicyGroup& policy : policies) {
+            std::vector<Cell> cells{parts[i].name.empty() ? "(none)" : parts[i].name, policy.name};
             for (const FigureColumn& column : columns)
                 cells.emplace_back(with_interval(over_seeds(policy, parts[i].figures_of, column.value), column.format));
             table.add_row(std::move(cells));

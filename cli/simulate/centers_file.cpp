@@ -34,11 +34,6 @@ constexpr std::array<KnowledgeField, 7> kKnowledgeFields{{
     {"learn_every_s", &KnowledgeSettings::learn_every_s, 1, kMostSeconds},
 }};
 
-std::string item_path(const std::string& list, std::size_t index)
-{
-    return list + "[" + std::to_string(index) + "]";
-}
-
 void read_knowledge(ObjectReader& document, KnowledgeSettings& knowledge, std::vector<FieldError>& errors)
 {
     const Json* object = document.object("knowledge");

@@ -15,11 +15,6 @@ constexpr std::int64_t kMostUnits = 1'000'000'000;
 constexpr double kMostRate = 1e15;
 constexpr double kMostCount = 1e15;
 
-std::string item_path(const std::string& list, std::size_t index)
-{
-    return list + "[" + std::to_string(index) + "]";
-}
-
 Scaling scaling_of(const std::string& name)
 {
     if (name == "linear") return Scaling::kLinear;
@@ -86,6 +81,11 @@ double seconds_of(const JobTypeNames::OperatorCounts& counts, const std::map<std
 }
 
 } // namespace
+
+std::string item_path(const std::string& list, std::size_t index)
+{
+    return list + "[" + std::to_string(index) + "]";
+}
 
 void JobTypeNames::read_list(ObjectReader& document, std::vector<FieldError>& errors)
 {

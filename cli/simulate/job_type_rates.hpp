@@ -11,6 +11,9 @@
 /// The part of a centers file that says how fast what runs where.
 namespace fathom::simulation {
 
+/// An item of a list as errors name it: "centers[2]".
+std::string item_path(const std::string& list, std::size_t index);
+
 /// Job types as a file lists them and names them elsewhere, each once.
 class JobTypeNames {
   public:

@@ -97,25 +97,7 @@ constexpr bool are_in_order()
 }
 static_assert(are_in_order());
 
-PolicyGroup new_group(const std::string& name)
-{
-    return {name, {}, false, find_policy(name).knowledge == KnowledgeKind::kPerfect};
-}
-
 } // namespace
-
-std::vector<PolicyGroup> group_by_policy(std::span<const PolicyRun> runs)
-{
-    std::vector<PolicyGroup> groups;
-    for (const PolicyRun& run : runs) {
-        auto known = std::find_if(groups.begin(), groups.end(),
-                                  [&](const PolicyGroup& group) { return group.name == run.policy; });
-        if (known == groups.end()) known = groups.insert(groups.end(), new_group(run.policy));
-        known->runs.push_back(&run);
-        known->is_partial = known->is_partial || run.result.was_stopped;
-    }
-    return groups;
-}
 
 BetterIs better_of(FigureId figure)
 {
@@ -130,11 +112,7 @@ double value_of(FigureId figure, const Figures& figures, const SimulationResult&
 Confidence over_seeds(const PolicyGroup& policy, FigureId figure,
                       const std::function<const Figures&(const PolicyRun&)>& part)
 {
-    std::vector<double> values;
-    values.reserve(policy.runs.size());
-    for (const PolicyRun* const run : policy.runs)
-        values.push_back(value_of(figure, part(*run), run->result));
-    return confidence(values);
+    return over_seeds(policy, [&](const PolicyRun& run) { return value_of(figure, part(run), run.result); });
 }
 
 std::string shown(FigureId figure, double value, const std::string& currency)

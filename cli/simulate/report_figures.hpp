@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/simulate/policy_group.hpp"
 #include "cli/simulate/report_texts.hpp"
 
 #include <functional>
@@ -8,17 +9,6 @@
 #include <vector>
 
 namespace fathom::simulation {
-
-/// The runs of one policy, one for each seed.
-struct PolicyGroup {
-    std::string name;
-    std::vector<const PolicyRun*> runs; ///< at least one
-    bool is_partial = false;            ///< one of them was stopped
-    bool is_reference = false;          ///< it knows what nobody can know: a bound, not a choice
-};
-
-/// In the order in which policies come first. The groups point to the runs.
-std::vector<PolicyGroup> group_by_policy(std::span<const PolicyRun> runs);
 
 enum class BetterIs { kLess, kMore, kNeither };
 BetterIs better_of(FigureId figure);
