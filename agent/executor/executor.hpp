@@ -59,7 +59,8 @@ class Executor {
     virtual std::vector<AttemptId> known() = 0;
 
     /// Deletes all that is kept of an attempt that has ended.
-    virtual void remove(const AttemptId& id) = 0;
+    /// @error kUnavailable  something is left; the detail says what, and why. Trying again may help.
+    virtual Result<void> remove(const AttemptId& id) = 0;
 
     /// For the center's facts: which executor, and what it can hold jobs to.
     virtual Json facts() const = 0;

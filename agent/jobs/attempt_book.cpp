@@ -14,6 +14,7 @@ constexpr int kMaxStarts = 3;
 constexpr std::size_t kMaxOutputMessages = 16; ///< sent in one go
 constexpr std::chrono::hours kRememberForgotten{7 * 24};
 constexpr std::chrono::hours kPurgeInterval{1};
+constexpr std::chrono::minutes kRemoveAgain{10}; ///< what could not be removed
 
 /// Without the spool no promise can be kept, so nothing more may be done or said.
 template <class T>
@@ -339,9 +340,19 @@ void AttemptBook::drop(const AttemptId& id)
 void AttemptBook::keep_for_now(const AttemptId& id)
 {
     if (options_.keep_finished.count() > 0)
-        kept_folders_.emplace_back(clock_.now() + options_.keep_finished, id);
+        kept_folders_.emplace(clock_.now() + options_.keep_finished, id);
     else
-        executor_.remove(id);
+        remove_folder(id);
+}
+
+void AttemptBook::remove_folder(const AttemptId& id)
+{
+    const Result<void> removed = executor_.remove(id);
+    if (removed) return;
+    log_warning("attempt_folder_stays", {{"attempt_id", id.value},
+                                         {"reason", removed.error().detail},
+                                         {"effect", "it is tried again in some minutes"}});
+    kept_folders_.emplace(clock_.now() + kRemoveAgain, id);
 }
 
 void AttemptBook::save_output_progress()
@@ -356,9 +367,10 @@ void AttemptBook::save_output_progress()
 
 void AttemptBook::remove_old_folders()
 {
-    while (!kept_folders_.empty() && kept_folders_.front().first <= clock_.now()) {
-        executor_.remove(kept_folders_.front().second);
-        kept_folders_.pop_front();
+    while (!kept_folders_.empty() && kept_folders_.begin()->first <= clock_.now()) {
+        const AttemptId id = kept_folders_.begin()->second;
+        kept_folders_.erase(kept_folders_.begin());
+        remove_folder(id);
     }
 }
 

@@ -89,6 +89,7 @@ class AttemptBook {
     void drop(const AttemptId& id); // `id` must not be the entry's own, which ends here
     void save_output_progress();
     void keep_for_now(const AttemptId& id);
+    void remove_folder(const AttemptId& id);
     void remove_old_folders();
     void look_for_strays();
     void log_attempt(std::string_view event, const AttemptOrder& order, std::string_view detail = "") const;
@@ -100,9 +101,9 @@ class AttemptBook {
     const Clock& clock_;
     UnitAllocator units_;
     BookOptions options_;
-    std::list<Entry> entries_;            ///< in order of arrival
-    std::set<std::string> waiting_types_; ///< unit types for which an earlier attempt waits, in this round
-    std::deque<std::pair<Timestamp, AttemptId>> kept_folders_; ///< to be removed later
+    std::list<Entry> entries_;                         ///< in order of arrival
+    std::set<std::string> waiting_types_;              ///< unit types for which an earlier attempt waits, in this round
+    std::multimap<Timestamp, AttemptId> kept_folders_; ///< when each is to be removed
     SteadyTime last_save_{};
     SteadyTime last_purge_{};
 };

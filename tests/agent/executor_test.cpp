@@ -65,12 +65,13 @@ TEST_F(LocalExecutorTest, CountsWallAndProcessorTimeOfAllProcesses)
 
 TEST_F(LocalExecutorTest, EndsTheWholeTreeAtTheWallLimitAlsoDaemons)
 {
-    AttemptOrder job = shell_order("setsid sh -c 'echo $$ > daemon.pid; exec sleep 1000' & trap '' TERM; "
-                                   "while :; do sleep 0.1; done");
+    AttemptOrder job = shell_order("setsid sh -c 'echo $$ > daemon.pid; exec sleep 1000' & "
+                                   "trap 'echo asked > asked' TERM; while :; do sleep 0.1; done");
     job.wall_limit_s = 1;
     start(job);
     const std::string daemon = wait_for_file(work(job.attempt_id) / "daemon.pid");
-    kill_soon(job.attempt_id); // its grace time would cost the test 5 s
+    wait_for_file(work(job.attempt_id) / "asked");
+    kill_main(job.attempt_id); // its grace time would cost the test 5 s
 
     const AttemptEnd end = wait_end(job.attempt_id);
 
@@ -248,9 +249,11 @@ TEST_F(LocalExecutorTest, GoesOnWhenTheProcessThatStartedItIsKilled)
 
 TEST_F(LocalExecutorTest, LeavesNothingOfARemovedAttempt)
 {
-    const AttemptEnd end = run(shell_order("mkdir -p a/b; touch a/b/c; chmod 000 a"));
+    const AttemptEnd end = run(shell_order("mkdir -p a/b; touch a/b/c; chmod 000 a/b a ."));
 
-    executor().remove(end.attempt_id);
+    const Result<void> removed = executor().remove(end.attempt_id);
+
+    EXPECT_TRUE(removed) << removed.error().detail;
 
     EXPECT_TRUE(executor().known().empty());
     EXPECT_EQ(executor().look(end.attempt_id).phase, RunPhase::kAbsent);

@@ -62,14 +62,15 @@ TEST_F(AgentLink, RunsAnOrderAndTellsItsStoryInOrder)
 
     EXPECT_FALSE(wait_for_ack(sent).error);
     EXPECT_EQ(ended.end.exit_code, 4);
-    std::vector<std::string> story;
+    std::vector<std::string_view> story;
+    std::vector<std::string> output; // of two streams, which are read one after the other
     for (const link::Message& message : server_.received()) {
-        if (const auto* piece = std::get_if<link::AttemptOutput>(&message.body))
-            story.push_back(piece->data);
-        else if (!is<link::Hello>(message))
-            story.emplace_back(link::type_name(message.body));
+        if (const auto* piece = std::get_if<link::AttemptOutput>(&message.body)) output.push_back(piece->data);
+        if (!is<link::Hello>(message)) story.push_back(link::type_name(message.body));
     }
-    EXPECT_THAT(story, testing::ElementsAre("ack", "attempt_started", "hello\n", "oops\n", "attempt_ended"));
+    EXPECT_THAT(story,
+                testing::ElementsAre("ack", "attempt_started", "attempt_output", "attempt_output", "attempt_ended"));
+    EXPECT_THAT(output, testing::UnorderedElementsAre("hello\n", "oops\n"));
     const auto folder = agent_.state_dir() / "attempts" / order.attempt_id.value;
     wait_until([&] { return !std::filesystem::exists(folder); }, "the folder's removal");
 }

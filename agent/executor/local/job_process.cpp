@@ -1,6 +1,7 @@
 #include "agent/executor/local/job_process.hpp"
 
 #include "agent/executor/local/job_child.hpp"
+#include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 
 #include <array>
@@ -14,11 +15,6 @@ namespace fathom::agent {
 namespace {
 
 constexpr const char* kScriptName = "job-script";
-
-std::string error_text(int number)
-{
-    return std::error_code(number, std::generic_category()).message();
-}
 
 bool is_plain_name(const std::string& name)
 {

@@ -3,6 +3,8 @@
 #include "agent/config/cpu_list.hpp"
 #include "agent/executor/local/cgroup.hpp"
 #include "agent/executor/local/process_tree.hpp"
+#include "agent/executor/local/remove_tree.hpp"
+#include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 #include "schema/link/messages.hpp"
 
@@ -17,11 +19,6 @@
 
 namespace fathom::agent {
 namespace {
-
-std::string error_text(int number)
-{
-    return std::error_code(number, std::generic_category()).message();
-}
 
 Result<void> make_folder(const std::filesystem::path& path, mode_t mode)
 {
@@ -170,10 +167,12 @@ std::vector<AttemptId> LocalExecutor::known()
     return ids;
 }
 
-void LocalExecutor::remove(const AttemptId& id)
+Result<void> LocalExecutor::remove(const AttemptId& id)
 {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_of(id).path(), ignored);
+    const AttemptFolder folder = folder_of(id);
+    // What the job made may resist; the marker that the program was started stays as long as that does.
+    if (Result<void> removed = remove_tree(folder.work()); !removed) return removed;
+    return remove_tree(folder.path());
 }
 
 Json LocalExecutor::facts() const

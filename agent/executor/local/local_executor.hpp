@@ -25,7 +25,7 @@ class LocalExecutor final : public Executor {
                                     std::size_t max_bytes) override;
     void end_leftovers(const AttemptId& id) override;
     std::vector<AttemptId> known() override;
-    void remove(const AttemptId& id) override;
+    Result<void> remove(const AttemptId& id) override;
     Json facts() const override;
 
   private:

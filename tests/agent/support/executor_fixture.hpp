@@ -9,7 +9,7 @@
 
 namespace fathom::agent::test {
 
-/// Checks every 5 ms; fails the test after 20 s.
+/// Checks every 5 ms; fails the test after 60 s.
 void wait_until(const std::function<bool()>& condition, const std::string& what);
 
 /// The path of the program fathom-agent of this build.
@@ -31,8 +31,8 @@ class LocalExecutorTest : public testing::Test {
     /// Its content, once it is there and not empty.
     std::string wait_for_file(const std::filesystem::path& path);
     int supervisor_of(const AttemptId& id);
-    /// Kills the attempt's main process a moment after it was asked to end.
-    void kill_soon(const AttemptId& id);
+    /// Kills the attempt's main process.
+    void kill_main(const AttemptId& id);
     static void reap(int pid);
 
     TemporaryFolder folder_;

@@ -35,7 +35,7 @@ class FakeMetascheduler {
     /// Everything received so far, on all connections, but heartbeats.
     std::vector<link::Message> received() const;
     std::size_t count(const std::function<bool(const link::Message&)>& is_wanted) const;
-    /// Waits (at most 20 s) for the first message that fits; throws when none comes.
+    /// Waits (at most 60 s) for the first message that fits; throws when none comes.
     link::Message wait_for(const std::string& what, const std::function<bool(const link::Message&)>& is_wanted) const;
     /// The first body of a type that belongs to the attempt.
     template <class Body>
