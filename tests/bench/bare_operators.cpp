@@ -19,6 +19,7 @@ std::unique_ptr<BareOperator> make_bare_operator(std::string_view id)
     if (id == "trigonometric") return make_bare_trigonometric();
     if (std::unique_ptr<BareOperator> made = make_bare_library_call(id)) return made;
     if (std::unique_ptr<BareOperator> made = make_bare_kernel(id)) return made;
+    if (std::unique_ptr<BareOperator> made = make_bare_sparse(id)) return made;
     return make_bare_transfer(id);
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,9 +25,24 @@ class BareOperator {
 /// Nullptr for an operator without a bare counterpart. The sizes are those of the manifests' defaults.
 std::unique_ptr<BareOperator> make_bare_operator(std::string_view id);
 
-/// The same for one family each: bare_libraries.cpp, bare_kernels.cpp, bare_transfers.cpp, bare_trigonometric.cpp.
+/// A library that does the same work as an operator which is our own code.
+struct LibraryPeer {
+    std::string name;
+    std::function<std::unique_ptr<BareOperator>()> make;
+};
+
+/// Empty for operators whose bare counterpart is a library already, or that no library offers.
+std::vector<LibraryPeer> library_peers(std::string_view id);
+
+/// HPC Challenge's RandomAccess, written as its rules say: a loop is 4 × `size` independent updates of a table of
+/// `size` words of 64 bits; a power of two.
+std::unique_ptr<BareOperator> make_random_updates(std::size_t size);
+
+/// The same for one family each: bare_libraries.cpp, bare_kernels.cpp, bare_sparse.cpp, bare_transfers.cpp,
+/// bare_trigonometric.cpp.
 std::unique_ptr<BareOperator> make_bare_library_call(std::string_view id);
 std::unique_ptr<BareOperator> make_bare_kernel(std::string_view id);
+std::unique_ptr<BareOperator> make_bare_sparse(std::string_view id);
 std::unique_ptr<BareOperator> make_bare_transfer(std::string_view id);
 std::unique_ptr<BareOperator> make_bare_trigonometric();
 

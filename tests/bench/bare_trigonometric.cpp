@@ -1,5 +1,5 @@
-/// The loop as a program has it. This file is compiled for this processor and with relaxed arithmetic, as
-/// programs are for which sines matter: the compiler then calls the C library's vector functions by itself.
+/// The loop as a program has it. This file is compiled with relaxed arithmetic and for several processors, as programs
+/// are for which sines matter: the compiler then calls the C library's vector functions by itself.
 #include "tests/bench/bare_operators.hpp"
 
 #include <cmath>
@@ -7,6 +7,21 @@
 
 namespace fathom::bench {
 namespace {
+
+#if defined(__x86_64__)
+/// Compiled for each of these; which one runs is chosen when the program starts.
+#define FATHOM_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define FATHOM_CLONES
+#endif
+
+FATHOM_CLONES void sines_and_cosines(const double* angles, double* sines, double* cosines, std::size_t size)
+{
+    for (std::size_t i = 0; i < size; ++i)
+        sines[i] = std::sin(angles[i]);
+    for (std::size_t i = 0; i < size; ++i)
+        cosines[i] = std::cos(angles[i]);
+}
 
 class BareTrigonometric final : public BareOperator {
   public:
@@ -18,15 +33,8 @@ class BareTrigonometric final : public BareOperator {
 
     void loop(long times) override
     {
-        for (long i = 0; i < times; ++i) {
-            const double* const angles = angles_.data();
-            double* const sines = sines_.data();
-            double* const cosines = cosines_.data();
-            for (std::size_t j = 0; j < kSize; ++j)
-                sines[j] = std::sin(angles[j]);
-            for (std::size_t j = 0; j < kSize; ++j)
-                cosines[j] = std::cos(angles[j]);
-        }
+        for (long i = 0; i < times; ++i)
+            sines_and_cosines(angles_.data(), sines_.data(), cosines_.data(), kSize);
     }
 
   private:

@@ -79,15 +79,15 @@ struct Pair {
 enum class First { kOurs, kBare };
 
 /// One instance of each, in turn: the median over the rounds. Leaves the result of ours in `result`.
-Result<Pair> compare_instance(const probes::RegisteredOperator& registered, const Options& options, First first,
-                              std::optional<OperatorResult>& result)
+Result<Pair> compare_instance(const probes::RegisteredOperator& registered, const LibraryPeer& peer,
+                              const Options& options, First first, std::optional<OperatorResult>& result)
 {
     const OperatorManifest& manifest = registered.manifest;
-    std::unique_ptr<BareOperator> bare = first == First::kBare ? make_bare_operator(manifest.id) : nullptr;
+    std::unique_ptr<BareOperator> bare = first == First::kBare ? peer.make() : nullptr;
     probes::SampledOperator ours(registered, {.id = manifest.id, .parameters = manifest.default_parameters()}, 1);
     const Result<void> started = ours.start(1, {.min_sample_s = options.sample_s, .warm_up_each = true});
     if (!started) return started.error();
-    if (first == First::kOurs) bare = make_bare_operator(manifest.id);
+    if (first == First::kOurs) bare = peer.make();
     if (bare == nullptr) return Error{Errc::kNotFound, "there is no bare counterpart of " + manifest.id};
     const long times = std::max(1L, static_cast<long>(options.sample_s / bare_sample(*bare, 1)));
     std::vector<double> ours_s;
@@ -102,28 +102,29 @@ Result<Pair> compare_instance(const probes::RegisteredOperator& registered, cons
     return Pair{median(ours_s), median(bare_s)};
 }
 
-/// Speed of ours / speed of bare, over all instances.
-Result<double> compare(const probes::RegisteredOperator& registered, const Options& options)
+/// Speed of ours / speed of the other, over all instances.
+Result<double> compare(const probes::RegisteredOperator& registered, const LibraryPeer& peer, const Options& options)
 {
     Pair mean;
     std::optional<OperatorResult> result;
     for (int instance = 0; instance < kInstances; ++instance) {
         const Result<Pair> pair =
-            compare_instance(registered, options, instance % 2 == 0 ? First::kOurs : First::kBare, result);
+            compare_instance(registered, peer, options, instance % 2 == 0 ? First::kOurs : First::kBare, result);
         if (!pair) return pair.error();
         mean.ours_s += pair->ours_s / kInstances;
         mean.bare_s += pair->bare_s / kInstances;
     }
-    fmt::print("{:<19} ours {:9.4f} ms  bare {:9.4f} ms  {:7.2f} GFLOP/s  {:6.2f} GB/s  error {:.1e}  {}\n", result->id,
-               mean.ours_s * 1e3, mean.bare_s * 1e3, result->operations / mean.ours_s * 1e-9,
+    fmt::print("{:<19} ours {:9.4f} ms  {} {:9.4f} ms  {:7.2f} GFLOP/s  {:6.2f} GB/s  error {:.1e}  {}\n", result->id,
+               mean.ours_s * 1e3, peer.name, mean.bare_s * 1e3, result->operations / mean.ours_s * 1e-9,
                result->bytes / mean.ours_s * 1e-9, result->error, result->library);
     std::fflush(stdout);
     return mean.bare_s / mean.ours_s;
 }
 
-/// One of our operators at the size that a benchmark program chose.
+/// Ours at the size that a benchmark program chose: an operator, or a loop that only this benchmark has.
 struct Contest {
-    probes::SampledOperator ours;
+    std::optional<probes::SampledOperator> ours{};
+    std::unique_ptr<BareOperator> loop{}; ///< if there is one, instead
     int best_of{1};
     std::vector<double> ours_s{};
     std::vector<double> peer_s{};
@@ -132,12 +133,31 @@ struct Contest {
     /// Seconds of one execution, as the program counts: a mean, or the best of some.
     double sample()
     {
-        double best_s = ours.sample().value();
+        double best_s = sample_once();
         for (int i = 1; i < best_of; ++i)
-            best_s = std::min(best_s, ours.sample().value());
+            best_s = std::min(best_s, sample_once());
         return best_s;
     }
+
+    double sample_once() { return loop ? bare_sample(*loop, 1) : ours->sample().value(); }
+    std::string name() const { return loop ? "own loop of the benchmark" : ours->name(); }
 };
+
+Result<Contest> start_contest(const PeerProgram& peer, const PeerFigure& figure, const Options& options)
+{
+    Contest contest;
+    contest.best_of = figure.best_of;
+    if (figure.make_loop) {
+        contest.loop = figure.make_loop();
+        return contest;
+    }
+    const OperatorUse use{.id = figure.operator_id, .parameters = figure.parameters};
+    contest.ours.emplace(*probes::find_operator(use.id), use, peer.cores);
+    const double least_s = figure.best_of > 1 ? 0 : options.sample_s; // the best of single executions
+    const Result<void> started = contest.ours->start(1, {.min_sample_s = least_s, .warm_up_each = true});
+    if (!started) return started.error();
+    return contest;
+}
 
 Result<std::vector<Contest>> start_contests(const PeerProgram& peer, const Options& options)
 {
@@ -145,11 +165,9 @@ Result<std::vector<Contest>> start_contests(const PeerProgram& peer, const Optio
     if (!sizes) return sizes.error();
     std::vector<Contest> contests;
     for (const PeerFigure& figure : *sizes) {
-        const OperatorUse use{.id = figure.operator_id, .parameters = figure.parameters};
-        contests.push_back({.ours = {*probes::find_operator(use.id), use, peer.cores}, .best_of = figure.best_of});
-        const double least_s = figure.best_of > 1 ? 0 : options.sample_s; // the best of single executions
-        const Result<void> started = contests.back().ours.start(1, {.min_sample_s = least_s, .warm_up_each = true});
-        if (!started) return started.error();
+        Result<Contest> contest = start_contest(peer, figure, options);
+        if (!contest) return contest.error();
+        contests.push_back(std::move(*contest));
     }
     return contests;
 }
@@ -179,7 +197,7 @@ Result<std::string> compare_with(const PeerProgram& peer, const Options& options
     for (std::size_t i = 0; i < contests.size(); ++i) {
         const std::string& id = ids[i];
         fmt::print("{:<19} ours {:9.4f} ms  {} {:9.4f} ms  {}\n", id, median(contests[i].ours_s) * 1e3, peer.name,
-                   median(contests[i].peer_s) * 1e3, contests[i].ours.name());
+                   median(contests[i].peer_s) * 1e3, contests[i].name());
         results += fmt::format("RESULT ratio_{}_{} {:.3f} ratio\n", id, peer.name, median(contests[i].ratios));
     }
     std::fflush(stdout);
@@ -203,9 +221,14 @@ Result<std::string> compare_with_libraries(const Options& options)
             continue;
         }
         if (id == "reduction") continue; // between processes: beside MPI's below
-        const Result<double> ratio = compare(registered, options);
+        const Result<double> ratio = compare(registered, {"bare", [&id] { return make_bare_operator(id); }}, options);
         if (!ratio) return ratio.error();
         results += fmt::format("RESULT ratio_{} {:.3f} ratio\n", id, *ratio);
+        for (const LibraryPeer& peer : library_peers(id)) {
+            const Result<double> beside_peer = compare(registered, peer, options);
+            if (!beside_peer) return beside_peer.error();
+            results += fmt::format("RESULT ratio_{}_{} {:.3f} ratio\n", id, peer.name, *beside_peer);
+        }
     }
     return results;
 }

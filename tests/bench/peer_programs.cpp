@@ -74,8 +74,8 @@ Result<std::vector<PeerFigure>> run_hpcc()
     const std::map<std::string, double> found = hpcc_summary(folder / "hpccoutf.txt");
     std::filesystem::remove_all(folder);
     if (!output) return output.error();
-    for (const char* const name :
-         {"DGEMM_N", "SingleDGEMM_Gflops", "FFT_N", "SingleFFT_Gflops", "STREAM_VectorSize", "SingleSTREAM_Triad"}) {
+    for (const char* const name : {"DGEMM_N", "SingleDGEMM_Gflops", "FFT_N", "SingleFFT_Gflops", "STREAM_VectorSize",
+                                   "SingleSTREAM_Triad", "RandomAccess_N", "SingleRandomAccess_GUPs"}) {
         const auto value = found.find(name);
         if (value == found.end() || !(value->second > 0))
             return Error{Errc::kUnavailable, fmt::format("hpcc reports no {}: {}", name, *output)};
@@ -83,13 +83,20 @@ Result<std::vector<PeerFigure>> run_hpcc()
     const double m = found.at("DGEMM_N");
     const double n = found.at("FFT_N");
     const double size = found.at("STREAM_VectorSize");
+    const double words = found.at("RandomAccess_N");
+    const double update_s = 1e-9 / found.at("SingleRandomAccess_GUPs");
+    const double lines = words / 8; // of 64 bytes: as much memory
     const auto whole = [](double value) { return static_cast<std::int64_t>(value); };
     return std::vector<PeerFigure>{
         {"dgemm",
          {{"m", whole(m)}, {"n", whole(m)}, {"k", whole(m)}},
          2e-9 * m * m * m / found.at("SingleDGEMM_Gflops")},
         {"fft1d", {{"n", whole(n)}}, 5e-9 * n * std::log2(n) / found.at("SingleFFT_Gflops")},
-        {"stream_triad", {{"n", whole(size)}}, 24e-9 * size / found.at("SingleSTREAM_Triad"), 10}};
+        {"stream_triad", {{"n", whole(size)}}, 24e-9 * size / found.at("SingleSTREAM_Triad"), 10},
+        {"random_access", {{"n", whole(lines)}}, lines * update_s},
+        {.operator_id = "random_updates", .parameters = {}, .seconds = 4 * words * update_s, .make_loop = [words] {
+             return make_random_updates(static_cast<std::size_t>(words));
+         }}};
 }
 
 Result<std::vector<PeerFigure>> run_likwid()

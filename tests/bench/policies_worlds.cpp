@@ -16,6 +16,14 @@ const GpuCounts kPublished{36, 36, 36};
 constexpr std::uint64_t kLoadSeed = 1001; ///< none of those that are measured with
 constexpr std::uint64_t kPolluxRounds = 8;
 constexpr double kHour_s = 3600;
+constexpr std::string_view kNoEstimates = "known: speeds by measurement, work with errors of 16 % (Fathom); speeds by "
+                                          "data sheets, work with errors of 16 % (naive)";
+constexpr std::string_view kEstimatesForNaive =
+    "known: speeds by measurement, work with errors of 16 % (Fathom); speeds by data sheets, work by users' estimates "
+    "(naive)";
+constexpr std::string_view kEstimatesForAll =
+    "known: speeds by measurement, work by users' estimates, both corrected by what jobs took (Fathom); speeds by data "
+    "sheets, work by users' estimates (naive)";
 
 /// Errors of predictions as tests/bench/prediction measured them: half of all jobs within 10.6 %.
 KnowledgeSettings measured_knowledge()
@@ -47,6 +55,7 @@ Result<PolicyWorld> tried(PolicyWorld world, const std::function<Result<Scenario
 PolicyWorld gavel_world(std::string name, const GavelJobTypes& types, GavelDrawing drawing)
 {
     PolicyWorld world;
+    world.known = kNoEstimates;
     world.load = gavel_load(types, drawing, kPublished);
     world.name = fmt::format("{}, load {:.2f}", name, world.load);
     world.draw = [types, drawing](std::uint64_t seed) mutable {
@@ -92,19 +101,22 @@ Result<void> add_log_worlds(const std::filesystem::path& folder, bool is_quick, 
         };
         PolicyWorld world;
         world.name = fmt::format("CTC-SP2 on 5 unlike centers, load {:.2f}{}", load,
-                                 trusts_estimates ? ", work known by the user's estimate only" : "");
+                                 trusts_estimates ? ", work known by users' estimates only" : "");
+        world.knowledge = trusts_estimates ? WorkKnowledge::kEstimate : WorkKnowledge::kProfile;
+        world.known = trusts_estimates ? kEstimatesForAll : kEstimatesForNaive;
         world.load = load;
         world.most_seeds = log->parts();
-        world.is_extra = trusts_estimates;
         Result<PolicyWorld> added = tried(std::move(world), draw);
         if (!added) return added.error();
         worlds.push_back(std::move(*added));
         return {};
     };
-    for (const double load : is_quick ? std::vector{0.85} : std::vector{0.5, 0.7, 0.85, 0.95}) {
-        if (const Result<void> added = add(load, false); !added) return added.error();
+    for (const bool trusts_estimates : {false, true}) {
+        for (const double load : is_quick ? std::vector{0.85} : std::vector{0.5, 0.7, 0.85, 0.95}) {
+            if (const Result<void> added = add(load, trusts_estimates); !added) return added.error();
+        }
     }
-    return add(0.85, true);
+    return {};
 }
 
 // --- Pollux's lists and Philly's jobs on mixed GPUs
@@ -162,6 +174,7 @@ Result<void> add_pollux_worlds(const std::filesystem::path& folder, const GavelJ
             };
             PolicyWorld world;
             world.name = fmt::format("Pollux, {}, load {:.2f}", set.title, load);
+            world.known = kNoEstimates;
             world.load = load;
             Result<PolicyWorld> added = tried(std::move(world), draw);
             if (!added) return added.error();
@@ -208,6 +221,7 @@ Result<void> add_philly_worlds(const std::filesystem::path& folder, const GavelJ
         if (!gpus) return gpus.error();
         PolicyWorld world;
         world.name = fmt::format("Philly's first half on {0}+{0}+{0}, load {1:.2f}", *gpus, load);
+        world.known = kNoEstimates;
         world.load = load;
         world.is_large = true;
         Result<PolicyWorld> added = tried(std::move(world), [types, log, gpus = *gpus, load](std::uint64_t seed) {

@@ -11,14 +11,20 @@
 /// The worlds that policies are compared in.
 namespace fathom::simulation {
 
+/// How Fathom knows how much work a job is. Speeds it has measured in all worlds; naive policies have data sheets.
+enum class WorkKnowledge {
+    kProfile,  ///< the true work, as far off as predictions were measured to be
+    kEstimate, ///< what its user says, as naive policies do
+};
+
 struct PolicyWorld {
     std::string name;
+    WorkKnowledge knowledge = WorkKnowledge::kProfile;
+    std::string known; ///< what each policy knows, for people
     std::function<Scenario(std::uint64_t seed)> draw;
     std::uint64_t most_seeds = 1000; ///< with more, draws repeat
     double load{};                   ///< of the counted jobs of a log, of all that are drawn; see load_of()
     bool is_reference = false;       ///< the published case: 36 + 36 + 36, single GPUs, 5.6 jobs an hour
-    /// Not what Fathom is made for, and shown for comparison: it counts in no figure.
-    bool is_extra = false;
     bool is_large = false; ///< rules of order that are for comparison only are left out: they take minutes there
 };
 

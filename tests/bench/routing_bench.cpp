@@ -1,15 +1,16 @@
-// How long one decision takes in networks of growing size (see tests/bench/routing).
-#include "core/decide/route.hpp"
+// What decisions cost the server in networks of growing size (see tests/bench/routing).
+#include "core/decide/sample_statistics.hpp"
+#include "server/routing/page_decisions.hpp"
+#include "tests/bench/routing_world.hpp"
 #include "tests/support/plain_route.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <iostream>
-#include <random>
+#include <set>
 #include <stdexcept>
 
 namespace fathom {
@@ -17,178 +18,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kUnitTypesOfCenter = 4;
-constexpr int kOperators = 24;
-constexpr int kSizes = 3;
-constexpr int kKinds = 200;
-constexpr int kDecisions = 2000;
-constexpr int kComparedWithPlain = 24;
-const Timestamp kNow = parse_rfc3339("2026-11-18T09:10:00Z").value();
-
-using Random = std::mt19937_64;
-
-double uniform(Random& random, double low, double high)
-{
-    return std::uniform_real_distribution<double>(low, high)(random);
-}
-
-int pick(Random& random, int low, int high) // both included
-{
-    return std::uniform_int_distribution<int>(low, high)(random);
-}
-
-std::string operator_name(int number)
-{
-    return "operator" + std::to_string(number);
-}
-
-double work_of_size(int size)
-{
-    return 1e9 * std::pow(8, size);
-}
-
-/// Scaling curves of every operator at its middle size, a few unlike ones of each, measured on eight counts.
-std::vector<std::vector<std::shared_ptr<const OperatorSpeedup>>> make_curves(Random& random)
-{
-    constexpr int kVariants = 8;
-    std::vector<std::vector<std::shared_ptr<const OperatorSpeedup>>> curves(kOperators);
-    for (int number = 0; number < kOperators; ++number) {
-        for (int variant = 0; variant < kVariants; ++variant) {
-            const double serial = uniform(random, 0.01, 0.2);
-            std::vector<ScalingPoint> points;
-            for (const double n : {1, 2, 3, 4, 5, 6, 7, 8})
-                points.push_back({n, 1 / (serial + (1 - serial) / n)});
-            curves[static_cast<std::size_t>(number)].push_back(std::make_shared<const OperatorSpeedup>(
-                operator_name(number), "size1", work_of_size(1), fit_scaling(points, ScalingMode::kStrong).value()));
-        }
-    }
-    return curves;
-}
-
-/// Bandwidth by hour of the week: better at night, another level at every center.
-std::shared_ptr<const NetworkProfile> make_network(Random& random)
-{
-    NetworkProfile::Known known{};
-    const double level = uniform(random, 5e7, 1e9);
-    for (std::size_t hour = 0; hour < known.hours.size(); ++hour) {
-        const bool is_night = hour % 24 < 6;
-        known.hours[hour] = {5, level * (is_night ? 3 : 1) * uniform(random, 0.8, 1.2), 0.1};
-    }
-    for (std::size_t hour = 0; hour < known.days.size(); ++hour)
-        known.days[hour] = {35, level * (hour < 6 ? 3 : 1), 0.1};
-    known.overall = {840, level, 0.3};
-    return std::make_shared<const NetworkProfile>(NetworkProfile::from(known));
-}
-
-std::shared_ptr<const UnitPrice> make_price(Random& random)
-{
-    PriceEntry entry;
-    entry.per_unit_hour_micros = pick(random, 20'000, 400'000);
-    entry.unit_power_w = uniform(random, 5, 300);
-    for (int hour = 0; hour < 24; ++hour)
-        entry.bands.push_back({{}, hour, hour + 1, pick(random, 20'000, 400'000)});
-    return std::make_shared<const UnitPrice>(entry);
-}
-
-UnitTypeView make_unit_type(Random& random, int center, int number,
-                            const std::vector<std::vector<std::shared_ptr<const OperatorSpeedup>>>& curves)
-{
-    UnitTypeView view;
-    view.id = UnitTypeId{fmt::format("ut_{:06}_{}", center, number)};
-    view.name = fmt::format("type{}", number);
-    view.center_id = CenterId{fmt::format("ctr_{:06}", center)};
-    view.center_name = fmt::format("center{:06}", center);
-    view.resource_type = number == 3 ? "gpu" : "cpu";
-    view.unit_count = pick(random, 8, 64);
-    view.availability = Availability(view.unit_count);
-    for (int i = pick(random, 0, 12); i > 0; --i)
-        view.availability.take(uniform(random, -100, 4000), uniform(random, 4000, 20000), pick(random, 1, 6));
-    if (pick(random, 1, 50) == 1) {
-        view.closed_reason = "the center is drained";
-        view.closed_by = Filter::kDrain;
-    }
-    if (pick(random, 1, 4) == 1) view.trust_factor = uniform(random, 0.7, 1);
-    const double speed = std::exp(uniform(random, -1, 1));
-    UnitSpeedups speedups;
-    for (int i = 0; i < kOperators; ++i) {
-        if (pick(random, 1, 20) == 1) continue; // it lacks the operator
-        view.operators.push_back(operator_name(i));
-        const double own_speed = speed * std::exp(uniform(random, -0.4, 0.4));
-        for (int size = 0; size < kSizes; ++size) {
-            if (pick(random, 1, 10) == 1) continue; // never measured at this size
-            MeasuredOperator one;
-            one.operator_id = operator_name(i);
-            one.parameters_key = "size" + std::to_string(size);
-            one.operations = work_of_size(size);
-            one.bytes = one.operations / 10;
-            one.median_s = one.operations / (1e10 * own_speed);
-            one.ci_low_s = one.median_s * 0.98;
-            one.ci_high_s = one.median_s * 1.02;
-            one.start_up_s = 0.05;
-            view.measured.push_back(std::move(one));
-        }
-        const auto& known = curves[static_cast<std::size_t>(i)];
-        speedups.push_back(known[static_cast<std::size_t>(pick(random, 0, static_cast<int>(known.size()) - 1))]);
-    }
-    std::sort(view.operators.begin(), view.operators.end());
-    std::sort(speedups.begin(), speedups.end(),
-              [](const auto& a, const auto& b) { return a->operator_id() < b->operator_id(); });
-    view.speedups = std::make_shared<const UnitSpeedups>(std::move(speedups));
-    return view;
-}
-
-std::vector<UnitTypeView> make_network_of(int centers)
-{
-    Random random(20261121);
-    const auto curves = make_curves(random);
-    std::vector<UnitTypeView> views;
-    for (int center = 0; center < centers; ++center) {
-        const auto network = make_network(random);
-        for (int number = 0; number < kUnitTypesOfCenter; ++number) {
-            views.push_back(make_unit_type(random, center, number, curves));
-            views.back().network = network;
-            views.back().price = make_price(random);
-        }
-    }
-    return views;
-}
-
-/// What jobs of one kind have in common: one to six operators, up to eight units, and mostly nothing but an early end.
-RouteRequest make_kind(Random& random, int number)
-{
-    RouteRequest request;
-    request.job_type = "type" + std::to_string(number);
-    request.project = "project" + std::to_string(number % 10);
-    for (int i = pick(random, 1, 6); i > 0; --i) {
-        const int size = pick(random, 0, kSizes - 1);
-        const double work = work_of_size(size);
-        request.operators.push_back({.operator_id = operator_name(pick(random, 0, kOperators - 1)),
-                                     .parameters_key = "size" + std::to_string(size),
-                                     .count = pick(random, 10, 2000),
-                                     .operations = work,
-                                     .bytes = work / 10});
-    }
-    request.units.max = 8;
-    if (pick(random, 1, 10) == 1) request.units.device = "gpu";
-    request.transfer.now = kNow;
-    const int wish = pick(random, 1, 10);
-    if (wish == 7 || wish == 8) request.prefer = {0.5, 0.5, 0};
-    if (wish == 9) request.prefer = {0, 1, 0};
-    if (wish == 10) request.prefer = {0, 0, 1};
-    if (pick(random, 1, 5) == 1) request.transfer.in_bytes = uniform(random, 1e9, 1e12);
-    if (pick(random, 1, 4) == 1) request.transfer.deadline = kNow;
-    if (pick(random, 1, 10) == 1) request.budget = 0;
-    return request;
-}
-
-/// A job of the kind: with a deadline and a budget of its own where the kind has them.
-RouteRequest make_job(Random& random, const RouteRequest& kind)
-{
-    RouteRequest job = kind;
-    if (job.transfer.deadline) job.transfer.deadline = kNow + std::chrono::minutes(pick(random, 600, 4000));
-    if (job.budget) job.budget = uniform(random, 1, 20);
-    return job;
-}
+constexpr int kKinds = 200;     ///< of jobs that come
+constexpr int kPageJobs = 256;  ///< RoutingService's
+constexpr int kPages = 4;       ///< for single decisions: a thousand of them
+constexpr int kLoneJobs = 12;   ///< each the only one of its page
+constexpr int kPlainOfPage = 6; ///< decided by a plain loop as well
+constexpr auto kMeteringPeriod = std::chrono::seconds(604800);
 
 /// Of processor time: decisions wait for nothing, and others may use the machine.
 double thread_ms()
@@ -201,7 +36,7 @@ double thread_ms()
 double quantile_of(std::vector<double> values, double fraction)
 {
     std::sort(values.begin(), values.end());
-    return values[static_cast<std::size_t>(fraction * static_cast<double>(values.size() - 1))];
+    return quantile(values, fraction);
 }
 
 double mean_of(const std::vector<double>& values)
@@ -209,18 +44,15 @@ double mean_of(const std::vector<double>& values)
     double sum = 0;
     for (const double value : values)
         sum += value;
-    return sum / static_cast<double>(values.size());
+    return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
-struct Figures {
-    double p99_ms{};
-    double cold_ms{};
-    double plain_over_ours{};
-};
+/// A figure of one network size, by name; milliseconds.
+using Figures = std::vector<std::pair<std::string, double>>;
 
 class Bench {
   public:
-    explicit Bench(int centers) : centers_(centers), views_(make_network_of(centers)), table_(views_), random_(7)
+    explicit Bench(int centers) : world_(make_routing_world(centers)), random_(7)
     {
         for (int i = 0; i < kKinds; ++i)
             kinds_.push_back(make_kind(random_, i));
@@ -228,86 +60,173 @@ class Bench {
 
     Figures run()
     {
-        std::vector<double> cold;
-        for (const RouteRequest& kind : kinds_)
-            cold.push_back(decide(make_job(random_, kind)));
-        std::vector<double> warm;
-        double plain_ms = 0;
-        double ours_ms = 0;
-        for (int i = 0; i < kDecisions; ++i) {
-            const RouteRequest job = make_job(random_, kinds_[static_cast<std::size_t>(pick(random_, 0, kKinds - 1))]);
-            if (i % (kDecisions / kComparedWithPlain) == 0) {
-                plain_ms += compare(job);
-                ours_ms += last_ms_;
-            } else {
-                warm.push_back(decide(job));
-            }
-        }
-        Figures figures{quantile_of(warm, 0.99), mean_of(cold), plain_ms / ours_ms};
-        fmt::print("{:>7} {:>11} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.2f} {:>9.1f} {:>9.0f}\n", centers_,
-                   views_.size(), mean_of(warm), quantile_of(warm, 0.5), figures.p99_ms, quantile_of(warm, 1),
-                   figures.cold_ms, plain_ms / kComparedWithPlain, figures.plain_over_ours);
-        std::cout.flush();
-        return figures;
+        for (int page = 0; page < kPages; ++page)
+            time_decisions();
+        std::vector<double> lone;
+        for (int i = 0; i < kLoneJobs; ++i)
+            lone.push_back(time_page(1).page_ms);
+        const PageTime page = time_page(kPageJobs);
+        if (page.starts == 0 || unmeasured_ == 0) throw std::runtime_error("not a network as networks are");
+        starts_ = page.starts;
+        return {{"page_setup", median(setup_)},
+                {"decision_p50", quantile_of(all_, 0.5)},
+                {"decision_p99", quantile_of(all_, 0.99)},
+                {"decision_largest", quantile_of(all_, 1)},
+                {"first_of_kind", mean_of(first_)},
+                {"repeat_p99", quantile_of(repeat_, 0.99)},
+                {"lone_job", median(lone)},
+                {"page_job", page.page_ms / kPageJobs},
+                {"plain_loop", mean_of(plain_)}};
     }
+
+    std::size_t unit_types() const { return world_.catalog.unit_types.size(); }
+    std::size_t starts() const { return starts_; }
 
   private:
-    /// Places one job and takes its units. @return milliseconds
-    double decide(const RouteRequest& job)
+    struct PageTime {
+        double page_ms{};
+        std::size_t starts{};
+    };
+
+    /// Each page is decided at a moment of its own, as the server does.
+    Timestamp next_moment() { return kRoutingWorldTime + 2s * ++moments_; }
+
+    std::size_t any_kind() { return static_cast<std::size_t>(pick(random_, 0, kKinds - 1)); }
+
+    /// The decisions of a page one by one, each on what the ones before have left.
+    void time_decisions()
+    {
+        const Timestamp now = next_moment();
+        double began_ms = thread_ms();
+        server::UnitLedger ledger(world_.catalog, world_.reserved, {}, now);
+        setup_.push_back(thread_ms() - began_ms);
+        std::set<std::size_t> seen;
+        for (int i = 0; i < kPageJobs; ++i) {
+            const std::size_t kind = any_kind();
+            const RouteRequest job = make_job(random_, kinds_[kind], now);
+            const bool is_compared = i % (kPageJobs / kPlainOfPage) == 0;
+            const std::string expected = is_compared ? plain_winner(job, ledger) : std::string();
+            began_ms = thread_ms();
+            look_for_unmeasured(job, ledger);
+            const Decision decision = ledger.decide(job);
+            if (decision.winner) reserve(ledger, decision.candidates[*decision.winner]);
+            const double took_ms = thread_ms() - began_ms;
+            (seen.insert(kind).second ? first_ : repeat_).push_back(took_ms);
+            all_.push_back(took_ms + setup_.back() / kPageJobs);
+            const std::string ours =
+                decision.winner ? decision.candidates[*decision.winner].unit_type_id.value : "none";
+            if (is_compared && ours != expected)
+                throw std::runtime_error("the plain loop chose " + expected + ", the ledger " + ours);
+        }
+    }
+
+    /// Before each decision the router asks where the job's operators have to be measured first.
+    void look_for_unmeasured(const RouteRequest& job, server::UnitLedger& ledger)
+    {
+        unmeasured_ += ledger.unmeasured(job, kMeteringPeriod).size();
+    }
+
+    static void reserve(server::UnitLedger& ledger, const Candidate& winner)
+    {
+        ledger.reserve({.unit_type_id = winner.unit_type_id,
+                        .unit_count = winner.unit_count,
+                        .release_s = winner.plan.start_s + winner.held_s(),
+                        .from_s = winner.plan.start_s,
+                        .project = {}});
+    }
+
+    std::string plain_winner(const RouteRequest& job, const server::UnitLedger& ledger)
     {
         const double began_ms = thread_ms();
-        decision_ = route(job, table_);
-        last_ms_ = thread_ms() - began_ms;
-        if (decision_.winner) reserve(decision_.candidates[*decision_.winner]);
-        return last_ms_;
+        const auto plain = test::plain_route(job, ledger.views());
+        plain_.push_back(thread_ms() - began_ms);
+        return plain ? ledger.views()[plain->unit_type].id.value : "none";
     }
 
-    void reserve(const Candidate& winner)
+    /// A whole page as the server decides it, from the ledger on: those that cannot all start where suits them best are
+    /// ordered, and those that wait are planned.
+    PageTime time_page(int jobs)
     {
-        const auto found =
-            std::lower_bound(views_.begin(), views_.end(), winner.unit_type_id,
-                             [](const UnitTypeView& view, const UnitTypeId& id) { return view.id < id; });
-        found->availability.take(winner.plan.start_s, winner.plan.start_s + winner.held_s(), winner.unit_count);
-        table_.changed(static_cast<std::size_t>(found - views_.begin()));
-    }
-
-    /// The same job by a plain loop first. @return its milliseconds
-    double compare(const RouteRequest& job)
-    {
+        const Timestamp now = next_moment();
+        std::vector<server::ReadyJob> ready;
+        for (int i = 0; i < jobs; ++i) {
+            const std::size_t kind = any_kind();
+            server::ReadyJob job;
+            job.id = fmt::format("job_{:06}", ++ids_);
+            job.request = make_job(random_, kinds_[kind], now);
+            job.waited_s = uniform(random_, 0, 600);
+            // Deadlines and budgets differ from job to job.
+            const bool is_like_others = !job.request.transfer.deadline && !job.request.budget;
+            job.kind = is_like_others ? "kind " + std::to_string(kind) : job.id;
+            ready.push_back(std::move(job));
+        }
         const double began_ms = thread_ms();
-        const auto plain = test::plain_route(job, views_);
-        const double plain_ms = thread_ms() - began_ms;
-        decide(job);
-        const std::string theirs = plain ? views_[plain->unit_type].id.value : "none";
-        const std::string ours = decision_.winner ? decision_.candidates[*decision_.winner].unit_type_id.value : "none";
-        if (theirs != ours) throw std::runtime_error("the plain loop chose " + theirs + ", the table " + ours);
-        return plain_ms;
+        server::UnitLedger ledger(world_.catalog, world_.reserved, {}, now);
+        for (const server::ReadyJob& job : ready)
+            look_for_unmeasured(job.request, ledger);
+        server::PageDecisions decisions(ledger, world_.catalog.knowledge, {}, busy_, arrived_, OrderSettings());
+        const server::PageOutcome outcome = decisions.decide(ready);
+        return {thread_ms() - began_ms, outcome.starts.size()};
     }
 
-    int centers_;
-    std::vector<UnitTypeView> views_;
-    RouteTable table_;
+    RoutingWorld world_;
     Random random_;
     std::vector<RouteRequest> kinds_;
-    Decision decision_;
-    double last_ms_ = 0;
+    server::BusyUnits busy_;
+    server::ArrivedJobs arrived_;
+    int moments_ = 0;
+    int ids_ = 0;
+    std::size_t starts_ = 0;
+    std::size_t unmeasured_ = 0;
+    std::vector<double> setup_;
+    std::vector<double> all_;
+    std::vector<double> first_;
+    std::vector<double> repeat_;
+    std::vector<double> plain_;
 };
+
+double figure(const Figures& figures, std::string_view name)
+{
+    return std::find_if(figures.begin(), figures.end(), [&](const auto& one) { return one.first == name; })->second;
+}
+
+/// Times per tenfold the centers.
+void print_growth(std::span<const int> sizes, std::span<const Figures> of_size)
+{
+    for (std::size_t i = 1; i < sizes.size(); ++i) {
+        const double tenfolds = std::log10(static_cast<double>(sizes[i]) / sizes[i - 1]);
+        if (tenfolds == 0) continue;
+        for (const auto& [name, value] : of_size[i]) {
+            const double growth = std::pow(value / figure(of_size[i - 1], name), 1 / tenfolds);
+            fmt::print("RESULT growth_{}_{}_to_{} {:.2f} times\n", name, sizes[i - 1], sizes[i], growth);
+        }
+    }
+}
 
 int run(std::span<const int> sizes)
 {
-    fmt::print("{} kinds of jobs, {} decisions each; milliseconds\n", kKinds, kDecisions);
-    fmt::print("{:>7} {:>11} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "centers", "unit types", "mean", "p50",
-               "p99", "largest", "new kind", "plain", "ratio");
-    Figures last;
-    std::vector<std::string> results;
+    fmt::print("{} kinds of jobs, pages of {}, each at its own moment; milliseconds of processor time\n", kKinds,
+               kPageJobs);
+    std::vector<Figures> of_size;
     for (const int centers : sizes) {
-        last = Bench(centers).run();
-        results.push_back(fmt::format("RESULT p99_ms_{}_centers {:.3f} ms", centers, last.p99_ms));
+        Bench bench(centers);
+        of_size.push_back(bench.run());
+        fmt::print("{} centers, {} unit types; of the last page {} jobs started\n", centers, bench.unit_types(),
+                   bench.starts());
+        for (const auto& [name, value] : of_size.back())
+            fmt::print("  {:<18} {:>12.3f}\n", name, value);
+        std::cout.flush();
     }
-    for (const std::string& result : results)
-        fmt::print("{}\n", result);
-    fmt::print("RESULT cold_ms_{}_centers {:.1f} ms\n", sizes.back(), last.cold_ms);
-    fmt::print("RESULT plain_loop_over_ours {:.0f} times\n", last.plain_over_ours);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        for (const auto& [name, value] : of_size[i])
+            fmt::print("RESULT {}_ms_{}_centers {:.3f} ms\n", name, sizes[i], value);
+    }
+    print_growth(sizes, of_size);
+    const Figures& last = of_size.back();
+    fmt::print("RESULT plain_loop_over_decision {:.1f} times\n",
+               figure(last, "plain_loop") / figure(last, "decision_p50"));
+    fmt::print("RESULT plain_loop_over_first_of_kind {:.2f} times\n",
+               figure(last, "plain_loop") / figure(last, "first_of_kind"));
     return 0;
 }
 

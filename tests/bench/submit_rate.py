@@ -1,15 +1,47 @@
 """The measuring part of tests/bench/submit_rate."""
+import contextlib
 import os
 import pathlib
 import re
+import shutil
+import statistics
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
-from network import Network, agent_config  # noqa: E402
+from network import BIN, Network, agent_config  # noqa: E402
 
 CLIENTS = 16
+BATCH = 100
+JOB = ('{"name": "bench", "command": ["true"], "operators": '
+       '[{"id": "dgemm", "parameters": {"m": 512, "n": 512, "k": 512}, "count": 3000}]}')
+SLURM_JOB = ('{"script": "#!/bin/sh\\ntrue\\n", "job": {"name": "bench", "hold": true, "ntasks": 1, '
+             '"current_working_directory": "/", "environment": {"PATH": "/bin:/usr/bin"}}}')
+
+
+class Target:
+    """What is posted where, and what each round measured."""
+
+    def __init__(self, name, url, headers, body, requests, jobs_each=1):
+        self.name, self.url, self.headers, self.body = name, url, headers, body
+        self.requests, self.jobs_each = requests, jobs_each
+        self.rates, self.p99s_ms = [], []
+
+    def measure(self):
+        rate, p99_ms = hey(self.url, self.requests, self.headers, self.body)
+        self.rates.append(rate * self.jobs_each)
+        self.p99s_ms.append(p99_ms)
+        print(f"  {self.name:<10} {self.rates[-1]:7.0f}/s, p99 {p99_ms:6.1f} ms", flush=True)
+
+    @property
+    def rate(self):
+        return statistics.median(self.rates)
+
+    @property
+    def p99_ms(self):
+        return statistics.median(self.p99s_ms)
 
 
 def hey(url, requests, headers, body):
@@ -18,79 +50,112 @@ def hey(url, requests, headers, body):
     for name, value in headers.items():
         arguments += ["-H", f"{name}: {value}"]
     text = subprocess.run(arguments + [url], capture_output=True, text=True, check=True).stdout
-    rate = float(re.search(r"Requests/sec:\s*([\d.]+)", text).group(1))
+    rate = re.search(r"Requests/sec:\s*([\d.]+)", text)
     p99 = re.search(r"99% in ([\d.]+) secs", text)
-    statuses = re.findall(r"\[(\d+)\]\s+(\d+) responses", text)
-    print(f"  {rate:.0f}/s, p99 {float(p99.group(1)) * 1000 if p99 else 0:.1f} ms, answers {statuses}")
-    if any(not status.startswith("2") for status, _ in statuses) or "Error distribution" in text:
-        sys.exit(f"some submissions failed:\n{text}")
-    return rate, float(p99.group(1)) * 1000 if p99 else 0.0
+    statuses = re.findall(r"\[(\d+)\]\s+\d+ responses", text)
+    failed = not statuses or any(not status.startswith("2") for status in statuses)
+    if failed or not rate or not p99 or "Error distribution" in text:
+        sys.exit(f"some requests to {url} failed:\n{text}")
+    return float(rate.group(1)), float(p99.group(1)) * 1000
 
 
-def pgbench(net, folder):
-    """Single-row durable inserts with as many clients, over the Unix socket."""
+def pgbench(net):
+    """Single-row durable inserts with as many clients, over the Unix socket; a second."""
     lines = next(net.server.state_dir.rglob("postmaster.pid")).read_text().splitlines()
     user = os.environ.get("FATHOM_PG_USER", "fathom")
     connection = ["-h", lines[4].strip(), "-p", lines[3].strip(), "-U", user]
     subprocess.run(["psql", "-q", *connection, "fathom", "-c",
                     "CREATE TABLE IF NOT EXISTS bench_row (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text)"],
                    check=True)
-    script = folder / "insert.sql"
+    script = net.folder / "insert.sql"
     script.write_text("INSERT INTO bench_row (body) VALUES (repeat('x', 600));\n")
     text = subprocess.run(["pgbench", "-n", *connection, "-c", str(CLIENTS), "-j", "2", "-T", "8", "-f", str(script), "fathom"],
                           capture_output=True, text=True, check=True).stdout
-    rate = float(re.search(r"tps = ([\d.]+)", text).group(1))
-    print(f"  {rate:.0f}/s")
-    return rate
+    return float(re.search(r"tps = ([\d.]+)", text).group(1))
 
 
-def slurm(folder, requests):
-    """Submissions to slurmrestd; None when it cannot run here."""
+@contextlib.contextmanager
+def https_echo(folder):
+    """Bare Beast with a certificate of the kind that fathomd has; its URL."""
+    key, certificate = folder / "echo-key.pem", folder / "echo.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+                    "-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    process = subprocess.Popen([BIN / "https_echo", certificate, key], stdout=subprocess.PIPE, text=True)
+    try:
+        yield f"https://127.0.0.1:{process.stdout.readline().strip()}/"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextlib.contextmanager
+def slurm():
+    """A private one-machine Slurm; (URL of its submissions, headers), or None where it cannot run."""
     if os.geteuid() != 0:
-        print("  not root: slurmd cannot start; left out")
-        return None
+        print("slurmrestd: left out: slurmd starts as root only")
+        yield None
+        return
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-bench-slurm-"))
     control = [str(ROOT / "tests/bench/slurm_for_comparison")]
     try:
-        port = subprocess.run(control + ["start", str(folder)], stdout=subprocess.PIPE, text=True, check=True,
-                              timeout=120).stdout.strip()
-        body = folder / "job.json"
-        body.write_text('{"script": "#!/bin/sh\\ntrue\\n", "job": {"name": "bench", "hold": true, "ntasks": 1, '
-                        '"current_working_directory": "/tmp", "environment": {"PATH": "/bin:/usr/bin"}}}')
-        headers = {"X-SLURM-USER-NAME": "nobody", "X-SLURM-USER-TOKEN": (folder / "token").read_text().strip()}
-        return hey(f"http://127.0.0.1:{port}/slurm/v0.0.38/job/submit", requests, headers, body)
+        started = subprocess.run(control + ["start", str(folder)], stdout=subprocess.PIPE, text=True, timeout=120, check=False)
+        token = folder / "token"
+        if started.returncode != 0 or not token.exists() or not token.read_text().strip():
+            print("slurmrestd: left out: Slurm does not start here, see above")
+            yield None
+        else:
+            headers = {"X-SLURM-USER-NAME": "nobody", "X-SLURM-USER-TOKEN": token.read_text().strip()}
+            yield f"http://127.0.0.1:{started.stdout.strip()}/slurm/v0.0.38/job/submit", headers
     finally:
         subprocess.run(control + ["stop", str(folder)], check=False)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def ratio(ours, other):
+    """The median over rounds: what disturbs a round disturbs both sides of it."""
+    return statistics.median(a / b for a, b in zip(ours.rates, other.rates))
+
+
+def measure(targets, rounds):
+    """In turn, each second round backwards: nobody always profits from what another left behind."""
+    for i in range(rounds):
+        print(f"round {i + 1} of {rounds}, {CLIENTS} keep-alive clients")
+        for target in targets if i % 2 == 0 else reversed(targets):
+            target.measure()
 
 
 def main():
-    requests = int(sys.argv[1])
+    requests, rounds = int(sys.argv[1]), int(sys.argv[2])
     net = Network()
-    try:
+    with contextlib.ExitStack() as stack:
+        stack.callback(net.close)
         net.add_agent("alpha", agent_config())
         net.rest.call("PATCH", "/centers/alpha", json={"drained": True})
-        body = net.folder / "job.json"
-        body.write_text('{"name": "bench", "command": ["true"], "operators": '
-                        '[{"id": "dgemm", "parameters": {"m": 512, "n": 512, "k": 512}, "count": 3000}]}')
-        headers = {"Authorization": f"Bearer {net.admin_token}"}
-        print(f"ours: {requests} submissions over HTTPS, {CLIENTS} keep-alive clients")
-        ours = [hey(net.server.url + "/api/v1/jobs", requests, headers, body) for _ in range(3)]
-        rate, p99 = sorted(ours)[1]
-        print(f"pgbench: single-row durable inserts, {CLIENTS} clients")
-        pg_rate = pgbench(net, net.folder)
-    finally:
-        net.close()
-    folder = pathlib.Path(subprocess.run(["mktemp", "-d", "/tmp/slurm-bench-XXXXXX"], stdout=subprocess.PIPE, text=True,
-                                         check=True).stdout.strip())
-    print(f"slurmrestd: submissions over plain HTTP, {CLIENTS} keep-alive clients")
-    peer = slurm(folder, min(requests, 5000))
-    subprocess.run(["rm", "-rf", str(folder)], check=False)
-    print(f"RESULT submissions_per_s {rate:.0f} 1/s")
-    print(f"RESULT submission_p99_ms {p99:.1f} ms")
-    print(f"RESULT pgbench_inserts_per_s {pg_rate:.0f} 1/s")
-    if peer:
-        print(f"RESULT slurmrestd_submissions_per_s {peer[0]:.0f} 1/s")
-        print(f"RESULT slurmrestd_p99_ms {peer[1]:.1f} ms")
-        print(f"RESULT ratio_to_slurmrestd {rate / peer[0]:.2f} ratio")
+        files = {"job": JOB, "batch": "[" + ",".join([JOB] * BATCH) + "]", "slurm": SLURM_JOB}
+        for name, text in files.items():
+            (net.folder / name).write_text(text)
+        jobs_url, headers = net.server.url + "/api/v1/jobs", {"Authorization": f"Bearer {net.admin_token}"}
+        ours = Target("ours", jobs_url, headers, net.folder / "job", requests)
+        batches = Target("batches", jobs_url, headers, net.folder / "batch", max(requests // BATCH, 10 * CLIENTS), BATCH)
+        echo = Target("https_echo", stack.enter_context(https_echo(net.folder)), headers, net.folder / "job", requests)
+        targets = [ours, echo, batches]
+        found = stack.enter_context(slurm())
+        if found:
+            peer = Target("slurmrestd", *found, net.folder / "slurm", max(requests // 4, CLIENTS))
+            targets.append(peer)
+        measure(targets, rounds)
+        inserts_per_s = pgbench(net)
+        print(f"pgbench: {inserts_per_s:.0f}/s")
+    print(f"RESULT submissions_per_s {ours.rate:.0f} 1/s")
+    print(f"RESULT submission_p99_ms {ours.p99_ms:.1f} ms")
+    print(f"RESULT batch_jobs_per_s {batches.rate:.0f} 1/s")
+    print(f"RESULT pgbench_inserts_per_s {inserts_per_s:.0f} 1/s")
+    print(f"RESULT https_echo_per_s {echo.rate:.0f} 1/s")
+    print(f"RESULT ratio_to_https_echo {ratio(ours, echo):.3f} ratio")
+    if found:
+        print(f"RESULT slurmrestd_submissions_per_s {peer.rate:.0f} 1/s")
+        print(f"RESULT slurmrestd_p99_ms {peer.p99_ms:.1f} ms")
+        print(f"RESULT ratio_to_slurmrestd {ratio(ours, peer):.2f} ratio")
 
 
 if __name__ == "__main__":
