@@ -5,7 +5,6 @@
 #include "core/decide/order_jobs.hpp"
 
 #include <span>
-#include <string>
 #include <vector>
 
 namespace fathom::simulation {
@@ -17,7 +16,7 @@ class ProjectLoads {
     explicit ProjectLoads(const Scenario& scenario);
 
     /// False: one project has all, and nothing is to be shared.
-    bool matter() const { return uses_.size() > 1; }
+    bool matter() const { return loads_.size() > 1; }
     void note_start(const Job& job, std::size_t unit_type, std::int64_t units);
     void note_end(const Job& job, std::size_t unit_type, std::int64_t units, double held_s, double now_s);
 
@@ -39,10 +38,16 @@ class ProjectLoads {
     std::size_t effort(std::size_t jobs) const;
 
   private:
-    std::vector<ProjectUse> uses_; ///< by project
-    std::vector<double> loads_;    ///< by project
-    std::vector<UnitTypeSize> sizes_;
-    double decayed_at_s_ = 0; ///< what was used is of that time
+    std::size_t place(const Job& job, std::size_t unit_type) const
+    {
+        return job.project * unit_counts_.size() + unit_type;
+    }
+
+    std::vector<double> loads_;             ///< by project
+    std::vector<std::int64_t> unit_counts_; ///< by unit type
+    std::vector<std::int64_t> units_;       ///< held now, by project and in it by unit type
+    std::vector<double> used_unit_s_;       ///< the same
+    double decayed_at_s_ = 0;               ///< what was used is of that time
 };
 
 } // namespace fathom::simulation

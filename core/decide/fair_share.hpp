@@ -2,6 +2,7 @@
 
 #include "core/base/clock.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -56,6 +57,22 @@ struct PlannedTake {
 /// of least load first, again and again, is dominant-resource fairness. Projects that are not named have a share of 1.
 std::vector<double> progressive_loads(std::span<const ProjectUse> projects, std::span<const UnitTypeSize> unit_types,
                                       std::span<const PlannedTake> takes);
+
+/// What projects hold and have used, each with a share of 1, where projects and unit types are numbered.
+struct NumberedUses {
+    std::span<const std::int64_t> unit_counts; ///< by unit type
+    std::span<const std::int64_t> units;       ///< held now, by project and in it by unit type
+    std::span<const double> used_unit_s;       ///< decayed, the same
+};
+struct NumberedTake {
+    std::size_t project{};
+    std::size_t unit_type{};
+    std::int64_t units{};
+};
+
+/// The same to the last bit as where names are in the order of the numbers. For who asks all the time: names take most
+/// of the time.
+std::vector<double> progressive_loads(const NumberedUses& uses, std::span<const NumberedTake> takes);
 
 /// What is left of a use after `age`: 2^(−age / half_life).
 double decay(std::chrono::seconds age, std::chrono::seconds half_life);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/id.hpp"
+#include "core/base/shared_list.hpp"
 #include "core/decide/availability.hpp"
 #include "core/decide/device_choice.hpp"
 #include "core/decide/fair_share.hpp"
@@ -43,11 +44,12 @@ struct UnitTypeView {
     /// Its units over time: what runs, what is planned, maintenance. Holds are not in it.
     Availability availability;
     std::vector<Hold> holds;
-    std::vector<Closure> closures;          ///< maintenance, as it is in the availability: what waiting jobs are told
-    double bus_gb{};                        ///< of a device's bus, GB/s, as its center says; 0: not known
-    double queued_s{};                      ///< what the center's own queue holds before a new job, as it says
-    double score{};                         ///< of one unit, for quotas in score-hours; 0: it has none
-    std::vector<MeasuredOperator> measured; ///< newest of each operator and size, on one unit
+    std::vector<Closure> closures; ///< maintenance, as it is in the availability: what waiting jobs are told
+    double bus_gb{};               ///< of a device's bus, GB/s, as its center says; 0: not known
+    double queued_s{};             ///< what the center's own queue holds before a new job, as it says
+    double score{};                ///< of one unit, for quotas in score-hours; 0: it has none
+    /// Newest of each operator and size, on one unit. Many copies of a view are made, few are measured anew.
+    SharedList<MeasuredOperator> measured;
     /// How its operators scale over units; nullptr when nothing is known.
     std::shared_ptr<const UnitSpeedups> speedups;
     /// Its network over the week; nullptr when no transfer was ever timed at its center.

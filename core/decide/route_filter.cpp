@@ -28,15 +28,10 @@ bool is_wanted(const UnitRequest& units, const UnitTypeView& view)
     return (units.center.empty() || is_center(view, units.center)) && is_type(view, units.type);
 }
 
-bool has_operator(const UnitTypeView& view, const OperatorDemand& demand)
-{
-    return std::binary_search(view.operators.begin(), view.operators.end(), demand.operator_id);
-}
-
 bool has_all_operators(const RouteRequest& request, const UnitTypeView& view)
 {
     return std::all_of(request.operators.begin(), request.operators.end(),
-                       [&](const OperatorDemand& demand) { return has_operator(view, demand); });
+                       [&](const OperatorDemand& demand) { return has_operator(view, demand.operator_id); });
 }
 
 bool is_right_device(const UnitRequest& units, const UnitTypeView& view)
@@ -77,7 +72,7 @@ std::string operators_reason(const RouteRequest& request, const UnitTypeView& vi
 {
     std::vector<std::string> missing;
     for (const OperatorDemand& demand : request.operators) {
-        if (!has_operator(view, demand) && !contains(missing, demand.operator_id))
+        if (!has_operator(view, demand.operator_id) && !contains(missing, demand.operator_id))
             missing.push_back(demand.operator_id);
     }
     return "cannot run " + join(missing);
@@ -108,11 +103,21 @@ bool is_center(const UnitTypeView& view, const std::string& name_or_id)
     return name_or_id == view.center_name || name_or_id == view.center_id.value;
 }
 
+bool has_operator(const UnitTypeView& view, const std::string& operator_id)
+{
+    return std::binary_search(view.operators.begin(), view.operators.end(), operator_id);
+}
+
 std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view)
+{
+    return removing_filter(request, view, has_all_operators(request, view));
+}
+
+std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view, bool runs_operators)
 {
     const UnitRequest& units = request.units;
     if (!is_allowed(request, view) || !is_wanted(units, view)) return Filter::kPolicy;
-    if (!has_all_operators(request, view)) return Filter::kOperators;
+    if (!runs_operators) return Filter::kOperators;
     if (!is_right_device(units, view) || !has_instructions(units, view)) return Filter::kDevice;
     if (view.memory_bytes_per_unit < units.memory_bytes) return Filter::kMemory;
     if (units.count.value_or(units.min) > view.unit_count) return Filter::kUnitCount;

@@ -181,6 +181,7 @@ std::shared_ptr<const OperatorColumn> RouteTable::Impl::column_of(const Operator
         time.spread = one.total_s > 0 ? one.high_s / one.total_s : 1;
         time.curve = find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key, work);
         time.basis = one.basis;
+        time.is_offered = has_operator(view, demand.operator_id);
     }
     known = column;
     return column;
@@ -272,7 +273,9 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     }
     kind.removed = {};
     for (std::size_t i = 0; i < size; ++i) {
-        const std::optional<Filter> filter = removing_filter(request, unit_types[i]);
+        const bool runs_operators = std::all_of(kind.operators.begin(), kind.operators.end(),
+                                                [i](const auto& column) { return (*column)[i].is_offered; });
+        const std::optional<Filter> filter = removing_filter(request, unit_types[i], runs_operators);
         kind.own_filter[i] = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
         update(request, chooser, kind, i);
     }

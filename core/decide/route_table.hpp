@@ -19,6 +19,7 @@ struct OperatorTime {
     double spread{1}; ///< upper end of the 80 % interval / execution_s
     const OperatorSpeedup* curve = nullptr;
     PredictionBasis basis{PredictionBasis::kUnknown};
+    bool is_offered{}; ///< the unit type runs it at all
 };
 using OperatorColumn = std::vector<OperatorTime>; ///< by unit type
 

@@ -137,7 +137,7 @@ Result<std::set<std::string>> RoutingPage::settle_impossible_gangs(pqxx::work& t
         const Ready& ready = ready_[decided[wait.job]];
         if (ready.job.spec.gang.id.empty()) continue;
         if (sizes.empty()) {
-            for (const UnitTypeView& view : ledger_.views())
+            for (const UnitTypeView& view : ledger_->views())
                 sizes[view.id.value] = view.unit_count;
         }
         Need& need = needs[gang_key(ready.job.spec)];

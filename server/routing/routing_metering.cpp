@@ -41,11 +41,11 @@ Result<bool> RoutingPage::meter(pqxx::work& transaction, const WaitingJob& job)
 {
     Result<RouteRequest> wanted = metering_request_of(job);
     if (!wanted) return wanted.error();
-    if (unmeasured_candidates(*wanted, ledger_.views(), now_, settings_->metering_period).empty()) return false;
+    if (ledger_->unmeasured(*wanted, settings_->metering_period).empty()) return false;
     ensure_fresh_catalog(transaction);
     std::vector<UnitTypeId> targets;
-    for (const std::size_t index : unmeasured_candidates(*wanted, ledger_.views(), now_, settings_->metering_period))
-        targets.push_back(ledger_.views()[index].id);
+    for (const std::size_t index : ledger_->unmeasured(*wanted, settings_->metering_period))
+        targets.push_back(ledger_->views()[index].id);
     if (targets.empty()) return false;
     const Result<RequestedProbes> probes = request_probes(transaction, job, targets);
     if (!probes) {
@@ -126,11 +126,11 @@ void RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job
     events_.push_back(std::move(event));
 }
 
-std::vector<std::string> RoutingPage::unmeasured_places(const RouteRequest& request) const
+std::vector<std::string> RoutingPage::unmeasured_places(const RouteRequest& request)
 {
     std::vector<std::string> places;
-    for (const std::size_t index : unmeasured_candidates(request, ledger_.views(), now_, settings_->metering_period)) {
-        const UnitTypeView& view = ledger_.views()[index];
+    for (const std::size_t index : ledger_->unmeasured(request, settings_->metering_period)) {
+        const UnitTypeView& view = ledger_->views()[index];
         places.push_back(view.center_name + "/" + view.name);
     }
     return places;

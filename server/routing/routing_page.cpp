@@ -25,7 +25,7 @@ RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog,
                          WaitingJobEnder& ender, ProjectUses& uses, const BusyUnits& busy, ArrivedJobs& arrived,
                          Timestamp now)
     : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), uses_(&uses), busy_(&busy),
-      arrived_(&arrived), now_(now), catalog_(catalog.get()), ledger_(*catalog_, {}, {}, now_)
+      arrived_(&arrived), now_(now), catalog_(catalog.get())
 {
 }
 
@@ -34,7 +34,7 @@ Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, st
     report_.next = std::move(state);
     rebuild_ledger(transaction);
     report_.is_done = true;
-    if (!report_.next.is_tick && !ledger_.has_free_unit()) {
+    if (!report_.next.is_tick && !ledger_->has_free_unit()) {
         report_.left = look_at_use();
         return std::move(report_);
     }
@@ -56,7 +56,7 @@ Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, st
     update_turns(transaction, turns_);
     record_job_events(transaction, events_);
     report_.left = look_at_use();
-    report_.has_free_unit = ledger_.has_free_unit();
+    report_.has_free_unit = ledger_->has_free_unit();
     report_.is_done = report_.is_end || (!report_.next.is_tick && !report_.has_free_unit);
     return std::move(report_);
 }
@@ -127,7 +127,7 @@ bool RoutingPage::is_of_the_moment(Errc code)
 bool RoutingPage::is_worth_a_look(const WaitingJob& job) const
 {
     return report_.next.is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering ||
-           ledger_.has_free_unit();
+           ledger_->has_free_unit();
 }
 
 void RoutingPage::rebuild_ledger(pqxx::work& transaction)
@@ -136,11 +136,11 @@ void RoutingPage::rebuild_ledger(pqxx::work& transaction)
     used_.clear();
     for (const Reservation& one : reserved)
         used_[one.unit_type_id.value] += one.unit_count;
-    ledger_ = UnitLedger(*catalog_, reserved, report_.next.planned, now_);
+    ledger_.emplace(*catalog_, reserved, report_.next.planned, now_);
     // Decided in this page, not yet written.
     for (const Placement& placement : placements_) {
         const Candidate& winner = placement.winner;
-        ledger_.reserve({winner.unit_type_id, winner.unit_count, winner.held_s(), 0, placement.project});
+        ledger_->reserve({winner.unit_type_id, winner.unit_count, winner.held_s(), 0, placement.project});
     }
 }
 

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -112,7 +113,7 @@ class RoutingPage {
     /// Asks for probes, once for all jobs of this page that ask for the same.
     Result<RequestedProbes> request_probes(pqxx::work& transaction, const WaitingJob& job,
                                            const std::vector<UnitTypeId>& targets);
-    std::vector<std::string> unmeasured_places(const RouteRequest& request) const;
+    std::vector<std::string> unmeasured_places(const RouteRequest& request);
     /// Ends a job whose deadline has passed; false: there was time left.
     Result<bool> end_overdue(pqxx::work& transaction, const WaitingJob& job);
 
@@ -157,7 +158,7 @@ class RoutingPage {
     Timestamp now_;
     CatalogPointer catalog_;
     bool is_fresh_ = false;
-    UnitLedger ledger_;
+    std::optional<UnitLedger> ledger_;         ///< since run()
     std::map<std::string, std::int64_t> used_; ///< units of each type that attempts have, by id
     PageReport report_;
     std::vector<Ready> ready_; ///< in order of id

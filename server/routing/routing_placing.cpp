@@ -62,7 +62,7 @@ Result<void> RoutingPage::decide_ready(pqxx::work& transaction)
                         .kind = kind_of(job)});
     }
     if (jobs.empty()) return {};
-    PageDecisions decisions(ledger_, catalog_->knowledge, read_projects(transaction, decided), *busy_, *arrived_,
+    PageDecisions decisions(*ledger_, catalog_->knowledge, read_projects(transaction, decided), *busy_, *arrived_,
                             OrderSettings());
     const auto began = std::chrono::steady_clock::now();
     PageOutcome outcome = decisions.decide(jobs);

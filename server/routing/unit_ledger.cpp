@@ -3,10 +3,45 @@
 #include <algorithm>
 
 namespace fathom::server {
+namespace {
+
+void add_text(std::string& key, const std::string& text)
+{
+    key += std::to_string(text.size()) + ':' + text;
+}
+
+void add_texts(std::string& key, const std::vector<std::string>& texts)
+{
+    key += std::to_string(texts.size()) + '[';
+    for (const std::string& text : texts)
+        add_text(key, text);
+}
+
+/// All that unmeasured_candidates() asks of a request.
+std::string measuring_key(const RouteRequest& request, std::chrono::seconds period)
+{
+    std::string key;
+    for (const OperatorDemand& demand : request.operators) {
+        add_text(key, demand.operator_id);
+        add_text(key, demand.parameters_key);
+    }
+    const UnitRequest& units = request.units;
+    key += '/';
+    for (const std::string* text : {&units.type, &units.device, &units.center})
+        add_text(key, *text);
+    for (const auto* texts : {&units.isa, &request.sites, &request.project_centers})
+        add_texts(key, *texts);
+    for (const std::int64_t number : {units.memory_bytes, units.count.value_or(units.min),
+                                      std::int64_t{request.is_probe}, std::int64_t{period.count()}})
+        key += std::to_string(number) + ';';
+    return key;
+}
+
+} // namespace
 
 UnitLedger::UnitLedger(const CatalogSnapshot& catalog, std::span<const Reservation> reserved,
                        std::span<const Reservation> planned, Timestamp now)
-    : views_(catalog.unit_types), knowledge_(catalog.knowledge)
+    : now_(now), views_(catalog.unit_types), knowledge_(catalog.knowledge)
 {
     for (std::size_t i = 0; i < views_.size(); ++i)
         index_[views_[i].id.value] = i;
@@ -71,6 +106,13 @@ Decision UnitLedger::decide(const RouteRequest& request)
 {
     if (!table_) table_.emplace(views_, knowledge_);
     return route(request, *table_);
+}
+
+const std::vector<std::size_t>& UnitLedger::unmeasured(const RouteRequest& request, std::chrono::seconds period)
+{
+    const auto [known, is_new] = unmeasured_.try_emplace(measuring_key(request, period));
+    if (is_new) known->second = unmeasured_candidates(request, views_, now_, period);
+    return known->second;
 }
 
 bool UnitLedger::has_free_unit() const

@@ -98,6 +98,21 @@ TEST(FairShare, AUnitTypeThatIsGoneDoesNotCount)
     EXPECT_EQ(shares.at("b").dominant_share, 1) << "it still holds all that is left of it";
 }
 
+// Of four unit types it has used the second and the last, and others that are gone, before, between and behind these.
+TEST(FairShare, EachAmountMeetsTheSizeOfItsOwnUnitType)
+{
+    const std::vector<UnitTypeSize> four{{"d", 5}, {"b", 2}, {"c", 1000}, {"a", 1000}};
+    const std::vector<ProjectUse> projects{{.project = "all",
+                                            .used_unit_s = {{"Z", 7}, {"b", 10}, {"bb", 7}, {"d", 50}, {"e", 7}},
+                                            .units = {{"b", 1}, {"c", 10}}},
+                                           {.project = "half", .used_unit_s = {{"a", 15000}}, .units = {}}};
+
+    const auto shares = fair_shares(projects, four);
+
+    EXPECT_DOUBLE_EQ(shares.at("all").dominant_share, 0.5);
+    EXPECT_DOUBLE_EQ(shares.at("all").used_share, (10.0 / 2 + 50.0 / 5) / (10.0 / 2 + 50.0 / 5 + 15));
+}
+
 TEST(FairShare, EachFurtherTakeOfAProjectWeighsMore)
 {
     // Of 9 cores; "a" has three quarters of all shares and holds one already, "b" has never been heard of.
@@ -111,6 +126,32 @@ TEST(FairShare, EachFurtherTakeOfAProjectWeighsMore)
     EXPECT_DOUBLE_EQ(loads[1], 2.0 / 9 / 2 / 0.75);
     EXPECT_DOUBLE_EQ(loads[2], 0);
     EXPECT_DOUBLE_EQ(loads[3], 1.0 / 9 / 2 / 0.25);
+}
+
+// To the last bit: what is simulated must not depend on which of the two is asked.
+TEST(FairShare, NumbersGiveWhatNamesGive)
+{
+    const std::vector<std::int64_t> counts{7, 3, 11};
+    const std::vector<std::int64_t> units{2, 0, 5, 1, 3, 0, 0, 0, 0};
+    const std::vector<double> used_unit_s{0.1, 12.7, 3e5, 77.7, 0, 1.0 / 3, 0, 0, 0};
+    const std::vector<NumberedTake> takes{{2, 1, 1}, {0, 0, 2}, {0, 0, 1}, {1, 2, 4}, {2, 1, 1}, {1, 0, 0}, {0, 2, 0}};
+    std::vector<UnitTypeSize> sizes;
+    for (std::size_t type = 0; type < counts.size(); ++type)
+        sizes.push_back({"type_" + std::to_string(type), counts[type]});
+    std::vector<ProjectUse> uses;
+    for (std::size_t project = 0; project < 3; ++project) {
+        ProjectUse& use = uses.emplace_back();
+        use.project = "project_" + std::to_string(project);
+        for (std::size_t type = 0; type < counts.size(); ++type) {
+            use.units[sizes[type].unit_type] = units[project * counts.size() + type];
+            use.used_unit_s[sizes[type].unit_type] = used_unit_s[project * counts.size() + type];
+        }
+    }
+    std::vector<PlannedTake> named;
+    for (const NumberedTake& take : takes)
+        named.push_back({uses[take.project].project, sizes[take.unit_type].unit_type, take.units});
+
+    EXPECT_EQ(progressive_loads({counts, units, used_unit_s}, takes), progressive_loads(uses, sizes, named));
 }
 
 TEST(FairShare, TakesBeyondAllThatThereIsStillDiffer)

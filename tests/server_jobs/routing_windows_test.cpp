@@ -127,8 +127,10 @@ TEST_F(RoutingWindows, TransfersThatAreFoundFalseAreForgotten)
 {
     const std::string alpha = add_center("alpha", 1);
     add_transfer(alpha, 0.001);
-    reload_catalog();
-    ASSERT_TRUE(catalog_.get()->unit_types.front().network);
+    ASSERT_TRUE(test::eventually([&] {
+        reload_catalog();
+        return catalog_.get()->unit_types.front().network != nullptr;
+    }));
     EXPECT_NEAR(catalog_.get()->unit_types.front().network->at(clock_.now()).rate_bytes, 1e9, 1);
 
     sql("UPDATE measurement SET void_reason = 'a lie'");
