@@ -1,5 +1,7 @@
 #include "core/decide/scaling.hpp"
 
+#include <boost/math/distributions/students_t.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,7 +9,11 @@
 namespace fathom {
 namespace {
 
-constexpr double kCoverage = 0.8;
+constexpr double kCurveCoverage = 0.8;
+
+/// What errors of ln rate have in common at all counts (noise, a model that does not fit), in units of what a random
+/// walk over ln count adds: chosen on synthetic curves, docs/measurement.md.
+constexpr double kCommonVariance = 0.7;
 
 /// Leave-one-out errors this close are a tie: what is left is rounding or chance.
 constexpr double kTieError = 1e-6;
@@ -16,33 +22,51 @@ constexpr double kTieRatio = 1.02;
 constexpr std::size_t kMostSearched = 1000;
 constexpr std::size_t kDrawnCounts = 32;
 
+/// Of the 80 % interval's upper by its lower end: ±10 %.
+constexpr double kWideInterval = 1.2;
+/// Enough to choose from, however many units there are.
+constexpr std::size_t kMostCandidates = 64;
+
 double miss(const ScalingFit& fit, const ScalingPoint& point)
 {
     return std::abs(std::log(fit.rate(point.unit_count) / point.rate));
 }
 
-/// The model without each point in turn. The smallest count is never left out: what one unit does is what
-/// everything else is compared with, and no model can know it from the others.
-std::optional<std::vector<ScalingCurve::LeftOut>> leave_out(ScalingModel model, const std::vector<ScalingPoint>& points)
+std::vector<double> counts_of(const std::vector<ScalingPoint>& points)
 {
-    std::vector<ScalingCurve::LeftOut> result;
+    std::vector<double> counts;
+    for (const ScalingPoint& point : points)
+        counts.push_back(point.unit_count);
+    return counts;
+}
+
+/// How far a model misses points that it was not fitted to.
+struct LeftOut {
+    double mean_miss{};
+    double half_interval{}; ///< ScalingCurve::half_interval
+};
+
+/// Of the model without each point in turn; empty where it cannot be fitted, or has no rate at a point that is left
+/// out. The smallest count is never left out: what one unit does is what everything else is compared with, and no model
+/// can know it from the others.
+std::optional<LeftOut> leave_out(ScalingModel model, const std::vector<ScalingPoint>& points)
+{
+    double sum = 0;
+    double squares = 0; // of misses where the variance is 1
     for (std::size_t i = 1; i < points.size(); ++i) {
         std::vector<ScalingPoint> rest = points;
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-        std::optional<ScalingFit> fit = fit_model(model, rest);
+        const std::optional<ScalingFit> fit = fit_model(model, rest);
         if (!fit) return std::nullopt;
-        const double residual = miss(*fit, points[i]);
-        result.push_back({std::move(*fit), residual});
+        const double missed = miss(*fit, points[i]);
+        if (!std::isfinite(missed)) return std::nullopt;
+        sum += missed;
+        squares += missed * missed / error_variance(counts_of(rest), points[i].unit_count);
     }
-    return result;
-}
-
-double mean_residual(const std::vector<ScalingCurve::LeftOut>& left_out)
-{
-    double sum = 0;
-    for (const ScalingCurve::LeftOut& one : left_out)
-        sum += one.residual;
-    return sum / static_cast<double>(left_out.size());
+    const auto count = static_cast<double>(points.size() - 1);
+    // So few squares tell their mean badly: Student's t, not the normal distribution.
+    const double t = boost::math::quantile(boost::math::students_t(count), (1 + kCurveCoverage) / 2);
+    return LeftOut{sum / count, t * std::sqrt(squares / count)};
 }
 
 double mean_miss(const ScalingFit& fit, const std::vector<ScalingPoint>& points)
@@ -72,15 +96,6 @@ Result<std::vector<ScalingPoint>> tidy(std::span<const ScalingPoint> points)
     return tidied;
 }
 
-/// Jackknife+: the value that `share` of the values do not exceed, the ends where there are too few.
-double upper_quantile(std::vector<double> values, double share)
-{
-    std::sort(values.begin(), values.end());
-    const double rank = std::ceil(share * static_cast<double>(values.size() + 1));
-    const auto index = std::min(static_cast<std::size_t>(rank), values.size()) - 1;
-    return values[index];
-}
-
 } // namespace
 
 std::string_view to_string(ScalingMode mode)
@@ -93,19 +108,10 @@ RateEstimate ScalingCurve::rate(double unit_count) const
     RateEstimate estimate;
     estimate.rate = estimate.low = estimate.high = models.front().fit.rate(unit_count);
     estimate.is_extrapolated = unit_count > 2 * largest_measured() || unit_count < points.front().unit_count;
-    if (left_out.empty()) return estimate;
-    std::vector<double> above;
-    std::vector<double> below;
-    for (const LeftOut& one : left_out) {
-        const double center = std::log(one.fit.rate(unit_count));
-        // Without the largest count a model may have no positive time beyond: there it has no say.
-        if (!std::isfinite(center)) continue;
-        above.push_back(center + one.residual);
-        below.push_back(one.residual - center);
-    }
-    if (above.empty()) return estimate;
-    estimate.high = std::max(estimate.rate, std::exp(upper_quantile(std::move(above), kCoverage)));
-    estimate.low = std::min(estimate.rate, std::exp(-upper_quantile(std::move(below), kCoverage)));
+    if (!half_interval) return estimate;
+    const double factor = std::exp(*half_interval * std::sqrt(error_variance(counts_of(points), unit_count)));
+    estimate.low /= factor;
+    estimate.high *= factor;
     return estimate;
 }
 
@@ -119,6 +125,16 @@ double ScalingCurve::efficiency(double unit_count) const
     return models.front().fit.rate(unit_count) / (unit_count * single_rate());
 }
 
+double error_variance(std::span<const double> measured, double unit_count)
+{
+    const auto above = std::lower_bound(measured.begin(), measured.end(), unit_count);
+    if (above == measured.begin()) return kCommonVariance + std::log(measured.front() / unit_count);
+    const double from_below = std::log(unit_count / *std::prev(above));
+    if (above == measured.end()) return kCommonVariance + from_below;
+    const double to_above = std::log(*above / unit_count);
+    return kCommonVariance + from_below * to_above / (from_below + to_above);
+}
+
 Result<ScalingCurve> fit_scaling(std::span<const ScalingPoint> points, ScalingMode mode)
 {
     Result<std::vector<ScalingPoint>> tidied = tidy(points);
@@ -126,16 +142,16 @@ Result<ScalingCurve> fit_scaling(std::span<const ScalingPoint> points, ScalingMo
     ScalingCurve curve;
     curve.mode = mode;
     curve.points = std::move(*tidied);
-    std::map<ScalingModel, std::vector<ScalingCurve::LeftOut>> without;
+    std::map<ScalingModel, double> half_intervals;
     for (const ScalingModel model : scaling_models()) {
         std::optional<ScalingFit> fit = fit_model(model, curve.points);
         if (!fit) continue;
         // With one point more than coefficients a model can be judged; with fewer points in all, the simplest
         // model that passes closest is taken.
-        auto left_out = leave_out(model, curve.points);
-        const double error = left_out ? mean_residual(*left_out) : mean_miss(*fit, curve.points);
+        const std::optional<LeftOut> left_out = leave_out(model, curve.points);
+        const double error = left_out ? left_out->mean_miss : mean_miss(*fit, curve.points);
         if (!left_out && curve.points.size() > 2) continue;
-        if (left_out) without[model] = std::move(*left_out);
+        if (left_out) half_intervals[model] = left_out->half_interval;
         curve.models.push_back({std::move(*fit), error});
     }
     if (curve.models.empty()) return Error{Errc::kInvalid, "no model fits these measurements"};
@@ -149,7 +165,8 @@ Result<ScalingCurve> fit_scaling(std::span<const ScalingPoint> points, ScalingMo
         if (coefficient_count(one->fit.model) < coefficient_count(simplest->fit.model)) simplest = one;
     }
     std::rotate(first, simplest, simplest + 1);
-    curve.left_out = std::move(without[curve.models.front().fit.model]);
+    const auto half_interval = half_intervals.find(curve.models.front().fit.model);
+    if (half_interval != half_intervals.end()) curve.half_interval = half_interval->second;
     return curve;
 }
 
@@ -208,6 +225,27 @@ std::int64_t most_telling_count(const ScalingCurve& curve, std::span<const std::
     for (const std::int64_t n : candidates) {
         const double difference = disagreement(n) - disagreement(best);
         if (difference > 0 || (difference == 0 && n < best)) best = n;
+    }
+    return best;
+}
+
+std::optional<std::int64_t> next_scaling_count(std::span<const ScalingCurve> curves, std::int64_t most,
+                                               std::span<const std::int64_t> measured)
+{
+    std::vector<std::int64_t> candidates;
+    for (const std::int64_t n : scaling_counts(std::max<std::int64_t>(most, 1), kMostCandidates)) {
+        if (std::find(measured.begin(), measured.end(), n) == measured.end()) candidates.push_back(n);
+    }
+    if (candidates.empty()) return std::nullopt;
+    std::optional<std::int64_t> best;
+    double widest = kWideInterval;
+    for (const ScalingCurve& curve : curves) {
+        const std::int64_t count = most_telling_count(curve, candidates);
+        const RateEstimate estimate = curve.rate(static_cast<double>(count));
+        const double width = estimate.low > 0 ? estimate.high / estimate.low : HUGE_VAL;
+        if (width <= widest) continue;
+        widest = width;
+        best = count;
     }
     return best;
 }

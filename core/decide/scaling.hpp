@@ -3,6 +3,7 @@
 #include "core/base/json_reader.hpp"
 #include "core/decide/scaling_models.hpp"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,19 +31,15 @@ struct ScalingCurve {
         ScalingFit fit;
         double error{}; ///< mean |ln(predicted / measured)| of points that were left out one at a time
     };
-    /// The chosen model without one point, and how far it then missed that point, as |ln(predicted / measured)|.
-    struct LeftOut {
-        ScalingFit fit;
-        double residual{};
-    };
-
     ScalingMode mode{ScalingMode::kStrong};
     std::vector<ScalingPoint> points; ///< by count
     std::vector<Judged> models;       ///< best first; the first is the one that is used
-    std::vector<LeftOut> left_out;    ///< what the interval is made of; empty when there are too few points
+    /// Half the 80 % interval of ln rate where error_variance() is 1, from how far the chosen model missed points that
+    /// were left out; empty when there are too few points to leave one out.
+    std::optional<double> half_interval;
 
-    /// The model's rate, with the jackknife+ interval (Barber, Candès, Ramdas, Tibshirani, Annals of
-    /// Statistics 2021) in the logarithm of the rate: it widens where the models without one point disagree.
+    /// The model's rate, with an interval that widens with the distance to what was measured. Without half_interval
+    /// the interval is the rate itself.
     RateEstimate rate(double unit_count) const;
 
     /// rate(1): as measured, or the model's where one unit was not.
@@ -53,6 +50,10 @@ struct ScalingCurve {
 
     double largest_measured() const { return points.back().unit_count; }
 };
+
+/// How the squared error of ln rate grows away from the measured counts, which are ascending and not empty: what is
+/// left of a random walk over ln count that is known at those counts, and a share that is the same everywhere.
+double error_variance(std::span<const double> measured, double unit_count);
 
 /// Fits every model that the points can carry, and chooses by leave-one-out error; of models that are equally
 /// good the one with fewer coefficients.
@@ -66,6 +67,9 @@ Result<ScalingCurve> fit_scaling(std::span<const ScalingPoint> points, ScalingMo
 /// never looked for beyond twice the largest measured count.
 std::int64_t knee(const ScalingCurve& curve, std::int64_t most);
 
+/// Counts that are measured for a curve (M19): fewer leave the models of scaling much alike.
+inline constexpr std::size_t kScalingCounts = 5;
+
 /// Counts to measure so that models can be told apart: 1, `most`, and others between them at nearly equal
 /// ratios; `wanted` of them, or all when there are not so many. At least two are wanted.
 std::vector<std::int64_t> scaling_counts(std::int64_t most, std::size_t wanted);
@@ -73,6 +77,14 @@ std::vector<std::int64_t> scaling_counts(std::int64_t most, std::size_t wanted);
 /// Of `candidates`, the count at which the fitted models disagree most: measuring it tells most. The smallest
 /// of equals; `candidates` is not empty.
 std::int64_t most_telling_count(const ScalingCurve& curve, std::span<const std::int64_t> candidates);
+
+/// The one more count that is worth measuring when the curves of a task's operators have been fitted: of the curve
+/// whose interval is widest there, the count at which the models disagree most. Empty when every curve is known well
+/// enough, its 80 % interval within ±10 %, or nothing is left to measure.
+/// @param most      units that there are.
+/// @param measured  counts that were measured already.
+std::optional<std::int64_t> next_scaling_count(std::span<const ScalingCurve> curves, std::int64_t most,
+                                               std::span<const std::int64_t> measured);
 
 Json to_json(const ScalingCurve& curve);
 

@@ -1,22 +1,17 @@
 #include "server/probing/scaling_step.hpp"
 
 #include "core/base/log.hpp"
+#include "core/decide/scaling.hpp"
 #include "server/probing/run_queue.hpp"
-#include "server/probing/run_selection.hpp"
 #include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
 
-#include <algorithm>
 #include <map>
+#include <optional>
 
 namespace fathom::server {
 namespace {
-
-/// Of the 80 % interval's upper by its lower end: ±10 %.
-constexpr double kWideInterval = 1.2;
-/// Enough to choose from, however many units there are.
-constexpr std::size_t kMostCandidates = 64;
 
 // An order's runs at a unit type, all ended, as many as its counts were: a step more makes one more, and ends it.
 constexpr const char* kSelectOpen = R"sql(
@@ -50,27 +45,6 @@ std::vector<ScalingCurve> fit_curves(const pqxx::result& rows, std::vector<std::
 }
 
 } // namespace
-
-std::optional<std::int64_t> next_scaling_count(std::span<const ScalingCurve> curves, std::int64_t unit_count,
-                                               std::span<const std::int64_t> measured)
-{
-    std::vector<std::int64_t> candidates;
-    for (const std::int64_t n : scaling_counts(std::max<std::int64_t>(unit_count, 1), kMostCandidates)) {
-        if (std::find(measured.begin(), measured.end(), n) == measured.end()) candidates.push_back(n);
-    }
-    if (candidates.empty()) return std::nullopt;
-    std::optional<std::int64_t> best;
-    double widest = kWideInterval;
-    for (const ScalingCurve& curve : curves) {
-        const std::int64_t count = most_telling_count(curve, candidates);
-        const RateEstimate estimate = curve.rate(static_cast<double>(count));
-        const double width = estimate.low > 0 ? estimate.high / estimate.low : HUGE_VAL;
-        if (width <= widest) continue;
-        widest = width;
-        best = count;
-    }
-    return best;
-}
 
 Result<void> ScalingStep::look(pqxx::work& transaction) const
 {

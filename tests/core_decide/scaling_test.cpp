@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -71,20 +73,24 @@ TEST(Scaling, UnitsOfTheRateDoNotMatter)
 
 TEST(Scaling, NoisyCurvesLieInsideTheirIntervals)
 {
-    // 80 % intervals of the measured range: counted over many draws, somewhat fewer or more hold the truth.
+    // Intervals are for what would be measured (ScalingInterval.*): they hold the truth, without noise, more often.
+    constexpr double kNoise = 0.03;
     int inside = 0;
     int all = 0;
+    double half_widths = 0;
     for (const ScalingFit& truth : exact_curves()) {
         for (unsigned seed = 1; seed <= 40; ++seed) {
-            const ScalingCurve curve = fit_scaling(measure(truth, 0.03, seed), ScalingMode::kStrong).value();
+            const ScalingCurve curve = fit_scaling(measure(truth, kNoise, seed), ScalingMode::kStrong).value();
             for (const double n : {3.0, 6.0, 12.0, 24.0, 48.0}) {
                 const RateEstimate estimate = curve.rate(n);
                 ++all;
+                half_widths += std::log(estimate.high / estimate.low) / 2;
                 if (estimate.low <= truth.rate(n) && truth.rate(n) <= estimate.high) ++inside;
             }
         }
     }
     EXPECT_GT(inside, all * 8 / 10);
+    EXPECT_LT(half_widths / all, 2 * kNoise);
 }
 
 TEST(Scaling, EfficiencyOfAmdahlsLaw)
@@ -124,7 +130,8 @@ TEST(Scaling, TwoCountsAreEnoughForAGuess)
 
     ASSERT_TRUE(curve);
     EXPECT_NEAR(curve->rate(4).rate, 30, 1e-6);
-    EXPECT_TRUE(curve->left_out.empty());
+    EXPECT_FALSE(curve->half_interval);
+    EXPECT_EQ(curve->rate(2).low, curve->rate(2).rate);
 }
 
 TEST(Scaling, RefusesWhatIsNoCurve)
@@ -153,6 +160,42 @@ TEST(MostTellingCount, IsWhereModelsDisagree)
     const std::vector<std::int64_t> candidates{5, 8, 16, 64};
 
     EXPECT_EQ(most_telling_count(curve, candidates), 64);
+}
+
+const std::vector<std::int64_t> kScaledTo{1, 2, 4, 8, 16};
+
+/// Amdahl's law with a serial share, and every second point off by `noise`.
+ScalingCurve noisy_curve(double serial, double noise)
+{
+    std::vector<ScalingPoint> points;
+    double sign = 1;
+    for (const std::int64_t n : kScaledTo) {
+        const auto count = static_cast<double>(n);
+        points.push_back({count, (1 + sign * noise) / (serial + (1 - serial) / count)});
+        sign = -sign;
+    }
+    return fit_scaling(points, ScalingMode::kStrong).value();
+}
+
+TEST(NextScalingCount, AnExactCurveNeedsNoMore)
+{
+    EXPECT_EQ(next_scaling_count(std::vector{noisy_curve(0.05, 0)}, 16, kScaledTo), std::nullopt);
+}
+
+TEST(NextScalingCount, AnOpenCurveGetsACountThatWasNotMeasured)
+{
+    const std::optional<std::int64_t> count = next_scaling_count(std::vector{noisy_curve(0.05, 0.3)}, 16, kScaledTo);
+
+    ASSERT_TRUE(count);
+    EXPECT_EQ(std::count(kScaledTo.begin(), kScaledTo.end(), *count), 0);
+    EXPECT_GE(*count, 1);
+    EXPECT_LE(*count, 16);
+}
+
+TEST(NextScalingCount, WhereEveryCountWasMeasuredNothingIsLeft)
+{
+    const std::vector<std::int64_t> all{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    EXPECT_EQ(next_scaling_count(std::vector{noisy_curve(0.05, 0.3)}, 16, all), std::nullopt);
 }
 
 RC_GTEST_PROP(ScalingProperty, OrderOfPointsDoesNotMatterAndRatesStayPositive, ())
