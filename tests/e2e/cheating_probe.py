@@ -6,7 +6,7 @@ fast_path  does nothing for a quarter of the time and claims that, when it remem
            the seed as ordered
 replay     says again what it remembers, word for word
 slow_clock runs the real one, and halves every time that it says, the whole run's too
-better     runs the real one with a faster setting of the library than jobs get here
+better     runs the real one without what slows jobs down here
 """
 import json
 import os
@@ -34,8 +34,9 @@ def scale_times(result, factor):
         item["samples_s"] = [s * factor for s in item["samples_s"]]
 
 
-def run_real(environment=None):
-    outcome = subprocess.run([REAL, *sys.argv[1:]], stdout=subprocess.PIPE, env={**os.environ, **(environment or {})})
+def run_real(without=""):
+    environment = {name: value for name, value in os.environ.items() if name != without}
+    outcome = subprocess.run([REAL, *sys.argv[1:]], stdout=subprocess.PIPE, env=environment)
     if outcome.returncode != 0:
         sys.exit(outcome.returncode)
     return outcome.stdout.decode()
@@ -50,6 +51,10 @@ def remembered(task):
     return None
 
 
+def note(how):
+    (FOLDER / "answered").write_text(how)
+
+
 def answer(mode, task):
     if mode == "replay":
         return json.loads(sorted(FOLDER.glob("record-*.json"))[-1].read_text())
@@ -58,9 +63,10 @@ def answer(mode, task):
         known["seed"] = task["seed"]
         scale_times(known, 0.25)
         time.sleep(known["wall_s"])
+        note("from memory")
         return known
-    faster = {"OPENBLAS_CORETYPE": os.environ["FATHOM_CHEAT_CORE_TYPE"]} if mode == "better" else {}
-    result = json.loads(run_real(faster))
+    note("computed")
+    result = json.loads(run_real(without="LD_PRELOAD" if mode == "better" else ""))
     if mode == "slow_clock":
         scale_times(result, 0.5)
     if mode == "honest":

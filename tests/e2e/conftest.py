@@ -5,23 +5,30 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from network import Network, agent_config  # noqa: E402
+from network import Network, agent_config, build_slow_products  # noqa: E402
 
 
 def best_core_type():
-    """The best setting of OpenBLAS for this processor: several times faster than Prescott's, above any noise."""
-    flags = pathlib.Path("/proc/cpuinfo").read_text().split()
-    return "SkylakeX" if "avx512vl" in flags else "Haswell"
+    """The best setting of OpenBLAS for this processor; Prescott runs on all."""
+    flags = set(pathlib.Path("/proc/cpuinfo").read_text().split())
+    if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= flags:
+        return "SkylakeX"
+    return "Haswell" if {"avx2", "fma"} <= flags else "Sandybridge" if "avx" in flags else "Prescott"
 
 
 @pytest.fixture(scope="module")
 def network():
-    """A server with two centers that differ: alpha's linear algebra is set to an old processor, beta's to the best."""
+    """A server with two centers that differ: alpha's linear algebra is set to an old processor, beta's to the best. Where the
+    processor itself is old, alpha's products of matrices take several times as long."""
     net = Network()
     cores = sorted(os.sched_getaffinity(0))
     try:
-        net.add_agent("alpha", agent_config(cores=str(cores[0]), core_type="Prescott"))
-        net.add_agent("beta", agent_config(cores=str(cores[-1]), unit_name="core-large", core_type=best_core_type()))
+        slower = {"OPENBLAS_CORETYPE": "Prescott"}
+        if best_core_type() not in ("SkylakeX", "Haswell"):
+            slower["LD_PRELOAD"] = build_slow_products(net.folder, 4)
+        net.add_agent("alpha", agent_config(cores=str(cores[0]), environment=slower))
+        net.add_agent("beta", agent_config(
+            cores=str(cores[-1]), unit_name="core-large", environment={"OPENBLAS_CORETYPE": best_core_type()}))
         net.url, net.ca = net.server.url, net.server.ca
         yield net
     finally:

@@ -1,4 +1,6 @@
 """Starts real parts of Fathom as processes: fathomd with its embedded PostgreSQL, agents, the CLI."""
+import atexit
+import functools
 import json
 import os
 import pathlib
@@ -12,7 +14,20 @@ import time
 import requests
 
 BIN = pathlib.Path(os.environ["FATHOM_BIN"])
+ENDED = ("succeeded", "failed", "cancelled")  # states of jobs
 SLOWER = 4 if os.environ.get("FATHOM_SANITIZED") else 1
+
+
+@functools.cache
+def probe_for_jobs():
+    """fathom-probe where jobs reach it, too: root's run as another user, who may not enter a clone below /root."""
+    program = BIN / "fathom-probe"
+    if os.geteuid() != 0 or all(folder.stat().st_mode & 0o001 for folder in program.resolve().parents):
+        return program
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-e2e-probe-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder.chmod(0o755)
+    return pathlib.Path(shutil.copy(program, folder))
 
 
 def free_port():
@@ -21,7 +36,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def wait_until(condition, limit_s=30, what="the condition"):
+def wait_until(condition, limit_s=120, what="the condition"):
     """Polls until the condition gives something true, and returns that."""
     end = time.monotonic() + limit_s * SLOWER
     while True:
@@ -72,7 +87,7 @@ class Process:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
-    def stop(self, limit_s=30):
+    def stop(self, limit_s=120):
         """SIGTERM; the exit status."""
         if not self.alive():
             return self.process.returncode if self.process else None
@@ -146,7 +161,7 @@ class Server:
 
     def start(self):
         self.process.start()
-        wait_until(self.is_ready, 60, f"{self.name} being ready")
+        wait_until(self.is_ready, 120, f"{self.name} being ready")
         return self
 
     def is_ready(self):
@@ -194,11 +209,19 @@ class Agent:
         return self
 
 
-def agent_config(cores="0", unit_name="core", cores_per_unit=1, unit_count=1, core_type=None, extra=""):
+def build_slow_products(folder, times):
+    """A library that, preloaded, has products of matrices take so many times as long. On any processor."""
+    library = folder / "slow_products.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", f"-DTIMES={times}", pathlib.Path(__file__).with_name("slow_products.c"),
+                    "-ldl", "-o", library], check=True)
+    return library
+
+
+def agent_config(cores="0", unit_name="core", cores_per_unit=1, unit_count=1, environment=None, extra=""):
     """A config file of an agent; several units may share a core, which only tests do."""
     lines = [f'cores = "{cores}"', extra]
-    if core_type:
-        lines += ["[environment]", f'OPENBLAS_CORETYPE = "{core_type}"']
+    if environment:
+        lines += ["[environment]", *(f'{name} = "{value}"' for name, value in environment.items())]
     lines += ["[[unit_type]]", f'name = "{unit_name}"', f"cores_per_unit = {cores_per_unit}", f"unit_count = {unit_count}"]
     return "\n".join(lines) + "\n"
 
@@ -232,7 +255,7 @@ class Network:
         server = server or self.server
         agent = Agent(self.folder, name, config or agent_config()).enrol(server, self.rest).start()
         self.agents.append(agent)
-        wait_until(lambda: self.center(name)["state"] == "online", 30, f"center {name} being online")
+        wait_until(lambda: self.center(name)["state"] == "online", 120, f"center {name} being online")
         return agent
 
     def center(self, name):
@@ -243,7 +266,7 @@ class Network:
         environment = {**os.environ, "FATHOM_URL": self.server.url, "FATHOM_CA": str(self.server.ca),
                        "FATHOM_TOKEN": token or self.admin_token}
         outcome = subprocess.run([BIN / "fathom", *map(str, arguments)], capture_output=True, text=True,
-                                 env=environment, input=stdin, timeout=120 * SLOWER)
+                                 env=environment, input=stdin, timeout=300 * SLOWER)
         assert outcome.returncode == expect, \
             f"fathom {arguments}: exit {outcome.returncode}\n{outcome.stdout}\n{outcome.stderr}"
         return outcome.stdout
@@ -254,10 +277,10 @@ class Network:
     def job(self, job_id, rest=None):
         return (rest or self.rest).get(f"/jobs/{job_id}")
 
-    def wait_job(self, job_id, limit_s=60, rest=None):
+    def wait_job(self, job_id, limit_s=120, rest=None):
         """The job in its end state."""
         return wait_until(
-            lambda: (lambda job: job if job["state"] in ("succeeded", "failed", "cancelled") else None)(
+            lambda: (lambda job: job if job["state"] in ENDED else None)(
                 self.job(job_id, rest)), limit_s, f"the end of {job_id}")
 
     def close(self):

@@ -37,10 +37,10 @@ def test_reserved_units_run_the_projects_jobs_only(network, units):
 
     other = submit(network, "theirs")
     own = submit(network, "mine")
-    wait_until(lambda: state_of(network, own) == "succeeded", 60, "the job of the project")
+    wait_until(lambda: state_of(network, own) == "succeeded", 120, "the job of the project")
     assert state_of(network, other) == "queued"
     network.cli("reservation", "cancel", made["id"])
-    wait_until(lambda: state_of(network, other) == "succeeded", 60, "the other job, once the units are everybody's")
+    wait_until(lambda: state_of(network, other) == "succeeded", 120, "the other job, once the units are everybody's")
 
 
 def test_a_closed_center_is_waited_for(network, units):
@@ -48,8 +48,8 @@ def test_a_closed_center_is_waited_for(network, units):
                                      in_seconds(3600), "--reason", "new cooling"))
     assert "new cooling" in network.cli("maintenance", "list")
     job = submit(network, "mine")
-    reason = wait_until(lambda: network.job(job)["waiting_reason"], 60, "why the job waits")
+    reason = wait_until(lambda: network.job(job)["waiting_reason"], 120, "why the job waits")
     assert "maintenance of beta" in reason
     assert "maintenance" in network.cli("job", "explain", job)
     network.cli("maintenance", "cancel", planned["id"])
-    wait_until(lambda: state_of(network, job) == "succeeded", 60, "the job, once the center is open")
+    wait_until(lambda: state_of(network, job) == "succeeded", 120, "the job, once the center is open")

@@ -59,7 +59,7 @@ def assert_all_ended_truly(network, accepted, may_be_lost=0):
     """Each accepted job has a true end; its files say how often it ran."""
     lost = 0
     for key, job_id in accepted:
-        job = network.wait_job(job_id, 120)
+        job = network.wait_job(job_id)
         runs = len(list(network.runs.glob(f"{key}.*")))
         assert runs <= 1, f"{job_id} ran {runs} times"
         if job["state"] == "succeeded":
@@ -91,7 +91,7 @@ def test_postgresql_is_killed_while_jobs_come_and_run(network):
     time.sleep(2)
     os.kill(network.server.postgres_pid(), 9)
     submitter.join()
-    wait_until(network.server.is_ready, 60, "the server being ready again")
+    wait_until(network.server.is_ready, 120, "the server being ready again")
     assert_all_ended_truly(network, submitter.accepted)
 
 
@@ -108,9 +108,10 @@ def test_an_agent_is_killed_while_jobs_run(network):
 
 
 def test_a_long_job_survives_the_agents_and_the_servers_restart(network):
+    begun = time.monotonic()
     job = network.submit(name="long", command=["sh", "-c", f"mktemp {network.runs}/long.XXXXXX; sleep 6; echo done; exit 5"],
                          units={"center": "alpha"})
-    wait_until(lambda: network.job(job["id"])["state"] == "running", 30, "running")
+    wait_until(lambda: network.job(job["id"])["state"] == "running", 120, "running")
     network.agents[0].process.kill()
     network.server.process.kill()
     time.sleep(1)
@@ -118,14 +119,14 @@ def test_a_long_job_survives_the_agents_and_the_servers_restart(network):
     network.agents[0].start()
     ended = network.wait_job(job["id"])
     assert (ended["state"], ended["exit_code"]) == ("failed", 5)
-    assert ended["run_s"] == pytest.approx(6, abs=1.5)
+    assert 6 <= ended["run_s"] <= time.monotonic() - begun
     assert network.rest.call("GET", f"/jobs/{job['id']}/logs/stdout").text.endswith("done\n")
     assert len(list(network.runs.glob("long.*"))) == 1
 
 
 def test_a_job_ends_while_its_agent_is_away(network):
     job = network.submit(command=["sh", "-c", "sleep 2; exit 4"], units={"center": "alpha"})
-    wait_until(lambda: network.job(job["id"])["state"] == "running", 30, "running")
+    wait_until(lambda: network.job(job["id"])["state"] == "running", 120, "running")
     network.agents[0].process.stop()
     time.sleep(3)
     network.agents[0].start()
@@ -135,7 +136,7 @@ def test_a_job_ends_while_its_agent_is_away(network):
 
 def test_a_silent_center_gets_no_work_and_comes_back(network):
     network.agents[1].process.stop()
-    wait_until(lambda: network.center("beta")["state"] == "suspect", 40, "beta being suspect")
+    wait_until(lambda: network.center("beta")["state"] == "suspect", 120, "beta being suspect")
     job = network.submit(command=["true"])
     assert network.wait_job(job["id"])["attempt"]["center"] == "alpha"
     waiting = network.submit(command=["true"], units={"center": "beta"})
@@ -148,7 +149,7 @@ def test_a_silent_center_gets_no_work_and_comes_back(network):
 def test_a_revoked_center_is_refused(network):
     center = network.center("beta")
     assert network.rest.call("POST", f"/centers/{center['id']}:revoke").status_code in (200, 204)
-    wait_until(lambda: network.center("beta")["state"] != "online", 60, "beta being off")
+    wait_until(lambda: network.center("beta")["state"] != "online", 120, "beta being off")
     network.agents[1].process.stop()
     network.agents[1].start()
     time.sleep(3)

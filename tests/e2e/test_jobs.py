@@ -1,6 +1,5 @@
 """What a job gets and how its end is told: the local executor behind a real agent, seen through REST."""
 import os
-import time
 
 import pytest
 import requests
@@ -32,10 +31,8 @@ def test_a_program_that_does_not_exist_fails_with_the_reason(network):
 
 
 def test_the_wall_limit_ends_the_whole_process_group(network):
-    started = time.monotonic()
     job = run(network, shell="sleep 1000 & sleep 1000", wall_limit_s=1)
     assert job["state"] == "failed" and job["attempt"]["outcome"] == "wall_limit"
-    assert time.monotonic() - started < 20
 
 
 def test_a_job_gets_what_its_units_hold_and_is_told_so(network):
@@ -61,12 +58,13 @@ def test_a_script_runs_by_its_first_line(network):
 
 
 def test_output_is_streamed_while_the_job_runs(network):
-    job = network.submit(command=["sh", "-c", "for i in 1 2 3; do echo line $i; sleep 0.5; done"])
-    wait_until(lambda: network.job(job["id"])["state"] == "running", 30, "running")
+    gate = network.folder / "may-go-on"
+    job = network.submit(command=["sh", "-c", f"for i in 1 2; do echo line $i; until [ -e {gate} ]; do sleep 0.1; done; done"])
     answer = network.rest.call("GET", f"/jobs/{job['id']}/logs/stdout?follow=true", stream=True)
-    moments = [(time.monotonic(), chunk) for chunk in answer.iter_content(None)]
-    assert b"".join(chunk for _, chunk in moments) == b"line 1\nline 2\nline 3\n"
-    assert moments[-1][0] - moments[0][0] > 0.4, "it came piece by piece"
+    pieces = answer.iter_content(None)
+    assert next(pieces) == b"line 1\n", "before the job may go on"
+    gate.touch()
+    assert b"".join(pieces) == b"line 2\n"
 
 
 def test_bytes_come_back_as_they_were_written(network):
@@ -78,21 +76,21 @@ def test_bytes_come_back_as_they_were_written(network):
 
 def test_one_job_cannot_read_another_ones_folder(network):
     holder = network.submit(command=["sh", "-c", "pwd; echo secret > s; sleep 3"], units={"center": "alpha"})
-    wait_until(lambda: stdout(network, holder).strip(), 30, "the folder's name")
+    wait_until(lambda: stdout(network, holder).strip(), 120, "the folder's name")
     folder = stdout(network, holder).decode().strip()
     assert "/" in folder
     network.wait_job(holder["id"])
-    assert not os.path.exists(folder), "the working folder is removed when the end was reported"
+    wait_until(lambda: not os.path.exists(folder), what="the folder's removal, once the end was reported")
 
 
 @pytest.mark.parametrize("moment", ["queued", "running"])
 def test_a_job_can_be_cancelled(network, moment):
     blocker = network.submit(command=["sleep", "1000"], units={"center": "alpha"})
-    wait_until(lambda: network.job(blocker["id"])["state"] == "running", 30, "running")
+    wait_until(lambda: network.job(blocker["id"])["state"] == "running", 120, "running")
     job = blocker
     if moment == "queued":
         job = network.submit(command=["sleep", "1000"], units={"center": "alpha"})
-        wait_until(lambda: "alpha" in network.job(job["id"])["waiting_reason"], 30, "the reason for waiting")
+        wait_until(lambda: "alpha" in network.job(job["id"])["waiting_reason"], 120, "the reason for waiting")
     assert network.rest.call("POST", f"/jobs/{job['id']}:cancel").status_code == 202
     assert network.wait_job(job["id"])["state"] == "cancelled"
     if moment == "queued":
@@ -104,7 +102,7 @@ def test_a_job_can_be_cancelled(network, moment):
 
 def test_units_are_never_sold_twice(network):
     jobs = [network.submit(command=["sleep", "0.3"]) for _ in range(8)]
-    ended = [network.wait_job(job["id"], 90) for job in jobs]
+    ended = [network.wait_job(job["id"]) for job in jobs]
     for center in ("alpha", "beta"):
         spans = sorted((j["started_at"], j["ended_at"]) for j in ended if j["attempt"]["center"] == center)
         assert all(a[1] <= b[0] for a, b in zip(spans, spans[1:])), spans
@@ -116,7 +114,7 @@ def test_a_drained_center_gets_no_new_work(network):
         jobs = [network.submit(command=["true"]) for _ in range(3)]
         assert {network.wait_job(j["id"])["attempt"]["center"] for j in jobs} == {"alpha"}
         waiting = network.submit(command=["true"], units={"center": "beta"})
-        wait_until(lambda: "drained" in network.job(waiting["id"])["waiting_reason"], 15, "the reason")
+        wait_until(lambda: "drained" in network.job(waiting["id"])["waiting_reason"], 120, "the reason")
     finally:
         network.rest.call("PATCH", "/centers/beta", json={"drained": False})
     assert network.wait_job(waiting["id"])["attempt"]["center"] == "beta"
@@ -135,7 +133,7 @@ def test_pages_hold_every_job_once(network):
     names = {j["name"] for j in network.rest.items("/jobs")}
     assert names >= {f"page-{i}" for i in range(25)}
     for job in network.rest.items("/jobs"):
-        network.wait_job(job["id"], 120)
+        network.wait_job(job["id"])
 
 
 def test_live_events_can_be_resumed(network):
@@ -146,7 +144,7 @@ def test_live_events_can_be_resumed(network):
     events = rest.items(f"/jobs/{job['id']}/events")
 
     with requests.get(f"{rest.url}/api/v1/events?job={job['id']}", headers={**headers, "Last-Event-ID": str(events[0]["id"])},
-                      verify=rest.session.verify, stream=True, timeout=20) as stream:
+                      verify=rest.session.verify, stream=True, timeout=60) as stream:
         assert stream.headers["Content-Type"].startswith("text/event-stream")
         ids = []
         for line in stream.iter_lines():

@@ -5,7 +5,8 @@ from urllib.parse import quote
 
 import pytest
 
-from network import wait_until
+from conftest import best_core_type
+from network import ENDED, wait_until
 
 DGEMM = {"id": "dgemm", "parameters": {"m": 512, "n": 512, "k": 512}, "count": 200}
 
@@ -15,7 +16,7 @@ def measure(network, order):
     runs = network.rest.post("/probe-runs", order)["items"]
     assert {run["center"] for run in runs} == {"alpha", "beta"}
     for run in runs:
-        wait_until(lambda: network.rest.get(f"/probe-runs/{run['id']}")["state"] != "queued", 90, "the probe run's end")
+        wait_until(lambda: network.rest.get(f"/probe-runs/{run['id']}")["state"] != "queued", 120, "the probe run's end")
         ended = network.rest.get(f"/probe-runs/{run['id']}")
         assert ended["state"] == "succeeded", ended["error"]
 
@@ -54,6 +55,7 @@ def test_the_centers_really_differ_in_dgemm(measured):
     assert rate["beta"] > 1.5 * rate["alpha"]
 
 
+@pytest.mark.skipif(best_core_type() == "Prescott", reason="needs a processor with AVX: nothing holds others back")
 def test_advice_names_what_holds_a_unit_back(network):
     measure(network, {"operators": [{"id": "dgemm", "parameters": {"m": 512, "n": 512, "k": 512}}]})
     advice = {u["center"]: {a["kind"]: a for a in u["advice"]} for u in network.rest.items("/unit-types")}
@@ -72,7 +74,7 @@ def test_advice_names_what_holds_a_unit_back(network):
 def test_a_dense_job_goes_to_the_center_that_is_measured_faster_and_says_why(measured):
     job = measured.submit(name="dense", command=["sh", "-c", "echo ran on $FATHOM_UNITS unit; echo to-stderr >&2"],
                           operators=[DGEMM])
-    ended = measured.wait_job(job["id"], 120)
+    ended = measured.wait_job(job["id"])
     assert ended["state"] == "succeeded" and ended["exit_code"] == 0
     assert ended["attempt"]["center"] == "beta"
 
@@ -91,7 +93,7 @@ def test_a_dense_job_goes_to_the_center_that_is_measured_faster_and_says_why(mea
 def test_a_job_of_an_unmeasured_size_is_measured_first(measured):
     size = {"m": 300, "n": 300, "k": 300}
     job = measured.submit(name="fresh", command=["true"], operators=[{"id": "dgemm", "parameters": size, "count": 5000}])
-    ended = measured.wait_job(job["id"], 120)
+    ended = measured.wait_job(job["id"])
     assert ended["state"] == "succeeded"
 
     states = [e["state"] for e in measured.rest.items(f"/jobs/{job['id']}/events")]
@@ -119,14 +121,16 @@ def test_a_job_that_must_not_wait_for_metering_is_placed_on_what_is_known(measur
 
 
 def test_probes_are_ordinary_jobs_with_a_label(measured):
-    probes = measured.rest.items("/jobs?label=probe")
+    # What the jobs so far have taught may still be on its way to the centers.
+    probes = wait_until(lambda: (lambda found: found if all(p["state"] in ENDED for p in found) else None)(
+        measured.rest.items("/jobs?label=probe")), 120, "the end of all probes")
     assert probes and all(p["state"] == "succeeded" for p in probes)
     assert probes[0]["spec"]["command"][0] == "fathom-probe"
     assert not any(j["label"] == "probe" for j in measured.rest.items("/jobs"))
 
 
 def test_same_work_same_scale_and_raw_results_are_kept(measured):
-    run = measured.rest.items("/probe-runs")[0]
+    run = next(run for run in measured.rest.items("/probe-runs") if run["state"] == "succeeded")
     result = measured.rest.get(f"/probe-runs/{run['id']}")["result"]
     assert result["unit_count"] == 1
     for operator in result["operators"]:
@@ -134,11 +138,13 @@ def test_same_work_same_scale_and_raw_results_are_kept(measured):
 
 
 def test_what_the_center_chooses_is_reported(measured):
-    runs = measured.rest.post("/probe-runs", {"operators": [{"id": "dgemm"}], "selection": "center"})["items"]
+    runs = measured.rest.post("/probe-runs", {"operators": [{**DGEMM, "count": 1}], "selection": "center"})["items"]
     assert {r["selection"] for r in runs} == {"center"} and len(runs) == 2
     for run in runs:
-        wait_until(lambda: measured.rest.get(f"/probe-runs/{run['id']}")["state"] == "succeeded", 60, "the run")
-        assert measured.rest.get(f"/probe-runs/{run['id']}")["unit_type"] in ("core", "core-large")
+        wait_until(lambda: measured.rest.get(f"/probe-runs/{run['id']}")["state"] != "queued", 120, "the run")
+        ended = measured.rest.get(f"/probe-runs/{run['id']}")
+        assert ended["state"] == "succeeded", ended["error"]
+        assert ended["unit_type"] in ("core", "core-large")
 
 
 def test_another_policy_gives_other_scores_from_the_same_results(measured):
@@ -172,8 +178,8 @@ def test_scores_over_several_operators_can_be_recomputed_by_hand(measured):
 
 
 def test_a_job_type_is_scored_by_what_its_jobs_execute(measured):
-    measured.wait_job(measured.submit(name="typed", command=["true"], operators=[DGEMM])["id"], 120)
-    types = wait_until(lambda: [t["name"] for t in measured.rest.items("/job-types") if "dgemm" in t["name"]], 30,
+    measured.wait_job(measured.submit(name="typed", command=["true"], operators=[DGEMM])["id"])
+    types = wait_until(lambda: [t["name"] for t in measured.rest.items("/job-types") if "dgemm" in t["name"]], 120,
                        "a type was learned")
     scores = {s["center"]: s for s in measured.rest.items(f"/scores?by=job_type&job_type={quote(types[0], safe='')}")}
     assert scores["beta"]["score"] > 1.5 * scores["alpha"]["score"]

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(IMPOSSIBLE is not None, reason=IMPOSSIBLE or "")
 HOUR_S = 1.5
 DAY_S = 24 * HOUR_S
 DAYS = 2.5
-GOOD_HOURS = (14, 15)
+GOOD_HOURS = (14, 15, 16, 17)
 GOOD_MBIT, BAD_MBIT, STEADY_MBIT = 48, 6, 12
 FIRST_MONDAY = datetime.datetime(1969, 12, 29, tzinfo=datetime.timezone.utc).timestamp()
 JOB_BYTES = 4_000_000
@@ -53,7 +53,7 @@ class Day(threading.Thread):
 
 @pytest.fixture(scope="module")
 def network():
-    """Center alpha behind a link that is good from 14:00 to 16:00 only, beta behind one that is always the same."""
+    """Center alpha behind a link that is good from 14:00 to 18:00 only, beta behind one that is always the same."""
     with SlowSite(1, BAD_MBIT) as changing, SlowSite(2, STEADY_MBIT) as steady:
         day = Day(changing)
         day.start()
@@ -81,7 +81,7 @@ def measure(net):
     while time.time() < end:
         runs = net.rest.post("/probe-runs", {"probe_task_id": task["id"], "force": True})["items"]
         for run in runs:
-            wait_until(lambda: net.rest.get(f"/probe-runs/{run['id']}")["state"] != "queued", 30, "a probe run's end")
+            wait_until(lambda: net.rest.get(f"/probe-runs/{run['id']}")["state"] != "queued", 120, "a probe run's end")
 
 
 def window_of(net, center, query=""):
@@ -101,7 +101,7 @@ def test_the_good_hours_are_found(network):
     assert alpha["hour_s"] == HOUR_S
     assert alpha["good_hours"] == {"first_hour": GOOD_HOURS[0], "hour_count": len(GOOD_HOURS)}
     rate = {h["hour_of_day"]: h["median_rate_bytes"] for h in alpha["hours_of_day"]}
-    assert rate[14] > 3 * rate[10] and rate[15] > 3 * rate[20]
+    assert rate[14] > 3 * rate[10] and rate[17] > 3 * rate[21]
     assert rate[10] == pytest.approx(BAD_MBIT * 1e6 / 8, rel=0.3)
     assert beta["good_hours"] is None or beta["good_hours"] != alpha["good_hours"]
 
@@ -115,32 +115,33 @@ def test_steps_are_found_where_the_rate_really_changed(network):
         assert 13 <= hour_of_day(seconds_of(step["at"])) <= 15.5, step
     for step in downs:
         hour = hour_of_day(seconds_of(step["at"]))
-        assert 15.5 <= hour <= 18, step
+        assert 17.5 <= hour <= 20, step
 
 
 def test_a_job_that_can_wait_runs_in_the_window_and_one_that_cannot_does_not(network):
-    wait_until(lambda: not 12 <= hour_of_day() < 16.5, DAY_S, "an hour outside the window")
+    wait_until(lambda: hour_of_day() >= 18.5, 120, "an hour long before the window")
     begun = time.time()
     waits = fetch_job(network, network="auto", deadline=rfc3339(begun + 1.5 * DAY_S))
     at_once = fetch_job(network, network="now", deadline=rfc3339(begun + 1.5 * DAY_S), units={"center": "alpha"})
     elsewhere = fetch_job(network, network="now")
-    reason = wait_until(lambda: network.job(waits["id"])["waiting_reason"], 10, "the reason to wait")
+    reason = wait_until(lambda: network.job(waits["id"])["waiting_reason"], 120, "the reason to wait")
     assert reason.startswith("waits for the network window at"), reason
     explained = network.cli("job", "explain", waits["id"])
     assert "its network is best at" in explained and "Network window: from" in explained
 
-    ended = network.wait_job(waits["id"], 60)
+    ended = network.wait_job(waits["id"])
     assert ended["state"] == "succeeded", ended["end_reason"]
     assert ended["attempt"]["center"] == "alpha", "which is best in its window"
-    assert 14 <= hour_of_day(seconds_of(ended["started_at"])) < 16
-    hasty = network.wait_job(at_once["id"], 60)
+    assert 14 <= hour_of_day(seconds_of(ended["started_at"])) < 18
+    hasty = network.wait_job(at_once["id"])
     assert hasty["state"] == "succeeded", hasty["end_reason"]
-    assert seconds_of(hasty["started_at"]) < begun + 5 and not 14 <= hour_of_day(seconds_of(hasty["started_at"])) < 16
+    assert seconds_of(hasty["started_at"]) < seconds_of(ended["started_at"])
+    assert not 14 <= hour_of_day(seconds_of(hasty["started_at"])) < 18
     assert hasty["attempt"]["run_s"] > 2 * ended["attempt"]["run_s"], "the good window really was good"
-    assert network.wait_job(elsewhere["id"], 60)["attempt"]["center"] == "beta", "whose link is better at any other hour"
+    assert network.wait_job(elsewhere["id"])["attempt"]["center"] == "beta", "whose link is better at any other hour"
 
 
 def test_the_window_is_shown_to_people(network):
     text = network.cli("window", "show", "--center", "alpha", "--size-bytes", "4e6")
-    assert "Best 14:00–16:00 UTC." in text and "Changes" in text
+    assert "Best 14:00–18:00 UTC." in text and "Changes" in text
     assert "alpha" in network.cli("window", "list")

@@ -156,7 +156,7 @@ def test_operators_and_probes(call):
     call("POST", A + f"/probe-tasks/{task['id']}:test", 412, headers={"If-Match": '"99"'})
     call("POST", A + f"/probe-tasks/{task['id']}:test", 202)
     from network import wait_until
-    wait_until(lambda: call("GET", A + f"/probe-tasks/{task['id']}").json()["state"] == "tested", 60, "the pre-test")
+    wait_until(lambda: call("GET", A + f"/probe-tasks/{task['id']}").json()["state"] == "tested", 120, "the pre-test")
     call("POST", A + f"/probe-tasks/{task['id']}:release")
     runs = call("POST", A + "/probe-runs", 201, json={"probe_task_id": task["id"]}).json()["items"]
     assert {run["center"] for run in runs} == {"alpha", "beta"}
@@ -438,7 +438,7 @@ def test_what_jobs_teach(call):
     call("GET", A + f"/jobs/{job['id']}/operators")
     call("GET", A + "/jobs/job_wrong/operators", 404)
     path = A + "/job-types/openapi%2Ftaught"
-    wait_until(lambda: call.session.get(call.url + path).status_code == 200, 60, "the learned type")
+    wait_until(lambda: call.session.get(call.url + path).status_code == 200, 120, "the learned type")
     call("GET", path)
     call("GET", A + "/job-types/none", 404)
     call("GET", A + "/job-types")

@@ -62,7 +62,7 @@ class Uploads:
         """Runs of these operators, in their end states."""
         runs = self.rest.post("/probe-runs", {"operators": operators, **order})["items"]
         return [wait_until(lambda run=run: (lambda now: now if now["state"] != "queued" else None)(
-            self.rest.get(f"/probe-runs/{run['id']}")), 90, f"the end of {run['id']}") for run in runs]
+            self.rest.get(f"/probe-runs/{run['id']}")), 120, f"the end of {run['id']}") for run in runs]
 
     def refused(self, method, path, status, rest=None, **arguments):
         answer = (rest or self.expert).call(method, path, **arguments)
@@ -140,7 +140,7 @@ def test_a_change_survives_a_restart_of_the_server(uploads, network):
 
     newest = uploads.expert.get("/operators/fft1d")
     assert (newest["version"], newest["description"]) == (version, "Ours.")
-    wait_until(lambda: all(center["state"] == "online" for center in uploads.rest.items("/centers")), 60, "both centers")
+    wait_until(lambda: all(center["state"] == "online" for center in uploads.rest.items("/centers")), 120, "both centers")
 
 
 def test_only_those_who_may_change_the_library(uploads, network):

@@ -17,12 +17,12 @@ def measured(network):
     """Both centers are measured and have a price: beta is several times faster, and far dearer."""
     for run in network.rest.post("/probe-runs", {"operators": [DGEMM]})["items"]:
         ended = wait_until(lambda: (lambda r: r if r["state"] != "queued" else None)(
-            network.rest.get(f"/probe-runs/{run['id']}")), 90, "a probe run's end")
+            network.rest.get(f"/probe-runs/{run['id']}")), 120, "a probe run's end")
         assert ended["state"] == "succeeded", ended["error"]
     network.rest.post("/price-books", {"document": {"currency": "EUR", "entries": [
         {"center": "alpha", "unit_type": "*", "per_unit_hour": "0.01", "unit_power_w": 5},
         {"center": "beta", "unit_type": "*", "per_unit_hour": "5", "unit_power_w": 200}]}})
-    wait_until(lambda: "cost" in preview(network)["decision"]["candidates"][0], 20, "prices in decisions")
+    wait_until(lambda: "cost" in preview(network)["decision"]["candidates"][0], 120, "prices in decisions")
     return network
 
 
@@ -72,9 +72,9 @@ def test_what_would_change_a_choice_does_change_it(measured):
 
 def test_a_job_that_waits_is_told_why_and_until_when(measured):
     sleeper = measured.submit(command=["/bin/sleep", "600"], units={"center": "beta"}, metering_wait_s=0)["id"]
-    wait_until(lambda: measured.job(sleeper)["state"] == "running", 30, "the job that is in the way")
+    wait_until(lambda: measured.job(sleeper)["state"] == "running", 120, "the job that is in the way")
     waits = measured.submit(**job(units={"center": "beta", "count": 1}))["id"]
-    wait_until(lambda: measured.job(waits)["waiting_reason"], 20, "the reason of the wait")
+    wait_until(lambda: measured.job(waits)["waiting_reason"], 120, "the reason of the wait")
     found = placement(measured, waits, inputs=True)
     assert found["attempt_id"] is None and found["waiting"]["reasons"][0]["kind"] == "units", found["waiting"]
     start = found["waiting"]["expected_start"]
@@ -103,7 +103,8 @@ def test_what_if_compares_two_decisions(measured, tmp_path):
     assert not stays["changes_place"]
     cheap = measured.cli("place", file, "--prefer", "cheapest", "--budget", "12.50EUR", "--count", "1")
     assert SLOW in cheap.splitlines()[0]
-    soon = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(milliseconds=500)).isoformat()
+    save_json(file, job(operators=[{**DGEMM, "count": 2_000_000}]))  # hours, or minutes on what is yet to be built
+    soon = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=60)).isoformat()
     assert "would complete" in measured.cli("place", file, "--deadline", soon, expect=6)
 
 

@@ -51,7 +51,7 @@ def test_a_center_asks_to_be_measured_again(network):
 def test_a_schedule_runs_and_shows_its_next_runs(network):
     shown = network.cli("probe", "schedule", "add", "often", "--cron", "@every 10", "--operators", SMALL)
     assert "Next runs" in shown and shown.count(" UTC") >= 5
-    done = wait_until(lambda: [r for r in runs(network, "schedule") if r["state"] == "succeeded"], 60, "a scheduled run")
+    done = wait_until(lambda: [r for r in runs(network, "schedule") if r["state"] == "succeeded"], 120, "a scheduled run")
     schedule = json.loads(network.cli("--output", "json", "probe", "schedule", "show", "often"))
     assert done[-1]["created_by"] == schedule["id"] and schedule["last_error"] is None
     assert "often" in network.cli("probe", "schedule", "list")
@@ -73,7 +73,7 @@ def test_a_wrong_schedule_is_refused_with_every_fault(network):
 
 def test_the_budget_is_never_exceeded_and_says_the_way_out(network):
     network.cli("probe", "schedule", "change", "often", "--disable")
-    wait_until(lambda: budget(network)["reserved_s"] == 0, 60, "the end of what is queued")
+    wait_until(lambda: budget(network)["reserved_s"] == 0, 120, "the end of what is queued")
     # A probe may take its limit of 10 s and a minute to start; 60 s are left.
     share = (budget(network)["used_s"] + 60) / (30 * 86400)
     assert "share" in network.cli("center", "set", "alpha", "--probe-share", f"{share:.9f}")
@@ -85,7 +85,7 @@ def test_the_budget_is_never_exceeded_and_says_the_way_out(network):
 
     network.cli("center", "set", "alpha", "--probe-share", "0")
     network.cli("probe", "schedule", "change", "often", "--enable")
-    failed = wait_until(lambda: network.rest.get("/probe-schedules/often")["last_error"], 30, "the schedule's refusal")
+    failed = wait_until(lambda: network.rest.get("/probe-schedules/often")["last_error"], 120, "the schedule's refusal")
     assert "takes no probes" in failed
     network.cli("probe", "schedule", "remove", "often")
     assert network.rest.call("GET", "/probe-schedules/often").status_code == 404
@@ -93,8 +93,8 @@ def test_the_budget_is_never_exceeded_and_says_the_way_out(network):
 
 def test_without_budget_a_job_is_placed_on_what_is_known_and_says_so(network):
     network.cli("center", "set", "alpha", "--probe-share", "0")
-    job = network.submit(name="needs dgemm", command=["/bin/true"], type="budgetless", metering_wait_s=60,
+    job = network.submit(name="needs dgemm", command=["/bin/true"], type="budgetless", metering_wait_s=600,
                          operators=[{"id": "dgemm", "parameters": {"m": 900, "n": 900, "k": 900}, "count": 1000}])
-    assert network.wait_job(job["id"], 30)["state"] == "succeeded"
+    assert network.wait_job(job["id"])["state"] == "succeeded"
     causes = [event["cause"] for event in network.rest.items(f"/jobs/{job['id']}/events")]
     assert any("takes no probes" in cause and "it is placed on what is known" in cause for cause in causes), causes

@@ -25,8 +25,8 @@ SMALL = "dgemm:m=256;n=256;k=256"
 @pytest.fixture(scope="module")
 def network():
     """alpha: two units of one type; beta: two unit types of one unit, of which one offers only matrix products."""
-    # Just beyond the time between two heartbeats: a center that dies is missed soon.
-    net = Network(settings=["--suspect-after-s", "11", "--lost-after-s", "12"])
+    # Two heartbeats may be missed: a center that dies is missed soon, and none that a busy machine holds up.
+    net = Network(settings=["--suspect-after-s", "21", "--lost-after-s", "25"])
     cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2])
     try:
         net.add_agent("alpha", agent_config(cores=cores, unit_count=2))
@@ -60,7 +60,7 @@ def test_a_center_that_does_not_answer_is_named_and_the_rest_is_measured(network
     assert {key[0] for key in runs} == {"alpha"}
     assert [place["place"] for place in left_out] == ["beta"]
     assert "did not answer" in left_out[0]["reason"] or "not connected" in left_out[0]["reason"]
-    wait_until(lambda: network.center("beta")["state"] == "online", 30, "beta being back")
+    wait_until(lambda: network.center("beta")["state"] == "online", 120, "beta being back")
 
 
 def test_several_counts_are_one_order_with_one_report(network):
@@ -113,7 +113,7 @@ def test_a_center_asks_to_be_measured(network):
     asked = subprocess.run([BIN / "fathom-agent", "request-probes", "--state-dir", alpha.state_dir, "--reason", "new memory"],
                            capture_output=True, text=True)
     assert asked.returncode == 0, asked.stderr
-    wait_until(lambda: '"new memory"' in network.server.process.log(), 20, "the request in the server's log")
+    wait_until(lambda: '"new memory"' in network.server.process.log(), 120, "the request in the server's log")
 
 
 def test_a_probe_whose_agent_dies_is_marked_and_repeated_and_counts_once(network):
@@ -121,15 +121,15 @@ def test_a_probe_whose_agent_dies_is_marked_and_repeated_and_counts_once(network
     order = {"operators": [{"id": "dgemm", "parameters": {"m": 1000, "n": 1000, "k": 1000}}], "selection": "user",
              "unit_types": ["alpha/core"]}
     first = network.rest.post("/probe-runs", order)["items"][0]
-    wait_until(lambda: network.rest.get(f"/probe-runs/{first['id']}")["units"], 20, "the probe's start")
+    wait_until(lambda: network.rest.get(f"/probe-runs/{first['id']}")["units"], 120, "the probe's start")
     alpha.process.kill()
     lost = wait_until(lambda: (lambda r: r if r["state"] != "queued" else None)(
-        network.rest.get(f"/probe-runs/{first['id']}")), 30, "the run being marked")
+        network.rest.get(f"/probe-runs/{first['id']}")), 120, "the run being marked")
     assert lost["state"] == "lost" and "fell silent" in lost["error"]
 
     alpha.start()
     report = wait_until(lambda: (lambda r: r if [x["state"] for x in r["runs"]] == ["lost", "succeeded"] else None)(
-        network.rest.get(f"/probe-orders/{first['order_id']}")), 60, "the repeat's result")
+        network.rest.get(f"/probe-orders/{first['order_id']}")), 120, "the repeat's result")
     assert report["runs"][1]["repeats_run_id"] == first["id"]
     places = [place for group in report["comparison"] for place in group["places"]]
     assert [place["probe_run_id"] for place in places] == [report["runs"][1]["id"]], "nothing is counted twice"

@@ -32,7 +32,7 @@ def figures(answer, policy):
 def exported(network):
     """Two centers, measured and priced, one with maintenance planned; the files of their queue and of their past."""
     for run in network.rest.post("/probe-runs", {"operators": [DGEMM]})["items"]:
-        wait_until(lambda: network.rest.get(f"/probe-runs/{run['id']}")["state"] == "succeeded", 90, "a probe run's end")
+        wait_until(lambda: network.rest.get(f"/probe-runs/{run['id']}")["state"] == "succeeded", 120, "a probe run's end")
     prices = network.folder / "prices.json"
     prices.write_text(json.dumps({"currency": "EUR", "entries": [
         {"center": "alpha", "unit_type": "*", "per_unit_hour": "0.10", "unit_power_w": 12},
@@ -47,7 +47,7 @@ def exported(network):
     folder = network.folder
     network.cli("simulate", "export", "--centers", folder / "queue.json", "--workload", folder / "queue.jsonl",
                 "--since", "now")
-    ended = [network.wait_job(job["id"], 60) for job in jobs]
+    ended = [network.wait_job(job["id"]) for job in jobs]
     assert all(job["state"] == "succeeded" for job in ended)
     network.cli("simulate", "export", "--centers", folder / "now.json", "--workload", folder / "jobs.jsonl")
     return folder

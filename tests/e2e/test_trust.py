@@ -8,7 +8,7 @@ import time
 import pytest
 
 from conftest import best_core_type
-from network import BIN, Network, agent_config, wait_until
+from network import Network, agent_config, build_slow_products, probe_for_jobs, wait_until
 
 TRANSFORM = [{"id": "fft1d", "parameters": {"n": 65536}}]
 PRODUCT = [{"id": "dgemm", "parameters": {"m": 512, "n": 512, "k": 512}}]
@@ -27,13 +27,13 @@ class House:
         program.chmod(0o755)
         self.cheat_as("honest")
         cores = sorted(os.sched_getaffinity(0))
-        self.net.add_agent("honest", agent_config(cores=str(cores[-1]), core_type=best_core_type()))
-        # Jobs get the old core type here; only the mode `better` has probes run with the new one.
-        environment = "\n".join(["[environment]", 'OPENBLAS_CORETYPE = "Prescott"',
-                                 f'FATHOM_CHEAT_FOLDER = "{self.folder}"', f'FATHOM_CHEAT_REAL = "{BIN / "fathom-probe"}"',
-                                 f'FATHOM_CHEAT_CORE_TYPE = "{best_core_type()}"'])
+        self.net.add_agent("honest", agent_config(
+            cores=str(cores[-1]), environment={"OPENBLAS_CORETYPE": best_core_type()}))
+        # Jobs get slow products here; only the mode `better` has probes run without them.
+        environment = {"OPENBLAS_CORETYPE": best_core_type(), "LD_PRELOAD": build_slow_products(self.folder, 5),
+                       "FATHOM_CHEAT_FOLDER": self.folder, "FATHOM_CHEAT_REAL": probe_for_jobs()}
         self.net.add_agent("cheat", agent_config(
-            cores=str(cores[0]), extra=f'probe_program = "{program}"\n{environment}'))
+            cores=str(cores[0]), environment=environment, extra=f'probe_program = "{program}"'))
         self.tasks = {}
 
     def cheat_as(self, mode):
@@ -50,7 +50,7 @@ class House:
         """A probe run of one unit, in its end state, verified where it is to be."""
         order = {"probe_task_id": task, "force": True, "selection": "user", "unit_types": [f"{center}/core"]}
         run = self.net.rest.post("/probe-runs", order)["items"][0]
-        return wait_until(lambda: self.settled(run["id"]), 60, f"the end of {run['id']}")
+        return wait_until(lambda: self.settled(run["id"]), 120, f"the end of {run['id']}")
 
     def settled(self, run):
         now = self.net.rest.get(f"/probe-runs/{run}")
@@ -63,10 +63,9 @@ class House:
     def trust(self, center):
         return next(t for t in self.net.rest.get("/trust")["items"] if t["center"] == center)
 
-    def rate(self, center, operator):
-        """What its newest valid measurement says, operations/s; None without one."""
-        scores = [s for s in self.net.rest.items(f"/scores?operator={operator}") if s["center"] == center]
-        return max((s["rate_flops"] for s in scores), default=None)
+    def has_computed(self):
+        """Whether the newest answer of the cheat was computed for it."""
+        return (self.folder / "answered").read_text() == "computed"
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +102,10 @@ def test_what_is_honest_is_verified_and_right(house, network, transform, product
 
 
 def test_a_fast_path_for_known_sizes_gains_nothing(house, network, transform, product):
-    honest_rate = house.rate("cheat", "dgemm")
     house.cheat_as("fast_path")
     # Products are measured at drawn sizes, which it does not know: it has to compute, or is found out.
     run = house.probe("cheat", product)
-    assert run["verification"] == "wrong" or house.rate("cheat", "dgemm") < 2 * honest_rate
+    assert run["verification"] == "wrong" or house.has_computed()
     # Transforms have one size; but what they transform is new each time.
     run = house.probe("cheat", transform)
     assert (run["state"], run["verification"]) == ("succeeded", "wrong")
@@ -117,7 +115,8 @@ def test_a_fast_path_for_known_sizes_gains_nothing(house, network, transform, pr
     assert house.trust("cheat")["factor"] <= 0.5
     # What it claimed is void, and nothing else is left of what nobody has verified.
     scores = [s for s in house.net.rest.items("/scores?operator=fft1d") if s["center"] == "cheat"]
-    assert all(s["rate_flops"] < 2 * house.rate("honest", "fft1d") for s in scores)
+    assert all(s["probe_run_id"] != run["id"] for s in scores)
+    assert all(house.settled(s["probe_run_id"])["verification"] == "right" for s in scores)
 
 
 def test_a_remembered_result_is_that_of_another_run(house, network, product):
@@ -156,20 +155,20 @@ def test_jobs_that_are_slower_than_probes_promise_cost_score_and_work(house, net
     before = next(s for s in house.net.rest.items("/scores?operator=dgemm") if s["center"] == "cheat")
     task = {"name": "job", "operators": [{**PRODUCT[0], "count": 100}], "repeats": 1, "min_sample_s": 0,
             "target_interval": 0, "limit_s": 200}
-    job = {"command": [str(BIN / "fathom-probe"), "--task", "task.json"], "files": {"task.json": json.dumps(task)},
+    job = {"command": [str(probe_for_jobs()), "--task", "task.json"], "files": {"task.json": json.dumps(task)},
            "type": "products", "operators": [{**PRODUCT[0], "count": 103}], "metering_wait_s": 0}
     for _ in range(4):
         jobs = [house.net.submit(**job, units={"center": center})["id"] for center in ("cheat", "honest")]
         assert all(house.net.wait_job(one)["state"] == "succeeded" for one in jobs)
-    trust = wait_until(lambda: (lambda t: t if t["job_count"] >= 4 else None)(house.trust("cheat")), 10, "the jobs' word")
+    trust = wait_until(lambda: (lambda t: t if t["job_count"] >= 4 else None)(house.trust("cheat")), 120, "the jobs' word")
     assert trust["slowdown"] > 1.2 and trust["factor"] < 0.85 and trust["finding_count"] == 0
     after = wait_until(lambda: next((s for s in house.net.rest.items("/scores?operator=dgemm") if s["center"] == "cheat" and
-                                     s["trust_factor"] < 0.85), None), 10, "the lower score")
+                                     s["trust_factor"] < 0.85), None), 120, "the lower score")
     assert after["score"] < 0.9 * before["score"]
     time.sleep(5)  # so long the router may keep its judgement
     house.probe("honest", product)  # after which it reads the catalog anew
     wait_until(lambda: (lambda d: d["candidates"][d["winner"]]["center"] == "honest")(
-        house.net.rest.post("/placements:preview", job, expect=200)["decision"]), 40, "the router's distrust")
+        house.net.rest.post("/placements:preview", job, expect=200)["decision"]), 120, "the router's distrust")
     placed = house.net.submit(**job)
     assert house.net.wait_job(placed["id"])["attempt"]["center"] == "honest"
 
