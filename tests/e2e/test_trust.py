@@ -157,14 +157,16 @@ def test_jobs_that_are_slower_than_probes_promise_cost_score_and_work(house, net
             "target_interval": 0, "limit_s": 200}
     job = {"command": [str(probe_for_jobs()), "--task", "task.json"], "files": {"task.json": json.dumps(task)},
            "type": "products", "operators": [{**PRODUCT[0], "count": 103}], "metering_wait_s": 0}
-    for _ in range(4):
+    # What probes measure on a shared machine scatters by a third; so many jobs outweigh that.
+    for _ in range(10):
         jobs = [house.net.submit(**job, units={"center": center})["id"] for center in ("cheat", "honest")]
         assert all(house.net.wait_job(one)["state"] == "succeeded" for one in jobs)
-    trust = wait_until(lambda: (lambda t: t if t["job_count"] >= 4 else None)(house.trust("cheat")), 120, "the jobs' word")
+    trust = wait_until(lambda: (lambda t: t if t["job_count"] >= 10 else None)(house.trust("cheat")), 120, "the jobs' word")
     assert trust["slowdown"] > 1.2 and trust["factor"] < 0.85 and trust["finding_count"] == 0
     after = wait_until(lambda: next((s for s in house.net.rest.items("/scores?operator=dgemm") if s["center"] == "cheat" and
                                      s["trust_factor"] < 0.85), None), 120, "the lower score")
-    assert after["score"] < 0.9 * before["score"]
+    # Of the rate measured, whichever of its measurements this is.
+    assert after["score"] / after["rate_flops"] == pytest.approx(after["trust_factor"] * before["score"] / before["rate_flops"])
     time.sleep(5)  # so long the router may keep its judgement
     house.probe("honest", product)  # after which it reads the catalog anew
     wait_until(lambda: (lambda d: d["candidates"][d["winner"]]["center"] == "honest")(
