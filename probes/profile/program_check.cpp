@@ -7,6 +7,7 @@
 #include <cstring>
 #include <elf.h>
 #include <fstream>
+#include <optional>
 #include <string_view>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -42,21 +43,33 @@ Result<void> check_file(const std::string& path)
     return {};
 }
 
+/// As shells do it: the first file of that name that this user may execute; folders are no programs, and a folder of
+/// PATH that this user may not enter keeps nothing from being found further on.
 Result<std::string> find_in_path(const std::string& name)
 {
     const char* value = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe): one thread
     std::string_view rest = value != nullptr ? value : "/usr/local/bin:/usr/bin:/bin";
-    Error error{Errc::kNotFound, name + ": not found in PATH; check the spelling, or give the path of the program"};
+    std::optional<Error> not_executable;
+    std::string closed_folders;
     while (true) {
         const std::size_t colon = rest.find(':');
-        const std::string folder(rest.substr(0, colon));
-        std::string path = (folder.empty() ? "." : folder) + "/" + name;
-        const Result<void> checked = check_file(path);
-        if (checked) return path;
-        if (checked.error().code == Errc::kForbidden) error = checked.error();
-        if (colon == std::string_view::npos) return error;
+        const std::string folder = colon == 0 || rest.empty() ? "." : std::string(rest.substr(0, colon));
+        std::string path = folder + "/" + name;
+        struct stat facts = {};
+        if (::stat(path.c_str(), &facts) == 0) {
+            const Result<void> checked = check_file(path);
+            if (checked) return path;
+            if (!S_ISDIR(facts.st_mode) && !not_executable) not_executable = checked.error();
+        } else if (errno == EACCES) {
+            closed_folders += (closed_folders.empty() ? "" : ", ") + folder;
+        }
+        if (colon == std::string_view::npos) break;
         rest.remove_prefix(colon + 1);
     }
+    if (not_executable) return *not_executable;
+    std::string text = name + ": not found in PATH; check the spelling, or give the path of the program";
+    if (!closed_folders.empty()) text += " (this user may not enter " + closed_folders + ")";
+    return Error{Errc::kNotFound, text};
 }
 
 std::string read_start(const std::string& path, std::size_t bytes)

@@ -13,7 +13,7 @@ struct ProgramFacts {
     std::string not_counted;
 };
 
-/// Finds a program as execvp() does, through PATH when its name has no slash, and looks at its file: scripts are
+/// Finds a program as shells do, through PATH when its name has no slash, and looks at its file: scripts are
 /// followed to their interpreter, once.
 /// @error kNotFound   there is no such file.
 /// @error kForbidden  it is there, but cannot be executed; the detail says why and what to do.
