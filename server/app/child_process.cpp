@@ -70,13 +70,19 @@ bool limit(const Plan& plan)
 [[noreturn]] void child_main(const Plan& plan)
 {
     setsid();
+    const int program = open(plan.path, O_PATH | O_CLOEXEC);
     const bool ready = chdir(plan.folder) == 0 && limit(plan) && set_signals_to_default() &&
                        arrange_descriptors(plan) && (plan.user == nullptr || become(*plan.user)) &&
                        // After the change of user, which clears it.
                        (plan.death_signal == 0 || prctl(PR_SET_PDEATHSIG, plan.death_signal) == 0);
     // The parent may have died before PDEATHSIG was set.
-    if (ready && (plan.death_signal == 0 || getppid() == plan.parent))
+    if (ready && (plan.death_signal == 0 || getppid() == plan.parent)) {
         execve(plan.path, plan.arguments, plan.environment);
+        // A folder above may be closed to the user: a clone below /root, say. By descriptor second: it spoils the name
+        // in ps.
+        if (errno == EACCES && program >= 0)
+            syscall(SYS_execveat, program, "", plan.arguments, plan.environment, AT_EMPTY_PATH);
+    }
     const int error = errno;
     [[maybe_unused]] const ssize_t written = write(plan.report, &error, sizeof error);
     _exit(127);

@@ -20,7 +20,7 @@ struct UnixUser {
 };
 
 struct ChildOptions {
-    std::vector<std::string> arguments; ///< [0] is the program's absolute path
+    std::vector<std::string> arguments; ///< [0] is the program's absolute path, to which its user needs no way
     std::optional<UnixUser> user;       ///< given up to, groups included; needs root
     int output = -1;                    ///< descriptor for standard output and error; -1 for /dev/null
     int inherited = -1;                 ///< one further descriptor that stays open in the child, under its number

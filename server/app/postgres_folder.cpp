@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr std::size_t kMostQuoted = 600; // bytes of the log in an error
+constexpr std::size_t kMostQuotedLog = 600; // bytes of the log in an error
 
 Error failed(const std::string& what, const fs::path& path)
 {
@@ -229,7 +229,7 @@ std::string log_tail(const PostgresFolder& folder)
 {
     const Result<std::string> text = read_file(folder.log(), 64UL << 20U);
     if (!text) return "its log cannot be read";
-    std::string end = text->size() > kMostQuoted ? "…" + text->substr(text->size() - kMostQuoted) : *text;
+    std::string end = text->size() > kMostQuotedLog ? "…" + text->substr(text->size() - kMostQuotedLog) : *text;
     while (end.ends_with('\n'))
         end.pop_back();
     return end;

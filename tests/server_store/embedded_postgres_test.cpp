@@ -219,6 +219,20 @@ TEST(ChildProcess, ReportsWhatAFailedProgramWrote)
     EXPECT_NE(outcome.error().detail.find("broken"), std::string::npos);
 }
 
+TEST(ChildProcess, RunsAProgramToWhichItsUserHasNoWay)
+{
+    const TemporaryFolder folder;
+    fs::copy_file("/bin/true", folder.path() / "program");
+    fs::permissions(folder.path(), fs::perms::owner_all);
+    ChildOptions options;
+    options.arguments = {(folder.path() / "program").string()};
+    if (::geteuid() == 0) options.user = UnixUser{"nobody", 65534, 65534};
+
+    const Result<std::string> outcome = run_child(std::move(options));
+
+    EXPECT_TRUE(outcome) << outcome.error().detail;
+}
+
 TEST(ChildProcess, ReportsAMissingProgram)
 {
     ChildOptions options;
