@@ -3,6 +3,7 @@
 #include "probes/operators/registry.hpp"
 #include "probes/runner/resources.hpp"
 #include "probes/runner/sampled_operator.hpp"
+#include "probes/runner/seconds_since.hpp"
 
 #include <fmt/format.h>
 
@@ -24,11 +25,6 @@ constexpr std::int64_t kMostSamplesEach = 1000;
 constexpr std::int64_t kMostSamples = 20'000;
 /// A task is given up early only when it is far from its limit; near it, the limit itself decides.
 constexpr double kClearlyOver = 1.25;
-
-double seconds_since(std::chrono::steady_clock::time_point start)
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// The operator that a use means: an uploaded one of that version, or the program's own code, described by the
 /// task's manifest when the use asks for a version that is not the program's. Empty when there is none.

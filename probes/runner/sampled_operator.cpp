@@ -1,6 +1,7 @@
 #include "probes/runner/sampled_operator.hpp"
 
 #include "probes/operators/projection.hpp"
+#include "probes/runner/seconds_since.hpp"
 #include "probes/upload/plausible_rate.hpp"
 
 #include <algorithm>
@@ -19,11 +20,6 @@ constexpr double kLargestError = 1e300;
 constexpr std::size_t kMostProjectedBytes = 256UL << 20U; ///< as numbers they take up to four times as much
 /// Of the time that samples take, what changing instances may take.
 constexpr double kRenewingShare = 0.5;
-
-double seconds_since(std::chrono::steady_clock::time_point start)
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 std::int64_t executions_for(double seconds, double each_s)
 {

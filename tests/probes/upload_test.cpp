@@ -280,8 +280,6 @@ class MisbehavingUpload : public Upload, public testing::WithParamInterface<Misb
 TEST_P(MisbehavingUpload, EndsTheProbeWithItsReason)
 {
     const std::string name = GetParam().name;
-    const auto begin = std::chrono::steady_clock::now();
-
     const Outcome outcome = try_unsigned("misbehaving", "misbehaving_" + name + ".so",
                                          name.starts_with("HANG") ? kShortRootsTask : kRootsTask);
 
@@ -290,7 +288,6 @@ TEST_P(MisbehavingUpload, EndsTheProbeWithItsReason)
     EXPECT_THAT(outcome.err.substr(last_line), HasSubstr("roots(n=1000): "));
     EXPECT_THAT(outcome.err.substr(last_line), HasSubstr(GetParam().reason));
     EXPECT_EQ(outcome.out, "");
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8)); // the default limit is 10
 }
 
 constexpr Misbehaviour kMisbehaviours[] = {

@@ -147,7 +147,8 @@ static int32_t roots_execute(void* opaque)
 {
     struct roots* self = opaque;
     int fd;
-    if (MISBEHAVE == CRASH_IN_EXECUTE) *(volatile int*)0x10 = 1;
+    volatile uintptr_t nowhere = 0x10; /* volatile: compilers refuse what they can see to be wrong */
+    if (MISBEHAVE == CRASH_IN_EXECUTE) *(volatile int*)nowhere = 1;
     if (MISBEHAVE == HANG_IN_EXECUTE) {
         for (;;)
             pause();
