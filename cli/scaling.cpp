@@ -65,7 +65,7 @@ Table curves_table(const Json& curves, Timestamp now)
     return table;
 }
 
-constexpr const char* kWhenEmpty =
+constexpr const char* kNoCurves =
     "Nothing was measured on more than one count of units yet; `fathom probe run --counts 1,2,4 --wait` does.";
 
 Query query_of(const CurveOptions& options)
@@ -77,7 +77,7 @@ Outcome list_curves(Session& session, const CurveOptions& options)
 {
     return print_list(
         session,
-        {.path = "/scaling-curves", .query = query_of(options), .table = curves_table, .when_empty = kWhenEmpty},
+        {.path = "/scaling-curves", .query = query_of(options), .table = curves_table, .when_empty = kNoCurves},
         options);
 }
 
@@ -163,7 +163,7 @@ Outcome show_curves(Session& session, const CurveOptions& options)
         std::string text;
         for (const Json& curve : items_of(curves))
             text += (text.empty() ? "" : "\n") + render_curve(session, curve);
-        return text.empty() ? std::string(kWhenEmpty) + "\n" : text;
+        return text.empty() ? std::string(kNoCurves) + "\n" : text;
     });
 }
 

@@ -9,7 +9,7 @@ namespace fathom::cli {
 namespace {
 
 constexpr std::size_t kShownPlaces = 12;
-constexpr std::array<std::pair<std::string_view, double>, 5> kTimeUnits{
+constexpr std::array<std::pair<std::string_view, double>, 5> kChangeTimeUnits{
     {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
 
 /// "LEFT=RIGHT", cut at the first "=".
@@ -114,9 +114,9 @@ Result<double> parse_moment(const std::string& text, const Json& centers)
 {
     const std::size_t unit = text.find_first_not_of("0123456789.-");
     const std::string suffix = unit == std::string::npos ? "" : text.substr(unit);
-    const auto found =
-        std::find_if(kTimeUnits.begin(), kTimeUnits.end(), [&](const auto& one) { return one.first == suffix; });
-    if (found != kTimeUnits.end()) {
+    const auto found = std::find_if(kChangeTimeUnits.begin(), kChangeTimeUnits.end(),
+                                    [&](const auto& one) { return one.first == suffix; });
+    if (found != kChangeTimeUnits.end()) {
         const Result<Json> number = parse_json(text.substr(0, unit));
         if (number && number->is_number()) return number->get<double>() * found->second;
     }

@@ -16,7 +16,7 @@
 namespace fathom::cli {
 namespace {
 
-constexpr std::array<std::pair<char, double>, 4> kTimeUnits{{{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}}};
+constexpr std::array<std::pair<char, double>, 4> kDurationSuffixes{{{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}}};
 constexpr double kLongestAgeS = 100 * 366 * 86400.0;
 
 struct ExportOptions {
@@ -29,7 +29,7 @@ struct ExportOptions {
 Result<Timestamp> parse_since(const std::string& text, Timestamp now)
 {
     if (text == "now") return now;
-    for (const auto& [letter, unit_s] : kTimeUnits) {
+    for (const auto& [letter, unit_s] : kDurationSuffixes) {
         double count = 0;
         if (text.size() < 2 || text.back() != letter) continue;
         const auto [end, code] = std::from_chars(text.data(), text.data() + text.size() - 1, count);

@@ -139,7 +139,7 @@ Json scenario_json(const SimulatedRuns& simulated)
             {"skips", std::move(skips)}};
 }
 
-std::string_view text_of(simulation::JobState state)
+std::string_view state_name(simulation::JobState state)
 {
     switch (state) {
     case simulation::JobState::kEnded:
@@ -235,7 +235,7 @@ void write_jobs(std::ostream& out, const simulation::JoinedScenario& joined, con
         const simulation::JobOutcome& outcome = run.result.jobs[i];
         fmt::print(out, "{},{},{},{},{},{},{},{}", csv_text(run.policy), run.seed, joined.lines[i],
                    csv_text(scenario.network.job_types[job.job_type].name), csv_text(workload.projects[job.project]),
-                   csv_text(workload.users[job.user]), csv_number(job.arrival_s), text_of(outcome.state));
+                   csv_text(workload.users[job.user]), csv_number(job.arrival_s), state_name(outcome.state));
         if (outcome.attempts == 0) {
             out << ",,,,,,0,,,\n";
             continue;

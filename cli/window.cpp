@@ -83,7 +83,7 @@ Table windows_table(const Json& windows, Timestamp now)
     return table;
 }
 
-constexpr const char* kWhenEmpty = "No transfer was timed yet; `fathom probe run --operators network_fetch` does.";
+constexpr const char* kNoWindows = "No transfer was timed yet; `fathom probe run --operators network_fetch` does.";
 
 Query query_of(const WindowOptions& options)
 {
@@ -97,7 +97,7 @@ Outcome list_windows(Session& session, const WindowOptions& options)
 {
     return print_list(
         session,
-        {.path = "/network-windows", .query = query_of(options), .table = windows_table, .when_empty = kWhenEmpty},
+        {.path = "/network-windows", .query = query_of(options), .table = windows_table, .when_empty = kNoWindows},
         options);
 }
 
@@ -209,7 +209,7 @@ Outcome show_windows(Session& session, const WindowOptions& options)
         std::string text;
         for (const Json& window : items_of(windows))
             text += (text.empty() ? "" : "\n") + render_window(session, window);
-        return text.empty() ? std::string(kWhenEmpty) + "\n" : text;
+        return text.empty() ? std::string(kNoWindows) + "\n" : text;
     });
 }
 

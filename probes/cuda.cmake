@@ -25,7 +25,12 @@ if(NOT CMAKE_CUDA_COMPILER)
 endif()
 set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 enable_language(CUDA)
+# CMake 3.25, Debian 12's, marks CUDA::nvToolsExt as deprecated where 3.25 is required, and fails where a toolkit, as CUDA 13,
+# has no such library any more (mended in CMake 3.26).
+set(required_version ${CMAKE_MINIMUM_REQUIRED_VERSION})
+set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
 find_package(CUDAToolkit REQUIRED)
+set(CMAKE_MINIMUM_REQUIRED_VERSION ${required_version})
 find_path(FATHOM_CUDNN_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 find_library(FATHOM_CUDNN cudnn HINTS ${CUDAToolkit_LIBRARY_DIR})
 if(NOT FATHOM_CUDNN_INCLUDE OR NOT FATHOM_CUDNN)

@@ -41,9 +41,9 @@ std::vector<HostCore> cores_of(hwloc_topology_t topology, const std::set<std::in
     hwloc_obj_t core = nullptr;
     while ((core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr) {
         HostCore entry{numa_node_of(topology, core), {}};
-        unsigned cpu = 0;
-        hwloc_bitmap_foreach_begin(cpu, core->cpuset) if (offered.contains(cpu)) entry.cpus.push_back(cpu);
-        hwloc_bitmap_foreach_end();
+        for (int cpu = hwloc_bitmap_first(core->cpuset); cpu >= 0; cpu = hwloc_bitmap_next(core->cpuset, cpu)) {
+            if (offered.contains(cpu)) entry.cpus.push_back(cpu);
+        }
         if (!entry.cpus.empty()) cores.push_back(std::move(entry));
     }
     return cores;

@@ -1,14 +1,13 @@
 #include "cli/simulate/figures.hpp"
+#include "cli/simulate/no_figure.hpp"
 
 #include <boost/math/distributions/students_t.hpp>
 
 #include <cmath>
-#include <limits>
 
 namespace fathom::simulation {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double kBothTails = 0.05;
 
 /// Rounded to a millionth: mathematical libraries differ in last digits, and results are to be the same everywhere.
@@ -29,9 +28,9 @@ Confidence confidence(const std::vector<double>& values)
         sum += value;
         ++count;
     }
-    if (count == 0) return {kNothing, kNothing};
+    if (count == 0) return {kNoFigure, kNoFigure};
     const double mean = sum / static_cast<double>(count);
-    if (count == 1) return {mean, kNothing};
+    if (count == 1) return {mean, kNoFigure};
     double squares = 0;
     for (const double value : values) {
         if (!std::isnan(value)) squares += (value - mean) * (value - mean);

@@ -1,6 +1,7 @@
 #include "cli/simulate/figures.hpp"
 
 #include "cli/simulate/job_figures.hpp"
+#include "cli/simulate/no_figure.hpp"
 #include "core/decide/sample_statistics.hpp"
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double kUnfairFrom = 1.05;
 constexpr double kJoulesPerKwh = 3.6e6;
 
@@ -27,7 +27,7 @@ class Evenness {
         squares_ += value * value;
         ++count_;
     }
-    double jain() const { return squares_ > 0 ? sum_ * sum_ / (static_cast<double>(count_) * squares_) : kNothing; }
+    double jain() const { return squares_ > 0 ? sum_ * sum_ / (static_cast<double>(count_) * squares_) : kNoFigure; }
 
   private:
     double sum_ = 0;
@@ -36,11 +36,11 @@ class Evenness {
 };
 
 struct Distribution {
-    double mean = kNothing;
-    double median = kNothing;
-    double p95 = kNothing;
-    double p99 = kNothing;
-    double most = kNothing;
+    double mean = kNoFigure;
+    double median = kNoFigure;
+    double p95 = kNoFigure;
+    double p99 = kNoFigure;
+    double most = kNoFigure;
 };
 
 Distribution distribution_of(std::vector<double> values)
@@ -113,9 +113,9 @@ class Tally {
     Figures figures(double busy_unit_s, double unit_s) &&
     {
         take_times();
-        figures_.utilization = unit_s > 0 ? busy_unit_s / unit_s : kNothing;
+        figures_.utilization = unit_s > 0 ? busy_unit_s / unit_s : kNoFigure;
         figures_.energy_kwh = energy_j_ / kJoulesPerKwh;
-        figures_.idle_energy_kwh = kNothing;
+        figures_.idle_energy_kwh = kNoFigure;
         figures_.jain_projects = jain_over_projects(jobs_);
         figures_.jain_jobs = jain_over_jobs(jobs_);
         figures_.prediction_error = distribution_of(std::move(errors_)).median;
@@ -156,7 +156,7 @@ class Tally {
         }
         const auto unfair = std::count_if(values.begin(), values.end(), [](double one) { return one > kUnfairFrom; });
         figures_.unfair_share =
-            values.empty() ? kNothing : static_cast<double>(unfair) / static_cast<double>(values.size());
+            values.empty() ? kNoFigure : static_cast<double>(unfair) / static_cast<double>(values.size());
         const Distribution fairness = distribution_of(std::move(values));
         figures_.mean_finish_time_fairness = fairness.mean;
         figures_.p95_finish_time_fairness = fairness.p95;

@@ -1,12 +1,12 @@
 #include "cli/simulate/job_figures.hpp"
 
+#include "cli/simulate/no_figure.hpp"
+
 #include <algorithm>
-#include <limits>
 
 namespace fathom::simulation {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double kShortestThatCounts = 10; ///< seconds
 
 } // namespace
@@ -25,7 +25,7 @@ JobFigures JobFigurer::of(const Job& job, const JobOutcome& outcome)
     const double fair_s = kind.mean_s * job.work * std::max(1.0, wanted / units_);
     return {job.project, completion_s, outcome.start_s - job.arrival_s,
             completion_s / std::max(kind.shortest_s * job.work, kShortestThatCounts),
-            fair_s > 0 ? completion_s / fair_s : kNothing};
+            fair_s > 0 ? completion_s / fair_s : kNoFigure};
 }
 
 double JobFigurer::shortest_s(const Job& job)

@@ -2,15 +2,13 @@
 
 #include "cli/simulate/knowledge_draws.hpp"
 #include "core/base/portable_math.hpp"
+#include "core/decide/never.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace fathom::simulation {
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 } // namespace
 

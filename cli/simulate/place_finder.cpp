@@ -1,5 +1,6 @@
 #include "cli/simulate/place_finder.hpp"
 
+#include "core/decide/never.hpp"
 #include "core/decide/objective.hpp"
 #include "core/decide/plan_start.hpp"
 
@@ -9,7 +10,6 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kHour_s = 3600;
 
 /// A profile that knows the center's rates exactly; none where data is there at once.

@@ -4,6 +4,7 @@
 #include "cli/simulate/knowledge_nominal.hpp"
 #include "cli/simulate/truth.hpp"
 #include "core/base/portable_math.hpp"
+#include "core/decide/never.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -14,7 +15,6 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 bool is_same(const UnitTypeReport& a, const UnitTypeReport& b)

@@ -19,7 +19,7 @@ struct Bar {
     bool is_reference = false;
 };
 
-struct Layout {
+struct BarsLayout {
     DrawingWidth width{};
     double left{};    ///< where bars begin
     double right{};   ///< where the longest ends
@@ -34,7 +34,7 @@ constexpr double kLongestOfShortest = 25; ///< what is longer is not drawn in fu
 constexpr double kBarHeight = 18;
 constexpr double kCharacter = 7.3; ///< width of one, about
 
-Layout layout_of(DrawingWidth width, std::size_t longest_name)
+BarsLayout layout_of(DrawingWidth width, std::size_t longest_name)
 {
     if (width == DrawingWidth::kNarrow) return {width, 8, 376, 46, 20, 13, 4};
     // Names to the left, what bars stand for to the right of them.
@@ -42,7 +42,7 @@ Layout layout_of(DrawingWidth width, std::size_t longest_name)
     return {width, left, 680, 30, 6, 20, 6};
 }
 
-std::string draw_row(const Bar& bar, std::size_t index, const Axis& axis, const Layout& layout)
+std::string draw_row(const Bar& bar, std::size_t index, const Axis& axis, const BarsLayout& layout)
 {
     const auto x = [&](double value) {
         return layout.left + std::clamp(position_on(axis, value), 0.0, 1.0) * (layout.right - layout.left);
@@ -100,7 +100,7 @@ std::string draw_bars(const std::vector<Bar>& bars, const Axis& axis, const std:
     std::size_t longest = 0;
     for (const Bar& bar : bars)
         longest = std::max(longest, cli::display_width(bar.name));
-    const Layout layout = layout_of(width, longest);
+    const BarsLayout layout = layout_of(width, longest);
     const double bottom = layout.row * static_cast<double>(bars.size()) + 4;
     std::string result = svg_opening(width, bottom + 26, "", title, description);
     for (const AxisTick& tick : ticks_of(axis, layout.ticks)) {

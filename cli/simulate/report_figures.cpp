@@ -1,25 +1,24 @@
 #include "cli/simulate/report_figures.hpp"
 
 #include "cli/format_units.hpp"
+#include "cli/simulate/no_figure.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace fathom::simulation {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSmallestShown = 0.01; ///< of numbers around 1 and above
 
 enum class Shape { kDuration, kNumber, kIndex, kShare, kMoney, kEnergy, kCount };
 
 double share(std::int64_t part, std::int64_t whole)
 {
-    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : kNothing;
+    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : kNoFigure;
 }
 
 struct FigureKind {
@@ -79,7 +78,7 @@ constexpr std::array<FigureKind, static_cast<std::size_t>(FigureId::kCount)> kKi
      [](const Figures& f, const SimulationResult&) { return f.prediction_error; }},
     {FigureId::kDecisionsPerSecond, Shape::kNumber, BetterIs::kNeither,
      [](const Figures&, const SimulationResult& r) {
-         return r.decide_wall_s > 0 ? static_cast<double>(r.decisions) / r.decide_wall_s : kNothing;
+         return r.decide_wall_s > 0 ? static_cast<double>(r.decisions) / r.decide_wall_s : kNoFigure;
      }},
 }};
 

@@ -24,7 +24,7 @@ struct Frame {
     double y(const Axis& axis, double value) const { return bottom - position_on(axis, value) * (bottom - top); }
 };
 
-struct Layout {
+struct PlotLayout {
     DrawingWidth width{};
     double height{};
     Frame frame;
@@ -32,7 +32,7 @@ struct Layout {
     std::size_t y_ticks{};
 };
 
-Layout layout_of(DrawingWidth width)
+PlotLayout layout_of(DrawingWidth width)
 {
     if (width == DrawingWidth::kWide) return {width, 330, {64, 30, 890, 282}, 9, 6};
     return {width, 280, {54, 30, 384, 232}, 5, 5};
@@ -52,7 +52,7 @@ std::string draw_bands(const LinePlot& plot, const Frame& frame)
     return result;
 }
 
-std::string draw_axes(const LinePlot& plot, const Layout& layout)
+std::string draw_axes(const LinePlot& plot, const PlotLayout& layout)
 {
     const Frame& frame = layout.frame;
     std::string result;
@@ -76,7 +76,7 @@ std::string draw_axes(const LinePlot& plot, const Layout& layout)
     return result;
 }
 
-std::string draw_line(const LinePlot& plot, const PlotLine& line, const Layout& layout)
+std::string draw_line(const LinePlot& plot, const PlotLine& line, const PlotLayout& layout)
 {
     std::string coordinates;
     for (const PlotPoint& point : line.points) {
@@ -100,7 +100,7 @@ std::string script_attributes(const LinePlot& plot, const Frame& frame)
 
 std::string draw_one(const LinePlot& plot, DrawingWidth width)
 {
-    const Layout layout = layout_of(width);
+    const PlotLayout layout = layout_of(width);
     std::string result =
         svg_opening(width, layout.height, script_attributes(plot, layout.frame), plot.title, plot.description);
     result += draw_bands(plot, layout.frame) + draw_axes(plot, layout);

@@ -109,7 +109,7 @@ double utilization_of(const Strip& strip, const Network& network, const Simulati
     return unit_s > 0 ? busy_unit_s / unit_s : 0;
 }
 
-struct Layout {
+struct StripsLayout {
     DrawingWidth width{};
     double left{};
     double right{};
@@ -121,7 +121,7 @@ constexpr double kTextAt = 15;
 constexpr double kStripTop = 23;
 constexpr double kStripHeight = 34;
 
-std::string draw_strip(const Strip& strip, std::size_t index, const Axis& time, const Layout& layout,
+std::string draw_strip(const Strip& strip, std::size_t index, const Axis& time, const StripsLayout& layout,
                        const ReportTexts& texts)
 {
     const double top = kRow * static_cast<double>(index) + kStripTop;
@@ -151,7 +151,7 @@ std::string draw_strip(const Strip& strip, std::size_t index, const Axis& time, 
 }
 
 std::string draw_strips(const std::vector<Strip>& strips, const Axis& time, const std::string& title,
-                        const Layout& layout, const ReportTexts& texts)
+                        const StripsLayout& layout, const ReportTexts& texts)
 {
     std::string description;
     for (const Strip& strip : strips)

@@ -12,6 +12,7 @@ constexpr std::array kTitles{
     PolicyName{"benchmark", "单项基准测试最好者"},
     PolicyName{"favourite", "用户固定的偏好"},
     PolicyName{"shortest_completion", "按产品规格预计最早完成者"},
+    PolicyName{"shortest_estimate_first", "短作业优先，按用户估计和产品规格"},
     PolicyName{"first_come", "先到先服务，按测得的时间"},
     PolicyName{"shortest_first", "短作业优先，按测得的时间"},
     PolicyName{"advantage_no_waiting", "Fathom，不等待更好的位置"},

@@ -5,19 +5,18 @@
 #include "cli/simulate/series_recorder.hpp"
 #include "cli/simulate/sound_scenario.hpp"
 #include "cli/simulate/truth.hpp"
+#include "core/decide/never.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <queue>
 #include <utility>
 
 namespace fathom::simulation {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kMomentsPerProgress = 1024;
 constexpr std::int64_t kMostIdleMoments = 1'000'000; ///< units that break and are repaired while nothing can run
 /// A job that broken units ended so often is longer than they ever hold: without a bound it would never end.

@@ -78,7 +78,7 @@ void try_queue(RouteTrial& trial, std::size_t index, std::vector<Found>& found)
                          needed_s / most_s});
 }
 
-std::string amount_text(double per_hour)
+std::string unit_price_text(double per_hour)
 {
     char text[32];
     std::snprintf(text, sizeof text, "%.4g", per_hour);
@@ -88,7 +88,8 @@ std::string amount_text(double per_hour)
 /// "0.12 EUR per unit-hour"
 std::string price_text(double per_hour, std::string_view currency)
 {
-    return amount_text(per_hour) + (currency.empty() ? std::string() : " " + std::string(currency)) + " per unit-hour";
+    return unit_price_text(per_hour) + (currency.empty() ? std::string() : " " + std::string(currency)) +
+           " per unit-hour";
 }
 
 void try_price(RouteTrial& trial, std::size_t index, std::string_view currency, std::vector<Found>& found)
@@ -110,9 +111,10 @@ void try_price(RouteTrial& trial, std::size_t index, std::string_view currency, 
     const double most = nearest_true(0, now, wins);
     const double needed = round_down(most, step_of(most, 2));
     if (needed < 1e-6 || !wins(needed)) return;
-    found.push_back({statement_of("price", candidate, needed,
-                                  "would win at " + price_text(needed, currency) + " (" + amount_text(now) + " now)"),
-                     1 - needed / now});
+    found.push_back(
+        {statement_of("price", candidate, needed,
+                      "would win at " + price_text(needed, currency) + " (" + unit_price_text(now) + " now)"),
+         1 - needed / now});
 }
 
 void try_trust(RouteTrial& trial, std::size_t index, std::vector<Found>& found)

@@ -1,5 +1,7 @@
 #include "core/decide/generate_task.hpp"
 
+#include "core/decide/execution_count.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,13 +15,6 @@ namespace {
 /// What a second is worth when operators are ranked whose shares of run time are not known: an order of
 /// magnitude for one core. It decides only which operators are too small to be measured at all.
 constexpr double kTypicalRate = 1e10;
-
-constexpr double kMostCount = 1e12;
-
-std::int64_t to_count(double count)
-{
-    return static_cast<std::int64_t>(std::clamp(std::round(count), 1.0, kMostCount));
-}
 
 /// An operator of the job with what is known about its size.
 struct SizedUse {
@@ -47,7 +42,7 @@ SizedUse measure_size(const OperatorUse& use, const ManifestLookup& manifests)
 /// Sets another size with the same work in all.
 void resize(SizedUse& sized, const Parameters& parameters, double work)
 {
-    sized.use.count = to_count(sized.total_work() / work);
+    sized.use.count = execution_count(sized.total_work() / work);
     sized.use.parameters = parameters;
     sized.work = work;
 }
@@ -119,7 +114,8 @@ std::vector<SizedUse> join_classes(std::vector<SizedUse> uses, double most_over_
     uses = join_same(std::move(uses), false);
     for (SizedUse& sized : uses) {
         // Once for all that was joined, so that counts are rounded once.
-        if (sized.joined_work > 0) sized.use.count = to_count((sized.total_work() + sized.joined_work) / sized.work);
+        if (sized.joined_work > 0)
+            sized.use.count = execution_count((sized.total_work() + sized.joined_work) / sized.work);
         limit_size(sized, most_over_class);
     }
     return uses;

@@ -1,5 +1,7 @@
 #include "core/decide/match.hpp"
 
+#include "core/decide/execution_count.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -10,8 +12,6 @@ namespace {
 /// Intensities this many powers of ten apart have nothing in common: 0.1 operations a byte is a vector sum,
 /// 10 a blocked matrix product.
 constexpr double kIntensityDecades = 2;
-
-constexpr double kMostCount = 1e12;
 
 /// Fortran's and 64-bit interfaces' decorations say nothing about what is computed: `DGEMM`, `dgemm_`,
 /// `dgemm_64_` and `dgemm64_` are one.
@@ -115,7 +115,7 @@ OperatorUse equivalent_use(const ObservedOperation& observed, const OperatorMani
     const double work = observed_work(observed, manifest);
     if (work <= 0) return use;
     const double count = static_cast<double>(observed.count) * work / work_of(manifest, use.parameters);
-    use.count = static_cast<std::int64_t>(std::clamp(std::round(count), 1.0, kMostCount));
+    use.count = execution_count(count);
     return use;
 }
 

@@ -1,6 +1,7 @@
 #include "core/decide/order_book_state.hpp"
 
 #include "core/base/result.hpp"
+#include "core/decide/never.hpp"
 #include "core/decide/order_index.hpp"
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 
 namespace fathom {
 namespace {
-
-constexpr double kNever = BookEntry::kNever;
 
 /// Puts the options in the order of their unit types, those of one type as they were.
 void sort_options(BookEntry& entry)

@@ -1,14 +1,13 @@
 #include "core/decide/order_index.hpp"
 
 #include "core/base/portable_math.hpp"
+#include "core/decide/never.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace fathom {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kPriorityPerDoubling = 20; ///< 100 points of priority weigh 32 times
 constexpr double kLeastLoad = 1.0 / 64;     ///< a project that has had nothing yet does not come before everything
 

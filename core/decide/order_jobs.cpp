@@ -1,16 +1,14 @@
 #include "core/decide/order_jobs.hpp"
 
+#include "core/decide/never.hpp"
 #include "core/decide/order_book.hpp"
 #include "core/decide/order_index.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
 namespace fathom {
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// The order of jobs that have their turn whatever they weigh: who is longest beyond its patience, or, as nobody's
 /// patience counts when the first come are the first served, who has waited longest.

@@ -1,6 +1,7 @@
 #include "core/decide/order_round.hpp"
 
 #include "core/decide/assign_free.hpp"
+#include "core/decide/never.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -10,7 +11,6 @@
 namespace fathom {
 namespace {
 
-constexpr double kNever = BookEntry::kNever;
 /// With so few open unit types, a job's places there are looked up; with more, all its places are gone through.
 constexpr std::size_t kFewTypes = 6;
 

@@ -48,7 +48,7 @@ OperatorSpeedup::OperatorSpeedup(std::string operator_id, std::string parameters
     for (const std::int64_t count : counts_) {
         const auto n = static_cast<double>(count);
         RateEstimate rate = curve.rate(n);
-        if (curve.left_out.empty() && n > curve.largest_measured()) {
+        if (!curve.half_interval && n > curve.largest_measured()) {
             // Too few points to judge the model by: from the last one on it may stand still, or go on undiminished.
             const double last = curve.points.back().rate;
             rate.low = std::min(rate.rate, last);

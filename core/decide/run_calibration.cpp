@@ -16,7 +16,7 @@ constexpr double kHalfLife_days = 30;
 constexpr double kHalfLifeShare = 0.25;
 constexpr double kLeastHalfLife_runs = 25;
 constexpr double kMostHalfLife_runs = 400;
-constexpr double kCoverage = 0.8;
+constexpr double kRunCoverage = 0.8;
 
 /// How far a run was from its prediction, in half widths of an interval of factor 1.
 struct Distance {
@@ -65,7 +65,7 @@ double log_width(std::vector<Distance> distances, double parent, Timestamp now)
         count += weighted.back().weight;
     }
     const double own =
-        portable::log(std::clamp(weighted_quantile(std::move(weighted), kCoverage), kLeastWidth, kMostWidth));
+        portable::log(std::clamp(weighted_quantile(std::move(weighted), kRunCoverage), kLeastWidth, kMostWidth));
     return (count * own + kLeastForWidth * parent) / (count + kLeastForWidth);
 }
 

@@ -16,7 +16,7 @@
 namespace fathom::net {
 namespace {
 
-constexpr std::size_t kReadBytes = 64UL << 10U;
+constexpr std::size_t kAnswerReadBytes = 64UL << 10U;
 
 /// A request may be sent again when the first try was lost and nothing can have been done twice.
 bool is_idempotent(Method method)
@@ -183,7 +183,7 @@ asio::awaitable<Result<ClientResponse>> HttpClient::State::send_and_read(Exchang
 
 asio::awaitable<Result<void>> HttpClient::State::read_some(ResponseParser& parser, Exchange& exchange)
 {
-    const auto [ec, size] = co_await stream->async_read_some(buffer.prepare(kReadBytes), kAsTuple);
+    const auto [ec, size] = co_await stream->async_read_some(buffer.prepare(kAnswerReadBytes), kAsTuple);
     buffer.commit(size);
     if (size != 0) exchange.answer_began = true;
     if (!ec) co_return Result<void>();

@@ -17,7 +17,7 @@
 namespace fathom::net {
 namespace {
 
-constexpr std::size_t kReadBytes = 16UL << 10U; // one TLS record
+constexpr std::size_t kRequestReadBytes = 16UL << 10U; // one TLS record
 constexpr auto kNever = std::numeric_limits<std::chrono::steady_clock::rep>::max();
 constexpr std::chrono::seconds kLingerTime{2};
 
@@ -224,8 +224,8 @@ asio::awaitable<bool> Connection::receive()
         co_return buffer_.size() != before;
     }
     // Chunk headers are the only thing that could pile up unparsed.
-    if (buffer_.size() > core_->limits.header_bytes + kReadBytes) co_return false;
-    const auto [ec, size] = co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kAsTuple);
+    if (buffer_.size() > core_->limits.header_bytes + kRequestReadBytes) co_return false;
+    const auto [ec, size] = co_await stream_.async_read_some(buffer_.prepare(kRequestReadBytes), kAsTuple);
     buffer_.commit(size);
     co_return !ec;
 }

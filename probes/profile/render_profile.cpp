@@ -158,9 +158,10 @@ Json probe_task_json(const Profile& profile, const std::vector<OperatorManifest>
 {
     std::vector<OperatorUse> uses = profile.operators;
     // What takes less is not worth a probe's time: its neighbours tell.
-    constexpr double kSmallestShare = 0.005;
-    if (std::any_of(uses.begin(), uses.end(), [](const auto& use) { return use.share.value_or(0) >= kSmallestShare; }))
-        std::erase_if(uses, [](const OperatorUse& use) { return use.share.value_or(0) < kSmallestShare; });
+    constexpr double kLeastShareOfTask = 0.005;
+    if (std::any_of(uses.begin(), uses.end(),
+                    [](const auto& use) { return use.share.value_or(0) >= kLeastShareOfTask; }))
+        std::erase_if(uses, [](const OperatorUse& use) { return use.share.value_or(0) < kLeastShareOfTask; });
     for (OperatorUse& use : uses) {
         use.label.clear();
         use.inputs.clear();

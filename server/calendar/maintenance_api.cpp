@@ -9,9 +9,9 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-constexpr std::chrono::days kLongest{366};
+constexpr std::chrono::days kLongestMaintenance{366};
 
-Result<MaintenanceService::Wanted> parse_wanted(const Call& call, Timestamp now)
+Result<MaintenanceService::Wanted> parse_maintenance(const Call& call, Timestamp now)
 {
     const Result<Json> json = call.json();
     if (!json) return json.error();
@@ -20,7 +20,7 @@ Result<MaintenanceService::Wanted> parse_wanted(const Call& call, Timestamp now)
     MaintenanceService::Wanted wanted;
     wanted.center = reader.required_string("center", {.min_length = 1, .max_length = 128});
     wanted.unit_type = reader.optional_string("unit_type", {.min_length = 1, .max_length = 128}).value_or("");
-    wanted.period = read_period(reader, now, kLongest);
+    wanted.period = read_period(reader, now, kLongestMaintenance);
     wanted.reason = reader.optional_string("reason", {.max_length = 500}).value_or("");
     if (reader.optional_boolean("cancel_reservations").value_or(false))
         wanted.reservations = MaintenanceService::Reservations::kCancel;
@@ -31,7 +31,7 @@ Result<MaintenanceService::Wanted> parse_wanted(const Call& call, Timestamp now)
 
 Answer plan_maintenance(MaintenanceService* service, const Clock* clock, Call call)
 {
-    Result<MaintenanceService::Wanted> wanted = parse_wanted(call, clock->now());
+    Result<MaintenanceService::Wanted> wanted = parse_maintenance(call, clock->now());
     if (!wanted) co_return net::problem(wanted.error(), call.request.request_id);
     const Result<MaintenanceService::Planned> planned = co_await service->plan(caller_of(call), std::move(*wanted));
     if (!planned) co_return net::problem(planned.error(), call.request.request_id);

@@ -10,7 +10,7 @@ namespace fathom::server {
 namespace {
 
 /// The router lays each of them into its view of the center.
-constexpr std::int64_t kMostOpen = 1000;
+constexpr std::int64_t kMostOpenMaintenance = 1000;
 constexpr std::size_t kMostNamed = 20;
 
 std::vector<MetReservation> find_met(pqxx::work& transaction, const std::vector<BookableUnits>& units,
@@ -48,8 +48,9 @@ Result<MaintenanceService::Planned> plan_in(pqxx::work& transaction, const Calle
                        wanted.unit_type.empty() ? "there is no center " + wanted.center + " that offers units"
                                                 : wanted.center + " offers no unit type " + wanted.unit_type}});
     const std::string& center_id = units.front().center_id.value;
-    if (count_open_maintenance(transaction, center_id) >= kMostOpen)
-        return Error(Errc::kTooMany, "this center has " + std::to_string(kMostOpen) + " maintenance windows already");
+    if (count_open_maintenance(transaction, center_id) >= kMostOpenMaintenance)
+        return Error(Errc::kTooMany,
+                     "this center has " + std::to_string(kMostOpenMaintenance) + " maintenance windows already");
     const std::vector<MetReservation> met = find_met(transaction, units, wanted.period);
     if (!met.empty() && wanted.reservations == MaintenanceService::Reservations::kRespect) return in_the_way(met);
     MaintenanceService::Planned planned;

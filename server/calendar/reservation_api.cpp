@@ -9,9 +9,9 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-constexpr std::chrono::days kLongest{31};
+constexpr std::chrono::days kLongestReservation{31};
 
-Result<ReservationService::Wanted> parse_wanted(const Call& call, Timestamp now)
+Result<ReservationService::Wanted> parse_reservation(const Call& call, Timestamp now)
 {
     const Result<Json> json = call.json();
     if (!json) return json.error();
@@ -22,7 +22,7 @@ Result<ReservationService::Wanted> parse_wanted(const Call& call, Timestamp now)
     wanted.center = reader.required_string("center", {.min_length = 1, .max_length = 128});
     wanted.unit_type = reader.required_string("unit_type", {.min_length = 1, .max_length = 128});
     wanted.unit_count = reader.required_integer("unit_count", 1, 1'000'000'000);
-    wanted.period = read_period(reader, now, kLongest);
+    wanted.period = read_period(reader, now, kLongestReservation);
     reader.finish(UnknownFields::kReject);
     if (const auto nul = find_nul(*json)) errors.push_back({*nul, "must not contain a NUL character"});
     return value_or_errors(std::move(wanted), std::move(errors), "the reservation");
@@ -30,7 +30,7 @@ Result<ReservationService::Wanted> parse_wanted(const Call& call, Timestamp now)
 
 Answer create_reservation(ReservationService* service, const Clock* clock, Call call)
 {
-    Result<ReservationService::Wanted> wanted = parse_wanted(call, clock->now());
+    Result<ReservationService::Wanted> wanted = parse_reservation(call, clock->now());
     if (!wanted) co_return net::problem(wanted.error(), call.request.request_id);
     const Result<AdvanceReservation> reservation = co_await service->create(caller_of(call), std::move(*wanted));
     if (!reservation) co_return net::problem(reservation.error(), call.request.request_id);

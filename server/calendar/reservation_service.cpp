@@ -12,7 +12,7 @@ namespace fathom::server {
 namespace {
 
 /// The router lays each of them into its view of the unit type.
-constexpr std::int64_t kMostOpen = 1000;
+constexpr std::int64_t kMostOpenReservations = 1000;
 /// Of one project, and of one caller: nobody takes the whole list of a unit type.
 constexpr std::int64_t kMostOwn = 100;
 
@@ -63,8 +63,9 @@ Error not_free(const ReservationService::Wanted& wanted, const std::string& what
 
 Result<void> check_counts(const OpenReservations& open, const std::string& project)
 {
-    if (open.of_unit_type >= kMostOpen)
-        return Error(Errc::kTooMany, "this unit type has " + std::to_string(kMostOpen) + " reservations already");
+    if (open.of_unit_type >= kMostOpenReservations)
+        return Error(Errc::kTooMany,
+                     "this unit type has " + std::to_string(kMostOpenReservations) + " reservations already");
     if (open.of_project >= kMostOwn)
         return Error(Errc::kTooMany,
                      "project " + project + " has " + std::to_string(kMostOwn) + " open reservations already");

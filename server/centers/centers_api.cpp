@@ -67,7 +67,7 @@ Answer revoke_center(CentersService* service, Call call)
     co_return center_response(200, *center);
 }
 
-Answer release_center(CentersService* service, Call call)
+Answer release_quarantine(CentersService* service, Call call)
 {
     const Result<CenterRecord> center = co_await service->release(caller_of(call), call.request.path_params["id"]);
     if (!center) co_return net::problem(center.error(), call.request.request_id);
@@ -181,7 +181,7 @@ void add_centers_routes(ApiRouter& router, CentersService& centers, EnrolmentSer
     router.add(Method::kPost, "/centers/{id}:revoke", Permission::kManageNetwork,
                idempotent(database, bind(revoke_center, centers)));
     router.add(Method::kPost, "/centers/{id}:release", Permission::kManageNetwork,
-               idempotent(database, bind(release_center, centers)));
+               idempotent(database, bind(release_quarantine, centers)));
     router.add(Method::kGet, "/unit-types", Permission::kReadNetwork, bind(list_unit_types, centers));
     router.add(Method::kGet, "/unit-types/{id}", Permission::kReadNetwork, bind(get_unit_type, centers));
     router.add(Method::kPost, "/enrolment-tokens", Permission::kManageNetwork,

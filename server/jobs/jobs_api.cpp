@@ -6,7 +6,7 @@
 namespace fathom::server {
 namespace {
 
-const Error kNoSuchJob{Errc::kNotFound, "there is no such job"};
+const Error kJobNotFound{Errc::kNotFound, "there is no such job"};
 
 StoredAnswer render_one(const std::vector<JobRecord>& jobs)
 {
@@ -99,7 +99,7 @@ asio::awaitable<net::Response> list_jobs(JobsService* jobs, Call call)
 asio::awaitable<net::Response> get_job(JobsService* jobs, Call call)
 {
     const std::optional<JobId> id = JobId::parse(call.request.path_params["id"]);
-    if (!id) co_return net::problem(kNoSuchJob, call.request.request_id);
+    if (!id) co_return net::problem(kJobNotFound, call.request.request_id);
     const Result<JobRecord> job = co_await jobs->get(*id, call.principal);
     if (!job) co_return net::problem(job.error(), call.request.request_id);
     co_return job_response(200, *job);
@@ -108,7 +108,7 @@ asio::awaitable<net::Response> get_job(JobsService* jobs, Call call)
 asio::awaitable<net::Response> cancel_job(JobsService* jobs, Call call)
 {
     const std::optional<JobId> id = JobId::parse(call.request.path_params["id"]);
-    if (!id) co_return net::problem(kNoSuchJob, call.request.request_id);
+    if (!id) co_return net::problem(kJobNotFound, call.request.request_id);
     const net::Request& request = call.request;
     const JobsService::VersionCheck check = [&request](std::int64_t version) {
         return if_match_allows(request, version);

@@ -55,7 +55,9 @@ JobsService::JobsService(Database& database, const asio::any_io_executor& execut
                          CatalogCache& catalog, const JobCloser& closer, UnknownProjects unknown_projects)
     : database_(&database), catalog_(&catalog), closer_(&closer), unknown_projects_(unknown_projects),
       submitted_(metrics.counter("fathom_jobs_submitted_total", "Jobs accepted from clients.")),
-      submissions_(database, executor, "submissions", metrics, write_submissions)
+      // While one batch waits for the disk, another is written: submissions do not depend on each other.
+      submissions_(database, executor, "submissions", metrics, write_submissions, /*max_batch=*/512,
+                   /*batches_at_once=*/2)
 {
 }
 

@@ -1,5 +1,6 @@
 #include "server/probing/health_probes.hpp"
 
+#include "server/probing/probe_naming.hpp"
 #include "server/probing/refresh_store.hpp"
 #include "server/probing/run_queue.hpp"
 #include "server/probing/survey_task.hpp"
@@ -9,8 +10,6 @@
 
 namespace fathom::server {
 namespace {
-
-constexpr const char* kActor = "fathom";
 
 /// Units that are not to be had for so long may not be for days; others of the center could tell earlier.
 constexpr std::chrono::hours kLongestWait{1};
@@ -55,7 +54,7 @@ Result<HealthProbe> HealthProbes::queue(pqxx::work& transaction, const CenterId&
         const Trial& trial = trials[(static_cast<std::size_t>(turn) + i) % trials.size()];
         NewProbeTask task;
         task.origin = "default";
-        task.created_by = kActor;
+        task.created_by = kOwnActor;
         task.state = ProbeTaskState::kReleased;
         task.document = survey_task({trial.use});
         const ProbeTaskRecord record = find_or_insert_task(transaction, task).record;
@@ -64,7 +63,7 @@ Result<HealthProbe> HealthProbes::queue(pqxx::work& transaction, const CenterId&
                              .unit_count = 1,
                              .selection = "catalog",
                              .cause = "quarantine",
-                             .created_by = kActor,
+                             .created_by = kOwnActor,
                              .deadline = now + kLongestWait};
         if (find_queued_run(transaction, record.id, place.unit_type_id, place.unit_count)) continue;
         const Result<ProbeRunId> queued = queue_run(transaction, *writer_, record, place);

@@ -1,6 +1,7 @@
 #include "server/probing/probe_planning.hpp"
 
 #include "core/decide/generate_task.hpp"
+#include "server/probing/probe_naming.hpp"
 #include "server/probing/probing_store.hpp"
 #include "server/probing/task_release.hpp"
 
@@ -10,8 +11,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr const char* kActor = "fathom";
-constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kLongestTypeName = 200;
 
 /// A refusal is not for ever: the unit may have been broken or loaded, or the operator has a new version.
 constexpr auto kRefusalHolds = std::chrono::hours(24);
@@ -57,8 +57,8 @@ Result<ProbeTaskRecord> ProbePlanning::task_of(pqxx::work& transaction, const st
     task.job_type = job_type;
     task.origin = "job";
     const auto manifests = [&](std::string_view id, std::int64_t version) { return library->manifest(id, version); };
-    task.document = generate_probe_tasks(job_type.substr(0, kLongestName), resolved, manifests).front();
-    task.created_by = kActor;
+    task.document = generate_probe_tasks(job_type.substr(0, kLongestTypeName), resolved, manifests).front();
+    task.created_by = kOwnActor;
     if (from_job != nullptr) task.from_job = from_job->value;
     return find_or_insert_task(transaction, task).record;
 }

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/probing/probe_budget_store.hpp"
+#include "server/probing/probe_naming.hpp"
 #include "server/probing/run_queue.hpp"
 #include "server/probing/survey_task.hpp"
 #include "server/store/notifier.hpp"
@@ -13,7 +14,6 @@
 namespace fathom::server {
 namespace {
 
-constexpr const char* kActor = "fathom";
 constexpr const char* kStale = "schedule";
 constexpr const char* kChanged = "catalog_change";
 constexpr const char* kDrifted = "drift";
@@ -160,7 +160,7 @@ Result<bool> ProbeRefresh::queue(pqxx::work& transaction, const Survey& survey, 
         std::erase_if(operators, [&ids](const OperatorUse& use) { return !ids.contains(use.id); });
         NewProbeTask task;
         task.origin = "default";
-        task.created_by = kActor;
+        task.created_by = kOwnActor;
         task.state = ProbeTaskState::kReleased;
         task.document = survey_task(std::move(operators));
         runs.push_back({offer, find_or_insert_task(transaction, task).record});
@@ -172,7 +172,7 @@ Result<bool> ProbeRefresh::queue(pqxx::work& transaction, const Survey& survey, 
                              .unit_count = 1,
                              .selection = "catalog",
                              .cause = cause,
-                             .created_by = kActor};
+                             .created_by = kOwnActor};
         const Result<ProbeRunId> queued = queue_run(transaction, *writer_, run.task, place);
         if (queued) continue;
         if (queued.error().code != Errc::kInfeasible) return queued.error();

@@ -1,5 +1,6 @@
 #include "core/decide/generate_task.hpp"
 #include "server/identity/audit.hpp"
+#include "server/probing/probe_naming.hpp"
 #include "server/probing/probing_service.hpp"
 #include "server/probing/survey_task.hpp"
 #include "server/probing/task_release.hpp"
@@ -11,14 +12,12 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kLongestName = 200;
-
 std::string name_of(const std::vector<OperatorUse>& operators)
 {
     std::string name;
     for (const OperatorUse& use : operators)
         name += (name.empty() ? "" : "+") + use.id;
-    return name.substr(0, kLongestName);
+    return name.substr(0, kLongestRunName);
 }
 
 } // namespace

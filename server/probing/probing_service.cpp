@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "core/decide/generate_task.hpp"
 #include "server/identity/audit.hpp"
+#include "server/probing/probe_naming.hpp"
 #include "server/probing/run_queue.hpp"
 #include "server/probing/task_release.hpp"
 #include "server/store/notifier.hpp"
@@ -11,8 +12,6 @@
 
 namespace fathom::server {
 namespace {
-
-constexpr std::size_t kLongestName = 200;
 
 /// Why a task cannot take this step; empty when it can.
 std::string obstacle_to(ProbingService::TaskStep step, const ProbeTaskRecord& task)
@@ -73,7 +72,7 @@ Result<std::vector<ProbeTask>> ProbingService::documents_of(pqxx::work& transact
         const auto manifests = [&](std::string_view id, std::int64_t version) {
             return library->manifest(id, version);
         };
-        const std::string name = order.name.empty() ? work.name.substr(0, kLongestName) : order.name;
+        const std::string name = order.name.empty() ? work.name.substr(0, kLongestRunName) : order.name;
         if (errors.empty()) documents = generate_probe_tasks(name, resolved, manifests, {.form = order.form});
     }
     return value_or_errors(std::move(documents), std::move(errors), "the probe task");

@@ -3,6 +3,7 @@
 #include "core/base/secret.hpp"
 #include "core/decide/draw_size.hpp"
 #include "server/probing/probe_budget_store.hpp"
+#include "server/probing/probe_naming.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,8 +17,6 @@ constexpr const char* kTaskFile = "probe-task.json";
 
 /// Beyond the task's own limit, which the runner keeps: to start, to load libraries, to make inputs.
 constexpr double kMargin_s = 60;
-
-constexpr std::size_t kLongestName = 200;
 
 } // namespace
 
@@ -45,7 +44,7 @@ JobSpec make_probe_job(ProbeTask task, const RunPlace& place, const OperatorAtta
 {
     task.manifests = attachments.manifests;
     JobSpec spec;
-    spec.name = ("probe " + task.name).substr(0, kLongestName);
+    spec.name = ("probe " + task.name).substr(0, kLongestRunName);
     spec.project = "probes";
     // A type of its own: what probes need to run must not count as experience with the jobs they stand for.
     spec.type = "fathom/probe";

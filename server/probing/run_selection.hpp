@@ -19,9 +19,6 @@ enum class RunSelection {
 };
 std::string_view to_string(RunSelection selection);
 
-/// Counts that are measured for a curve (M19): fewer leave the models of scaling much alike.
-inline constexpr std::size_t kScalingCounts = 5;
-
 /// Who says how many units run the probe (M14).
 enum class CountBy {
     kOrder,   ///< the order: one count, or several

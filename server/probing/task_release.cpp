@@ -1,6 +1,7 @@
 #include "server/probing/task_release.hpp"
 
 #include "core/base/log.hpp"
+#include "server/probing/probe_naming.hpp"
 #include "server/probing/run_queue.hpp"
 #include "server/store/notifier.hpp"
 
@@ -9,8 +10,6 @@
 
 namespace fathom::server {
 namespace {
-
-constexpr const char* kActor = "fathom";
 
 std::vector<std::string> ids_of(const std::vector<OperatorUse>& operators)
 {
@@ -132,7 +131,7 @@ Result<ProbeRunId> begin_test_somewhere(pqxx::work& transaction, ProbeJobWriter&
     while (!among.empty()) {
         const UnitTypeOffer* place = choose_test_place(offers, task.document.operators, among);
         if (place == nullptr) break;
-        Result<ProbeRunId> run = begin_test(transaction, writer, task, *place, kActor);
+        Result<ProbeRunId> run = begin_test(transaction, writer, task, *place, kOwnActor);
         if (run || run.error().code != Errc::kInfeasible) return run;
         refusal = run.error();
         std::erase(among, place->id.value);
@@ -149,7 +148,7 @@ Result<QueuedProbes> queue_released(pqxx::work& transaction, ProbeJobWriter& wri
     for (const std::string& unit_type : unit_types) {
         const UnitTypeOffer* offer = find_offer(offers, unit_type);
         if (offer == nullptr) continue; // gone since somebody looked
-        Result<ProbeRunId> run = queue_run(transaction, writer, task, place_at(*offer, cause, kActor));
+        Result<ProbeRunId> run = queue_run(transaction, writer, task, place_at(*offer, cause, kOwnActor));
         if (run) {
             queued.runs.push_back(std::move(*run));
         } else if (run.error().code == Errc::kInfeasible) {

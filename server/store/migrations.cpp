@@ -26,7 +26,8 @@ constexpr const char* kCreateTable = R"sql(
     ))sql";
 
 constexpr const char* kTableExists = "SELECT to_regclass('schema_migration') IS NOT NULL";
-constexpr const char* kApplied = "SELECT version, name, sha256, applied_at FROM schema_migration ORDER BY version";
+constexpr const char* kSelectApplied =
+    "SELECT version, name, sha256, applied_at FROM schema_migration ORDER BY version";
 constexpr const char* kRecord = "INSERT INTO schema_migration (version, name, sha256) VALUES ($1, $2, $3)";
 
 struct Migration {
@@ -101,7 +102,7 @@ Result<Step> apply_next(pqxx::work& transaction, const std::vector<Migration>& m
     transaction.exec(kLock);
     // Not CREATE IF NOT EXISTS alone: it would ask for rights that a complete schema does not need.
     if (!transaction.exec1(kTableExists)[0].as<bool>()) transaction.exec(kCreateTable);
-    const Result<std::size_t> applied = check_applied(transaction.exec(kApplied), migrations);
+    const Result<std::size_t> applied = check_applied(transaction.exec(kSelectApplied), migrations);
     if (!applied) return applied.error();
     if (*applied == migrations.size()) return Step::kComplete;
     const Migration& next = migrations[*applied];

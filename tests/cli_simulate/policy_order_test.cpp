@@ -151,6 +151,25 @@ TEST(OrderPolicy, AProjectThatHasHadNothingGoesFirst)
     EXPECT_LT(simulate(scenario, "fathom", 1)->jobs[100].start_s, 1000);
 }
 
+// The fast unit is the slow one by its sheet. All jobs but the first come while the units are busy.
+TEST(OrderPolicy, ShortestEstimateFirstGoesByWhatUsersAndSheetsSay)
+{
+    Scenario scenario = two_types({make_job(0, 4000), make_job(0, 4000), make_job(1, 40), make_job(2, 400)});
+    scenario.workload.details[1] = {};
+    scenario.network.unit_types[0].peak_flops = 4e12;
+    scenario.network.unit_types[1].peak_flops = 1e12;
+    scenario.workload.jobs[2].estimate_s = 4000;
+    scenario.workload.jobs[3].estimate_s = 500;
+
+    const SimulationResult estimated = simulate(scenario, "shortest_estimate_first", 1).value();
+    EXPECT_EQ(estimated.jobs[0].unit_type, 0U);
+    EXPECT_GT(estimated.jobs[2].start_s, estimated.jobs[3].start_s);
+
+    const SimulationResult measured = simulate(scenario, "shortest_first", 1).value();
+    EXPECT_EQ(measured.jobs[0].unit_type, 1U);
+    EXPECT_LT(measured.jobs[2].start_s, measured.jobs[3].start_s);
+}
+
 TEST(OrderPolicy, TheOracleKnowsWhatTheOthersHaveToLearn)
 {
     Scenario scenario = single_type(1, {});

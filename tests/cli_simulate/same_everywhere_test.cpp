@@ -145,6 +145,7 @@ const std::map<std::string_view, std::uint64_t> kNoted{
     {"benchmark", 0xdfd17187e213b195},
     {"favourite", 0x5a7aa36e118df859},
     {"shortest_completion", 0x11a40292e1622d16},
+    {"shortest_estimate_first", 0xf76b79e17a3ee4f},
     {"first_come", 0xfd03fb032476fbbe},
     {"shortest_first", 0x56ae20eff00985d5},
     {"advantage_no_waiting", 0xb5b2e99b4835d3fc},

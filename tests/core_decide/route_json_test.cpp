@@ -63,7 +63,7 @@ TEST(RouteInputs, KeepAFewTellingPlacesOfMany)
         UnitTypeView view = first;
         view.id.value = "ut_" + std::to_string(1000 + i);
         view.closed_reason.clear();
-        for (MeasuredOperator& one : view.measured)
+        for (MeasuredOperator& one : view.measured.own())
             one.median_s *= 1 + 0.1 * i;
         network.unit_types.push_back(view);
     }

@@ -212,9 +212,9 @@ TEST(UnmeasuredCandidates, AreThoseWithoutAFreshMeasurementAtTheExactSize)
     std::vector catalog{unit_type("fresh", {"dgemm"}), unit_type("stale", {"dgemm"}), unit_type("never", {"dgemm"}),
                         unit_type("cannot", {"fft1d"})};
     catalog[0].measured = {measured("dgemm", 1)};
-    catalog[0].measured[0].measured_at = now - 1h;
+    catalog[0].measured.own()[0].measured_at = now - 1h;
     catalog[1].measured = {measured("dgemm", 1)};
-    catalog[1].measured[0].measured_at = now - 25h;
+    catalog[1].measured.own()[0].measured_at = now - 25h;
 
     EXPECT_EQ(unmeasured_candidates(job({demand("dgemm", 1)}), catalog, now, 24h), (std::vector<std::size_t>{1, 2}));
 }
@@ -259,7 +259,7 @@ RC_GTEST_PROP(RouteProperty, AFasterMeasurementNeverMakesAUnitTypeLose, ())
     const std::string winner = before.candidates[*before.winner].center;
     for (UnitTypeView& view : catalog) {
         if (view.center_name != winner) continue;
-        for (MeasuredOperator& one : view.measured)
+        for (MeasuredOperator& one : view.measured.own())
             one.median_s = one.ci_low_s = one.ci_high_s = one.median_s / 2;
     }
 

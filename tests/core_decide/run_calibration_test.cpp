@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, CalibrationTest,
                                          World{"understated_for_long", 0.05, 0.15, 0.05, 40},
                                          World{"overstated_for_long", 0.05, 0.1, 0.3, 40},
                                          World{"promises_far_off", 0.1, 0.05, 0.05, 20, 0.5, 1}),
-                         [](const testing::TestParamInfo<World>& info) { return std::string(info.param.name); });
+                         [](const testing::TestParamInfo<World>& one) { return std::string(one.param.name); });
 
 PastRun predicted_run(double predicted_s, double half_width, double actual_s)
 {

@@ -66,7 +66,7 @@ class RawClient {
 /// Starts a server on the address and destroys it.
 Result<void> try_to_listen(const AddressPort& address);
 
-/// Runs a coroutine on an io_context of its own; fails the test after 10 s.
+/// Runs a coroutine on an io_context of its own; fails the test after 60 s.
 void run_on_loop(std::function<asio::awaitable<void>()> work);
 
 /// What a server on a plain socket answers to `data` until it closes; empty when it just closes.

@@ -165,7 +165,7 @@ TEST(WebSocket, DropsAPeerThatIsSilent)
         const Socket socket = (co_await connect(server)).value();
         // Nobody reads here, so no ping is answered.
         auto future = ended->get_future();
-        EXPECT_EQ(future.wait_for(5s), std::future_status::ready);
+        EXPECT_EQ(future.wait_for(60s), std::future_status::ready);
         EXPECT_THAT(future.get().detail, HasSubstr("silent"));
     });
 }
@@ -173,7 +173,7 @@ TEST(WebSocket, DropsAPeerThatIsSilent)
 TEST(WebSocket, KeepsAQuietConnectionAliveByPings)
 {
     ServerLimits limits;
-    limits.websocket_idle_time = 200ms;
+    limits.websocket_idle_time = 1s;
     const TestServer server(router_of([](Socket socket, Request) -> asio::awaitable<void> {
                                 const Result<std::string> message = co_await socket->read();
                                 if (message) socket->send("still here").value();
@@ -182,7 +182,7 @@ TEST(WebSocket, KeepsAQuietConnectionAliveByPings)
     run_on_loop([&]() -> asio::awaitable<void> {
         const Socket socket = (co_await connect(server)).value();
         std::thread later([socket] {
-            std::this_thread::sleep_for(900ms);
+            std::this_thread::sleep_for(3s);
             socket->send("hello").value();
         });
         const Result<std::string> answer = co_await socket->read();
@@ -284,7 +284,7 @@ TEST(WebSocket, ClosesWhenTheServerStops)
     });
     connected.get_future().wait();
 
-    EXPECT_LT(server.stop(10s), 2s);
+    EXPECT_LT(server.stop(60s), 30s);
 
     client.join();
     EXPECT_THAT(reason, HasSubstr("the server is stopping"));

@@ -38,14 +38,15 @@ class GroupCommitTest : public testing::Test {
         return answers;
     }
 
-    GroupCommit<std::string, std::string> make_group(std::size_t max_batch = 512)
+    GroupCommit<std::string, std::string> make_group(std::size_t max_batch = 512, std::size_t batches_at_once = 1)
     {
         return {database_,
                 io_.executor(),
                 "test",
                 metrics_,
                 [this](pqxx::work& transaction, std::vector<std::string>& names) { return write(transaction, names); },
-                max_batch};
+                max_batch,
+                batches_at_once};
     }
 
     const std::string url_ = test::empty_database();
@@ -101,6 +102,26 @@ TEST_F(GroupCommitTest, GathersWhileABatchCommitsAndAnswersEachItsOwn)
     EXPECT_EQ(run_sql(url_, "SELECT count(*) FROM item"), "51");
 }
 
+TEST_F(GroupCommitTest, ASecondBatchIsWrittenWhileTheFirstIsNotDone)
+{
+    std::counting_semaphore<1000> gate(0);
+    gate_ = &gate;
+    auto group = make_group(/*max_batch=*/512, /*batches_at_once=*/2);
+    auto first = io_.spawn(group.add("0"));
+    ASSERT_TRUE(test::eventually([&] { return writes_ == 1; }));
+    auto second = io_.spawn(group.add("1"));
+    EXPECT_TRUE(test::eventually([&] { return writes_ == 2; })) << "the second waits for the first";
+
+    gate.release(1000);
+
+    const Result<std::string> first_answer = io_.get(std::move(first));
+    const Result<std::string> second_answer = io_.get(std::move(second));
+    ASSERT_TRUE(first_answer && second_answer);
+    EXPECT_TRUE(first_answer->starts_with("0#"));
+    EXPECT_TRUE(second_answer->starts_with("1#"));
+    EXPECT_EQ(run_sql(url_, "SELECT count(*) FROM item"), "2");
+}
+
 TEST_F(GroupCommitTest, OneBadItemDoesNotTakeTheOthersDown)
 {
     std::counting_semaphore<1000> gate(0);
@@ -142,10 +163,16 @@ TEST_F(GroupCommitTest, RefusesWhenTooManyWait)
     gate_ = &gate;
     auto group = make_group(1); // 16 may wait
     std::vector<std::future<Result<std::string>>> answers;
+    std::atomic<int> refused_at_once{0};
+    const auto add = [&]() -> asio::awaitable<Result<std::string>> {
+        Result<std::string> answer = co_await group.add("x");
+        if (!answer) ++refused_at_once;
+        co_return answer;
+    };
     for (int i = 0; i < 40; ++i)
-        answers.push_back(io_.spawn(group.add("x")));
-    ASSERT_TRUE(test::eventually([&] { return writes_ == 1; }));
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        answers.push_back(io_.spawn(add()));
+    // One is written, which the gate holds up.
+    ASSERT_TRUE(test::eventually([&] { return refused_at_once >= 20; }));
 
     gate.release(1000);
 

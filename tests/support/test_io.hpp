@@ -44,8 +44,8 @@ class TestIo {
     template <class T>
     static T get(std::future<T> future)
     {
-        if (future.wait_for(std::chrono::seconds(20)) != std::future_status::ready)
-            throw std::runtime_error("the coroutine did not end in 20 s");
+        if (future.wait_for(std::chrono::seconds(60)) != std::future_status::ready)
+            throw std::runtime_error("the coroutine did not end in 60 s");
         return future.get();
     }
 
@@ -56,6 +56,6 @@ class TestIo {
 };
 
 /// Waits until `condition` holds; false after `limit`.
-bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds limit = std::chrono::seconds(15));
+bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds limit = std::chrono::seconds(60));
 
 } // namespace fathom::test
