@@ -1,5 +1,7 @@
 #include "agent/jobs/able_units.hpp"
 
+#include "core/base/utf8_prefix.hpp"
+
 #include <algorithm>
 
 namespace fathom::agent {
@@ -23,7 +25,7 @@ std::string why_unable(const UnitTypeReport& type, std::span<const OperatorNeed>
         missing += (missing.empty() ? "" : ", ") + need.id + (need.is_uploaded ? " (uploaded)" : "");
     }
     if (missing.empty()) return {};
-    return ("does not offer " + missing).substr(0, kLongestReason);
+    return std::string(utf8_prefix("does not offer " + missing, kLongestReason));
 }
 
 std::vector<std::string> able_unit_types(const UnitPlan& plan, std::span<const OperatorNeed> operators)

@@ -60,6 +60,9 @@ bool read_offset(std::string_view text, std::size_t& position, std::chrono::minu
     return true;
 }
 
+constexpr Timestamp kFirstTime{std::chrono::sys_days{std::chrono::January / 1 / 1}};
+constexpr Timestamp kTimesEnd{std::chrono::sys_days{std::chrono::January / 1 / 10000}};
+
 } // namespace
 
 Timestamp SystemClock::now() const
@@ -104,8 +107,11 @@ Result<Timestamp> parse_rfc3339(std::string_view text)
     const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(month)},
                                            std::chrono::day{static_cast<unsigned>(day)}};
     if (!date.ok() || hour > 23 || minute > 59 || second > 60) return malformed;
-    return Timestamp{std::chrono::sys_days{date}.time_since_epoch()} + std::chrono::hours{hour} +
-           std::chrono::minutes{minute} + std::chrono::seconds{second} + fraction - offset;
+    const Timestamp time = Timestamp{std::chrono::sys_days{date}.time_since_epoch()} + std::chrono::hours{hour} +
+                           std::chrono::minutes{minute} + std::chrono::seconds{second} + fraction - offset;
+    // In UTC too, lest what was read cannot be written and read again.
+    if (time < kFirstTime || time >= kTimesEnd) return malformed;
+    return time;
 }
 
 } // namespace fathom

@@ -31,7 +31,7 @@ class SystemClock final : public Clock {
 std::string format_rfc3339(Timestamp time);
 
 /// Reads RFC 3339 with any offset and up to nine fraction digits (cut to microseconds).
-/// @error kInvalid  not RFC 3339, or a date that does not exist.
+/// @error kInvalid  not RFC 3339, a date that does not exist, or in UTC outside the years 1 to 9999.
 Result<Timestamp> parse_rfc3339(std::string_view text);
 
 } // namespace fathom

@@ -1,5 +1,6 @@
 #include "core/decide/advice.hpp"
 
+#include "core/base/utf8_prefix.hpp"
 #include "core/decide/processor_peak.hpp"
 
 #include <algorithm>
@@ -37,7 +38,9 @@ class Facts {
     {
         constexpr std::size_t kLongest = 64;
         const Json* const value = find(name);
-        return value != nullptr && value->is_string() ? value->get<std::string>().substr(0, kLongest) : std::string();
+        return value != nullptr && value->is_string()
+                   ? std::string(utf8_prefix(value->get_ref<const std::string&>(), kLongest))
+                   : std::string();
     }
 
     std::vector<std::string> texts(const char* name) const

@@ -1,5 +1,7 @@
 #include "core/decide/job_type.hpp"
 
+#include "core/base/utf8_prefix.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -29,16 +31,6 @@ std::string part_of(const OperatorUse& use, const OperatorManifest* manifest)
     if (manifest == nullptr) return operator_key(use.id, use.parameters);
     const SizeClass* size = size_class_of(*manifest, use.parameters);
     return size == nullptr ? operator_key(use.id, use.parameters) : use.id + "/" + size->name;
-}
-
-/// At most `most` bytes, cut where a character begins.
-std::string shortened(std::string text, std::size_t most)
-{
-    if (text.size() <= most) return text;
-    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U)
-        --most;
-    text.resize(most);
-    return text;
 }
 
 std::string_view base_name(std::string_view path)
@@ -220,7 +212,7 @@ std::string name_of_mix(const OperatorMix& mix)
     }
     const std::string tail = "#" + fingerprint(whole);
     const bool is_short = name.size() + tail.size() > kLongestName;
-    if (is_short) name = shortened(std::move(name), kLongestName - tail.size());
+    if (is_short) name.resize(utf8_prefix(name, kLongestName - tail.size()).size());
     return is_short || parts.size() > kNamedParts ? name + tail : name;
 }
 
@@ -252,7 +244,7 @@ JobType job_type_for(const JobSpec& spec, std::span<const KnownMix> known, const
         const std::string name = "app/" + application_of(spec) + units_suffix(spec.units);
         if (name.size() <= kLongestName) return {name, JobTypeOrigin::kApplication};
         const std::string tail = "#" + fingerprint(name);
-        return {shortened(name, kLongestName - tail.size()) + tail, JobTypeOrigin::kApplication};
+        return {std::string(utf8_prefix(name, kLongestName - tail.size())) + tail, JobTypeOrigin::kApplication};
     }
     const OperatorMix mix = operator_mix(spec.operators, manifests);
     const KnownMix* nearest = nullptr;

@@ -155,4 +155,10 @@ std::string parameters_key(const Parameters& parameters)
     return key;
 }
 
+double formula_value(const std::string& formula, const Parameters& parameters)
+{
+    const Result<double> value = evaluate_formula(formula, parameters);
+    return value ? *value : 0;
+}
+
 } // namespace fathom

@@ -15,6 +15,9 @@ using Parameters = std::map<std::string, std::int64_t>;
 /// @error kInvalid  a syntax error, an unknown name, or a result that is not finite; at most 512 characters.
 Result<double> evaluate_formula(const std::string& formula, const Parameters& parameters);
 
+/// The same where no value is no error: 0 then.
+double formula_value(const std::string& formula, const Parameters& parameters);
+
 /// A canonical text of parameters, `k=512,m=512,n=512`, used as a key. Empty for none.
 std::string parameters_key(const Parameters& parameters);
 

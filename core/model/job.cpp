@@ -1,5 +1,6 @@
 #include "core/model/job.hpp"
 
+#include "core/base/utf8_prefix.hpp"
 #include "core/model/preference.hpp"
 
 #include <algorithm>
@@ -196,13 +197,7 @@ void check_center_of_data(const JobSpec& spec, std::vector<FieldError>& errors)
 std::string default_name(const std::string& program)
 {
     std::string name = program.substr(program.rfind('/') + 1);
-    if (name.size() > kNameBytes) {
-        std::size_t end = kNameBytes;
-        // Not within a character: the bytes of UTF-8 that begin with 10 go on with one.
-        while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U)
-            --end;
-        name.resize(end);
-    }
+    name.resize(utf8_prefix(name, kNameBytes).size());
     return name.empty() ? "job" : name;
 }
 

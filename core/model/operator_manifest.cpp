@@ -157,9 +157,10 @@ bool OperatorManifest::is_uploaded() const
 
 double work_of(const OperatorManifest& manifest, const Parameters& parameters)
 {
-    const double operations = evaluate_formula(manifest.operation_count, parameters).value();
+    // Formulas are checked at some sizes, and jobs name others.
+    const double operations = formula_value(manifest.operation_count, parameters);
     if (operations > 0) return std::max(operations, 1.0);
-    return std::max(evaluate_formula(manifest.byte_count, parameters).value(), 1.0);
+    return std::max(formula_value(manifest.byte_count, parameters), 1.0);
 }
 
 const SizeClass* size_class_of(const OperatorManifest& manifest, const Parameters& parameters)

@@ -78,8 +78,8 @@ struct OperatorManifest {
 Result<OperatorManifest> parse_operator_manifest(const Json& json);
 Json to_json(const OperatorManifest& manifest);
 
-/// The work of one execution: operations, or bytes for operators without any; at least 1.
-/// Parameters must be complete and in range.
+/// The work of one execution: operations, or bytes for operators without any; at least 1, also
+/// where the formulas have no value. Parameters must be complete and in range.
 double work_of(const OperatorManifest& manifest, const Parameters& parameters);
 
 /// The class that a size belongs to; nullptr when the manifest has no classes.

@@ -2,12 +2,15 @@
 
 #include "core/base/log.hpp"
 #include "server/centers/catalog_change.hpp"
+#include "server/centers/dead_letter_store.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
 
 namespace fathom::server {
 namespace {
@@ -168,9 +171,28 @@ asio::awaitable<bool> AgentSession::handle(std::string text)
     }
     const Error error = applied.error();
     if (!is_transient(error.code)) co_return refuse(message.id, error, attempt);
+    // An internal error comes again with the same message, and everything behind it would never be heard.
+    const bool is_put_away = error.code == Errc::kInternal && co_await put_away(text, attempt, error);
+    if (is_put_away) co_return refuse(message.id, error, attempt);
     log_refusal(error, attempt);
     end("not available now");
     co_return false;
+}
+
+asio::awaitable<bool> AgentSession::put_away(std::string text, std::string attempt, Error error)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        insert_dead_letter(transaction, grant_.center_id, {attempt, text, describe(error)});
+        return {};
+    };
+    const Result<void> kept = co_await parts_.database->run(std::move(work));
+    if (!kept) co_return false;
+    log_error("agent_message_put_away", {{"center", grant_.center_name},
+                                         {"center_id", grant_.center_id.value},
+                                         {"attempt_id", attempt},
+                                         {"error", describe(error)},
+                                         {"kept_in", "agent_dead_letter"}});
+    co_return true;
 }
 
 /// Tells the agent never to send the message again. False when the connection had too many that make no sense.
@@ -194,7 +216,8 @@ asio::awaitable<bool> AgentSession::handle_ack(link::Ack ack)
     }
     const auto start = starts_.find(ack.of);
     if (start == starts_.end()) co_return true; // of a cancellation, or of an earlier connection
-    const AttemptId attempt = start->second;
+    const SentStart sent = start->second;
+    const AttemptId& attempt = sent.attempt;
     const Result<void> noted =
         co_await parts_.gateway->start_acknowledged(grant_.center_id, attempt, std::move(ack.error));
     if (!noted) {
@@ -206,7 +229,9 @@ asio::awaitable<bool> AgentSession::handle_ack(link::Ack ack)
     }
     // Only now: until the row says so, pending_orders() would name the attempt again.
     starting_.erase(attempt);
-    starts_.erase(ack.of);
+    // Once, whatever else was read meanwhile.
+    if (starts_.erase(ack.of) == 1) starting_bytes_ -= sent.bytes;
+    if (has_more_starts_ && room_for_starts() > 0) wake();
     co_return true;
 }
 
@@ -258,14 +283,26 @@ asio::awaitable<bool> AgentSession::keep_standing()
 
 asio::awaitable<void> AgentSession::offer_orders()
 {
-    Result<std::vector<link::Body>> orders = co_await parts_.gateway->pending_orders(grant_.center_id);
+    std::vector<std::string> on_their_way;
+    for (const AttemptId& attempt : starting_)
+        on_their_way.push_back(attempt.value);
+    Result<AttemptGateway::PendingOrders> orders =
+        co_await parts_.gateway->pending_orders(grant_.center_id, std::move(on_their_way), room_for_starts());
     if (!orders) {
         log_warning("agent_orders_failed", {{"center", grant_.center_name}, {"error", describe(orders.error())}});
         co_return;
     }
     if (ended_) co_return;
-    for (link::Body& order : *orders)
+    has_more_starts_ = orders->has_more;
+    for (link::Body& order : orders->bodies)
         offer(std::move(order));
+}
+
+/// Far less than what the connection lets wait (net::ServerOptions), so that our own orders never close it.
+std::int64_t AgentSession::room_for_starts() const
+{
+    constexpr std::size_t kMostOnTheirWay_bytes = 16UL << 20U;
+    return static_cast<std::int64_t>(kMostOnTheirWay_bytes - std::min(starting_bytes_, kMostOnTheirWay_bytes));
 }
 
 asio::awaitable<void> AgentSession::offer_questions()
@@ -279,18 +316,22 @@ asio::awaitable<void> AgentSession::offer_questions()
     co_await questions_.offer(grant_.center_id, std::move(send));
 }
 
+void AgentSession::offer_start(link::StartAttempt start)
+{
+    const AttemptId attempt = start.order.attempt_id;
+    if (!starting_.insert(attempt).second) return;
+    const link::Message message = link::make_message(std::move(start));
+    std::string text = link::encode(message);
+    starts_.emplace(message.id, SentStart{attempt, text.size()});
+    starting_bytes_ += text.size();
+    log_info("attempt_ordered", {{"center", grant_.center_name}, {"attempt_id", attempt.value}});
+    if (!socket_->send(std::move(text))) end("the agent reads too slowly");
+}
+
 /// Sends an order unless it is on its way in this connection already.
 void AgentSession::offer(link::Body order)
 {
-    if (const auto* start = std::get_if<link::StartAttempt>(&order)) {
-        const AttemptId attempt = start->order.attempt_id;
-        if (!starting_.insert(attempt).second) return;
-        link::Message message = link::make_message(std::move(order));
-        starts_.emplace(message.id, attempt);
-        log_info("attempt_ordered", {{"center", grant_.center_name}, {"attempt_id", attempt.value}});
-        if (!socket_->send(link::encode(message))) end("the agent reads too slowly");
-        return;
-    }
+    if (auto* start = std::get_if<link::StartAttempt>(&order)) return offer_start(std::move(*start));
     if (const auto* cancel = std::get_if<link::CancelAttempt>(&order)) {
         if (!cancelled_.insert(cancel->attempt_id).second) return;
         log_info("attempt_cancel_ordered", {{"center", grant_.center_name}, {"attempt_id", cancel->attempt_id.value}});

@@ -75,6 +75,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<std::optional<link::Hello>> read_hello();
     asio::awaitable<Result<void>> welcome();
     asio::awaitable<bool> handle(std::string text);
+    /// Keeps a message that could not be carried out for people to look at. False when the database is away.
+    asio::awaitable<bool> put_away(std::string text, std::string attempt, Error error);
     bool refuse(const std::optional<MessageId>& id, const Error& error, const std::string& attempt_id);
     asio::awaitable<bool> handle_ack(link::Ack ack);
     asio::awaitable<Result<void>> apply(link::Body body);
@@ -84,6 +86,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<Result<void>> renew(std::string request_pem);
     asio::awaitable<bool> keep_standing();
     asio::awaitable<void> offer_orders();
+    std::int64_t room_for_starts() const;
+    void offer_start(link::StartAttempt start);
     asio::awaitable<void> offer_questions();
     void offer(link::Body order);
     void send(link::Body body);
@@ -98,9 +102,16 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
 
     SessionGrant grant_;
     std::vector<link::InventoryItem> inventory_; ///< from hello until reconciled
-    std::map<MessageId, AttemptId> starts_;      ///< sent, not acknowledged
-    std::set<AttemptId> starting_;               ///< the same attempts
-    std::set<AttemptId> cancelled_;              ///< told to end in this connection
+    /// An order to start that was sent and is not acknowledged.
+    struct SentStart {
+        AttemptId attempt;
+        std::size_t bytes{};
+    };
+    std::map<MessageId, SentStart> starts_;
+    std::set<AttemptId> starting_; ///< the same attempts
+    std::size_t starting_bytes_ = 0;
+    bool has_more_starts_ = false;  ///< than there was room for
+    std::set<AttemptId> cancelled_; ///< told to end in this connection
     SessionQuestions questions_;
     asio::steady_timer wake_timer_;
     bool wake_pending_ = false;

@@ -1,6 +1,7 @@
 #include "server/centers/catalog_change.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/utf8_prefix.hpp"
 #include "server/centers/session_store.hpp"
 #include "server/store/column.hpp"
 #include "server/store/notifier.hpp"
@@ -133,7 +134,7 @@ bool take_catalog(pqxx::transaction_base& transaction, const CenterId& center, c
 
 void note_probe_request(pqxx::transaction_base& transaction, const CenterId& center, const std::string& reason)
 {
-    transaction.exec_params0(kNoteRequest, center.value, reason.substr(0, kLongestReason));
+    transaction.exec_params0(kNoteRequest, center.value, std::string(utf8_prefix(reason, kLongestReason)));
     notify(transaction, "probe_request", center.value);
     log_info("probes_requested_by_center", {{"center_id", center.value}, {"reason", reason}});
 }

@@ -24,9 +24,16 @@ class AttemptGateway {
     virtual asio::awaitable<Result<Reconciliation>> reconcile(CenterId center,
                                                               std::vector<link::InventoryItem> inventory) = 0;
 
-    /// Everything this center must be told now: a StartAttempt for each placed attempt, a CancelAttempt for
-    /// each live attempt whose job was cancelled.
-    virtual asio::awaitable<Result<std::vector<link::Body>>> pending_orders(CenterId center) = 0;
+    /// What this center must be told now: a StartAttempt for each placed attempt, as many as there is room for, and a
+    /// CancelAttempt for each live attempt whose job was cancelled.
+    struct PendingOrders {
+        std::vector<link::Body> bodies;
+        bool has_more{false}; ///< to start, when there is room again
+    };
+    /// @param on_their_way  starts that are left out: they were sent and are not yet acknowledged
+    /// @param room_bytes    for the specifications of starts
+    virtual asio::awaitable<Result<PendingOrders>>
+    pending_orders(CenterId center, std::vector<std::string> on_their_way, std::int64_t room_bytes) = 0;
 
     /// The agent acknowledged a StartAttempt (`refusal` when it refused it): placed -> dispatched, or ended.
     virtual asio::awaitable<Result<void>> start_acknowledged(CenterId center, AttemptId attempt,

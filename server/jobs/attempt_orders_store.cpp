@@ -1,6 +1,7 @@
 #include "core/model/operator_package.hpp"
 #include "server/jobs/attempts_store.hpp"
 #include "server/store/column.hpp"
+#include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
 
 #include <pqxx/pqxx>
@@ -11,9 +12,19 @@
 namespace fathom::server {
 namespace {
 
+/// Of what there is to send, oldest first, as much as fits into $3 bytes, but one at least
+/// where there is any room.
+constexpr Statement kChooseOrders{"jobs_choose_orders", R"sql(
+    SELECT id, $3 > 0 AND (bytes <= $3 OR place = 1) AS fits
+    FROM (SELECT a.id, sum(j.spec_bytes) OVER in_line AS bytes, row_number() OVER in_line AS place
+          FROM attempt a JOIN job j ON j.id = a.job_id
+          WHERE a.center_id = $1 AND a.state = 'placed' AND j.cancel_requested_at IS NULL AND a.id <> ALL ($2::text[])
+          WINDOW in_line AS (ORDER BY a.id) ORDER BY a.id LIMIT 1000) waiting
+    ORDER BY id)sql"};
+
 constexpr Statement kMarkOrdersSent{"jobs_mark_orders_sent", R"sql(
     UPDATE attempt a SET dispatched_at = now() FROM job j
-    WHERE j.id = a.job_id AND a.center_id = $1 AND a.state = 'placed' AND a.dispatched_at IS NULL
+    WHERE j.id = a.job_id AND a.id = ANY ($1::text[]) AND a.state = 'placed' AND a.dispatched_at IS NULL
       AND j.cancel_requested_at IS NULL
     RETURNING a.id, a.unit_type_id,
               j.label = 'probe' AND EXISTS (SELECT 1 FROM probe_run r
@@ -33,8 +44,9 @@ constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
            coalesce(r.selection = 'center', false) AS center_chooses, coalesce(r.unit_count = 0, false) AS center_counts
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN unit_type u ON u.id = a.unit_type_id
     LEFT JOIN probe_run r ON r.job_id = j.id
-    WHERE a.center_id = $1 AND a.state = 'placed' AND a.dispatched_at IS NOT NULL AND j.cancel_requested_at IS NULL
-    ORDER BY a.id LIMIT 1000)sql"};
+    WHERE a.id = ANY ($1::text[]) AND a.state = 'placed' AND a.dispatched_at IS NOT NULL
+      AND j.cancel_requested_at IS NULL
+    ORDER BY a.id)sql"};
 
 void reserve_free_units(pqxx::work& transaction, const pqxx::row& attempt)
 {
@@ -56,34 +68,51 @@ std::vector<OperatorNeed> needs_of(const JobSpec& spec)
     return needs;
 }
 
+AttemptOrder to_order(const pqxx::row& row, JobSpec spec)
+{
+    const bool is_probe = row["label"].as<std::string>() == "probe";
+    return {.attempt_id = {row["id"].as<std::string>()},
+            .job_id = {row["job_id"].as<std::string>()},
+            .name = row["name"].as<std::string>(),
+            .label = row["label"].as<std::string>(),
+            .unit_type = row["unit_type"].as<std::string>(),
+            .center_chooses = row["center_chooses"].as<bool>(),
+            .unit_count = row["unit_count"].as<std::int64_t>(),
+            .center_counts = row["center_counts"].as<bool>(),
+            .operators = is_probe ? needs_of(spec) : std::vector<OperatorNeed>(),
+            .command = std::move(spec.command),
+            .script = std::move(spec.script),
+            .environment = std::move(spec.environment),
+            .files = std::move(spec.files),
+            .wall_limit_s = spec.wall_limit_s,
+            .profile = spec.profile};
+}
+
 } // namespace
 
-std::vector<AttemptOrder> claim_orders(pqxx::work& transaction, const CenterId& center)
+ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, const OrderLimit& limit)
 {
-    for (const pqxx::row& row : exec(transaction, kMarkOrdersSent, center.value)) {
+    ClaimedOrders claimed;
+    SqlArray chosen;
+    const std::string on_their_way = sql_array(limit.on_their_way);
+    for (const pqxx::row& row : exec(transaction, kChooseOrders, center.value, on_their_way, limit.bytes)) {
+        if (row["fits"].as<bool>())
+            chosen.add(row["id"].as<std::string>());
+        else
+            claimed.has_more = true;
+    }
+    const std::string ids = chosen.take();
+    for (const pqxx::row& row : exec(transaction, kMarkOrdersSent, ids)) {
         if (row["center_counts"].as<bool>()) reserve_free_units(transaction, row);
     }
-    std::vector<AttemptOrder> orders;
-    for (const pqxx::row& row : exec(transaction, kSelectOrders, center.value)) {
-        const JobSpec spec = parse_job_spec(to_json_value(row["spec"])).value();
-        const bool is_probe = row["label"].as<std::string>() == "probe";
-        orders.push_back({.attempt_id = {row["id"].as<std::string>()},
-                          .job_id = {row["job_id"].as<std::string>()},
-                          .name = row["name"].as<std::string>(),
-                          .label = row["label"].as<std::string>(),
-                          .unit_type = row["unit_type"].as<std::string>(),
-                          .center_chooses = row["center_chooses"].as<bool>(),
-                          .unit_count = row["unit_count"].as<std::int64_t>(),
-                          .center_counts = row["center_counts"].as<bool>(),
-                          .operators = is_probe ? needs_of(spec) : std::vector<OperatorNeed>(),
-                          .command = spec.command,
-                          .script = spec.script,
-                          .environment = spec.environment,
-                          .files = spec.files,
-                          .wall_limit_s = spec.wall_limit_s,
-                          .profile = spec.profile});
+    for (const pqxx::row& row : exec(transaction, kSelectOrders, ids)) {
+        Result<JobSpec> spec = parse_job_spec(to_json_value(row["spec"]));
+        if (spec)
+            claimed.orders.push_back(to_order(row, std::move(*spec)));
+        else
+            claimed.unreadable.push_back({{row["id"].as<std::string>()}, spec.error()});
     }
-    return orders;
+    return claimed;
 }
 
 } // namespace fathom::server

@@ -148,17 +148,40 @@ Result<void> AttemptsService::end_missing(pqxx::work& transaction, const CenterI
     return {};
 }
 
-asio::awaitable<Result<std::vector<link::Body>>> AttemptsService::pending_orders(CenterId center)
+asio::awaitable<Result<AttemptGateway::PendingOrders>>
+AttemptsService::pending_orders(CenterId center, std::vector<std::string> on_their_way, std::int64_t room_bytes)
 {
-    auto work = [center](pqxx::work& transaction) -> Result<std::vector<link::Body>> {
-        std::vector<link::Body> bodies;
-        for (AttemptOrder& order : claim_orders(transaction, center))
-            bodies.emplace_back(link::StartAttempt{std::move(order)});
+    auto work = [this, center, limit = OrderLimit{std::move(on_their_way), room_bytes}](
+                    pqxx::work& transaction) -> Result<PendingOrders> {
+        PendingOrders pending;
+        ClaimedOrders claimed = claim_orders(transaction, center, limit);
+        pending.has_more = claimed.has_more;
+        for (AttemptOrder& order : claimed.orders)
+            pending.bodies.emplace_back(link::StartAttempt{std::move(order)});
+        for (const UnreadableOrder& order : claimed.unreadable) {
+            if (const Result<void> ended = end_unreadable(transaction, center, order); !ended) return ended.error();
+        }
         for (AttemptId& attempt : select_cancelled_attempts(transaction, center))
-            bodies.emplace_back(link::CancelAttempt{std::move(attempt), "the job was cancelled"});
-        return bodies;
+            pending.bodies.emplace_back(link::CancelAttempt{std::move(attempt), "the job was cancelled"});
+        return pending;
     };
     co_return co_await database_->run(std::move(work));
+}
+
+Result<void> AttemptsService::end_unreadable(pqxx::work& transaction, const CenterId& center,
+                                             const UnreadableOrder& order) const
+{
+    const std::optional<AttemptJob> job = lock_attempt_job(transaction, order.attempt_id, center);
+    if (!job) return {};
+    log_error(
+        "job_unreadable",
+        {{"job_id", job->job_id.value}, {"attempt_id", order.attempt_id.value}, {"error", describe(order.error)}});
+    AttemptEnd end;
+    end.attempt_id = order.attempt_id;
+    end.outcome = AttemptOutcome::kFailedToStart;
+    end.detail = "its specification cannot be read: " + describe(order.error);
+    end.ended_at = clock_->now();
+    return end_attempt(transaction, *job, end);
 }
 
 asio::awaitable<Result<void>> AttemptsService::start_acknowledged(CenterId center, AttemptId attempt,
@@ -203,12 +226,21 @@ asio::awaitable<Result<void>> AttemptsService::attempt_output(CenterId center, l
 
 asio::awaitable<Result<void>> AttemptsService::attempt_ended(CenterId center, link::AttemptEnded ended)
 {
-    auto work = [this, center, ended = std::move(ended)](pqxx::work& transaction) -> Result<void> {
-        const std::optional<AttemptJob> job = lock_attempt_job(transaction, ended.end.attempt_id, center);
-        if (!job) return unknown_attempt(ended.end.attempt_id);
-        return end_attempt(transaction, *job, ended.end);
+    auto work = [this, center](pqxx::work& transaction, const AttemptEnd& end) -> Result<void> {
+        const std::optional<AttemptJob> job = lock_attempt_job(transaction, end.attempt_id, center);
+        if (!job) return unknown_attempt(end.attempt_id);
+        return end_attempt(transaction, *job, end);
     };
-    co_return co_await database_->run(std::move(work));
+    const Result<void> done =
+        co_await database_->run([&](pqxx::work& transaction) -> Result<void> { return work(transaction, ended.end); });
+    if (done || done.error().code != Errc::kInternal) co_return done;
+    // Something in the report cannot be stored. That the attempt has ended is what matters.
+    log_error("attempt_end_not_stored",
+              {{"attempt_id", ended.end.attempt_id.value}, {"error", describe(done.error())}});
+    AttemptEnd bare = std::move(ended.end);
+    bare.profile = nullptr;
+    bare.detail = "the center's report of its end could not be stored";
+    co_return co_await database_->run([&](pqxx::work& transaction) -> Result<void> { return work(transaction, bare); });
 }
 
 void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
@@ -222,7 +254,8 @@ void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job
     if (is_profiled) insert_profile(transaction, end.attempt_id, profile);
     if (state != JobState::kSucceeded || job.job_type.empty()) return;
     // What a job says of itself is old news while its type knows as much: ends of such jobs cost nothing more.
-    const KnownJobType* known = catalog_->get()->find_job_type(job.job_type);
+    const CatalogPointer catalog = catalog_->get();
+    const KnownJobType* known = catalog->find_job_type(job.job_type);
     const bool is_news = known == nullptr || (!known->profiled && known->learned_at < clock_->now() - kLessonHolds);
     if (is_profiled || (job.names_operators && is_news)) note_lesson(transaction, job.job_type, job.job_id);
 }

@@ -22,7 +22,8 @@ class AttemptsService final : public AttemptGateway {
 
     asio::awaitable<Result<Reconciliation>> reconcile(CenterId center,
                                                       std::vector<link::InventoryItem> inventory) override;
-    asio::awaitable<Result<std::vector<link::Body>>> pending_orders(CenterId center) override;
+    asio::awaitable<Result<PendingOrders>> pending_orders(CenterId center, std::vector<std::string> on_their_way,
+                                                          std::int64_t room_bytes) override;
     asio::awaitable<Result<void>> start_acknowledged(CenterId center, AttemptId attempt,
                                                      std::optional<Error> refusal) override;
     asio::awaitable<Result<void>> attempt_started(CenterId center, link::AttemptStarted started) override;
@@ -33,6 +34,8 @@ class AttemptsService final : public AttemptGateway {
     Result<void> end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const;
     /// Keeps the profile of a job that ended, and puts the job in line for its type to learn from (M11).
     void take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end, JobState state) const;
+    /// Of an order that nobody can read: its job fails, with the reason.
+    Result<void> end_unreadable(pqxx::work& transaction, const CenterId& center, const UnreadableOrder& order) const;
     Result<void> end_missing(pqxx::work& transaction, const CenterId& center,
                              const std::vector<std::string>& held) const;
 

@@ -66,8 +66,22 @@ struct EndedJob {
 /// False when it has ended before.
 bool update_job_ended(pqxx::work& transaction, const EndedJob& job);
 
-/// Placed attempts of a center whose jobs are wanted, oldest first; marks them as sent.
-std::vector<AttemptOrder> claim_orders(pqxx::work& transaction, const CenterId& center);
+/// How many orders are read at once.
+struct OrderLimit {
+    std::vector<std::string> on_their_way; ///< ids of attempts that are left out
+    std::int64_t bytes{};                  ///< of specifications; where it is above 0 one order is always taken
+};
+struct UnreadableOrder {
+    AttemptId attempt_id;
+    Error error;
+};
+struct ClaimedOrders {
+    std::vector<AttemptOrder> orders;        ///< oldest first
+    std::vector<UnreadableOrder> unreadable; ///< their jobs can be started by nobody
+    bool has_more{false};                    ///< beyond the limit
+};
+/// Placed attempts of a center whose jobs are wanted; marks them as sent.
+ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, const OrderLimit& limit);
 /// Live attempts of a center whose jobs were cancelled.
 std::vector<AttemptId> select_cancelled_attempts(pqxx::work& transaction, const CenterId& center);
 

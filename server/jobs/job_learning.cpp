@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "server/jobs/job_work.hpp"
 #include "server/store/notifier.hpp"
+#include "server/store/savepoint.hpp"
 
 #include <pqxx/pqxx>
 
@@ -31,9 +32,13 @@ Result<void> JobLearning::learn(pqxx::work& transaction)
     const CatalogPointer catalog = catalog_->get();
     bool has_learned = false;
     for (const JobId& job : take_lessons(transaction, kLessonsATime)) {
-        const Result<bool> learned = learn_from(transaction, job, *catalog);
-        if (!learned) return learned.error();
-        has_learned = has_learned || *learned;
+        const Result<void> tried = try_part(transaction, "lesson_failed", {"job_id", job.value}, [&]() -> Result<void> {
+            const Result<bool> learned = learn_from(transaction, job, *catalog);
+            if (!learned) return learned.error();
+            has_learned = has_learned || *learned;
+            return {};
+        });
+        if (!tried) return tried.error();
     }
     if (has_learned) notify(transaction, "catalog", "");
     return {};

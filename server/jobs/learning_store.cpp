@@ -1,5 +1,6 @@
 #include "server/jobs/learning_store.hpp"
 
+#include "core/base/log.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/pqxx>
@@ -71,12 +72,17 @@ std::optional<JobEvidence> select_evidence(pqxx::work& transaction, const std::s
     const pqxx::result rows = transaction.exec_params(kSelectEvidence, job);
     if (rows.empty()) return std::nullopt;
     const pqxx::row row = rows[0];
+    Result<JobSpec> spec = parse_job_spec(to_json_value(row["spec"]));
+    if (!spec) {
+        log_warning("job_unreadable", {{"job_id", job}, {"error", describe(spec.error())}});
+        return std::nullopt;
+    }
     return JobEvidence{.id = {row["id"].as<std::string>()},
                        .name = row["name"].as<std::string>(),
                        .job_type = row["job_type"].as<std::string>(),
                        .submitted_by = row["submitted_by"].as<std::string>(),
                        .operators_from = row["operators_from"].as<std::string>(),
-                       .spec = parse_job_spec(to_json_value(row["spec"])).value(),
+                       .spec = std::move(*spec),
                        .profile = to_json_value(row["profile"])};
 }
 

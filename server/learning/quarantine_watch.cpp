@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/centers/center_change.hpp"
+#include "server/store/savepoint.hpp"
 
 #include <algorithm>
 
@@ -26,7 +27,9 @@ Result<void> QuarantineWatch::look(pqxx::work& transaction) const
     const Timestamp now = clock_->now();
     judge_all(transaction, now);
     for (const QuarantinedCenter& center : select_quarantined(transaction)) {
-        if (const Result<void> done = follow(transaction, center, now); !done) return done;
+        const Result<void> done = try_part(transaction, "quarantine_not_followed", {"center", center.name},
+                                           [&] { return follow(transaction, center, now); });
+        if (!done) return done;
     }
     return {};
 }

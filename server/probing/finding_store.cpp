@@ -1,6 +1,7 @@
 #include "server/probing/finding_store.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/utf8_prefix.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/pqxx>
@@ -61,11 +62,7 @@ FindingRecord to_finding(const pqxx::row& row)
 
 bool insert_finding(pqxx::transaction_base& transaction, const FindingPlace& place, const Finding& finding)
 {
-    // Cut where a character begins.
-    std::string detail = finding.detail.substr(0, kLongestDetail);
-    while (detail.size() < finding.detail.size() && !detail.empty() &&
-           (static_cast<unsigned char>(finding.detail[detail.size()]) & 0xC0U) == 0x80U)
-        detail.pop_back();
+    const std::string detail(utf8_prefix(finding.detail, kLongestDetail));
     const std::string kind(to_string(finding.kind));
     const std::string evidence = finding.evidence.dump(-1, ' ', false, Json::error_handler_t::replace);
     const auto rows = transaction.exec_params(kInsert, place.center_id.value, place.unit_type_id.value, place.run.value,

@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "server/probing/run_queue.hpp"
 #include "server/store/notifier.hpp"
+#include "server/store/savepoint.hpp"
 
 #include <pqxx/pqxx>
 
@@ -49,7 +50,10 @@ Result<void> LostRuns::look(pqxx::work& transaction) const
         notify(transaction, "route", ""); // jobs that wait for it go on
     }
     for (const pqxx::row& row : transaction.exec(kSelectToRepeat)) {
-        if (const Result<void> done = repeat(transaction, row[0].as<std::string>()); !done) return done;
+        const auto run = row[0].as<std::string>();
+        const Result<void> done = try_part(transaction, "probe_run_not_repeated", {"probe_run_id", run},
+                                           [&] { return repeat(transaction, run); });
+        if (!done) return done;
     }
     return {};
 }

@@ -1,5 +1,6 @@
 #include "server/probing/probe_planning.hpp"
 
+#include "core/base/utf8_prefix.hpp"
 #include "core/decide/generate_task.hpp"
 #include "server/probing/probe_naming.hpp"
 #include "server/probing/probing_store.hpp"
@@ -57,7 +58,8 @@ Result<ProbeTaskRecord> ProbePlanning::task_of(pqxx::work& transaction, const st
     task.job_type = job_type;
     task.origin = "job";
     const auto manifests = [&](std::string_view id, std::int64_t version) { return library->manifest(id, version); };
-    task.document = generate_probe_tasks(job_type.substr(0, kLongestTypeName), resolved, manifests).front();
+    task.document =
+        generate_probe_tasks(std::string(utf8_prefix(job_type, kLongestTypeName)), resolved, manifests).front();
     task.created_by = kOwnActor;
     if (from_job != nullptr) task.from_job = from_job->value;
     return find_or_insert_task(transaction, task).record;

@@ -6,6 +6,7 @@
 #include "server/probing/run_queue.hpp"
 #include "server/probing/survey_task.hpp"
 #include "server/store/notifier.hpp"
+#include "server/store/savepoint.hpp"
 
 #include <algorithm>
 #include <map>
@@ -207,8 +208,12 @@ Result<void> ProbeRefresh::refresh(pqxx::work& transaction) const
 {
     const std::vector<JobTask> tasks = tasks_in_use(transaction);
     for (const CenterId& center : select_open_centers(transaction)) {
-        const Result<bool> done = measure(transaction, {.center = center, .cause = kStale}, tasks);
-        if (!done) return done.error();
+        const Result<void> tried =
+            try_part(transaction, "probe_refresh_failed", {"center_id", center.value}, [&]() -> Result<void> {
+                const Result<bool> done = measure(transaction, {.center = center, .cause = kStale}, tasks);
+                return done ? Result<void>() : done.error();
+            });
+        if (!tried) return tried;
     }
     return {};
 }
@@ -219,13 +224,22 @@ Result<void> ProbeRefresh::serve_requests(pqxx::work& transaction) const
     if (requests.empty()) return {};
     const std::vector<JobTask> tasks = tasks_in_use(transaction);
     for (const ProbeRequest& request : requests) {
-        const Result<bool> done = measure(
-            transaction, {.center = request.center_id, .cause = kChanged, .changed_at = request.requested_at}, tasks);
-        if (!done) return done.error();
-        if (!*done) continue;
-        clear_probe_request(transaction, request);
-        log_info("probe_request_served", {{"center", request.center}, {"reason", request.reason}});
+        const Result<void> tried = try_part(transaction, "probe_request_failed", {"center", request.center},
+                                            [&] { return serve(transaction, request, tasks); });
+        if (!tried) return tried;
     }
+    return {};
+}
+
+Result<void> ProbeRefresh::serve(pqxx::work& transaction, const ProbeRequest& request,
+                                 const std::vector<JobTask>& tasks) const
+{
+    const Result<bool> done = measure(
+        transaction, {.center = request.center_id, .cause = kChanged, .changed_at = request.requested_at}, tasks);
+    if (!done) return done.error();
+    if (!*done) return {};
+    clear_probe_request(transaction, request);
+    log_info("probe_request_served", {{"center", request.center}, {"reason", request.reason}});
     return {};
 }
 
@@ -239,8 +253,12 @@ Result<void> ProbeRefresh::serve_drift(pqxx::work& transaction) const
                         .cause = kDrifted,
                         .changed_at = request.requested_at,
                         .unit_type = request.unit_type_id};
-        const Result<bool> done = measure(transaction, wish, tasks);
-        if (!done) return done.error();
+        const Result<void> tried = try_part(transaction, "drift_request_failed",
+                                            {"unit_type_id", request.unit_type_id.value}, [&]() -> Result<void> {
+                                                const Result<bool> done = measure(transaction, wish, tasks);
+                                                return done ? Result<void>() : done.error();
+                                            });
+        if (!tried) return tried;
     }
     return {};
 }

@@ -50,6 +50,7 @@ class ProbeRefresh {
     /// Queues the picks. @return false when the center's budget stopped it.
     Result<bool> queue(pqxx::work& transaction, const Survey& survey, const std::vector<std::size_t>& picks,
                        const std::string& cause) const;
+    Result<void> serve(pqxx::work& transaction, const ProbeRequest& request, const std::vector<JobTask>& tasks) const;
     /// @return true when nothing that is worth measuring is left.
     Result<bool> measure(pqxx::work& transaction, const Wish& wish, const std::vector<JobTask>& tasks) const;
 

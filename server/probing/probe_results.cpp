@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "core/base/secret.hpp"
+#include "core/base/utf8_prefix.hpp"
 #include "server/probing/check_result.hpp"
 #include "server/probing/run_evidence.hpp"
 #include "server/probing/task_release.hpp"
@@ -19,15 +20,10 @@ namespace {
 constexpr std::size_t kLongestReason = 4000;
 constexpr std::string_view kRunner = "fathom-probe: ";
 
-/// Long texts are for the log; a row needs the gist. Cut where a character begins.
-std::string shorten(std::string text)
+/// Long texts are for the log; a row needs the gist.
+std::string gist_of(std::string_view text)
 {
-    if (text.size() <= kLongestReason) return text;
-    std::size_t end = kLongestReason;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
-        --end;
-    text.resize(end);
-    return text;
+    return std::string(utf8_prefix(text, kLongestReason));
 }
 
 /// The last thing that the runner said of itself: "the task took longer than its limit of 10 s: …".
@@ -83,7 +79,7 @@ TestVerdict verdict_on(const EndedProbeJob& ended, const EndingRun& run)
     const bool has_run = ended.outcome == AttemptOutcome::kExited || ended.outcome == AttemptOutcome::kSignalled ||
                          ended.outcome == AttemptOutcome::kWallLimit;
     return {.kind = has_run ? Kind::kRefused : Kind::kNotConcluded,
-            .reason = shorten(failure_of(ended)),
+            .reason = gist_of(failure_of(ended)),
             .wall_s = 0,
             // Who cancelled it does not want to see it again at the next place.
             .may_retry = !run.job_cancelled};
@@ -167,7 +163,7 @@ Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedP
     // Jobs that wait for this run go on, whatever came of it.
     notify(transaction, "route", "");
     if (!ended.succeeded) {
-        end_run(transaction, run->id, state_after(ended, *run), shorten(failure_of(ended)));
+        end_run(transaction, run->id, state_after(ended, *run), gist_of(failure_of(ended)));
         if (!run->is_pretest) return {};
         return conclude_test(transaction, *writer_, *run, verdict_on(ended, *run));
     }
@@ -175,7 +171,7 @@ Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedP
     const Result<std::optional<Finding>> stored = store(transaction, *run, ended.stdout_text, right);
     if (!stored) return stored.error();
     if (*stored) {
-        const std::string error = shorten((*stored)->detail);
+        const std::string error = gist_of((*stored)->detail);
         log_warning("probe_result_refused",
                     {{"probe_run_id", run->id.value}, {"job_id", ended.job.value}, {"error", error}});
         keep_apart(transaction, *run, **stored);

@@ -1,3 +1,4 @@
+#include "core/base/utf8_prefix.hpp"
 #include "core/decide/generate_task.hpp"
 #include "server/identity/audit.hpp"
 #include "server/probing/probe_naming.hpp"
@@ -17,7 +18,7 @@ std::string name_of(const std::vector<OperatorUse>& operators)
     std::string name;
     for (const OperatorUse& use : operators)
         name += (name.empty() ? "" : "+") + use.id;
-    return name.substr(0, kLongestRunName);
+    return std::string(utf8_prefix(name, kLongestRunName));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "server/probing/probing_service.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/utf8_prefix.hpp"
 #include "core/decide/generate_task.hpp"
 #include "server/identity/audit.hpp"
 #include "server/probing/probe_naming.hpp"
@@ -72,7 +73,7 @@ Result<std::vector<ProbeTask>> ProbingService::documents_of(pqxx::work& transact
         const auto manifests = [&](std::string_view id, std::int64_t version) {
             return library->manifest(id, version);
         };
-        const std::string name = order.name.empty() ? work.name.substr(0, kLongestRunName) : order.name;
+        const std::string name(order.name.empty() ? utf8_prefix(work.name, kLongestRunName) : order.name);
         if (errors.empty()) documents = generate_probe_tasks(name, resolved, manifests, {.form = order.form});
     }
     return value_or_errors(std::move(documents), std::move(errors), "the probe task");

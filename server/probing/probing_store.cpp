@@ -134,9 +134,9 @@ const OperatorUse* asked_for(const EndingRun& run, const OperatorResult& item)
 
 Json measurement_row(const OperatorResult& item, const Parameters& asked, const OperatorManifest& manifest)
 {
-    // The formulas were evaluated over the ranges when the manifest was read.
-    const double operations = evaluate_formula(manifest.operation_count, asked).value();
-    const double bytes = evaluate_formula(manifest.byte_count, asked).value();
+    // The formulas were checked at some sizes; where they have no value, no rate follows from the time.
+    const double operations = formula_value(manifest.operation_count, asked);
+    const double bytes = formula_value(manifest.byte_count, asked);
     const double scale = work_of(manifest, asked) / work_of(manifest, item.parameters);
     return {{"operator_id", item.id},
             {"operator_version", item.version},

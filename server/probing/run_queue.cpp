@@ -1,6 +1,7 @@
 #include "server/probing/run_queue.hpp"
 
 #include "core/base/secret.hpp"
+#include "core/base/utf8_prefix.hpp"
 #include "core/decide/draw_size.hpp"
 #include "server/probing/probe_budget_store.hpp"
 #include "server/probing/probe_naming.hpp"
@@ -44,7 +45,7 @@ JobSpec make_probe_job(ProbeTask task, const RunPlace& place, const OperatorAtta
 {
     task.manifests = attachments.manifests;
     JobSpec spec;
-    spec.name = ("probe " + task.name).substr(0, kLongestRunName);
+    spec.name = utf8_prefix("probe " + task.name, kLongestRunName);
     spec.project = "probes";
     // A type of its own: what probes need to run must not count as experience with the jobs they stand for.
     spec.type = "fathom/probe";

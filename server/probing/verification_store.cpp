@@ -1,5 +1,6 @@
 #include "server/probing/verification_store.hpp"
 
+#include "core/base/utf8_prefix.hpp"
 #include "server/operators/operator_attachments.hpp"
 #include "server/store/column.hpp"
 #include "server/store/notifier.hpp"
@@ -89,7 +90,7 @@ std::optional<VerificationOrder> claim_verification(pqxx::transaction_base& tran
 void conclude_verification(pqxx::work& transaction, const VerificationOrder& order, const VerificationVerdict& verdict)
 {
     constexpr std::size_t kLongestDetail = 1000;
-    const std::string detail = verdict.detail.substr(0, kLongestDetail);
+    const std::string detail(utf8_prefix(verdict.detail, kLongestDetail));
     const auto updated =
         transaction.exec_params(kConclude, order.place.run.value, std::string(to_string(verdict.outcome)), detail);
     if (updated.affected_rows() == 0 || verdict.outcome != VerificationOutcome::kWrong) return;

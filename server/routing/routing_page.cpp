@@ -44,8 +44,10 @@ Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, st
         if (const Result<void> prepared = prepare(transaction, job); !prepared) {
             const Error error = prepared.error();
             if (is_of_the_moment(error.code)) return error;
-            log_error("job_not_routed", {{"job_id", job.id.value}, {"error", describe(error)}});
-            note_reason(job, "cannot be routed: " + error.detail);
+            const std::string reason = "cannot be routed: " + describe(error);
+            if (job.waiting_reason != reason)
+                log_error("job_not_routed", {{"job_id", job.id.value}, {"error", describe(error)}});
+            note_reason(job, reason);
         }
     }
     if (const Result<void> decided = decide_ready(transaction); !decided) return decided.error();
@@ -169,6 +171,7 @@ void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
 
 Result<void> RoutingPage::prepare(pqxx::work& transaction, const WaitingJob& job)
 {
+    if (job.unreadable) return Error{Errc::kInvalid, "its specification cannot be read", job.unreadable->fields};
     const Result<bool> ended = end_overdue(transaction, job);
     if (!ended) return ended.error();
     if (*ended) return {};

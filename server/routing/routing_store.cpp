@@ -137,7 +137,12 @@ WaitingJob to_waiting_job(const pqxx::row& row)
     job.reason_s = row["reason_s"].as<double>();
     job.submitted_at = to_timestamp(row["submitted_at"]);
     job.turn = row["turn"].as<double>();
-    job.spec = parse_job_spec(to_json_value(row["spec"])).value();
+    // A newer version may have written it, or one with other limits: that is no reason to route none of the others.
+    Result<JobSpec> spec = parse_job_spec(to_json_value(row["spec"]));
+    if (spec)
+        job.spec = std::move(*spec);
+    else
+        job.unreadable = spec.error();
     job.spec.type = job.job_type;
     return job;
 }

@@ -31,6 +31,7 @@ struct WaitingJob {
     Timestamp submitted_at{};
     double turn{}; ///< as it was ordered last; 0: not yet
     JobSpec spec;
+    std::optional<Error> unreadable; ///< of its specification, which is empty then
 };
 /// The row of a job as claims select it.
 WaitingJob to_waiting_job(const pqxx::row& row);

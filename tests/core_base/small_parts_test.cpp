@@ -3,6 +3,7 @@
 #include "core/base/id.hpp"
 #include "core/base/metrics.hpp"
 #include "core/base/secret.hpp"
+#include "core/base/utf8_prefix.hpp"
 #include "core/base/yaml.hpp"
 
 #include <gtest/gtest.h>
@@ -32,6 +33,26 @@ TEST(Rfc3339, RefusesWhatIsNoTime)
     for (const char* text : {"", "2026-12-01", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z", "2026-12-01T24:00:00Z",
                              "2026-12-01T00:00:00", "2026-12-01T00:00:00Zx", "2026-12-01T00:00:00.Z", "tomorrow"})
         EXPECT_FALSE(parse_rfc3339(text)) << text;
+}
+
+TEST(Rfc3339, WhatIsReadCanBeWrittenAndReadAgain)
+{
+    for (const char* text : {"0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59+00:01"}) {
+        const Timestamp time = parse_rfc3339(text).value();
+        EXPECT_EQ(parse_rfc3339(format_rfc3339(time)).value(), time) << text;
+    }
+    for (const char* text : {"9999-12-31T23:59:59-23:59", "0000-12-31T23:59:59Z", "0001-01-01T00:00:00+00:01"})
+        EXPECT_FALSE(parse_rfc3339(text)) << text;
+}
+
+TEST(Utf8Prefix, EndsWhereACharacterEnds)
+{
+    EXPECT_EQ(utf8_prefix("abc", 5), "abc");
+    EXPECT_EQ(utf8_prefix("abc", 2), "ab");
+    EXPECT_EQ(utf8_prefix("计算", 6), "计算");
+    EXPECT_EQ(utf8_prefix("计算", 5), "计");
+    EXPECT_EQ(utf8_prefix("计算", 4), "计");
+    EXPECT_EQ(utf8_prefix("计算", 2), "");
 }
 
 TEST(Ulid, AscendsWithinAProcessAndNeverRepeats)

@@ -347,5 +347,47 @@ TEST(AgentSession, HeartbeatsBringASuspectCenterBack)
     EXPECT_EQ(server.store.sql("SELECT last_seen_at > now() - interval '1 minute' FROM center"), "t");
 }
 
+TEST(AgentSession, AMessageThatAlwaysFailsIsPutAwayAndTheNextOneIsHeard)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    const AttemptId attempt = AttemptId::make();
+    server.gateway.fail_next(Error{Errc::kInternal, "nobody knows how to store it"});
+
+    const link::Ack ack = agent.send_and_wait(started(attempt));
+
+    ASSERT_TRUE(ack.error) << "lest it comes again";
+    EXPECT_FALSE(agent.send_and_wait(started(AttemptId::make())).error) << "the session goes on";
+    EXPECT_EQ(server.store.sql("SELECT attempt_id FROM agent_dead_letter"), attempt.value);
+    EXPECT_THAT(server.store.sql("SELECT message FROM agent_dead_letter"), HasSubstr("attempt_started"));
+    EXPECT_THAT(server.store.sql("SELECT error FROM agent_dead_letter"), HasSubstr("nobody knows how to store it"));
+}
+
+TEST(AgentSession, ManyLargeOrdersComeOneAfterTheOtherOverOneConnection)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    constexpr int kOrders = 40; // of 2 MiB: more than may wait for a connection at once
+    for (int i = 0; i < kOrders; ++i) {
+        link::StartAttempt order = start_order(AttemptId::make());
+        order.order.files["input"] = std::string(2 << 20, 'x');
+        server.gateway.order(order);
+    }
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    const std::string epoch = server.store.sql("SELECT session_epoch FROM center");
+
+    for (int i = 0; i < kOrders; ++i) {
+        agent.expect<link::StartAttempt>();
+        ASSERT_FALSE(HasFailure()) << "after " << i;
+        agent.send(link::Ack{agent.last_id(), std::nullopt});
+    }
+
+    EXPECT_TRUE(eventually([&] { return server.gateway.calls().size() == kOrders; }));
+    EXPECT_EQ(server.store.sql("SELECT session_epoch FROM center"), epoch);
+}
+
 } // namespace
 } // namespace fathom::server

@@ -30,7 +30,7 @@ TEST_F(Attempts, GoForwardsWithTheirJob)
     route();
     const CenterId center = center_of(job);
 
-    const std::vector<link::Body> orders = run(attempts_.pending_orders(center)).value();
+    const std::vector<link::Body> orders = orders_for(center);
     ASSERT_EQ(orders.size(), 1U);
     const AttemptOrder order = std::get<link::StartAttempt>(orders[0]).order;
     EXPECT_EQ(order.job_id, job);
@@ -143,7 +143,7 @@ TEST_F(Attempts, ThatWereOnlySentAreSentAgain)
     reconcile({});
 
     EXPECT_EQ(state_of(job), "placed");
-    EXPECT_EQ(run(attempts_.pending_orders(center_of(job))).value().size(), 1U);
+    EXPECT_EQ(orders_for(center_of(job)).size(), 1U);
 }
 
 TEST_F(Attempts, AreToldApartOnReconnect)
@@ -220,7 +220,7 @@ TEST_F(Attempts, OfProbesWhoseCenterCountsHoldWhatIsFreeUntilTheyStart)
     route();
     ASSERT_EQ(sql("SELECT unit_count FROM attempt"), "1");
 
-    const std::vector<link::Body> orders = run(attempts_.pending_orders(center_of(job))).value();
+    const std::vector<link::Body> orders = orders_for(center_of(job));
 
     ASSERT_EQ(orders.size(), 1U);
     const AttemptOrder order = std::get<link::StartAttempt>(orders[0]).order;
@@ -291,6 +291,59 @@ TEST(AttemptWords, SayHowAJobEnded)
     EXPECT_EQ(ending_of(end, 60).reason, "could not be started: no such file");
     end.outcome = AttemptOutcome::kCancelled;
     EXPECT_EQ(ending_of(end, 60).state, JobState::kCancelled);
+}
+
+TEST_F(Attempts, OfManyLargeOrdersAsManyAreReadAsThereIsRoomFor)
+{
+    add_center("beta", 8);
+    std::vector<JobId> jobs;
+    for (int i = 0; i < 4; ++i)
+        jobs.push_back(
+            submit(spec({{"units", {{"center", "beta"}}}, {"files", {{"input", std::string(400'000, 'x')}}}})));
+    route();
+    const CenterId center = center_of(jobs[0]);
+
+    AttemptGateway::PendingOrders first = run(attempts_.pending_orders(center, {}, 1'000'000)).value();
+
+    ASSERT_EQ(first.bodies.size(), 2U);
+    EXPECT_TRUE(first.has_more);
+    EXPECT_EQ(sql("SELECT count(*) FROM attempt WHERE dispatched_at IS NOT NULL"), "2")
+        << "the others can be cancelled";
+    std::vector<std::string> sent;
+    for (const link::Body& body : first.bodies)
+        sent.push_back(std::get<link::StartAttempt>(body).order.attempt_id.value);
+    EXPECT_TRUE(run(attempts_.pending_orders(center, sent, 0)).value().bodies.empty());
+    const AttemptGateway::PendingOrders rest = run(attempts_.pending_orders(center, sent, 100)).value();
+    ASSERT_EQ(rest.bodies.size(), 1U) << "one always goes, however large";
+    EXPECT_TRUE(rest.has_more);
+    EXPECT_FALSE(run(attempts_.pending_orders(center, sent, 1'000'000)).value().has_more);
+}
+
+TEST_F(Attempts, AnOrderThatCannotBeReadFailsItsJobAndHoldsUpNoOther)
+{
+    const JobId bad = submit();
+    const JobId good = submit();
+    route();
+    sql("UPDATE job SET spec = spec || '{\"of a later version\": 1}' WHERE id = '" + bad.value + "'");
+
+    const std::vector<link::Body> orders = orders_for(center_of(good));
+
+    ASSERT_EQ(orders.size(), 1U);
+    EXPECT_EQ(std::get<link::StartAttempt>(orders[0]).order.job_id, good);
+    EXPECT_EQ(state_of(bad), "failed");
+    EXPECT_THAT(sql("SELECT end_reason FROM job WHERE id = '" + bad.value + "'"),
+                ::testing::HasSubstr("of a later version"));
+}
+
+TEST_F(Attempts, AnEndThatCannotBeStoredStillEndsTheJob)
+{
+    const JobId job = job_in("running");
+    AttemptEnd end = exited(0);
+    end.detail = std::string("no text for PostgreSQL: \0", 25);
+
+    EXPECT_TRUE(report_end(job, end));
+
+    EXPECT_EQ(state_of(job), "succeeded");
 }
 
 } // namespace

@@ -38,7 +38,7 @@ TEST_F(Cancelling, AsksTheCenterThatMayRunIt)
         EXPECT_EQ(response.status, 202) << response.body;
         EXPECT_EQ(Json::parse(response.body)["state"], state == "sent" ? "placed" : state);
         EXPECT_EQ(cancel(job).status, 202) << "asking twice is no error";
-        const std::vector<link::Body> orders = run(attempts_.pending_orders(center_of(job))).value();
+        const std::vector<link::Body> orders = orders_for(center_of(job));
         ASSERT_EQ(orders.size(), 1U);
         EXPECT_EQ(std::get<link::CancelAttempt>(orders[0]).attempt_id, attempt);
         AttemptEnd end;

@@ -228,7 +228,7 @@ JobId JobsHouse::job_in(const std::string& state)
     route();
     if (state == "placed") return job;
     const CenterId center = center_of(job);
-    EXPECT_TRUE(run(attempts_.pending_orders(center)));
+    orders_for(center);
     if (state == "sent") return job;
     EXPECT_TRUE(run(attempts_.start_acknowledged(center, attempt_of(job), std::nullopt)));
     if (state == "dispatched") return job;
@@ -239,6 +239,13 @@ JobId JobsHouse::job_in(const std::string& state)
         EXPECT_EQ(run(duties_.follow_centers()).value(), 1);
     }
     return job;
+}
+
+std::vector<link::Body> JobsHouse::orders_for(const CenterId& center, std::int64_t room_bytes)
+{
+    Result<AttemptGateway::PendingOrders> pending = run(attempts_.pending_orders(center, {}, room_bytes));
+    EXPECT_TRUE(pending) << describe(pending.error());
+    return pending ? std::move(pending->bodies) : std::vector<link::Body>();
 }
 
 Result<void> JobsHouse::report_start(const JobId& job)

@@ -94,6 +94,8 @@ class JobsHouse : public ::testing::Test {
     std::vector<std::string> events_of(const JobId& job) const;
     /// Submits and takes a job to this state by what an agent would report.
     JobId job_in(const std::string& state);
+    /// What the center's agent would be told now, with this much room for orders to start.
+    std::vector<link::Body> orders_for(const CenterId& center, std::int64_t room_bytes = 16 << 20);
     Result<void> report_start(const JobId& job);
     Result<void> report_end(const JobId& job, AttemptEnd end);
     Result<void> write_output(const JobId& job, std::int64_t offset, std::string data,

@@ -6,6 +6,7 @@ namespace fathom::server {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 class Routing : public JobsHouse {
@@ -384,6 +385,34 @@ TEST(UnitLedger, KnowsWhatIsUnmeasuredOfEachKindOfRequest)
         EXPECT_THAT(ledger.unmeasured(other_size, std::chrono::hours(72)), ElementsAre(0, 1, 2));
         EXPECT_THAT(ledger.unmeasured(of_first, std::chrono::hours(24)), IsEmpty());
     }
+}
+
+TEST_F(Routing, OneJobThatCannotBeReadKeepsNoOtherWaiting)
+{
+    add_center("alpha", 4);
+    const JobId bad = submit();
+    sql("UPDATE job SET spec = spec || '{\"deadline\": \"10000-01-01T23:58:59Z\"}' WHERE id = '" + bad.value + "'");
+    const JobId good = submit();
+    std::vector<JobId> gang;
+    for (int i = 0; i < 2; ++i)
+        gang.push_back(submit(spec({{"gang", {{"id", "pair"}, {"size", 2}}}})));
+
+    route();
+
+    EXPECT_EQ(state_of(good), "placed");
+    for (const JobId& member : gang)
+        EXPECT_EQ(state_of(member), "placed");
+    EXPECT_EQ(state_of(bad), "queued");
+    EXPECT_THAT(reason_of(bad), HasSubstr("cannot be routed: invalid: its specification cannot be read; deadline"));
+}
+
+TEST_F(Routing, TimesBeyondTheYear9999AreRefused)
+{
+    const net::Response answer =
+        call(net::Method::kPost, "/jobs", spec({{"deadline", "9999-12-31T23:59:59-23:59"}}).dump());
+
+    EXPECT_EQ(answer.status, 400) << answer.body;
+    EXPECT_THAT(answer.body, HasSubstr("deadline"));
 }
 
 } // namespace

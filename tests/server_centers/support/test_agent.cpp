@@ -1,5 +1,7 @@
 #include "tests/server_centers/support/test_agent.hpp"
 
+#include <algorithm>
+
 namespace fathom::server::test {
 
 using namespace std::chrono_literals;
@@ -23,11 +25,23 @@ FakeGateway::reconcile(CenterId, std::vector<link::InventoryItem> inventory)
     co_return known;
 }
 
-asio::awaitable<Result<std::vector<link::Body>>> FakeGateway::pending_orders(CenterId)
+asio::awaitable<Result<AttemptGateway::PendingOrders>>
+FakeGateway::pending_orders(CenterId, std::vector<std::string> on_their_way, std::int64_t room_bytes)
 {
     const std::scoped_lock lock(mutex_);
     ++polls_;
-    co_return orders_;
+    PendingOrders pending;
+    for (const link::Body& order : orders_) {
+        const auto* start = std::get_if<link::StartAttempt>(&order);
+        const bool is_sent =
+            start != nullptr && std::count(on_their_way.begin(), on_their_way.end(), start->order.attempt_id.value) > 0;
+        if (is_sent) continue;
+        pending.has_more = pending.has_more || (start != nullptr && room_bytes <= 0);
+        if (pending.has_more) continue;
+        if (start != nullptr) room_bytes -= std::ssize(link::encode(link::make_message(order)));
+        pending.bodies.push_back(order);
+    }
+    co_return pending;
 }
 
 asio::awaitable<Result<void>> FakeGateway::start_acknowledged(CenterId, AttemptId attempt, std::optional<Error> refusal)

@@ -19,7 +19,8 @@ class FakeGateway final : public AttemptGateway {
   public:
     asio::awaitable<Result<Reconciliation>> reconcile(CenterId center,
                                                       std::vector<link::InventoryItem> inventory) override;
-    asio::awaitable<Result<std::vector<link::Body>>> pending_orders(CenterId center) override;
+    asio::awaitable<Result<PendingOrders>> pending_orders(CenterId center, std::vector<std::string> on_their_way,
+                                                          std::int64_t room_bytes) override;
     asio::awaitable<Result<void>> start_acknowledged(CenterId center, AttemptId attempt,
                                                      std::optional<Error> refusal) override;
     asio::awaitable<Result<void>> attempt_started(CenterId center, link::AttemptStarted started) override;
