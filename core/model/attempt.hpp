@@ -71,5 +71,7 @@ struct AttemptEnd {
 
 /// The largest profile that is passed on; larger ones are left out, and `detail` says so.
 inline constexpr std::size_t kMaxProfileBytes = 256UL << 10U;
+/// Levels of nesting: the messages that carry it have a few more, and are read to 32.
+inline constexpr std::size_t kMaxProfileDepth = 24;
 
 } // namespace fathom

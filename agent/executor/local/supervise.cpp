@@ -4,6 +4,7 @@
 #include "agent/executor/local/job_watch.hpp"
 #include "agent/executor/local/process_tree.hpp"
 #include "core/base/file.hpp"
+#include "core/base/utf8_prefix.hpp"
 #include "schema/link/messages.hpp"
 
 #include <cerrno>
@@ -66,7 +67,7 @@ AttemptEnd never_ran(const AttemptId& id, AttemptOutcome outcome, const std::str
     AttemptEnd end;
     end.attempt_id = id;
     end.outcome = outcome;
-    end.detail = reason.substr(0, 3000);
+    end.detail = utf8_prefix(reason, 3000);
     end.ended_at = SystemClock().now();
     return end;
 }
@@ -90,7 +91,7 @@ Result<Json> read_profile(const AttemptFolder& folder)
     if (!is_file) return Error{Errc::kInvalid, "the profile is not a file"};
     if (!fits)
         return Error{Errc::kTooLarge, "the profile is larger than " + std::to_string(kMaxProfileBytes) + " bytes"};
-    Result<Json> json = parse_json(text, {.max_bytes = kMaxProfileBytes});
+    Result<Json> json = parse_json(text, {.max_bytes = kMaxProfileBytes, .max_depth = kMaxProfileDepth});
     if (json && !json->is_object()) return Error{Errc::kInvalid, "the profile is not a JSON object"};
     return json;
 }
@@ -121,6 +122,16 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
     return end;
 }
 
+/// What the agent, and then the metascheduler, will read. What a job left must never make that impossible.
+std::string status_text(AttemptEnd end)
+{
+    std::string text = link::encode(link::make_message(link::AttemptEnded{end}));
+    if (std::holds_alternative<link::Message>(link::decode(text))) return text;
+    end.profile = nullptr;
+    end.detail = "what the job left of itself could not be kept";
+    return link::encode(link::make_message(link::AttemptEnded{end}));
+}
+
 } // namespace
 
 int supervise(const std::filesystem::path& path)
@@ -136,7 +147,7 @@ int supervise(const std::filesystem::path& path)
     tell_who_we_are(folder);
 
     const AttemptEnd end = run_attempt(*order, folder);
-    const std::string status = link::encode(link::make_message(link::AttemptEnded{end}));
+    const std::string status = status_text(end);
     return write_file(folder.status(), status, 0600) ? 0 : 1;
 }
 
