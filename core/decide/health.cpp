@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 namespace fathom {
 namespace {
@@ -11,21 +13,27 @@ constexpr std::chrono::seconds kLongestPause = std::chrono::hours(1);
 
 } // namespace
 
-QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts,
-                               const std::vector<std::string>& types_that_succeed_elsewhere, const QuarantineRule& rule,
-                               Timestamp now)
+QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts, const WindowElsewhere& elsewhere,
+                               const QuarantineRule& rule, Timestamp now)
 {
     QuarantineVerdict verdict;
     const auto succeeds_elsewhere = [&](const std::string& job_type) {
-        return std::find(types_that_succeed_elsewhere.begin(), types_that_succeed_elsewhere.end(), job_type) !=
-               types_that_succeed_elsewhere.end();
+        return std::find(elsewhere.types_that_succeed.begin(), elsewhere.types_that_succeed.end(), job_type) !=
+               elsewhere.types_that_succeed.end();
     };
+    std::int64_t quick = 0;
+    std::set<std::string_view> met_by;
     for (const EndedAttempt& one : attempts) {
         if (one.ended_at <= now - rule.window || one.ended_at > now) continue;
         ++verdict.attempts;
-        const bool is_quick = one.has_failed && one.run_s <= rule.quick_failure_s && succeeds_elsewhere(one.job_type);
-        if (one.is_centers_fault || is_quick) ++verdict.failures;
+        if (one.is_centers_fault) {
+            ++verdict.failures;
+        } else if (one.has_failed && one.run_s <= rule.quick_failure_s && succeeds_elsewhere(one.job_type)) {
+            ++quick;
+            met_by.insert(one.submitter);
+        }
     }
+    if (std::ssize(met_by) >= std::min(rule.quick_failure_submitters, elsewhere.submitters)) verdict.failures += quick;
     const double least = rule.failure_share * static_cast<double>(verdict.attempts);
     verdict.is_bad = verdict.attempts > 0 && verdict.failures >= rule.least_failures &&
                      static_cast<double>(verdict.failures) >= least;

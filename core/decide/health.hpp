@@ -20,6 +20,13 @@ struct EndedAttempt {
     double run_s{};          ///< until it ended
     bool has_failed{};       ///< any end that is not success
     std::string job_type;
+    std::string submitter;
+};
+
+/// What the network's other attempts of the window tell about a center's.
+struct WindowElsewhere {
+    std::vector<std::string> types_that_succeed; ///< job types with a success at another center
+    std::int64_t submitters{};                   ///< of all attempts of the window, at any center
 };
 
 struct QuarantineRule {
@@ -29,6 +36,8 @@ struct QuarantineRule {
     /// An attempt that fails so soon counts as the center's fault when jobs of the same type succeed elsewhere: a
     /// black hole takes job after job.
     double quick_failure_s = 30;
+    /// Quick failures count when so many submitters met them, or all there were: one alone may fail on purpose.
+    std::int64_t quick_failure_submitters = 3;
     std::int64_t good_probes = 2; ///< in a row that let it back in
     std::chrono::seconds probe_pause{60};
 };
@@ -42,12 +51,11 @@ struct QuarantineVerdict {
 
 /// Of one center: bad when at least `least_failures` attempts of the window failed by its fault, and these are
 /// `failure_share` of all. By its fault are those that are said to be (is_centers_fault), and quick failures of job
-/// types that succeed elsewhere. Other failures are the job's own, and speak for nobody.
+/// types that succeed elsewhere, once several submitters met them. Other failures are the job's own, and speak for
+/// nobody.
 /// @param attempts  in any order; those that were cancelled left out.
-/// @param types_that_succeed_elsewhere  job types with a success at another center in the window.
-QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts,
-                               const std::vector<std::string>& types_that_succeed_elsewhere, const QuarantineRule& rule,
-                               Timestamp now);
+QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts, const WindowElsewhere& elsewhere,
+                               const QuarantineRule& rule, Timestamp now);
 
 /// How long a quarantined center is left alone after its last probe, or after it was quarantined: `probe_pause`,
 /// doubled for each bad probe in a row, an hour at most; not at all after a good one.

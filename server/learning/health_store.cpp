@@ -15,6 +15,7 @@ namespace {
 // An order that was never sent says nothing of its center, and neither does a program that is not there.
 constexpr Statement kSelectAttempts{"learning_select_center_attempts", R"sql(
     SELECT c.id, c.name, c.quarantined_at IS NULL AND c.revoked_at IS NULL AS is_judged, p.job_type, p.ended_at,
+           (SELECT j.submitted_by FROM job j WHERE j.id = a.job_id) AS submitter,
            coalesce(a.run_s, 0) AS run_s, p.outcome = 'succeeded' AS succeeded,
            c.quarantine_lifted_at IS NULL OR p.decided_at > c.quarantine_lifted_at AS counts,
            (p.outcome = 'lost' AND a.dispatched_at IS NOT NULL)
@@ -81,8 +82,10 @@ std::vector<CenterAttempts> select_center_attempts(pqxx::transaction_base& trans
                              .is_centers_fault = row["centers_fault"].as<bool>(),
                              .run_s = row["run_s"].as<double>(),
                              .has_failed = !row["succeeded"].as<bool>(),
-                             .job_type = row["job_type"].as<std::string>()};
+                             .job_type = row["job_type"].as<std::string>(),
+                             .submitter = row["submitter"].as<std::string>()};
         if (!attempt.has_failed) successes[id].insert(attempt.job_type);
+        center.submitters.insert(attempt.submitter);
         if (row["counts"].as<bool>()) center.attempts.push_back(std::move(attempt));
     }
     std::vector<CenterAttempts> result;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct CenterAttempts {
     /// That count: of jobs, not cancelled, and decided since it was last let back in.
     std::vector<EndedAttempt> attempts;
     std::vector<std::string> types_that_succeed; ///< job types, each once
+    std::set<std::string> submitters;            ///< of all its attempts
 };
 /// Of every center at which an attempt ended within the window; the newest 20 000 attempts count.
 std::vector<CenterAttempts> select_center_attempts(pqxx::transaction_base& transaction, std::chrono::seconds window);

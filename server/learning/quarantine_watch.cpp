@@ -9,15 +9,18 @@
 namespace fathom::server {
 namespace {
 
-std::vector<std::string> types_that_succeed_elsewhere(const std::vector<CenterAttempts>& centers,
-                                                      const CenterAttempts& here)
+WindowElsewhere elsewhere(const std::vector<CenterAttempts>& centers, const CenterAttempts& here)
 {
-    std::vector<std::string> types;
+    WindowElsewhere window;
+    std::set<std::string> submitters;
     for (const CenterAttempts& center : centers) {
+        submitters.insert(center.submitters.begin(), center.submitters.end());
         if (center.id == here.id) continue;
-        types.insert(types.end(), center.types_that_succeed.begin(), center.types_that_succeed.end());
+        window.types_that_succeed.insert(window.types_that_succeed.end(), center.types_that_succeed.begin(),
+                                         center.types_that_succeed.end());
     }
-    return types;
+    window.submitters = std::ssize(submitters);
+    return window;
 }
 
 } // namespace
@@ -40,8 +43,7 @@ void QuarantineWatch::judge_all(pqxx::work& transaction, Timestamp now) const
     const std::vector<CenterAttempts> centers = select_center_attempts(transaction, rule_.window);
     for (const CenterAttempts& center : centers) {
         if (!center.is_judged) continue;
-        const QuarantineVerdict verdict =
-            judge_center(center.attempts, types_that_succeed_elsewhere(centers, center), rule_, now);
+        const QuarantineVerdict verdict = judge_center(center.attempts, elsewhere(centers, center), rule_, now);
         if (verdict.is_bad) quarantine(transaction, center, verdict);
     }
 }

@@ -10,48 +10,53 @@
 namespace fathom::server {
 namespace {
 
-// `gang <> ''` is what the indexes ask for. Counts end at $3: a gang's name may have been used by any number of jobs.
+// `gang <> ''` is what the indexes ask for. Counts end at $4: a gang's name may have been used by any number of jobs.
 constexpr const char* kCountMembers = R"sql(
-    SELECT g.project, g.gang, s.state, m.count
-    FROM unnest($1::text[], $2::text[]) AS g (project, gang)
+    SELECT g.project, g.submitter, g.gang, s.state, m.count
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS g (project, submitter, gang)
          CROSS JOIN unnest('{queued,metering,placed,dispatched,running,lost,succeeded,failed,cancelled}'::text[])
                     AS s (state)
          CROSS JOIN LATERAL (
              SELECT count(*) AS count
              FROM (SELECT 1 FROM job j
-                   WHERE j.project = g.project AND j.gang = g.gang AND j.gang <> '' AND j.state = s.state
-                   LIMIT $3) AS found) AS m
+                   WHERE j.project = g.project AND j.submitted_by = g.submitter AND j.gang = g.gang AND j.gang <> ''
+                     AND j.state = s.state
+                   LIMIT $4) AS found) AS m
     WHERE m.count > 0)sql";
 
 // Gang after gang, so that the outer limit ends the work.
 constexpr const char* kClaimGangs = R"sql(
     SELECT m.*, g.place
-    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS g (project, gang, place) CROSS JOIN LATERAL ()sql";
+    FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS g (project, submitter, gang, place) CROSS JOIN LATERAL ()sql";
 constexpr const char* kMembers = R"sql(
     FROM job j
-    WHERE j.gang <> '' AND j.project = g.project AND j.gang = g.gang AND j.state IN ('queued', 'metering')
-      AND j.cancel_requested_at IS NULL AND j.id <> ALL ($3::text[])
-      AND (j.state = 'queued' OR j.metering_until <= now() OR j.job_type = ANY ($4::text[]))
-    ORDER BY j.id LIMIT $5 FOR UPDATE SKIP LOCKED) AS m
-    ORDER BY g.place LIMIT $6)sql";
+    WHERE j.gang <> '' AND j.project = g.project AND j.submitted_by = g.submitter AND j.gang = g.gang
+      AND j.state IN ('queued', 'metering')
+      AND j.cancel_requested_at IS NULL AND j.id <> ALL ($4::text[])
+      AND (j.state = 'queued' OR j.metering_until <= now() OR j.job_type = ANY ($5::text[]))
+    ORDER BY j.id LIMIT $6 FOR UPDATE SKIP LOCKED) AS m
+    ORDER BY g.place LIMIT $7)sql";
 
 /// No further gang is claimed after so many members.
 constexpr std::int64_t kEnoughMembers = 2 * kMostGangMembers;
 
 struct GangArrays {
     std::string projects;
+    std::string submitters;
     std::string ids;
 };
 
 GangArrays arrays_of(const std::vector<GangKey>& gangs)
 {
     SqlArray projects;
+    SqlArray submitters;
     SqlArray ids;
     for (const GangKey& gang : gangs) {
         projects.add(gang.project);
+        submitters.add(gang.submitter);
         ids.add(gang.id);
     }
-    return {projects.take(), ids.take()};
+    return {projects.take(), submitters.take(), ids.take()};
 }
 
 } // namespace
@@ -61,8 +66,9 @@ std::map<GangKey, GangMembers> count_gang_members(pqxx::work& transaction, const
     std::map<GangKey, GangMembers> members;
     const GangArrays arrays = arrays_of(gangs);
     for (const pqxx::row& row :
-         transaction.exec_params(kCountMembers, arrays.projects, arrays.ids, kMostGangMembers + 1)) {
-        GangMembers& gang = members[{row["project"].as<std::string>(), row["gang"].as<std::string>()}];
+         transaction.exec_params(kCountMembers, arrays.projects, arrays.submitters, arrays.ids, kMostGangMembers + 1)) {
+        GangMembers& gang = members[{row["project"].as<std::string>(), row["submitter"].as<std::string>(),
+                                     row["gang"].as<std::string>()}];
         const auto state = row["state"].as<std::string>();
         const auto count = row["count"].as<std::int64_t>();
         if (state == "queued")
@@ -85,8 +91,8 @@ GangClaim claim_gang_members(pqxx::work& transaction, const std::vector<GangKey>
     const GangArrays arrays = arrays_of(gangs);
     prefer_index_order(transaction);
     const pqxx::result rows =
-        transaction.exec_params(statement, arrays.projects, arrays.ids, sql_array(claimed), sql_array(metered_types),
-                                kMostGangMembers, kEnoughMembers + kMostGangMembers);
+        transaction.exec_params(statement, arrays.projects, arrays.submitters, arrays.ids, sql_array(claimed),
+                                sql_array(metered_types), kMostGangMembers, kEnoughMembers + kMostGangMembers);
     prefer_any_plan(transaction);
     GangClaim claim;
     claim.gangs = gangs.size();

@@ -13,14 +13,15 @@ namespace fathom::server {
 
 struct GangKey {
     std::string project;
+    std::string submitter; ///< nobody else's job can join it, or keep it waiting
     std::string id;
     auto operator<=>(const GangKey&) const = default;
 };
 
 /// The key of a job's gang; without an id when it has none.
-inline GangKey gang_key(const JobSpec& spec)
+inline GangKey gang_key(const WaitingJob& job)
 {
-    return {spec.project, spec.gang.id};
+    return {job.spec.project, job.submitter, job.spec.gang.id};
 }
 
 /// More members than any gang can ask for: of each only so many are claimed at once, and counted in each state one

@@ -86,7 +86,7 @@ std::vector<std::size_t> RoutingPage::leave_out_gangs(pqxx::work& transaction)
         if (spec.gang.id.empty())
             decided.push_back(i);
         else
-            gangs[gang_key(spec)].push_back(i);
+            gangs[gang_key(ready_[i].job)].push_back(i);
     }
     if (gangs.empty()) return decided;
     std::vector<GangKey> keys;
@@ -140,7 +140,7 @@ Result<std::set<std::string>> RoutingPage::settle_impossible_gangs(pqxx::work& t
             for (const UnitTypeView& view : ledger_->views())
                 sizes[view.id.value] = view.unit_count;
         }
-        Need& need = needs[gang_key(ready.job.spec)];
+        Need& need = needs[gang_key(ready.job)];
         need.members.push_back(&ready.job);
         need.units += ready.request.units.count.value_or(ready.request.units.min);
         if (wait.decision.candidates.size() >= kMostCandidatesKept) need.is_known = false; // there may be more

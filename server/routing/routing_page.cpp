@@ -95,7 +95,7 @@ std::set<GangKey> RoutingPage::claim_gangs(pqxx::work& transaction, std::vector<
     std::vector<std::string> ids;
     for (const WaitingJob& job : jobs) {
         ids.push_back(job.id.value);
-        if (!job.spec.gang.id.empty() && known.insert(gang_key(job.spec)).second) gangs.push_back(gang_key(job.spec));
+        if (!job.spec.gang.id.empty() && known.insert(gang_key(job)).second) gangs.push_back(gang_key(job));
     }
     if (gangs.empty()) return {};
     GangClaim claimed = claim_gang_members(transaction, gangs, ids, pass.metered_types);
@@ -107,7 +107,7 @@ std::set<GangKey> RoutingPage::claim_gangs(pqxx::work& transaction, std::vector<
 
 void RoutingPage::end_before(const std::set<GangKey>& left, std::vector<WaitingJob>& jobs, std::ptrdiff_t in_turn)
 {
-    const auto is_left = [&left](const WaitingJob& job) { return left.contains(gang_key(job.spec)); };
+    const auto is_left = [&left](const WaitingJob& job) { return left.contains(gang_key(job)); };
     const auto turn_end = jobs.begin() + in_turn;
     const auto cut = std::find_if(jobs.begin(), turn_end, is_left);
     if (cut != turn_end && cut != jobs.begin()) {

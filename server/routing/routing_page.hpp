@@ -79,7 +79,7 @@ class RoutingPage {
         NewPrediction prediction; ///< kept unless it is a probe
         std::string inputs;       ///< JSON text of what was decided on; empty for a probe
         std::string project;
-        std::string gang; ///< project and gang; empty: none
+        std::string gang; ///< its key as text; empty: none
     };
     /// A job that is to be decided now.
     struct Ready {

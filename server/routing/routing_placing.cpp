@@ -31,9 +31,10 @@ NewJobEvent placed_event(const JobId& job, const AttemptId& attempt, const Decis
     return event;
 }
 
-std::string gang_text(const JobSpec& spec)
+std::string gang_text(const WaitingJob& job)
 {
-    return spec.gang.id.empty() ? std::string() : spec.project + '\n' + spec.gang.id;
+    const JobSpec& spec = job.spec;
+    return spec.gang.id.empty() ? std::string() : spec.project + '\n' + job.submitter + '\n' + spec.gang.id;
 }
 
 /// Equal for jobs that are decided alike. What the job is like in line does not matter.
@@ -57,7 +58,7 @@ Result<void> RoutingPage::decide_ready(pqxx::work& transaction)
                         .request = request,
                         .waited_s = std::max(0.0, Seconds(now_ - job.submitted_at).count()),
                         .priority = job.spec.priority,
-                        .gang = gang_text(job.spec),
+                        .gang = gang_text(job),
                         .gang_size = job.spec.gang.size,
                         .kind = kind_of(job)});
     }
@@ -107,7 +108,7 @@ Result<void> RoutingPage::place(const Ready& ready, DecidedStart start)
     placement.is_probe = ready.request.is_probe;
     placement.prediction = make_prediction(start.winner, ready.request, ready.job.id, catalog_->prices.currency());
     placement.project = ready.request.project;
-    placement.gang = gang_text(ready.job.spec);
+    placement.gang = gang_text(ready.job);
     placement.decision = std::move(start.decision);
     placement.winner = std::move(start.winner);
     placement.inputs = std::move(start.inputs);

@@ -115,7 +115,7 @@ std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows)
 
 // The command is replaced: the router need not carry scripts and files about.
 const char* const kWaitingJobColumns = R"sql(
-    SELECT id, label, job_type, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
+    SELECT id, label, job_type, submitted_by, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
            waiting_reason, coalesce(extract(epoch FROM now() - waiting_reason_at), 0)::float8 AS reason_s,
            submitted_at, turn,
            jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
@@ -130,6 +130,7 @@ WaitingJob to_waiting_job(const pqxx::row& row)
     job.id = {row["id"].as<std::string>()};
     job.label = row["label"].as<std::string>();
     job.job_type = row["job_type"].as<std::string>();
+    job.submitter = row["submitted_by"].as<std::string>();
     job.state = parse_job_state(row["state"].c_str()).value_or(JobState::kQueued);
     job.is_metered = row["metered"].as<bool>();
     job.is_metering_over = row["metering_over"].as<bool>();

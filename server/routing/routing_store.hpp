@@ -23,6 +23,7 @@ struct WaitingJob {
     JobId id;
     std::string label;
     std::string job_type;
+    std::string submitter;
     JobState state{JobState::kQueued};
     bool is_metered{false};
     bool is_metering_over{false}; ///< its time for metering has passed

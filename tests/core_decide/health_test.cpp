@@ -60,15 +60,31 @@ TEST(JudgeCenter, SeesABlackHoleByWhatSucceedsElsewhere)
 {
     const std::vector<EndedAttempt> attempts(9, ended(60s, false, true, 0.5));
 
-    EXPECT_FALSE(judge_center(attempts, {}, {}, kNow).is_bad) << "nobody has run such jobs well: they may be broken";
-    EXPECT_TRUE(judge_center(attempts, {"s", "t"}, {}, kNow).is_bad);
+    EXPECT_FALSE(judge_center(attempts, {{}, 1}, {}, kNow).is_bad)
+        << "nobody has run such jobs well: they may be broken";
+    EXPECT_TRUE(judge_center(attempts, {{"s", "t"}, 1}, {}, kNow).is_bad);
 }
 
 TEST(JudgeCenter, TakesFailuresAfterALongRunForTheJobsOwn)
 {
     const std::vector<EndedAttempt> attempts(9, ended(60s, false, true, 300));
 
-    EXPECT_FALSE(judge_center(attempts, {"t"}, {}, kNow).is_bad);
+    EXPECT_FALSE(judge_center(attempts, {{"t"}, 1}, {}, kNow).is_bad);
+}
+
+TEST(JudgeCenter, NoSubmitterAloneClosesItForOthers)
+{
+    std::vector<EndedAttempt> attempts(9, ended(60s, false, true, 0.5));
+    for (EndedAttempt& one : attempts)
+        one.submitter = "mallory";
+    EXPECT_FALSE(judge_center(attempts, {{"t"}, 5}, {}, kNow).is_bad);
+    EXPECT_TRUE(judge_center(attempts, {{"t"}, 1}, {}, kNow).is_bad) << "nobody else is there to say";
+
+    attempts[0].submitter = "ann";
+    EXPECT_FALSE(judge_center(attempts, {{"t"}, 5}, {}, kNow).is_bad);
+    EXPECT_TRUE(judge_center(attempts, {{"t"}, 2}, {}, kNow).is_bad);
+    attempts[1].submitter = "bob";
+    EXPECT_TRUE(judge_center(attempts, {{"t"}, 5}, {}, kNow).is_bad);
 }
 
 TEST(PauseBeforeProbe, DoublesWithEachBadProbeUpToAnHour)

@@ -207,5 +207,22 @@ TEST_F(Gangs, TwoRoutersNeverStartAPart)
     EXPECT_EQ(sql("SELECT count(*) FROM job WHERE state = 'queued'"), "0");
 }
 
+TEST_F(Gangs, AreTheirSubmittersOwn)
+{
+    add_center("alpha", 4);
+    const Principal ann = add_token("ann", Role::kUser);
+    const Principal mallory = add_token("mallory", Role::kUser);
+    const auto member = [](int size) { return spec({{"gang", {{"id", "g"}, {"size", size}}}}); };
+    const JobId first = submit(member(2), ann);
+    const JobId intruder = submit(member(1000), mallory);
+    const JobId second = submit(member(2), ann);
+
+    route();
+
+    EXPECT_EQ(state_of(first), "placed");
+    EXPECT_EQ(state_of(second), "placed");
+    EXPECT_EQ(reason_of(intruder), "waits for 999 more members of gang g");
+}
+
 } // namespace
 } // namespace fathom::server
