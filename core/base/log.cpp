@@ -1,6 +1,7 @@
 #include "core/base/log.hpp"
 
 #include "core/base/clock.hpp"
+#include "core/base/log_line.hpp"
 
 #include <nlohmann/json.hpp>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -69,7 +70,7 @@ void start_log(std::string_view program, LogLevel least)
     state().logger->set_level(to_spdlog(least));
 }
 
-void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields)
+void write_log_line(LogLevel level, std::string_view event, std::span<const LogField> fields)
 {
     if (!state().logger->should_log(to_spdlog(level))) return;
     nlohmann::ordered_json line;
@@ -82,6 +83,11 @@ void log(LogLevel level, std::string_view event, std::initializer_list<LogField>
     }
     state().logger->log(to_spdlog(level), "{}",
                         line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields)
+{
+    write_log_line(level, event, {fields.begin(), fields.size()});
 }
 
 } // namespace fathom

@@ -1,6 +1,7 @@
 #include "core/net/server.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/log_limit.hpp"
 #include "core/net/connection.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -59,7 +60,6 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
     std::shared_ptr<ServerCore> core;
     std::uint16_t port = 0;
     bool finished = false;
-    std::chrono::steady_clock::time_point next_warning;
 
     Result<void> bind(const AddressPort& address);
     void start();
@@ -67,7 +67,6 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
     asio::awaitable<void> sweep_deadlines(std::shared_ptr<State> self);
     asio::awaitable<void> stop(std::shared_ptr<State> self, std::chrono::seconds grace);
     void shut_down_now();
-    void warn_of_too_many();
 };
 
 Result<void> Server::State::bind(const AddressPort& address)
@@ -116,7 +115,7 @@ asio::awaitable<void> Server::State::accept_connections(std::shared_ptr<State>)
         if (!acceptor.is_open()) co_return;
         if (ec) {
             // Out of file descriptors, say: the waiting client stays in the backlog meanwhile.
-            log_warning("accept_failed", {{"error", ec.message()}});
+            log_limited("accept_failed", {{"error", ec.message()}});
             pause.expires_after(kPause);
             co_await pause.async_wait(kAsTuple);
             continue;
@@ -128,17 +127,8 @@ asio::awaitable<void> Server::State::accept_connections(std::shared_ptr<State>)
         if (core->add(connection))
             connection->start();
         else
-            log_warning("too_many_connections", {{"limit", core->limits.connections}});
+            log_limited("too_many_connections", {{"limit", core->limits.connections}});
     }
-}
-
-void Server::State::warn_of_too_many()
-{
-    // Once a second: a flood of connections must not become a flood of lines.
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_warning) return;
-    next_warning = now + std::chrono::seconds(1);
-    log_warning("too_many_connections", {{"limit", core->limits.connections}});
 }
 
 asio::awaitable<void> Server::State::sweep_deadlines(std::shared_ptr<State>)

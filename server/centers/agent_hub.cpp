@@ -1,6 +1,6 @@
 #include "server/centers/agent_hub.hpp"
 
-#include "core/base/log.hpp"
+#include "core/base/log_limit.hpp"
 #include "server/centers/agent_session.hpp"
 
 #include <boost/asio/this_coro.hpp>
@@ -83,7 +83,7 @@ asio::awaitable<void> AgentHub::State::serve(std::shared_ptr<State> self, std::s
                                              net::Request request)
 {
     if (!request.peer_certificate) {
-        log_warning("agent_refused", {{"remote_address", request.remote_address}, {"error", "no client certificate"}});
+        log_limited("agent_refused", {{"remote_address", request.remote_address}, {"error", "no client certificate"}});
         socket->close("a client certificate of the network is required");
         co_return;
     }

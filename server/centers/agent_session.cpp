@@ -1,6 +1,7 @@
 #include "server/centers/agent_session.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/log_limit.hpp"
 #include "server/centers/catalog_change.hpp"
 #include "server/centers/dead_letter_store.hpp"
 #include "server/store/notifier.hpp"
@@ -99,7 +100,7 @@ asio::awaitable<std::optional<SessionGrant>> AgentSession::greet()
     };
     const Result<SessionGrant> grant = co_await parts_.database->run(std::move(work));
     if (!grant) {
-        log_warning("agent_refused", {{"center_id", center.value}, {"error", grant.error().detail}});
+        log_limited("agent_refused", {{"center_id", center.value}, {"error", grant.error().detail}});
         end(grant.error().code == Errc::kForbidden ? grant.error().detail : "not available now");
         co_return std::nullopt;
     }

@@ -1,6 +1,7 @@
 #include "server/centers/enrolment_service.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/log_limit.hpp"
 #include "core/base/secret.hpp"
 #include "server/identity/audit.hpp"
 #include "server/store/notifier.hpp"
@@ -86,7 +87,7 @@ asio::awaitable<Result<EnrolmentService::Enrolment>> EnrolmentService::enrol(std
     if (enrolment)
         log_info("center_enrolled", {{"center", enrolment->center_name}, {"center_id", enrolment->center_id.value}});
     else
-        log_warning("enrolment_refused", {{"request_id", request_id}, {"error", enrolment.error().detail}});
+        log_limited("enrolment_refused", {{"request_id", request_id}, {"error", enrolment.error().detail}});
     co_return enrolment;
 }
 

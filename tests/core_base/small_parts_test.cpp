@@ -1,6 +1,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/file.hpp"
 #include "core/base/id.hpp"
+#include "core/base/log_limit.hpp"
 #include "core/base/metrics.hpp"
 #include "core/base/secret.hpp"
 #include "core/base/utf8_prefix.hpp"
@@ -135,6 +136,21 @@ TEST(WriteFile, ReplacesWithTheGivenMode)
     std::filesystem::remove(path);
     EXPECT_EQ(read_file(path).error().code, Errc::kNotFound);
     EXPECT_EQ(write_file("/nonexistent/x", "").error().code, Errc::kUnavailable);
+}
+
+TEST(LogLimiter, TellsHowManyLinesItLeftOut)
+{
+    using namespace std::chrono_literals;
+    LogLimiter limiter;
+    const auto start = std::chrono::steady_clock::now();
+
+    EXPECT_EQ(limiter.take("flood", start), 0);
+    for (int i = 0; i < 1000; ++i)
+        EXPECT_EQ(limiter.take("flood", start + 1s), std::nullopt);
+    EXPECT_EQ(limiter.take("other", start + 1s), 0);
+
+    EXPECT_EQ(limiter.take("flood", start + 10s), 1000);
+    EXPECT_EQ(limiter.take("flood", start + 20s), 0);
 }
 
 TEST(Metrics, AreExposedInPrometheusText)

@@ -238,5 +238,24 @@ TEST(Limits, ClosesConnectionsBeyondTheLimitAtOnce)
     EXPECT_THAT(first.read_answer(), testing::EndsWith("ping"));
 }
 
+TEST(Limits, AFloodOfConnectionsIsNoFloodOfLogLines)
+{
+    ServerLimits limits;
+    limits.connections = 1;
+    const TestServer server(echo_router(), limits);
+    RawClient only(server.endpoint());
+
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < 1000; ++i)
+        IdleSocket{server.endpoint()};
+    exchange_plain_text(server.endpoint(), "x"); // accepted after all of them
+    const std::string log = testing::internal::GetCapturedStderr();
+
+    std::size_t lines = 0;
+    for (std::size_t at = log.find("too_many_connections"); at != std::string::npos; ++lines)
+        at = log.find("too_many_connections", at + 1);
+    EXPECT_LE(lines, 3U);
+}
+
 } // namespace
 } // namespace fathom::net::test

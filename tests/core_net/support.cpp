@@ -229,6 +229,18 @@ std::string exchange_plain_text(const Endpoint& endpoint, std::string_view data)
     return received;
 }
 
+struct IdleSocket::State {
+    explicit State(const Endpoint& endpoint) : socket(connected_socket(io, endpoint)) {}
+
+    asio::io_context io;
+    Tcp::socket socket;
+};
+
+IdleSocket::IdleSocket(const Endpoint& endpoint) : state_(std::make_unique<State>(endpoint)) {}
+IdleSocket::~IdleSocket() = default;
+IdleSocket::IdleSocket(IdleSocket&&) noexcept = default;
+IdleSocket& IdleSocket::operator=(IdleSocket&&) noexcept = default;
+
 std::uint16_t unused_port()
 {
     asio::io_context io;

@@ -72,6 +72,19 @@ void run_on_loop(std::function<asio::awaitable<void>()> work);
 /// What a server on a plain socket answers to `data` until it closes; empty when it just closes.
 std::string exchange_plain_text(const Endpoint& endpoint, std::string_view data);
 
+/// An idle connection on a plain socket, which has not begun TLS.
+class IdleSocket {
+  public:
+    explicit IdleSocket(const Endpoint& endpoint);
+    ~IdleSocket();
+    IdleSocket(IdleSocket&&) noexcept;
+    IdleSocket& operator=(IdleSocket&&) noexcept;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
 /// A port on which nobody listens.
 std::uint16_t unused_port();
 
