@@ -155,10 +155,11 @@ asio::awaitable<Result<ClientResponse>> HttpClient::State::send_and_read(Exchang
 {
     asio::steady_timer timer(io);
     bool timed_out = false;
+    bool ended = false; // then the stream may be gone, and it is too late to be too late
     if (exchange.on_data == nullptr) {
         timer.expires_after(options.response_time);
         timer.async_wait([&](const boost::system::error_code& ec) {
-            if (ec) return;
+            if (ec || ended) return;
             timed_out = true;
             boost::system::error_code ignored;
             stream->next_layer().close(ignored);
@@ -170,11 +171,12 @@ asio::awaitable<Result<ClientResponse>> HttpClient::State::send_and_read(Exchang
     Result<ClientResponse> result = co_await read_answer(exchange);
     if (!result && ec && !exchange.answer_began)
         result = Error{Errc::kUnavailable, "the connection to " + to_string(endpoint) + " is lost: " + ec.message()};
+    ended = true;
     timer.cancel();
     // The handler of the timer refers to this frame: let it run before the frame goes.
     co_await asio::post(io, asio::use_awaitable);
-    if (timed_out) {
-        drop();
+    if (timed_out) drop();
+    if (timed_out && !result) {
         co_return Error{Errc::kDeadline, "no answer from " + to_string(endpoint) + " within " +
                                              std::to_string(options.response_time.count()) + " ms"};
     }

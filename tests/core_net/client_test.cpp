@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
+#include <ctime>
 #include <thread>
 
 namespace fathom::net::test {
@@ -17,6 +19,10 @@ Router router()
     routes.add(Method::kGet, "/slow", [](Request) -> asio::awaitable<Response> {
         co_await TaskGroup::sleep(60s);
         co_return Response();
+    });
+    routes.add(Method::kGet, "/later", [](Request) -> asio::awaitable<Response> {
+        co_await TaskGroup::sleep(300ms);
+        co_return json_response(200, "later");
     });
     routes.add(Method::kPost, "/echo",
                answer_with([](Request& request) { return json_response(200, std::move(request.body)); }));
@@ -109,6 +115,38 @@ TEST(HttpClient, LimitsTheTimeOfAnAnswer)
 
     EXPECT_EQ(error.code, Errc::kDeadline);
     EXPECT_THAT(error.detail, HasSubstr("no answer"));
+}
+
+/// Holds up the thread that it interrupts.
+void pause_thread(int)
+{
+    const timespec pause{0, 600'000'000};
+    ::nanosleep(&pause, nullptr);
+}
+
+TEST(HttpClient, TakesAnAnswerThatCameJustBeforeItsDeadline)
+{
+    const TestServer server(router());
+    ClientOptions options;
+    options.response_time = 500ms;
+    HttpClient client = server.client(options);
+    struct sigaction action{};
+    action.sa_handler = pause_thread;
+    struct sigaction before{};
+    ASSERT_EQ(::sigaction(SIGUSR1, &action, &before), 0);
+    const pthread_t reader = ::pthread_self();
+
+    // The answer, after which the server closes, comes at 300 ms; the client wakes after the deadline.
+    std::thread interrupter([&] {
+        std::this_thread::sleep_for(200ms);
+        ::pthread_kill(reader, SIGUSR1);
+    });
+    const Result<ClientResponse> response = client.request(Method::kGet, "/later", {{"Connection", "close"}}, "");
+    interrupter.join();
+    ::sigaction(SIGUSR1, &before, nullptr);
+
+    ASSERT_TRUE(response) << describe(response.error());
+    EXPECT_EQ(response->body, "later");
 }
 
 TEST(HttpClient, LimitsTheSizeOfAnAnswer)
