@@ -1,5 +1,6 @@
 #include "core/base/file.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -45,6 +46,23 @@ Result<void> write_device(const std::filesystem::path& path, std::string_view co
     return Error{Errc::kUnavailable, "cannot write to " + path.string() + ": " + error_text(errno)};
 }
 
+/// Beside the file, and of this call alone: two threads may write the same file.
+std::filesystem::path temporary_name(const std::filesystem::path& path)
+{
+    static std::atomic<std::uint64_t> count{0};
+    return path.string() + ".new-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+}
+
+/// Makes a rename last through a power failure. False when the folder could not be flushed; one that may not be read,
+/// or whose file system knows no such thing, is left alone.
+bool flush_folder_of(const std::filesystem::path& path)
+{
+    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (opened.number < 0) return errno == EACCES;
+    return ::fsync(opened.number) == 0 || errno == EINVAL;
+}
+
 } // namespace
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes)
@@ -72,7 +90,7 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view cont
     struct stat facts{};
     if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
         return write_device(path, content);
-    const std::filesystem::path temporary = path.string() + ".new-" + std::to_string(::getpid());
+    const std::filesystem::path temporary = temporary_name(path);
     const auto failed = [&](const char* step) {
         const Error error{Errc::kUnavailable,
                           std::string("cannot ") + step + " " + temporary.string() + ": " + error_text(errno)};
@@ -88,6 +106,8 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view cont
         if (::fsync(file.number) != 0) return failed("flush");
     }
     if (::rename(temporary.c_str(), path.c_str()) != 0) return failed("rename");
+    if (!flush_folder_of(path))
+        return Error{Errc::kUnavailable, "cannot flush the folder of " + path.string() + ": " + error_text(errno)};
     return {};
 }
 

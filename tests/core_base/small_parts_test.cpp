@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <fcntl.h>
 #include <filesystem>
 #include <set>
@@ -136,6 +137,31 @@ TEST(WriteFile, ReplacesWithTheGivenMode)
     std::filesystem::remove(path);
     EXPECT_EQ(read_file(path).error().code, Errc::kNotFound);
     EXPECT_EQ(write_file("/nonexistent/x", "").error().code, Errc::kUnavailable);
+}
+
+TEST(WriteFile, ThreadsMayWriteTheSameFile)
+{
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("fathom-test-" + new_ulid());
+    std::filesystem::create_directory(folder);
+    const std::filesystem::path path = folder / "shared";
+    const std::string one(20000, '1');
+    const std::string two(30000, '2');
+
+    std::atomic<int> failures{0};
+    const auto write_often = [&](const std::string& content) {
+        for (int i = 0; i < 100; ++i) {
+            if (!write_file(path, content)) ++failures;
+        }
+    };
+    std::thread other([&] { write_often(one); });
+    write_often(two);
+    other.join();
+
+    EXPECT_EQ(failures, 0);
+    const std::string left = read_file(path).value();
+    EXPECT_TRUE(left == one || left == two);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "temporary files are left";
+    std::filesystem::remove_all(folder);
 }
 
 TEST(LogLimiter, TellsHowManyLinesItLeftOut)
