@@ -121,6 +121,13 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts)
     return pointers;
 }
 
+/// Who started us may have SIGCHLD ignored; then the kernel reaps children, and none could tell how it ended.
+void hear_of_children()
+{
+    struct sigaction action{};
+    if (sigaction(SIGCHLD, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) signal(SIGCHLD, SIG_DFL);
+}
+
 std::string last_lines(const std::string& text)
 {
     std::string end = text.size() > kMostQuoted ? "…" + text.substr(text.size() - kMostQuoted) : text;
@@ -133,6 +140,7 @@ std::string last_lines(const std::string& text)
 
 Result<pid_t> start_child(const ChildOptions& options)
 {
+    hear_of_children();
     std::vector<std::string> copies = options.arguments;
     std::vector<std::string> variables = options.environment;
     const std::vector<char*> arguments = pointers_to(copies);
@@ -191,8 +199,11 @@ Result<std::string> run_child(ChildOptions options)
     }
     if (options.started) options.started(0);
     int status = 0;
-    while (waitpid(*child, &status, 0) < 0 && errno == EINTR) {
-    }
+    pid_t ended = 0;
+    do
+        ended = waitpid(*child, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    if (ended < 0) return system_error("how " + options.arguments[0] + " ended is not known", errno);
     if (status == 0) return output;
     return Error{Errc::kUnavailable,
                  options.arguments[0] + " ended with " + describe_exit(status) + ": " + last_lines(output)};

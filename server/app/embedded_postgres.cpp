@@ -4,6 +4,7 @@
 #include "server/app/postgres_binaries.hpp"
 #include "server/app/postgres_folder.hpp"
 
+#include <cerrno>
 #include <condition_variable>
 #include <fcntl.h>
 #include <future>
@@ -23,7 +24,8 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr auto kFirstPause = 100ms;
 constexpr auto kLongestPause = 10000ms;
-constexpr auto kCalmAfter = 60s; // a server that ran so long starts the back-off anew
+constexpr auto kCalmAfter = 60s;      // a server that ran so long starts the back-off anew
+constexpr int kUnknownEnd = 255 << 8; // "exit code 255", as waitpid tells it
 constexpr std::uintmax_t kLargestLog = 16U << 20U;
 
 // Durable by default (fsync, synchronous_commit and full_page_writes are on unless someone changed the
@@ -345,13 +347,14 @@ Result<void> EmbeddedPostgres::State::wait_until_ready()
 bool EmbeddedPostgres::State::has_exited(int flags)
 {
     siginfo_t info{};
-    return waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOWAIT | flags) == 0 && info.si_pid != 0;
+    if (waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOWAIT | flags) == 0) return info.si_pid != 0;
+    return errno == ECHILD; // somebody else reaped it: it has ended, and nobody can tell how
 }
 
 int EmbeddedPostgres::State::reap()
 {
     const std::scoped_lock lock(mutex);
-    int status = 0;
+    int status = kUnknownEnd;
     waitpid(process, &status, 0);
     process = 0;
     changed.notify_all();

@@ -219,6 +219,19 @@ TEST(ChildProcess, ReportsWhatAFailedProgramWrote)
     EXPECT_NE(outcome.error().detail.find("broken"), std::string::npos);
 }
 
+TEST(ChildProcess, TellsHowAProgramEndedAlsoWhereTheParentIgnoresThat)
+{
+    const auto before = ::signal(SIGCHLD, SIG_IGN);
+    ChildOptions options;
+    options.arguments = {"/bin/sh", "-c", "exit 3"};
+
+    const Result<std::string> outcome = run_child(std::move(options));
+    ::signal(SIGCHLD, before);
+
+    ASSERT_FALSE(outcome);
+    EXPECT_NE(outcome.error().detail.find("exit code 3"), std::string::npos) << outcome.error().detail;
+}
+
 TEST(ChildProcess, RunsAProgramToWhichItsUserHasNoWay)
 {
     const TemporaryFolder folder;
