@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace fathom::server {
@@ -45,8 +46,13 @@ class GroupCommit {
     /// One caller: its item, and how to answer it on its own executor.
     struct Waiting {
         Item item;
-        std::function<void(Result<Answer>)> answer;
+        std::function<void(Result<Answer>)> answer; ///< empty once it was called
         Waiting(Item i, std::function<void(Result<Answer>)> a) : item(std::move(i)), answer(std::move(a)) {}
+
+        void tell(Result<Answer> outcome)
+        {
+            if (const auto call = std::exchange(answer, nullptr)) call(std::move(outcome));
+        }
     };
 
     struct State {
@@ -123,7 +129,16 @@ class GroupCommit {
         for (;;) {
             std::vector<Waiting> batch = take_batch(*state);
             if (batch.empty()) co_return;
-            co_await commit(state, std::move(batch));
+            std::exception_ptr thrown;
+            try {
+                co_await commit(state, batch);
+            } catch (...) {
+                thrown = std::current_exception();
+            }
+            if (!thrown) continue;
+            for (Waiting& one : batch) // those who have no answer yet: nobody may wait for ever
+                one.tell(Error{Errc::kInternal, "a group commit failed"});
+            std::rethrow_exception(thrown);
         }
     }
 
@@ -141,7 +156,8 @@ class GroupCommit {
         return batch;
     }
 
-    static asio::awaitable<void> commit(std::shared_ptr<State> state, std::vector<Waiting> batch)
+    /// Runs inside flush(), which owns the batch.
+    static asio::awaitable<void> commit(std::shared_ptr<State> state, std::vector<Waiting>& batch)
     {
         state->items.add(static_cast<double>(batch.size()));
         state->batches.add();
@@ -152,14 +168,14 @@ class GroupCommit {
         const Result<std::vector<Answer>> answers = co_await write_once(state, items);
         if (answers) {
             for (std::size_t i = 0; i < batch.size(); ++i)
-                batch[i].answer((*answers)[i]);
+                batch[i].tell((*answers)[i]);
             co_return;
         }
         const Error error = answers.error();
         const bool is_content = error.code != Errc::kUnavailable && error.code != Errc::kDeadline;
         if (batch.size() == 1 || !is_content) {
-            for (const Waiting& one : batch)
-                one.answer(error);
+            for (Waiting& one : batch)
+                one.tell(error);
             co_return;
         }
         for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -168,9 +184,9 @@ class GroupCommit {
             alone->push_back(std::move((*items)[i]));
             const Result<std::vector<Answer>> answer = co_await write_once(state, alone);
             if (answer)
-                batch[i].answer(answer->front());
+                batch[i].tell(answer->front());
             else
-                batch[i].answer(answer.error());
+                batch[i].tell(answer.error());
         }
     }
 
@@ -186,7 +202,7 @@ class GroupCommit {
         co_return co_await state->database->run(std::move(work));
     }
 
-    /// A defect in the flush itself: nobody may wait for ever.
+    /// A defect in the flush itself, for those that its batch did not have yet.
     static void fail_all(const std::shared_ptr<State>& state, const std::exception_ptr& thrown)
     {
         try {
@@ -200,8 +216,8 @@ class GroupCommit {
             left.swap(state->waiting);
             --state->flushes;
         }
-        for (const Waiting& one : left)
-            one.answer(Error{Errc::kInternal, "a group commit failed"});
+        for (Waiting& one : left)
+            one.tell(Error{Errc::kInternal, "a group commit failed"});
     }
 
     std::shared_ptr<State> state_;

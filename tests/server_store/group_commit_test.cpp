@@ -200,5 +200,38 @@ TEST_F(GroupCommitTest, TellsEveryoneWhenTheDatabaseIsGone)
     EXPECT_EQ(io_.get(std::move(two)).error().code, Errc::kUnavailable);
 }
 
+/// An answer whose copy fails when it says so.
+struct FragileAnswer {
+    std::string text;
+
+    FragileAnswer() = default;
+    explicit FragileAnswer(std::string t) : text(std::move(t)) {}
+    FragileAnswer(const FragileAnswer& other) : text(other.text)
+    {
+        if (text == "fragile") throw std::runtime_error("a defect");
+    }
+    FragileAnswer(FragileAnswer&&) = default;
+    FragileAnswer& operator=(const FragileAnswer&) = default;
+    FragileAnswer& operator=(FragileAnswer&&) = default;
+    ~FragileAnswer() = default;
+};
+
+TEST_F(GroupCommitTest, ADefectLeavesNobodyOfTheBatchWithoutAnAnswer)
+{
+    GroupCommit<std::string, FragileAnswer> group(
+        database_, io_.executor(), "fragile", metrics_,
+        [](pqxx::work&, std::vector<std::string>& items) -> Result<std::vector<FragileAnswer>> {
+            std::vector<FragileAnswer> answers;
+            for (const std::string& item : items)
+                answers.emplace_back(item);
+            return answers;
+        });
+
+    const Result<FragileAnswer> failed = io_.run(group.add("fragile"));
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code, Errc::kInternal);
+    EXPECT_TRUE(io_.run(group.add("sound"))) << "the group works on";
+}
+
 } // namespace
 } // namespace fathom::server
