@@ -24,7 +24,10 @@ constexpr Statement kRelease{"api_release_idempotency_key",
                              "DELETE FROM idempotency_key WHERE token_id = $1 AND key = $2 AND response_status = 0"};
 constexpr Statement kRemoveOld{"api_remove_old_idempotency_keys", R"sql(
     DELETE FROM idempotency_key WHERE ctid IN (
-        SELECT ctid FROM idempotency_key WHERE created_at < now() - interval '1 day' LIMIT 5000))sql"};
+        SELECT ctid FROM idempotency_key WHERE created_at < now() - interval '1 day' LIMIT $1))sql"};
+
+constexpr std::int64_t kRemovedAtOnce = 5000;
+constexpr std::chrono::seconds kRemovalTime{2}; // what is left then is left to the next turn
 
 /// What idempotent() shares between its requests.
 struct Guard {
@@ -144,7 +147,10 @@ ApiHandler idempotent(Database& database, ApiHandler handler, std::string secret
 
 Result<void> remove_old_keys(pqxx::work& transaction)
 {
-    exec(transaction, kRemoveOld);
+    const auto limit = std::chrono::steady_clock::now() + kRemovalTime;
+    while (exec(transaction, kRemoveOld, kRemovedAtOnce).affected_rows() >= kRemovedAtOnce &&
+           std::chrono::steady_clock::now() < limit) {
+    }
     return {};
 }
 

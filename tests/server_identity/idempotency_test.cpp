@@ -183,5 +183,16 @@ TEST_F(IdempotencyTest, OldKeysAreRemoved)
     EXPECT_EQ(run_sql(url_, "SELECT string_agg(key, ',') FROM idempotency_key"), "new");
 }
 
+TEST_F(IdempotencyTest, ManyOldKeysAreRemovedInOneTurn)
+{
+    run_sql(url_, "INSERT INTO idempotency_key (token_id, key, request_sha256, created_at)"
+                  " SELECT t.id, 'old ' || n, 'x', now() - interval '25 hours'"
+                  " FROM api_token t, generate_series(1, 20000) n");
+
+    ASSERT_TRUE(io_.run(database_.run(remove_old_keys)));
+
+    EXPECT_EQ(run_sql(url_, "SELECT count(*) FROM idempotency_key"), "0");
+}
+
 } // namespace
 } // namespace fathom::server
