@@ -2,7 +2,9 @@
 #include "agent/catalog/catalog.hpp"
 #include "agent/executor/local/local_executor.hpp"
 #include "agent/executor/local/supervise.hpp"
+#include "core/base/process_limits.hpp"
 
+#include <cstdlib>
 #include <iostream>
 
 namespace fathom::agent {
@@ -39,10 +41,11 @@ int catalog_command(int argc, const char* const* argv)
 
 int supervise_command(int argc, const char* const* argv)
 {
-    if (argc != 2) {
+    if (argc != 3) {
         std::cerr << "fathom-agent supervise: is started by fathom-agent run only\n";
         return 2;
     }
+    set_descriptor_limit(std::strtoul(argv[2], nullptr, 10)); // the agent itself may have more
     return supervise(argv[1]);
 }
 

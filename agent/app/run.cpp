@@ -1,5 +1,6 @@
 #include "agent/app/commands.hpp"
 #include "agent/app/daemon.hpp"
+#include "core/base/process_limits.hpp"
 
 #include <csignal>
 #include <iostream>
@@ -39,6 +40,7 @@ int run_command(int argc, const char* const* argv)
     if (!config) return exit_code;
     start_log("fathom-agent", config->log_level);
     ::signal(SIGPIPE, SIG_IGN);
+    raise_descriptor_limit();
 
     const auto reread = [argc, argv] {
         int ignored = 0;

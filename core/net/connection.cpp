@@ -17,16 +17,8 @@
 namespace fathom::net {
 namespace {
 
-constexpr std::size_t kRequestReadBytes = 16UL << 10U; // one TLS record
 constexpr auto kNever = std::numeric_limits<std::chrono::steady_clock::rep>::max();
 constexpr std::chrono::seconds kLingerTime{2};
-
-/// RFC 9112 2.2: some clients send an empty line after a body.
-void skip_line_breaks(boost::beast::flat_buffer& buffer)
-{
-    const std::string_view text(static_cast<const char*>(buffer.cdata().data()), buffer.size());
-    buffer.consume(std::min(text.find_first_not_of("\r\n"), text.size()));
-}
 
 std::optional<PeerCertificate> verified_certificate(TlsStream& stream)
 {
@@ -153,14 +145,14 @@ asio::awaitable<bool> Connection::shake_hands()
         co_return false;
     }
     peer_certificate_ = verified_certificate(stream_);
-    co_return true;
+    co_return core_->settle(this, peer_certificate_.has_value());
 }
 
 asio::awaitable<Connection::After> Connection::serve_one()
 {
-    RequestParser parser(core_->limits.header_bytes, core_->limits.body_bytes);
+    RequestParser parser(core_->limits.header_bytes);
     Refusal refusal;
-    const ReadOutcome outcome = co_await read_request(parser, refusal);
+    const ReadOutcome outcome = co_await read_header(parser, refusal);
     if (outcome == ReadOutcome::kClosed) co_return After::kClose;
 
     Exchange exchange;
@@ -177,59 +169,6 @@ asio::awaitable<Connection::After> Connection::serve_one()
     co_return co_await answer(parser, exchange);
 }
 
-asio::awaitable<Connection::ReadOutcome> Connection::read_request(RequestParser& parser, Refusal& refusal)
-{
-    if (buffer_.size() == 0) {
-        enter(Phase::kIdle, core_->limits.idle_time);
-        if (core_->stopping.load()) co_return ReadOutcome::kClosed;
-        const bool received = co_await receive();
-        if (!received) co_return ReadOutcome::kClosed;
-    }
-    enter(Phase::kReading, core_->limits.request_time);
-    for (;;) {
-        if (!parser.got_some()) skip_line_breaks(buffer_);
-        while (buffer_.size() != 0) {
-            boost::system::error_code ec;
-            buffer_.consume(parser.put(buffer_.cdata(), ec));
-            if (parser.is_done() && !ec) co_return ReadOutcome::kRequest;
-            if (ec == http::error::need_more) break;
-            if (ec) {
-                refusal = refusal_of(ec);
-                co_return ReadOutcome::kRefused;
-            }
-            // The header is complete: from here on take as much of the body as there is.
-            parser.eager(true);
-        }
-        if (parser.is_header_done() && parser.expects_continue() && parser.request().body.empty()) {
-            const bool sent = co_await write_all("HTTP/1.1 100 Continue\r\n\r\n");
-            parser.continue_was_sent();
-            if (!sent) co_return ReadOutcome::kClosed;
-        }
-        const bool received = co_await receive();
-        if (!received) co_return ReadOutcome::kClosed;
-    }
-}
-
-asio::awaitable<bool> Connection::receive()
-{
-    if (peer_gone_) co_return false;
-    if (watching_) { // the read beside the last streamed answer still waits, and will bring the data
-        const std::size_t before = buffer_.size();
-        while (watching_ && buffer_.size() == before && !peer_gone_) {
-            const bool stop = phase_ == Phase::kIdle && core_->stopping.load();
-            if (stop) co_return false;
-            wake_.expires_at(SteadyTime::max());
-            co_await wake_.async_wait(kAsTuple);
-        }
-        co_return buffer_.size() != before;
-    }
-    // Chunk headers are the only thing that could pile up unparsed.
-    if (buffer_.size() > core_->limits.header_bytes + kRequestReadBytes) co_return false;
-    const auto [ec, size] = co_await stream_.async_read_some(buffer_.prepare(kRequestReadBytes), kAsTuple);
-    buffer_.commit(size);
-    co_return !ec;
-}
-
 asio::awaitable<Connection::After> Connection::answer(RequestParser& parser, Exchange& exchange)
 {
     Request& request = parser.request();
@@ -242,11 +181,11 @@ asio::awaitable<Connection::After> Connection::answer(RequestParser& parser, Exc
     }
     if (!path || !query) {
         const Error error(Errc::kInvalid, "the request's path or query is malformed");
-        co_return co_await respond(exchange, problem(error, exchange.request_id));
+        co_return co_await refuse(parser, exchange, problem(error, exchange.request_id));
     }
     if (!parser.is_known_method()) {
         const Error error(Errc::kInvalid, "the method is not known here");
-        co_return co_await respond(exchange, status_problem(501, error, exchange.request_id));
+        co_return co_await refuse(parser, exchange, status_problem(501, error, exchange.request_id));
     }
     request.path = std::move(*path);
     request.query = std::move(*query);
@@ -255,20 +194,15 @@ asio::awaitable<Connection::After> Connection::answer(RequestParser& parser, Exc
     request.request_id = exchange.request_id;
 
     Router::Match match = core_->router.match(request.method, parts->path, parser.is_websocket_upgrade());
-    if (auto* found = std::get_if<Router::Http>(&match)) {
-        request.path_params = std::move(found->path_params);
-        exchange.pattern = std::move(found->pattern);
-        exchange.handler = found->handler;
-        Response response = co_await call_handler(*found->handler, std::move(request));
-        co_return co_await respond(exchange, std::move(response));
-    }
+    if (auto* found = std::get_if<Router::Http>(&match)) co_return co_await handle(parser, std::move(*found), exchange);
     if (auto* found = std::get_if<Router::Upgrade>(&match)) {
         request.path_params = std::move(found->path_params);
         exchange.pattern = std::move(found->pattern);
         exchange.handler = found->handler;
-        if (watching_ || buffer_.size() != 0) { // the stream cannot change hands with a read pending
+        if (watching_ || buffer_.size() != 0 ||
+            !parser.is_done()) { // the stream cannot change hands with a read pending
             const Error error(Errc::kInvalid, "a WebSocket needs a new connection");
-            co_return co_await respond(exchange, problem(error, exchange.request_id));
+            co_return co_await refuse(parser, exchange, problem(error, exchange.request_id));
         }
         record(exchange, 101);
         co_return co_await upgrade(*found->handler, std::move(request));
@@ -281,10 +215,39 @@ asio::awaitable<Connection::After> Connection::answer(RequestParser& parser, Exc
             response.headers["Upgrade"] = "websocket";
         else
             response.headers["Allow"] = wrong->allowed;
-        co_return co_await respond(exchange, std::move(response));
+        co_return co_await refuse(parser, exchange, std::move(response));
     }
     const Error error(Errc::kNotFound, "there is nothing at this path");
-    co_return co_await respond(exchange, problem(error, exchange.request_id));
+    co_return co_await refuse(parser, exchange, problem(error, exchange.request_id));
+}
+
+asio::awaitable<Connection::After> Connection::handle(RequestParser& parser, Router::Http route, Exchange& exchange)
+{
+    Request& request = parser.request();
+    request.path_params = std::move(route.path_params);
+    exchange.pattern = std::move(route.pattern);
+    exchange.handler = route.handler;
+    ByteBudget::Share share(core_->bodies); // until the handler is done with the body
+    Response refusal;
+    const ReadOutcome outcome = co_await read_body(parser, *route.body, share, refusal);
+    if (outcome == ReadOutcome::kClosed) co_return After::kClose;
+    if (outcome == ReadOutcome::kRefused) co_return co_await refuse(parser, exchange, std::move(refusal));
+    if (phase_ == Phase::kReading) exchange.started = std::chrono::steady_clock::now(); // the body took its time
+    enter_unlimited(Phase::kHandling);
+    Response response = co_await call_handler(*route.handler, std::move(request));
+    co_return co_await respond(exchange, std::move(response));
+}
+
+/// Answers a request whose body may not have been read.
+asio::awaitable<Connection::After> Connection::refuse(RequestParser& parser, Exchange& exchange, Response response)
+{
+    enter_unlimited(Phase::kHandling);
+    // A body that came along with its header is passed over. To wait for the rest of one would be to read it.
+    Refusal ignored;
+    const bool passed_over = parser.is_done() || take_buffered_body(parser, ignored) == ReadOutcome::kDone;
+    if (!passed_over) exchange.linger = true;
+    if (!passed_over) exchange.keep_alive = false;
+    co_return co_await respond(exchange, std::move(response));
 }
 
 asio::awaitable<Response> Connection::call_handler(const Handler& handler, Request request)

@@ -2,6 +2,8 @@
 
 // Internal to core/net: what the server and its connections share, and one connection.
 
+#include "core/net/byte_budget.hpp"
+#include "core/net/connection_places.hpp"
 #include "core/net/message_parser.hpp"
 #include "core/net/server.hpp"
 #include "core/net/stream.hpp"
@@ -14,7 +16,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace fathom::net {
 
@@ -28,21 +30,27 @@ struct ServerCore {
     Metrics& metrics;
     std::atomic<bool> stopping{false};
     std::function<void()> on_empty; ///< called when the last connection goes while stopping
+    ByteBudget bodies;
 
     ServerCore(TlsContext context, Router routes, ServerLimits bounds, Metrics& registry)
-        : tls(std::move(context)), router(std::move(routes)), limits(bounds), metrics(registry)
+        : tls(std::move(context)), router(std::move(routes)), limits(bounds), metrics(registry),
+          bodies(bounds.bodies_bytes),
+          places_({bounds.connections, bounds.connections_of_one_network, bounds.connections_for_certificates})
     {
     }
 
-    /// False when there are too many already.
-    bool add(const std::shared_ptr<Connection>& connection);
+    /// False when there are too many already. May drop another one that has not shown who it is.
+    bool add(const std::shared_ptr<Connection>& connection, const std::string& remote_address);
+    /// The handshake is done, with a client certificate or without. False when the connection may not stay.
+    bool settle(const Connection* connection, bool has_certificate);
     void remove(const std::shared_ptr<Connection>& connection);
     std::vector<std::shared_ptr<Connection>> connections() const;
     bool is_empty() const;
 
   private:
     mutable std::mutex mutex_;
-    std::unordered_set<std::shared_ptr<Connection>> connections_;
+    std::unordered_map<const void*, std::shared_ptr<Connection>> connections_;
+    ConnectionPlaces places_;
 };
 
 /// One accepted connection: TLS, then requests one after another, then perhaps a WebSocket.
@@ -57,6 +65,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Connection(std::shared_ptr<ServerCore> core, Strand strand, Tcp::socket socket);
 
     void start();
+    const std::string& remote_address() const { return remote_address_; }
     /// The server is stopping: closes when idle, else after the answer in flight.
     void begin_stop();
     /// Drops the connection and cancels its handler.
@@ -69,7 +78,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
     /// kHandshake -> (kIdle -> kReading -> kHandling -> kWriting)* -> kClosing, or -> kUpgraded.
     enum class Phase { kHandshake, kIdle, kReading, kHandling, kWriting, kClosing, kUpgraded };
-    enum class ReadOutcome { kRequest, kRefused, kClosed };
+    enum class ReadOutcome { kMore, kDone, kRefused, kClosed };
     enum class After { kKeepAlive, kClose, kLinger, kGone };
 
     /// One request and its answer.
@@ -87,9 +96,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
     asio::awaitable<void> run();
     asio::awaitable<bool> shake_hands();
     asio::awaitable<After> serve_one();
-    asio::awaitable<ReadOutcome> read_request(RequestParser& parser, Refusal& refusal);
+    asio::awaitable<ReadOutcome> read_header(RequestParser& parser, Refusal& refusal);
+    ReadOutcome take_buffered_body(RequestParser& parser, Refusal& refusal);
+    asio::awaitable<ReadOutcome> read_body(RequestParser& parser, const BodyRule& rule, ByteBudget::Share& share,
+                                           Response& refusal);
+    asio::awaitable<ReadOutcome> pass_guard(RequestParser& parser, const Guard& guard, Response& refusal);
     asio::awaitable<bool> receive();
     asio::awaitable<After> answer(RequestParser& parser, Exchange& exchange);
+    asio::awaitable<After> handle(RequestParser& parser, Router::Http route, Exchange& exchange);
+    asio::awaitable<After> refuse(RequestParser& parser, Exchange& exchange, Response response);
+    asio::awaitable<std::optional<Response>> call_guard(const Guard& guard, const Request& request);
     asio::awaitable<Response> call_handler(const Handler& handler, Request request);
     asio::awaitable<After> upgrade(const WebSocketHandler& handler, Request request);
     asio::awaitable<After> respond(Exchange& exchange, Response response);

@@ -49,10 +49,10 @@ constexpr std::size_t kFieldOverhead = 4; // ": " and the line end
 
 } // namespace
 
-RequestParser::RequestParser(std::size_t header_bytes, std::size_t body_bytes) : header_room_(header_bytes)
+RequestParser::RequestParser(std::size_t header_bytes) : header_room_(header_bytes)
 {
     header_limit(static_cast<std::uint32_t>(header_bytes));
-    body_limit(body_bytes);
+    body_limit(boost::none);
 }
 
 bool RequestParser::is_websocket_upgrade() const

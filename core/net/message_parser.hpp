@@ -17,7 +17,8 @@ using ErrorCode = boost::system::error_code;
 /// (total header size, repeated Host, transfer codings other than chunked). Not thread-safe.
 class RequestParser final : public http::basic_parser<true> {
   public:
-    RequestParser(std::size_t header_bytes, std::size_t body_bytes);
+    /// The body has no limit before body_limit() is called; set it when the header is there.
+    explicit RequestParser(std::size_t header_bytes);
 
     Request& request() { return request_; }
     /// False for a method that we do not know; request().method means nothing then.
@@ -26,7 +27,6 @@ class RequestParser final : public http::basic_parser<true> {
     int version() const { return version_; }
     /// The client waits for a 100 before it sends the body.
     bool expects_continue() const { return expects_continue_; }
-    void continue_was_sent() { expects_continue_ = false; }
     /// Asks for a WebSocket.
     bool is_websocket_upgrade() const;
 

@@ -15,6 +15,7 @@ struct Route {
     std::string pattern;
     std::vector<std::string> names; ///< of the parameters, left to right
     std::array<Handler, kMethodCount> handlers;
+    std::array<BodyRule, kMethodCount> bodies; ///< of the handlers
     WebSocketHandler websocket;
 
     const Handler& handler(Method method) const { return handlers[static_cast<std::size_t>(method)]; }
@@ -161,11 +162,12 @@ Router::~Router() = default;
 Router::Router(Router&&) noexcept = default;
 Router& Router::operator=(Router&&) noexcept = default;
 
-void Router::add(Method method, std::string pattern, Handler handler)
+void Router::add(Method method, std::string pattern, Handler handler, BodyRule body)
 {
     Route& route = find_or_make(state_->root, pattern);
     FATHOM_ASSERT(!route.handler(method));
     route.handler(method) = std::move(handler);
+    route.bodies[static_cast<std::size_t>(method)] = std::move(body);
 }
 
 void Router::add_websocket(std::string pattern, WebSocketHandler handler)
@@ -191,10 +193,11 @@ Router::Match Router::match(Method method, std::string_view path, bool is_upgrad
     const Route& route = *found.route;
     if (is_upgrade && method == Method::kGet && route.websocket)
         return Upgrade{&route.websocket, name_values(route, std::move(found.values)), route.pattern};
-    const Handler* handler = &route.handler(method);
-    if (!*handler && method == Method::kHead) handler = &route.handler(Method::kGet);
-    if (!*handler) return WrongMethod{allowed_methods(route)};
-    return Http{handler, route.pattern, name_values(route, std::move(found.values))};
+    const bool by_get = method == Method::kHead && !route.handler(method);
+    const auto index = static_cast<std::size_t>(by_get ? Method::kGet : method);
+    if (!route.handlers[index]) return WrongMethod{allowed_methods(route)};
+    return Http{&route.handlers[index], &route.bodies[index], route.pattern,
+                name_values(route, std::move(found.values))};
 }
 
 } // namespace fathom::net

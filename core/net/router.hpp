@@ -11,6 +11,17 @@ namespace fathom::net {
 /// Takes over an upgraded connection; the connection closes when it returns.
 using WebSocketHandler = std::function<asio::awaitable<void>(std::shared_ptr<WebSocket>, Request)>;
 
+/// Looks at a request whose body has not come yet: the answer that refuses it, or nothing to go on. It is asked only
+/// when there is a body to wait for, so the handler must check by itself. Called on the connection's strand; the
+/// request outlives the call.
+using Guard = std::function<asio::awaitable<std::optional<Response>>(const Request&)>;
+
+/// What a route asks of its requests' bodies.
+struct BodyRule {
+    std::size_t most_bytes = 64UL << 10U; ///< more are answered with 413; the server's own limit counts as well
+    Guard guard = nullptr;                ///< null: the body of anybody is read
+};
+
 /// Finds the handler of a method and path.
 ///
 /// Patterns are `/api/v1/jobs/{id}/events`; a segment may end in a literal verb, `/jobs/{id}:cancel`
@@ -23,7 +34,7 @@ class Router {
     Router(Router&&) noexcept;
     Router& operator=(Router&&) noexcept;
 
-    void add(Method method, std::string pattern, Handler handler);
+    void add(Method method, std::string pattern, Handler handler, BodyRule body = {});
     void add_websocket(std::string pattern, WebSocketHandler handler);
 
     struct NotFound {};
@@ -32,6 +43,7 @@ class Router {
     };
     struct Http {
         const Handler* handler;
+        const BodyRule* body;
         std::string pattern; ///< for metrics and logs: few values, unlike the path
         std::map<std::string, std::string> path_params;
     };

@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "core/base/log_limit.hpp"
 #include "core/net/connection.hpp"
+#include "core/net/network.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ip/v6_only.hpp>
@@ -12,11 +13,32 @@
 
 namespace fathom::net {
 
-bool ServerCore::add(const std::shared_ptr<Connection>& connection)
+bool ServerCore::add(const std::shared_ptr<Connection>& connection, const std::string& remote_address)
+{
+    using Answer = ConnectionPlaces::Answer;
+    std::string network = network_of(remote_address);
+    std::shared_ptr<Connection> gave_way;
+    Answer answer = Answer::kTaken;
+    {
+        const std::scoped_lock lock(mutex_);
+        const auto admission = places_.take(connection.get(), network);
+        answer = admission.answer;
+        if (answer == Answer::kTaken) connections_.emplace(connection.get(), connection);
+        if (admission.gave_way != nullptr) gave_way = connections_.at(admission.gave_way);
+    }
+    if (gave_way) gave_way->kill();
+    if (answer == Answer::kServerFull) log_limited("too_many_connections", {{"limit", limits.connections}});
+    if (answer == Answer::kNetworkFull)
+        log_limited("too_many_connections_of_one_network",
+                    {{"network", network}, {"limit", limits.connections_of_one_network}});
+    return answer == Answer::kTaken;
+}
+
+bool ServerCore::settle(const Connection* connection, bool has_certificate)
 {
     const std::scoped_lock lock(mutex_);
-    if (connections_.size() >= limits.connections) return false;
-    connections_.insert(connection);
+    if (!has_certificate) return places_.keep_stranger(connection);
+    places_.know(connection);
     return true;
 }
 
@@ -25,7 +47,8 @@ void ServerCore::remove(const std::shared_ptr<Connection>& connection)
     bool last = false;
     {
         const std::scoped_lock lock(mutex_);
-        connections_.erase(connection);
+        places_.give_back(connection.get());
+        connections_.erase(connection.get());
         last = connections_.empty();
     }
     if (last && stopping.load() && on_empty) on_empty();
@@ -34,7 +57,11 @@ void ServerCore::remove(const std::shared_ptr<Connection>& connection)
 std::vector<std::shared_ptr<Connection>> ServerCore::connections() const
 {
     const std::scoped_lock lock(mutex_);
-    return {connections_.begin(), connections_.end()};
+    std::vector<std::shared_ptr<Connection>> all;
+    all.reserve(connections_.size());
+    for (const auto& [id, connection] : connections_)
+        all.push_back(connection);
+    return all;
 }
 
 bool ServerCore::is_empty() const
@@ -124,10 +151,7 @@ asio::awaitable<void> Server::State::accept_connections(std::shared_ptr<State>)
         socket.set_option(Tcp::no_delay(true), ignored);
         socket.set_option(asio::socket_base::keep_alive(true), ignored);
         const auto connection = std::make_shared<Connection>(core, std::move(session), std::move(socket));
-        if (core->add(connection))
-            connection->start();
-        else
-            log_limited("too_many_connections", {{"limit", core->limits.connections}});
+        if (core->add(connection, connection->remote_address())) connection->start();
     }
 }
 

@@ -17,11 +17,15 @@ namespace fathom::net {
 
 struct ServerLimits {
     std::size_t header_bytes = 16UL << 10U;
-    std::size_t body_bytes = 4UL << 20U;
+    std::size_t body_bytes = 4UL << 20U;     ///< of any route
+    std::size_t bodies_bytes = 256UL << 20U; ///< of all requests together; beyond it 503
     std::size_t websocket_message_bytes = 8UL << 20U;
     std::size_t connections = 10000; ///< further ones are closed at once
+    /// Of one IPv4 address or IPv6 /64 network, but those with a client certificate.
+    std::size_t connections_of_one_network = 1024;
+    std::size_t connections_for_certificates = 0; ///< of all, those that strangers leave to peers with a certificate
     std::chrono::seconds handshake_time{10};
-    std::chrono::seconds request_time{30}; ///< from the first byte of a request to its last
+    std::chrono::seconds request_time{30}; ///< for the header of a request, and again for its body
     std::chrono::seconds idle_time{60};    ///< keep-alive without a request
     std::chrono::seconds write_time{30};   ///< for each 256 KiB: a slow reader is dropped
     std::size_t websocket_queue_bytes = 64UL << 20U;
@@ -30,9 +34,10 @@ struct ServerLimits {
 
 /// HTTPS/1.1 and WebSocket server on one address. Every connection has its own strand.
 ///
-/// Oversized headers get 431, bodies 413, malformed requests 400, unknown paths 404, wrong methods 405
-/// with Allow, handler exceptions 500: all as problem+json. Adds X-Request-Id, Strict-Transport-Security,
-/// X-Content-Type-Options. Counts fathom_http_requests_total{route,method,status} and
+/// A body is read once its route is found and the route's guard lets the request pass.
+/// Oversized headers get 431, bodies 413 (503 while too many are read at once), malformed requests 400, unknown
+/// paths 404, wrong methods 405 with Allow, handler exceptions 500: all as problem+json. Adds X-Request-Id,
+/// Strict-Transport-Security, X-Content-Type-Options. Counts fathom_http_requests_total{route,method,status} and
 /// fathom_http_request_seconds{route}.
 class Server {
   public:

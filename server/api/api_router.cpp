@@ -31,16 +31,32 @@ net::Response refuse(const Error& error, const net::Request& request)
     return response;
 }
 
+/// Who sends the request, when they may.
+asio::awaitable<Result<Principal>> admit(std::shared_ptr<const Route> route, std::string authorization,
+                                         std::string remote_address)
+{
+    Result<Principal> who = co_await route->identity->authenticate(std::move(authorization), std::move(remote_address));
+    if (who && !has_permission(who->role, route->permission))
+        co_return Error{Errc::kForbidden,
+                        "the role " + std::string(to_string(who->role)) + " of this token does not allow this"};
+    co_return who;
+}
+
+/// Refuses before the body is waited for. The request outlives the call.
+asio::awaitable<std::optional<net::Response>> guard_body(std::shared_ptr<const Route> route,
+                                                         const net::Request* request)
+{
+    std::string authorization(request->header("Authorization"));
+    const Result<Principal> who = co_await admit(route, std::move(authorization), request->remote_address);
+    if (!who) co_return refuse(who.error(), *request);
+    co_return std::nullopt;
+}
+
 asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Request request)
 {
-    std::string authorization(request.header("Authorization"));
-    Result<Principal> who = co_await route->identity->authenticate(std::move(authorization), request.remote_address);
+    const std::string authorization(request.header("Authorization"));
+    Result<Principal> who = co_await admit(route, authorization, request.remote_address);
     if (!who) co_return refuse(who.error(), request);
-    if (!has_permission(who->role, route->permission)) {
-        const Error error{Errc::kForbidden,
-                          "the role " + std::string(to_string(who->role)) + " of this token does not allow this"};
-        co_return refuse(error, request);
-    }
     Call call{std::move(request), std::move(*who)};
     co_return co_await route->handler(std::move(call));
 }
@@ -61,15 +77,24 @@ Result<Json> Call::json() const
 
 ApiRouter::ApiRouter(net::Router& router, IdentityService& identity) : router_(&router), identity_(&identity) {}
 
-void ApiRouter::add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler)
+void ApiRouter::add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
+                    std::size_t most_body_bytes)
 {
     auto route = std::make_shared<const Route>(*identity_, permission, std::move(handler));
-    router_->add(method, kPrefix + pattern, [route](net::Request request) { return serve(route, std::move(request)); });
+    net::BodyRule body;
+    body.most_bytes = most_body_bytes;
+    body.guard = [route](const net::Request& request) { return guard_body(route, &request); };
+    router_->add(
+        method, kPrefix + pattern, [route](net::Request request) { return serve(route, std::move(request)); },
+        std::move(body));
 }
 
-void ApiRouter::add_open(net::Method method, const std::string& pattern, net::Handler handler)
+void ApiRouter::add_open(net::Method method, const std::string& pattern, net::Handler handler,
+                         std::size_t most_body_bytes)
 {
-    router_->add(method, kPrefix + pattern, std::move(handler));
+    net::BodyRule body;
+    body.most_bytes = most_body_bytes;
+    router_->add(method, kPrefix + pattern, std::move(handler), std::move(body));
 }
 
 net::Response json_response(int status, const Json& body)

@@ -26,16 +26,22 @@ using ApiHandler = std::function<asio::awaitable<net::Response>(Call)>;
 
 class IdentityService;
 
+/// How large a body a route takes: what people write by hand, or lists, scripts and programs.
+inline constexpr std::size_t kUsualBodyBytes = 64UL << 10U;
+inline constexpr std::size_t kLargeBodyBytes = 4UL << 20U;
+
 /// Adds REST routes behind the one place that authenticates (Authorization: Bearer) and checks roles:
-/// no or bad token 401 with WWW-Authenticate, missing permission 403.
+/// no or bad token 401 with WWW-Authenticate, missing permission 403; both before a body is waited for.
 class ApiRouter {
   public:
     ApiRouter(net::Router& router, IdentityService& identity);
 
     /// `pattern` without the prefix /api/v1.
-    void add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler);
+    void add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
+             std::size_t most_body_bytes = kUsualBodyBytes);
     /// Without authentication: enrolment and the like.
-    void add_open(net::Method method, const std::string& pattern, net::Handler handler);
+    void add_open(net::Method method, const std::string& pattern, net::Handler handler,
+                  std::size_t most_body_bytes = kUsualBodyBytes);
 
   private:
     net::Router* router_;

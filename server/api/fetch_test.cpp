@@ -1,6 +1,7 @@
 #include "server/api/fetch_test.hpp"
 
 #include "core/base/json_reader.hpp"
+#include "core/net/network.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -125,17 +126,11 @@ net::asio::awaitable<void> send_bytes(FetchOrder order, std::chrono::steady_cloc
     }
 }
 
-/// Without the port.
-std::string host_of(const std::string& address)
-{
-    return address.substr(0, address.rfind(':'));
-}
-
 net::Response start_answer(const std::shared_ptr<OpenStreams>& streams, const net::Request& request)
 {
     const Result<FetchOrder> order = parse_order(request, streams->limits().bytes);
     if (!order) return net::problem(order.error(), request.request_id);
-    const std::string host = host_of(request.remote_address);
+    const std::string host = net::network_of(request.remote_address);
     if (const Result<void> opened = streams->open(host); !opened) {
         net::Response refusal = net::problem(opened.error(), request.request_id);
         refusal.headers["Retry-After"] = "1";

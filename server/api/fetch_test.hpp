@@ -12,7 +12,7 @@ namespace fathom::server {
 struct FetchTestLimits {
     std::int64_t bytes = 256LL << 20U;      ///< of one answer
     std::size_t streams = 16;               ///< at once, of this replica
-    std::size_t streams_of_one_address = 4; ///< at once
+    std::size_t streams_of_one_address = 4; ///< at once; IPv6 addresses count by their /64 network
     std::chrono::seconds time{60};          ///< an answer that takes longer is cut off
 };
 

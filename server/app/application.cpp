@@ -1,6 +1,7 @@
 #include "server/app/application.hpp"
 
 #include "core/base/file.hpp"
+#include "core/base/process_limits.hpp"
 #include "core/net/server.hpp"
 #include "schema/embedded.hpp"
 #include "server/api/fetch_test.hpp"
@@ -8,6 +9,7 @@
 #include "server/api/system_api.hpp"
 #include "server/app/certificate_names.hpp"
 #include "server/app/embedded_postgres.hpp"
+#include "server/app/listener_limits.hpp"
 #include "server/app/rooms.hpp"
 #include "server/app/state_lock.hpp"
 #include "server/identity/admin_token.hpp"
@@ -192,7 +194,7 @@ Result<void> Application::build()
     // Probes at a center can reach the agent listener for sure.
     const net::Handler fetch_test = make_fetch_test();
     for (ApiRouter* const router : {api_.get(), agent_api_.get()})
-        router->add_open(net::Method::kGet, "/fetch-test", fetch_test);
+        router->add_open(net::Method::kGet, "/fetch-test", fetch_test, /*most_body_bytes=*/0);
     rooms_ = std::make_unique<Rooms>(RoomContext{io_.get_executor(), *database_, *notifier_, *duties_, *tasks_,
                                                  metrics_, clock_, *identity_, authority_, settings_, replica_, *api_,
                                                  *agent_api_, agent_router_});
@@ -209,9 +211,9 @@ Result<void> Application::open_listeners(const net::Credential& credential)
     Result<net::TlsContext> agent_tls =
         net::make_server_context(credential, net::ClientCertificates::kOptional, authority_.certificate_pem);
     if (!agent_tls) return agent_tls.error();
-    server_ = std::make_unique<net::Server>(io_, *tls, std::move(router_), net::ServerLimits{}, metrics_);
-    agent_server_ =
-        std::make_unique<net::Server>(io_, *agent_tls, std::move(agent_router_), net::ServerLimits{}, metrics_);
+    const ListenerLimits limits = listener_limits(settings_, raise_descriptor_limit());
+    server_ = std::make_unique<net::Server>(io_, *tls, std::move(router_), limits.rest, metrics_);
+    agent_server_ = std::make_unique<net::Server>(io_, *agent_tls, std::move(agent_router_), limits.agents, metrics_);
     if (Result<void> done = server_->listen(settings_.listen); !done) return done;
     if (Result<void> done = agent_server_->listen(settings_.agent_listen); !done) return done;
     announce();

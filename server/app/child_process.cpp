@@ -1,5 +1,7 @@
 #include "server/app/child_process.hpp"
 
+#include "core/base/process_limits.hpp"
+
 #include <cerrno>
 #include <fcntl.h>
 #include <grp.h>
@@ -25,8 +27,9 @@ struct Plan {
     char* const* environment;
     const char* folder;
     int niceness;
-    rlim_t address_space; ///< 0: stay
-    const UnixUser* user; ///< null: stay
+    rlim_t address_space;    ///< 0: stay
+    std::size_t descriptors; ///< as many as we were started with
+    const UnixUser* user;    ///< null: stay
     int input;
     int output;
     int inherited;
@@ -71,6 +74,7 @@ bool limit(const Plan& plan)
 {
     setsid();
     const int program = open(plan.path, O_PATH | O_CLOEXEC);
+    set_descriptor_limit(plan.descriptors);
     const bool ready = chdir(plan.folder) == 0 && limit(plan) && set_signals_to_default() &&
                        arrange_descriptors(plan) && (plan.user == nullptr || become(*plan.user)) &&
                        // After the change of user, which clears it.
@@ -157,6 +161,7 @@ Result<pid_t> start_child(const ChildOptions& options)
                     options.folder.c_str(),
                     options.niceness,
                     options.address_space_bytes,
+                    descriptor_limit_at_start(),
                     options.user ? &*options.user : nullptr,
                     null.get(),
                     options.output >= 0 ? options.output : null.get(),

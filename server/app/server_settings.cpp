@@ -148,6 +148,9 @@ SettingsProgram server_program()
              check_one_of({"on", "off"})},
             {"io_threads", "0", "threads for the network; 0 for one per processor", check_integer(0, 1024)},
             {"database_connections", "8", "connections to PostgreSQL, one thread each", check_integer(1, 512)},
+            {"connections_of_one_address", "1024",
+             "connections at once of one IPv4 address or IPv6 /64 network to each listener; agents do not count",
+             check_integer(1, 1000000)},
             {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
         }};
 }
@@ -181,6 +184,7 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.io_threads =
         threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
     typed.database_connections = static_cast<std::size_t>(settings.integer("database_connections"));
+    typed.connections_of_one_address = static_cast<std::size_t>(settings.integer("connections_of_one_address"));
     typed.log_level = parse_log_level(settings.text("log_level"));
     return typed;
 }

@@ -35,6 +35,7 @@ struct ServerSettings {
     bool projects_must_exist{false};     ///< jobs and reservations of unknown projects are refused
     std::size_t io_threads{};
     std::size_t database_connections{};
+    std::size_t connections_of_one_address{}; ///< IPv4 address or IPv6 /64 network, on each listener
     LogLevel log_level{LogLevel::kInfo};
 };
 

@@ -109,9 +109,9 @@ void add_price_books_routes(ApiRouter& router, PriceBooksService& service, Datab
     router.add(Method::kGet, "/price-books/current", Permission::kReadNetwork, bind(get_current));
     router.add(Method::kGet, "/price-books/{version}", Permission::kReadNetwork, bind(get_book));
     router.add(Method::kPost, "/price-books", Permission::kManagePrices,
-               idempotent(database, [target = &service, time = &clock](Call call) {
-                   return set_book(target, time, std::move(call));
-               }));
+               idempotent(database, [target = &service,
+                                     time = &clock](Call call) { return set_book(target, time, std::move(call)); }),
+               kLargeBodyBytes);
 }
 
 } // namespace fathom::server

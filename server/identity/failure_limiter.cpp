@@ -1,7 +1,6 @@
 #include "server/identity/failure_limiter.hpp"
 
 #include <algorithm>
-#include <arpa/inet.h>
 
 namespace fathom::server {
 
@@ -40,19 +39,6 @@ void FailureLimiter::make_room(SteadyTime now)
     if (buckets_.size() < most_networks_) return;
     buckets_.erase(std::min_element(buckets_.begin(), buckets_.end(),
                                     [](const auto& a, const auto& b) { return a.second.at < b.second.at; }));
-}
-
-std::string network_of(std::string_view remote_address)
-{
-    std::string host(remote_address.substr(0, remote_address.rfind(':')));
-    if (host.size() < 2 || host.front() != '[') return host;
-    host = host.substr(1, host.size() - 2);
-    in6_addr address{};
-    if (inet_pton(AF_INET6, host.c_str(), &address) != 1) return host;
-    if (IN6_IS_ADDR_V4MAPPED(&address)) return host;
-    std::fill(std::begin(address.s6_addr) + 8, std::end(address.s6_addr), std::uint8_t{0});
-    char text[INET6_ADDRSTRLEN];
-    return inet_ntop(AF_INET6, &address, text, sizeof text) == nullptr ? host : std::string(text) + "/64";
 }
 
 } // namespace fathom::server

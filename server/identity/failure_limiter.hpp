@@ -3,7 +3,6 @@
 #include <chrono>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 
 namespace fathom::server {
@@ -34,9 +33,5 @@ class FailureLimiter {
     std::mutex mutex_;
     std::unordered_map<std::string, Bucket> buckets_; ///< networks that failed lately
 };
-
-/// The IPv4 address or IPv6 /64 network of "127.0.0.1:51234" or "[2001:db8::1]:443": one customer's line
-/// has a whole /64, so a limit per address would be none.
-std::string network_of(std::string_view remote_address);
 
 } // namespace fathom::server

@@ -1,6 +1,7 @@
 #include "server/identity/identity_service.hpp"
 
 #include "core/base/secret.hpp"
+#include "core/net/network.hpp"
 #include "server/identity/audit.hpp"
 
 namespace fathom::server {
@@ -58,7 +59,7 @@ asio::awaitable<Result<Principal>> IdentityService::authenticate(std::string aut
     const std::string hash = sha256_hex(secret);
     const auto now = std::chrono::steady_clock::now();
     if (std::optional<Principal> known = cache_.find(hash, now, clock_->now())) co_return std::move(*known);
-    const std::string network = network_of(remote_address);
+    const std::string network = net::network_of(remote_address);
     // A secret that was good before is not a guess, so that a noisy neighbour cannot lock others out.
     if (!cache_.knows(hash) && !limiter_.allows(network, now)) {
         limited_.add();

@@ -139,8 +139,9 @@ asio::awaitable<net::Response> get_log(JobsService* jobs, Database* database, Ca
 
 void add_jobs_routes(ApiRouter& api, JobsService& jobs, Database& database)
 {
-    api.add(net::Method::kPost, "/jobs", Permission::kSubmitJobs,
-            [&jobs](Call call) { return submit(&jobs, std::move(call)); });
+    api.add(
+        net::Method::kPost, "/jobs", Permission::kSubmitJobs,
+        [&jobs](Call call) { return submit(&jobs, std::move(call)); }, kLargeBodyBytes);
     api.add(net::Method::kGet, "/jobs", Permission::kReadJobs,
             [&jobs](Call call) { return list_jobs(&jobs, std::move(call)); });
     api.add(net::Method::kGet, "/jobs/{id}", Permission::kReadJobs,

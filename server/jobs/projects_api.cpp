@@ -100,8 +100,9 @@ void add_projects_routes(ApiRouter& router, ProjectsService& projects)
                [&projects](Call call) { return list_projects(&projects, std::move(call)); });
     router.add(Method::kGet, "/projects/{name}", Permission::kReadNetwork,
                [&projects](Call call) { return get_project(&projects, std::move(call)); });
-    router.add(Method::kPut, "/projects/{name}", Permission::kManageMetering,
-               [&projects](Call call) { return put_project(&projects, std::move(call)); });
+    router.add(
+        Method::kPut, "/projects/{name}", Permission::kManageMetering,
+        [&projects](Call call) { return put_project(&projects, std::move(call)); }, kLargeBodyBytes);
 }
 
 } // namespace fathom::server

@@ -181,9 +181,11 @@ void add_metering_routes(ApiRouter& router, MeteringService& service, ScoresServ
     };
     router.add(Method::kGet, "/metric-policies", Permission::kReadNetwork, bind(list_policies));
     router.add(Method::kGet, "/metric-policies/{id}", Permission::kReadNetwork, bind(get_policy));
-    router.add(Method::kPost, "/metric-policies", Permission::kManageMetering, idempotent(database, bind(add_policy)));
-    router.add(Method::kPost, "/metric-policies:try", Permission::kManageMetering,
-               [target = &scores](Call call) { return try_policy(target, std::move(call)); });
+    router.add(Method::kPost, "/metric-policies", Permission::kManageMetering, idempotent(database, bind(add_policy)),
+               kLargeBodyBytes);
+    router.add(
+        Method::kPost, "/metric-policies:try", Permission::kManageMetering,
+        [target = &scores](Call call) { return try_policy(target, std::move(call)); }, kLargeBodyBytes);
     const ApiHandler activation = [target = &service, judge = &scores](Call call) {
         return activate(target, judge, std::move(call));
     };

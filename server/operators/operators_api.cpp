@@ -125,9 +125,9 @@ void add_operators_routes(ApiRouter& router, OperatorsService& service, Database
     };
     router.add(Method::kGet, "/operators", Permission::kReadNetwork, bind(list_operators));
     router.add(Method::kPost, "/operators", Permission::kManageMetering,
-               idempotent(database, bind(add_operator_version)));
+               idempotent(database, bind(add_operator_version)), kLargeBodyBytes);
     router.add(Method::kGet, "/operators/{id}", Permission::kReadNetwork, bind(get_operator));
-    router.add(Method::kPut, "/operators/{id}", Permission::kManageMetering, bind(put_operator));
+    router.add(Method::kPut, "/operators/{id}", Permission::kManageMetering, bind(put_operator), kLargeBodyBytes);
     router.add(Method::kGet, "/operators/{id}/versions", Permission::kReadNetwork, bind(list_versions));
     router.add(Method::kDelete, "/operators/{id}/versions/{version}", Permission::kManageMetering,
                bind(withdraw_version));

@@ -164,7 +164,8 @@ void add_probing_routes(ApiRouter& router, ProbingService& service, Database& da
     const auto bind = [&service](auto handler) -> ApiHandler {
         return [handler, target = &service](Call call) { return handler(target, std::move(call)); };
     };
-    router.add(Method::kPost, "/probe-tasks", Permission::kManageMetering, idempotent(database, bind(create_task)));
+    router.add(Method::kPost, "/probe-tasks", Permission::kManageMetering, idempotent(database, bind(create_task)),
+               kLargeBodyBytes);
     router.add(Method::kGet, "/probe-tasks", Permission::kReadNetwork, bind(list_tasks));
     router.add(Method::kGet, "/probe-tasks/{id}", Permission::kReadNetwork, bind(get_task));
     const auto bind_step = [&service](ProbingService::TaskStep step) -> ApiHandler {
@@ -177,7 +178,8 @@ void add_probing_routes(ApiRouter& router, ProbingService& service, Database& da
                idempotent(database, bind_step(Step::kRelease)));
     router.add(Method::kPost, "/probe-tasks/{id}:retire", Permission::kManageMetering,
                idempotent(database, bind_step(Step::kRetire)));
-    router.add(Method::kPost, "/probe-runs", Permission::kManageMetering, idempotent(database, bind(create_runs)));
+    router.add(Method::kPost, "/probe-runs", Permission::kManageMetering, idempotent(database, bind(create_runs)),
+               kLargeBodyBytes);
     router.add(Method::kGet, "/probe-runs", Permission::kReadNetwork, bind(list_runs));
     router.add(Method::kGet, "/probe-runs/{id}", Permission::kReadNetwork, bind(get_run));
 }

@@ -123,10 +123,11 @@ void add_schedule_routes(ApiRouter& router, ScheduleService& service, Database& 
         return [handler, target = &service](Call call) { return handler(target, std::move(call)); };
     };
     router.add(Method::kPost, "/probe-schedules", Permission::kManageMetering,
-               idempotent(database, bind(create_schedule)));
+               idempotent(database, bind(create_schedule)), kLargeBodyBytes);
     router.add(Method::kGet, "/probe-schedules", Permission::kReadNetwork, bind(list_schedules));
     router.add(Method::kGet, "/probe-schedules/{id}", Permission::kReadNetwork, bind(get_schedule));
-    router.add(Method::kPatch, "/probe-schedules/{id}", Permission::kManageMetering, bind(change_schedule));
+    router.add(Method::kPatch, "/probe-schedules/{id}", Permission::kManageMetering, bind(change_schedule),
+               kLargeBodyBytes);
     router.add(Method::kDelete, "/probe-schedules/{id}", Permission::kManageMetering, bind(remove_schedule));
 }
 

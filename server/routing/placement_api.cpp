@@ -81,8 +81,9 @@ void add_placement_routes(ApiRouter& api, PlacementService& placements)
 {
     api.add(net::Method::kGet, "/jobs/{id}/placement", Permission::kReadJobs,
             [&placements](Call call) { return get_placement(&placements, std::move(call)); });
-    api.add(net::Method::kPost, "/placements:preview", Permission::kReadJobs,
-            [&placements](Call call) { return preview_placement(&placements, std::move(call)); });
+    api.add(
+        net::Method::kPost, "/placements:preview", Permission::kReadJobs,
+        [&placements](Call call) { return preview_placement(&placements, std::move(call)); }, kLargeBodyBytes);
 }
 
 } // namespace fathom::server

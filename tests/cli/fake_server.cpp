@@ -36,7 +36,8 @@ struct FakeServer::State {
         net::Router router;
         for (const net::Method method :
              {net::Method::kGet, net::Method::kPost, net::Method::kPut, net::Method::kPatch, net::Method::kDelete})
-            router.add(method, "/{path*}", [this](net::Request request) { return handle(std::move(request)); });
+            router.add(method, "/{path*}", [this](net::Request request) { return handle(std::move(request)); },
+                       {.most_bytes = 8UL << 20U});
         server = std::make_unique<net::Server>(io, server_tls(), std::move(router), net::ServerLimits{}, metrics);
         server->listen({"127.0.0.1", 0}).value();
         ca_file = std::filesystem::temp_directory_path() /

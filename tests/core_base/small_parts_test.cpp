@@ -3,6 +3,7 @@
 #include "core/base/id.hpp"
 #include "core/base/log_limit.hpp"
 #include "core/base/metrics.hpp"
+#include "core/base/process_limits.hpp"
 #include "core/base/secret.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "core/base/yaml.hpp"
@@ -14,6 +15,8 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <set>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -162,6 +165,23 @@ TEST(WriteFile, ThreadsMayWriteTheSameFile)
     EXPECT_TRUE(left == one || left == two);
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "temporary files are left";
     std::filesystem::remove_all(folder);
+}
+
+TEST(ProcessLimitsDeathTest, DescriptorsAreRaisedAndTheOldLimitIsKnown)
+{
+    const auto check = [] {
+        rlimit limit{};
+        ::getrlimit(RLIMIT_NOFILE, &limit);
+        limit.rlim_cur = 100;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+        const std::size_t raised = raise_descriptor_limit();
+        const bool is_raised = raised == std::min(limit.rlim_max, rlim_t{1} << 20U);
+        const bool is_known = descriptor_limit_at_start() == 100;
+        set_descriptor_limit(100);
+        ::getrlimit(RLIMIT_NOFILE, &limit);
+        std::exit(is_raised && is_known && limit.rlim_cur == 100 ? 0 : 1);
+    };
+    EXPECT_EXIT(check(), testing::ExitedWithCode(0), "");
 }
 
 TEST(LogLimiter, TellsHowManyLinesItLeftOut)

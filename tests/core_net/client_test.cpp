@@ -25,7 +25,8 @@ Router router()
         co_return json_response(200, "later");
     });
     routes.add(Method::kPost, "/echo",
-               answer_with([](Request& request) { return json_response(200, std::move(request.body)); }));
+               answer_with([](Request& request) { return json_response(200, std::move(request.body)); }),
+               {.most_bytes = 8UL << 20U});
     routes.add(Method::kGet, "/host",
                answer_with([](Request& request) { return json_response(200, std::string(request.header("host"))); }));
     routes.add(Method::kDelete, "/thing", answer_with([](Request&) {

@@ -16,7 +16,8 @@ Router echo_router()
 {
     Router router;
     router.add(Method::kPost, "/echo",
-               answer_with([](Request& request) { return json_response(200, std::move(request.body)); }));
+               answer_with([](Request& request) { return json_response(200, std::move(request.body)); }),
+               {.most_bytes = 8UL << 20U});
     router.add(Method::kGet, "/large",
                answer_with([](Request&) { return json_response(200, std::string(64 << 20, 'x')); }));
     return router;

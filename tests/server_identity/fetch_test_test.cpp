@@ -96,6 +96,17 @@ TEST_F(FetchTest, IsLimitedForEachAddressAndInAll)
     EXPECT_EQ(ask(handler, "10.0.0.1:4", {{"bytes", "1"}}).status, 200);
 }
 
+TEST_F(FetchTest, OneIpv6NetworkDoesNotTakeThePlacesOfOthers)
+{
+    const net::Handler handler = make_fetch_test({.streams = 16, .streams_of_one_address = 4});
+    std::vector<net::Response> open;
+    for (int i = 0; i < 16; ++i)
+        open.push_back(ask(handler, "[2001:db8:1:2::" + std::to_string(i + 1) + "]:5", {{"bytes", "1"}}));
+
+    EXPECT_EQ(std::count_if(open.begin(), open.end(), [](const auto& one) { return one.status == 200; }), 4);
+    EXPECT_EQ(ask(handler, "[2001:db8:1:3::1]:5", {{"bytes", "1"}}).status, 200);
+}
+
 TEST_F(FetchTest, IsCutOffAfterItsTime)
 {
     const net::Response response =

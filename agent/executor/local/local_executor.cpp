@@ -6,6 +6,7 @@
 #include "agent/executor/local/remove_tree.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
+#include "core/base/process_limits.hpp"
 #include "schema/link/messages.hpp"
 
 #include <cerrno>
@@ -50,7 +51,8 @@ Result<void> spawn_supervisor(const std::filesystem::path& program, const std::f
     std::string name = "fathom-agent";
     std::string verb = "supervise";
     std::string argument = folder.string();
-    char* arguments[] = {name.data(), verb.data(), argument.data(), nullptr};
+    std::string descriptors = std::to_string(descriptor_limit_at_start()); // of the jobs' programs
+    char* arguments[] = {name.data(), verb.data(), argument.data(), descriptors.data(), nullptr};
     pid_t pid = 0;
     const int error = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, arguments, environ);
     ::posix_spawnattr_destroy(&attributes);

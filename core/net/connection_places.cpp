@@ -1,0 +1,76 @@
+#include "core/net/connection_places.hpp"
+
+#include <utility>
+
+namespace fathom::net {
+
+ConnectionPlaces::Admission ConnectionPlaces::take(Id connection, std::string network)
+{
+    Admission admission;
+    const auto known = of_network_.find(network);
+    if (known != of_network_.end() && known->second >= limits_.of_one_network) {
+        admission.answer = Answer::kNetworkFull;
+        return admission;
+    }
+    if (places_.size() >= limits_.connections) {
+        if (limits_.for_certificates == 0 || handshakes_.empty()) {
+            admission.answer = Answer::kServerFull;
+            return admission;
+        }
+        admission.gave_way = handshakes_.front();
+        give_back(admission.gave_way);
+    }
+    ++of_network_[network];
+    Place place;
+    place.network = std::move(network);
+    place.in_handshake = handshakes_.insert(handshakes_.end(), connection);
+    places_.emplace(connection, std::move(place));
+    return admission;
+}
+
+std::unordered_map<ConnectionPlaces::Id, ConnectionPlaces::Place>::iterator
+ConnectionPlaces::find_unknown(Id connection)
+{
+    const auto found = places_.find(connection);
+    return found == places_.end() || found->second.kind != Kind::kUnknown ? places_.end() : found;
+}
+
+void ConnectionPlaces::know(Id connection)
+{
+    const auto found = find_unknown(connection);
+    if (found == places_.end()) return;
+    Place& place = found->second;
+    handshakes_.erase(place.in_handshake);
+    forget_network(place);
+    place.kind = Kind::kKnown;
+}
+
+bool ConnectionPlaces::keep_stranger(Id connection)
+{
+    const auto found = find_unknown(connection);
+    if (found == places_.end()) return false; // gave way meanwhile
+    if (strangers_ + limits_.for_certificates >= limits_.connections) return false;
+    handshakes_.erase(found->second.in_handshake);
+    found->second.kind = Kind::kStranger;
+    ++strangers_;
+    return true;
+}
+
+void ConnectionPlaces::give_back(Id connection)
+{
+    const auto found = places_.find(connection);
+    if (found == places_.end()) return;
+    const Place& place = found->second;
+    if (place.kind == Kind::kUnknown) handshakes_.erase(place.in_handshake);
+    if (place.kind == Kind::kStranger) --strangers_;
+    if (place.kind != Kind::kKnown) forget_network(place);
+    places_.erase(found);
+}
+
+void ConnectionPlaces::forget_network(const Place& place)
+{
+    const auto count = of_network_.find(place.network);
+    if (--count->second == 0) of_network_.erase(count);
+}
+
+} // namespace fathom::net

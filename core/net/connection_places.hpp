@@ -1,0 +1,58 @@
+#pragma once
+
+// Internal to core/net: who may have one of a server's connections.
+
+#include <cstddef>
+#include <list>
+#include <string>
+#include <unordered_map>
+
+namespace fathom::net {
+
+struct PlaceLimits {
+    std::size_t connections{};
+    std::size_t of_one_network{};   ///< without a client certificate
+    std::size_t for_certificates{}; ///< of all, those that only peers with a client certificate may keep
+};
+
+/// Counts connections. Each begins unknown, in its TLS handshake, and after it is either known by its client
+/// certificate or a stranger. Where places are kept for certificates an unknown peer may use any, or else nobody could
+/// show a certificate when strangers fill the rest; when all are taken the oldest handshake gives way to a new one.
+/// Not thread-safe.
+class ConnectionPlaces {
+  public:
+    using Id = const void*;
+
+    explicit ConnectionPlaces(PlaceLimits limits) : limits_(limits) {}
+
+    enum class Answer { kTaken, kServerFull, kNetworkFull };
+    struct Admission {
+        Answer answer{Answer::kTaken};
+        Id gave_way = nullptr; ///< the connection to be closed for it; it holds no place any more
+    };
+    Admission take(Id connection, std::string network);
+
+    /// The handshake is done; `network` counts no longer.
+    void know(Id connection);
+    /// The handshake is done, without a certificate. False when strangers have all the places that they may.
+    bool keep_stranger(Id connection);
+    void give_back(Id connection);
+
+  private:
+    enum class Kind { kUnknown, kStranger, kKnown };
+    struct Place {
+        std::string network;
+        Kind kind{Kind::kUnknown};
+        std::list<Id>::iterator in_handshake; ///< of the unknown
+    };
+    void forget_network(const Place& place);
+    std::unordered_map<Id, Place>::iterator find_unknown(Id connection);
+
+    const PlaceLimits limits_;
+    std::unordered_map<Id, Place> places_;
+    std::unordered_map<std::string, std::size_t> of_network_;
+    std::list<Id> handshakes_; ///< oldest first
+    std::size_t strangers_ = 0;
+};
+
+} // namespace fathom::net

@@ -1,0 +1,25 @@
+#include "server/app/listener_limits.hpp"
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+constexpr std::size_t kOtherDescriptors = 96; // beside the database's connections
+constexpr std::size_t kLeastConnections = 16;
+
+} // namespace
+
+ListenerLimits listener_limits(const ServerSettings& settings, std::size_t descriptors)
+{
+    const std::size_t others = kOtherDescriptors + settings.database_connections;
+    const std::size_t left = descriptors > others ? descriptors - others : 0;
+    ListenerLimits limits;
+    limits.rest.connections = std::clamp(left / 2, kLeastConnections, limits.rest.connections);
+    limits.rest.connections_of_one_network = settings.connections_of_one_address;
+    limits.agents = limits.rest;
+    limits.agents.connections_for_certificates = limits.agents.connections / 2;
+    return limits;
+}
+
+} // namespace fathom::server

@@ -1,0 +1,170 @@
+#include "support.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <thread>
+#include <unistd.h>
+
+namespace fathom::net::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kPing = "POST /usual HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nping";
+
+/// `/guarded` lets in who sends an Authorization, and takes large bodies; `/usual` takes what routes take by default.
+Router guarded_router()
+{
+    Router router;
+    const auto size_of_body = [](Request& request) { return json_response(200, std::to_string(request.body.size())); };
+    Guard guard = [](const Request& request) -> asio::awaitable<std::optional<Response>> {
+        std::optional<Response> refusal;
+        if (request.header("Authorization").empty())
+            refusal = problem(Error(Errc::kUnauthenticated, "who are you?"), request.request_id);
+        co_return refusal;
+    };
+    router.add(Method::kPost, "/guarded", answer_with(size_of_body), {.most_bytes = 8UL << 20U, .guard = guard});
+    router.add(Method::kPost, "/usual", answer_with(size_of_body));
+    return router;
+}
+
+std::string announce(const std::string& target, std::size_t body_bytes, const std::string& more = "")
+{
+    return "POST " + target + " HTTP/1.1\r\nHost: localhost\r\n" + more +
+           "Content-Length: " + std::to_string(body_bytes) + "\r\n\r\n";
+}
+
+std::size_t resident_bytes()
+{
+    std::ifstream statm("/proc/self/statm");
+    std::size_t all = 0;
+    std::size_t resident = 0;
+    statm >> all >> resident;
+    return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(Strangers, StrangersAreRefusedBeforeTheirBodiesAreRead)
+{
+    const TestServer server(guarded_router());
+    std::vector<std::unique_ptr<RawClient>> strangers;
+    for (int i = 0; i < 300; ++i)
+        strangers.push_back(std::make_unique<RawClient>(server.endpoint()));
+    const std::size_t before = resident_bytes();
+
+    const std::string part(300'000, 'x');
+    for (const auto& stranger : strangers) {
+        ASSERT_TRUE(stranger->send(announce("/guarded", 4UL << 20U)));
+        stranger->send(part); // refused already, perhaps
+    }
+    for (const auto& stranger : strangers)
+        EXPECT_THAT(stranger->read_answer(), StartsWith("HTTP/1.1 401 "));
+
+    EXPECT_LT(resident_bytes(), before + (std::size_t{64} << 20U));
+}
+
+TEST(Strangers, ARefusalIsNoReasonToSendTheBodyAfterAll)
+{
+    const TestServer server(guarded_router());
+    RawClient client(server.endpoint());
+
+    client.send(announce("/guarded", 4UL << 20U, "Expect: 100-continue\r\n"));
+
+    const std::string answer = client.read_to_end();
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 401 "));
+    EXPECT_THAT(answer, HasSubstr("Connection: close\r\n"));
+}
+
+TEST(Strangers, WhoPassesTheGuardMaySendTheBody)
+{
+    const TestServer server(guarded_router());
+    HttpClient client = server.client();
+
+    const Headers known{{"Authorization", "me"}};
+    const std::string body(3UL << 20U, 'x');
+
+    EXPECT_EQ(client.request(Method::kPost, "/guarded", known, body).value().body, "3145728");
+    EXPECT_EQ(client.request(Method::kPost, "/guarded", {}, "small").value().body, "5") << "that costs no waiting";
+}
+
+TEST(Strangers, ARouteTakesSmallBodiesUnlessItSaysOtherwise)
+{
+    const TestServer server(guarded_router());
+    HttpClient client = server.client();
+
+    EXPECT_EQ(client.request(Method::kPost, "/usual", {}, std::string(64UL << 10U, 'x')).value().status, 200);
+    EXPECT_EQ(client.request(Method::kPost, "/usual", {}, std::string((64UL << 10U) + 1, 'x')).value().status, 413);
+}
+
+TEST(Strangers, BodiesThatAreReadAtOnceHaveABudget)
+{
+    ServerLimits limits;
+    limits.bodies_bytes = 1UL << 20U;
+    const TestServer server(guarded_router(), limits);
+    const std::string body(700'000, 'x');
+    const std::string head = announce("/guarded", body.size(), "Authorization: me\r\n");
+    RawClient first(server.endpoint());
+    first.send(head + body.substr(1));
+    std::this_thread::sleep_for(500ms); // read by the server
+
+    RawClient second(server.endpoint());
+    second.send(head + body.substr(1));
+    const std::string refusal = second.read_answer();
+    EXPECT_THAT(refusal, StartsWith("HTTP/1.1 503 "));
+    EXPECT_THAT(refusal, HasSubstr("Retry-After: "));
+
+    first.send("x");
+    EXPECT_THAT(first.read_answer(), testing::EndsWith("700000"));
+    RawClient third(server.endpoint());
+    third.send(head + body);
+    EXPECT_THAT(third.read_answer(), testing::EndsWith("700000"));
+}
+
+TEST(Strangers, OneNetworkGetsItsShareOfConnectionsOnly)
+{
+    ServerLimits limits;
+    limits.connections_of_one_network = 2;
+    const TestServer server(guarded_router(), limits, ClientCertificates::kOptional);
+    const Credential credential = client_credential(authority(), "center");
+    const RawClient known(server.endpoint(), &credential);
+    RawClient first(server.endpoint()); // its place is free for another once the certificate is seen
+    first.send(kPing);
+    EXPECT_THAT(first.read_answer(), testing::EndsWith("\r\n\r\n4"));
+    RawClient second(server.endpoint(), &credential);
+    second.send(kPing);
+    EXPECT_THAT(second.read_answer(), testing::EndsWith("\r\n\r\n4"));
+    const RawClient third(server.endpoint());
+
+    EXPECT_EQ(exchange_plain_text(server.endpoint(), "x"), "") << "a third stranger";
+}
+
+TEST(Strangers, StrangersLeaveHalfOfThePlacesToThoseWithACertificate)
+{
+    ServerLimits limits;
+    limits.connections = 8;
+    limits.connections_for_certificates = 4;
+    const TestServer server(guarded_router(), limits, ClientCertificates::kOptional);
+    const Credential credential = client_credential(authority(), "center");
+    std::vector<std::unique_ptr<RawClient>> strangers;
+    std::size_t refused = 0;
+    for (int i = 0; i < 12; ++i) {
+        strangers.push_back(std::make_unique<RawClient>(server.endpoint()));
+        strangers.back()->send(kPing);
+        if (strangers.back()->read_answer().empty()) ++refused;
+    }
+    EXPECT_EQ(refused, 8U);
+    std::vector<IdleSocket> silent; // never shake hands
+    for (int i = 0; i < 20; ++i)
+        silent.emplace_back(server.endpoint());
+
+    for (int i = 0; i < 4; ++i) {
+        RawClient agent(server.endpoint(), &credential);
+        agent.send(kPing);
+        EXPECT_THAT(agent.read_answer(), testing::EndsWith("\r\n\r\n4")) << i;
+    }
+}
+
+} // namespace
+} // namespace fathom::net::test
