@@ -6,6 +6,9 @@
 namespace fathom {
 namespace {
 
+/// Nobody reads more, and an answer must not be larger than its request.
+constexpr std::size_t kMostErrors = 100;
+
 /// Deepest nesting of brackets outside strings, counted before any tree is built.
 std::size_t nesting_depth(std::string_view text)
 {
@@ -104,7 +107,11 @@ std::string ObjectReader::path_of(std::string_view name) const
 
 void ObjectReader::fail(std::string_view name, std::string detail)
 {
-    errors_->push_back({path_of(name), std::move(detail)});
+    if (errors_->size() > kMostErrors) return;
+    if (errors_->size() == kMostErrors)
+        errors_->push_back({"", "there are more errors than are listed here"});
+    else
+        errors_->push_back({path_of(name), std::move(detail)});
 }
 
 bool ObjectReader::has(std::string_view name) const
@@ -292,6 +299,7 @@ void ObjectReader::finish(UnknownFields unknown)
 {
     if (unknown == UnknownFields::kIgnore) return;
     for (const auto& [name, value] : json_->items()) {
+        if (errors_->size() > kMostErrors) return;
         if (std::find(seen_.begin(), seen_.end(), name) == seen_.end()) fail(name, "is not a known field");
     }
 }

@@ -4,8 +4,7 @@
 #include "core/base/yaml.hpp"
 #include "schema/embedded.hpp"
 #include "server/api/api_router.hpp"
-
-#include <pqxx/transaction>
+#include "server/api/readiness.hpp"
 
 namespace fathom::server {
 namespace {
@@ -22,22 +21,14 @@ net::Response health()
     return json_response(200, {{"status", "ok"}});
 }
 
-asio::awaitable<net::Response> readiness(Database* database, const std::function<std::string()>* embedded_state)
+asio::awaitable<net::Response> answer_readiness(std::shared_ptr<Readiness> readiness)
 {
-    auto work = [](pqxx::work& transaction) -> Result<void> {
-        transaction.exec("SELECT 1");
-        return {};
-    };
-    const Result<void> database_answers = co_await database->run(work);
-    Json checks = {{"database", database_answers ? "ok" : database_answers.error().detail}};
-    bool ready = database_answers.has_value();
-    if (*embedded_state) {
-        const std::string state = (*embedded_state)();
-        ready = ready && state == "ok";
-        checks["embedded_postgres"] = state;
-    }
-    const Json body = {{"status", ready ? "ok" : "unavailable"}, {"checks", std::move(checks)}};
-    co_return json_response(ready ? 200 : 503, body);
+    const auto word = [](bool good) { return good ? "ok" : "unavailable"; };
+    const Readiness::State state = co_await readiness->get();
+    Json checks = {{"database", word(state.database)}};
+    if (state.embedded) checks["embedded_postgres"] = word(*state.embedded);
+    const Json body = {{"status", word(state.is_ready())}, {"checks", std::move(checks)}};
+    co_return json_response(state.is_ready() ? 200 : 503, body);
 }
 
 net::Response metrics_text(const Metrics& metrics)
@@ -67,15 +58,17 @@ void add_system_routes(net::Router& router, Database& database, Metrics& metrics
                        std::function<std::string()> embedded_state)
 {
     using net::Method;
-    router.add(Method::kGet, "/healthz", [](net::Request) { return answer_now(health()); });
-    auto state = std::make_shared<const std::function<std::string()>>(std::move(embedded_state));
-    router.add(Method::kGet, "/readyz",
-               [database = &database, state](net::Request) { return readiness(database, state.get()); });
-    router.add(Method::kGet, "/metrics",
-               [metrics = &metrics](net::Request) { return answer_now(metrics_text(*metrics)); });
+    const net::BodyRule no_body{.most_bytes = 0};
+    router.add(Method::kGet, "/healthz", [](net::Request) { return answer_now(health()); }, no_body);
+    auto readiness = std::make_shared<Readiness>(database, std::move(embedded_state));
+    router.add(Method::kGet, "/readyz", [readiness](net::Request) { return answer_readiness(readiness); }, no_body);
+    router.add(
+        Method::kGet, "/metrics", [metrics = &metrics](net::Request) { return answer_now(metrics_text(*metrics)); },
+        no_body);
     // Converted once: the document does not change while we run.
-    router.add(Method::kGet, "/openapi.json",
-               [document = openapi_document()](net::Request) { return answer_now(document); });
+    router.add(
+        Method::kGet, "/openapi.json", [document = openapi_document()](net::Request) { return answer_now(document); },
+        no_body);
 }
 
 } // namespace fathom::server

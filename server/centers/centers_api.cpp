@@ -9,6 +9,7 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
+constexpr std::size_t kEnrolmentBytes = 20UL << 10U; // a token and a signing request
 constexpr std::int64_t kLongestToken_s = 30 * 86400;
 
 net::Response center_response(int status, const CenterRecord& center)
@@ -154,7 +155,7 @@ Answer enrol(EnrolmentService* service, net::Request request)
     const Result<EnrolOrder> order = parse_enrol_order(request.body);
     if (!order) co_return net::problem(order.error(), request.request_id);
     const Result<EnrolmentService::Enrolment> enrolment =
-        co_await service->enrol(order->token, order->request_pem, request.request_id);
+        co_await service->enrol(order->token, order->request_pem, request.request_id, request.remote_address);
     if (!enrolment) co_return net::problem(enrolment.error(), request.request_id);
     const Json body{{"center_id", enrolment->center_id.value},
                     {"center_name", enrolment->center_name},
@@ -191,8 +192,9 @@ void add_centers_routes(ApiRouter& router, CentersService& centers, EnrolmentSer
 
 void add_enrolment_routes(ApiRouter& router, EnrolmentService& enrolment)
 {
-    router.add_open(net::Method::kPost, "/agents:enrol",
-                    [service = &enrolment](net::Request request) { return enrol(service, std::move(request)); });
+    router.add_open(
+        net::Method::kPost, "/agents:enrol",
+        [service = &enrolment](net::Request request) { return enrol(service, std::move(request)); }, kEnrolmentBytes);
 }
 
 } // namespace fathom::server

@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "core/base/log_limit.hpp"
 #include "core/base/secret.hpp"
+#include "core/net/network.hpp"
 #include "server/identity/audit.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
@@ -13,6 +14,9 @@ namespace fathom::server {
 namespace {
 
 constexpr const char* kTokenPrefix = "fen_";
+constexpr double kFailureBurst = 20;
+constexpr double kFailuresPerSecond = 0.2;
+constexpr std::size_t kWatchedNetworks = 10000;
 
 bool is_center_name(const std::string& name)
 {
@@ -32,7 +36,7 @@ Error refused_token(const std::string& detail)
 } // namespace
 
 EnrolmentService::EnrolmentService(Database& database, EnrolmentOptions options)
-    : database_(&database), options_(std::move(options))
+    : database_(&database), options_(std::move(options)), limiter_(kFailureBurst, kFailuresPerSecond, kWatchedNetworks)
 {
 }
 
@@ -79,11 +83,16 @@ Result<EnrolmentService::Signed> EnrolmentService::sign(const CenterId& center, 
     return Signed{*pem, *facts};
 }
 
-asio::awaitable<Result<EnrolmentService::Enrolment>> EnrolmentService::enrol(std::string token, std::string request_pem,
-                                                                             std::string request_id)
+asio::awaitable<Result<EnrolmentService::Enrolment>>
+EnrolmentService::enrol(std::string token, std::string request_pem, std::string request_id, std::string remote_address)
 {
+    const std::string network = net::network_of(remote_address);
+    const auto now = std::chrono::steady_clock::now();
+    if (!limiter_.allows(network, now))
+        co_return Error{Errc::kTooMany, "too many refused enrolments from your address; try again in a minute"};
     auto work = [&](pqxx::work& transaction) { return enrol_in(transaction, token, request_pem, request_id); };
     Result<Enrolment> enrolment = co_await database_->run(std::move(work));
+    if (!enrolment && enrolment.error().code == Errc::kUnauthenticated) limiter_.record_failure(network, now);
     if (enrolment)
         log_info("center_enrolled", {{"center", enrolment->center_name}, {"center_id", enrolment->center_id.value}});
     else

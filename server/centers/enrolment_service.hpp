@@ -3,6 +3,7 @@
 #include "core/net/tls.hpp"
 #include "server/api/caller.hpp"
 #include "server/centers/enrolment_store.hpp"
+#include "server/identity/failure_limiter.hpp"
 #include "server/store/database.hpp"
 
 #include <chrono>
@@ -43,7 +44,9 @@ class EnrolmentService {
     /// A token for a name that exists enrols that center anew: its old certificate is worth nothing then.
     /// @error kUnauthenticated  the token is unknown, used or expired.
     /// @error kInvalid          the signing request is not good; the token stays unused.
-    asio::awaitable<Result<Enrolment>> enrol(std::string token, std::string request_pem, std::string request_id);
+    /// @error kTooMany          too many refused tokens from the network of `remote_address`.
+    asio::awaitable<Result<Enrolment>> enrol(std::string token, std::string request_pem, std::string request_id,
+                                             std::string remote_address = "");
 
     /// Signs a renewal for the holder of the certificate `current_serial`.
     /// @error kInvalid   the signing request is not good.
@@ -61,6 +64,7 @@ class EnrolmentService {
 
     Database* database_;
     EnrolmentOptions options_;
+    FailureLimiter limiter_;
 };
 
 } // namespace fathom::server

@@ -1,6 +1,7 @@
 #include "server/store/database.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/log_limit.hpp"
 #include "server/store/connection_string.hpp"
 #include "server/store/sql_error.hpp"
 
@@ -131,7 +132,10 @@ Result<void> Database::check()
         transaction.exec("SELECT 1");
         return {};
     };
-    return blocking_run(nothing);
+    Result<void> outcome = blocking_run(nothing);
+    const std::scoped_lock lock(state_->mutex);
+    if (!outcome && state_->down_since) return Error{outcome.error().code, state_->down_reason};
+    return outcome;
 }
 
 void Database::stop()
@@ -250,7 +254,9 @@ Database::State::Attempt Database::State::attempt(Slot& slot, const std::functio
         result.outcome = failure.error;
         result.again = failure.again;
         if (failure.error.code == Errc::kInternal)
-            log_error("database_error", {{"sqlstate", failure.sqlstate}, {"error", failure.error.detail}});
+            log_error("database_error", {{"sqlstate", failure.sqlstate}, {"error", failure.cause}});
+        else if (!failure.cause.empty())
+            log_limited("database_refused", {{"sqlstate", failure.sqlstate}, {"error", failure.cause}});
     }
     // A step may have caught the exception itself, so ask the connection, too.
     if (!result.outcome && (failure.reconnect || !slot.link->is_open())) {
@@ -273,7 +279,9 @@ std::unique_ptr<Link> Database::State::connect(std::string& failure) const
         connects.add();
         return link;
     } catch (...) {
-        failure = classify_sql_exception(std::current_exception()).error.detail;
+        const SqlFailure classified = classify_sql_exception(std::current_exception());
+        failure =
+            "the database is not available: " + (classified.cause.empty() ? classified.error.detail : classified.cause);
         return nullptr;
     }
 }
@@ -303,7 +311,8 @@ Result<void> Database::State::open(Slot& slot)
             }
             down_reason = std::move(failure);
         }
-        if (std::chrono::steady_clock::now() - *down_since > kPatience) return Error{Errc::kUnavailable, down_reason};
+        if (std::chrono::steady_clock::now() - *down_since > kPatience)
+            return Error{Errc::kUnavailable, "the database is not available; try again"};
         stopped.wait_for(lock, kBetweenConnects, [this] { return stopping; });
         if (stopping) return Error{Errc::kUnavailable, "the server is stopping"};
     }

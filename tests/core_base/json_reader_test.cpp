@@ -105,5 +105,19 @@ TEST(ObjectReader, NullCountsAsMissing)
     EXPECT_TRUE(errors.empty());
 }
 
+TEST(ObjectReader, StopsAtAHundredErrors)
+{
+    Json json = Json::object();
+    for (int i = 0; i < 500'000; ++i)
+        json["field" + std::to_string(i)] = i;
+    std::vector<FieldError> errors;
+    ObjectReader reader(json, "", errors);
+
+    reader.finish(UnknownFields::kReject);
+
+    ASSERT_EQ(errors.size(), 101U);
+    EXPECT_EQ(errors.back().detail, "there are more errors than are listed here");
+}
+
 } // namespace
 } // namespace fathom

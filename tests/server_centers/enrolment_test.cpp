@@ -57,6 +57,24 @@ TEST(Enrolment, TwoAgentsWithOneTokenGetOneCertificate)
     EXPECT_NE(first, second);
 }
 
+TEST(Enrolment, GuessersAreSlowedDownButOthersAreNot)
+{
+    AgentServer server;
+    const auto token = server.io.run(server.enrolment->create_token(kAdmin, "alpha", 60s)).value();
+    const auto try_from = [&](const std::string& secret, const std::string& address) {
+        const auto outcome = server.io.run(server.enrolment->enrol(secret, signing_request(), "r", address));
+        return outcome ? Errc::kInternal : outcome.error().code;
+    };
+
+    int limited = 0;
+    for (int i = 0; i < 40; ++i) {
+        if (try_from("fen_guess", "198.51.100.7:" + std::to_string(1000 + i)) == Errc::kTooMany) ++limited;
+    }
+    EXPECT_GE(limited, 10);
+    EXPECT_EQ(try_from("fen_guess", "198.51.100.8:1"), Errc::kUnauthenticated);
+    EXPECT_TRUE(server.io.run(server.enrolment->enrol(token.secret, signing_request(), "r", "198.51.100.8:1")));
+}
+
 TEST(Enrolment, AnExpiredTokenIsRefused)
 {
     AgentServer server;

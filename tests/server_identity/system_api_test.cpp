@@ -1,6 +1,10 @@
 #include "server/api/system_api.hpp"
 #include "tests/server_identity/api_fixture.hpp"
 
+#include <pqxx/pqxx>
+
+#include <thread>
+
 namespace fathom::server {
 namespace {
 
@@ -29,12 +33,47 @@ TEST_F(SystemApiTest, IsNotReadyWithoutItsDatabase)
     EXPECT_EQ(answer({.path = "/readyz"}).status, 503);
     embedded_state_ = "ok";
     database_.stop();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100)); // an answer counts for a second
 
     const net::Response response = answer({.path = "/readyz"});
 
     EXPECT_EQ(response.status, 503);
     EXPECT_NE(json_of(response)["checks"]["database"], "ok");
     EXPECT_EQ(answer({.path = "/healthz"}).status, 200);
+}
+
+TEST_F(SystemApiTest, TellsStrangersNothingOfItsDatabase)
+{
+    Database wrong({.url = "postgresql://secret_user:wrong@127.0.0.1:1/secret_base", .connections = 1}, metrics_);
+    net::Router router;
+    add_system_routes(router, wrong, metrics_, [] { return "ended; the end of /secret/log: secret_user"; });
+    const auto match = router.match(net::Method::kGet, "/readyz", false);
+
+    const net::Response response = io_.run((*std::get<net::Router::Http>(match).handler)({}));
+
+    EXPECT_EQ(response.status, 503);
+    EXPECT_EQ(json_of(response),
+              (Json{{"status", "unavailable"},
+                    {"checks", {{"database", "unavailable"}, {"embedded_postgres", "unavailable"}}}}));
+    const Result<void> failed = io_.run(wrong.run([](pqxx::work&) -> Result<void> { return {}; }));
+    EXPECT_EQ(failed.error().detail.find("127.0.0.1"), std::string::npos) << failed.error().detail;
+    EXPECT_NE(wrong.check().error().detail.find("127.0.0.1"), std::string::npos) << "the operator is told at the start";
+}
+
+TEST_F(SystemApiTest, LooksForItsDatabaseOnceASecond)
+{
+    const auto transactions = [this] {
+        const std::string text = metrics_.expose();
+        const std::string name = "fathom_database_transaction_seconds_count ";
+        return std::stod(text.substr(text.find(name) + name.size()));
+    };
+    answer({.path = "/readyz"});
+    const double before = transactions();
+
+    for (int i = 0; i < 100; ++i)
+        EXPECT_EQ(answer({.path = "/readyz"}).status, 200);
+
+    EXPECT_LE(transactions(), before + 3); // slow machines take more than a second
 }
 
 TEST_F(SystemApiTest, ExposesMetrics)

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "server/store/database.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace fathom::server {
+
+/// Whether this replica can work, looked up at most once a second however many ask. What is wrong stands in the log
+/// only: strangers may ask. Thread-safe.
+class Readiness {
+  public:
+    /// `embedded_state` says how the embedded PostgreSQL is ("ok" or what is wrong); null when there is none.
+    Readiness(Database& database, std::function<std::string()> embedded_state);
+
+    struct State {
+        bool database = false;
+        std::optional<bool> embedded; ///< none when there is no embedded PostgreSQL
+        bool is_ready() const { return database && embedded.value_or(true); }
+    };
+    /// Those who come while somebody looks get what was known before; not ready when the look takes long.
+    boost::asio::awaitable<State> get();
+
+  private:
+    using SteadyTime = std::chrono::steady_clock::time_point;
+
+    boost::asio::awaitable<bool> ask_database();
+    bool ask_embedded() const;
+
+    Database* database_;
+    const std::function<std::string()> embedded_state_;
+    std::mutex mutex_;
+    State known_;
+    std::optional<SteadyTime> known_since_;
+    std::optional<SteadyTime> looking_since_;
+};
+
+} // namespace fathom::server
