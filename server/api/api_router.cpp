@@ -1,5 +1,6 @@
 #include "server/api/api_router.hpp"
 
+#include "server/api/watched_stream.hpp"
 #include "server/identity/identity_service.hpp"
 
 namespace fathom::server {
@@ -12,8 +13,9 @@ struct Route {
     IdentityService* identity;
     Permission permission;
     ApiHandler handler;
-    Route(IdentityService& service, Permission needed, ApiHandler next)
-        : identity(&service), permission(needed), handler(std::move(next))
+    std::chrono::milliseconds stream_check;
+    Route(IdentityService& service, Permission needed, ApiHandler next, std::chrono::milliseconds check)
+        : identity(&service), permission(needed), handler(std::move(next)), stream_check(check)
     {
     }
 };
@@ -58,7 +60,14 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
     Result<Principal> who = co_await admit(route, authorization, request.remote_address);
     if (!who) co_return refuse(who.error(), request);
     Call call{std::move(request), std::move(*who)};
-    co_return co_await route->handler(std::move(call));
+    net::Response response = co_await route->handler(std::move(call));
+    if (response.stream) {
+        StillAllowed allowed = [route, authorization] {
+            return route->identity->still_allows(authorization, route->permission);
+        };
+        response.stream = watch_stream(std::move(response.stream), std::move(allowed), route->stream_check);
+    }
+    co_return response;
 }
 
 } // namespace
@@ -75,12 +84,15 @@ Result<Json> Call::json() const
     return body;
 }
 
-ApiRouter::ApiRouter(net::Router& router, IdentityService& identity) : router_(&router), identity_(&identity) {}
+ApiRouter::ApiRouter(net::Router& router, IdentityService& identity, std::chrono::milliseconds stream_check)
+    : router_(&router), identity_(&identity), stream_check_(stream_check)
+{
+}
 
 void ApiRouter::add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
                     std::size_t most_body_bytes)
 {
-    auto route = std::make_shared<const Route>(*identity_, permission, std::move(handler));
+    auto route = std::make_shared<const Route>(*identity_, permission, std::move(handler), stream_check_);
     net::BodyRule body;
     body.most_bytes = most_body_bytes;
     body.guard = [route](const net::Request& request) { return guard_body(route, &request); };

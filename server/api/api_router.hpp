@@ -5,6 +5,7 @@
 #include "core/net/router.hpp"
 #include "server/identity/principal.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,10 +32,13 @@ inline constexpr std::size_t kUsualBodyBytes = 64UL << 10U;
 inline constexpr std::size_t kLargeBodyBytes = 4UL << 20U;
 
 /// Adds REST routes behind the one place that authenticates (Authorization: Bearer) and checks roles:
-/// no or bad token 401 with WWW-Authenticate, missing permission 403; both before a body is waited for.
+/// no or bad token 401 with WWW-Authenticate, missing permission 403; both before a body is waited for. A streamed
+/// answer is cut off soon after the token that asked for it is revoked or expires.
 class ApiRouter {
   public:
-    ApiRouter(net::Router& router, IdentityService& identity);
+    /// @param stream_check  between two looks at the token of a streamed answer.
+    ApiRouter(net::Router& router, IdentityService& identity,
+              std::chrono::milliseconds stream_check = std::chrono::seconds(10));
 
     /// `pattern` without the prefix /api/v1.
     void add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
@@ -46,6 +50,7 @@ class ApiRouter {
   private:
     net::Router* router_;
     IdentityService* identity_;
+    std::chrono::milliseconds stream_check_;
 };
 
 /// Query parameters of lists.

@@ -82,6 +82,24 @@ asio::awaitable<Result<Principal>> IdentityService::authenticate(std::string aut
     co_return principal;
 }
 
+asio::awaitable<bool> IdentityService::still_allows(std::string authorization, Permission needed)
+{
+    const std::string hash = sha256_hex(bearer_secret(authorization));
+    const auto now = std::chrono::steady_clock::now();
+    if (const std::optional<Principal> known = cache_.find(hash, now, clock_->now()))
+        co_return has_permission(known->role, needed);
+    auto work = [&hash](pqxx::work& transaction) -> Result<std::optional<UsableToken>> {
+        return find_usable_token(transaction, hash);
+    };
+    Result<std::optional<UsableToken>> found = co_await database_->run(work);
+    if (!found) co_return true;
+    std::optional<UsableToken>& token = *found;
+    if (!token) co_return false;
+    const bool allows = has_permission(token->principal.role, needed);
+    cache_.put(hash, std::move(*token), now);
+    co_return allows;
+}
+
 Result<Principal> IdentityService::reject(std::string why) const
 {
     failures_.add();

@@ -26,6 +26,10 @@ class IdentityService {
     /// @error kTooMany          too many failures from this network.  Others as Database::run.
     asio::awaitable<Result<Principal>> authenticate(std::string authorization, std::string remote_address);
 
+    /// Whether a header that was good before still is, and has the permission. A database that does not answer
+    /// changes nothing, and nobody counts as guessing.
+    asio::awaitable<bool> still_allows(std::string authorization, Permission needed);
+
     /// A token and its secret, which is shown once and never kept.
     struct CreatedToken {
         TokenRow row;

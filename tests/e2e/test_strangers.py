@@ -68,3 +68,35 @@ def test_idle_strangers_keep_no_agent_out(frugal_network):
     assert len(strangers) == 250
     assert net.server.process.log().count("too_many_connections") <= 3
 
+
+def follow(rest, path, ended):
+    try:
+        with rest.call("GET", path, stream=True) as answer:
+            assert answer.status_code == 200
+            for _ in answer.iter_content(1):
+                pass
+    except requests.RequestException:
+        pass  # cut off
+    ended.append(time.monotonic())
+
+
+def test_streams_end_when_their_token_is_revoked(network):
+    network.add_agent("alpha")
+    token = network.rest.post("/tokens", {"name": "reader", "role": "expert"})
+    job = network.submit(command=["sleep", "60"])
+    ended = []
+    threads = []
+    for path in ("/events", f"/jobs/{job['id']}/logs/stdout?follow=true"):
+        rest = Rest(network.server.url, network.server.ca, token["token"])
+        threads.append(threading.Thread(target=follow, args=(rest, path, ended), daemon=True))
+        threads[-1].start()
+    time.sleep(2)
+    assert not ended
+
+    revoked = time.monotonic()
+    assert network.rest.call("DELETE", f"/tokens/{token['id']}").status_code == 204
+    for thread in threads:
+        thread.join(20)
+
+    assert len(ended) == 2 and max(ended) - revoked < 20
+    network.rest.call("POST", f"/jobs/{job['id']}:cancel")

@@ -1,4 +1,5 @@
 #include "core/base/secret.hpp"
+#include "core/net/task_group.hpp"
 #include "tests/server_identity/api_fixture.hpp"
 
 namespace fathom::server {
@@ -130,6 +131,44 @@ TEST_F(TokensTest, StopWorkingOnOtherReplicasThroughTheWakeUp)
               204);
 
     EXPECT_TRUE(eventually([&] { return !io_.run(other.authenticate(header, "192.0.2.9:1")); }));
+}
+
+/// Waits as it is told, and forgets what is written.
+class PatientWriter final : public net::BodyWriter {
+  public:
+    asio::awaitable<Result<void>> write(std::string) override { co_return Result<void>(); }
+    asio::awaitable<Result<void>> sleep(std::chrono::milliseconds duration) override
+    {
+        co_await net::TaskGroup::sleep(duration);
+        co_return Result<void>();
+    }
+};
+
+asio::awaitable<bool> read_stream(net::Response response)
+{
+    co_await response.stream(std::make_shared<PatientWriter>());
+    co_return true;
+}
+
+TEST_F(TokensTest, StreamsAreCutOffWhenTheirTokenIsRevoked)
+{
+    ApiRouter api(router_, identity_, std::chrono::milliseconds(50));
+    api.add(net::Method::kGet, "/endless", Permission::kReadJobs, [](Call) -> asio::awaitable<net::Response> {
+        net::Response response;
+        response.stream = [](std::shared_ptr<net::BodyWriter> writer) -> asio::awaitable<void> {
+            for (Result<void> alive; alive; alive = co_await writer->sleep(std::chrono::hours(1))) {
+            }
+        };
+        co_return response;
+    });
+    const auto created = make_token_row(Role::kUser);
+    auto reader = io_.spawn(read_stream(answer({.path = "/api/v1/endless", .token = created.secret})));
+    ASSERT_EQ(reader.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+
+    answer({.method = Method::kDelete, .path = "/api/v1/tokens/" + created.row.id, .token = admin_});
+
+    ASSERT_EQ(reader.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+    EXPECT_THROW(reader.get(), std::runtime_error) << "cut off: what was sent is not all";
 }
 
 TEST_F(TokensTest, TheLastAdminTokenCannotBeRevoked)
