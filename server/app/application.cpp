@@ -270,6 +270,7 @@ int run_server(const ServerSettings& settings)
 {
     signal(SIGPIPE, SIG_IGN); // a peer that went away is an error code, not the end of the process
     signal(SIGHUP, SIG_IGN);  // the end of a terminal must not stop a server that was started from it
+    keep_memory_private();    // it holds keys
     start_log("fathomd", settings.log_level);
     Application application(settings);
     if (const Result<void> started = application.start(); !started) {

@@ -184,6 +184,17 @@ TEST(ProcessLimitsDeathTest, DescriptorsAreRaisedAndTheOldLimitIsKnown)
     EXPECT_EXIT(check(), testing::ExitedWithCode(0), "");
 }
 
+TEST(ProcessLimitsDeathTest, MemoryOfAPrivateProcessIsNotDumped)
+{
+    const auto check = [] {
+        keep_memory_private();
+        rlimit limit{1, 1};
+        ::getrlimit(RLIMIT_CORE, &limit);
+        std::exit(limit.rlim_max == 0 && ::prctl(PR_GET_DUMPABLE) == 0 ? 0 : 1);
+    };
+    EXPECT_EXIT(check(), testing::ExitedWithCode(0), "");
+}
+
 TEST(LogLimiter, TellsHowManyLinesItLeftOut)
 {
     using namespace std::chrono_literals;
