@@ -29,7 +29,9 @@ std::string read_owner(int file)
 Result<StateLock> StateLock::take(const std::filesystem::path& state_dir)
 {
     std::error_code error;
-    std::filesystem::create_directories(state_dir, error);
+    const bool is_new = std::filesystem::create_directories(state_dir, error);
+    // One that was there keeps its mode: who made it may want others to read ca.pem in it.
+    if (!error && is_new) std::filesystem::permissions(state_dir, std::filesystem::perms::owner_all, error);
     if (error)
         return Error{Errc::kUnavailable, "cannot make the state folder " + state_dir.string() + ": " + error.message()};
     const std::filesystem::path path = state_dir / "fathomd.lock";

@@ -6,8 +6,8 @@
 
 namespace fathom::server {
 
-/// The state folder, made when missing, and held for this process alone by a lock on its file fathomd.lock.
-/// The kernel drops the lock when the process ends, however it ends.
+/// The state folder, made for its owner alone when missing, and held for this process alone by a lock on its file
+/// fathomd.lock. The kernel drops the lock when the process ends, however it ends.
 class StateLock {
   public:
     /// @error kConflict     another fathomd uses the folder; the detail has its process id.
