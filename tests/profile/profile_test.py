@@ -14,17 +14,20 @@ import pytest
 BIN = pathlib.Path(os.environ["FATHOM_BIN"])
 PROFILE = str(BIN / "fathom-profile")
 TARGET = str(BIN / "profile_target")
+HOST = str(BIN / "profile_host")
+PLUGIN = str(BIN / "libprofile_plugin.so")
 
 
 def run(command, *options, **keywords):
     return subprocess.run([PROFILE, *options, "--", *command], capture_output=True, text=True, timeout=120, **keywords)
 
 
-def profile(tmp_path, command, code=0, **keywords):
+def profile(tmp_path, command, code=0, stdout_is=None, **keywords):
     """The profile of a program as JSON, without operators for the remainder."""
     report = tmp_path / "profile.json"
     ended = run(command, "--output", "json", "--no-calibration", "--output-file", str(report), **keywords)
     assert ended.returncode == code, ended.stderr
+    assert stdout_is in (None, ended.stdout)
     result = json.loads(report.read_text())
     rest = result["remainder"]
     shares = result["coverage"] + result["missed"] + sum(rest[kind] for kind in ("memory", "compute", "io", "waiting"))
@@ -102,6 +105,36 @@ def test_onednn_tells_the_sizes_of_its_primitives(tmp_path):
 def test_counts_are_exact_however_a_program_calls_and_ends(tmp_path, how, code, symbol, calls):
     found = counts(profile(tmp_path, [TARGET, how], code), "m", "n", "k")
     assert found[("cblas_dgemm", *symbol)] == calls
+
+
+def test_children_that_are_forked_while_other_threads_look_functions_up_do_not_hang(tmp_path):
+    """Their only thread cannot wait for a lock that a thread of the parent holds."""
+    children = 1000
+    result = profile(tmp_path, [HOST, "fork", PLUGIN, str(children)],
+                     env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, stdout_is=f"{children}\n")
+    assert counts(result, "m", "n", "k")[("cblas_dgemm", 8, 8, 8)] == 5 * children
+
+
+def test_a_pool_of_python_processes_is_counted(tmp_path):
+    script = tmp_path / "pool.py"
+    script.write_text("""
+import multiprocessing, threading
+import numpy as np
+a, b = np.ones((48, 40)), np.ones((40, 36))
+stop = False
+def meanwhile():
+    while not stop: b @ b.T
+def product(i):
+    return (a @ b)[0, 0]
+threads = [threading.Thread(target=meanwhile) for _ in range(2)]
+for thread in threads: thread.start()
+for _ in range(5):
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        assert pool.map(product, range(40)) == [40.0] * 40
+stop = True
+""")
+    result = profile(tmp_path, ["/usr/bin/python3", str(script)], env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+    assert counts(result, "m", "n", "k")[("cblas_dgemm", 48, 36, 40)] == 200
 
 
 def test_vector_functions_are_counted(tmp_path):

@@ -1,5 +1,6 @@
 #include "probes/profile/interposer/attachment.hpp"
 
+#include "probes/profile/interposer/locks.hpp"
 #include "probes/profile/interposer/objects.hpp"
 #include "probes/profile/interposer/real_function.hpp"
 
@@ -141,12 +142,13 @@ namespace {
 /// The child has one thread, and it is a new one: its slot and its memory are the parent's.
 void begin_child()
 {
+    g_locks.free_all();
+    begin_child_lookups();
     t_slot = nullptr;
     t_has_no_slot = false;
 #if defined(__x86_64__)
     fathom_profile_shard = nullptr;
 #endif
-    begin_child_objects();
     note_process(counts());
 }
 

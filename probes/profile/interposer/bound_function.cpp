@@ -2,7 +2,7 @@
 
 #include "probes/profile/interposer/attachment.hpp"
 #include "probes/profile/interposer/real_function.hpp"
-#include "probes/profile/interposer/spin_lock.hpp"
+#include "probes/profile/interposer/locks.hpp"
 #include "probes/profile/symbol_table.hpp"
 
 #include <cerrno>
@@ -33,7 +33,6 @@ int fathom_profile_find(void* handle, const char* name, const void* caller, void
 namespace fathom::profile {
 namespace {
 
-constinit SpinLock g_lock;
 constinit std::size_t g_bound_count = 0;
 
 constexpr std::uint32_t hash_name(const char* name)
@@ -74,7 +73,7 @@ std::size_t find_symbol(const char* name)
 
 void* bind(std::size_t symbol, void* real)
 {
-    const SpinGuard guard(g_lock);
+    const SpinGuard guard(g_locks.bound);
     std::size_t at = 0;
     while (at < g_bound_count && !(fathom_profile_bound[at].real == real && fathom_profile_bound[at].symbol == symbol))
         ++at;

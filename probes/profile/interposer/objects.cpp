@@ -1,6 +1,6 @@
 #include "probes/profile/interposer/objects.hpp"
 
-#include "probes/profile/interposer/spin_lock.hpp"
+#include "probes/profile/interposer/locks.hpp"
 
 #include <cstring>
 #include <unistd.h>
@@ -19,7 +19,6 @@ struct Slot {
 };
 
 constinit Slot g_slots[kMostObjects] = {};
-constinit SpinLock g_lock;
 
 std::size_t start_of(std::uint64_t key)
 {
@@ -41,7 +40,7 @@ Slot* find_slot(std::uint64_t key)
 void remember_object(std::uint64_t key, const Object& object)
 {
     if (key <= kForgotten) return;
-    const SpinGuard guard(g_lock);
+    const SpinGuard guard(g_locks.objects);
     if (Slot* known = find_slot(key); known != nullptr) {
         known->object = object;
         return;
@@ -49,7 +48,8 @@ void remember_object(std::uint64_t key, const Object& object)
     for (std::size_t step = 0; step < kMostSteps; ++step) {
         Slot& slot = g_slots[(start_of(key) + step) % kMostObjects];
         if (slot.key > kForgotten) continue;
-        slot = {key, object};
+        slot.object = object;
+        slot.key = key; // last: a fork may come between
         return;
     }
 }
@@ -57,14 +57,14 @@ void remember_object(std::uint64_t key, const Object& object)
 void forget_object(std::uint64_t key)
 {
     if (key <= kForgotten) return;
-    const SpinGuard guard(g_lock);
+    const SpinGuard guard(g_locks.objects);
     if (Slot* slot = find_slot(key); slot != nullptr) slot->key = kForgotten;
 }
 
 bool find_object(std::uint64_t key, Object& object)
 {
     if (key <= kForgotten) return false;
-    const SpinGuard guard(g_lock);
+    const SpinGuard guard(g_locks.objects);
     const Slot* slot = find_slot(key);
     if (slot == nullptr) return false;
     object = slot->object;
@@ -74,11 +74,6 @@ bool find_object(std::uint64_t key, Object& object)
 std::uint64_t number_key(std::uint64_t number)
 {
     return (number & 0xffffffffU) | 1ULL << 63U;
-}
-
-void begin_child_objects()
-{
-    g_lock.unlock();
 }
 
 void stop_for_missing(const char* name)

@@ -26,9 +26,6 @@ bool find_object(std::uint64_t key, Object& object);
 /// For libraries whose handles are small integers.
 std::uint64_t number_key(std::uint64_t number);
 
-/// In a forked child: another thread of the parent may have held the lock.
-void begin_child_objects();
-
 /// Ends the process as the loader does when a function does not exist.
 [[noreturn]] void stop_for_missing(const char* name);
 

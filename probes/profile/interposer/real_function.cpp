@@ -1,6 +1,6 @@
 #include "probes/profile/interposer/real_function.hpp"
 
-#include "probes/profile/interposer/spin_lock.hpp"
+#include "probes/profile/interposer/locks.hpp"
 #include "probes/profile/symbol_table.hpp"
 
 #include <cerrno>
@@ -28,9 +28,9 @@ struct Answer {
 constexpr std::size_t kMostAnswers = 8192; // a power of two
 static_assert(kSymbolCount < 4095, "key_of() has twelve bits for the symbol");
 constinit std::atomic<void*> g_next[kSymbolCount] = {};
-constinit SpinLock g_lock;
 constinit Answer g_answers[kMostAnswers] = {};
 constinit std::atomic<Close> g_close{nullptr};
+constinit std::atomic<bool> g_is_forked{false};
 
 void* find_in_c_library(const char* name)
 {
@@ -74,19 +74,39 @@ struct LoadedLibraries {
     std::size_t count;
 };
 
-int note_library(dl_phdr_info* info, std::size_t /*size*/, void* data)
+/// @return whether there is room for more.
+bool note_library(LoadedLibraries& libraries, const char* name)
 {
-    LoadedLibraries& libraries = *static_cast<LoadedLibraries*>(data);
-    if (info->dlpi_name == nullptr || info->dlpi_name[0] == '\0') return 0;
-    libraries.names[libraries.count++] = info->dlpi_name;
-    return libraries.count == std::size(libraries.names) ? 1 : 0;
+    if (name != nullptr && name[0] != '\0') libraries.names[libraries.count++] = name;
+    return libraries.count < std::size(libraries.names);
+}
+
+int note_visited(dl_phdr_info* info, std::size_t /*size*/, void* data)
+{
+    return note_library(*static_cast<LoadedLibraries*>(data), info->dlpi_name) ? 0 : 1;
+}
+
+/// dl_iterate_phdr() takes a lock that the loader does not free in a forked child, where it would wait for ever if
+/// another thread of the parent was just loading a library. There the loader's list is read as debuggers read it.
+void list_libraries(LoadedLibraries& libraries)
+{
+    if (!g_is_forked.load(std::memory_order_relaxed)) {
+        dl_iterate_phdr(note_visited, &libraries);
+        return;
+    }
+    void* program = dlopen(nullptr, RTLD_LAZY | RTLD_NOLOAD);
+    const link_map* map = nullptr;
+    if (program == nullptr || dlinfo(program, RTLD_DI_LINKMAP, &map) != 0) return;
+    while (map != nullptr && note_library(libraries, map->l_name))
+        map = map->l_next;
+    close_library(program);
 }
 
 /// For libraries that do not name what they need: their loader has it somewhere.
 void* look_everywhere(const char* name)
 {
     LoadedLibraries libraries{};
-    dl_iterate_phdr(note_library, &libraries);
+    list_libraries(libraries);
     for (std::size_t i = 0; i < libraries.count; ++i) {
         if (void* found = look_in(libraries.names[i], name); found != nullptr) return found;
     }
@@ -110,7 +130,7 @@ Answer& answer_of(std::uint64_t key)
 
 void forget_answers()
 {
-    const SpinGuard guard(g_lock);
+    const SpinGuard guard(g_locks.answers);
     for (Answer& answer : g_answers)
         answer = {};
     for (std::atomic<void*>& next : g_next)
@@ -118,6 +138,11 @@ void forget_answers()
 }
 
 } // namespace
+
+void begin_child_lookups()
+{
+    g_is_forked.store(true, std::memory_order_relaxed);
+}
 
 void* look_up(void* handle, const char* name)
 {
@@ -149,7 +174,7 @@ void* find_real(std::size_t symbol, const void* caller)
     if (void* next = g_next[symbol].load(std::memory_order_acquire); next != nullptr) return next;
     const std::uint64_t key = key_of(symbol, caller);
     {
-        const SpinGuard guard(g_lock);
+        const SpinGuard guard(g_locks.answers);
         if (const Answer& answer = answer_of(key); answer.key == key) return answer.real;
     }
     const int kept_errno = errno;
@@ -157,7 +182,7 @@ void* find_real(std::size_t symbol, const void* caller)
     if (next != nullptr) {
         g_next[symbol].store(next, std::memory_order_release);
     } else if (void* own = find_real_by_name(kSymbols[symbol].name, caller); own != nullptr) {
-        const SpinGuard guard(g_lock);
+        const SpinGuard guard(g_locks.answers);
         answer_of(key) = {key, own};
         next = own;
     }

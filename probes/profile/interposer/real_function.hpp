@@ -12,6 +12,9 @@ void* find_real(std::size_t symbol, const void* caller);
 /// The same for any name, not remembered.
 void* find_real_by_name(const char* name, const void* caller);
 
+/// In a forked child: what the loader holds locked there stays locked, and must not be waited for.
+void begin_child_lookups();
+
 /// dlsym() without us.
 void* look_up(void* handle, const char* name);
 

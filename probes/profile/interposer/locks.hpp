@@ -32,4 +32,20 @@ class SpinGuard {
     SpinLock& lock_;
 };
 
+/// Every lock of the interposer. They stand together so that a forked child can free them all: the thread that held
+/// one exists in the parent only, and nobody would ever unlock it. What they protect is whole at every instruction,
+/// so the child needs no more than that.
+struct Locks {
+    SpinLock answers; ///< of find_real()
+    SpinLock bound;   ///< stubs that dlsym() hands out
+    SpinLock objects; ///< plans, handles, descriptors
+
+    void free_all()
+    {
+        for (SpinLock* lock : {&answers, &bound, &objects})
+            lock->unlock();
+    }
+};
+inline constinit Locks g_locks;
+
 } // namespace fathom::profile
