@@ -1,10 +1,11 @@
 // What dlsym() answers for entry points that are counted: a stub that is bound to the function that was found.
 
 #include "probes/profile/interposer/attachment.hpp"
-#include "probes/profile/interposer/real_function.hpp"
 #include "probes/profile/interposer/locks.hpp"
+#include "probes/profile/interposer/real_function.hpp"
 #include "probes/profile/symbol_table.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +34,7 @@ int fathom_profile_find(void* handle, const char* name, const void* caller, void
 namespace fathom::profile {
 namespace {
 
-constinit std::size_t g_bound_count = 0;
+constinit std::atomic<std::size_t> g_bound_count{0}; // what stands below it never changes
 
 constexpr std::uint32_t hash_name(const char* name)
 {
@@ -71,21 +72,35 @@ std::size_t find_symbol(const char* name)
     return kSymbolCount;
 }
 
+/// @return where it is bound among the first `count`, else `count`.
+std::size_t find_bound(std::size_t symbol, const void* real, std::size_t count)
+{
+    std::size_t at = 0;
+    while (at < count && !(fathom_profile_bound[at].real == real && fathom_profile_bound[at].symbol == symbol))
+        ++at;
+    return at;
+}
+
+/// @return where it is bound now, or kMostBound: no room.
+std::size_t add_bound(std::size_t symbol, void* real)
+{
+    const Guard guard(g_locks.bound);
+    const std::size_t count = g_bound_count.load(std::memory_order_relaxed);
+    const std::size_t at = find_bound(symbol, real, count); // another thread may have been faster
+    if (at < count || at == kMostBound) return at;
+    fathom_profile_bound[at] = {real, symbol};
+    g_bound_count.store(at + 1, std::memory_order_release);
+    return at;
+}
+
 void* bind(std::size_t symbol, void* real)
 {
-    const SpinGuard guard(g_locks.bound);
-    std::size_t at = 0;
-    while (at < g_bound_count && !(fathom_profile_bound[at].real == real && fathom_profile_bound[at].symbol == symbol))
-        ++at;
-    if (at == kMostBound) {
-        counts().lost_lookups.fetch_add(1, std::memory_order_relaxed);
-        return real; // not counted, and the report says so
-    }
-    if (at == g_bound_count) {
-        fathom_profile_bound[at] = {real, symbol};
-        ++g_bound_count;
-    }
-    return const_cast<char*>(fathom_profile_bound_stubs) + at * kStubBytes;
+    const std::size_t count = g_bound_count.load(std::memory_order_acquire);
+    std::size_t at = find_bound(symbol, real, count);
+    if (at == count) at = add_bound(symbol, real);
+    if (at < kMostBound) return const_cast<char*>(fathom_profile_bound_stubs) + at * kStubBytes;
+    counts().lost_lookups.fetch_add(1, std::memory_order_relaxed);
+    return real; // not counted, and the report says so
 }
 
 /// What the program would have found without us.

@@ -1,6 +1,7 @@
 #include "probes/profile/interposer/objects.hpp"
 
 #include "probes/profile/interposer/locks.hpp"
+#include "probes/profile/interposer/memory_table.hpp"
 
 #include <cstring>
 #include <unistd.h>
@@ -8,66 +9,31 @@
 namespace fathom::profile {
 namespace {
 
-constexpr std::size_t kMostObjects = 8192; // a power of two
-constexpr std::size_t kMostSteps = 64;
-constexpr std::uint64_t kFree = 0;
-constexpr std::uint64_t kForgotten = 1;
-
-struct Slot {
-    std::uint64_t key;
-    Object object;
-};
-
-constinit Slot g_slots[kMostObjects] = {};
-
-std::size_t start_of(std::uint64_t key)
-{
-    return (key * 0x9e3779b97f4a7c15U) >> 40U;
-}
-
-Slot* find_slot(std::uint64_t key)
-{
-    for (std::size_t step = 0; step < kMostSteps; ++step) {
-        Slot& slot = g_slots[(start_of(key) + step) % kMostObjects];
-        if (slot.key == key) return &slot;
-        if (slot.key == kFree) return nullptr;
-    }
-    return nullptr;
-}
+constexpr std::size_t kObjectWords = sizeof(Object) / sizeof(std::uint64_t);
+static_assert(sizeof(Object) % sizeof(std::uint64_t) == 0);
+constinit MemoryTable<kObjectWords, 8192> g_objects = {};
 
 } // namespace
 
 void remember_object(std::uint64_t key, const Object& object)
 {
-    if (key <= kForgotten) return;
-    const SpinGuard guard(g_locks.objects);
-    if (Slot* known = find_slot(key); known != nullptr) {
-        known->object = object;
-        return;
-    }
-    for (std::size_t step = 0; step < kMostSteps; ++step) {
-        Slot& slot = g_slots[(start_of(key) + step) % kMostObjects];
-        if (slot.key > kForgotten) continue;
-        slot.object = object;
-        slot.key = key; // last: a fork may come between
-        return;
-    }
+    std::uint64_t words[kObjectWords];
+    std::memcpy(words, &object, sizeof(object));
+    const Guard guard(g_locks.objects);
+    g_objects.put(key, words);
 }
 
 void forget_object(std::uint64_t key)
 {
-    if (key <= kForgotten) return;
-    const SpinGuard guard(g_locks.objects);
-    if (Slot* slot = find_slot(key); slot != nullptr) slot->key = kForgotten;
+    const Guard guard(g_locks.objects);
+    g_objects.forget(key);
 }
 
 bool find_object(std::uint64_t key, Object& object)
 {
-    if (key <= kForgotten) return false;
-    const SpinGuard guard(g_locks.objects);
-    const Slot* slot = find_slot(key);
-    if (slot == nullptr) return false;
-    object = slot->object;
+    std::uint64_t words[kObjectWords];
+    if (!g_objects.find(key, words)) return false;
+    std::memcpy(&object, words, sizeof(object));
     return true;
 }
 

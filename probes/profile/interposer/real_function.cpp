@@ -1,6 +1,7 @@
 #include "probes/profile/interposer/real_function.hpp"
 
 #include "probes/profile/interposer/locks.hpp"
+#include "probes/profile/interposer/memory_table.hpp"
 #include "probes/profile/symbol_table.hpp"
 
 #include <cerrno>
@@ -19,16 +20,9 @@ namespace {
 
 using Close = int (*)(void*);
 
-/// What a caller was answered.
-struct Answer {
-    std::uint64_t key; ///< 0: free
-    void* real;
-};
-
-constexpr std::size_t kMostAnswers = 8192; // a power of two
-static_assert(kSymbolCount < 4095, "key_of() has twelve bits for the symbol");
+static_assert(kSymbolCount < 4094, "key_of() has twelve bits for the symbol");
 constinit std::atomic<void*> g_next[kSymbolCount] = {};
-constinit Answer g_answers[kMostAnswers] = {};
+constinit MemoryTable<1, 8192> g_answers = {}; // what callers were answered
 constinit std::atomic<Close> g_close{nullptr};
 constinit std::atomic<bool> g_is_forked{false};
 
@@ -115,24 +109,22 @@ void* look_everywhere(const char* name)
 
 std::uint64_t key_of(std::size_t symbol, const void* caller)
 {
-    return (reinterpret_cast<std::uintptr_t>(caller) << 12U) ^ (symbol + 1);
+    return (reinterpret_cast<std::uintptr_t>(caller) << 12U) ^ (symbol + 2); // never below kLeastKey
 }
 
-Answer& answer_of(std::uint64_t key)
+void remember_answer(std::uint64_t key, const void* real)
 {
-    std::size_t at = (key * 0x9e3779b97f4a7c15U) >> 40U;
-    for (std::size_t step = 0; step < 16; ++step) {
-        Answer& answer = g_answers[(at + step) % kMostAnswers];
-        if (answer.key == key || answer.key == 0) return answer;
-    }
-    return g_answers[at % kMostAnswers]; // replaced: it is a memory of answers, not the only place of anything
+    const std::uint64_t words[1] = {reinterpret_cast<std::uintptr_t>(real)};
+    const Guard guard(g_locks.answers);
+    if (g_answers.put(key, words)) return;
+    g_answers.clear(); // a memory of answers, not the only place of anything
+    g_answers.put(key, words);
 }
 
 void forget_answers()
 {
-    const SpinGuard guard(g_locks.answers);
-    for (Answer& answer : g_answers)
-        answer = {};
+    const Guard guard(g_locks.answers);
+    g_answers.clear();
     for (std::atomic<void*>& next : g_next)
         next.store(nullptr, std::memory_order_release);
 }
@@ -173,17 +165,13 @@ void* find_real(std::size_t symbol, const void* caller)
 {
     if (void* next = g_next[symbol].load(std::memory_order_acquire); next != nullptr) return next;
     const std::uint64_t key = key_of(symbol, caller);
-    {
-        const SpinGuard guard(g_locks.answers);
-        if (const Answer& answer = answer_of(key); answer.key == key) return answer.real;
-    }
+    if (std::uint64_t answer[1]; g_answers.find(key, answer)) return reinterpret_cast<void*>(answer[0]);
     const int kept_errno = errno;
     void* next = look_up(RTLD_NEXT, kSymbols[symbol].name);
     if (next != nullptr) {
         g_next[symbol].store(next, std::memory_order_release);
     } else if (void* own = find_real_by_name(kSymbols[symbol].name, caller); own != nullptr) {
-        const SpinGuard guard(g_locks.answers);
-        answer_of(key) = {key, own};
+        remember_answer(key, own);
         next = own;
     }
     errno = kept_errno;
