@@ -92,7 +92,7 @@ std::vector<ObservedCalls> read_entries(const ProfileInput& input, double second
     };
     for (std::size_t i = 0; i < kMostEntries; ++i) {
         const Entry& entry = input.counts->entries[i];
-        if (entry.hash.load(std::memory_order_acquire) <= 1 || entry.symbol >= kSymbolCount) continue;
+        if (entry.hash.load(std::memory_order_acquire) <= kEntryGivenUp || entry.symbol >= kSymbolCount) continue;
         const auto more = unfinished.find(i + 1);
         const double ticks = static_cast<double>(entry.ticks.load()) + (more == unfinished.end() ? 0 : more->second);
         add(kSymbols[entry.symbol], entry.dimensions, entry.count.load(), ticks, i);

@@ -21,9 +21,15 @@ inline constexpr std::size_t kMostShards = 256;
 /// The environment variable that names the file.
 inline constexpr const char* kCountsVariable = "FATHOM_PROFILE_COUNTS";
 
+/// What stands in place of an entry's hash until it is whole. Whoever waits for its writer in vain gives it up for all,
+/// since the writer may have been killed: it is then lost.
+inline constexpr std::uint64_t kEntryFree = 0;
+inline constexpr std::uint64_t kEntryBeingWritten = 1;
+inline constexpr std::uint64_t kEntryGivenUp = 2;
+
 /// All calls of one entry point with the same dimensions.
 struct alignas(64) Entry {
-    std::atomic<std::uint64_t> hash; ///< 0: free; written last
+    std::atomic<std::uint64_t> hash; ///< written last
     std::uint32_t symbol;
     std::int64_t dimensions[kMostDimensions];
     std::atomic<std::uint64_t> count; ///< calls that began

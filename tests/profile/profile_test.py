@@ -137,6 +137,12 @@ stop = True
     assert counts(result, "m", "n", "k")[("cblas_dgemm", 48, 36, 40)] == 200
 
 
+def test_an_entry_whose_writer_was_killed_is_waited_for_once(tmp_path):
+    """A call tries 64 entries; whoever comes later finds them given up, and its calls are counted without sizes."""
+    result = profile(tmp_path, [str(BIN / "profile_killed_writers"), PLUGIN], stdout_is="64\n")
+    assert counts(result) == {("cblas_ddot",): 1000}
+
+
 def test_vector_functions_are_counted(tmp_path):
     source = tmp_path / "vector.c"
     source.write_text("""

@@ -2,6 +2,7 @@
 
 #include "probes/profile/interposer/attachment.hpp"
 #include "probes/profile/interposer/call.hpp"
+#include "probes/profile/interposer/locks.hpp"
 #include "probes/profile/interposer/objects.hpp"
 #include "probes/profile/interposer/real_function.hpp"
 
@@ -39,15 +40,36 @@ std::uint64_t hash_of(std::uint64_t symbol, const Call& call)
     std::uint64_t hash = mix(symbol + 1, 0);
     for (const std::int64_t size : call.dimensions)
         hash = mix(hash, static_cast<std::uint64_t>(size));
-    return hash | 3; // neither free nor being written
+    return hash | 3; // above kEntryGivenUp
 }
-
-constexpr std::uint64_t kFree = 0;
-constexpr std::uint64_t kBeingWritten = 1;
 
 bool is_entry(const Entry& entry, std::uint64_t symbol, const Call& call)
 {
     return entry.symbol == symbol && std::memcmp(entry.dimensions, call.dimensions, sizeof(call.dimensions)) == 0;
+}
+
+/// @return false when others gave up waiting for us.
+bool write_entry(Entry& entry, std::uint64_t hash, std::uint64_t symbol, const Call& call)
+{
+    entry.symbol = static_cast<std::uint32_t>(symbol);
+    std::memcpy(entry.dimensions, call.dimensions, sizeof(call.dimensions));
+    std::uint64_t expected = kEntryBeingWritten;
+    return entry.hash.compare_exchange_strong(expected, hash, std::memory_order_acq_rel);
+}
+
+/// Waits until another thread has written an entry: a few instructions. One that was killed meanwhile holds up one
+/// call of the whole program, for some ten microseconds. @return the entry's hash.
+std::uint64_t await_entry(Entry& entry)
+{
+    std::uint64_t found = kEntryBeingWritten;
+    for (int wait = 0; found == kEntryBeingWritten && wait < 1000; ++wait) {
+        pause_briefly();
+        found = entry.hash.load(std::memory_order_acquire);
+    }
+    if (found == kEntryBeingWritten &&
+        entry.hash.compare_exchange_strong(found, kEntryGivenUp, std::memory_order_acq_rel))
+        return kEntryGivenUp;
+    return found;
 }
 
 /// The entry of such calls, made when it is the first.
@@ -59,15 +81,12 @@ std::uint64_t find_entry(Counts& all, std::uint64_t symbol, const Call& call)
         const std::size_t at = (hash + step) % kMostEntries;
         Entry& entry = all.entries[at];
         std::uint64_t found = entry.hash.load(std::memory_order_acquire);
-        if (found == kFree && entry.hash.compare_exchange_strong(found, kBeingWritten, std::memory_order_acq_rel)) {
-            entry.symbol = static_cast<std::uint32_t>(symbol);
-            std::memcpy(entry.dimensions, call.dimensions, sizeof(call.dimensions));
-            entry.hash.store(hash, std::memory_order_release);
-            return at + 1;
+        if (found == kEntryFree &&
+            entry.hash.compare_exchange_strong(found, kEntryBeingWritten, std::memory_order_acq_rel)) {
+            if (write_entry(entry, hash, symbol, call)) return at + 1;
+            continue;
         }
-        // Another thread writes it: a few instructions. One that was killed meanwhile must not hold us up.
-        for (int wait = 0; found == kBeingWritten && wait < 100'000; ++wait)
-            found = entry.hash.load(std::memory_order_acquire);
+        if (found == kEntryBeingWritten) found = await_entry(entry);
         if (found == hash && is_entry(entry, symbol, call)) return at + 1;
     }
     return 0;
