@@ -14,46 +14,76 @@ extern char** environ; // NOLINT(readability-identifier-naming): the C library's
 namespace fathom::profile {
 namespace {
 
-Error failed(const std::string& what)
+std::string failed(const std::string& what, int error)
 {
-    return {Errc::kUnavailable, what + ": " + std::strerror(errno)}; // NOLINT(concurrency-mt-unsafe): one thread
+    return what + ": " + std::strerror(error); // NOLINT(concurrency-mt-unsafe): one thread
 }
 
-Result<std::string> make_folder()
+/// Memory first: counts on a disk would be written back to it while the program runs.
+std::vector<std::string> parent_folders()
 {
     const char* chosen = std::getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): one thread
-    // Memory first: counts on a disk would be written back to it while the program runs.
-    for (const std::string parent : {"/dev/shm", chosen != nullptr ? chosen : "/tmp", "/tmp"}) {
-        std::string path = parent + "/fathom-profile.XXXXXX";
-        if (::mkdtemp(path.data()) != nullptr) return path;
-    }
-    return failed("cannot make a folder in /dev/shm or /tmp");
+    std::vector<std::string> parents{"/dev/shm"};
+    if (chosen != nullptr && *chosen != '\0') parents.emplace_back(chosen);
+    parents.emplace_back("/tmp");
+    return parents;
+}
+
+Result<Counts*> map(int fd)
+{
+    void* memory = ::mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE,
+                          fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) return Error{Errc::kUnavailable, failed("cannot map the counts", errno)};
+    auto* counts = static_cast<Counts*>(memory);
+    counts->bytes = sizeof(Counts);
+    counts->magic = kCountsMagic;
+    return counts;
+}
+
+Result<Counts*> make_file(const std::string& path)
+{
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) return Error{Errc::kUnavailable, failed("cannot create " + path, errno)};
+    // With all its blocks: a program that touches a page of a file for which no room is left is killed by SIGBUS.
+    const int error = ::posix_fallocate(fd, 0, static_cast<off_t>(sizeof(Counts)));
+    Result<Counts*> counts = error == 0 ? map(fd) : Error{Errc::kUnavailable, failed("no room for " + path, error)};
+    ::close(fd);
+    return counts;
 }
 
 } // namespace
 
 Result<CountsFolder> CountsFolder::make()
 {
-    const Result<std::string> path = make_folder();
-    if (!path) return path.error();
+    std::string reasons;
+    for (const std::string& parent : parent_folders()) {
+        CountsFolder folder; // a failed one goes with its files
+        std::string path = parent + "/fathom-profile.XXXXXX";
+        std::string reason;
+        if (::mkdtemp(path.data()) == nullptr) {
+            reason = failed("cannot make a folder in " + parent, errno);
+        } else {
+            folder.path_ = path;
+            const Result<Counts*> counts = make_file(path + "/counts");
+            if (counts) {
+                folder.counts_ = *counts;
+                return folder;
+            }
+            reason = counts.error().detail;
+        }
+        reasons += (reasons.empty() ? "" : "; ") + reason;
+    }
+    const Result<Counts*> counts = map(-1);
+    if (!counts) return counts.error();
     CountsFolder folder;
-    folder.path_ = *path;
-    const std::string file = folder.path_ + "/counts";
-    const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) return failed("cannot create " + file);
-    const bool is_sized = ::ftruncate(fd, static_cast<off_t>(sizeof(Counts))) == 0;
-    void* memory = is_sized ? ::mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
-    const Error error = failed("cannot map " + file);
-    ::close(fd);
-    if (memory == MAP_FAILED) return error;
-    folder.counts_ = static_cast<Counts*>(memory);
-    folder.counts_->bytes = sizeof(Counts);
-    folder.counts_->magic = kCountsMagic;
+    folder.counts_ = *counts;
+    folder.not_counted_ = reasons;
     return folder;
 }
 
 CountsFolder::CountsFolder(CountsFolder&& other) noexcept
-    : path_(std::exchange(other.path_, "")), counts_(std::exchange(other.counts_, nullptr))
+    : path_(std::exchange(other.path_, "")), not_counted_(std::exchange(other.not_counted_, "")),
+      counts_(std::exchange(other.counts_, nullptr))
 {
 }
 
@@ -85,6 +115,14 @@ std::vector<std::string> CountsFolder::environment(const std::string& interposer
     }
     result.push_back(preload + library);
     result.push_back(std::string(kCountsVariable) + "=" + path_ + "/counts");
+    return result;
+}
+
+std::vector<std::string> own_environment()
+{
+    std::vector<std::string> result;
+    for (char** entry = environ; *entry != nullptr; ++entry)
+        result.emplace_back(*entry);
     return result;
 }
 

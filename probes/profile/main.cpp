@@ -108,17 +108,26 @@ class Run {
   private:
     Result<void> prepare(const ProgramFacts& facts, std::vector<std::string>& environment)
     {
+        if (!facts.not_counted.empty()) note_not_counted(facts.path, facts.not_counted);
+        if (!folder_.not_counted().empty()) {
+            note_not_counted(facts.path, folder_.not_counted());
+            environment = own_environment();
+            return {};
+        }
         const Result<std::string> interposer = find_interposer();
         if (!interposer) return interposer.error();
         environment = folder_.environment(*interposer);
-        if (facts.not_counted.empty()) return {};
-        const std::string note = facts.path + ": operators cannot be counted: " + facts.not_counted;
+        return {};
+    }
+
+    void note_not_counted(const std::string& program, const std::string& why)
+    {
+        const std::string note = program + ": operators cannot be counted: " + why;
         fmt::print(stderr,
                    "fathom-profile: {}\n  what is still measured: wall and processor time, computing, "
                    "I/O and waiting\n",
                    note);
         input_.notes.push_back(note);
-        return {};
     }
 
     void start(pid_t child)

@@ -143,6 +143,21 @@ def test_an_entry_whose_writer_was_killed_is_waited_for_once(tmp_path):
     assert counts(result) == {("cblas_ddot",): 1000}
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a program file systems of its own")
+@pytest.mark.parametrize("rooms, counted", [({"/dev/shm": "64k"}, True), ({"/dev/shm": "64k", "/tmp": "64k"}, False)])
+def test_a_full_memory_folder_does_not_kill_the_program(tmp_path, rooms, counted):
+    """The counts go to the next folder, or nowhere."""
+    mounts = " && ".join(f"mount -t tmpfs -o size={size} none {folder}" for folder, size in rooms.items())
+    command = [PROFILE, "--output", "json", "--no-calibration", "--", TARGET, "blas"]
+    environment = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
+    ended = subprocess.run(["unshare", "--mount", "sh", "-c", f'{mounts} && exec "$@"', "sh", *command],
+                           capture_output=True, text=True, timeout=120, env=environment)
+    assert ended.returncode == 0, ended.stderr
+    result = json.loads(ended.stdout)
+    assert (counts(result).get(("cblas_dgemm",)) == 5) == counted
+    assert any("no room for /tmp" in note for note in result["notes"]) != counted
+
+
 def test_vector_functions_are_counted(tmp_path):
     source = tmp_path / "vector.c"
     source.write_text("""
