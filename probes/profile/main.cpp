@@ -109,8 +109,8 @@ class Run {
     Result<void> prepare(const ProgramFacts& facts, std::vector<std::string>& environment)
     {
         if (!facts.not_counted.empty()) note_not_counted(facts.path, facts.not_counted);
-        if (!folder_.not_counted().empty()) {
-            note_not_counted(facts.path, folder_.not_counted());
+        if (!folder_.not_counted().empty()) note_not_counted(facts.path, folder_.not_counted());
+        if (facts.must_not_be_loaded || !folder_.not_counted().empty()) {
             environment = own_environment();
             return {};
         }

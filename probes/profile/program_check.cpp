@@ -1,5 +1,7 @@
 #include "probes/profile/program_check.hpp"
 
+#include "probes/profile/needed_libraries.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -114,6 +116,15 @@ std::string why_not_loadable(const std::string& path, const std::string& start)
            "counted";
 }
 
+/// Whether AddressSanitizer's shared runtime comes with it. A runtime that is linked statically does not mind.
+bool refuses_preload(const std::string& path)
+{
+    const std::vector<std::string> libraries = needed_libraries(path);
+    return std::any_of(libraries.begin(), libraries.end(), [](const std::string& name) {
+        return name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan");
+    });
+}
+
 /// The interpreter of a script (`#! path`), empty for other files.
 std::string interpreter_of(const std::string& start)
 {
@@ -150,6 +161,11 @@ Result<ProgramFacts> check_program(const std::string& name)
     if (!start.starts_with(ELFMAG)) return facts; // a script without `#!`: a shell runs it
     facts.not_counted = why_privileged(loaded);
     if (facts.not_counted.empty()) facts.not_counted = why_not_loadable(loaded, start);
+    if (facts.not_counted.empty() && refuses_preload(loaded)) {
+        facts.must_not_be_loaded = true;
+        facts.not_counted = "it is built with AddressSanitizer, which starts no program that something else is loaded "
+                            "into; build it without to have its operators counted";
+    }
     return facts;
 }
 

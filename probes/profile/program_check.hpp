@@ -11,6 +11,8 @@ struct ProgramFacts {
     std::string path;
     /// Why the interposer cannot be loaded into it; empty when it can. What the kernel tells is measured anyway.
     std::string not_counted;
+    /// The program would refuse to start with the interposer: it must run without.
+    bool must_not_be_loaded{};
 };
 
 /// Finds a program as shells do, through PATH when its name has no slash, and looks at its file: scripts are

@@ -267,6 +267,31 @@ def test_a_static_program_is_measured_from_outside(tmp_path):
     assert any("statically linked" in note for note in result["notes"])
 
 
+def address_sanitized(tmp_path):
+    """A program whose runtime refuses to start behind a library that is loaded first."""
+    source, program = tmp_path / "sanitized.c", tmp_path / "sanitized"
+    source.write_text('#include <stdio.h>\nint main(void) { puts("ran"); return 3; }\n')
+    built = subprocess.run(["gcc", "-fsanitize=address", str(source), "-o", str(program)], capture_output=True)
+    if built.returncode != 0:
+        pytest.skip("the compiler has no AddressSanitizer")
+    return str(program)
+
+
+def test_a_program_with_address_sanitizer_runs_and_is_measured_from_outside(tmp_path):
+    program = address_sanitized(tmp_path)
+    ended = run([program], "--output", "json", "--no-calibration", env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+    output, report = ended.stdout.split("\n", 1)
+    assert (ended.returncode, output) == (3, "ran"), ended.stderr
+    assert any("AddressSanitizer" in note for note in json.loads(report)["notes"])
+
+
+def test_a_child_with_address_sanitizer_runs(tmp_path):
+    program = address_sanitized(tmp_path)
+    ended = run(["/bin/sh", "-c", program + "; exit $?"], "--output-file", str(tmp_path / "table"),
+                env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+    assert (ended.returncode, ended.stdout) == (3, "ran\n"), ended.stderr
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes programs that belong to another user")
 def test_a_set_user_id_program_is_measured_from_outside(tmp_path):
     program = tmp_path / "id"
