@@ -87,6 +87,27 @@ static void time_calls(int threads, int calls)
     printf("%.1f\n", (1e9 * (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec)) / calls);
 }
 
+typedef void Gemm(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
+Gemm cblas_dgemm __attribute__((weak));
+static Gemm* volatile const table[] = {cblas_dgemm};
+
+static void call_gemm(Gemm* gemm)
+{
+    static double a[64], b[64], c[64];
+    gemm(101, 111, 111, 8, 8, 8, 1, a, 8, b, 8, 0, c, 8);
+}
+
+/// What no library has must not seem to be there: it would be called. The plugin's BLAS is in its own scope only.
+static int ask_for_optional_functions(void)
+{
+    if (cblas_dgemm) call_gemm(cblas_dgemm);
+    if (table[0]) call_gemm(table[0]);
+    void* program = dlopen(NULL, RTLD_NOW);
+    printf("%d %d %d\n", cblas_dgemm != NULL, dlsym(RTLD_DEFAULT, "cblas_dgemm") != NULL,
+           dlsym(program, "cblas_dgemm") != NULL);
+    return 0;
+}
+
 int main(int argc, char** argv)
 {
     if (argc < 4) return 9;
@@ -94,6 +115,7 @@ int main(int argc, char** argv)
     void* plugin = load();
     products = (void (*)(int))dlsym(plugin, "plugin_products");
     dots = (double (*)(int))dlsym(plugin, "plugin_dots");
+    if (strcmp(argv[1], "optional") == 0) return ask_for_optional_functions();
     if (strcmp(argv[1], "fork") == 0) return fork_many(atoi(argv[3]));
     if (strcmp(argv[1], "calls") == 0 && argc > 4) time_calls(atoi(argv[3]), atoi(argv[4]));
     return 0;

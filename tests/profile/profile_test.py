@@ -158,6 +158,16 @@ def test_a_full_memory_folder_does_not_kill_the_program(tmp_path, rooms, counted
     assert any("no room for /tmp" in note for note in result["notes"]) != counted
 
 
+def test_functions_that_no_library_has_are_not_there(tmp_path):
+    """A program may ask for optional functions by weak symbols and by name, and call what it finds."""
+    profile(tmp_path, [HOST, "optional", PLUGIN, "0"], stdout_is="0 0 0\n")
+
+
+def test_weak_symbols_that_a_library_has_are_counted(tmp_path):
+    result = profile(tmp_path, [HOST + "_with_blas", "optional", PLUGIN, "0"], stdout_is="1 1 1\n")
+    assert counts(result) == {("cblas_dgemm",): 2}
+
+
 def test_vector_functions_are_counted(tmp_path):
     source = tmp_path / "vector.c"
     source.write_text("""

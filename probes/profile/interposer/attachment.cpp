@@ -3,6 +3,7 @@
 #include "probes/profile/interposer/locks.hpp"
 #include "probes/profile/interposer/objects.hpp"
 #include "probes/profile/interposer/real_function.hpp"
+#include "probes/profile/interposer/weak_references.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -156,6 +157,7 @@ void begin_child()
 [[gnu::constructor(101)]] void begin()
 {
     look_up(RTLD_NEXT, "dlsym");
+    clear_weak_references();
 #if defined(__x86_64__)
     unsigned a = 0;
     unsigned b = 0;

@@ -3,6 +3,7 @@
 #include "probes/profile/interposer/attachment.hpp"
 #include "probes/profile/interposer/locks.hpp"
 #include "probes/profile/interposer/real_function.hpp"
+#include "probes/profile/interposer/weak_references.hpp"
 #include "probes/profile/symbol_table.hpp"
 
 #include <atomic>
@@ -106,10 +107,11 @@ void* bind(std::size_t symbol, void* real)
 /// What the program would have found without us.
 void* find_for(void* handle, const char* name, const void* caller)
 {
-    // The program's own scope holds us before the libraries.
-    if (handle == RTLD_DEFAULT) return find_real_by_name(name, caller);
+    // The program's own scope holds us before the libraries, but the program itself before us.
     void* found = look_up(handle, name);
-    return found != nullptr && is_ours(found) ? look_up(RTLD_NEXT, name) : found;
+    if (found != nullptr && is_ours(found)) found = look_up(RTLD_NEXT, name);
+    if (found != nullptr || handle != RTLD_DEFAULT || was_loaded_at_start(caller)) return found;
+    return find_real_by_name(name, caller); // a library that was loaded later also sees what came with it
 }
 
 } // namespace
