@@ -187,8 +187,7 @@ Remainder split_remainder(const ProfileInput& input, double share)
     remainder.waiting = std::max(0.0, share - running - remainder.io);
     double memory = -1;
     if (input.bandwidth_bytes_per_s > 0) memory = input.sampler->memory_use().fraction(input.bandwidth_bytes_per_s);
-    remainder.method = memory < 0 ? "too short to tell memory from compute: all counted as compute"
-                                  : input.sampler->memory_use().method();
+    remainder.method = memory < 0 ? input.sampler->memory_use().why_unknown() : input.sampler->memory_use().method();
     remainder.memory = running * std::max(0.0, memory);
     remainder.compute = running - remainder.memory;
     return remainder;

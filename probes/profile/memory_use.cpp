@@ -1,5 +1,6 @@
 #include "probes/profile/memory_use.hpp"
 
+#include "probes/profile/page_looks.hpp"
 #include "probes/runner/proc_files.hpp"
 
 #include <algorithm>
@@ -124,11 +125,15 @@ class TouchedPages final : public MemoryUse {
   public:
     void look(const std::vector<pid_t>& processes) override
     {
-        if (!is_due()) return;
+        const double now_s = seconds_since(start_);
+        if (!budget_.is_due(now_s)) return;
+        std::uint64_t bytes = 0;
+        const std::vector<pid_t> chosen = choose(processes, bytes);
+        if (!budget_.affords(now_s, bytes) || chosen.empty()) return;
         constexpr std::chrono::milliseconds kWindow{6};
         const auto begin = Clock::now();
         std::vector<pid_t> marked;
-        for (const pid_t process : processes) {
+        for (const pid_t process : chosen) {
             if (clear_marks(process)) marked.push_back(process);
         }
         const double marking_s = seconds_since(begin);
@@ -150,8 +155,7 @@ class TouchedPages final : public MemoryUse {
         rate_sum_ += weight * touched / cpu_s;
         weight_ += weight;
         last_ = Clock::now();
-        last_cost_s_ = marking_s + reading_s;
-        spent_s_ += last_cost_s_;
+        budget_.spend(marking_s + reading_s, bytes);
     }
     void skip() override {}
     double fraction(double bandwidth_bytes_per_s) const override
@@ -162,17 +166,42 @@ class TouchedPages final : public MemoryUse {
     }
     std::string method() const override
     {
-        return "rate of touched pages (no hardware counters here); random access cannot be told from streaming";
+        return std::string("rate of touched pages (no hardware counters here); random access cannot be told from "
+                           "streaming") +
+               (any_too_large_ ? "; processes were not looked at while they were too large" : "");
+    }
+    std::string why_unknown() const override
+    {
+        return any_too_large_ ? "no hardware counters here, and the program's processes are too large to look at their "
+                                "pages without slowing them: all counted as compute"
+                              : MemoryUse::why_unknown();
     }
 
   private:
-    /// Marks cost a walk through all of the program's pages: a few looks in any case, later a hundredth of a core.
-    bool is_due() const
+    /// Those whose turn it is, and how much memory of theirs is resident.
+    std::vector<pid_t> choose(const std::vector<pid_t>& processes, std::uint64_t& bytes)
     {
-        constexpr double kAllowance_s = 0.08;
-        const double elapsed_s = seconds_since(start_);
-        const double pause_s = std::clamp(0.4 * elapsed_s, 0.1, 1.0);
-        return seconds_since(last_) >= pause_s && spent_s_ + last_cost_s_ <= kAllowance_s + 0.007 * elapsed_s;
+        std::vector<std::uint64_t> resident;
+        for (const pid_t process : processes)
+            resident.push_back(resident_bytes(process));
+        const Turn turn = choose_turn(resident, next_);
+        next_ = turn.next;
+        any_too_large_ = any_too_large_ || turn.any_too_large;
+        std::vector<pid_t> chosen;
+        for (const std::size_t at : turn.chosen) {
+            chosen.push_back(processes[at]);
+            bytes += resident[at];
+        }
+        return chosen;
+    }
+    /// The kernel keeps count of it: no walk.
+    static std::uint64_t resident_bytes(pid_t process)
+    {
+        static const auto page_bytes = static_cast<double>(::sysconf(_SC_PAGESIZE));
+        const std::string text = probes::proc_text("/proc/" + std::to_string(process) + "/statm");
+        const std::size_t blank = text.find(' '); // before it: the size of the address space
+        if (blank == std::string::npos) return 0;
+        return static_cast<std::uint64_t>(probes::leading_number(text.substr(blank + 1)).value_or(0) * page_bytes);
     }
     static bool clear_marks(pid_t process)
     {
@@ -201,8 +230,9 @@ class TouchedPages final : public MemoryUse {
 
     Clock::time_point start_ = Clock::now();
     Clock::time_point last_ = start_;
-    double last_cost_s_ = 0;
-    double spent_s_ = 0;
+    LookBudget budget_;
+    std::size_t next_ = 0; ///< process whose turn it is
+    bool any_too_large_ = false;
     double rate_sum_ = 0; ///< bytes a second of processor time, times the time that each look stands for
     double weight_ = 0;
 };

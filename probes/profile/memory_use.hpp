@@ -21,6 +21,8 @@ class MemoryUse {
     virtual double fraction(double bandwidth_bytes_per_s) const = 0;
     /// How it was found, for people.
     virtual std::string method() const = 0;
+    /// Why nothing was seen, for people.
+    virtual std::string why_unknown() const { return "too short to tell memory from compute: all counted as compute"; }
 };
 
 /// Hardware counters where the system has them for this user, else the rate at which pages are touched.
