@@ -150,6 +150,8 @@ def test_a_full_memory_folder_does_not_kill_the_program(tmp_path, rooms, counted
     mounts = " && ".join(f"mount -t tmpfs -o size={size} none {folder}" for folder, size in rooms.items())
     command = [PROFILE, "--output", "json", "--no-calibration", "--", TARGET, "blas"]
     environment = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
+    if subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
+        pytest.skip("no mount namespaces here")
     ended = subprocess.run(["unshare", "--mount", "sh", "-c", f'{mounts} && exec "$@"', "sh", *command],
                            capture_output=True, text=True, timeout=120, env=environment)
     assert ended.returncode == 0, ended.stderr

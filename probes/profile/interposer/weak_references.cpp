@@ -110,17 +110,29 @@ Tables read_tables(const Library& library)
     return tables;
 }
 
-/// Writes a word of a library, also where the loader has made it read-only after its work.
+/// Whether the loader has made the page of an address read-only after its work: whole pages, rounded down at both ends.
+bool is_protected(const Library& library, std::uintptr_t address, std::uintptr_t page_bytes)
+{
+    for (std::size_t i = 0; i < library.segment_count; ++i) {
+        if (library.segments[i].p_type != PT_GNU_RELRO) continue;
+        const Range range = range_of(library, library.segments[i]);
+        const Range pages{range.begin / page_bytes * page_bytes, range.end / page_bytes * page_bytes};
+        if (pages.holds(address)) return true;
+    }
+    return false;
+}
+
+/// Writes a word of a library that the loader has relocated.
 void write_word(const Library& library, std::uintptr_t place, std::uint64_t value)
 {
     const ElfW(Phdr)* segment = find_segment(library, PT_LOAD, place);
     if (segment == nullptr || (segment->p_flags & PF_W) == 0) return;
-    const bool is_protected = find_segment(library, PT_GNU_RELRO, place) != nullptr;
     const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const bool must_open = is_protected(library, place, page_bytes);
     void* page = reinterpret_cast<void*>(place / page_bytes * page_bytes);
-    if (is_protected && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return;
+    if (must_open && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return;
     *reinterpret_cast<std::uint64_t*>(place) = value;
-    if (is_protected) mprotect(page, page_bytes, PROT_READ);
+    if (must_open) mprotect(page, page_bytes, PROT_READ);
 }
 
 bool holds_address(const ElfW(Rela) & relocation)
