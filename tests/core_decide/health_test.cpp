@@ -21,7 +21,8 @@ EndedAttempt ended(std::chrono::seconds ago, bool is_centers_fault, bool has_fai
             .is_centers_fault = is_centers_fault,
             .run_s = run_s,
             .has_failed = has_failed,
-            .job_type = "t"};
+            .job_type = "t",
+            .submitter = "ann"};
 }
 
 std::vector<EndedAttempt> ended(std::size_t failed, std::size_t good)
