@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
@@ -13,10 +14,17 @@ namespace {
 /// Describes the executor without making its folders.
 Result<CenterOffer> survey(const AgentConfig& config)
 {
-    const Result<std::optional<JobUser>> user = find_job_user(config.run_as);
-    if (!user) return user.error();
-    return survey_center(config,
-                         LocalExecutor({.attempts = {}, .supervisor = {}, .programs = {}, .user = *user}).facts());
+    const Result<JobUsers> users = find_job_users(config.run_as, config.run_as_uids);
+    if (!users) return users.error();
+    const std::filesystem::path hidden =
+        config.state_dir.empty() ? "/tmp" : std::filesystem::absolute(config.state_dir);
+    const LocalExecutor executor({.attempts = {},
+                                  .supervisor = {},
+                                  .programs = {},
+                                  .user = users->one,
+                                  .user_ids = users->ids,
+                                  .hidden = ::getuid() == 0 ? "" : hidden});
+    return survey_center(config, executor.facts());
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "agent/app/daemon.hpp"
 
+#include "agent/executor/local/cgroup.hpp"
+#include "agent/executor/local/job_limits.hpp"
 #include "core/base/file.hpp"
 
 #include <boost/asio/post.hpp>
@@ -44,16 +46,23 @@ Result<void> Daemon::prepare()
     const Result<Enrolment> enrolment = files_.load();
     if (!enrolment) return enrolment.error();
     if (Result<void> taken = take_state_dir(); !taken) return taken;
-    const Result<std::optional<JobUser>> user = find_job_user(config_.run_as);
-    if (!user) return user.error();
-    if (::getuid() == 0 && !*user) log_warning("jobs_run_as_root", {{"way_out", "set run_as to an ordinary user"}});
+    const Result<JobUsers> users = find_job_users(config_.run_as, config_.run_as_uids);
+    if (!users) return users.error();
+    if (::getuid() == 0 && !users->one && !users->ids)
+        log_warning("jobs_run_as_root", {{"way_out", "set run_as to an ordinary user"}});
+    enter_leaf_group();
 
     executor_ = std::make_unique<LocalExecutor>(
         LocalExecutorOptions{.attempts = std::filesystem::absolute(config_.state_dir) / "attempts",
                              .supervisor = "/proc/self/exe", // this very program, also when its file was replaced
                              .programs = std::filesystem::absolute(config_.probe_program).parent_path(),
                              .output_limit_bytes = config_.output_limit_bytes,
-                             .user = *user});
+                             .user = users->one,
+                             .user_ids = users->ids,
+                             .hidden = ::getuid() == 0 ? "" : std::filesystem::absolute(config_.state_dir),
+                             .shared = config_.shared_folders,
+                             .remove_work = config_.keep_finished.count() == 0});
+    if (Result<void> judged = judge_isolation(users->missing); !judged) return judged;
     fetch_url_ = fetch_url(*enrolment);
     Result<CenterOffer> offer = survey_center(as_probes_run(config_), executor_->facts());
     if (!offer) return offer.error();
@@ -75,6 +84,21 @@ Result<void> Daemon::prepare()
                              {"center_id", enrolment->center_id},
                              {"facts", executor_->facts().dump()}});
     return book_->load();
+}
+
+/// What jobs are not kept from is said, or stands in the way.
+Result<void> Daemon::judge_isolation(const std::string& user_ids_missing)
+{
+    std::string gaps = user_ids_missing;
+    for (const std::string& gap : executor_->isolation_gaps())
+        gaps += (gaps.empty() ? "" : "; ") + gap;
+    if (config_.require_isolation && !gaps.empty())
+        return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gaps};
+    if (!gaps.empty()) log_warning("jobs_not_isolated", {{"gaps", gaps}, {"see", "docs/security.md"}});
+    if (executor_->shows_agent_files() && ::getuid() != 0)
+        log_warning("jobs_can_read_agent_files", {{"effect", "each job can act as this center"},
+                                                  {"way_out", "start the agent as root, or allow user namespaces"}});
+    return {};
 }
 
 /// Two agents on one spool would both start its jobs.

@@ -40,6 +40,7 @@ class Daemon {
     /// With the variables that probes get besides the center's: what they can run depends on them.
     AgentConfig as_probes_run(AgentConfig config) const;
     Result<void> take_state_dir();
+    Result<void> judge_isolation(const std::string& user_ids_missing);
 
     AgentConfig config_;
     std::function<std::optional<AgentConfig>()> reread_;

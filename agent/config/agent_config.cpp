@@ -121,6 +121,32 @@ std::string check_cpu_list(std::string_view text)
     return cpus ? std::string() : cpus.error().detail;
 }
 
+std::string check_user_ids(std::string_view text)
+{
+    if (text.empty()) return {};
+    const Result<UserIds> ids = parse_user_ids(text);
+    return ids ? std::string() : ids.error().detail;
+}
+
+std::vector<std::filesystem::path> split_folders(const std::string& text)
+{
+    std::vector<std::filesystem::path> folders;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');) {
+        const std::filesystem::path path = std::filesystem::path(part).lexically_normal();
+        folders.push_back(path.has_filename() ? path : path.parent_path());
+    }
+    return folders;
+}
+
+std::string check_folders(std::string_view text)
+{
+    for (const std::filesystem::path& folder : split_folders(std::string(text))) {
+        if (!folder.is_absolute()) return "must be absolute paths of folders, with commas between them";
+    }
+    return {};
+}
+
 LogLevel parse_log_level(const std::string& text)
 {
     if (text == "debug") return LogLevel::kDebug;
@@ -172,7 +198,15 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          needs_state_dir ? check_not_empty : nullptr},
         {"cores", "", "processors that this center offers, such as 0-3,6; empty: all that the agent may use",
          check_cpu_list},
-        {"run_as", "", "user that jobs run as when the agent is root; empty: fathom if it exists, else nobody"},
+        {"run_as", "", "one user that all jobs run as when the agent is root; empty: each job has one of run_as_uids"},
+        {"run_as_uids", "200000-265535",
+         "user ids for jobs when the agent is root, one for each; empty: user fathom if it exists, else nobody",
+         check_user_ids},
+        {"shared_folders", "",
+         "folders below /tmp, /var/tmp and /dev/shm that jobs see, commas between them; they have their own otherwise",
+         check_folders},
+        {"require_isolation", "off", "on: do not start unless jobs are separated in every way that the agent knows",
+         check_one_of({"on", "off"})},
         {"probe_program", (own_folder() / "fathom-probe").string(), "the program that runs probes", check_not_empty},
         {"operator_keys", "", "file of the public keys (PEM) whose uploaded operators may run here; empty: none run"},
         {"output_limit_bytes", std::to_string(16LL << 20U), "how much of each output stream of a job is kept",
@@ -193,6 +227,9 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
     config.state_dir = settings.text("state_dir");
     config.cpus = parse_cpu_list(settings.text("cores")).value();
     config.run_as = settings.text("run_as");
+    if (const std::string ids = settings.text("run_as_uids"); !ids.empty()) config.run_as_uids = *parse_user_ids(ids);
+    config.shared_folders = split_folders(settings.text("shared_folders"));
+    config.require_isolation = settings.text("require_isolation") == "on";
     config.probe_program = settings.text("probe_program");
     Result<OperatorTrust> trust = read_operator_trust(settings.text("operator_keys"));
     if (!trust) return trust.error();

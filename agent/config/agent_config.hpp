@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/config/user_ids.hpp"
 #include "core/base/ed25519.hpp"
 #include "core/base/log.hpp"
 #include "core/base/settings.hpp"
@@ -7,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +40,11 @@ struct OperatorTrust {
 /// Everything that an administrator can set.
 struct AgentConfig {
     std::filesystem::path state_dir;
-    std::vector<std::int64_t> cpus; ///< that this center offers; empty: all allowed
-    std::string run_as;             ///< user of the jobs when started as root; empty: fathom, else nobody
+    std::vector<std::int64_t> cpus;     ///< that this center offers; empty: all allowed
+    std::string run_as;                 ///< one user for all jobs when started as root; empty: see the next
+    std::optional<UserIds> run_as_uids; ///< a user for each job when started as root; empty: fathom, else nobody
+    std::vector<std::filesystem::path> shared_folders; ///< that jobs see below /tmp, /var/tmp and /dev/shm
+    bool require_isolation = false;                    ///< rather no job than one that is not separated from others
     std::filesystem::path probe_program;
     OperatorTrust operator_trust;
     std::int64_t output_limit_bytes = 16LL << 20U; ///< kept for each stream

@@ -60,6 +60,7 @@ class Executor {
 
     /// Deletes all that is kept of an attempt that has ended.
     /// @error kUnavailable  something is left; the detail says what, and why. Trying again may help.
+    /// @error kConflict     somebody is still at it; try again soon.
     virtual Result<void> remove(const AttemptId& id) = 0;
 
     /// For the center's facts: which executor, and what it can hold jobs to.

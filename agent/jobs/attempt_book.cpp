@@ -15,6 +15,7 @@ constexpr std::size_t kMaxOutputMessages = 16; ///< sent in one go
 constexpr std::chrono::hours kRememberForgotten{7 * 24};
 constexpr std::chrono::hours kPurgeInterval{1};
 constexpr std::chrono::minutes kRemoveAgain{10}; ///< what could not be removed
+constexpr std::chrono::seconds kRemoveSoon{1};   ///< what its supervisor still deletes
 
 /// Without the spool no promise can be kept, so nothing more may be done or said.
 template <class T>
@@ -349,6 +350,10 @@ void AttemptBook::remove_folder(const AttemptId& id)
 {
     const Result<void> removed = executor_.remove(id);
     if (removed) return;
+    if (removed.error().code == Errc::kConflict) {
+        kept_folders_.emplace(clock_.now() + kRemoveSoon, id);
+        return;
+    }
     log_warning("attempt_folder_stays", {{"attempt_id", id.value},
                                          {"reason", removed.error().detail},
                                          {"effect", "it is tried again in some minutes"}});

@@ -23,7 +23,17 @@ std::string encode(const SupervisorOrder& order)
                  {"memory_bytes", order.run.memory_bytes},
                  {"environment", order.run.environment},
                  {"programs", order.programs.string()},
-                 {"output_limit_bytes", order.output_limit_bytes}};
+                 {"output_limit_bytes", order.output_limit_bytes},
+                 {"has_own_user", order.has_own_user},
+                 {"removes_work", order.removes_work},
+                 {"isolation",
+                  {{"user_namespace", order.isolation.user_namespace},
+                   {"files", order.isolation.files},
+                   {"processes", order.isolation.processes}}},
+                 {"hidden", order.hidden.string()},
+                 {"shared", Json::array()}};
+    for (const std::filesystem::path& path : order.shared)
+        json["shared"].push_back(path.string());
     if (order.user) json["user"] = {{"name", order.user->name}, {"uid", order.user->uid}, {"gid", order.user->gid}};
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -43,6 +53,14 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text)
         order.run.environment = json.at("environment").get<std::map<std::string, std::string>>();
         order.programs = json.at("programs").get<std::string>();
         order.output_limit_bytes = json.at("output_limit_bytes").get<std::int64_t>();
+        order.has_own_user = json.at("has_own_user").get<bool>();
+        order.removes_work = json.at("removes_work").get<bool>();
+        const Json& isolation = json.at("isolation");
+        order.isolation = {isolation.at("user_namespace").get<bool>(), isolation.at("files").get<bool>(),
+                           isolation.at("processes").get<bool>(), ""};
+        order.hidden = json.at("hidden").get<std::string>();
+        for (const std::string& path : json.at("shared").get<std::vector<std::string>>())
+            order.shared.emplace_back(path);
         if (json.contains("user")) {
             const Json& user = json["user"];
             order.user = JobUser{user.at("name").get<std::string>(), user.at("uid").get<unsigned>(),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/executor/executor.hpp"
+#include "agent/executor/local/isolation.hpp"
 
 #include <filesystem>
 
@@ -19,6 +20,11 @@ struct SupervisorOrder {
     std::optional<JobUser> user;       ///< empty: as the supervisor itself
     std::filesystem::path programs;    ///< folder appended to the job's PATH
     std::int64_t output_limit_bytes{}; ///< kept of each stream
+    bool has_own_user{};               ///< nobody else runs as `user` at this center
+    bool removes_work{};               ///< the job's files, once the end is on disk
+    Isolation isolation{};
+    std::filesystem::path hidden{};              ///< folder of the agent's that the job must not see; may be empty
+    std::vector<std::filesystem::path> shared{}; ///< folders that it sees although others like them are hidden
 };
 
 std::string encode(const SupervisorOrder& order);
@@ -36,7 +42,8 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text);
 ///     stdout, stderr   supervisor: what the program wrote, up to the limit
 ///     status.json      supervisor, last of all: how it ended
 ///     work/.fathom-profile.json  fathom-profile, as the job's user: which operators the job executed
-///     work/            the program's working folder, home and temporary folder
+///     work/            the program's working folder and home
+///     tmp/, var-tmp/   its /tmp and /var/tmp
 class AttemptFolder {
   public:
     explicit AttemptFolder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -51,6 +58,8 @@ class AttemptFolder {
     std::filesystem::path output(OutputStream stream) const { return path_ / to_string(stream); }
     std::filesystem::path status() const { return path_ / "status.json"; }
     std::filesystem::path work() const { return path_ / "work"; }
+    std::filesystem::path tmp() const { return path_ / "tmp"; }
+    std::filesystem::path var_tmp() const { return path_ / "var-tmp"; }
 
   private:
     std::filesystem::path path_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <set>
 #include <sstream>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -22,6 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 3> kControllers{"cpuset", "memory", "pids"};
 constexpr std::chrono::seconds kKillLimit{5};
+constexpr const char* kLeaf = "agent"; ///< the agent's group below the one that it was given, in version 2
 
 /// Control files take one write each; no temporary file, no rename.
 bool write_control(const fs::path& path, const std::string& value)
@@ -84,6 +87,7 @@ std::map<std::string, fs::path> own_groups()
             const fs::path folder = mounts[name] / fs::path(line.substr(second + 1)).relative_path();
             std::error_code ignored;
             groups[name] = fs::is_directory(folder, ignored) ? folder : mounts[name];
+            if (name.empty() && groups[name].filename() == kLeaf) groups[name] = groups[name].parent_path();
         }
     }
     return groups;
@@ -112,7 +116,7 @@ fs::path jobs_folder_v2(const fs::path& own)
     const fs::path folder = own / "fathom";
     if (!make_folder(folder)) return {};
     for (const char* controller : kControllers) {
-        // Refused while processes sit in `own` itself, unless it is the root; then there are no limits.
+        // Refused while processes sit in `own` itself, unless it is the root; enter_leaf_group() took ours away.
         if (write_control(own / "cgroup.subtree_control", std::string("+") + controller))
             write_control(folder / "cgroup.subtree_control", std::string("+") + controller);
     }
@@ -124,8 +128,32 @@ bool set_limit(const fs::path& folder, const std::string& controller, const Cgro
     if (controller == "cpuset") return write_control(folder / "cpuset.cpus", limits.cpus);
     if (controller == "pids") return write_control(folder / "pids.max", std::to_string(limits.processes));
     if (limits.memory_bytes <= 0) return true;
-    return write_control(folder / (version_2 ? "memory.max" : "memory.limit_in_bytes"),
-                         std::to_string(limits.memory_bytes));
+    const std::string bytes = std::to_string(limits.memory_bytes);
+    if (!write_control(folder / (version_2 ? "memory.max" : "memory.limit_in_bytes"), bytes)) return false;
+    // Swapping would only make it slow for everybody. Not every kernel counts swap, and without any there is nothing to
+    // limit.
+    if (version_2) {
+        write_control(folder / "memory.swap.max", "0");
+        write_control(folder / "memory.oom.group", "1");
+    } else {
+        write_control(folder / "memory.memsw.limit_in_bytes", bytes);
+    }
+    return true;
+}
+
+/// By trying: some groups take limits and no process.
+bool can_be_joined(const fs::path& folder)
+{
+    const std::string file = (folder / "cgroup.procs").string();
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        const int fd = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+        ::_exit(fd >= 0 && ::write(fd, "0", 1) == 1 ? 0 : 1);
+    }
+    int status = 1;
+    while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status == 0;
 }
 
 std::vector<int> processes_in(const fs::path& folder)
@@ -139,6 +167,15 @@ std::vector<int> processes_in(const fs::path& folder)
 
 } // namespace
 
+void enter_leaf_group()
+{
+    const std::map<std::string, fs::path> own = own_groups();
+    const auto group = own.find("");
+    if (group == own.end() || read_control(group->second / "cgroup.controllers").empty()) return;
+    const fs::path leaf = group->second / kLeaf;
+    if (make_folder(leaf)) write_control(leaf / "cgroup.procs", "0");
+}
+
 Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits)
 {
     Cgroup group;
@@ -149,7 +186,7 @@ Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits)
         const fs::path jobs = jobs_folder_v1(entry->second, controller);
         if (jobs.empty() || !make_folder(jobs / name)) continue;
         if (std::string(controller) == "cpuset") inherit_cpuset(jobs, jobs / name);
-        if (!set_limit(jobs / name, controller, limits, false)) {
+        if (!set_limit(jobs / name, controller, limits, false) || !can_be_joined(jobs / name)) {
             ::rmdir((jobs / name).c_str());
             continue;
         }
@@ -160,6 +197,10 @@ Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits)
 
     const fs::path jobs = jobs_folder_v2(own.at(""));
     if (jobs.empty() || !make_folder(jobs / name)) return group;
+    if (!can_be_joined(jobs / name)) {
+        ::rmdir((jobs / name).c_str());
+        return group;
+    }
     group.folders_.push_back(jobs / name); // even without controllers it finds every process again
     for (const char* controller : kControllers) {
         if (set_limit(jobs / name, controller, limits, true)) group.controllers_.emplace_back(controller);
@@ -205,6 +246,8 @@ void Cgroup::kill_all() const
     const auto deadline = std::chrono::steady_clock::now() + kKillLimit;
     for (;;) {
         bool empty = true;
+        for (const fs::path& folder : folders_)
+            write_control(folder / "cgroup.kill", "1"); // all at once, where the kernel can
         for (const fs::path& folder : folders_) {
             for (const int pid : processes_in(folder)) {
                 empty = false;

@@ -9,16 +9,20 @@ namespace fathom::agent {
 
 /// What a job shall be held to.
 struct CgroupLimits {
-    std::string cpus;            ///< list as the kernel writes it
-    std::int64_t memory_bytes{}; ///< 0: no limit
-    std::int64_t processes = 8192;
+    std::string cpus;             ///< list as the kernel writes it
+    std::int64_t memory_bytes{};  ///< 0: no limit
+    std::int64_t processes = 256; ///< and threads
 };
+
+/// Moves this process into a group `agent` below its own one, where version 2 is in use: a group that gives its
+/// controllers to others must hold no process itself. Call it once, before any Cgroup.
+void enter_leaf_group();
 
 /// The control groups of one job, below the agent's own, in version 1 or 2 hierarchies. Everything here
 /// is by best effort: where a controller cannot be used, the job runs without it.
 class Cgroup {
   public:
-    /// Makes the groups and sets the limits.
+    /// Makes the groups and sets the limits. Forks, to see whether a process can join.
     static Cgroup create(const std::string& name, const CgroupLimits& limits);
     /// The groups of that name which exist already.
     static Cgroup find(const std::string& name);

@@ -15,7 +15,6 @@ std::map<std::string, std::string> job_environment(const RunOrder& run, const Jo
         {"SHELL", "/bin/sh"},
         {"LANG", "C.UTF-8"},
         {"FATHOM_JOB_ID", run.order.job_id.value},
-        {"FATHOM_ATTEMPT_ID", run.order.attempt_id.value},
         {"FATHOM_UNIT_TYPE", run.order.unit_type},
         {"FATHOM_UNITS", std::to_string(run.order.unit_count)},
         {"FATHOM_CORES", cores},
@@ -28,6 +27,7 @@ std::map<std::string, std::string> job_environment(const RunOrder& run, const Jo
         variables[name] = value;
     for (const auto& [name, value] : run.order.environment)
         variables[name] = value;
+    variables["FATHOM_ATTEMPT_ID"] = run.order.attempt_id.value; // it is by this that leftovers are found
     return variables;
 }
 

@@ -1,6 +1,7 @@
 #include "agent/executor/local/job_child.hpp"
 
 #include "agent/executor/local/environment.hpp"
+#include "agent/executor/local/job_limits.hpp"
 #include "schema/link/attempt_detail.hpp"
 
 #include <array>
@@ -11,9 +12,7 @@
 #include <linux/close_range.h>
 #include <pwd.h>
 #include <sched.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,12 +20,6 @@
 
 namespace fathom::agent {
 namespace {
-
-/// Where a job that runs as another user finds its folders, whatever folder the agent keeps them in:
-/// bound there in a mount namespace of the job's own.
-constexpr const char* kViewRoot = "/run/fathom-job";
-constexpr const char* kViewWork = "/run/fathom-job/work";
-constexpr const char* kViewPrograms = "/run/fathom-job/bin";
 
 [[noreturn]] void give_up(const ChildPlan& plan, const std::string& step, int error)
 {
@@ -54,14 +47,12 @@ void redirect(const ChildPlan& plan)
         give_up(plan, "cannot redirect its output", errno);
 }
 
-/// Control groups first: joining a cpuset changes the affinity. A group that cannot be joined was a
-/// promise of less, not of more, so the job still starts.
+/// Control groups first: joining a cpuset changes the affinity.
 void confine(const ChildPlan& plan)
 {
     for (const std::string& file : plan.join_files) {
         const int fd = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-        if (fd < 0) continue;
-        static_cast<void>(!::write(fd, "0", 1));
+        if (fd < 0 || ::write(fd, "0", 1) != 1) give_up(plan, "cannot join its control group " + file, errno);
         ::close(fd);
     }
     const std::vector<std::int64_t>& cpus = plan.order.run.cpus;
@@ -75,36 +66,43 @@ void confine(const ChildPlan& plan)
         if (::sched_setaffinity(0, size_bytes, set) != 0) give_up(plan, "cannot bind to its processors", errno);
         CPU_FREE(set);
     }
-    const rlimit no_core{0, 0};
-    ::setrlimit(RLIMIT_CORE, &no_core);
+    limit_resources(plan.order);
 }
 
-bool make_open_folder(const char* path)
+/// The home folder of a user with a name, if it is his: a job must not leave anything there for the next one.
+std::filesystem::path home_of(const JobUser& user)
 {
-    return (::mkdir(path, 0755) == 0 || errno == EEXIST) && ::chmod(path, 0755) == 0;
+    const passwd* entry = ::getpwuid(user.uid);
+    struct stat facts{};
+    const bool is_own = entry != nullptr && ::stat(entry->pw_dir, &facts) == 0 && facts.st_uid == user.uid;
+    return is_own ? entry->pw_dir : "";
 }
 
-/// Shows the job its own folders at fixed places. Works from any state folder, even one below /root, and
-/// leaves other jobs' folders out of reach although they run as the same user.
-bool enter_private_view(const ChildPlan& plan)
+void enter_own_view(const ChildPlan& plan)
 {
-    if (!make_open_folder(kViewRoot) || ::unshare(CLONE_NEWNS) != 0) return false;
-    if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
-    // A small file system of its own, so that nothing of it is left on the host.
-    if (::mount("fathom-job", kViewRoot, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64k") != 0) return false;
-    if (!make_open_folder(kViewWork) || !make_open_folder(kViewPrograms)) return false;
-    // A job can do without fathom-probe, should that folder not be there.
-    ::mount(plan.order.programs.c_str(), kViewPrograms, nullptr, MS_BIND, nullptr);
-    return ::mount(plan.folder.work().c_str(), kViewWork, nullptr, MS_BIND, nullptr) == 0;
+    const SupervisorOrder& order = plan.order;
+    const JobView view{.work = plan.folder.work(),
+                       .programs = order.programs,
+                       .temporary = plan.folder.path(),
+                       .hidden = order.hidden,
+                       .home = order.user ? home_of(*order.user) : std::filesystem::path(),
+                       .shared = order.shared,
+                       .memory_bytes = order.run.memory_bytes,
+                       .own_processes = order.isolation.processes};
+    // It worked when the agent started. A job that would run in the open instead is not to run.
+    if (const std::string problem = enter_view(view); !problem.empty())
+        give_up(plan, "cannot be separated from other jobs: " + problem, 0);
 }
 
 JobPlace take_place(const ChildPlan& plan)
 {
+    const bool has_view = plan.order.isolation.files;
+    if (has_view) enter_own_view(plan);
     if (!plan.order.user) {
         const passwd* self = ::getpwuid(::getuid());
         return {plan.folder.work().string(), plan.order.programs.string(), self != nullptr ? self->pw_name : "root"};
     }
-    if (enter_private_view(plan)) return {kViewWork, kViewPrograms, plan.order.user->name};
+    if (has_view) return {kViewWork, kViewPrograms, plan.order.user->name};
     // Without mount namespaces (in most containers) the job must be able to walk to its real folder.
     ::chmod(plan.folder.path().c_str(), 0711);
     return {plan.folder.work().string(), plan.order.programs.string(), plan.order.user->name};
@@ -118,7 +116,8 @@ void drop_privileges(const ChildPlan& plan)
     }
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(plan, "cannot renounce new privileges", errno);
     // After the change of user, which clears it. The parent may have died before.
-    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != plan.parent)
+    // In a PID namespace the parent has no number, and the first process sees to it.
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || (!plan.order.isolation.processes && ::getppid() != plan.parent))
         give_up(plan, "cannot be tied to its supervisor", errno);
 }
 

@@ -89,6 +89,11 @@ std::string read_report(int fd)
 
 Result<void> prepare_work(const SupervisorOrder& order, const AttemptFolder& folder)
 {
+    for (const std::filesystem::path& path : {folder.tmp(), folder.var_tmp()}) {
+        // For all, as programs expect of such folders: nobody else comes here.
+        if ((::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) || ::chmod(path.c_str(), 01777) != 0)
+            return Error{Errc::kUnavailable, "cannot make " + path.string() + ": " + error_text(errno)};
+    }
     const std::filesystem::path work = folder.work();
     if (::mkdir(work.c_str(), 0700) != 0 && errno != EEXIST)
         return Error{Errc::kUnavailable, "cannot make " + work.string() + ": " + error_text(errno)};
@@ -117,9 +122,23 @@ Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& 
         plan.command = {std::string("./") + kScriptName};
         if (!order.run.order.script.starts_with("#!")) plan.command.insert(plan.command.begin(), "/bin/sh");
     }
+    if (order.user) { // else it could not open /dev/stdout and /dev/stderr
+        static_cast<void>(::fchown(output.write_end, order.user->uid, order.user->gid));
+        static_cast<void>(::fchown(errors.write_end, order.user->uid, order.user->gid));
+    }
+    std::optional<JobInit> init;
+    if (order.isolation.processes) {
+        const Result<JobInit> started = start_init();
+        if (!started) return started.error();
+        init = *started;
+    }
     const pid_t pid = ::fork();
-    if (pid < 0) return Error{Errc::kUnavailable, "cannot make a process: " + error_text(errno)};
     if (pid == 0) become_job(plan);
+    if (pid < 0) {
+        const int error = errno;
+        if (init) end_init(*init);
+        return Error{Errc::kUnavailable, "cannot make a process: " + error_text(error)};
+    }
 
     output.close_write_end();
     errors.close_write_end();
@@ -128,9 +147,10 @@ Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& 
     if (!problem.empty()) {
         while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
         }
+        if (init) end_init(*init);
         return Error{Errc::kUnavailable, problem};
     }
-    return JobProcess{pid, output.release_read_end(), errors.release_read_end()};
+    return JobProcess{pid, output.release_read_end(), errors.release_read_end(), init};
 }
 
 } // namespace fathom::agent

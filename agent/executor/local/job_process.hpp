@@ -2,6 +2,7 @@
 
 #include "agent/executor/local/attempt_folder.hpp"
 #include "agent/executor/local/cgroup.hpp"
+#include "agent/executor/local/job_init.hpp"
 
 namespace fathom::agent {
 
@@ -11,9 +12,11 @@ struct JobProcess {
     int pid{};
     int stdout_fd{-1};
     int stderr_fd{-1};
+    std::optional<JobInit> init{}; ///< of its PID namespace, if it has one
 };
 
-/// Makes the working folder with the order's files (and its script), owned by the user it runs as.
+/// Makes the working folder with the order's files (and its script), owned by the user it runs as, and the
+/// folders for its temporary files.
 /// @error kUnavailable, kInvalid  the detail says which file and why.
 Result<void> prepare_work(const SupervisorOrder& order, const AttemptFolder& folder);
 

@@ -58,6 +58,7 @@ class JobWatch {
             step();
         const SteadyTime ended = std::chrono::steady_clock::now();
         const bool out_of_memory = cgroup_.ran_out_of_memory();
+        if (job_.init) end_init(*job_.init);
         kill_descendants();
         cgroup_.kill_all();
         drain();

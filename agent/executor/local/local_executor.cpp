@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
-#include <pwd.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,6 +19,8 @@
 
 namespace fathom::agent {
 namespace {
+
+constexpr std::size_t kMaxOrderBytes = 64UL << 20U;
 
 Result<void> make_folder(const std::filesystem::path& path, mode_t mode)
 {
@@ -92,6 +93,11 @@ LocalExecutor::LocalExecutor(LocalExecutorOptions options) : options_(std::move(
     Cgroup trial = Cgroup::create("trial-" + std::to_string(::getpid()), {.cpus = format_cpu_list(allowed_cpus())});
     controllers_ = trial.controllers();
     trial.remove();
+    const bool as_root = ::getuid() == 0;
+    const bool changes_user = options_.user || options_.user_ids;
+    if (!changes_user && options_.hidden.empty()) return;
+    if (changes_user) options_.hidden.clear(); // it is out of their reach
+    isolation_ = try_isolation({.work = {}, .programs = options_.programs, .hidden = options_.hidden}, as_root);
 }
 
 Result<void> LocalExecutor::start(const RunOrder& run)
@@ -100,7 +106,17 @@ Result<void> LocalExecutor::start(const RunOrder& run)
     // Jobs' folders may be passed through by other users only where no private view is possible.
     if (Result<void> made = make_folder(options_.attempts, 0711); !made) return made;
     if (Result<void> made = make_folder(folder.path(), 0700); !made) return made;
-    const SupervisorOrder order{run, options_.user, options_.programs, options_.output_limit_bytes};
+    const Result<std::optional<JobUser>> user = user_of(run.order.attempt_id);
+    if (!user) return user.error();
+    const SupervisorOrder order{.run = run,
+                                .user = *user,
+                                .programs = options_.programs,
+                                .output_limit_bytes = options_.output_limit_bytes,
+                                .has_own_user = options_.user_ids.has_value(),
+                                .removes_work = options_.remove_work,
+                                .isolation = isolation_,
+                                .hidden = options_.hidden,
+                                .shared = options_.shared};
     if (Result<void> written = write_file(folder.order(), encode(order), 0600); !written) return written;
     return spawn_supervisor(options_.supervisor, folder.path());
 }
@@ -172,9 +188,61 @@ std::vector<AttemptId> LocalExecutor::known()
 Result<void> LocalExecutor::remove(const AttemptId& id)
 {
     const AttemptFolder folder = folder_of(id);
+    if (options_.remove_work && is_locked(folder.lock()))
+        return Error{Errc::kConflict, "its supervisor has not finished with it"};
     // What the job made may resist; the marker that the program was started stays as long as that does.
     if (Result<void> removed = remove_tree(folder.work()); !removed) return removed;
-    return remove_tree(folder.path());
+    if (Result<void> removed = remove_tree(folder.path()); !removed) return removed;
+    if (used_ids_) used_ids_->erase(id);
+    return {};
+}
+
+void LocalExecutor::find_used_ids()
+{
+    if (used_ids_) return;
+    used_ids_.emplace();
+    for (const AttemptId& id : known()) {
+        const Result<std::string> text = read_file(folder_of(id).order(), kMaxOrderBytes);
+        const Result<SupervisorOrder> order =
+            text ? decode_supervisor_order(*text) : Result<SupervisorOrder>(text.error());
+        if (order && order->user) used_ids_->emplace(id, order->user->uid);
+    }
+}
+
+Result<std::optional<JobUser>> LocalExecutor::user_of(const AttemptId& id)
+{
+    if (!options_.user_ids) return options_.user;
+    find_used_ids();
+    if (const auto entry = used_ids_->find(id); entry != used_ids_->end())
+        return std::optional(named_user(entry->second));
+    std::set<unsigned> used;
+    for (const auto& [attempt, uid] : *used_ids_)
+        used.insert(uid);
+    Result<JobUser> user = pick_user(*options_.user_ids, used);
+    if (!user) return user.error();
+    used_ids_->emplace(id, user->uid);
+    return std::optional(std::move(*user));
+}
+
+bool LocalExecutor::shows_agent_files() const
+{
+    return !options_.user && !options_.user_ids && !(isolation_.files && !options_.hidden.empty());
+}
+
+std::vector<std::string> LocalExecutor::isolation_gaps() const
+{
+    std::vector<std::string> gaps;
+    if (!options_.user_ids) gaps.emplace_back("jobs share a user");
+    if (!isolation_.files || !isolation_.processes)
+        gaps.push_back(std::string(isolation_.files ? "jobs see each other's processes"
+                                                    : "jobs see each other's processes and temporary files") +
+                       (isolation_.missing.empty() ? "" : ": " + isolation_.missing));
+    for (const char* controller : {"memory", "pids"}) {
+        if (std::find(controllers_.begin(), controllers_.end(), controller) == controllers_.end())
+            gaps.push_back(std::string("no control group limits their ") +
+                           (std::string_view(controller) == "pids" ? "processes" : controller));
+    }
+    return gaps;
 }
 
 Json LocalExecutor::facts() const
@@ -182,25 +250,15 @@ Json LocalExecutor::facts() const
     Json controllers = controllers_;
     return {{"executor", "local"},
             {"cgroup_controllers", std::move(controllers)},
-            {"jobs_run_as", options_.user ? options_.user->name : "the agent's own user"}};
-}
-
-Result<std::optional<JobUser>> find_job_user(const std::string& wanted)
-{
-    if (::getuid() != 0) {
-        const passwd* self = ::getpwuid(::getuid());
-        if (wanted.empty() || (self != nullptr && wanted == self->pw_name)) return std::optional<JobUser>();
-        return Error{Errc::kInvalid, "run_as needs an agent that is started as root"};
-    }
-    if (wanted == "root") return std::optional<JobUser>();
-    const std::vector<std::string> candidates =
-        wanted.empty() ? std::vector<std::string>{"fathom", "nobody"} : std::vector<std::string>{wanted};
-    for (const std::string& name : candidates) {
-        if (const passwd* entry = ::getpwnam(name.c_str()); entry != nullptr)
-            return std::optional(JobUser{name, entry->pw_uid, entry->pw_gid});
-    }
-    return Error{Errc::kInvalid, wanted.empty() ? "neither user fathom nor user nobody exists: set run_as"
-                                                : "run_as: there is no user \"" + wanted + "\""};
+            {"jobs_run_as", options_.user_ids ? "a user of its own each"
+                            : options_.user   ? options_.user->name
+                                              : "the agent's own user"},
+            {"isolation",
+             {{"uid_per_job", options_.user_ids.has_value()},
+              {"pid_namespace", isolation_.processes},
+              {"mount_namespace", isolation_.files},
+              {"ipc_namespace", isolation_.files},
+              {"hides_agent_files", !shows_agent_files()}}}};
 }
 
 } // namespace fathom::agent

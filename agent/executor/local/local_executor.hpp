@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/executor/local/attempt_folder.hpp"
+#include "agent/executor/local/job_users.hpp"
 
 namespace fathom::agent {
 
@@ -9,7 +9,11 @@ struct LocalExecutorOptions {
     std::filesystem::path supervisor; ///< the program that has the subcommand `supervise`
     std::filesystem::path programs;   ///< folder of fathom-probe
     std::int64_t output_limit_bytes = 16LL << 20U;
-    std::optional<JobUser> user; ///< empty: jobs run as the agent does
+    std::optional<JobUser> user{};               ///< of all jobs; without it and `user_ids` they run as the agent does
+    std::optional<UserIds> user_ids{};           ///< each job runs as another of these; goes before `user`
+    std::filesystem::path hidden{};              ///< the agent's folder, hidden from jobs that run as the agent does
+    std::vector<std::filesystem::path> shared{}; ///< folders below /tmp, /var/tmp or /dev/shm that jobs see
+    bool remove_work = false;                    ///< the job's files go as soon as it has ended
 };
 
 /// Runs attempts on this host, each under a supervisor process of its own (see AttemptFolder for what
@@ -28,16 +32,23 @@ class LocalExecutor final : public Executor {
     Result<void> remove(const AttemptId& id) override;
     Json facts() const override;
 
+    /// What could keep jobs from each other and from the agent, and is not to be had here: one sentence each.
+    std::vector<std::string> isolation_gaps() const;
+    /// Whether jobs run as the agent does, with its key and its notes before their eyes.
+    bool shows_agent_files() const;
+
   private:
     AttemptFolder folder_of(const AttemptId& id) const { return AttemptFolder(options_.attempts / id.value); }
 
+    /// Who the attempt runs as; the same whenever it is asked.
+    Result<std::optional<JobUser>> user_of(const AttemptId& id);
+    void find_used_ids();
+
     LocalExecutorOptions options_;
+    Isolation isolation_;
+    std::optional<std::map<AttemptId, unsigned>>
+        used_ids_;                         ///< by attempts of which something is kept; read when needed
     std::vector<std::string> controllers_; ///< control groups that work here
 };
-
-/// The user that jobs shall run as: `wanted`, or the first of fathom and nobody; none when this process
-/// is not root, or when `wanted` is root.
-/// @error kInvalid  there is no such user; or another user is wanted and this process is not root.
-Result<std::optional<JobUser>> find_job_user(const std::string& wanted);
 
 } // namespace fathom::agent

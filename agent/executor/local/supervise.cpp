@@ -1,8 +1,11 @@
 #include "agent/executor/local/supervise.hpp"
 
 #include "agent/config/cpu_list.hpp"
+#include "agent/executor/local/job_limits.hpp"
 #include "agent/executor/local/job_watch.hpp"
 #include "agent/executor/local/process_tree.hpp"
+#include "agent/executor/local/remove_tree.hpp"
+#include "agent/executor/local/status_file.hpp"
 #include "core/base/file.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "schema/link/messages.hpp"
@@ -112,8 +115,14 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
     if (::access(folder.cancel().c_str(), F_OK) == 0) return never_ran(id, AttemptOutcome::kCancelled, "");
     if (const Result<void> ready = prepare_work(order, folder); !ready)
         return never_ran(id, AttemptOutcome::kFailedToStart, ready.error().detail);
-    Cgroup cgroup =
-        Cgroup::create(id.value, {.cpus = format_cpu_list(order.run.cpus), .memory_bytes = order.run.memory_bytes});
+    Cgroup cgroup = Cgroup::create(id.value, {.cpus = format_cpu_list(order.run.cpus),
+                                              .memory_bytes = order.run.memory_bytes,
+                                              .processes = most_processes(order.run.cores)});
+    if (order.isolation.user_namespace) {
+        if (const Result<void> entered = enter_user_namespace(); !entered)
+            return never_ran(id, AttemptOutcome::kFailedToStart, entered.error().detail);
+    }
+    keep_memory_secret(); // not before: a secret process may not map its users
     const Result<JobProcess> job = start_job(order, folder, cgroup);
     AttemptEnd end = job ? watch_job(order, folder, *job, cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
@@ -146,9 +155,16 @@ int supervise(const std::filesystem::path& path)
     if (!become_the_only_one(folder)) return 0;
     tell_who_we_are(folder);
 
+    const StatusFile status(folder);
     const AttemptEnd end = run_attempt(*order, folder);
-    const std::string status = status_text(end);
-    return write_file(folder.status(), status, 0600) ? 0 : 1;
+    const std::string told = status_text(end);
+    const bool is_told = status.write(told);
+    // Here it keeps nobody waiting. What resists is left to the agent, which says so.
+    if (order->removes_work || !is_told) {
+        for (const std::filesystem::path& made : {folder.work(), folder.tmp(), folder.var_tmp()})
+            static_cast<void>(remove_tree(made));
+    }
+    return is_told || status.write(told) ? 0 : 1;
 }
 
 } // namespace fathom::agent

@@ -1,0 +1,89 @@
+#include "agent/executor/local/job_users.hpp"
+
+#include <fstream>
+#include <pwd.h>
+#include <random>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+/// Whether this process may become them: in a container often only some ids exist.
+bool are_mapped(const UserIds& ids, const char* map)
+{
+    std::ifstream lines(map);
+    for (std::uint64_t first = 0, outside = 0, count = 0; lines >> first >> outside >> count;) {
+        if (first <= ids.first && ids.last < first + count) return true;
+    }
+    return false;
+}
+
+std::set<unsigned> users_with_processes()
+{
+    std::set<unsigned> users;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
+         entry.increment(error)) {
+        struct stat facts{};
+        if (::stat(entry->path().c_str(), &facts) == 0) users.insert(facts.st_uid);
+    }
+    return users;
+}
+
+} // namespace
+
+Result<JobUsers> find_job_users(const std::string& run_as, const std::optional<UserIds>& run_as_uids)
+{
+    JobUsers users;
+    if (run_as.empty() && run_as_uids && ::getuid() == 0) {
+        if (are_mapped(*run_as_uids, "/proc/self/uid_map") && are_mapped(*run_as_uids, "/proc/self/gid_map")) {
+            users.ids = run_as_uids;
+            return users;
+        }
+        users.missing = "the user ids " + std::to_string(run_as_uids->first) + "-" + std::to_string(run_as_uids->last) +
+                        " do not exist in this container";
+    }
+    Result<std::optional<JobUser>> one = find_job_user(run_as);
+    if (!one) return one.error();
+    users.one = std::move(*one);
+    return users;
+}
+
+Result<std::optional<JobUser>> find_job_user(const std::string& wanted)
+{
+    if (::getuid() != 0) {
+        const passwd* self = ::getpwuid(::getuid());
+        if (wanted.empty() || (self != nullptr && wanted == self->pw_name)) return std::optional<JobUser>();
+        return Error{Errc::kInvalid, "run_as needs an agent that is started as root"};
+    }
+    if (wanted == "root") return std::optional<JobUser>();
+    const std::vector<std::string> candidates =
+        wanted.empty() ? std::vector<std::string>{"fathom", "nobody"} : std::vector<std::string>{wanted};
+    for (const std::string& name : candidates) {
+        if (const passwd* entry = ::getpwnam(name.c_str()); entry != nullptr)
+            return std::optional(JobUser{name, entry->pw_uid, entry->pw_gid});
+    }
+    return Error{Errc::kInvalid, wanted.empty() ? "neither user fathom nor user nobody exists: set run_as"
+                                                : "run_as: there is no user \"" + wanted + "\""};
+}
+
+JobUser named_user(unsigned uid)
+{
+    return {"fathom-" + std::to_string(uid), uid, uid};
+}
+
+Result<JobUser> pick_user(const UserIds& ids, const std::set<unsigned>& used)
+{
+    const std::uint64_t count = std::uint64_t{ids.last} - ids.first + 1;
+    const std::set<unsigned> running = users_with_processes();
+    std::random_device random;
+    const std::uint64_t start = std::uniform_int_distribution<std::uint64_t>(0, count - 1)(random);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const auto id = static_cast<unsigned>(ids.first + (start + i) % count);
+        if (!used.contains(id) && !running.contains(id)) return named_user(id);
+    }
+    return Error{Errc::kUnavailable, "all user ids of run_as_uids are in use: widen it"};
+}
+
+} // namespace fathom::agent

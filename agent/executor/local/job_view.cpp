@@ -1,0 +1,155 @@
+#include "agent/executor/local/job_view.hpp"
+
+#include "core/base/error_text.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kViewRoot = "/run/fathom-job";
+constexpr unsigned long kPlain = MS_NOSUID | MS_NODEV;
+
+bool is_below(const fs::path& path, const fs::path& folder)
+{
+    const fs::path relative = path.lexically_relative(folder);
+    return !folder.empty() && !relative.empty() && *relative.begin() != "..";
+}
+
+/// The steps of enter_view(). After the first one that fails the others do nothing.
+class ViewMaker {
+  public:
+    explicit ViewMaker(const JobView& view) : view_(view) {}
+
+    std::string make()
+    {
+        enter_namespaces();
+        // Before anything is covered; by descriptor they stay within reach.
+        const int work = open_folder(view_.work);
+        const int programs = open_folder(view_.programs);
+        const int tmp = view_.temporary.empty() ? -1 : open_folder(view_.temporary / "tmp");
+        const int var_tmp = view_.temporary.empty() ? -1 : open_folder(view_.temporary / "var-tmp");
+        std::vector<int> shared;
+        for (const fs::path& path : view_.shared)
+            shared.push_back(open_folder(path));
+
+        if (view_.hidden.empty()) show_at_fixed_places(work, programs);
+        cover("/tmp", tmp);
+        cover("/var/tmp", var_tmp);
+        cover_by_memory("/dev/shm", "mode=1777" + shared_memory_size());
+        for (std::size_t i = 0; i < shared.size(); ++i)
+            show_again(view_.shared[i], shared[i]);
+        // Now that nothing can bring them back.
+        if (!view_.home.empty()) cover_by_memory(view_.home, "mode=0755,size=64k");
+        if (!view_.hidden.empty()) {
+            cover_by_memory(view_.hidden, "mode=0755,size=64k");
+            show_again(view_.work, work);
+            show_again(view_.programs, programs);
+        }
+        if (view_.own_processes)
+            check(::mount("proc", "/proc", "proc", kPlain | MS_NOEXEC, nullptr) == 0, "mount a /proc of its own");
+        return failure_;
+    }
+
+  private:
+    void check(bool done, const std::string& step)
+    {
+        if (!done && failure_.empty()) failure_ = "cannot " + step + ": " + error_text(errno);
+    }
+
+    void enter_namespaces()
+    {
+        // Made on the host, so that the mount below has a place to be.
+        if (view_.hidden.empty()) make_open_folder(kViewRoot);
+        check(::unshare(CLONE_NEWNS | CLONE_NEWIPC) == 0, "make mount and IPC namespaces");
+        if (failure_.empty())
+            check(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, "make the mounts its own");
+    }
+
+    /// -1 when there is none, which binding will complain of.
+    static int open_folder(const fs::path& path)
+    {
+        return path.empty() ? -1 : ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }
+
+    void make_open_folder(const fs::path& path)
+    {
+        check((::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST) && ::chmod(path.c_str(), 0755) == 0,
+              "make " + path.string());
+    }
+
+    void bind(int folder, const fs::path& place)
+    {
+        if (!failure_.empty()) return;
+        const std::string source = "/proc/self/fd/" + std::to_string(folder);
+        check(::mount(source.c_str(), place.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0,
+              "show a folder at " + place.string());
+    }
+
+    void show_at_fixed_places(int work, int programs)
+    {
+        if (!failure_.empty()) return;
+        // A small file system of its own, so that nothing of it is left on the host.
+        check(::mount("fathom-job", kViewRoot, "tmpfs", kPlain, "mode=0755,size=64k") == 0,
+              std::string("mount ") + kViewRoot);
+        make_open_folder(kViewWork);
+        make_open_folder(kViewPrograms);
+        // A job can do without fathom-probe, should that folder not be there.
+        if (programs >= 0) bind(programs, kViewPrograms);
+        if (!view_.work.empty()) bind(work, kViewWork);
+    }
+
+    void cover(const fs::path& place, int folder)
+    {
+        std::error_code ignored;
+        if (view_.temporary.empty() || !fs::is_directory(place, ignored)) return;
+        bind(folder, place);
+        covered_.push_back(place);
+    }
+
+    void cover_by_memory(const fs::path& place, const std::string& options)
+    {
+        std::error_code ignored;
+        if (!failure_.empty() || !fs::is_directory(place, ignored)) return;
+        check(::mount("fathom-job", place.c_str(), "tmpfs", kPlain, options.c_str()) == 0, "cover " + place.string());
+        covered_.push_back(place);
+    }
+
+    std::string shared_memory_size() const
+    {
+        return view_.memory_bytes > 0 ? ",size=" + std::to_string(view_.memory_bytes) : std::string();
+    }
+
+    /// A folder that lies below a covered one comes back at its place.
+    void show_again(const fs::path& path, int folder)
+    {
+        if (folder < 0 || !failure_.empty()) return;
+        for (const fs::path& place : covered_) {
+            if (!is_below(path, place)) continue;
+            std::error_code error;
+            fs::create_directories(path, error);
+            bind(folder, path);
+            return;
+        }
+    }
+
+    const JobView& view_;
+    std::vector<fs::path> covered_;
+    std::string failure_;
+};
+
+} // namespace
+
+std::string enter_view(const JobView& view)
+{
+    return ViewMaker(view).make();
+}
+
+} // namespace fathom::agent

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "agent/executor/local/attempt_folder.hpp"
+
+namespace fathom::agent {
+
+/// status.json as its supervisor writes it. The space is taken before the program runs: how an attempt ended must
+/// find room also on a disk that it has filled.
+class StatusFile {
+  public:
+    /// Takes the space, if there is any.
+    explicit StatusFile(const AttemptFolder& folder);
+    ~StatusFile();
+    StatusFile(const StatusFile&) = delete;
+    StatusFile& operator=(const StatusFile&) = delete;
+
+    /// Durable when true is returned. May be tried again.
+    bool write(const std::string& text) const;
+
+  private:
+    const AttemptFolder& folder_;
+    std::filesystem::path reserved_;
+    int file_;
+};
+
+} // namespace fathom::agent
