@@ -30,6 +30,11 @@ constexpr const char* kSchema = R"sql(
     CREATE INDEX IF NOT EXISTS message_of_attempt ON message (attempt_id);
 )sql";
 
+/// Makes the database grow, and its log with it. What is then freed stays part of the files, so that the few
+/// kilobytes of a change find room also on a disk that a job has filled.
+constexpr const char* kTakeRoom[] = {"CREATE TABLE IF NOT EXISTS room (bytes BLOB)",
+                                     "INSERT INTO room VALUES (zeroblob(6291456))", "DROP TABLE room"};
+
 constexpr const char* kAccept = "INSERT OR IGNORE INTO attempt (id, stage, start_message) VALUES (?, ?, ?)";
 constexpr const char* kSave = R"sql(
     UPDATE attempt SET stage = ?2, end_message = ?3, cpus = ?4, units = ?5, cancel_reason = ?6,
@@ -102,6 +107,10 @@ Result<Spool> Spool::open(const std::filesystem::path& path)
 {
     Result<Database> database = Database::open(path, kSchema);
     if (!database) return database.error();
+    for (const char* sql : kTakeRoom) {
+        // On a full disk the room that an earlier run has taken must do.
+        if (!database->execute(sql)) break;
+    }
     return Spool(std::move(*database));
 }
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <fcntl.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +54,32 @@ TEST(Spool, KnowsAnOrderAfterTheProcessWasKilled)
     const std::vector<SpooledMessage> messages = spool.messages_after(0, 10).value();
     ASSERT_EQ(messages.size(), 1U);
     EXPECT_EQ(messages[0].text, link::encode(message));
+}
+
+TEST(Spool, HasRoomForWhatHappensOnAFullDisk)
+{
+    if (::getuid() != 0) GTEST_SKIP() << "needs root";
+    const TemporaryFolder folder;
+    ASSERT_EQ(::mount("fathom-test", folder.path().c_str(), "tmpfs", 0, "size=32m"), 0);
+    {
+        Spool spool = Spool::open(folder.path() / "spool.db").value();
+        const int hog = ::open((folder.path() / "hog").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        const std::string block(65536, 'x');
+        while (::write(hog, block.data(), block.size()) > 0) {
+        }
+        ::close(hog);
+
+        for (int i = 0; i < 300; ++i) {
+            StoredAttempt attempt;
+            attempt.order = shell_order("echo");
+            const std::array messages{started_message(attempt.order.attempt_id)};
+            ASSERT_TRUE(spool.accept(attempt.order)) << i;
+            attempt.stage = Stage::kRunning;
+            const Result<void> saved = spool.save(attempt, messages);
+            ASSERT_TRUE(saved) << i << ": " << saved.error().detail;
+        }
+    }
+    EXPECT_EQ(::umount2(folder.path().c_str(), MNT_DETACH), 0);
 }
 
 TEST(Spool, TakesAnOrderOnceEvenAfterItWasForgotten)
