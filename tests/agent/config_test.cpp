@@ -24,6 +24,16 @@ TEST(CpuList, RefusesAnythingElse)
     }
 }
 
+TEST(UserIds, AreARangeWithoutRoot)
+{
+    EXPECT_EQ(parse_user_ids("200000-265535")->first, 200000U);
+    EXPECT_EQ(parse_user_ids("200000-265535")->last, 265535U);
+    for (const char* text :
+         {"", "1000", "0-10", "10-5", "1-4294967295", "1-4294967296", "-5", "a-b", "1-2-3", "1 - 2"}) {
+        EXPECT_FALSE(parse_user_ids(text)) << text;
+    }
+}
+
 TEST(AgentTables, ReadsUnitTypesEnvironmentAndOperators)
 {
     const AgentTables tables = parse_agent_tables(R"(

@@ -34,5 +34,14 @@ TEST(JobEnvironment, LetsTheCenterWinOverTheBaseAndTheUserOverTheCenter)
     EXPECT_EQ(variables.at("OPENBLAS_CORETYPE"), "SkylakeX");
 }
 
+TEST(JobEnvironment, LeavesTheUserNoSayInWhoseProcessesTheseAre)
+{
+    RunOrder run{test::shell_order("true"), {0}, 1, 0, {}};
+    run.order.environment = {{"FATHOM_ATTEMPT_ID", "att_other"}};
+
+    EXPECT_EQ(job_environment(run, {"/work", "/programs", "nobody"}).at("FATHOM_ATTEMPT_ID"),
+              run.order.attempt_id.value);
+}
+
 } // namespace
 } // namespace fathom::agent

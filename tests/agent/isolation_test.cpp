@@ -264,14 +264,15 @@ TEST_F(HostileJobs, GainNoRights)
                       "head -c 1 /etc/shadow 2>/dev/null; mkdir /run/mine 2>/dev/null && echo made; "
                       "mount -t tmpfs x /mnt 2>/dev/null && echo mounted; echo done"),
               "done\n");
-    EXPECT_EQ(text_of_python("import os\n"
-                             "for act in (lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.setgroups([0]),\n"
-                             "            lambda: os.kill(1, 0), lambda: open('/proc/1/mem'),\n"
-                             "            lambda: os.write(os.open('/proc/self/oom_score_adj', os.O_WRONLY), b'-1000'),\n"
-                             "            lambda: os.setpriority(os.PRIO_PROCESS, 0, -5)):\n"
-                             "    try: act(); print('could')\n"
-                             "    except OSError: pass\n"),
-              "");
+    EXPECT_EQ(
+        text_of_python("import os\n"
+                       "for act in (lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.setgroups([0]),\n"
+                       "            lambda: os.kill(1, 0), lambda: open('/proc/1/mem'),\n"
+                       "            lambda: os.write(os.open('/proc/self/oom_score_adj', os.O_WRONLY), b'-1000'),\n"
+                       "            lambda: os.setpriority(os.PRIO_PROCESS, 0, -5)):\n"
+                       "    try: act(); print('could')\n"
+                       "    except OSError: pass\n"),
+        "");
 }
 
 TEST_F(HostileJobs, LeaveNothingForTheNextOne)

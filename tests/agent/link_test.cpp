@@ -6,8 +6,10 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
+#include <set>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
@@ -49,6 +51,41 @@ TEST_F(AgentLink, RefusesToRunBeforeItIsEnrolled)
 {
     EXPECT_EQ(agent_.call({"run", "--state-dir", agent_.state_dir().string()}), 1);
     EXPECT_THAT(agent_.log(), HasSubstr("fathom-agent enrol"));
+}
+
+TEST_F(AgentLink, SaysWhatSeparatesJobsAndServesWithLessOnlyWhereItMay)
+{
+    start_enrolled();
+    const Json facts = last_hello().catalog.facts;
+    const Json isolation = facts["isolation"];
+    std::set<std::string> limits;
+    for (const Json& controller : facts["cgroup_controllers"])
+        limits.insert(controller.get<std::string>());
+    const bool has_all = isolation["uid_per_job"] && isolation["pid_namespace"] && isolation["mount_namespace"] &&
+                         limits.contains("memory") && limits.contains("pids");
+    EXPECT_EQ(agent_.log().find("jobs_not_isolated") == std::string::npos, has_all) << agent_.log();
+    EXPECT_EQ(isolation["uid_per_job"].get<bool>(), ::getuid() == 0);
+    agent_.stop(SIGTERM);
+
+    write_config("core", "require_isolation = \"on\"\nrun_as_uids = \"\"\n"); // so that jobs share a user
+
+    EXPECT_EQ(agent_.call({"run", "--state-dir", agent_.state_dir().string(), "--config", agent_.config().string()}),
+              1);
+    EXPECT_THAT(agent_.log(), HasSubstr("require_isolation is on, but at this center: jobs share a user"));
+}
+
+TEST_F(AgentLink, KeepsItsKeyFromJobsOrSaysThatItCannot)
+{
+    start_enrolled();
+    const AttemptOrder order =
+        shell_order("cat " + (agent_.state_dir() / "agent-key.pem").string() + " >/dev/null 2>&1 && exit 3; exit 4");
+
+    server_.send(link::StartAttempt{order});
+    const AttemptEnd end = server_.wait_for_attempt<link::AttemptEnded>(order.attempt_id).end;
+
+    const bool can_read = agent_.log().find("jobs_can_read_agent_files") != std::string::npos;
+    EXPECT_EQ(end.exit_code, can_read ? 3 : 4) << end.detail;
+    EXPECT_EQ(last_hello().catalog.facts["isolation"]["hides_agent_files"].get<bool>(), !can_read);
 }
 
 TEST_F(AgentLink, RunsAnOrderAndTellsItsStoryInOrder)
