@@ -52,14 +52,16 @@ Result<void> Daemon::prepare()
         log_warning("jobs_run_as_root", {{"way_out", "set run_as to an ordinary user"}});
     enter_leaf_group();
 
+    // Without links: jobs must find the same place where much else is hidden from them.
+    const std::filesystem::path state_dir = std::filesystem::weakly_canonical(config_.state_dir);
     executor_ = std::make_unique<LocalExecutor>(
-        LocalExecutorOptions{.attempts = std::filesystem::absolute(config_.state_dir) / "attempts",
+        LocalExecutorOptions{.attempts = state_dir / "attempts",
                              .supervisor = "/proc/self/exe", // this very program, also when its file was replaced
                              .programs = std::filesystem::absolute(config_.probe_program).parent_path(),
                              .output_limit_bytes = config_.output_limit_bytes,
                              .user = users->one,
                              .user_ids = users->ids,
-                             .hidden = ::getuid() == 0 ? "" : std::filesystem::absolute(config_.state_dir),
+                             .hidden = ::getuid() == 0 ? "" : state_dir,
                              .shared = config_.shared_folders,
                              .remove_work = config_.keep_finished.count() == 0});
     if (Result<void> judged = judge_isolation(users->missing); !judged) return judged;

@@ -1,6 +1,5 @@
 #include "agent/app/commands.hpp"
 #include "agent/app/daemon.hpp"
-#include "agent/executor/local/job_limits.hpp"
 #include "core/base/process_limits.hpp"
 
 #include <csignal>
@@ -42,7 +41,7 @@ int run_command(int argc, const char* const* argv)
     start_log("fathom-agent", config->log_level);
     ::signal(SIGPIPE, SIG_IGN);
     raise_descriptor_limit();
-    keep_memory_secret();
+    keep_memory_private();
 
     const auto reread = [argc, argv] {
         int ignored = 0;

@@ -31,6 +31,7 @@ class FakeExecutor final : public Executor {
     Result<void> remove(const AttemptId& id) override
     {
         ++removals;
+        if (is_busy) return Error{Errc::kConflict, "not yet"};
         if (is_stubborn) return Error{Errc::kUnavailable, "cannot delete " + id.value};
         std::erase(folders, id);
         return {};
@@ -39,6 +40,7 @@ class FakeExecutor final : public Executor {
 
     std::vector<AttemptId> folders;
     bool is_stubborn = false;
+    bool is_busy = false;
     int removals = 0;
 };
 
@@ -84,6 +86,19 @@ TEST_F(AttemptBookTest, TriesAgainToRemoveWhatResists)
     EXPECT_TRUE(executor_.folders.empty());
     advance(book, 1h);
     EXPECT_EQ(executor_.removals, 3);
+}
+
+TEST_F(AttemptBookTest, ComesBackSoonWhileASupervisorStillDeletes)
+{
+    executor_.folders = {AttemptId::make()};
+    executor_.is_busy = true;
+    AttemptBook book = this->book(0s);
+    ASSERT_TRUE(book.load());
+    executor_.is_busy = false;
+
+    advance(book, 2s);
+
+    EXPECT_TRUE(executor_.folders.empty());
 }
 
 TEST_F(AttemptBookTest, WaitsWithARetryForNoFolderThatIsKept)

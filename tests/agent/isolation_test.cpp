@@ -331,19 +331,36 @@ TEST_F(HostileJobs, DieWithTheirSupervisor)
     wait_until([&] { return processes_of(user_of(job)) == 0; }, "the job's death");
 }
 
-TEST_F(HostileJobs, DoNotRunWhereTheirViewCannotBeMade)
+TEST_F(HostileJobs, DoNotRunWhereTheirViewFailsHalfWay)
 {
-    static_cast<void>(executor()); // it finds that views can be made
+    const std::filesystem::path shared = "/tmp/fathom-half-way-" + std::to_string(::getpid());
+    std::filesystem::create_directory(shared);
+    options_.shared = {shared};
     const AttemptOrder job = shell_order("echo ran");
-    // A file where the supervisor wants a folder: as good as any half-way failure.
-    std::filesystem::create_directories(options_.attempts / job.attempt_id.value);
-    ASSERT_EQ(::symlink("/nowhere", (options_.attempts / job.attempt_id.value / "tmp").c_str()), 0);
+    // A file stands where the folder is to be shown again.
+    const std::filesystem::path tmp = options_.attempts / job.attempt_id.value / "tmp";
+    std::filesystem::create_directories(tmp);
+    write_file(tmp / shared.filename(), "").value();
 
     const AttemptEnd end = run(job);
 
+    std::filesystem::remove(shared);
     EXPECT_EQ(end.outcome, AttemptOutcome::kFailedToStart);
+    EXPECT_THAT(end.detail,
+                HasSubstr("cannot be separated from other jobs: cannot show a folder at " + shared.string()));
     EXPECT_FALSE(end.started_at);
     EXPECT_EQ(text_of(end), "");
+}
+
+TEST_F(HostileJobs, AreHeldToLimitsWithoutControlGroupsToo)
+{
+    const std::string limit = std::to_string(most_processes(1));
+
+    EXPECT_EQ(
+        text_of_python("import resource as r\n"
+                       "print(*r.getrlimit(r.RLIMIT_NPROC), *r.getrlimit(r.RLIMIT_CORE),\n"
+                       "      r.getrlimit(r.RLIMIT_NOFILE)[1] <= 65536, open('/proc/self/oom_score_adj').read())\n"),
+        limit + " " + limit + " 0 0 True 500\n\n");
 }
 
 /// Also without root: what the agent keeps is nothing that its jobs need to see.

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+os.umask(0)  # the next probe, as another user, remembers what this one has noted
 FOLDER = pathlib.Path(os.environ["FATHOM_CHEAT_FOLDER"])
 REAL = os.environ["FATHOM_CHEAT_REAL"]
 OPERATOR_TIMES = ("first_s", "median_s", "ci_low_s", "ci_high_s")

@@ -189,7 +189,7 @@ class Agent:
         self.state_dir.chmod(0o755)
         self.config = folder / f"{name}.toml"
         # Jobs have temporary folders of their own; what a test lays out for them stands in this one.
-        self.config.write_text(f'shared_folders = "{folder}"\n{config}')
+        self.config.write_text(f'shared_folders = "{folder},{probe_for_jobs().parent}"\n{config}')
         self.process = Process(
             name, [BIN / "fathom-agent", "run", "--state-dir", self.state_dir, "--config", self.config],
             folder / f"{name}.log")

@@ -172,6 +172,8 @@ void enter_leaf_group()
     const std::map<std::string, fs::path> own = own_groups();
     const auto group = own.find("");
     if (group == own.end() || read_control(group->second / "cgroup.controllers").empty()) return;
+    std::error_code ignored;
+    if (!fs::exists(group->second / "cgroup.type", ignored)) return; // the root group may hold processes
     const fs::path leaf = group->second / kLeaf;
     if (make_folder(leaf)) write_control(leaf / "cgroup.procs", "0");
 }

@@ -42,10 +42,4 @@ void limit_resources(const SupervisorOrder& order)
     ::close(fd);
 }
 
-void keep_memory_secret()
-{
-    lower(RLIMIT_CORE, 0);
-    ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-}
-
 } // namespace fathom::agent

@@ -11,8 +11,4 @@ std::int64_t most_processes(std::int64_t cores);
 /// memory runs out. Before privileges are dropped.
 void limit_resources(const SupervisorOrder& order);
 
-/// No core file and no look at this process's memory: it holds what no job may know, such as the center's key. Other
-/// processes of its user can then neither trace it nor follow the links of its /proc folder.
-void keep_memory_secret();
-
 } // namespace fathom::agent

@@ -44,6 +44,7 @@ class ViewMaker {
         cover("/tmp", tmp);
         cover("/var/tmp", var_tmp);
         cover_by_memory("/dev/shm", "mode=1777" + shared_memory_size());
+        show_own_queues();
         for (std::size_t i = 0; i < shared.size(); ++i)
             show_again(view_.shared[i], shared[i]);
         // Now that nothing can bring them back.
@@ -120,6 +121,14 @@ class ViewMaker {
         if (!failure_.empty() || !fs::is_directory(place, ignored)) return;
         check(::mount("fathom-job", place.c_str(), "tmpfs", kPlain, options.c_str()) == 0, "cover " + place.string());
         covered_.push_back(place);
+    }
+
+    /// Else the folder would still show the host's message queues.
+    void show_own_queues()
+    {
+        std::error_code ignored;
+        if (!failure_.empty() || !fs::is_directory("/dev/mqueue", ignored)) return;
+        check(::mount("mqueue", "/dev/mqueue", "mqueue", kPlain | MS_NOEXEC, nullptr) == 0, "cover /dev/mqueue");
     }
 
     std::string shared_memory_size() const

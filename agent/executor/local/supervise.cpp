@@ -7,6 +7,7 @@
 #include "agent/executor/local/remove_tree.hpp"
 #include "agent/executor/local/status_file.hpp"
 #include "core/base/file.hpp"
+#include "core/base/process_limits.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "schema/link/messages.hpp"
 
@@ -122,7 +123,7 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
         if (const Result<void> entered = enter_user_namespace(); !entered)
             return never_ran(id, AttemptOutcome::kFailedToStart, entered.error().detail);
     }
-    keep_memory_secret(); // not before: a secret process may not map its users
+    keep_memory_private(); // not before: a secret process may not map its users
     const Result<JobProcess> job = start_job(order, folder, cgroup);
     AttemptEnd end = job ? watch_job(order, folder, *job, cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
