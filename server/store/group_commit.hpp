@@ -129,16 +129,16 @@ class GroupCommit {
         for (;;) {
             std::vector<Waiting> batch = take_batch(*state);
             if (batch.empty()) co_return;
-            std::exception_ptr thrown;
+            std::string defect;
             try {
                 co_await commit(state, batch);
-            } catch (...) {
-                thrown = std::current_exception();
+            } catch (const std::exception& e) {
+                defect = e.what();
             }
-            if (!thrown) continue;
+            if (defect.empty()) continue;
+            log_error("group_commit_failed", {{"error", defect}});
             for (Waiting& one : batch) // those who have no answer yet: nobody may wait for ever
                 one.tell(Error{Errc::kInternal, "a group commit failed"});
-            std::rethrow_exception(thrown);
         }
     }
 
