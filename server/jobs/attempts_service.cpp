@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <unordered_map>
 
 namespace fathom::server {
@@ -226,21 +227,19 @@ asio::awaitable<Result<void>> AttemptsService::attempt_output(CenterId center, l
 
 asio::awaitable<Result<void>> AttemptsService::attempt_ended(CenterId center, link::AttemptEnded ended)
 {
-    auto work = [this, center](pqxx::work& transaction, const AttemptEnd& end) -> Result<void> {
-        const std::optional<AttemptJob> job = lock_attempt_job(transaction, end.attempt_id, center);
-        if (!job) return unknown_attempt(end.attempt_id);
-        return end_attempt(transaction, *job, end);
+    auto end = std::make_shared<AttemptEnd>(std::move(ended.end));
+    auto work = [this, center, end](pqxx::work& transaction) -> Result<void> {
+        const std::optional<AttemptJob> job = lock_attempt_job(transaction, end->attempt_id, center);
+        if (!job) return unknown_attempt(end->attempt_id);
+        return end_attempt(transaction, *job, *end);
     };
-    const Result<void> done =
-        co_await database_->run([&](pqxx::work& transaction) -> Result<void> { return work(transaction, ended.end); });
+    const Result<void> done = co_await database_->run(work);
     if (done || done.error().code != Errc::kInternal) co_return done;
     // Something in the report cannot be stored. That the attempt has ended is what matters.
-    log_error("attempt_end_not_stored",
-              {{"attempt_id", ended.end.attempt_id.value}, {"error", describe(done.error())}});
-    AttemptEnd bare = std::move(ended.end);
-    bare.profile = nullptr;
-    bare.detail = "the center's report of its end could not be stored";
-    co_return co_await database_->run([&](pqxx::work& transaction) -> Result<void> { return work(transaction, bare); });
+    log_error("attempt_end_not_stored", {{"attempt_id", end->attempt_id.value}, {"error", describe(done.error())}});
+    end->profile = nullptr;
+    end->detail = "the center's report of its end could not be stored";
+    co_return co_await database_->run(work);
 }
 
 void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
