@@ -37,6 +37,7 @@ class ViewMaker {
         const int tmp = view_.temporary.empty() ? -1 : open_folder(view_.temporary / "tmp");
         const int var_tmp = view_.temporary.empty() ? -1 : open_folder(view_.temporary / "var-tmp");
         std::vector<int> shared;
+        shared.reserve(view_.shared.size());
         for (const fs::path& path : view_.shared)
             shared.push_back(open_folder(path));
 
