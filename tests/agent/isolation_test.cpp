@@ -9,7 +9,6 @@
 
 #include <csignal>
 #include <fstream>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -216,7 +215,7 @@ TEST_F(HostileJobs, ThatFillTheDiskStillEndTruly)
 {
     const std::filesystem::path disk = folder_.path() / "disk";
     std::filesystem::create_directory(disk);
-    ASSERT_EQ(::mount("fathom-test", disk.c_str(), "tmpfs", 0, "size=4m"), 0);
+    const test::SmallDisk mounted(disk, "4m");
     options_.attempts = disk / "attempts";
     const AttemptOrder neighbour = start_neighbour();
 
@@ -230,7 +229,6 @@ TEST_F(HostileJobs, ThatFillTheDiskStillEndTruly)
     for (const AttemptId& id : executor().known()) {
         wait_until([&] { return executor().remove(id).has_value(); }, "its folder's removal");
     }
-    EXPECT_EQ(::umount2(disk.c_str(), MNT_DETACH), 0);
 }
 
 TEST_F(HostileJobs, LeaveNoFilesWhateverTheyMake)

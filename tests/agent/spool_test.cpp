@@ -5,7 +5,6 @@
 
 #include <array>
 #include <fcntl.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,26 +59,23 @@ TEST(Spool, HasRoomForWhatHappensOnAFullDisk)
 {
     if (::getuid() != 0) GTEST_SKIP() << "needs root";
     const TemporaryFolder folder;
-    ASSERT_EQ(::mount("fathom-test", folder.path().c_str(), "tmpfs", 0, "size=32m"), 0);
-    {
-        Spool spool = Spool::open(folder.path() / "spool.db").value();
-        const int hog = ::open((folder.path() / "hog").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-        const std::string block(65536, 'x');
-        while (::write(hog, block.data(), block.size()) > 0) {
-        }
-        ::close(hog);
-
-        for (int i = 0; i < 300; ++i) {
-            StoredAttempt attempt;
-            attempt.order = shell_order("echo");
-            const std::array messages{started_message(attempt.order.attempt_id)};
-            ASSERT_TRUE(spool.accept(attempt.order)) << i;
-            attempt.stage = Stage::kRunning;
-            const Result<void> saved = spool.save(attempt, messages);
-            ASSERT_TRUE(saved) << i << ": " << saved.error().detail;
-        }
+    const test::SmallDisk disk(folder.path(), "32m");
+    Spool spool = Spool::open(folder.path() / "spool.db").value();
+    const int hog = ::open((folder.path() / "hog").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    const std::string block(65536, 'x');
+    while (::write(hog, block.data(), block.size()) > 0) {
     }
-    EXPECT_EQ(::umount2(folder.path().c_str(), MNT_DETACH), 0);
+    ::close(hog);
+
+    for (int i = 0; i < 300; ++i) {
+        StoredAttempt attempt;
+        attempt.order = shell_order("echo");
+        const std::array messages{started_message(attempt.order.attempt_id)};
+        ASSERT_TRUE(spool.accept(attempt.order)) << i;
+        attempt.stage = Stage::kRunning;
+        const Result<void> saved = spool.save(attempt, messages);
+        ASSERT_TRUE(saved) << i << ": " << saved.error().detail;
+    }
 }
 
 TEST(Spool, TakesAnOrderOnceEvenAfterItWasForgotten)

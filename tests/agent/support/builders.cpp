@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <stdexcept>
+#include <sys/mount.h>
 
 namespace fathom::agent::test {
 
@@ -16,6 +17,17 @@ TemporaryFolder::~TemporaryFolder()
 {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
+}
+
+SmallDisk::SmallDisk(std::filesystem::path folder, const std::string& size) : folder_(std::move(folder))
+{
+    if (::mount("fathom-test", folder_.c_str(), "tmpfs", 0, ("size=" + size).c_str()) != 0)
+        throw std::runtime_error("cannot mount a small disk");
+}
+
+SmallDisk::~SmallDisk()
+{
+    ::umount2(folder_.c_str(), MNT_DETACH);
 }
 
 AttemptOrder order(std::vector<std::string> command)

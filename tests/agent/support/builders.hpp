@@ -21,6 +21,18 @@ class TemporaryFolder {
     std::filesystem::path path_;
 };
 
+/// A disk of this size, such as `4m`, mounted on a folder until the end; only root can. Throws when it cannot.
+class SmallDisk {
+  public:
+    SmallDisk(std::filesystem::path folder, const std::string& size);
+    ~SmallDisk();
+    SmallDisk(const SmallDisk&) = delete;
+    SmallDisk& operator=(const SmallDisk&) = delete;
+
+  private:
+    std::filesystem::path folder_;
+};
+
 /// A job of one unit of type "core" with fresh ids.
 AttemptOrder order(std::vector<std::string> command);
 AttemptOrder shell_order(const std::string& line);
