@@ -63,6 +63,32 @@ bool flush_folder_of(const std::filesystem::path& path)
     return ::fsync(opened.number) == 0 || errno == EINVAL;
 }
 
+Result<void> replace_file(const std::filesystem::path& path, std::string_view content, unsigned mode, bool flushed)
+{
+    struct stat facts{};
+    if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
+        return write_device(path, content);
+    const std::filesystem::path temporary = temporary_name(path);
+    const auto failed = [&](const char* step) {
+        const Error error{Errc::kUnavailable,
+                          std::string("cannot ") + step + " " + temporary.string() + ": " + error_text(errno)};
+        ::unlink(temporary.c_str());
+        return error;
+    };
+    {
+        const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+        if (file.number < 0) return failed("create");
+        // The umask must not widen or narrow what the caller asked for.
+        if (::fchmod(file.number, mode) != 0) return failed("set the mode of");
+        if (!write_all(file.number, content)) return failed("write");
+        if (flushed && ::fsync(file.number) != 0) return failed("flush");
+    }
+    if (::rename(temporary.c_str(), path.c_str()) != 0) return failed("rename");
+    if (flushed && !flush_folder_of(path))
+        return Error{Errc::kUnavailable, "cannot flush the folder of " + path.string() + ": " + error_text(errno)};
+    return {};
+}
+
 } // namespace
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes)
@@ -87,28 +113,12 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t max
 
 Result<void> write_file(const std::filesystem::path& path, std::string_view content, unsigned mode)
 {
-    struct stat facts{};
-    if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
-        return write_device(path, content);
-    const std::filesystem::path temporary = temporary_name(path);
-    const auto failed = [&](const char* step) {
-        const Error error{Errc::kUnavailable,
-                          std::string("cannot ") + step + " " + temporary.string() + ": " + error_text(errno)};
-        ::unlink(temporary.c_str());
-        return error;
-    };
-    {
-        const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
-        if (file.number < 0) return failed("create");
-        // The umask must not widen or narrow what the caller asked for.
-        if (::fchmod(file.number, mode) != 0) return failed("set the mode of");
-        if (!write_all(file.number, content)) return failed("write");
-        if (::fsync(file.number) != 0) return failed("flush");
-    }
-    if (::rename(temporary.c_str(), path.c_str()) != 0) return failed("rename");
-    if (!flush_folder_of(path))
-        return Error{Errc::kUnavailable, "cannot flush the folder of " + path.string() + ": " + error_text(errno)};
-    return {};
+    return replace_file(path, content, mode, true);
+}
+
+Result<void> write_file_unflushed(const std::filesystem::path& path, std::string_view content, unsigned mode)
+{
+    return replace_file(path, content, mode, false);
 }
 
 } // namespace fathom

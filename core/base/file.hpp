@@ -21,4 +21,7 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t max
 /// @error kUnavailable  the detail says why.
 Result<void> write_file(const std::filesystem::path& path, std::string_view content, unsigned mode = 0644);
 
+/// The same without flushing, for what is worth nothing after a power failure.
+Result<void> write_file_unflushed(const std::filesystem::path& path, std::string_view content, unsigned mode = 0644);
+
 } // namespace fathom
