@@ -43,10 +43,19 @@ constexpr const char* kLockLiveAttempt = R"sql(
 constexpr const char* kUpdateCancelRequested = R"sql(
     UPDATE job SET cancel_requested_at = now(), version = version + 1 WHERE id = $1)sql";
 
+// A center tells the end of a job before its last output, where there is much of it. What has not come a minute later
+// is not waited for.
 constexpr const char* kSelectOutputState = R"sql(
-    SELECT j.submitted_by, j.state IN ('succeeded', 'failed', 'cancelled') AS is_final,
-           (SELECT a.id FROM attempt a WHERE a.job_id = j.id ORDER BY a.epoch DESC LIMIT 1) AS attempt_id
-    FROM job j WHERE j.id = $1)sql";
+    SELECT j.submitted_by, a.id AS attempt_id,
+           j.state IN ('succeeded', 'failed', 'cancelled')
+               AND (a.id IS NULL OR a.bytes IS NULL OR j.ended_at < now() - interval '1 minute'
+                    OR a.bytes <= coalesce((SELECT o.offset_bytes + length(o.data) FROM job_output o
+                                            WHERE o.attempt_id = a.id AND o.stream = $2
+                                            ORDER BY o.offset_bytes DESC LIMIT 1), 0)) AS is_final
+    FROM job j LEFT JOIN LATERAL
+        (SELECT id, CASE $2 WHEN 'stdout' THEN stdout_bytes ELSE stderr_bytes END AS bytes
+         FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
+    WHERE j.id = $1)sql";
 
 // The piece that holds the offset is the last one that begins at or before it.
 constexpr Statement kSelectOutput{"jobs_select_output", R"sql(
@@ -141,9 +150,9 @@ void update_cancel_requested(pqxx::work& transaction, const JobId& id)
     transaction.exec_params0(kUpdateCancelRequested, id.value);
 }
 
-std::optional<OutputState> select_output_state(pqxx::work& transaction, const JobId& id)
+std::optional<OutputState> select_output_state(pqxx::work& transaction, const JobId& id, const std::string& stream)
 {
-    const pqxx::result rows = transaction.exec_params(kSelectOutputState, id.value);
+    const pqxx::result rows = transaction.exec_params(kSelectOutputState, id.value, stream);
     if (rows.empty()) return std::nullopt;
     OutputState state;
     state.submitted_by = rows[0]["submitted_by"].as<std::string>();

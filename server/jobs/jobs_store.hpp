@@ -52,10 +52,11 @@ void update_cancel_requested(pqxx::work& transaction, const JobId& id);
 /// Where a reader of a job's output stands.
 struct OutputState {
     std::string submitted_by;
-    bool is_final{false};
+    bool is_final{false};             ///< the job has ended, and all that it wrote to the stream is here
     std::optional<AttemptId> attempt; ///< the newest
 };
-std::optional<OutputState> select_output_state(pqxx::work& transaction, const JobId& id);
+/// @param stream  "stdout" or "stderr"
+std::optional<OutputState> select_output_state(pqxx::work& transaction, const JobId& id, const std::string& stream);
 
 struct OutputPiece {
     std::int64_t offset_bytes{};

@@ -19,10 +19,10 @@ struct LogLook {
 
 Result<LogLook> look_at(pqxx::work& transaction, const LogRequest& request, std::int64_t position)
 {
-    const std::optional<OutputState> state = select_output_state(transaction, request.job);
+    const std::optional<OutputState> state = select_output_state(transaction, request.job, request.stream);
     if (!state) return Error{Errc::kNotFound, "there is no such job"};
     LogLook look;
-    // The state before the pieces: when it says that the job has ended, all of them are there.
+    // The state before the pieces: when it says that nothing more comes, all of them are there.
     look.is_final = state->is_final;
     look.attempt = state->attempt;
     if (state->attempt) look.pieces = select_output(transaction, *state->attempt, request.stream, position);

@@ -148,6 +148,49 @@ TEST_F(Logs, HoldEachByteOnceHoweverOftenItCame)
     EXPECT_EQ(read(job, "stdout"), "abcdefg");
 }
 
+TEST_F(Logs, WaitForWhatTheCenterTellsAfterTheEnd)
+{
+    const JobId job = submit();
+    route();
+    AttemptEnd ended;
+    ended.outcome = AttemptOutcome::kExited;
+    ended.exit_code = 0;
+    ended.stdout_bytes = 7;
+    ASSERT_TRUE(write_output(job, 0, "one "));
+    ASSERT_TRUE(report_end(job, ended));
+    const net::Response response = call(net::Method::kGet, "/jobs/" + job.value + "/logs/stdout?follow=true");
+    auto writer = std::make_shared<FakeWriter>();
+    std::future<void> done = io_.spawn(response.stream(writer));
+    EXPECT_TRUE(test::eventually([&] { return writer->text() == "one "; }));
+
+    ASSERT_TRUE(write_output(job, 4, "two"));
+
+    test::TestIo::get(std::move(done));
+    EXPECT_EQ(writer->text(), "one two");
+    const net::Response errors = call(net::Method::kGet, "/jobs/" + job.value + "/logs/stderr?follow=true");
+    auto nothing = std::make_shared<FakeWriter>();
+    test::TestIo::get(io_.spawn(errors.stream(nothing)));
+    EXPECT_EQ(nothing->text(), "") << "it wrote nothing there, and nobody waits for it";
+}
+
+TEST_F(Logs, WaitNoLongerThanAMinuteForWhatIsMissing)
+{
+    const JobId job = submit();
+    route();
+    AttemptEnd ended;
+    ended.outcome = AttemptOutcome::kExited;
+    ended.exit_code = 0;
+    ended.stdout_bytes = 7;
+    ASSERT_TRUE(report_end(job, ended));
+    sql("UPDATE job SET ended_at = ended_at - interval '2 minutes'");
+
+    const net::Response response = call(net::Method::kGet, "/jobs/" + job.value + "/logs/stdout?follow=true");
+    auto writer = std::make_shared<FakeWriter>();
+    test::TestIo::get(io_.spawn(response.stream(writer)));
+
+    EXPECT_EQ(writer->text(), "");
+}
+
 TEST_F(Logs, FollowTheJobToItsEnd)
 {
     const JobId job = submit();
