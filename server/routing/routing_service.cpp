@@ -18,7 +18,7 @@ constexpr int kPagesPerPass = 16;
 constexpr int kPagesWhenFull = 4;
 constexpr auto kTick = 2s;
 /// Wake-ups come in bursts; and a pass may take half of the router's time at most.
-constexpr auto kShortestPause = 20ms;
+constexpr auto kShortestPause = 2ms;
 
 constexpr const char* kDecisions = "fathom_routing_decisions_total";
 constexpr const char* kDecisionsHelp = "Decisions of the router on waiting jobs, by result.";
