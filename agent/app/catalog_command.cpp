@@ -49,12 +49,14 @@ int catalog_command(int argc, const char* const* argv)
 
 int supervise_command(int argc, const char* const* argv)
 {
-    if (argc != 3) {
+    const Result<Isolation> isolation =
+        argc == 3 ? decode_isolation(argv[2]) : Result<Isolation>(Error{Errc::kInvalid, "not the agent's call"});
+    if (!isolation) {
         std::cerr << "fathom-agent supervise: is started by fathom-agent run only\n";
         return 2;
     }
-    set_descriptor_limit(std::strtoul(argv[2], nullptr, 10)); // the agent itself may have more
-    return supervise(argv[1]);
+    set_descriptor_limit(std::strtoul(argv[1], nullptr, 10)); // the agent itself may have more
+    return supervise(*isolation);
 }
 
 } // namespace fathom::agent

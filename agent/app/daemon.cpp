@@ -17,9 +17,10 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// How soon a finished program is seen; also the pace of everything else that has no event of its own.
-constexpr std::chrono::milliseconds kTick{50};
-constexpr std::chrono::milliseconds kIdleTick{200};
+/// The pace of what has no event of its own.
+constexpr std::chrono::milliseconds kTick{100};
+/// Between two looks at what the executor tells: a program that prints without end shall not keep the agent busy.
+constexpr std::chrono::milliseconds kChangePause{2};
 constexpr std::chrono::minutes kRenewalInterval{10};
 constexpr std::chrono::seconds kFirstRenewalLook{2};
 constexpr std::chrono::seconds kRequestInterval{1};
@@ -125,6 +126,8 @@ void Daemon::run()
     next_renewal_look_ = std::chrono::steady_clock::now() + kFirstRenewalLook;
     wait_for_signal();
     tick();
+    if (const int changes = executor_->change_descriptor(); changes >= 0) changes_.assign(changes);
+    wait_for_change();
     work_.run();
 
     // Stop: no new connection, then the present one, then the threads. Jobs are not touched.
@@ -137,6 +140,8 @@ void Daemon::run()
     // What was posted meanwhile holds parts of the connection, which must not outlive the network context.
     timer_.cancel();
     signals_.cancel();
+    if (changes_.is_open()) changes_.release(); // it is the executor's
+    change_timer_.cancel();
     work_.restart();
     work_.poll();
     conversation_->disconnected();
@@ -149,9 +154,23 @@ void Daemon::tick()
     conversation_->tick(now);
     renew_certificate(now);
     take_probe_request(now);
-    timer_.expires_after(book_->inventory().empty() ? kIdleTick : kTick);
+    timer_.expires_after(kTick);
     timer_.async_wait([this](const boost::system::error_code& error) {
         if (!error) tick();
+    });
+}
+
+/// Then the next one, after a pause.
+void Daemon::wait_for_change()
+{
+    if (!changes_.is_open()) return;
+    changes_.async_wait(asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
+        if (error) return;
+        conversation_->tick(std::chrono::steady_clock::now());
+        change_timer_.expires_after(kChangePause);
+        change_timer_.async_wait([this](const boost::system::error_code& stopped) {
+            if (!stopped) wait_for_change();
+        });
     });
 }
 

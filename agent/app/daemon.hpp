@@ -7,6 +7,7 @@
 #include "core/net/task_group.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -31,6 +32,7 @@ class Daemon {
 
   private:
     void tick();
+    void wait_for_change();
     void renew_certificate(SteadyTime now);
     void take_probe_request(SteadyTime now);
     void store_certificate(const std::string& certificate_pem);
@@ -51,6 +53,8 @@ class Daemon {
     boost::asio::thread_pool survey_{1};
     boost::asio::signal_set signals_{work_, SIGTERM, SIGINT, SIGHUP};
     boost::asio::steady_timer timer_{work_};
+    boost::asio::posix::stream_descriptor changes_{work_}; ///< the executor's
+    boost::asio::steady_timer change_timer_{work_};
     net::TaskGroup tasks_{"agent"};
     std::optional<Spool> spool_;
     std::unique_ptr<LocalExecutor> executor_;

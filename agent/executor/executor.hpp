@@ -3,6 +3,8 @@
 #include "core/base/json_reader.hpp"
 #include "core/model/attempt.hpp"
 
+#include <set>
+
 namespace fathom::agent {
 
 /// An order with what this center gives to it.
@@ -31,6 +33,13 @@ struct RunView {
 enum class OutputStream { kStdout, kStderr };
 std::string_view to_string(OutputStream stream);
 
+/// What look() and read_output() may answer anew.
+struct ExecutorChanges {
+    std::set<AttemptId> moved;   ///< attempts that may have come to another phase
+    std::set<AttemptId> written; ///< attempts that have written output
+    bool some_missed = false;    ///< any other attempt may have changed, too
+};
+
 /// Runs attempts by a center's own means (this host; later Slurm and Kubernetes). An attempt's id is its
 /// name there, so that it can be found again by an agent that has forgotten everything.
 /// Functions may block for milliseconds. Not thread-safe.
@@ -38,12 +47,26 @@ class Executor {
   public:
     virtual ~Executor() = default;
 
+    /// Gets ready for coming starts, so that they take less time. Call it when there is nothing to start.
+    virtual void prepare() = 0;
+
     /// Starts an attempt on its way; look() tells of success and failure. However often it is called,
     /// the program is started at most once.
     /// @error kUnavailable  it could not even be tried; the detail says why.
     virtual Result<void> start(const RunOrder& run) = 0;
 
     virtual RunView look(const AttemptId& id) = 0;
+
+    /// From now on changes() tells of this attempt; start() does the same. It may miss some: look now and then.
+    virtual void watch(const AttemptId& id) = 0;
+    virtual void unwatch(const AttemptId& id) = 0;
+    /// What has changed since the last call. Does not block.
+    virtual ExecutorChanges changes() = 0;
+    /// A descriptor that is readable when changes() has something to tell; -1 when there is none.
+    virtual int change_descriptor() const = 0;
+
+    /// The processors that an attempt was given when it was started; empty when that is not known.
+    virtual std::vector<std::int64_t> given_cpus(const AttemptId& id) = 0;
 
     /// Asks for the end of an attempt; harmless when repeated. look() shows the end.
     virtual void cancel(const AttemptId& id) = 0;

@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 
 #include <cstdlib>
+#include <utility>
 
 namespace fathom::agent {
 namespace {
@@ -14,8 +15,8 @@ constexpr int kMaxStarts = 3;
 constexpr std::size_t kMaxOutputMessages = 16; ///< sent in one go
 constexpr std::chrono::hours kRememberForgotten{7 * 24};
 constexpr std::chrono::hours kPurgeInterval{1};
-constexpr std::chrono::minutes kRemoveAgain{10}; ///< what could not be removed
-constexpr std::chrono::seconds kRemoveSoon{1};   ///< what its supervisor still deletes
+constexpr std::chrono::seconds kLookInterval{1}; ///< at an attempt of which nothing was heard
+constexpr std::size_t kLooksPerSecond = 500;     ///< at all together: 10 000 attempts must not cost a processor
 
 /// Without the spool no promise can be kept, so nothing more may be done or said.
 template <class T>
@@ -28,16 +29,17 @@ T require(Result<T> result)
     if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-} // namespace
-
-AttemptBook::Entry::Entry(StoredAttempt attempt)
-    : stored(std::move(attempt)), stdout_feed(stored.order.attempt_id, OutputStream::kStdout, stored.stdout_acked),
-      stderr_feed(stored.order.attempt_id, OutputStream::kStderr, stored.stderr_acked)
+/// A probe's result is read from its output when its end is told. Of others the end comes first: their units are free.
+bool needs_output_first(const AttemptOrder& order)
 {
+    return order.label == "probe";
 }
 
+} // namespace
+
 AttemptBook::AttemptBook(Spool& spool, Executor& executor, const Clock& clock, UnitPlan plan, BookOptions options)
-    : spool_(spool), executor_(executor), clock_(clock), units_(std::move(plan)), options_(std::move(options))
+    : spool_(spool), executor_(executor), clock_(clock), units_(std::move(plan)), options_(std::move(options)),
+      outputs_(executor), folders_(executor, clock, options_.keep_finished)
 {
 }
 
@@ -52,28 +54,71 @@ void AttemptBook::log_attempt(std::string_view event, const AttemptOrder& order,
 
 Result<void> AttemptBook::load()
 {
-    Result<std::vector<StoredAttempt>> attempts = spool_.attempts();
-    if (!attempts) return attempts.error();
-    for (StoredAttempt& attempt : *attempts) {
+    Result<StoredAttempts> stored = spool_.attempts();
+    if (!stored) return stored.error();
+    for (const UnreadableAttempt& attempt : stored->unreadable)
+        log_error("attempt_unreadable", {{"attempt_id", attempt.id},
+                                         {"reason", describe(attempt.error)},
+                                         {"effect", "the metascheduler takes it for lost"}});
+    for (StoredAttempt& attempt : stored->attempts) {
         log_attempt("attempt_found_again", attempt.order);
-        if (attempt.stage == Stage::kStarting || attempt.stage == Stage::kRunning)
+        if (attempt.stage == Stage::kStarting || attempt.stage == Stage::kRunning) {
             units_.hold(attempt.order.attempt_id, attempt.cpus);
-        entries_.emplace_back(std::move(attempt));
+            executor_.watch(attempt.order.attempt_id);
+        }
+        add(std::move(attempt));
     }
-    look_for_strays();
+    find_strays();
     return {};
 }
 
-/// Folders that outlived their entry: kept on purpose, or left by a crash between two deletions.
-void AttemptBook::look_for_strays()
+void AttemptBook::add(StoredAttempt attempt)
+{
+    const AttemptId id = attempt.order.attempt_id;
+    outputs_.add(id, attempt.stdout_acked, attempt.stderr_acked);
+    outputs_.note_written(id);
+    const Stage stage = attempt.stage;
+    const auto entry = entries_.insert(entries_.end(), Entry{.stored = std::move(attempt)});
+    by_id_.emplace(id, entry);
+    if (stage == Stage::kAccepted) {
+        waiting_.push_back(id);
+        units_changed_ = true;
+    } else if (stage == Stage::kReported) {
+        entry->end_is_known = require(spool_.message_count(id)) == 0;
+        if (entry->end_is_known) due_.insert(id);
+    } else {
+        looks_.push_front({SteadyTime{}, id});
+    }
+}
+
+/// Folders that outlived their entry: kept on purpose, or left by a crash between two deletions. What still runs
+/// there holds its processors.
+void AttemptBook::find_strays()
 {
     for (const AttemptId& id : executor_.known()) {
         if (find(id) != nullptr) continue;
-        if (executor_.look(id).phase == RunPhase::kAlive)
-            log_warning("stray_attempt_runs", {{"attempt_id", id.value}, {"effect", "it is left alone"}});
-        else
-            keep_for_now(id);
+        if (executor_.look(id).phase != RunPhase::kAlive) {
+            folders_.add(id);
+            continue;
+        }
+        log_warning("stray_attempt_runs",
+                    {{"attempt_id", id.value}, {"effect", "its processors go to nobody until it ends"}});
+        strays_.insert(id);
+        units_.hold(id, executor_.given_cpus(id));
+        executor_.watch(id);
+        looks_.push_back({SteadyTime{}, id});
     }
+}
+
+void AttemptBook::look_at_stray(const AttemptId& id)
+{
+    if (executor_.look(id).phase == RunPhase::kAlive) return;
+    log_info("stray_attempt_ended", {{"attempt_id", id.value}});
+    executor_.unwatch(id);
+    units_.release(id);
+    units_changed_ = true;
+    strays_.erase(id);
+    folders_.add(id);
 }
 
 Result<void> AttemptBook::accept(const AttemptOrder& order)
@@ -83,7 +128,7 @@ Result<void> AttemptBook::accept(const AttemptOrder& order)
     if (!*is_new) return {};
     StoredAttempt attempt;
     attempt.order = order;
-    entries_.emplace_back(std::move(attempt));
+    add(std::move(attempt));
     log_attempt("attempt_accepted", order);
     return {};
 }
@@ -95,6 +140,7 @@ void AttemptBook::cancel(const AttemptId& id, const std::string& reason)
     log_attempt("attempt_cancel_requested", entry->stored.order, reason);
     entry->stored.cancel_reason = reason;
     require(spool_.save(entry->stored));
+    due_.insert(id);
     if (entry->stored.stage != Stage::kAccepted) executor_.cancel(id);
 }
 
@@ -106,18 +152,21 @@ void AttemptBook::forget(const AttemptId& id)
         cancel(id, "the metascheduler says that it has ended");
         return;
     }
-    drop(id);
+    entry->end_is_known = true;
+    drop_if_done(*entry);
 }
 
 void AttemptBook::advance(SteadyTime now)
 {
-    waiting_types_.clear();
-    for (Entry& entry : entries_)
-        advance_one(entry, now);
+    take_changes();
+    look_around(now);
+    advance_due(now);
+    advance_waiting(now);
+    executor_.prepare();
     if (now - last_save_ >= kSaveInterval) {
         last_save_ = now;
         save_output_progress();
-        remove_old_folders();
+        folders_.remove_old();
     }
     if (now - last_purge_ >= kPurgeInterval) {
         last_purge_ = now;
@@ -125,7 +174,68 @@ void AttemptBook::advance(SteadyTime now)
     }
 }
 
+void AttemptBook::take_changes()
+{
+    ExecutorChanges changes = executor_.changes();
+    for (const AttemptId& id : changes.written)
+        outputs_.note_written(id);
+    due_.merge(changes.moved);
+    if (!changes.some_missed) return;
+    for (Look& look : looks_)
+        look.due = SteadyTime{};
+}
+
+void AttemptBook::look_around(SteadyTime now)
+{
+    const auto interval = std::max<std::chrono::seconds>(
+        kLookInterval, std::chrono::seconds(static_cast<std::int64_t>(looks_.size() / kLooksPerSecond)));
+    for (std::size_t left = looks_.size(); left > 0 && looks_.front().due <= now; --left) {
+        const AttemptId id = std::move(looks_.front().attempt);
+        looks_.pop_front();
+        const Entry* entry = find(id);
+        const bool is_live = entry != nullptr && entry->stored.stage < Stage::kReported;
+        if (!is_live && !strays_.contains(id)) continue;
+        due_.insert(id);
+        outputs_.note_written(id);
+        looks_.push_back({now + interval, id});
+    }
+}
+
+void AttemptBook::advance_due(SteadyTime now)
+{
+    const std::set<AttemptId> due = std::exchange(due_, {});
+    for (const AttemptId& id : due) {
+        if (Entry* entry = find(id))
+            advance_one(*entry, now);
+        else if (strays_.contains(id))
+            look_at_stray(id);
+    }
+}
+
+/// First come, first served, for each unit type.
+void AttemptBook::advance_waiting(SteadyTime now)
+{
+    if (!std::exchange(units_changed_, false)) return;
+    full_types_.clear();
+    for (auto id = waiting_.begin(); id != waiting_.end();) {
+        Entry* entry = find(*id);
+        if (entry != nullptr && entry->stored.stage == Stage::kAccepted) advance_one(*entry, now);
+        const bool waits = entry != nullptr && entry->stored.stage == Stage::kAccepted;
+        id = waits ? std::next(id) : waiting_.erase(id);
+    }
+}
+
+/// As far as it goes now.
 void AttemptBook::advance_one(Entry& entry, SteadyTime now)
+{
+    for (Stage before = entry.stored.stage;; before = entry.stored.stage) {
+        if (before == Stage::kReported) return drop_if_done(entry);
+        take_step(entry, now);
+        if (entry.stored.stage == before) return;
+    }
+}
+
+void AttemptBook::take_step(Entry& entry, SteadyTime now)
 {
     const Stage stage = entry.stored.stage;
     const RunView view = stage == Stage::kStarting || stage == Stage::kRunning
@@ -169,18 +279,17 @@ AttemptFacts AttemptBook::facts_of(const Entry& entry, const RunView& view, Stea
     facts.runs = view.started_at.has_value();
     facts.cancelled = entry.stored.cancel_reason.has_value();
     facts.started_lately = entry.start_asked && now - *entry.start_asked < kStartPatience;
-    facts.output_done =
-        facts.stage == Stage::kEnded && entry.stdout_feed.is_done(executor_) && entry.stderr_feed.is_done(executor_);
+    facts.output_done = facts.stage == Stage::kEnded && outputs_.is_done(entry.stored.order.attempt_id);
     return facts;
 }
 
 void AttemptBook::give_units(Entry& entry, SteadyTime now)
 {
     const AttemptOrder& order = entry.stored.order;
-    if (waiting_types_.contains(order.unit_type)) return; // first come, first served
+    if (full_types_.contains(order.unit_type)) return;
     const Result<Allocation> allocation = units_.allocate(order);
     if (!allocation && allocation.error().code == Errc::kTooMany) {
-        waiting_types_.insert(order.unit_type);
+        full_types_.insert(order.unit_type);
         return;
     }
     if (!allocation) {
@@ -192,6 +301,7 @@ void AttemptBook::give_units(Entry& entry, SteadyTime now)
     entry.stored.units = allocation->units;
     entry.stored.unit_type = allocation->unit_type;
     require(spool_.save(entry.stored)); // before the start: a crash in between must find its units held
+    looks_.push_back({now + kLookInterval, order.attempt_id});
     start(entry, now);
 }
 
@@ -244,6 +354,7 @@ void AttemptBook::report_started(Entry& entry, Timestamp started_at)
     stored.stage = Stage::kRunning;
     const std::array messages{link::make_message(started_message(stored, started_at, units_.plan()))};
     require(spool_.save(stored, messages));
+    stored.order.files.clear(); // they are in its folder, and in the spool
     log_attempt("attempt_started", stored.order);
 }
 
@@ -254,10 +365,14 @@ void AttemptBook::record_end(Entry& entry, AttemptEnd end)
     if (stored.stage == Stage::kStarting && end.started_at) // it was over before we looked
         messages.push_back(link::make_message(started_message(stored, *end.started_at, units_.plan())));
     if (end.outcome == AttemptOutcome::kCancelled && end.detail.empty()) end.detail = stored.cancel_reason.value_or("");
-    stored.stage = Stage::kEnded;
+    stored.stage = needs_output_first(stored.order) ? Stage::kEnded : Stage::kReported;
     stored.end = std::move(end);
+    if (stored.stage == Stage::kReported) messages.push_back(link::make_message(link::AttemptEnded{*stored.end}));
     require(spool_.save(stored, messages));
+    executor_.unwatch(stored.order.attempt_id);
+    outputs_.note_written(stored.order.attempt_id);
     units_.release(stored.order.attempt_id);
+    units_changed_ = true;
     log_attempt("attempt_ended", stored.order, to_string(stored.end->outcome));
 }
 
@@ -292,90 +407,55 @@ void AttemptBook::report_ended(Entry& entry)
 
 std::vector<link::Message> AttemptBook::next_output()
 {
-    std::vector<link::Message> messages;
-    for (Entry& entry : entries_) {
-        if (entry.stored.stage != Stage::kRunning && entry.stored.stage != Stage::kEnded) continue;
-        for (OutputFeed* feed : {&entry.stdout_feed, &entry.stderr_feed}) {
-            while (messages.size() < kMaxOutputMessages) {
-                std::optional<link::Message> message = feed->next(executor_);
-                if (!message) break;
-                messages.push_back(std::move(*message));
-            }
-        }
-    }
-    return messages;
+    return outputs_.next(kMaxOutputMessages);
 }
 
 void AttemptBook::acknowledged(const MessageId& id)
 {
-    for (Entry& entry : entries_) {
-        if (!entry.stdout_feed.acknowledge(id) && !entry.stderr_feed.acknowledge(id)) continue;
-        entry.stored.stdout_acked = entry.stdout_feed.acked_bytes();
-        entry.stored.stderr_acked = entry.stderr_feed.acked_bytes();
-        entry.output_unsaved = true;
+    if (const std::optional<AttemptId> attempt = outputs_.acknowledged(id)) {
+        due_.insert(*attempt); // an end may wait for it
         return;
     }
     const std::optional<AttemptId> attempt = require(spool_.attempt_of(id));
     require(spool_.acknowledge(id));
     Entry* entry = attempt ? find(*attempt) : nullptr;
-    // Reported, and nothing more to say: the metascheduler knows the end.
-    if (entry != nullptr && entry->stored.stage == Stage::kReported && require(spool_.message_count(*attempt)) == 0)
-        drop(*attempt);
+    if (entry == nullptr || entry->stored.stage != Stage::kReported || require(spool_.message_count(*attempt)) > 0)
+        return;
+    entry->end_is_known = true;
+    drop_if_done(*entry);
 }
 
 void AttemptBook::connection_lost()
 {
-    for (Entry& entry : entries_) {
-        entry.stdout_feed.connection_lost();
-        entry.stderr_feed.connection_lost();
-    }
+    outputs_.connection_lost();
+}
+
+/// The metascheduler knows the end and has all output: nothing more is to be said.
+void AttemptBook::drop_if_done(Entry& entry)
+{
+    if (!entry.end_is_known || !outputs_.is_done(entry.stored.order.attempt_id)) return;
+    const AttemptId id = entry.stored.order.attempt_id;
+    drop(id);
 }
 
 void AttemptBook::drop(const AttemptId& id)
 {
     require(spool_.forget(id, clock_.now()));
-    keep_for_now(id);
-    std::erase_if(entries_, [&](const Entry& entry) { return entry.stored.order.attempt_id == id; });
-}
-
-void AttemptBook::keep_for_now(const AttemptId& id)
-{
-    if (options_.keep_finished.count() > 0)
-        kept_folders_.emplace(clock_.now() + options_.keep_finished, id);
-    else
-        remove_folder(id);
-}
-
-void AttemptBook::remove_folder(const AttemptId& id)
-{
-    const Result<void> removed = executor_.remove(id);
-    if (removed) return;
-    if (removed.error().code == Errc::kConflict) {
-        kept_folders_.emplace(clock_.now() + kRemoveSoon, id);
-        return;
-    }
-    log_warning("attempt_folder_stays", {{"attempt_id", id.value},
-                                         {"reason", removed.error().detail},
-                                         {"effect", "it is tried again in some minutes"}});
-    kept_folders_.emplace(clock_.now() + kRemoveAgain, id);
+    folders_.add(id);
+    outputs_.remove(id);
+    const auto found = by_id_.find(id);
+    entries_.erase(found->second);
+    by_id_.erase(found);
 }
 
 void AttemptBook::save_output_progress()
 {
-    for (Entry& entry : entries_) {
-        if (!entry.output_unsaved) continue;
-        entry.output_unsaved = false;
-        require(spool_.save_output_acked(entry.stored.order.attempt_id, entry.stored.stdout_acked,
-                                         entry.stored.stderr_acked));
-    }
-}
-
-void AttemptBook::remove_old_folders()
-{
-    while (!kept_folders_.empty() && kept_folders_.begin()->first <= clock_.now()) {
-        const AttemptId id = kept_folders_.begin()->second;
-        kept_folders_.erase(kept_folders_.begin());
-        remove_folder(id);
+    for (const AttemptOutputs::Acked& acked : outputs_.take_progress()) {
+        if (Entry* entry = find(acked.attempt)) {
+            entry->stored.stdout_acked = acked.stdout_bytes;
+            entry->stored.stderr_acked = acked.stderr_bytes;
+        }
+        require(spool_.save_output_acked(acked.attempt, acked.stdout_bytes, acked.stderr_bytes));
     }
 }
 
@@ -384,6 +464,7 @@ void AttemptBook::replace_offer(UnitPlan plan, std::map<std::string, std::string
 {
     options_.operator_trust = std::move(operator_trust);
     units_.replace_plan(std::move(plan));
+    units_changed_ = true;
     options_.environment = std::move(environment);
 }
 
@@ -405,9 +486,8 @@ std::int64_t AttemptBook::running_count() const
 
 AttemptBook::Entry* AttemptBook::find(const AttemptId& id)
 {
-    const auto entry = std::find_if(entries_.begin(), entries_.end(),
-                                    [&](const Entry& candidate) { return candidate.stored.order.attempt_id == id; });
-    return entry == entries_.end() ? nullptr : &*entry;
+    const auto found = by_id_.find(id);
+    return found == by_id_.end() ? nullptr : &*found->second;
 }
 
 } // namespace fathom::agent

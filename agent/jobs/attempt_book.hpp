@@ -1,11 +1,14 @@
 #pragma once
 
 #include "agent/jobs/able_units.hpp"
+#include "agent/jobs/attempt_outputs.hpp"
 #include "agent/jobs/attempt_step.hpp"
-#include "agent/jobs/output_feed.hpp"
+#include "agent/jobs/finished_folders.hpp"
 #include "agent/jobs/probe_supplies.hpp"
 
+#include <deque>
 #include <list>
+#include <unordered_map>
 
 namespace fathom::agent {
 
@@ -25,6 +28,9 @@ struct BookOptions {
 /// Each change is in the spool before anything follows from it; after a crash, load() goes on where the
 /// spool and the executor stand. A spool that fails stops the process: jobs go on under their supervisors,
 /// and the next start finds the truth. Messages are put into the spool; somebody else sends them.
+///
+/// It acts on what the executor tells (ExecutorChanges), and looks at each live attempt now and then in case that
+/// something was missed: once a second, or less often where there are many.
 /// Not thread-safe; functions block for milliseconds.
 class AttemptBook {
   public:
@@ -42,11 +48,13 @@ class AttemptBook {
     /// Drops an attempt that the metascheduler knows to have ended. One that has not is cancelled.
     void forget(const AttemptId& id);
 
-    /// Looks at every attempt and does what is next for it.
+    /// Does what is next for each attempt that has changed or is due to be looked at.
     void advance(SteadyTime now);
 
     /// Pieces of output that should be sent now.
     std::vector<link::Message> next_output();
+    /// Pieces of one attempt's output that should be sent before its end is told.
+    std::vector<link::Message> output_before_end(const AttemptId& id) { return outputs_.next_of(id); }
     /// A message was acknowledged, with an error or without: it is not sent again.
     void acknowledged(const MessageId& id);
     /// Output that travels will travel again.
@@ -65,18 +73,26 @@ class AttemptBook {
 
   private:
     struct Entry {
-        explicit Entry(StoredAttempt attempt);
-
         StoredAttempt stored;
-        OutputFeed stdout_feed;
-        OutputFeed stderr_feed;
-        std::optional<SteadyTime> start_asked;
-        std::optional<SteadyTime> cancel_asked;
-        int starts{};
-        bool output_unsaved{};
+        std::optional<SteadyTime> start_asked = std::nullopt;
+        std::optional<SteadyTime> cancel_asked = std::nullopt;
+        int starts = 0;
+        bool end_is_known = false; ///< to the metascheduler; what is left is output
+    };
+    /// An attempt that is looked at when nothing was heard of it.
+    struct Look {
+        SteadyTime due;
+        AttemptId attempt;
     };
 
+    void add(StoredAttempt attempt);
+    void take_changes();
+    void look_around(SteadyTime now);
+    void advance_due(SteadyTime now);
+    void advance_waiting(SteadyTime now);
     void advance_one(Entry& entry, SteadyTime now);
+    void take_step(Entry& entry, SteadyTime now);
+    void look_at_stray(const AttemptId& id);
     AttemptFacts facts_of(const Entry& entry, const RunView& view, SteadyTime now);
     void give_units(Entry& entry, SteadyTime now);
     void start(Entry& entry, SteadyTime now);
@@ -86,12 +102,10 @@ class AttemptBook {
     void record_lost(Entry& entry, const RunView& view);
     void end_unstarted(Entry& entry, AttemptOutcome outcome, const std::string& detail);
     void report_ended(Entry& entry);
+    void drop_if_done(Entry& entry);
     void drop(const AttemptId& id); // `id` must not be the entry's own, which ends here
     void save_output_progress();
-    void keep_for_now(const AttemptId& id);
-    void remove_folder(const AttemptId& id);
-    void remove_old_folders();
-    void look_for_strays();
+    void find_strays();
     void log_attempt(std::string_view event, const AttemptOrder& order, std::string_view detail = "") const;
     Entry* find(const AttemptId& id);
     RunOrder run_order(const Entry& entry) const;
@@ -101,9 +115,16 @@ class AttemptBook {
     const Clock& clock_;
     UnitAllocator units_;
     BookOptions options_;
-    std::list<Entry> entries_;                         ///< in order of arrival
-    std::set<std::string> waiting_types_;              ///< unit types for which an earlier attempt waits, in this round
-    std::multimap<Timestamp, AttemptId> kept_folders_; ///< when each is to be removed
+    AttemptOutputs outputs_;
+    FinishedFolders folders_;
+    std::list<Entry> entries_; ///< in order of arrival
+    std::unordered_map<AttemptId, std::list<Entry>::iterator> by_id_;
+    std::set<AttemptId> due_;          ///< to be advanced now
+    std::deque<Look> looks_;           ///< the next one first
+    std::list<AttemptId> waiting_;     ///< for units, in order of arrival
+    std::set<std::string> full_types_; ///< for which an earlier attempt waits, in this round
+    std::set<AttemptId> strays_;       ///< that run although nothing is written of them
+    bool units_changed_ = false;       ///< or an attempt has come that wants some
     SteadyTime last_save_{};
     SteadyTime last_purge_{};
 };

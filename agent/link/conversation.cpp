@@ -126,6 +126,10 @@ bool Conversation::send_spooled()
         for (const SpooledMessage& message : *messages) {
             last_sequence_ = message.sequence;
             travelling_.insert(message.id);
+            if (message.end_of) {
+                for (const link::Message& piece : book_.output_before_end(*message.end_of))
+                    say(piece);
+            }
             send(message.text);
         }
     }

@@ -28,7 +28,8 @@ class Conversation {
     /// Something that was no message: refused by name, if it had one.
     void refuse(const link::DecodeFailure& failure);
 
-    /// Does what time brings. Call it every 100 ms or so.
+    /// Does what time and the executor's changes bring. Call it every 100 ms or so, and when the executor says that
+    /// something has changed.
     void tick(SteadyTime now);
 
     /// M9: reports a changed offer; a connection that comes later hears of it in the greeting.

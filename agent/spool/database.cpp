@@ -78,7 +78,7 @@ void Database::Close::operator()(sqlite3* database) const
     sqlite3_close_v2(database);
 }
 
-Result<Database> Database::open(const std::filesystem::path& path, const char* schema)
+Result<Database> Database::open(const std::filesystem::path& path, std::span<const char* const> migrations)
 {
     // Made here, because SQLite would make it readable for everybody; -wal and -shm take its mode.
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -88,11 +88,38 @@ Result<Database> Database::open(const std::filesystem::path& path, const char* s
     Database database(raw);
     if (code != SQLITE_OK) return failure(raw, "cannot open " + path.string());
     sqlite3_busy_timeout(raw, 5000);
-    for (const char* sql : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", schema}) {
-        if (const Result<void> done = database.execute(sql); !done)
-            return Error{done.error().code, "cannot use " + path.string() + ": " + done.error().detail};
+    const auto cannot_use = [&](const Error& error) {
+        return Error{error.code, "cannot use " + path.string() + ": " + error.detail};
+    };
+    for (const char* sql : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL"}) {
+        if (const Result<void> done = database.execute(sql); !done) return cannot_use(done.error());
     }
+    if (const Result<void> done = database.migrate(migrations); !done) return cannot_use(done.error());
     return database;
+}
+
+Result<void> Database::migrate(std::span<const char* const> migrations)
+{
+    std::size_t version = 0;
+    {
+        Statement select = prepare("PRAGMA user_version");
+        const Result<bool> row = select.step();
+        if (!row) return row.error();
+        version = static_cast<std::size_t>(select.integer(0));
+    }
+    if (version > migrations.size())
+        return Error{Errc::kUnavailable, "it was written by a newer fathom-agent (schema " + std::to_string(version) +
+                                             ", this one knows " + std::to_string(migrations.size()) +
+                                             "): use that one again"};
+    for (; version < migrations.size(); ++version) {
+        Transaction transaction(*this);
+        const std::string remember = "PRAGMA user_version = " + std::to_string(version + 1);
+        for (const char* sql : {migrations[version], remember.c_str()}) {
+            if (Result<void> done = execute(sql); !done) return done;
+        }
+        if (Result<void> done = transaction.commit(); !done) return done;
+    }
+    return {};
 }
 
 Result<void> Database::execute(const char* sql)

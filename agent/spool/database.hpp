@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -42,9 +43,10 @@ class Statement {
 /// One SQLite file with a write-ahead log that is flushed to disk at every commit. Not thread-safe.
 class Database {
   public:
-    /// Opens or makes the file (mode 0600) and applies `schema`, which must be repeatable.
-    /// @error kUnavailable  the detail names the file and the cause.
-    static Result<Database> open(const std::filesystem::path& path, const char* schema);
+    /// Opens or makes the file (mode 0600) and brings its schema to the newest version: `migrations[N]` leads from
+    /// version N, which the file remembers, to the next one.
+    /// @error kUnavailable  the detail names the file and the cause, also when a newer program has written it.
+    static Result<Database> open(const std::filesystem::path& path, std::span<const char* const> migrations);
 
     Statement prepare(std::string_view sql) { return Statement(database_.get(), sql); }
 
@@ -59,6 +61,8 @@ class Database {
         void operator()(sqlite3* database) const;
     };
     explicit Database(sqlite3* database) : database_(database) {}
+
+    Result<void> migrate(std::span<const char* const> migrations);
 
     std::unique_ptr<sqlite3, Close> database_;
 };

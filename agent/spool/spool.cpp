@@ -6,7 +6,8 @@ namespace fathom::agent {
 namespace {
 
 // Orders and ends are kept as the wire messages that carry them: one codec, and it is tested anyway.
-constexpr const char* kSchema = R"sql(
+// The first one also meets spools that were made before the schema had versions.
+constexpr const char* kMigrations[] = {R"sql(
     CREATE TABLE IF NOT EXISTS attempt (
         number INTEGER PRIMARY KEY AUTOINCREMENT, -- order of arrival
         id TEXT NOT NULL UNIQUE,
@@ -28,7 +29,8 @@ constexpr const char* kSchema = R"sql(
         text TEXT NOT NULL
     );
     CREATE INDEX IF NOT EXISTS message_of_attempt ON message (attempt_id);
-)sql";
+)sql",
+                                       "ALTER TABLE message ADD COLUMN is_end INTEGER NOT NULL DEFAULT 0"};
 
 /// Makes the database grow, and its log with it. What is then freed stays part of the files, so that the few
 /// kilobytes of a change find room also on a disk that a job has filled.
@@ -45,11 +47,11 @@ constexpr const char* kForget = R"sql(
 constexpr const char* kForgetMessages = "DELETE FROM message WHERE attempt_id = ?";
 constexpr const char* kPurge = "DELETE FROM attempt WHERE forgotten_at < ?";
 constexpr const char* kAttempts = R"sql(
-    SELECT start_message, end_message, stage, cpus, units, cancel_reason, stdout_acked, stderr_acked, unit_type
+    SELECT start_message, end_message, stage, cpus, units, cancel_reason, stdout_acked, stderr_acked, unit_type, id
     FROM attempt WHERE stage <> ? ORDER BY number)sql";
-constexpr const char* kPut = "INSERT INTO message (id, attempt_id, text) VALUES (?, ?, ?)";
+constexpr const char* kPut = "INSERT INTO message (id, attempt_id, text, is_end) VALUES (?, ?, ?, ?)";
 constexpr const char* kMessagesAfter =
-    "SELECT sequence, id, text FROM message WHERE sequence > ? ORDER BY sequence LIMIT ?";
+    "SELECT sequence, id, text, is_end, attempt_id FROM message WHERE sequence > ? ORDER BY sequence LIMIT ?";
 constexpr const char* kAcknowledge = "DELETE FROM message WHERE id = ?";
 constexpr const char* kAttemptOf = "SELECT attempt_id FROM message WHERE id = ?";
 constexpr const char* kCountOfAttempt = "SELECT count(*) FROM message WHERE attempt_id = ?";
@@ -105,7 +107,7 @@ Result<void> run(Statement statement)
 
 Result<Spool> Spool::open(const std::filesystem::path& path)
 {
-    Result<Database> database = Database::open(path, kSchema);
+    Result<Database> database = Database::open(path, kMigrations);
     if (!database) return database.error();
     for (const char* sql : kTakeRoom) {
         // On a full disk the room that an earlier run has taken must do.
@@ -171,18 +173,20 @@ Result<void> Spool::purge(Timestamp before)
     return run(std::move(statement));
 }
 
-Result<std::vector<StoredAttempt>> Spool::attempts()
+Result<StoredAttempts> Spool::attempts()
 {
-    std::vector<StoredAttempt> list;
+    StoredAttempts stored;
     Statement select = database_.prepare(kAttempts);
     select.bind(1, static_cast<std::int64_t>(Stage::kForgotten));
     for (;;) {
         const Result<bool> row = select.step();
         if (!row) return row.error();
-        if (!*row) return list;
+        if (!*row) return stored;
         Result<StoredAttempt> attempt = read_attempt(select);
-        if (!attempt) return attempt.error();
-        list.push_back(std::move(*attempt));
+        if (attempt)
+            stored.attempts.push_back(std::move(*attempt));
+        else
+            stored.unreadable.push_back({select.text(9), attempt.error()});
     }
 }
 
@@ -196,6 +200,7 @@ Result<void> Spool::insert_message(const link::Message& message, const std::opti
     Statement insert = database_.prepare(kPut);
     insert.bind(1, std::string_view(message.id.value)).bind(2, attempt_id);
     insert.bind(3, std::string_view(link::encode(message)));
+    insert.bind(4, static_cast<std::int64_t>(std::holds_alternative<link::AttemptEnded>(message.body)));
     return run(std::move(insert));
 }
 
@@ -209,6 +214,7 @@ Result<std::vector<SpooledMessage>> Spool::messages_after(std::int64_t sequence,
         if (!row) return row.error();
         if (!*row) return list;
         list.push_back({select.integer(0), MessageId{select.text(1)}, select.text(2)});
+        if (select.integer(3) != 0) list.back().end_of = AttemptId{select.text(4)};
     }
 }
 

@@ -16,9 +16,10 @@ namespace fathom::agent {
 ///     accepted -> starting -> running -> ended -> reported -> (forgotten)
 ///
 /// accepted: its order is stored, no unit given. starting: units given, the executor was asked.
-/// running: attempt_started is on its way. ended: output still to be sent. reported: attempt_ended is on
-/// its way. forgotten: acknowledged; only the id is kept for a while, so that a late repeat of the order
-/// does not start it again. Only AttemptBook moves it, always forward.
+/// running: attempt_started is on its way. ended: the end waits until all output was sent (of probes only).
+/// reported: attempt_ended is on its way, and perhaps output. forgotten: both are acknowledged; only the id is
+/// kept for a while, so that a late repeat of the order does not start it again. Only AttemptBook moves it,
+/// always forward.
 enum class Stage { kAccepted, kStarting, kRunning, kEnded, kReported, kForgotten };
 
 /// An attempt as it is stored.
@@ -34,11 +35,23 @@ struct StoredAttempt {
     std::int64_t stderr_acked{};
 };
 
+/// An attempt whose row cannot be read: damaged, or from a program that knew other orders.
+struct UnreadableAttempt {
+    std::string id;
+    Error error;
+};
+
+struct StoredAttempts {
+    std::vector<StoredAttempt> attempts; ///< oldest first
+    std::vector<UnreadableAttempt> unreadable;
+};
+
 /// A message that waits for its acknowledgement.
 struct SpooledMessage {
     std::int64_t sequence{};
     MessageId id;
-    std::string text; ///< as it goes on the wire
+    std::string text;                               ///< as it goes on the wire
+    std::optional<AttemptId> end_of = std::nullopt; ///< the attempt whose end it tells
 };
 
 /// What must survive kill -9: attempts, and messages that the metascheduler has not acknowledged.
@@ -62,8 +75,8 @@ class Spool {
     /// Deletes the ids of attempts that were forgotten before `before`.
     Result<void> purge(Timestamp before);
 
-    /// All attempts that are not forgotten, oldest first.
-    Result<std::vector<StoredAttempt>> attempts();
+    /// All attempts that are not forgotten.
+    Result<StoredAttempts> attempts();
 
     /// Adds a message that belongs to no attempt.
     Result<void> put(const link::Message& message);

@@ -1,7 +1,8 @@
 #include "agent/jobs/attempt_book.hpp"
 #include "tests/agent/support/builders.hpp"
+#include "tests/agent/support/fake_executor.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace fathom::agent {
 namespace {
@@ -15,42 +16,13 @@ class ManualClock final : public Clock {
     Timestamp time{std::chrono::hours(500'000)};
 };
 
-/// Keeps the folders of attempts that have ended, and deletes them when it is let.
-class FakeExecutor final : public Executor {
-  public:
-    Result<void> start(const RunOrder& /*run*/) override { return {}; }
-    RunView look(const AttemptId& /*id*/) override { return {RunPhase::kEnded}; }
-    void cancel(const AttemptId& /*id*/) override {}
-    Result<std::string> read_output(const AttemptId& /*id*/, OutputStream /*stream*/, std::int64_t /*offset*/,
-                                    std::size_t /*max_bytes*/) override
-    {
-        return std::string();
-    }
-    void end_leftovers(const AttemptId& /*id*/) override {}
-    std::vector<AttemptId> known() override { return folders; }
-    Result<void> remove(const AttemptId& id) override
-    {
-        ++removals;
-        if (is_busy) return Error{Errc::kConflict, "not yet"};
-        if (is_stubborn) return Error{Errc::kUnavailable, "cannot delete " + id.value};
-        std::erase(folders, id);
-        return {};
-    }
-    Json facts() const override { return Json::object(); }
-
-    std::vector<AttemptId> folders;
-    bool is_stubborn = false;
-    bool is_busy = false;
-    int removals = 0;
-};
-
 class AttemptBookTest : public testing::Test {
   protected:
-    AttemptBook book(std::chrono::seconds keep_finished)
+    AttemptBook book(std::chrono::seconds keep_finished, std::int64_t units = 1)
     {
         BookOptions options;
         options.keep_finished = keep_finished;
-        return AttemptBook(spool_, executor_, clock_, test::core_plan(1), std::move(options));
+        return AttemptBook(spool_, executor_, clock_, test::core_plan(units), std::move(options));
     }
 
     /// So much later, the book does what is next.
@@ -63,7 +35,32 @@ class AttemptBookTest : public testing::Test {
 
     test::TemporaryFolder folder_;
     Spool spool_ = Spool::open(folder_.path() / "spool.db").value();
-    FakeExecutor executor_;
+    /// An attempt that runs at the executor once it was started.
+    AttemptOrder accept_running(AttemptBook& book)
+    {
+        AttemptOrder order = test::shell_order("true");
+        executor_.views[order.attempt_id] = {RunPhase::kAlive, clock_.now()};
+        EXPECT_TRUE(book.accept(order));
+        return order;
+    }
+
+    static AttemptEnd end_of(const AttemptOrder& order)
+    {
+        AttemptEnd end;
+        end.attempt_id = order.attempt_id;
+        return end;
+    }
+
+    /// The kinds of what is in the spool, in order.
+    std::vector<std::string_view> told()
+    {
+        std::vector<std::string_view> types;
+        for (const SpooledMessage& message : spool_.messages_after(0, 1000).value())
+            types.push_back(link::type_name(std::get<link::Message>(link::decode(message.text)).body));
+        return types;
+    }
+
+    test::FakeExecutor executor_;
     ManualClock clock_;
     SteadyTime steady_{1h};
 };
@@ -113,6 +110,123 @@ TEST_F(AttemptBookTest, WaitsWithARetryForNoFolderThatIsKept)
     EXPECT_EQ(executor_.removals, 1);
     advance(book, 11min);
     EXPECT_EQ(executor_.removals, 2);
+}
+
+TEST_F(AttemptBookTest, ActsAtOnceOnWhatTheExecutorTells)
+{
+    AttemptBook book = this->book(0s);
+    const AttemptOrder order = accept_running(book);
+    book.advance(steady_);
+    executor_.news.moved = {order.attempt_id};
+    book.advance(steady_);
+    EXPECT_THAT(told(), testing::ElementsAre("attempt_started"));
+
+    executor_.views.erase(order.attempt_id);
+    executor_.views[order.attempt_id] = {RunPhase::kEnded, clock_.now(), end_of(order)};
+    book.advance(steady_);
+    EXPECT_THAT(told(), testing::ElementsAre("attempt_started")) << "nobody has said so";
+    executor_.news.moved = {order.attempt_id};
+    book.advance(steady_);
+
+    EXPECT_THAT(told(), testing::ElementsAre("attempt_started", "attempt_ended"));
+}
+
+TEST_F(AttemptBookTest, FindsByItselfWhatNobodyHasTold)
+{
+    AttemptBook book = this->book(0s);
+    const AttemptOrder order = accept_running(book);
+    book.advance(steady_);
+    executor_.views[order.attempt_id] = {RunPhase::kEnded, clock_.now(), end_of(order)};
+
+    advance(book, 2s);
+
+    EXPECT_EQ(book.running_count(), 0);
+}
+
+TEST_F(AttemptBookTest, LooksAtFewOfManyAttemptsASecond)
+{
+    constexpr int kAttempts = 1500;
+    AttemptBook book = this->book(0s, kAttempts);
+    for (int i = 0; i < kAttempts; ++i)
+        accept_running(book);
+    book.advance(steady_);
+    for (int i = 0; i < 60; ++i)
+        advance(book, 1s); // all of them have come round
+    executor_.looks = 0;
+    executor_.reads = 0;
+
+    for (int i = 0; i < 100; ++i)
+        advance(book, 1s);
+
+    EXPECT_LE(executor_.looks, 100 * 600);
+    EXPECT_GE(executor_.looks, 20 * kAttempts) << "each one now and then";
+    EXPECT_LE(executor_.reads, 2 * 100 * 600);
+}
+
+TEST_F(AttemptBookTest, TellsTheEndOfAJobBeforeItsOutputAndOfAProbeAfter)
+{
+    AttemptBook book = this->book(0s, 2);
+    const auto end = [&](const std::string& label) {
+        AttemptOrder order = test::shell_order("true");
+        order.label = label;
+        executor_.written[order.attempt_id] = "much to tell";
+        executor_.views[order.attempt_id] = {RunPhase::kEnded, std::nullopt, end_of(order)};
+        EXPECT_TRUE(book.accept(order));
+        book.advance(steady_);
+        advance(book, 2s);
+    };
+    end("job");
+    EXPECT_THAT(told(), testing::ElementsAre("attempt_ended"));
+    end("probe");
+    EXPECT_THAT(told(), testing::ElementsAre("attempt_ended")) << "its output was not acknowledged";
+
+    for (const link::Message& piece : book.next_output())
+        book.acknowledged(piece.id);
+    book.advance(steady_);
+
+    EXPECT_THAT(told(), testing::ElementsAre("attempt_ended", "attempt_ended"));
+}
+
+TEST_F(AttemptBookTest, KeepsAnAttemptUntilItsOutputHasArrivedToo)
+{
+    AttemptBook book = this->book(0s);
+    AttemptOrder order = test::shell_order("true");
+    executor_.written[order.attempt_id] = "much to tell";
+    executor_.views[order.attempt_id] = {RunPhase::kEnded, std::nullopt, end_of(order)};
+    ASSERT_TRUE(book.accept(order));
+    advance(book, 2s);
+    advance(book, 2s);
+    const std::vector<link::Message> pieces = book.output_before_end(order.attempt_id);
+    ASSERT_EQ(pieces.size(), 1U);
+
+    for (const SpooledMessage& message : spool_.messages_after(0, 10).value())
+        book.acknowledged(message.id);
+    book.forget(order.attempt_id);
+    EXPECT_EQ(book.inventory().size(), 1U);
+    book.acknowledged(pieces[0].id);
+    book.advance(steady_);
+
+    EXPECT_TRUE(book.inventory().empty());
+    EXPECT_EQ(executor_.removals, 1);
+}
+
+TEST_F(AttemptBookTest, GivesTheProcessorsOfAStrayToNobody)
+{
+    const AttemptId stray = AttemptId::make();
+    executor_.folders = {stray};
+    executor_.views[stray] = {RunPhase::kAlive, clock_.now()};
+    executor_.cpus[stray] = {0};
+    AttemptBook book = this->book(0s);
+    ASSERT_TRUE(book.load());
+    const AttemptOrder order = accept_running(book);
+    advance(book, 2s);
+    EXPECT_TRUE(executor_.started.empty());
+
+    executor_.views.erase(stray);
+    advance(book, 2s);
+
+    EXPECT_THAT(executor_.started, testing::ElementsAre(order.attempt_id));
+    EXPECT_TRUE(executor_.folders.empty());
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,66 @@ TEST_F(LocalExecutorTest, TellsWhyAProgramCouldNotStart)
     EXPECT_FALSE(missing.started_at);
 
     EXPECT_THAT(run(order({"/etc/passwd"})).detail, HasSubstr("Permission denied"));
+}
+
+TEST_F(LocalExecutorTest, TellsWhatHasChangedWithoutBeingAsked)
+{
+    ExecutorChanges seen;
+    const auto tells = [&](auto&& condition) {
+        ExecutorChanges news = executor().changes();
+        seen.moved.merge(news.moved);
+        seen.written.merge(news.written);
+        return condition();
+    };
+    const AttemptOrder job = shell_order("while [ ! -e go ]; do sleep 0.01; done; echo out");
+    start(job);
+    const AttemptId& id = job.attempt_id;
+    wait_until([&] { return tells([&] { return executor().look(id).started_at.has_value(); }); }, "its start");
+    EXPECT_TRUE(seen.moved.contains(id));
+    EXPECT_FALSE(seen.written.contains(id));
+    seen = {};
+
+    write_file(work(id) / "go", "").value();
+    wait_until([&] { return tells([&] { return seen.written.contains(id); }); }, "its output");
+    wait_until([&] { return tells([&] { return executor().look(id).phase == RunPhase::kEnded; }); }, "its end");
+    EXPECT_TRUE(seen.moved.contains(id));
+}
+
+TEST_F(LocalExecutorTest, TellsThatASupervisorHasDied)
+{
+    const AttemptOrder job = shell_order("sleep 1000");
+    start(job);
+    wait_until([&] { return executor().look(job.attempt_id).started_at.has_value(); }, "its start");
+    static_cast<void>(executor().changes());
+
+    ::kill(supervisor_of(job.attempt_id), SIGKILL);
+
+    wait_until([&] { return executor().changes().moved.contains(job.attempt_id); }, "the news");
+    EXPECT_EQ(executor().look(job.attempt_id).phase, RunPhase::kVanished);
+}
+
+TEST_F(LocalExecutorTest, StartsJobsBySupervisorsThatStoodReady)
+{
+    executor().prepare();
+
+    EXPECT_EQ(run(shell_order("exit 3")).exit_code, 3);
+    EXPECT_EQ(run(shell_order("exit 4")).exit_code, 4);
+    EXPECT_EQ(run(shell_order("exit 5")).exit_code, 5) << "there were two only";
+}
+
+TEST_F(LocalExecutorTest, StartsProcessesThatAreNotOlderThanTheirJobs)
+{
+    executor().prepare();
+    ::sleep(2);
+
+    // Since boot, in hundredths of a second: field 22 of its own line, and now.
+    const AttemptEnd end = run(shell_order("awk '{print $22}' /proc/self/stat; awk '{print $1 * 100}' /proc/uptime"));
+
+    std::istringstream times(output(end.attempt_id, OutputStream::kStdout));
+    double started = 0;
+    double now = 0;
+    ASSERT_TRUE(times >> started >> now);
+    EXPECT_LT(now - started, 100.0);
 }
 
 TEST_F(LocalExecutorTest, CountsWallAndProcessorTimeOfAllProcesses)

@@ -44,7 +44,7 @@ TEST(Spool, KnowsAnOrderAfterTheProcessWasKilled)
     ASSERT_EQ(WTERMSIG(status), SIGKILL);
 
     Spool spool = Spool::open(file).value();
-    const std::vector<StoredAttempt> attempts = spool.attempts().value();
+    const std::vector<StoredAttempt> attempts = spool.attempts().value().attempts;
     ASSERT_EQ(attempts.size(), 1U);
     EXPECT_EQ(attempts[0].order.attempt_id, order.attempt_id);
     EXPECT_EQ(attempts[0].order.environment.at("X"), "grüße");
@@ -88,7 +88,7 @@ TEST(Spool, TakesAnOrderOnceEvenAfterItWasForgotten)
     EXPECT_FALSE(spool.accept(order).value());
     ASSERT_TRUE(spool.forget(order.attempt_id, Timestamp(std::chrono::seconds(100))));
     EXPECT_FALSE(spool.accept(order).value());
-    EXPECT_TRUE(spool.attempts().value().empty());
+    EXPECT_TRUE(spool.attempts().value().attempts.empty());
 
     ASSERT_TRUE(spool.purge(Timestamp(std::chrono::seconds(101))));
     EXPECT_TRUE(spool.accept(order).value());
@@ -129,6 +129,71 @@ TEST(Spool, ForgetsAnAttemptTogetherWithItsMessages)
     ASSERT_TRUE(spool.forget(order.attempt_id, Timestamp{}));
 
     EXPECT_EQ(spool.message_count().value(), 0);
+}
+
+/// Runs statements on the file as another program would, whatever its version.
+void change(const std::filesystem::path& file, const char* sql)
+{
+    std::vector<const char*> known;
+    Result<Database> database = Database::open(file, known);
+    for (; !database && known.size() < 100; database = Database::open(file, known))
+        known.push_back("");
+    ASSERT_TRUE(database);
+    ASSERT_TRUE(database->execute(sql));
+}
+
+TEST(Spool, TakesOverWhatAnAgentWithoutVersionsHasWritten)
+{
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "spool.db";
+    const AttemptOrder order = shell_order("true");
+    ASSERT_TRUE(Spool::open(file).value().accept(order).value());
+    change(file, "ALTER TABLE message DROP COLUMN is_end; PRAGMA user_version = 0");
+
+    Spool spool = Spool::open(file).value();
+
+    ASSERT_EQ(spool.attempts().value().attempts.size(), 1U);
+    StoredAttempt attempt;
+    attempt.order = order;
+    AttemptEnd end;
+    end.attempt_id = order.attempt_id;
+    const std::array messages{link::make_message(link::AttemptEnded{end})};
+    ASSERT_TRUE(spool.save(attempt, messages));
+    EXPECT_EQ(spool.messages_after(0, 10).value().at(0).end_of, order.attempt_id);
+}
+
+TEST(Spool, RefusesWhatANewerAgentHasWritten)
+{
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "spool.db";
+    ASSERT_TRUE(Spool::open(file));
+    change(file, "PRAGMA user_version = 99");
+
+    const Result<Spool> spool = Spool::open(file);
+
+    ASSERT_FALSE(spool);
+    EXPECT_THAT(spool.error().detail, testing::HasSubstr("newer fathom-agent"));
+}
+
+TEST(Spool, GivesTheOthersWhenARowCannotBeRead)
+{
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "spool.db";
+    const AttemptOrder damaged = shell_order("true");
+    const AttemptOrder good = shell_order("true");
+    {
+        Spool spool = Spool::open(file).value();
+        ASSERT_TRUE(spool.accept(damaged).value());
+        ASSERT_TRUE(spool.accept(good).value());
+    }
+    change(file, "UPDATE attempt SET start_message = 'nonsense' WHERE number = 1");
+
+    const StoredAttempts stored = Spool::open(file).value().attempts().value();
+
+    ASSERT_EQ(stored.attempts.size(), 1U);
+    EXPECT_EQ(stored.attempts[0].order.attempt_id, good.attempt_id);
+    ASSERT_EQ(stored.unreadable.size(), 1U);
+    EXPECT_EQ(stored.unreadable[0].id, damaged.attempt_id.value);
 }
 
 TEST(Spool, IsReadableByItsOwnerOnly)

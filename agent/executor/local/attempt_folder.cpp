@@ -15,6 +15,38 @@ std::string_view to_string(OutputStream stream)
     return stream == OutputStream::kStdout ? "stdout" : "stderr";
 }
 
+namespace {
+
+constexpr const char* kCgroupPrefix = "supervisor-";
+
+Json to_json(const Isolation& isolation)
+{
+    return {
+        {"user_namespace", isolation.user_namespace}, {"files", isolation.files}, {"processes", isolation.processes}};
+}
+
+/// Throws nlohmann::json::exception.
+Isolation read_isolation(const Json& json)
+{
+    return {json.at("user_namespace").get<bool>(), json.at("files").get<bool>(), json.at("processes").get<bool>(), ""};
+}
+
+} // namespace
+
+std::string encode(const Isolation& isolation)
+{
+    return to_json(isolation).dump();
+}
+
+Result<Isolation> decode_isolation(const std::string& text)
+{
+    try {
+        return read_isolation(Json::parse(text));
+    } catch (const std::exception& e) {
+        return Error{Errc::kInvalid, std::string("not an isolation: ") + e.what()};
+    }
+}
+
 std::string encode(const SupervisorOrder& order)
 {
     Json json = {{"start", link::encode(link::make_message(link::StartAttempt{order.run.order}))},
@@ -26,10 +58,7 @@ std::string encode(const SupervisorOrder& order)
                  {"output_limit_bytes", order.output_limit_bytes},
                  {"has_own_user", order.has_own_user},
                  {"removes_work", order.removes_work},
-                 {"isolation",
-                  {{"user_namespace", order.isolation.user_namespace},
-                   {"files", order.isolation.files},
-                   {"processes", order.isolation.processes}}},
+                 {"isolation", to_json(order.isolation)},
                  {"hidden", order.hidden.string()},
                  {"shared", Json::array()}};
     for (const std::filesystem::path& path : order.shared)
@@ -55,9 +84,7 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text)
         order.output_limit_bytes = json.at("output_limit_bytes").get<std::int64_t>();
         order.has_own_user = json.at("has_own_user").get<bool>();
         order.removes_work = json.at("removes_work").get<bool>();
-        const Json& isolation = json.at("isolation");
-        order.isolation = {isolation.at("user_namespace").get<bool>(), isolation.at("files").get<bool>(),
-                           isolation.at("processes").get<bool>(), ""};
+        order.isolation = read_isolation(json.at("isolation"));
         order.hidden = json.at("hidden").get<std::string>();
         for (const std::string& path : json.at("shared").get<std::vector<std::string>>())
             order.shared.emplace_back(path);
@@ -110,8 +137,28 @@ std::optional<ProcessName> name_process(int pid)
 
 void signal_process(const ProcessName& process, int signal)
 {
+    if (is_alive(process)) ::kill(process.pid, signal);
+}
+
+std::string supervisor_cgroup(const ProcessName& supervisor)
+{
+    return kCgroupPrefix + std::to_string(supervisor.pid) + "-" + std::to_string(supervisor.start_ticks);
+}
+
+std::optional<ProcessName> supervisor_of_cgroup(const std::string& name)
+{
+    if (!name.starts_with(kCgroupPrefix)) return std::nullopt;
+    std::istringstream fields(name.substr(std::string_view(kCgroupPrefix).size()));
+    ProcessName process;
+    char dash = 0;
+    if (!(fields >> process.pid >> dash >> process.start_ticks) || dash != '-') return std::nullopt;
+    return process;
+}
+
+bool is_alive(const ProcessName& process)
+{
     const std::optional<ProcessName> present = name_process(process.pid);
-    if (present && present->start_ticks == process.start_ticks) ::kill(process.pid, signal);
+    return present && present->start_ticks == process.start_ticks;
 }
 
 } // namespace fathom::agent

@@ -27,6 +27,11 @@ struct SupervisorOrder {
     std::vector<std::filesystem::path> shared{}; ///< folders that it sees although others like them are hidden
 };
 
+/// As supervisors are told on their command line, before they have an order.
+std::string encode(const Isolation& isolation);
+/// @error kInvalid  not what encode() wrote.
+Result<Isolation> decode_isolation(const std::string& text);
+
 std::string encode(const SupervisorOrder& order);
 /// @error kInvalid  not what encode() wrote.
 Result<SupervisorOrder> decode_supervisor_order(const std::string& text);
@@ -36,7 +41,7 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text);
 ///     order.json       agent, before it starts the supervisor
 ///     lock             held by the supervisor as long as it lives (an open file description lock)
 ///     started          made once, by the supervisor that may start the program: a second one never can
-///     supervisor.json  supervisor: its process
+///     supervisor.json  supervisor: its process and its control groups
 ///     running.json     supervisor: since when the program runs
 ///     cancel           agent: the attempt shall end
 ///     stdout, stderr   supervisor: what the program wrote, up to the limit
@@ -80,6 +85,11 @@ struct ProcessName {
 };
 /// Empty when there is no such process.
 std::optional<ProcessName> name_process(int pid);
+bool is_alive(const ProcessName& process);
+/// The name of a supervisor's control groups; it has them before it has an attempt.
+std::string supervisor_cgroup(const ProcessName& supervisor);
+/// The supervisor of control groups of that name; empty when they are not a supervisor's.
+std::optional<ProcessName> supervisor_of_cgroup(const std::string& name);
 /// Sends a signal, unless the process is gone.
 void signal_process(const ProcessName& process, int signal);
 

@@ -203,11 +203,28 @@ Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits)
         ::rmdir((jobs / name).c_str());
         return group;
     }
+    group.is_version_2_ = true;
     group.folders_.push_back(jobs / name); // even without controllers it finds every process again
     for (const char* controller : kControllers) {
         if (set_limit(jobs / name, controller, limits, true)) group.controllers_.emplace_back(controller);
     }
     return group;
+}
+
+void Cgroup::limit(const CgroupLimits& limits) const
+{
+    for (std::size_t i = 0; i < controllers_.size(); ++i) // version 2 has one folder for all
+        set_limit(is_version_2_ ? folders_.front() : folders_[i], controllers_[i], limits, is_version_2_);
+}
+
+void Cgroup::remove_left(const std::function<bool(const std::string& name)>& is_left)
+{
+    for (const auto& [controller, own] : own_groups()) {
+        std::error_code error;
+        for (fs::directory_iterator entry(own / "fathom", error), end; !error && entry != end; entry.increment(error)) {
+            if (is_left(entry->path().filename().string())) ::rmdir(entry->path().c_str());
+        }
+    }
 }
 
 Cgroup Cgroup::find(const std::string& name)

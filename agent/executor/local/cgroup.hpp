@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,12 @@ class Cgroup {
   public:
     /// Makes the groups and sets the limits. Forks, to see whether a process can join.
     static Cgroup create(const std::string& name, const CgroupLimits& limits);
+    /// Sets other limits.
+    void limit(const CgroupLimits& limits) const;
     /// The groups of that name which exist already.
     static Cgroup find(const std::string& name);
+    /// Deletes the groups without processes whose names `is_left` holds for.
+    static void remove_left(const std::function<bool(const std::string& name)>& is_left);
 
     /// Controllers that hold the job: some of cpuset, memory, pids.
     const std::vector<std::string>& controllers() const { return controllers_; }
@@ -42,6 +47,7 @@ class Cgroup {
   private:
     std::vector<std::filesystem::path> folders_;
     std::vector<std::string> controllers_;
+    bool is_version_2_ = false;
 };
 
 } // namespace fathom::agent

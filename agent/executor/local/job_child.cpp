@@ -2,6 +2,7 @@
 
 #include "agent/executor/local/environment.hpp"
 #include "agent/executor/local/job_limits.hpp"
+#include "core/base/file.hpp"
 #include "schema/link/attempt_detail.hpp"
 
 #include <array>
@@ -13,7 +14,9 @@
 #include <pwd.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 // The child of a process with one thread: it may allocate and use the library freely.
@@ -21,13 +24,30 @@
 namespace fathom::agent {
 namespace {
 
-[[noreturn]] void give_up(const ChildPlan& plan, const std::string& step, int error)
+constexpr std::size_t kMaxOrderBytes = 64UL << 20U;
+
+struct ChildPlan {
+    const SupervisorOrder& order;
+    const AttemptFolder& folder;
+    std::vector<std::string> command;
+    int parent{};
+    int stdout_fd{};
+    int stderr_fd{};
+    int report_fd{};
+};
+
+[[noreturn]] void give_up(int report_fd, const std::string& step, int error)
 {
     std::string text = step;
     if (error != 0) text += ": " + std::error_code(error, std::generic_category()).message();
     // A short write could only shorten the text.
-    static_cast<void>(!::write(plan.report_fd, text.data(), text.size()));
+    static_cast<void>(!::write(report_fd, text.data(), text.size()));
     ::_exit(127);
+}
+
+[[noreturn]] void give_up(const ChildPlan& plan, const std::string& step, int error)
+{
+    give_up(plan.report_fd, step, error);
 }
 
 void reset_signals()
@@ -47,14 +67,19 @@ void redirect(const ChildPlan& plan)
         give_up(plan, "cannot redirect its output", errno);
 }
 
-/// Control groups first: joining a cpuset changes the affinity.
-void confine(const ChildPlan& plan)
+void join_groups(const ChildStart& start)
 {
-    for (const std::string& file : plan.join_files) {
+    for (const std::string& file : start.join_files) {
         const int fd = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-        if (fd < 0 || ::write(fd, "0", 1) != 1) give_up(plan, "cannot join its control group " + file, errno);
+        if (fd < 0 || ::write(fd, "0", 1) != 1)
+            give_up(start.report_fd, "cannot join its control group " + file, errno);
         ::close(fd);
     }
+}
+
+/// After the control groups were joined: a cpuset changes the affinity.
+void confine(const ChildPlan& plan)
+{
     const std::vector<std::int64_t>& cpus = plan.order.run.cpus;
     if (!cpus.empty()) {
         const auto count = static_cast<std::size_t>(*std::max_element(cpus.begin(), cpus.end())) + 1;
@@ -159,12 +184,13 @@ std::vector<std::string> started_command(const ChildPlan& plan, const JobPlace& 
     give_up(plan, step, error);
 }
 
-} // namespace
-
-void become_job(const ChildPlan& plan)
+[[noreturn]] void become_job(const ChildPlan& plan)
 {
+    char answer = 0;
+    if (::send(plan.report_fd, kJobIsHere.data(), kJobIsHere.size(), MSG_NOSIGNAL) < 0 ||
+        ::recv(plan.report_fd, &answer, 1, 0) != 1)
+        ::_exit(127);
     ::setsid();
-    reset_signals();
     redirect(plan);
     confine(plan);
     const JobPlace place = take_place(plan);
@@ -176,6 +202,49 @@ void become_job(const ChildPlan& plan)
                     " (let that user pass all folders above it, or choose another state folder or run_as)",
                 errno);
     execute(plan, place);
+}
+
+/// The folder of the attempt; ends this process when the supervisor has none for it.
+std::string wait_for_folder(int go_fd)
+{
+    std::string folder;
+    std::array<char, 4096> block{};
+    for (;;) {
+        const ssize_t size = ::read(go_fd, block.data(), block.size());
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) break;
+        folder.append(block.data(), static_cast<std::size_t>(size));
+    }
+    if (folder.empty()) ::_exit(0);
+    return folder;
+}
+
+std::vector<std::string> ordered_command(const AttemptOrder& order)
+{
+    if (order.script.empty()) return order.command;
+    const std::string script = std::string("./") + kJobScriptName;
+    if (order.script.starts_with("#!")) return {script};
+    return {"/bin/sh", script};
+}
+
+} // namespace
+
+void wait_to_start_job(const ChildStart& start)
+{
+    ::prctl(PR_SET_NAME, "fathom-job", 0, 0, 0);
+    reset_signals();
+    join_groups(start);
+    const AttemptFolder folder(wait_for_folder(start.go_fd));
+    // A process of its own, since ours is as old as the supervisor, and programs take that for the time of their start.
+    // As a child of our parent, which watches it; in our groups and namespaces. No thread holds a lock here.
+    const long pid = ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+    if (pid < 0) give_up(start.report_fd, "cannot make a process", errno);
+    if (pid > 0) ::_exit(0);
+    const Result<std::string> text = read_file(folder.order(), kMaxOrderBytes);
+    const Result<SupervisorOrder> order = text ? decode_supervisor_order(*text) : Result<SupervisorOrder>(text.error());
+    if (!order) give_up(start.report_fd, "cannot read its order: " + order.error().detail, 0);
+    become_job({*order, folder, ordered_command(order->run.order), start.parent, start.stdout_fd, start.stderr_fd,
+                start.report_fd});
 }
 
 } // namespace fathom::agent

@@ -12,8 +12,8 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 namespace fathom::agent {
@@ -63,13 +63,21 @@ void reap_all(int options)
 
 bool ends_within(int pid, std::chrono::seconds limit)
 {
+    // Readable from the process's end on; without one (old kernels) the wait is by looking.
+    const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
     const auto deadline = std::chrono::steady_clock::now() + limit;
+    bool has_ended = false;
     for (;;) {
         const pid_t ended = ::waitpid(pid, nullptr, WNOHANG);
-        if (ended == pid || (ended < 0 && errno == ECHILD)) return true;
-        if (std::chrono::steady_clock::now() > deadline) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        has_ended = ended == pid || (ended < 0 && errno == ECHILD);
+        const auto now = std::chrono::steady_clock::now();
+        if (has_ended || now > deadline) break;
+        pollfd waiting{process, POLLIN, 0};
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now);
+        ::poll(&waiting, 1, process >= 0 ? static_cast<int>(left.count()) : 1);
     }
+    if (process >= 0) ::close(process);
+    return has_ended;
 }
 
 } // namespace

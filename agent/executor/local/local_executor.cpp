@@ -6,15 +6,12 @@
 #include "agent/executor/local/remove_tree.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
-#include "core/base/process_limits.hpp"
 #include "schema/link/messages.hpp"
 
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace fathom::agent {
@@ -28,41 +25,6 @@ Result<void> make_folder(const std::filesystem::path& path, mode_t mode)
         return Error{Errc::kUnavailable, "cannot make " + path.string() + ": " + error_text(errno)};
     if (::chmod(path.c_str(), mode) != 0)
         return Error{Errc::kUnavailable, "cannot set the mode of " + path.string() + ": " + error_text(errno)};
-    return {};
-}
-
-/// Starts `program supervise folder` in a session of its own, with no signals blocked or ignored and no
-/// descriptors but /dev/null. It forks at once, so the wait is short.
-Result<void> spawn_supervisor(const std::filesystem::path& program, const std::filesystem::path& folder)
-{
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawnattr_t attributes;
-    ::posix_spawnattr_init(&attributes);
-    sigset_t signals;
-    ::sigemptyset(&signals);
-    ::posix_spawnattr_setsigmask(&attributes, &signals);
-    ::sigfillset(&signals);
-    ::posix_spawnattr_setsigdefault(&attributes, &signals);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-
-    std::string name = "fathom-agent";
-    std::string verb = "supervise";
-    std::string argument = folder.string();
-    std::string descriptors = std::to_string(descriptor_limit_at_start()); // of the jobs' programs
-    char* arguments[] = {name.data(), verb.data(), argument.data(), descriptors.data(), nullptr};
-    pid_t pid = 0;
-    const int error = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, arguments, environ);
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) return Error{Errc::kUnavailable, "cannot start a supervisor: " + error_text(error)};
-    int status = 0;
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (status != 0) return Error{Errc::kUnavailable, "cannot start a supervisor: no more processes"};
     return {};
 }
 
@@ -100,6 +62,18 @@ LocalExecutor::LocalExecutor(LocalExecutorOptions options) : options_(std::move(
     isolation_ = try_isolation({.work = {}, .programs = options_.programs, .hidden = options_.hidden}, as_root);
 }
 
+void LocalExecutor::prepare()
+{
+    if (!supervisors_) {
+        supervisors_.emplace(options_.supervisor, isolation_);
+        Cgroup::remove_left([](const std::string& name) {
+            const std::optional<ProcessName> supervisor = supervisor_of_cgroup(name);
+            return supervisor && !is_alive(*supervisor);
+        });
+    }
+    supervisors_->refill();
+}
+
 Result<void> LocalExecutor::start(const RunOrder& run)
 {
     const AttemptFolder folder = folder_of(run.order.attempt_id);
@@ -117,8 +91,11 @@ Result<void> LocalExecutor::start(const RunOrder& run)
                                 .isolation = isolation_,
                                 .hidden = options_.hidden,
                                 .shared = options_.shared};
-    if (Result<void> written = write_file(folder.order(), encode(order), 0600); !written) return written;
-    return spawn_supervisor(options_.supervisor, folder.path());
+    // It is in the agent's spool, too: after a power failure it is written anew.
+    if (Result<void> written = write_file_unflushed(folder.order(), encode(order), 0600); !written) return written;
+    watch(run.order.attempt_id);
+    if (!supervisors_) supervisors_.emplace(options_.supervisor, isolation_);
+    return supervisors_->supervise(folder.path());
 }
 
 RunView LocalExecutor::look(const AttemptId& id)
@@ -167,7 +144,9 @@ Result<std::string> LocalExecutor::read_output(const AttemptId& id, OutputStream
 
 void LocalExecutor::end_leftovers(const AttemptId& id)
 {
-    Cgroup cgroup = Cgroup::find(id.value);
+    const Result<std::string> text = read_file(folder_of(id).supervisor());
+    const Json supervisor = text ? Json::parse(*text, nullptr, false) : Json();
+    Cgroup cgroup = Cgroup::find(supervisor.is_object() ? supervisor.value("cgroup", id.value) : id.value);
     cgroup.kill_all();
     kill_by_environment(id.value);
     cgroup.remove();
@@ -190,6 +169,7 @@ Result<void> LocalExecutor::remove(const AttemptId& id)
     const AttemptFolder folder = folder_of(id);
     if (options_.remove_work && is_locked(folder.lock()))
         return Error{Errc::kConflict, "its supervisor has not finished with it"};
+    unwatch(id);
     // What the job made may resist; the marker that the program was started stays as long as that does.
     if (Result<void> removed = remove_tree(folder.work()); !removed) return removed;
     if (Result<void> removed = remove_tree(folder.path()); !removed) return removed;
@@ -197,14 +177,25 @@ Result<void> LocalExecutor::remove(const AttemptId& id)
     return {};
 }
 
+Result<SupervisorOrder> LocalExecutor::read_order(const AttemptId& id) const
+{
+    const Result<std::string> text = read_file(folder_of(id).order(), kMaxOrderBytes);
+    if (!text) return text.error();
+    return decode_supervisor_order(*text);
+}
+
+std::vector<std::int64_t> LocalExecutor::given_cpus(const AttemptId& id)
+{
+    const Result<SupervisorOrder> order = read_order(id);
+    return order ? order->run.cpus : std::vector<std::int64_t>();
+}
+
 void LocalExecutor::find_used_ids()
 {
     if (used_ids_) return;
     used_ids_.emplace();
     for (const AttemptId& id : known()) {
-        const Result<std::string> text = read_file(folder_of(id).order(), kMaxOrderBytes);
-        const Result<SupervisorOrder> order =
-            text ? decode_supervisor_order(*text) : Result<SupervisorOrder>(text.error());
+        const Result<SupervisorOrder> order = read_order(id);
         if (order && order->user) used_ids_->emplace(id, order->user->uid);
     }
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "agent/executor/local/folder_watch.hpp"
 #include "agent/executor/local/job_users.hpp"
+#include "agent/executor/local/spare_supervisors.hpp"
 
 namespace fathom::agent {
 
@@ -22,8 +24,14 @@ class LocalExecutor final : public Executor {
   public:
     explicit LocalExecutor(LocalExecutorOptions options);
 
+    void prepare() override;
     Result<void> start(const RunOrder& run) override;
     RunView look(const AttemptId& id) override;
+    void watch(const AttemptId& id) override { watch_.add(id, folder_of(id).path()); }
+    void unwatch(const AttemptId& id) override { watch_.remove(id); }
+    ExecutorChanges changes() override { return watch_.read(); }
+    int change_descriptor() const override { return watch_.descriptor(); }
+    std::vector<std::int64_t> given_cpus(const AttemptId& id) override;
     void cancel(const AttemptId& id) override;
     Result<std::string> read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
                                     std::size_t max_bytes) override;
@@ -40,12 +48,15 @@ class LocalExecutor final : public Executor {
   private:
     AttemptFolder folder_of(const AttemptId& id) const { return AttemptFolder(options_.attempts / id.value); }
 
+    Result<SupervisorOrder> read_order(const AttemptId& id) const;
     /// Who the attempt runs as; the same whenever it is asked.
     Result<std::optional<JobUser>> user_of(const AttemptId& id);
     void find_used_ids();
 
     LocalExecutorOptions options_;
+    FolderWatch watch_;
     Isolation isolation_;
+    std::optional<SpareSupervisors> supervisors_; ///< from the first use on
     std::optional<std::map<AttemptId, unsigned>>
         used_ids_;                         ///< by attempts of which something is kept; read when needed
     std::vector<std::string> controllers_; ///< control groups that work here

@@ -58,12 +58,38 @@ bool become_the_only_one(const AttemptFolder& folder)
     return durable;
 }
 
-void tell_who_we_are(const AttemptFolder& folder)
+/// What a supervisor has ready before it knows its attempt.
+struct Preparation {
+    std::string cgroup_name;
+    Cgroup cgroup;
+    Result<std::unique_ptr<WaitingJob>> job;
+};
+
+Result<std::unique_ptr<WaitingJob>> prepare_job(const Isolation& isolation, const Cgroup& cgroup)
+{
+    if (isolation.user_namespace) {
+        if (const Result<void> entered = enter_user_namespace(); !entered) return entered.error();
+    }
+    keep_memory_private(); // not before: a secret process may not map its users
+    return WaitingJob::prepare(isolation, cgroup);
+}
+
+Preparation prepare(const Isolation& isolation)
+{
+    Preparation ready{.cgroup_name = supervisor_cgroup(name_process(::getpid()).value_or(ProcessName{})),
+                      .cgroup = {},
+                      .job = Error{Errc::kUnavailable, "not prepared"}};
+    ready.cgroup = Cgroup::create(ready.cgroup_name, {.cpus = format_cpu_list(allowed_cpus())});
+    ready.job = prepare_job(isolation, ready.cgroup);
+    return ready;
+}
+
+void tell_who_we_are(const AttemptFolder& folder, const std::string& cgroup_name)
 {
     const std::optional<ProcessName> self = name_process(::getpid());
     if (!self) return;
-    static_cast<void>(
-        write_file(folder.supervisor(), Json{{"pid", self->pid}, {"start_ticks", self->start_ticks}}.dump(), 0600));
+    const Json json{{"pid", self->pid}, {"start_ticks", self->start_ticks}, {"cgroup", cgroup_name}};
+    static_cast<void>(write_file_unflushed(folder.supervisor(), json.dump(), 0600));
 }
 
 AttemptEnd never_ran(const AttemptId& id, AttemptOutcome outcome, const std::string& reason)
@@ -110,24 +136,19 @@ void add_profile(AttemptEnd& end, const AttemptFolder& folder)
         end.detail += (end.detail.empty() ? "" : "; ") + ("no profile: " + profile.error().detail);
 }
 
-AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder)
+AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder, Preparation& ready)
 {
     const AttemptId& id = order.run.order.attempt_id;
     if (::access(folder.cancel().c_str(), F_OK) == 0) return never_ran(id, AttemptOutcome::kCancelled, "");
-    if (const Result<void> ready = prepare_work(order, folder); !ready)
-        return never_ran(id, AttemptOutcome::kFailedToStart, ready.error().detail);
-    Cgroup cgroup = Cgroup::create(id.value, {.cpus = format_cpu_list(order.run.cpus),
-                                              .memory_bytes = order.run.memory_bytes,
-                                              .processes = most_processes(order.run.cores)});
-    if (order.isolation.user_namespace) {
-        if (const Result<void> entered = enter_user_namespace(); !entered)
-            return never_ran(id, AttemptOutcome::kFailedToStart, entered.error().detail);
-    }
-    keep_memory_private(); // not before: a secret process may not map its users
-    const Result<JobProcess> job = start_job(order, folder, cgroup);
-    AttemptEnd end = job ? watch_job(order, folder, *job, cgroup)
+    if (const Result<void> made = prepare_work(order, folder); !made)
+        return never_ran(id, AttemptOutcome::kFailedToStart, made.error().detail);
+    if (!ready.job) return never_ran(id, AttemptOutcome::kFailedToStart, ready.job.error().detail);
+    ready.cgroup.limit({.cpus = format_cpu_list(order.run.cpus),
+                        .memory_bytes = order.run.memory_bytes,
+                        .processes = most_processes(order.run.cores)});
+    const Result<JobProcess> job = (*ready.job)->start(order, folder);
+    AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
-    cgroup.remove();
     if (job && order.run.order.profile) add_profile(end, folder);
     return end;
 }
@@ -142,22 +163,35 @@ std::string status_text(AttemptEnd end)
     return link::encode(link::make_message(link::AttemptEnded{end}));
 }
 
-} // namespace
-
-int supervise(const std::filesystem::path& path)
+/// The folder of the attempt, a line on standard input; empty when the agent is gone or has no work for us.
+std::filesystem::path wait_for_folder()
 {
-    block_signals();
-    leave_parent();
-    adopt_orphans();
-    const AttemptFolder folder(path);
+    std::string line;
+    char character = 0;
+    for (;;) {
+        const ssize_t size = ::read(STDIN_FILENO, &character, 1);
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) return {};
+        if (character == '\n') break;
+        line += character;
+    }
+    const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null >= 0) ::dup2(null, STDIN_FILENO); // so that the agent's end of it goes
+    if (null >= 0) ::close(null);
+    return line;
+}
+
+/// From the order to the end. @return the process's exit code.
+int serve(const AttemptFolder& folder, Preparation& ready)
+{
     const Result<std::string> text = read_file(folder.order(), 64UL << 20U);
     const Result<SupervisorOrder> order = text ? decode_supervisor_order(*text) : Result<SupervisorOrder>(text.error());
     if (!order) return 1; // nothing was started, so another try is safe
     if (!become_the_only_one(folder)) return 0;
-    tell_who_we_are(folder);
+    tell_who_we_are(folder, ready.cgroup_name);
 
     const StatusFile status(folder);
-    const AttemptEnd end = run_attempt(*order, folder);
+    const AttemptEnd end = run_attempt(*order, folder, ready);
     const std::string told = status_text(end);
     const bool is_told = status.write(told);
     // Here it keeps nobody waiting. What resists is left to the agent, which says so.
@@ -166,6 +200,22 @@ int supervise(const std::filesystem::path& path)
             static_cast<void>(remove_tree(made));
     }
     return is_told || status.write(told) ? 0 : 1;
+}
+
+} // namespace
+
+int supervise(const Isolation& isolation)
+{
+    block_signals();
+    leave_parent();
+    adopt_orphans();
+    Preparation ready = prepare(isolation);
+    const std::filesystem::path path = wait_for_folder();
+    const int code = path.empty() ? 0 : serve(AttemptFolder(path), ready);
+    ready.job = Error{Errc::kUnavailable, "over"}; // the child first, when it was not needed
+    ready.cgroup.kill_all();
+    ready.cgroup.remove();
+    return code;
 }
 
 } // namespace fathom::agent

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "agent/jobs/output_feed.hpp"
+
+#include <deque>
+#include <map>
+#include <unordered_map>
+
+namespace fathom::agent {
+
+/// The output of all attempts on its way to the metascheduler. Attempts that have written take turns, a piece of each
+/// stream a turn, so that a noisy one holds up no other. Not thread-safe.
+class AttemptOutputs {
+  public:
+    /// `executor` must outlive it.
+    explicit AttemptOutputs(Executor& executor) : executor_(executor) {}
+
+    /// From the bytes of each stream on that the metascheduler has.
+    void add(const AttemptId& attempt, std::int64_t stdout_acked, std::int64_t stderr_acked);
+    void remove(const AttemptId& attempt);
+
+    /// There may be more to send of this attempt.
+    void note_written(const AttemptId& attempt);
+    /// Pieces that should be sent now, `most` in all.
+    std::vector<link::Message> next(std::size_t most);
+    /// Pieces of one attempt that should be sent now, as many as may travel at once.
+    std::vector<link::Message> next_of(const AttemptId& attempt);
+
+    /// The attempt of an acknowledged piece; empty when the message is no piece that travels.
+    std::optional<AttemptId> acknowledged(const MessageId& message);
+    /// Output that travels will travel again.
+    void connection_lost();
+
+    /// Whether the metascheduler has all that there is now.
+    bool is_done(const AttemptId& attempt) const;
+
+    struct Acked {
+        AttemptId attempt;
+        std::int64_t stdout_bytes{};
+        std::int64_t stderr_bytes{};
+    };
+    /// What has grown since the last call.
+    std::vector<Acked> take_progress();
+
+  private:
+    struct Streams {
+        OutputFeed out;
+        OutputFeed err;
+        bool is_queued{};
+        bool has_progress{};
+    };
+
+    bool send_piece(const AttemptId& attempt, OutputFeed& feed, std::vector<link::Message>& messages);
+
+    Executor& executor_;
+    std::map<AttemptId, Streams> streams_;
+    std::deque<AttemptId> turns_; ///< attempts that may have something to send
+    std::unordered_map<MessageId, AttemptId> travelling_;
+};
+
+} // namespace fathom::agent
