@@ -3,15 +3,14 @@ import contextlib
 import os
 import pathlib
 import re
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 from network import BIN, Network, agent_config  # noqa: E402
+from slurm_peer import private_slurm  # noqa: E402
 
 CLIENTS = 16
 BATCH = 100
@@ -88,29 +87,6 @@ def https_echo(folder):
         process.wait()
 
 
-@contextlib.contextmanager
-def slurm():
-    """A private one-machine Slurm; (URL of its submissions, headers), or None where it cannot run."""
-    if os.geteuid() != 0:
-        print("slurmrestd: left out: slurmd starts as root only")
-        yield None
-        return
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-bench-slurm-"))
-    control = [str(ROOT / "tests/bench/slurm_for_comparison")]
-    try:
-        started = subprocess.run(control + ["start", str(folder)], stdout=subprocess.PIPE, text=True, timeout=120, check=False)
-        token = folder / "token"
-        if started.returncode != 0 or not token.exists() or not token.read_text().strip():
-            print("slurmrestd: left out: Slurm does not start here, see above")
-            yield None
-        else:
-            headers = {"X-SLURM-USER-NAME": "nobody", "X-SLURM-USER-TOKEN": token.read_text().strip()}
-            yield f"http://127.0.0.1:{started.stdout.strip()}/slurm/v0.0.38/job/submit", headers
-    finally:
-        subprocess.run(control + ["stop", str(folder)], check=False)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def ratio(ours, other):
     """The median over rounds: what disturbs a round disturbs both sides of it."""
     return statistics.median(a / b for a, b in zip(ours.rates, other.rates))
@@ -139,9 +115,11 @@ def main():
         batches = Target("batches", jobs_url, headers, net.folder / "batch", max(requests // BATCH, 10 * CLIENTS), BATCH)
         echo = Target("https_echo", stack.enter_context(https_echo(net.folder)), headers, net.folder / "job", requests)
         targets = [ours, echo, batches]
-        found = stack.enter_context(slurm())
+        found = stack.enter_context(private_slurm())
         if found:
-            peer = Target("slurmrestd", *found, net.folder / "slurm", max(requests // 4, CLIENTS))
+            peer = Target("slurmrestd", found.rest_url + "/slurm/v0.0.38/job/submit",
+                          {"X-SLURM-USER-NAME": "nobody", "X-SLURM-USER-TOKEN": found.rest_token},
+                          net.folder / "slurm", max(requests // 4, CLIENTS))
             targets.append(peer)
         measure(targets, rounds)
         inserts_per_s = pgbench(net)

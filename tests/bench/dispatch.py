@@ -1,0 +1,114 @@
+"""The measuring part of tests/bench/dispatch."""
+import contextlib
+import pathlib
+import statistics
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "e2e"))
+from network import Network, agent_config, wait_until  # noqa: E402
+from slurm_peer import private_slurm  # noqa: E402
+
+CENTER = "alpha"
+OPERATORS = [{"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count": 1}]
+# What the job does first is to tell the time: its start as it sees it itself, by the clock of the one machine.
+TELL_TIME = ["date", "+%s%N"]
+BATCH = 100
+
+
+def percentile(values, share):
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+class Fathom:
+    """One center with one unit."""
+
+    def __init__(self):
+        self.net = Network()
+        self.net.add_agent(CENTER, agent_config(cores="0"))
+        # The first of its type is measured before it is routed; that is not what is timed here.
+        self.net.wait_job(self.net.submit(**self.job(["true"]))["id"])
+
+    @staticmethod
+    def job(command):
+        return {"name": "short", "type": "dispatch/short", "command": command, "operators": OPERATORS,
+                "units": {"center": CENTER, "count": 1}}
+
+    def start_ms(self):
+        """From the submission of a job to its first instruction; the center is idle before and after."""
+        began_ns = time.time_ns()
+        job = self.net.submit(**self.job(TELL_TIME))["id"]
+        ended = self.net.wait_job(job)
+        assert ended["state"] == "succeeded", ended
+        started_ns = int(wait_until(lambda: self.net.rest.call("GET", f"/jobs/{job}/logs/stdout").text.strip(), 30,
+                                    "the job's output"))
+        return (started_ns - began_ns) / 1e6
+
+    def ended_per_s(self, jobs):
+        """Of jobs that do nothing, submitted at once: from the first submission to the last end."""
+        began = time.monotonic()
+        ids = []
+        for first in range(0, jobs, BATCH):
+            answer = self.net.rest.post("/jobs", [self.job(["true"])] * min(BATCH, jobs - first))
+            ids += [item["id"] for item in answer["items"]]
+        for job in reversed(ids): # nearly all of them have ended when the last one has
+            wait_until(lambda i=job: self.net.job(i)["state"] in ("succeeded", "failed"), 600, f"the end of {job}")
+            if job == ids[-1]:
+                took_s = time.monotonic() - began
+        assert all(self.net.job(job)["state"] == "succeeded" for job in ids)
+        return jobs / took_s
+
+
+class SlurmPeer:
+    """The same by sbatch, on one processor of the machine."""
+
+    def __init__(self, slurm):
+        self.slurm = slurm
+
+    def start_ms(self):
+        output = self.slurm.folder / "started"
+        output.unlink(missing_ok=True)
+        began_ns = time.time_ns()
+        self.slurm.run("sbatch", "-Q", "-n1", "-o", "/dev/null", "--wrap", f"{' '.join(TELL_TIME)} >{output}")
+        started_ns = int(wait_until(lambda: output.exists() and output.read_text().strip(), 60, "the job's start"))
+        wait_until(lambda: not self.slurm.run("squeue", "-h").strip(), 60, "an idle Slurm")
+        return (started_ns - began_ns) / 1e6
+
+    def ended_per_s(self, jobs):
+        began = time.monotonic()
+        self.slurm.run("sbatch", "-Q", "-n1", "-o", "/dev/null", f"--array=1-{jobs}%1", "--wrap", "true")
+        wait_until(lambda: not self.slurm.run("squeue", "-h").strip(), 900, "the end of all jobs")
+        return jobs / (time.monotonic() - began)
+
+
+def measure_starts(ours, peer, jobs):
+    """In turn, so that what disturbs one disturbs the other."""
+    starts = {ours: [], peer: []}
+    for _ in range(jobs):
+        for scheduler in filter(None, (ours, peer)):
+            starts[scheduler].append(scheduler.start_ms())
+    return starts[ours], starts[peer]
+
+
+def main():
+    one_by_one, at_once = int(sys.argv[1]), int(sys.argv[2])
+    with contextlib.ExitStack() as stack:
+        ours = Fathom()
+        stack.callback(ours.net.close)
+        slurm = stack.enter_context(private_slurm())
+        peer = SlurmPeer(slurm) if slurm else None
+        starts, peer_starts = measure_starts(ours, peer, one_by_one)
+        print("  from submission to start, ms: " + " ".join(f"{start:.0f}" for start in sorted(starts)), flush=True)
+        rate = ours.ended_per_s(at_once)
+        peer_rate = peer.ended_per_s(max(at_once // 20, 10)) if peer else None
+    print(f"RESULT submit_to_start_p50_ms {statistics.median(starts):.1f} ms")
+    print(f"RESULT submit_to_start_p99_ms {percentile(starts, 0.99):.1f} ms")
+    print(f"RESULT short_jobs_per_s_unit {rate:.1f} 1/s")
+    if peer:
+        print(f"RESULT sbatch_to_start_p50_ms {statistics.median(peer_starts):.1f} ms")
+        print(f"RESULT sbatch_short_jobs_per_s_processor {peer_rate:.2f} 1/s")
+
+
+if __name__ == "__main__":
+    main()
