@@ -6,6 +6,7 @@
 #include <memory>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
@@ -24,82 +25,47 @@ constexpr std::uint64_t kAddressesOfThread = 144 * kMegabyte;
 constexpr std::uint64_t kSpareThreads = 64;
 constexpr std::uint64_t kLargestFile = 16 * kMegabyte;
 
-/// System calls that no computation needs: those that reach other processes, the kernel, or out of the sandbox.
-constexpr std::array kForbidden{"acct",
-                                "add_key",
-                                "adjtimex",
-                                "bpf",
-                                "chroot",
-                                "clock_adjtime",
-                                "clock_settime",
-                                "clock_settime64",
-                                "create_module",
-                                "delete_module",
-                                "execve",
-                                "execveat",
-                                "fanotify_init",
-                                "finit_module",
-                                "fork",
-                                "fsconfig",
-                                "fsmount",
-                                "fsopen",
-                                "fspick",
-                                "get_kernel_syms",
-                                "init_module",
-                                "io_uring_enter",
-                                "io_uring_register",
-                                "io_uring_setup",
-                                "ioperm",
-                                "iopl",
-                                "kcmp",
-                                "kexec_file_load",
-                                "kexec_load",
-                                "keyctl",
-                                "lookup_dcookie",
-                                "mknod",
-                                "mknodat",
-                                "modify_ldt",
-                                "mount",
-                                "mount_setattr",
-                                "move_mount",
-                                "name_to_handle_at",
-                                "nfsservctl",
-                                "open_by_handle_at",
-                                "open_tree",
-                                "perf_event_open",
-                                "personality",
-                                "pidfd_getfd",
-                                "pidfd_open",
-                                "pivot_root",
-                                "process_madvise",
-                                "process_vm_readv",
-                                "process_vm_writev",
-                                "ptrace",
-                                "query_module",
-                                "quotactl",
-                                "quotactl_fd",
-                                "reboot",
-                                "request_key",
-                                "setdomainname",
-                                "sethostname",
-                                "setns",
-                                "settimeofday",
-                                "stime",
-                                "swapoff",
-                                "swapon",
-                                "sysfs",
-                                "syslog",
-                                "umount",
-                                "umount2",
-                                "unshare",
-                                "uselib",
-                                "userfaultfd",
-                                "ustat",
-                                "vfork",
-                                "vhangup"};
+/// System calls that computing, its threads, its memory and its own files need. Any other one is forbidden, also those
+/// that kernels will have one day.
+constexpr std::array kAllowed{
+    // memory
+    "brk", "madvise", "membarrier", "mincore", "mlock", "mlock2", "mmap", "mprotect", "mremap", "msync", "munlock",
+    "munmap", "get_mempolicy", "mbind", "set_mempolicy",
+    // threads and time
+    "arch_prctl", "clock_getres", "clock_gettime", "clock_nanosleep", "exit", "exit_group", "futex", "futex_waitv",
+    "get_robust_list", "getcpu", "getpid", "getppid", "getrusage", "gettid", "gettimeofday", "nanosleep", "pause",
+    "restart_syscall", "rseq", "sched_get_priority_max", "sched_get_priority_min", "sched_getaffinity",
+    "sched_getparam", "sched_getscheduler", "sched_yield", "set_robust_list", "set_tid_address", "time", "times",
+    // signals, in its own processes only
+    "kill", "rt_sigaction", "rt_sigpending", "rt_sigprocmask", "rt_sigreturn", "rt_sigsuspend", "rt_sigtimedwait",
+    "sigaltstack", "tgkill", "tkill",
+    // files, as far as the sandbox shows any
+    "access", "chdir", "close", "close_range", "dup", "dup2", "dup3", "faccessat", "faccessat2", "fadvise64",
+    "fallocate", "fchdir", "fcntl", "fdatasync", "flock", "fstat", "fstatfs", "fsync", "ftruncate", "getcwd",
+    "getdents64", "lseek", "lstat", "mkdir", "mkdirat", "newfstatat", "open", "openat", "pipe", "pipe2", "pread64",
+    "preadv", "pwrite64", "pwritev", "read", "readahead", "readlink", "readlinkat", "readv", "rename", "renameat",
+    "renameat2", "rmdir", "stat", "statfs", "statx", "truncate", "umask", "unlink", "unlinkat", "write", "writev",
+    // waiting
+    "epoll_create", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "poll", "ppoll", "pselect6",
+    "select",
+    // who and where it is
+    "getegid", "geteuid", "getgid", "getgroups", "getpgrp", "getrandom", "getresgid", "getresuid", "getrlimit",
+    "getsid", "getuid", "prctl", "prlimit64", "setrlimit", "sysinfo", "uname",
+    // what the host speaks with its parent over
+    "recvmsg", "sendmsg", "sendto", "recvfrom", "shutdown"};
 
-/// Memory that no resource limit counts. Libraries that would like it have another way.
-constexpr std::array kUncounted{"memfd_create", "memfd_secret", "msgget", "shmget"};
+/// What a network needs besides; `socket` has rules of its own.
+constexpr std::array kAllowedWithNetwork{"bind",       "connect",  "getpeername", "getsockname",
+                                         "getsockopt", "recvmmsg", "sendmmsg",    "setsockopt"};
+
+/// What libraries try, and do without when there is no such thing: memory that no resource limit counts, and ways of
+/// the kernel that no filter can look into.
+constexpr std::array kUnknown{"clone3",       "io_setup",     "io_uring_setup", "inotify_init",  "inotify_init1",
+                              "memfd_create", "memfd_secret", "mq_open",        "msgget",        "openat2",
+                              "semget",       "shmget",       "timer_create",   "timerfd_create"};
+
+/// Questions about a descriptor that the C library asks before it buffers.
+constexpr std::array<std::uint64_t, 3> kAllowedControls{TCGETS, TIOCGWINSZ, FIONREAD};
 
 struct Release {
     void operator()(void* filter) const { seccomp_release(filter); }
@@ -144,51 +110,49 @@ bool add_rule(scmp_filter_ctx filter, std::uint32_t action, int call, const scmp
     return seccomp_rule_add_array(filter, action, call, 1, &when) == 0;
 }
 
-scmp_arg_cmp first_argument(scmp_compare compare, std::uint64_t value, std::uint64_t of_masked = 0)
+bool allow_when(scmp_filter_ctx filter, const char* call, const scmp_arg_cmp& when)
 {
-    return {.arg = 0, .op = compare, .datum_a = value, .datum_b = of_masked};
+    return add_rule(filter, SCMP_ACT_ALLOW, seccomp_syscall_resolve_name(call), when);
 }
 
-bool forbid_processes(scmp_filter_ctx filter)
+/// Threads, and no processes or namespaces.
+bool allow_threads(scmp_filter_ctx filter)
 {
-    bool good = add_rule(filter, SCMP_ACT_TRAP, SCMP_SYS(clone), first_argument(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
-    for (const int name_space :
-         {CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET}) {
-        const auto flags = static_cast<std::uint64_t>(name_space | CLONE_THREAD);
-        good =
-            good && add_rule(filter, SCMP_ACT_TRAP, SCMP_SYS(clone), first_argument(SCMP_CMP_MASKED_EQ, flags, flags));
-    }
-    // Its flags lie in memory, where no filter can look. The C library then falls back to clone.
-    return good && add_rule(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3");
+    constexpr std::uint64_t kNamespaces =
+        CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+    return allow_when(
+        filter, "clone",
+        {.arg = 0, .op = SCMP_CMP_MASKED_EQ, .datum_a = kNamespaces | CLONE_THREAD, .datum_b = CLONE_THREAD});
 }
 
-/// With a network: the internet's families and netlink, which the resolver reads addresses with. Sockets of
-/// the machine (AF_UNIX) share abstract names with the host's own, so they are refused, not punished: the
-/// resolver tries one.
-bool restrict_sockets(scmp_filter_ctx filter)
+/// The internet's families and netlink, which the resolver reads addresses with. Sockets of the machine (AF_UNIX) share
+/// abstract names with the host's own, so they are refused, not punished: the resolver tries one.
+bool allow_network(scmp_filter_ctx filter)
 {
-    bool good = add_rule(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), first_argument(SCMP_CMP_EQ, AF_UNIX)) &&
-                add_rule(filter, SCMP_ACT_TRAP, SCMP_SYS(socket), first_argument(SCMP_CMP_GT, AF_NETLINK));
-    for (std::uint64_t family = AF_UNIX + 1; family < AF_NETLINK; ++family) {
-        if (family == AF_INET || family == AF_INET6) continue;
-        good = good && add_rule(filter, SCMP_ACT_TRAP, SCMP_SYS(socket), first_argument(SCMP_CMP_EQ, family));
-    }
+    bool good = add_rule(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket),
+                         {.arg = 0, .op = SCMP_CMP_EQ, .datum_a = AF_UNIX, .datum_b = 0});
+    for (const std::uint64_t family : {AF_INET + 0UL, AF_INET6 + 0UL, AF_NETLINK + 0UL})
+        good = good && allow_when(filter, "socket", {.arg = 0, .op = SCMP_CMP_EQ, .datum_a = family, .datum_b = 0});
+    for (const char* const call : kAllowedWithNetwork)
+        good = good && add_rule(filter, SCMP_ACT_ALLOW, call);
     return good;
 }
 
 bool filter_system_calls(const HostLimits& limits)
 {
-    const std::unique_ptr<void, Release> filter(seccomp_init(SCMP_ACT_ALLOW));
+    const std::unique_ptr<void, Release> filter(seccomp_init(SCMP_ACT_TRAP));
     if (filter == nullptr) return false;
     // Calls of another instruction set or numbering would go round the rules: such a process is killed.
     bool good = seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0;
-    for (const char* const call : kForbidden)
-        good = good && add_rule(filter.get(), SCMP_ACT_TRAP, call);
-    good = good && forbid_processes(filter.get());
-    good = good &&
-           (limits.allows_network ? restrict_sockets(filter.get()) : add_rule(filter.get(), SCMP_ACT_TRAP, "socket"));
-    for (const char* const call : kUncounted)
+    for (const char* const call : kAllowed)
+        good = good && add_rule(filter.get(), SCMP_ACT_ALLOW, call);
+    for (const char* const call : kUnknown)
         good = good && add_rule(filter.get(), SCMP_ACT_ERRNO(ENOSYS), call);
+    for (const std::uint64_t control : kAllowedControls)
+        good =
+            good && allow_when(filter.get(), "ioctl", {.arg = 1, .op = SCMP_CMP_EQ, .datum_a = control, .datum_b = 0});
+    good = good && allow_threads(filter.get());
+    good = good && (!limits.allows_network || allow_network(filter.get()));
     // The unit's processors are given; libraries that would pin their threads live without it.
     good = good && add_rule(filter.get(), SCMP_ACT_ERRNO(EPERM), "sched_setaffinity");
     return good && seccomp_load(filter.get()) == 0;

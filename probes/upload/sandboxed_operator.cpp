@@ -89,16 +89,18 @@ Result<void> SandboxedOperator::prepare(std::uint64_t seed)
                                                   needed / 1e6, limits_.usable_memory_bytes() / 1e6)};
     const Result<Reply> prepared = call(Command::kPrepare, seed, "preparing");
     if (!prepared) return prepared.error();
-    return accept_size(*prepared);
+    return accept_size(*prepared, loaded->number);
 }
 
-Result<void> SandboxedOperator::accept_size(const Reply& reply)
+/// Its own figure was held against what is allowed and what is there; a result beyond it was held against nothing.
+Result<void> SandboxedOperator::accept_size(const Reply& reply, std::uint64_t needed_bytes)
 {
     if (reply.kind < 1 || reply.kind > 3) return Error{Errc::kForbidden, "the uploaded code answered nonsense"};
     kind_ = static_cast<ResultKind>(reply.kind);
-    const auto most = static_cast<std::uint64_t>(package_->manifest.sandbox.memory_bytes) / element_bytes(kind_);
+    const std::uint64_t most = needed_bytes / element_bytes(kind_);
     if (reply.number == 0 || reply.number > most)
-        return Error{Errc::kForbidden, "the uploaded code names a result that is empty or larger than its memory"};
+        return Error{Errc::kForbidden,
+                     "the uploaded code names a result that is empty or larger than the memory that it needs"};
     Result<SharedMemory> shared = process_->share_result(reply.number * element_bytes(kind_));
     if (!shared) return shared.error();
     shared_ = std::move(*shared);

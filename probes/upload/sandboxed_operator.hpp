@@ -54,7 +54,7 @@ class SandboxedOperator final : public ProbeOperator {
     /// Whether a late answer is the uploaded code's fault: kForbidden then, else the task was too long: kDeadline.
     Error blamed(Error error, OperatorProcess::Clock::time_point asked) const;
     wire::Start start_record() const;
-    Result<void> accept_size(const wire::Reply& reply);
+    Result<void> accept_size(const wire::Reply& reply, std::uint64_t needed_bytes);
     Result<double> present_error(std::string_view doing);
     Result<void> read_result();
     Result<void> write_result();

@@ -312,7 +312,12 @@ constexpr Misbehaviour kMisbehaviours[] = {
     {"LEAVE", 5, "ended its process with exit code 7"},
     {"WRONG_ABI", 5, "it was built for version 99 of the operator interface"},
     {"WRONG_ID", 5, "it says that it is operator \"other\", its manifest says \"roots\""},
-    {"HUGE_RESULT", 5, "larger than its memory"},
+    {"HUGE_RESULT", 5, "larger than the memory that it needs"},
+    {"LARGER_RESULT_THAN_SAID", 5, "larger than the memory that it needs"},
+    {"SEMAPHORES", 1, "semget: Function not implemented"},
+    {"KERNEL_QUEUE", 1, "io_setup: Function not implemented"},
+    {"CALL_OF_TOMORROW", 5, "made a forbidden system call while executing: number 1000"},
+    {"CONTROL_TERMINAL", 5, "made a forbidden system call while executing: ioctl"},
     {"REFUSE_SIZE", 1, "failed while being loaded: not this size"},
 };
 

@@ -11,7 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/ipc.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -40,7 +44,12 @@ enum {
     WRONG_ID,
     WRONG_RESULT, /* honest: error() says so */
     HUGE_RESULT,
-    REFUSE_SIZE
+    LARGER_RESULT_THAN_SAID,
+    REFUSE_SIZE,
+    SEMAPHORES,
+    KERNEL_QUEUE,
+    CALL_OF_TOMORROW, /* a system call that no kernel has yet */
+    CONTROL_TERMINAL
 };
 
 #ifndef MISBEHAVE
@@ -138,6 +147,13 @@ static int32_t reach_out(struct roots* self)
     if (MISBEHAVE == WRITE_OUTSIDE && open("/usr/written", O_WRONLY | O_CREAT, 0644) < 0 &&
         open("/written", O_WRONLY | O_CREAT, 0644) < 0)
         return report(self, "/written");
+    if (MISBEHAVE == SEMAPHORES && semget(IPC_PRIVATE, 32000, 0600) < 0) return report(self, "semget");
+    if (MISBEHAVE == KERNEL_QUEUE) {
+        unsigned long queue = 0;
+        if (syscall(SYS_io_setup, 65536, &queue) < 0) return report(self, "io_setup");
+    }
+    if (MISBEHAVE == CALL_OF_TOMORROW && syscall(1000) < 0) return report(self, "call 1000");
+    if (MISBEHAVE == CONTROL_TERMINAL && ioctl(0, TIOCSTI, "x") < 0) return report(self, "ioctl");
     while (MISBEHAVE == FORK_BOMB)
         if (fork() < 0) return report(self, "fork");
     return FATHOM_OK;
@@ -193,7 +209,11 @@ static double roots_error(void* opaque)
 static fathom_result roots_result(void* opaque)
 {
     const struct roots* self = opaque;
-    const fathom_result result = {self->y, MISBEHAVE == HUGE_RESULT ? UINT64_MAX / 8 : self->n, FATHOM_DOUBLES};
+    const fathom_result result = {self->y,
+                                  MISBEHAVE == HUGE_RESULT               ? UINT64_MAX / 8
+                                  : MISBEHAVE == LARGER_RESULT_THAN_SAID ? 3 * self->n
+                                                                         : self->n,
+                                  FATHOM_DOUBLES};
     return result;
 }
 
