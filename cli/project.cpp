@@ -189,6 +189,106 @@ void add_set(CLI::App& noun, Invocation& invocation)
     on_chosen(set, invocation, std::move(options), set_project);
 }
 
+struct MemberOptions {
+    std::string project;
+    std::string token;
+    double reserve_unit_hours = 0;
+    bool opens_project = false;
+};
+
+std::string members_path(const std::string& project)
+{
+    return "/projects/" + path_segment(project) + "/members";
+}
+
+std::string right_of(const Json& member)
+{
+    const double hours = number_of(member, "reserve_unit_hours").value_or(0);
+    return hours > 0 ? format_number(hours) + " unit-hours" : "no";
+}
+
+Table members_table(const Json& members, Timestamp now)
+{
+    Table table({{"TOKEN"},
+                 {"NAME"},
+                 {"STATE", Align::kLeft, 2},
+                 {"MAY RESERVE"},
+                 {"ADDED", Align::kRight, 1},
+                 {"BY", Align::kLeft, 3}});
+    for (const Json& member : members) {
+        const Cell state =
+            is_true(member, "usable") ? Cell("valid", Tone::kGood) : Cell("revoked or expired", Tone::kFaint);
+        table.add_row({text_of(member, "token_id"), text_of(member, "name"), state, right_of(member),
+                       age_of(member, "added_at", now), text_of(member, "added_by")});
+    }
+    return table;
+}
+
+Outcome add_member(Session& session, const MemberOptions& options)
+{
+    const Json body{{"reserve_unit_hours", options.reserve_unit_hours}};
+    const std::string path = members_path(options.project) + "/" + path_segment(options.token);
+    return print_answer(session, session.put(path, body, ""), [](const Json& member) {
+        return text_of(member, "name") + " (" + text_of(member, "token_id") + ") may submit to " +
+               text_of(member, "project") + "; may reserve for it: " + right_of(member) +
+               ".\nOnly its members and administrators may submit to it.\n";
+    });
+}
+
+Outcome remove_member(Session& session, const MemberOptions& options)
+{
+    const std::string path =
+        members_path(options.project) + "/" + path_segment(options.token) + (options.opens_project ? "?open=true" : "");
+    return print_answer(session, session.remove(path), [](const Json& member) {
+        return text_of(member, "name") + " (" + text_of(member, "token_id") + ") is no member of " +
+               text_of(member, "project") + " any more. Its jobs and reservations stay.\n";
+    });
+}
+
+struct MemberListOptions : ListOptions {
+    std::string project;
+};
+
+Outcome list_members(Session& session, const MemberListOptions& options)
+{
+    return print_list(session,
+                      {.path = members_path(options.project),
+                       .query = {},
+                       .table = members_table,
+                       .when_empty = "It has no members, so whoever may submit jobs may submit to it; `fathom project "
+                                     "member add --help` shows how to change that."},
+                      options);
+}
+
+void add_member_commands(CLI::App& project, Invocation& invocation)
+{
+    CLI::App& noun = add_noun(project, "member", "Who may submit to a project, and reserve for it");
+    auto add_options = std::make_shared<MemberOptions>();
+    CLI::App& add = add_verb(noun, "add", "Let a token submit to a project, and nobody who is no member",
+                             "fathom project member add materials ada --reserve 500");
+    add_required(add, "PROJECT", add_options->project, "The project");
+    add_required(add, "TOKEN", add_options->token, "The token's id or name, as `fathom token list` shows them");
+    add.add_option("--reserve", add_options->reserve_unit_hours,
+                   "Units x hours that its reservations for the project may hold at once (default 0: none)")
+        ->check(CLI::NonNegativeNumber);
+    on_chosen(add, invocation, std::move(add_options), add_member);
+
+    auto remove_options = std::make_shared<MemberOptions>();
+    CLI::App& remove = add_verb(noun, "remove", "Take a token's rights in a project away",
+                                "fathom project member remove materials ada");
+    add_required(remove, "PROJECT", remove_options->project, "The project");
+    add_required(remove, "TOKEN", remove_options->token, "The token's id or name");
+    remove.add_flag("--open", remove_options->opens_project,
+                    "Also when it is the last member, so that everybody may submit to the project");
+    on_chosen(remove, invocation, std::move(remove_options), remove_member);
+
+    auto list_options = std::make_shared<MemberListOptions>();
+    CLI::App& list = add_verb(noun, "list", "Who may submit to a project", "fathom project member list materials");
+    add_required(list, "PROJECT", list_options->project, "The project");
+    add_list_options(list, *list_options);
+    on_chosen(list, invocation, std::move(list_options), list_members);
+}
+
 } // namespace
 
 void add_project_commands(CLI::App& app, Invocation& invocation)
@@ -206,6 +306,7 @@ void add_project_commands(CLI::App& app, Invocation& invocation)
     on_chosen(show, invocation, std::move(show_options), show_project);
 
     add_set(noun, invocation);
+    add_member_commands(noun, invocation);
 }
 
 } // namespace fathom::cli

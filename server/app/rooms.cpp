@@ -19,6 +19,7 @@
 #include "server/jobs/jobs_api.hpp"
 #include "server/jobs/jobs_service.hpp"
 #include "server/jobs/probe_job_writer.hpp"
+#include "server/jobs/project_members_api.hpp"
 #include "server/jobs/projects_api.hpp"
 #include "server/learning/drift_watch.hpp"
 #include "server/learning/learning_api.hpp"
@@ -94,11 +95,6 @@ VerificationState verification_state(const RoomContext& context, const VerifierO
     return {choice.is_possible, choice.share};
 }
 
-UnknownProjects unknown_projects(const ServerSettings& settings)
-{
-    return settings.projects_must_exist ? UnknownProjects::kRefuse : UnknownProjects::kAccept;
-}
-
 } // namespace
 
 // To add a room: (1) include its headers above, (2) add its objects to State as members, in the order of who needs
@@ -135,6 +131,7 @@ struct Rooms::State {
                              catalog,          job_closer,       context.clock}; // what agents report
     JobTypesService job_types{context.database, catalog};                        // what jobs execute
     ProjectsService projects{context.database};                                  // settings of projects
+    ProjectMembersService project_members{context.database};                     // who may submit to them
     ProbePlanning probe_planning{operators, probe_jobs};                         // probes that the router asks for
     ProbingService probing{context.database, operators, probe_jobs, job_types};  // probes that people ask for
     ScheduleService schedules{context.database, operators, context.clock};       // when to probe without being asked
@@ -156,7 +153,7 @@ struct Rooms::State {
     ProjectUseService project_uses{context.database, catalog}; // what projects use, against quotas and shares
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
     JobsService jobs{context.database, context.executor, context.metrics,
-                     catalog,          job_closer,       unknown_projects(context.settings)}; // what clients do
+                     catalog,          job_closer,       context.settings.unknown_projects}; // what clients do
     RoutingService routing{
         context.database, context.executor,
         context.metrics,  context.clock,
@@ -165,9 +162,9 @@ struct Rooms::State {
     PlacementService placements{context.database, catalog, context.clock};     // where jobs go, and why
     JobDuties job_duties{context.database, context.executor, context.metrics}; // jobs of lost centers, gauges
 
-    CentersService centers{context.database}; // what people do with centers
-    ReservationService reservations{context.database, unknown_projects(context.settings)}; // units kept for a project
-    MaintenanceService maintenance{context.database};                                      // when centers take no work
+    CentersService centers{context.database};                                             // what people do with centers
+    ReservationService reservations{context.database, context.settings.unknown_projects}; // units kept for a project
+    MaintenanceService maintenance{context.database};                                     // when centers take no work
     EnrolmentService enrolment{context.database,
                                {.authority = context.authority, .agent_port = context.settings.agent_listen.port}};
     SilenceDuty silence{{.suspect_after = context.settings.suspect_after,
@@ -200,6 +197,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_jobs_routes(context.api, rooms.jobs, context.database);
     add_job_types_routes(context.api, rooms.job_types);
     add_projects_routes(context.api, rooms.projects);
+    add_project_members_routes(context.api, rooms.project_members);
     add_reservation_routes(context.api, rooms.reservations, context.database, context.clock);
     add_maintenance_routes(context.api, rooms.maintenance, context.database, context.clock);
     add_placement_routes(context.api, rooms.placements);

@@ -77,6 +77,13 @@ QuarantineRule to_quarantine_rule(const Settings& settings)
     return rule;
 }
 
+UnknownProjects to_unknown_projects(const std::string& text)
+{
+    if (text == "on") return UnknownProjects::kRefuse;
+    if (text == "off") return UnknownProjects::kAccept;
+    return UnknownProjects::kRefuseOnceMembers; // the setting's check allows no other
+}
+
 DriftRule to_drift_rule(const Settings& settings)
 {
     return {.least_jobs = settings.integer("drift_jobs"),
@@ -143,9 +150,10 @@ SettingsProgram server_program()
             {"drift_threshold", "1.1", "so many times longer or shorter they must take", check_number(1, 100)},
             {"drift_pause_s", "3600", "seconds between two measurements of a unit type because of its jobs",
              check_integer(1, 31622400)},
-            {"projects_must_exist", "off",
-             "on: projects without settings and without earlier jobs are refused; off: any name is a project",
-             check_one_of({"on", "off"})},
+            {"projects_must_exist", "auto",
+             "on: projects without settings and without earlier jobs are refused; off: any name is a project; auto: on "
+             "as soon as a project has members",
+             check_one_of({"auto", "on", "off"})},
             {"io_threads", "0", "threads for the network; 0 for one per processor", check_integer(0, 1024)},
             {"database_connections", "8", "connections to PostgreSQL, one thread each", check_integer(1, 512)},
             {"connections_of_one_address", "1024",
@@ -179,7 +187,7 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.quarantine = to_quarantine_rule(settings);
     typed.drift = to_drift_rule(settings);
     typed.drift_period = std::chrono::seconds(settings.integer("drift_period_s"));
-    typed.projects_must_exist = settings.text("projects_must_exist") == "on";
+    typed.unknown_projects = to_unknown_projects(settings.text("projects_must_exist"));
     const std::int64_t threads = settings.integer("io_threads");
     typed.io_threads =
         threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());

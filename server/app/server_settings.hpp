@@ -4,6 +4,7 @@
 #include "core/base/settings.hpp"
 #include "core/decide/health.hpp"
 #include "core/decide/network_window.hpp"
+#include "server/api/unknown_projects.hpp"
 #include "server/learning/drift_watch.hpp"
 
 #include <chrono>
@@ -32,7 +33,7 @@ struct ServerSettings {
     QuarantineRule quarantine;
     DriftRule drift;
     std::chrono::seconds drift_period{}; ///< between two looks for unit types that have drifted
-    bool projects_must_exist{false};     ///< jobs and reservations of unknown projects are refused
+    UnknownProjects unknown_projects{UnknownProjects::kRefuseOnceMembers}; ///< projects_must_exist
     std::size_t io_threads{};
     std::size_t database_connections{};
     std::size_t connections_of_one_address{}; ///< IPv4 address or IPv6 /64 network, on each listener

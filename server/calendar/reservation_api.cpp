@@ -32,7 +32,10 @@ Answer create_reservation(ReservationService* service, const Clock* clock, Call 
 {
     Result<ReservationService::Wanted> wanted = parse_reservation(call, clock->now());
     if (!wanted) co_return net::problem(wanted.error(), call.request.request_id);
-    const Result<AdvanceReservation> reservation = co_await service->create(caller_of(call), std::move(*wanted));
+    const auto right = has_permission(call.principal.role, Permission::kManageNetwork)
+                           ? ReservationService::Right::kAny
+                           : ReservationService::Right::kGiven;
+    const Result<AdvanceReservation> reservation = co_await service->create(caller_of(call), std::move(*wanted), right);
     if (!reservation) co_return net::problem(reservation.error(), call.request.request_id);
     net::Response response = json_response(201, to_json(*reservation));
     response.headers["Location"] = "/api/v1/reservations/" + reservation->id.value;

@@ -7,6 +7,8 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <cmath>
+#include <ratio>
 
 namespace fathom::server {
 namespace {
@@ -17,6 +19,19 @@ constexpr std::int64_t kMostOpenReservations = 1000;
 constexpr std::int64_t kMostOwn = 100;
 
 constexpr const char* kDefaultProject = "default";
+
+std::string in_hours(double unit_hours)
+{
+    std::string text = Json(std::round(unit_hours * 100) / 100).dump();
+    if (text.ends_with(".0")) text.resize(text.size() - 2);
+    return text + " unit-hours";
+}
+
+double unit_hours_of(const ReservationService::Wanted& wanted)
+{
+    using Hours = std::chrono::duration<double, std::ratio<3600>>;
+    return static_cast<double>(wanted.unit_count) * Hours(wanted.period.ends_at - wanted.period.starts_at).count();
+}
 
 std::string counted(std::int64_t units)
 {
@@ -61,6 +76,27 @@ Error not_free(const ReservationService::Wanted& wanted, const std::string& what
     return error;
 }
 
+/// What the caller was given, and what is left of it.
+Result<void> check_right(pqxx::work& transaction, const Caller& caller, const ReservationService::Wanted& wanted)
+{
+    const ReservationRight right = lock_reservation_right(transaction, wanted.project, caller.actor);
+    if (right.most_unit_hours <= 0)
+        return Error(Errc::kForbidden, "you have no right to reserve for project " + wanted.project,
+                     {{"project", "an administrator gives it to you with `fathom project member add " + wanted.project +
+                                      " " + caller.actor + " --reserve UNIT-HOURS`"}});
+    const double hours = unit_hours_of(wanted);
+    if (hours > right.most_unit_hours)
+        return Error(Errc::kInfeasible, "so much cannot be reserved at any time",
+                     {{"unit_count", "these are " + in_hours(hours) + ", and you may hold " +
+                                         in_hours(right.most_unit_hours) + " for project " + wanted.project}});
+    if (right.held_unit_hours + hours > right.most_unit_hours)
+        return Error(Errc::kTooMany, "you hold " + in_hours(right.held_unit_hours) + " of the " +
+                                         in_hours(right.most_unit_hours) + " that you may reserve for project " +
+                                         wanted.project + "; these are " + in_hours(hours) +
+                                         ": cancel some, or wait until they are over");
+    return {};
+}
+
 Result<void> check_counts(const OpenReservations& open, const std::string& project)
 {
     if (open.of_unit_type >= kMostOpenReservations)
@@ -94,11 +130,17 @@ Result<void> check_free(pqxx::work& transaction, const ReservationService::Wante
     return {};
 }
 
-Result<AdvanceReservation> create_in(pqxx::work& transaction, const Caller& caller,
-                                     const ReservationService::Wanted& wanted, UnknownProjects unknown_projects)
+bool must_exist(pqxx::work& transaction, const std::string& project, UnknownProjects unknown_projects)
 {
-    if (unknown_projects == UnknownProjects::kRefuse && wanted.project != kDefaultProject &&
-        !is_known_project(transaction, wanted.project))
+    if (unknown_projects == UnknownProjects::kAccept || project == kDefaultProject) return false;
+    return unknown_projects == UnknownProjects::kRefuse || have_members(transaction);
+}
+
+Result<AdvanceReservation> create_in(pqxx::work& transaction, const Caller& caller,
+                                     const ReservationService::Wanted& wanted, UnknownProjects unknown_projects,
+                                     ReservationService::Right right)
+{
+    if (must_exist(transaction, wanted.project, unknown_projects) && !is_known_project(transaction, wanted.project))
         return unknown_project(transaction, wanted.project);
     const std::vector<BookableUnits> found = lock_bookable_units(transaction, wanted.center, wanted.unit_type);
     if (found.empty())
@@ -108,6 +150,9 @@ Result<AdvanceReservation> create_in(pqxx::work& transaction, const Caller& call
     const ReservationLimits limits = lock_reservation_limits(transaction, wanted.project);
     std::vector<FieldError> errors = find_limits(wanted, units, limits);
     if (!errors.empty()) return Error(Errc::kInfeasible, "so much cannot be reserved at any time", std::move(errors));
+    if (right == ReservationService::Right::kGiven) {
+        if (const Result<void> checked = check_right(transaction, caller, wanted); !checked) return checked.error();
+    }
     const OpenReservations open =
         count_open_reservations(transaction, units.unit_type_id, wanted.project, caller.actor);
     if (const Result<void> checked = check_counts(open, wanted.project); !checked) return checked.error();
@@ -141,9 +186,11 @@ Result<AdvanceReservation> cancel_in(pqxx::work& transaction, const Caller& call
 
 } // namespace
 
-asio::awaitable<Result<AdvanceReservation>> ReservationService::create(Caller caller, Wanted wanted)
+asio::awaitable<Result<AdvanceReservation>> ReservationService::create(Caller caller, Wanted wanted, Right right)
 {
-    auto work = [&](pqxx::work& transaction) { return create_in(transaction, caller, wanted, unknown_projects_); };
+    auto work = [&](pqxx::work& transaction) {
+        return create_in(transaction, caller, wanted, unknown_projects_, right);
+    };
     co_return co_await database_->run(std::move(work));
 }
 

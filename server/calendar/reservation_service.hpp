@@ -9,10 +9,10 @@ namespace fathom::server {
 
 /// Units that people reserve in advance for the jobs of a project. Thread-safe. All must outlive it.
 ///
-/// Who may: projects are names that jobs carry, and whoever may submit jobs may submit them to any project. So whoever
-/// may submit jobs may reserve for a project too, within what the project itself may take (its units at once, over all
-/// its reservations; its centers), and a project and a caller have so many reservations only. Only who made a
-/// reservation, or who may manage the network, cancels it.
+/// Who may: who manages the network, and members of a project that were given a right to reserve for it, so many units
+/// x hours ahead each; within what the project itself may take (its units at once, over all its reservations; its
+/// centers), and a project and a caller have so many reservations only. Only who made a reservation, or who may manage
+/// the network, cancels it.
 class ReservationService {
   public:
     explicit ReservationService(Database& database, UnknownProjects unknown_projects = UnknownProjects::kAccept)
@@ -27,14 +27,18 @@ class ReservationService {
         std::int64_t unit_count{};
         Period period;
     };
+    /// Whose reservations somebody may make: for projects that gave the right to them, or for any.
+    enum class Right { kGiven, kAny };
     /// Never more is reserved than there is, maintenance counted. Jobs that run when the reservation begins keep their
     /// units: it gets what is free, and the others as they come back.
     /// @error kInvalid     no such center or unit type, or project where they must exist.
-    /// @error kInfeasible  more than the unit type has, or than its project may take.
+    /// @error kForbidden   the caller was given no right to reserve for the project.
+    /// @error kInfeasible  more than the unit type has, or than its project or the caller may take.
     /// @error kConflict    not free for all of the time, or more than its project may hold with what it has reserved
     ///                     already; `fields` say how many are left, and when enough are.
-    /// @error kTooMany     the unit type, the project or the caller has very many reservations already.
-    asio::awaitable<Result<AdvanceReservation>> create(Caller caller, Wanted wanted);
+    /// @error kTooMany     the unit type, the project or the caller has very many reservations already, or the caller
+    ///                     so many that its unit-hours are used up.
+    asio::awaitable<Result<AdvanceReservation>> create(Caller caller, Wanted wanted, Right right);
     asio::awaitable<Result<Page<AdvanceReservation>>> list(ReservationFilter filter, std::int64_t size,
                                                            std::string after);
     /// @error kNotFound

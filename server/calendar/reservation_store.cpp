@@ -47,6 +47,16 @@ constexpr Statement kSelectProjectBookings{"calendar_select_project_bookings", R
 constexpr Statement kLockLimits{"calendar_lock_limits", R"sql(
     SELECT most_units, to_jsonb(centers) AS centers FROM project WHERE name = $1 FOR NO KEY UPDATE)sql"};
 
+constexpr Statement kLockRight{"calendar_lock_right", R"sql(
+    SELECT reserve_unit_hours FROM project_member WHERE project = $1 AND token_id = $2 FOR NO KEY UPDATE)sql"};
+
+constexpr Statement kSumHeld{"calendar_sum_held", R"sql(
+    SELECT coalesce(sum(unit_count * extract(epoch FROM ends_at - greatest(starts_at, now())) / 3600), 0)::float8
+    FROM advance_reservation
+    WHERE project = $1 AND created_by = $2 AND cancelled_at IS NULL AND ends_at > now())sql"};
+
+constexpr Statement kHaveMembers{"calendar_have_members", "SELECT EXISTS (SELECT 1 FROM project_member)"};
+
 constexpr Statement kFindProject{"calendar_find_project", R"sql(
     SELECT EXISTS (SELECT 1 FROM project WHERE name = $1) OR EXISTS (SELECT 1 FROM job WHERE project = $1))sql"};
 
@@ -152,6 +162,20 @@ ReservationLimits lock_reservation_limits(pqxx::transaction_base& transaction, c
         limits.centers = to_json_value(row["centers"]).get<std::vector<std::string>>();
     }
     return limits;
+}
+
+ReservationRight lock_reservation_right(pqxx::transaction_base& transaction, const std::string& project,
+                                        const std::string& token_id)
+{
+    const pqxx::result rows = exec(transaction, kLockRight, project, token_id);
+    if (rows.empty()) return {};
+    return {.most_unit_hours = rows[0][0].as<double>(),
+            .held_unit_hours = exec(transaction, kSumHeld, project, token_id)[0][0].as<double>()};
+}
+
+bool have_members(pqxx::transaction_base& transaction)
+{
+    return exec(transaction, kHaveMembers)[0][0].as<bool>();
 }
 
 bool is_known_project(pqxx::transaction_base& transaction, const std::string& project)

@@ -86,6 +86,16 @@ struct ReservationLimits {
 /// Until the transaction ends nobody else reserves for the project, if it has settings. After the locks on unit types,
 /// as the router locks them: else the two could deadlock.
 ReservationLimits lock_reservation_limits(pqxx::transaction_base& transaction, const std::string& project);
+/// What a token may reserve for a project, and holds.
+struct ReservationRight {
+    double most_unit_hours{}; ///< 0: it may not reserve
+    double held_unit_hours{}; ///< of its open reservations, as far as they lie ahead
+};
+/// Until the transaction ends the token reserves nothing else for the project.
+ReservationRight lock_reservation_right(pqxx::transaction_base& transaction, const std::string& project,
+                                        const std::string& token_id);
+/// Whether any project has members.
+bool have_members(pqxx::transaction_base& transaction);
 /// It has settings, or jobs.
 bool is_known_project(pqxx::transaction_base& transaction, const std::string& project);
 /// Of those that have settings.

@@ -62,6 +62,23 @@ Result<void> check_jobs(std::vector<JobSpec>& specs, const CatalogSnapshot& cata
     return infeasible.result();
 }
 
+Result<void> check_membership(const std::vector<JobSpec>& specs, const Principal& caller,
+                              const CatalogSnapshot& catalog, JobBatch batch)
+{
+    if (catalog.project_members.empty() || has_permission(caller.role, Permission::kManageNetwork)) return {};
+    std::vector<FieldError> errors;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        const std::string& project = specs[i].project;
+        const auto members = catalog.project_members.find(project);
+        if (members == catalog.project_members.end() || members->second.contains(caller.token_id.value)) continue;
+        errors.push_back({prefix_of(i, batch) + "project",
+                          "only members of " + project + " may submit to it; an administrator adds you with `fathom " +
+                              "project member add " + project + " " + caller.token_id.value + "`"});
+    }
+    if (errors.empty()) return {};
+    return Error{Errc::kForbidden, "you are not a member of the project", std::move(errors)};
+}
+
 bool have_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog)
 {
     return std::any_of(jobs.begin(), jobs.end(),

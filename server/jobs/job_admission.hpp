@@ -1,6 +1,7 @@
 #pragma once
 
 #include "server/api/unknown_projects.hpp"
+#include "server/identity/principal.hpp"
 #include "server/jobs/job_record.hpp"
 #include "server/routing/catalog_snapshot.hpp"
 
@@ -19,6 +20,11 @@ enum class JobBatch { kOne, kMany };
 /// @error kInvalid     unknown operators, parameters out of range; terms that this network cannot keep.
 /// @error kInfeasible  no unit type could ever run one of them.
 Result<void> check_jobs(std::vector<JobSpec>& specs, const CatalogSnapshot& catalog, Timestamp now, JobBatch batch);
+
+/// Whether this caller may submit jobs of these projects.
+/// @error kForbidden  one of them has members, and the caller is none and does not manage the network.
+Result<void> check_membership(const std::vector<JobSpec>& specs, const Principal& caller,
+                              const CatalogSnapshot& catalog, JobBatch batch);
 
 /// Whether check_limits() has anything to look at.
 bool have_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog);

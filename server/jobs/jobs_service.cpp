@@ -61,11 +61,16 @@ JobsService::JobsService(Database& database, const asio::any_io_executor& execut
 {
 }
 
-asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector<JobSpec> specs, Batch batch)
+asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector<JobSpec> specs, Batch batch,
+                                                                     Principal caller)
 {
     CatalogPointer catalog = catalog_->get();
     const Timestamp now = SystemClock().now();
-    Result<void> checked = check_jobs(specs, *catalog, now, batch);
+    const auto check = [&]() -> Result<void> {
+        const Result<void> may = check_membership(specs, caller, *catalog, batch);
+        return may ? check_jobs(specs, *catalog, now, batch) : may;
+    };
+    Result<void> checked = check();
     bool is_fresh = false;
     if (!checked) {
         // An operator or a center may be newer than our snapshot: nobody is refused on an old one.
@@ -73,10 +78,12 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
         if (!fresh) co_return fresh.error();
         catalog = *fresh;
         is_fresh = true;
-        checked = check_jobs(specs, *catalog, now, batch);
+        checked = check();
     }
-    if (checked && unknown_projects_ == UnknownProjects::kRefuse)
-        checked = co_await check_projects(specs, catalog, batch);
+    const bool must_exist =
+        unknown_projects_ == UnknownProjects::kRefuse ||
+        (unknown_projects_ == UnknownProjects::kRefuseOnceMembers && !catalog->project_members.empty());
+    if (checked && must_exist) checked = co_await check_projects(specs, catalog, batch);
     if (!checked) co_return checked.error();
     std::vector<AdmittedJob> admitted;
     admitted.reserve(specs.size());

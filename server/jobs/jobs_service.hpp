@@ -24,8 +24,9 @@ class JobsService {
     /// those without operators what their type was seen to execute (M11). Errors name their fields, with `[i].` before
     /// them for kMany.
     /// @error kInvalid     unknown operators, parameters out of range, terms that this network cannot keep.
+    /// @error kForbidden   one of them is of a project with members, and the caller is none.
     /// @error kInfeasible  no unit type could ever run one of them, or keep its deadline, budget or quota.
-    asio::awaitable<Result<std::vector<AdmittedJob>>> admit(std::vector<JobSpec> specs, Batch batch);
+    asio::awaitable<Result<std::vector<AdmittedJob>>> admit(std::vector<JobSpec> specs, Batch batch, Principal caller);
 
     /// Queues one admitted job; many callers share a transaction.
     asio::awaitable<Result<JobRecord>> submit(AdmittedJob job, std::string owner);

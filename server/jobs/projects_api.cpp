@@ -11,7 +11,6 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-constexpr std::size_t kLongestProject = 128;
 constexpr std::size_t kLongestCenter = 128;
 constexpr std::size_t kMostCenters = 1000;
 constexpr double kLeastShare = 1e-6;

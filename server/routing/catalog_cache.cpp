@@ -81,6 +81,7 @@ CatalogPointer CatalogCache::reload(pqxx::work& transaction)
     CatalogSnapshot read = select_catalog(transaction, *previous);
     read_networks(transaction, read, *previous);
     read.projects = select_project_rules(transaction);
+    read.project_members = select_project_members(transaction);
     read.calendar = select_calendar(transaction);
     read.gpu_threshold = gpu_threshold_;
     read_scores(transaction, read, *previous);

@@ -12,6 +12,8 @@ constexpr const char* kSelectProjectRules = R"sql(
     SELECT name, share, most_units, most_score_hours, most_cost_micros, to_jsonb(centers) AS center_names
     FROM project)sql";
 
+constexpr const char* kSelectProjectMembers = "SELECT project, token_id FROM project_member";
+
 } // namespace
 
 ProjectRulesByName select_project_rules(pqxx::work& transaction)
@@ -26,6 +28,14 @@ ProjectRulesByName select_project_rules(pqxx::work& transaction)
         one.centers = to_json_value(row["center_names"]).get<std::vector<std::string>>();
     }
     return rules;
+}
+
+ProjectMembers select_project_members(pqxx::work& transaction)
+{
+    ProjectMembers members;
+    for (const pqxx::row& row : transaction.exec(kSelectProjectMembers))
+        members[row["project"].as<std::string>()].insert(row["token_id"].as<std::string>());
+    return members;
 }
 
 const ProjectRules& find_rules(const ProjectRulesByName& rules, std::string_view project)

@@ -5,6 +5,7 @@
 #include "server/store/transaction.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,14 @@ struct ProjectRules {
 };
 using ProjectRulesByName = std::map<std::string, ProjectRules, std::less<>>; ///< those with settings
 
+/// Tokens that may submit to a project; projects that are not there are open to everybody.
+using ProjectMembers = std::map<std::string, std::set<std::string, std::less<>>, std::less<>>;
+
 /// Blocks; pqxx's exceptions pass through.
 ProjectRulesByName select_project_rules(pqxx::work& transaction);
+
+/// Blocks; pqxx's exceptions pass through.
+ProjectMembers select_project_members(pqxx::work& transaction);
 
 /// The rules of a project; the defaults where it has none.
 const ProjectRules& find_rules(const ProjectRulesByName& rules, std::string_view project);

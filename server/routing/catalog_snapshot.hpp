@@ -61,6 +61,7 @@ struct CatalogSnapshot {
     std::vector<KnownMix> mixes;                                ///< of the same
     std::set<std::string, std::less<>> profiled_projects;       ///< whose jobs are all profiled
     ProjectRulesByName projects;                                ///< what they may take
+    ProjectMembers project_members;                             ///< of those that are not open to everybody
     KnownNetworks networks;                                     ///< of unit types with timed transfers
     KnownPrices prices;
     UnitCalendar calendar;    ///< reservations and maintenance

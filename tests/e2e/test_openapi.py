@@ -461,6 +461,20 @@ def test_what_jobs_teach(call):
     call("GET", A + "/projects")
 
 
+def test_project_members(call):
+    token = call("POST", A + "/tokens", 201, json={"name": "member", "role": "user", "valid_s": 600}).json()
+    path = A + "/projects/closed/members"
+    call("PUT", path + "/nobody", 400, json={})
+    member = call("PUT", path + f"/{token['id']}", json={"reserve_unit_hours": 12.5}).json()
+    assert call("GET", path).json()["items"] == [member]
+    call("PUT", path + f"/{token['id']}", 400, json={"reserve_unit_hours": -1})
+    call("DELETE", path + "/member", 409)
+    call("DELETE", path + "/nobody", 404)
+    call("DELETE", path + "/member?open=perhaps", 400)
+    call("DELETE", path + "/member?open=true")
+    call("DELETE", A + f"/tokens/{token['id']}", 204)
+
+
 def test_tokens(call):
     token = call("POST", A + "/tokens", 201, json={"name": "t", "role": "viewer", "valid_s": 60}).json()
     call("GET", A + "/tokens")

@@ -19,7 +19,7 @@ class Calendar : public JobsHouse {
                                           .unit_type = "core",
                                           .unit_count = units,
                                           .period = {clock_.now() + from, clock_.now() + to}};
-        return run(reservations_.create({who, "req"}, std::move(wanted)));
+        return run(reservations_.create({who, "req"}, std::move(wanted), ReservationService::Right::kAny));
     }
     Result<MaintenanceService::Planned> close(std::chrono::seconds from, std::chrono::seconds to)
     {
@@ -208,7 +208,7 @@ TEST_F(Calendar, NothingIsReservedForUnknownProjectsWhereTheyMustExist)
                                           .unit_type = "core",
                                           .unit_count = 1,
                                           .period = {clock_.now(), clock_.now() + 60s}};
-        return run(strict.create({"tok_admin", "req"}, std::move(wanted)));
+        return run(strict.create({"tok_admin", "req"}, std::move(wanted), ReservationService::Right::kAny));
     };
     submit_for("physics", 1);
     sql("INSERT INTO project (name, changed_by) VALUES ('materials', 'x')");

@@ -83,8 +83,8 @@ Result<void> FakeProbing::probe_job_reported_late(pqxx::work&, const EndedProbeJ
 JobsHouse::JobsHouse()
     : url_(test::migrated_database()), database_({.url = url_, .connections = 6}, metrics_), notifier_(url_),
       closer_(probing_, metrics_), catalog_(database_, io_.executor(), metrics_), learning_(catalog_, probing_),
-      job_types_(database_, catalog_), projects_(database_), events_(database_, io_.executor(), metrics_),
-      jobs_(database_, io_.executor(), metrics_, catalog_, closer_),
+      job_types_(database_, catalog_), projects_(database_), project_members_(database_),
+      events_(database_, io_.executor(), metrics_), jobs_(database_, io_.executor(), metrics_, catalog_, closer_),
       attempts_(database_, io_.executor(), metrics_, catalog_, closer_, clock_),
       routing_(database_, io_.executor(), metrics_, clock_, catalog_, probing_, closer_,
                {.replica = ReplicaId::make()}),
@@ -94,6 +94,7 @@ JobsHouse::JobsHouse()
     add_jobs_routes(api_, jobs_, database_);
     add_job_types_routes(api_, job_types_);
     add_projects_routes(api_, projects_);
+    add_project_members_routes(api_, project_members_);
     add_events_routes(api_, events_);
     add_placement_routes(api_, placements_);
     admin_ = add_token("admin", Role::kAdmin);
@@ -188,7 +189,7 @@ JobId JobsHouse::submit(const Json& body, const Principal& who)
 {
     Result<SubmitRequest> request = parse_submit_request(body);
     Result<std::vector<AdmittedJob>> specs =
-        run(jobs_.admit(std::move(request.value().specs), JobsService::Batch::kOne));
+        run(jobs_.admit(std::move(request.value().specs), JobsService::Batch::kOne, who));
     return run(jobs_.submit(specs.value().front(), who.token_id.value)).value().id;
 }
 

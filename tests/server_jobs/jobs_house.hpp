@@ -14,6 +14,7 @@
 #include "server/jobs/jobs_api.hpp"
 #include "server/jobs/jobs_service.hpp"
 #include "server/jobs/probe_job_writer.hpp"
+#include "server/jobs/project_members_api.hpp"
 #include "server/jobs/projects_api.hpp"
 #include "server/routing/placement_api.hpp"
 #include "server/routing/placement_service.hpp"
@@ -123,6 +124,7 @@ class JobsHouse : public ::testing::Test {
     JobLearning learning_;
     JobTypesService job_types_;
     ProjectsService projects_;
+    ProjectMembersService project_members_;
     EventsService events_;
     JobsService jobs_;
     AttemptsService attempts_;

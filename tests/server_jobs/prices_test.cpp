@@ -241,7 +241,7 @@ TEST_F(Prices, UnknownProjectsAreRefusedWhereTheyMustExist)
     JobsService strict(database_, io_.executor(), metrics_, catalog_, closer_, UnknownProjects::kRefuse);
     const auto admit = [&](const std::string& project) {
         JobSpec job = parse_job_spec(spec({{"project", project}})).value();
-        return run(strict.admit({job}, JobBatch::kOne));
+        return run(strict.admit({job}, JobBatch::kOne, admin_));
     };
     submit(spec({{"project", "physics"}})); // by the service that accepts any
     sql("INSERT INTO project (name, profile_jobs, changed_by) VALUES ('materials', false, 'test')");

@@ -161,7 +161,8 @@ class ReplicaRace : public JobsHouse, public ::testing::WithParamInterface<unsig
                                           .unit_type = "core",
                                           .unit_count = draw(1, 3),
                                           .period = {start, start + std::chrono::milliseconds(draw(200, 3000))}};
-        auto made = io_.spawn(reservations.create({"tok_x", "req"}, std::move(wanted)));
+        auto made =
+            io_.spawn(reservations.create({"tok_x", "req"}, std::move(wanted), ReservationService::Right::kAny));
         reserved_ += test::TestIo::get(std::move(made)) ? 1 : 0;
     }
     bool is_waiting() { return sql("SELECT count(*) FROM job WHERE state = 'queued'") != "0"; }

@@ -1,0 +1,79 @@
+#include "server/jobs/project_members_api.hpp"
+
+#include "server/api/render_page.hpp"
+#include "server/jobs/projects_store.hpp"
+
+namespace fathom::server {
+namespace {
+
+using Answer = asio::awaitable<net::Response>;
+
+constexpr double kMostUnitHours = 1e12;
+
+Answer list_members(ProjectMembersService* members, Call call)
+{
+    const Result<PageRequest> page = parse_page_request(call.request, {});
+    if (!page) co_return net::problem(page.error(), call.request.request_id);
+    const Result<Page<ProjectMember>> found =
+        co_await members->list(call.request.path_params["name"], page->size, page->after);
+    if (!found) co_return net::problem(found.error(), call.request.request_id);
+    co_return render_page(*found);
+}
+
+Result<double> parse_member(const Call& call, const std::string& project)
+{
+    const Result<Json> json = call.json();
+    if (!json) return json.error();
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    const double hours = reader.optional_number("reserve_unit_hours", 0, kMostUnitHours).value_or(0);
+    reader.finish(UnknownFields::kReject);
+    if (project.empty() || project.size() > kLongestProject)
+        errors.push_back({"name", "of a project has 1 to 128 bytes"});
+    return value_or_errors(hours, std::move(errors), "the member");
+}
+
+Answer put_member(ProjectMembersService* members, Call call)
+{
+    const std::string project = call.request.path_params["name"];
+    const Result<double> hours = parse_member(call, project);
+    if (!hours) co_return net::problem(hours.error(), call.request.request_id);
+    const Result<ProjectMember> member =
+        co_await members->put(caller_of(call), project, call.request.path_params["token"], *hours);
+    if (!member) co_return net::problem(member.error(), call.request.request_id);
+    co_return json_response(200, to_json(*member));
+}
+
+Result<ProjectMembersService::LastMember> parse_last_member(const net::Request& request)
+{
+    using LastMember = ProjectMembersService::LastMember;
+    const auto found = request.query.find("open");
+    if (found == request.query.end() || found->second == "false") return LastMember::kStays;
+    if (found->second == "true") return LastMember::kOpensProject;
+    return Error(Errc::kInvalid, "the query has 1 error", {{"open", "must be true or false"}});
+}
+
+Answer remove_member(ProjectMembersService* members, Call call)
+{
+    const Result<ProjectMembersService::LastMember> last = parse_last_member(call.request);
+    if (!last) co_return net::problem(last.error(), call.request.request_id);
+    const Result<ProjectMember> removed = co_await members->remove(caller_of(call), call.request.path_params["name"],
+                                                                   call.request.path_params["token"], *last);
+    if (!removed) co_return net::problem(removed.error(), call.request.request_id);
+    co_return json_response(200, to_json(*removed));
+}
+
+} // namespace
+
+void add_project_members_routes(ApiRouter& router, ProjectMembersService& members)
+{
+    using net::Method;
+    const auto bind = [&members](auto handler) -> ApiHandler {
+        return [handler, target = &members](Call call) { return handler(target, std::move(call)); };
+    };
+    router.add(Method::kGet, "/projects/{name}/members", Permission::kReadAllJobs, bind(list_members));
+    router.add(Method::kPut, "/projects/{name}/members/{token}", Permission::kManageNetwork, bind(put_member));
+    router.add(Method::kDelete, "/projects/{name}/members/{token}", Permission::kManageNetwork, bind(remove_member));
+}
+
+} // namespace fathom::server

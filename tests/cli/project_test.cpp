@@ -1,0 +1,53 @@
+#include "core/base/json_reader.hpp"
+#include "fake_server.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fathom::cli::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr const char* kAda = R"({"project": "materials", "token_id": "tok_1", "name": "ada", "usable": true,
+    "reserve_unit_hours": 500, "added_at": "2026-11-19T00:00:00Z", "added_by": "tok_0"})";
+
+TEST(ProjectMemberCommands, AddSaysWhoMaySubmitFromNowOn)
+{
+    const FakeServer server({{"PUT /api/v1/projects/materials/members/ada", {answer(200, kAda)}}});
+
+    const Ran ran = fathom(server, {"project", "member", "add", "materials", "ada", "--reserve", "500"});
+
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(Json::parse(server.requests().at(0).body), Json({{"reserve_unit_hours", 500.0}}));
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("ada (tok_1) may submit to materials"), HasSubstr("500 unit-hours"),
+                               HasSubstr("Only its members and administrators")));
+}
+
+TEST(ProjectMemberCommands, RemoveOpensAProjectOnlyWhenTold)
+{
+    const FakeServer server({{"DELETE /api/v1/projects/materials/members/ada", {answer(200, kAda)}}});
+
+    ASSERT_EQ(fathom(server, {"project", "member", "remove", "materials", "ada"}).code, 0);
+    ASSERT_EQ(fathom(server, {"project", "member", "remove", "materials", "ada", "--open"}).code, 0);
+
+    EXPECT_EQ(server.requests().at(0).query.count("open"), 0U);
+    EXPECT_EQ(server.requests().at(1).query.at("open"), "true");
+}
+
+TEST(ProjectMemberCommands, ListShowsRightsAndSaysWhenAProjectIsOpen)
+{
+    const FakeServer server(
+        {{"GET /api/v1/projects/materials/members",
+          {answer(200, std::string(R"({"items": [)") + kAda + R"(], "next_page_token": null})")}},
+         {"GET /api/v1/projects/open/members", {answer(200, R"({"items": [], "next_page_token": null})")}}});
+
+    const Ran ran = fathom(server, {"project", "member", "list", "materials"});
+    const Ran empty = fathom(server, {"project", "member", "list", "open"});
+
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("ada"), HasSubstr("valid"), HasSubstr("500 unit-hours")));
+    EXPECT_THAT(empty.err, HasSubstr("whoever may submit jobs may submit to it"));
+}
+
+} // namespace
+} // namespace fathom::cli::test
