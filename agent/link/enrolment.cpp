@@ -66,8 +66,16 @@ Result<Enrolment> EnrolmentFiles::load() const
 
 Result<void> EnrolmentFiles::store_certificate(const std::string& certificate_pem) const
 {
-    if (const Result<net::CertificateFacts> facts = net::read_certificate(certificate_pem); !facts)
-        return facts.error();
+    const Result<Enrolment> now = load();
+    if (!now) return now.error();
+    const net::Credential renewed{certificate_pem, now->credential.key_pem};
+    if (const Result<void> good = net::check_client_certificate(renewed, now->authority_pem, now->center_id); !good)
+        return good;
+    const Result<net::CertificateFacts> old = net::read_certificate(now->credential.certificate_pem);
+    const Result<net::CertificateFacts> facts = net::read_certificate(certificate_pem);
+    if (!facts) return facts.error();
+    if (old && facts->not_after < old->not_after)
+        return Error{Errc::kInvalid, "the certificate ends sooner than the one it is to replace"};
     return write_file(state_dir_ / kCertificate, certificate_pem, 0600);
 }
 

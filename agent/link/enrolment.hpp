@@ -29,8 +29,9 @@ class EnrolmentFiles {
     Result<void> store(const Enrolment& enrolment) const;
     /// @error kNotFound  never enrolled.  @error kInvalid  damaged.
     Result<Enrolment> load() const;
-    /// Replaces the certificate; the key stays.
-    /// @error kInvalid  not a certificate.
+    /// Replaces the certificate; the key stays. One that could not be used would lock the center out, so the old one
+    /// is kept then.
+    /// @error kInvalid  it is of another key, authority or center, not for clients, or ends sooner than the old one.
     Result<void> store_certificate(const std::string& certificate_pem) const;
 
   private:

@@ -362,4 +362,26 @@ Result<CertificateFacts> read_certificate(const std::string& certificate_pem)
     return facts_of(*certificate);
 }
 
+Result<void> check_client_certificate(const Credential& credential, const std::string& authority_pem,
+                                      const std::string& common_name)
+{
+    const Certificate certificate = parse_certificate(credential.certificate_pem);
+    if (!certificate) return Error{Errc::kInvalid, "not a PEM certificate"};
+    const Certificate authority = parse_certificate(authority_pem);
+    if (!authority) return Error{Errc::kInvalid, "the authority is not a PEM certificate"};
+    const Key key = parse_key(credential.key_pem);
+    if (!key) return Error{Errc::kInvalid, "not a PEM private key"};
+    const bool is_of_key = X509_check_private_key(certificate.get(), key.get()) == 1;
+    const bool is_signed = X509_check_issued(authority.get(), certificate.get()) == X509_V_OK &&
+                           X509_verify(certificate.get(), X509_get0_pubkey(authority.get())) == 1;
+    const bool is_for_clients = X509_check_purpose(certificate.get(), X509_PURPOSE_SSL_CLIENT, 0) == 1;
+    ERR_clear_error();
+    if (!is_of_key) return Error{Errc::kInvalid, "the certificate is of another key"};
+    if (!is_signed) return Error{Errc::kInvalid, "the certificate is not signed by the network's authority"};
+    if (!is_for_clients) return Error{Errc::kInvalid, "the certificate is not for clients"};
+    const std::string named = common_name_of(*certificate);
+    if (named != common_name) return Error{Errc::kInvalid, "the certificate names " + named + ", not " + common_name};
+    return {};
+}
+
 } // namespace fathom::net

@@ -50,6 +50,12 @@ Result<std::string> sign_client_request(const Credential& authority, const std::
 /// @error kInvalid  not a certificate.
 Result<CertificateFacts> read_certificate(const std::string& certificate_pem);
 
+/// Whether a client could show this certificate from now on: it is of this key and name, signed by the authority, and
+/// for clients. Times are not looked at.
+/// @error kInvalid  it is not, with what is wrong.
+Result<void> check_client_certificate(const Credential& credential, const std::string& authority_pem,
+                                      const std::string& common_name);
+
 /// TLS 1.2 and newer, no compression, no renegotiation, session tickets on.
 using TlsContext = std::shared_ptr<boost::asio::ssl::context>;
 
