@@ -229,14 +229,14 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     const RunHistory* runs = knowledge_->runs.get();
     const bool is_unknown_job = request_->operators.empty();
     if (is_unknown_job && runs != nullptr) {
-        estimate_ = runs->estimate(request_->job_type, view.id.value);
+        estimate_ = runs->estimate(request_->job_type, view.id.value, request_->run_owner());
         choice_.is_run_missing = !estimate_;
         if (estimate_) run_basis_ = estimate_->basis;
     } else {
         estimate_.reset();
     }
     if (!is_unknown_job && runs != nullptr && !request_->job_type.empty())
-        choice_.correction = runs->correction(request_->job_type, view.id.value);
+        choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner());
     choice_.is_power_missing = request_->prefer.energy > 0 && (view.price == nullptr || !view.price->knows_power());
     choice_.estimated_operators = known.estimated_operators;
     choice_.unknown_parts = known.unknown_operators + (choice_.is_run_missing ? 1 : 0) +

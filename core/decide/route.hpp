@@ -70,6 +70,7 @@ struct RouteKnowledge {
 struct RouteRequest {
     std::string job_type; ///< empty: none, so nothing is learned or corrected by it
     std::string project;
+    std::string owner; ///< whose runs of the type teach, then those of the project; empty: all runs do
     std::vector<OperatorDemand> operators; ///< may be empty: an unknown job
     UnitRequest units;
     TransferRequest transfer;       ///< with the moment of the decision, the deadline, and whether it may wait
@@ -83,6 +84,7 @@ struct RouteRequest {
     double gpu_threshold{1}; ///< S6: what a GPU's speed-up must be above; at least 1
     bool is_probe{};         ///< it measures (M22); all the same to a place but one that is quarantined
 
+    RunOwner run_owner() const { return {owner, project}; }
     /// Whether the unit type takes it now.
     bool is_taken_by(const UnitTypeView& view) const
     {

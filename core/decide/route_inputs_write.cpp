@@ -188,15 +188,15 @@ Json price_json(const UnitPrice& price)
             {"unit_power_w", price.unit_power_w()}};
 }
 
-Json run_json(const RunHistory& runs, const std::string& job_type, const std::string& unit_type)
+Json run_json(const RunHistory& runs, const RouteRequest& request, const std::string& unit_type)
 {
-    const RunCorrection correction = runs.correction(job_type, unit_type);
+    const RunCorrection correction = runs.correction(request.job_type, unit_type, request.run_owner());
     Json json = {{"factor", correction.factor},
                  {"deviation", correction.deviation},
                  {"job_count", correction.job_count},
                  {"like_count", correction.like_count},
                  {"width_factor", correction.width_factor}};
-    if (const std::optional<RunEstimate> estimate = runs.estimate(job_type, unit_type))
+    if (const std::optional<RunEstimate> estimate = runs.estimate(request.job_type, unit_type, request.run_owner()))
         json["estimate"] = {{"run_s", estimate->time.run_s},
                             {"low_s", estimate->time.low_s},
                             {"high_s", estimate->time.high_s},
@@ -253,7 +253,7 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
     }
     if (view.network != nullptr && request.transfer.moves_data()) json["network"] = network_json(*view.network);
     if (view.price != nullptr) json["price"] = price_json(*view.price);
-    if (knowledge.runs != nullptr) json["run"] = run_json(*knowledge.runs, request.job_type, view.id.value);
+    if (knowledge.runs != nullptr) json["run"] = run_json(*knowledge.runs, request, view.id.value);
     if (knowledge.waits != nullptr) {
         const WaitModel& model = knowledge.waits->model(view.id.value);
         json["wait"] = {{"extra_s", wait_quantiles_json(model.extra_s)}, {"ratio", wait_quantiles_json(model.ratio)}};

@@ -68,6 +68,7 @@ std::string key_of(const RouteRequest& request)
     std::string key;
     add(key, request.job_type);
     add(key, request.project);
+    add(key, request.owner);
     add(key, request.is_probe);
     for (const OperatorDemand& demand : request.operators) {
         key += key_of(demand);
@@ -268,7 +269,7 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     kind.seen_changes = changes.size();
     if (!kind.knows_work && knowledge.runs) {
         kind.knows_work = std::any_of(unit_types.begin(), unit_types.end(), [&](const UnitTypeView& view) {
-            return knowledge.runs->estimate(request.job_type, view.id.value).has_value();
+            return knowledge.runs->estimate(request.job_type, view.id.value, request.run_owner()).has_value();
         });
     }
     kind.removed = {};

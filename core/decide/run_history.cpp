@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace fathom {
 namespace {
+
+using RunsByName = std::map<std::string, std::vector<PastRun>, std::less<>>;
 
 /// What a limit that is no time counts as, relative to the run time.
 constexpr double kLeastLimit = 1e-3;
@@ -23,6 +26,7 @@ double log_distance(double limit_s, double run_s)
 } // namespace
 
 struct RunHistory::Model {
+    std::set<std::string, std::less<>> job_types; ///< that it has runs of
     RunLevels levels;
     TypicalTimes times;
     double width_factor = 1;
@@ -39,19 +43,52 @@ struct RunHistory::Model {
     }
 };
 
-RunHistory::RunHistory(std::span<const PastRun> runs, Timestamp now)
+std::shared_ptr<const RunHistory::Model> RunHistory::make_model(std::span<const PastRun> runs, Timestamp now,
+                                                                const RunCalibrations& calibrations)
 {
-    RunCalibrations calibrations = calibrate(runs, now);
     auto model = std::make_shared<Model>();
+    for (const PastRun& run : runs)
+        model->job_types.insert(run.job_type);
     model->levels = RunLevels(runs, now);
     model->times = TypicalTimes(runs, now);
     model->width_factor = calibrations.all.width_factor;
     for (const auto& [unit_type, calibration] : calibrations.by_unit_type)
         model->width_factors.emplace(unit_type, calibration.width_factor);
+    return model;
+}
+
+RunHistory::RunHistory(std::span<const PastRun> runs, Timestamp now)
+{
+    RunCalibrations calibrations = calibrate(runs, now);
+    model_ = make_model(runs, now, calibrations);
     calibration_ = calibrations.all;
     by_unit_type_ = std::move(calibrations.by_unit_type);
     by_job_type_ = std::move(calibrations.by_job_type);
-    model_ = std::move(model);
+    RunsByName of_owners;
+    RunsByName of_projects;
+    for (const PastRun& run : runs) {
+        if (!run.owner.empty()) of_owners[run.owner].push_back(run);
+        if (!run.project.empty()) of_projects[run.project].push_back(run);
+    }
+    for (const auto& [name, own] : of_owners)
+        by_owner_.emplace(name, make_model(own, now, calibrate(own, now)));
+    for (const auto& [name, own] : of_projects)
+        by_project_.emplace(name, make_model(own, now, calibrate(own, now)));
+}
+
+const RunHistory::Model* RunHistory::find_model(std::string_view job_type, RunOwner owner) const
+{
+    const auto find = [](const Models& models, std::string_view name) -> const Model* {
+        const auto found = name.empty() ? models.end() : models.find(name);
+        return found == models.end() ? nullptr : found->second.get();
+    };
+    if (owner.owner.empty()) return model_.get();
+    const Model* const own = find(by_owner_, owner.owner);
+    if (own != nullptr && own->job_types.contains(job_type)) return own;
+    const Model* const project = find(by_project_, owner.project);
+    if (project != nullptr && project->job_types.contains(job_type)) return project;
+    if (own != nullptr) return own;
+    return project != nullptr ? project : model_.get();
 }
 
 RunHistory RunHistory::from(std::span<const RunAnswer> answers)
@@ -64,21 +101,24 @@ RunHistory RunHistory::from(std::span<const RunAnswer> answers)
     return history;
 }
 
-RunCorrection RunHistory::correction(std::string_view job_type, std::string_view unit_type) const
+RunCorrection RunHistory::correction(std::string_view job_type, std::string_view unit_type, RunOwner owner) const
 {
-    if (!model_) return {};
-    if (const RunAnswer* answer = model_->find_answer(job_type, unit_type)) return answer->correction;
-    RunCorrection correction = model_->levels.find(job_type, unit_type);
-    const auto width = model_->width_factors.find(unit_type);
-    correction.width_factor = width == model_->width_factors.end() ? model_->width_factor : width->second;
+    const Model* const model = find_model(job_type, owner);
+    if (model == nullptr) return {};
+    if (const RunAnswer* answer = model->find_answer(job_type, unit_type)) return answer->correction;
+    RunCorrection correction = model->levels.find(job_type, unit_type);
+    const auto width = model->width_factors.find(unit_type);
+    correction.width_factor = width == model->width_factors.end() ? model->width_factor : width->second;
     return correction;
 }
 
-std::optional<RunEstimate> RunHistory::estimate(std::string_view job_type, std::string_view unit_type) const
+std::optional<RunEstimate> RunHistory::estimate(std::string_view job_type, std::string_view unit_type,
+                                                RunOwner owner) const
 {
-    if (!model_) return {};
-    if (const RunAnswer* answer = model_->find_answer(job_type, unit_type)) return answer->estimate;
-    return model_->times.find(job_type, unit_type);
+    const Model* const model = find_model(job_type, owner);
+    if (model == nullptr) return {};
+    if (const RunAnswer* answer = model->find_answer(job_type, unit_type)) return answer->estimate;
+    return model->times.find(job_type, unit_type);
 }
 
 RunTime corrected(const RunTime& promised, const RunCorrection& correction, double width_factor)

@@ -15,8 +15,16 @@
 /// What jobs that have run teach about those that come.
 namespace fathom {
 
+/// Of whose runs a prediction is made. Views: what they point at must outlive it.
+struct RunOwner {
+    std::string_view owner{};   ///< who submits; empty: nobody in particular, so that all runs teach
+    std::string_view project{}; ///< whose runs of a type stand in where the owner has none; empty: none do
+};
+
 /// A job that has run.
 struct PastRun {
+    std::string owner{};   ///< who submitted it
+    std::string project{}; ///< that it was of
     std::string job_type;
     std::string unit_type; ///< id
     std::int64_t unit_count{1};
@@ -72,6 +80,8 @@ struct Calibration {
     double width_factor{1}; ///< what half the width of further intervals is multiplied by, so that they hold 80 %
 };
 
+struct RunCalibrations;
+
 /// Learned from past runs; immutable, so any thread may read it.
 ///
 /// ln(actual / promised) of a job type t on a unit type u is taken as m + a_t + b_tu + noise (a nested random-effects
@@ -79,6 +89,10 @@ struct Calibration {
 /// the job type on this unit type. Each level is the mean of what it has seen, shrunk towards its parent (empirical
 /// Bayes, James and Stein 1961; RunLevels): (t, u) as if four runs, t as if one unit type, and m as if one job type had
 /// gone as the parent says; older runs count less: half after 30 days. Without any run the factor is 1.
+///
+/// Names of job types are anybody's to use, so each owner's runs make a model of their own: nothing that others run
+/// changes what it says. A type that the owner never ran starts from the model of its project, where that knows the
+/// type; what neither knows is asked of the owner's, the project's, or else of the model of all runs.
 class RunHistory {
   public:
     RunHistory() = default;
@@ -88,11 +102,12 @@ class RunHistory {
     /// A history that gives these answers, and none else: for a decision that is made again.
     static RunHistory from(std::span<const RunAnswer> answers);
 
-    RunCorrection correction(std::string_view job_type, std::string_view unit_type) const;
+    RunCorrection correction(std::string_view job_type, std::string_view unit_type, RunOwner owner = {}) const;
     /// For a job without known operators: from the runs of its type there, else of its type elsewhere carried over by
     /// how other types' times compare between the unit types, else of all types as a class. Empty: nothing has ever
     /// run.
-    std::optional<RunEstimate> estimate(std::string_view job_type, std::string_view unit_type) const;
+    std::optional<RunEstimate> estimate(std::string_view job_type, std::string_view unit_type,
+                                        RunOwner owner = {}) const;
     /// Of all runs with a prediction; per unit type below.
     const Calibration& calibration() const { return calibration_; }
     const std::map<std::string, Calibration, std::less<>>& by_unit_type() const { return by_unit_type_; }
@@ -100,7 +115,14 @@ class RunHistory {
 
   private:
     struct Model;
-    std::shared_ptr<const Model> model_;
+    using Models = std::map<std::string, std::shared_ptr<const Model>, std::less<>>;
+    static std::shared_ptr<const Model> make_model(std::span<const PastRun> runs, Timestamp now,
+                                                   const RunCalibrations& calibrations);
+    const Model* find_model(std::string_view job_type, RunOwner owner) const;
+
+    std::shared_ptr<const Model> model_; ///< of all runs
+    Models by_owner_;
+    Models by_project_;
     Calibration calibration_;
     std::map<std::string, Calibration, std::less<>> by_unit_type_;
     std::map<std::string, Calibration, std::less<>> by_job_type_;

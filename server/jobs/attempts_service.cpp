@@ -254,9 +254,9 @@ void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job
     if (state != JobState::kSucceeded || job.job_type.empty()) return;
     // What a job says of itself is old news while its type knows as much: ends of such jobs cost nothing more.
     const CatalogPointer catalog = catalog_->get();
-    const KnownJobType* known = catalog->find_job_type(job.job_type);
+    const KnownJobType* known = catalog->find_own_job_type(job.job_type, {job.submitted_by, job.project});
     const bool is_news = known == nullptr || (!known->profiled && known->learned_at < clock_->now() - kLessonHolds);
-    if (is_profiled || (job.names_operators && is_news)) note_lesson(transaction, job.job_type, job.job_id);
+    if (is_profiled || (job.names_operators && is_news)) note_lesson(transaction, job.job_id);
 }
 
 Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const

@@ -16,7 +16,7 @@ namespace {
 constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
     SELECT j.id, j.label, j.state, j.cancel_requested_at IS NOT NULL AS cancel_requested,
            coalesce((j.spec ->> 'wall_limit_s')::bigint, 0) AS wall_limit_s, c.name AS center, j.job_type,
-           a.unit_type_id, a.unit_count,
+           j.submitted_by, j.project, a.unit_type_id, a.unit_count,
            j.operators_from = '' AND coalesce(jsonb_array_length(j.spec -> 'operators'), 0) > 0 AS names_operators
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
     WHERE a.id = $1 AND a.center_id = $2
@@ -119,7 +119,9 @@ constexpr Statement kInsertProfile{"jobs_insert_profile", R"sql(
 
 // One job of a type is enough to learn from; DO NOTHING does not wait for a row that stands there already.
 constexpr Statement kNoteLesson{"jobs_note_lesson", R"sql(
-    INSERT INTO job_lesson (job_type, job_id) VALUES ($1, $2) ON CONFLICT (job_type) DO NOTHING)sql"};
+    INSERT INTO job_lesson (job_type, submitted_by, project, job_id)
+    SELECT job_type, submitted_by, project, id FROM job WHERE id = $1
+    ON CONFLICT (job_type, submitted_by, project) DO NOTHING)sql"};
 
 constexpr const char* kLockJobsOfLostCenters = R"sql(
     SELECT j.id AS job_id, j.label, a.id AS attempt_id, a.state, a.dispatched_at IS NOT NULL AS sent, c.name AS center
@@ -186,6 +188,8 @@ std::optional<AttemptJob> lock_attempt_job(pqxx::work& transaction, const Attemp
     job.unit_type_id = {rows[0]["unit_type_id"].as<std::string>()};
     job.unit_count = rows[0]["unit_count"].as<std::int64_t>();
     job.job_type = rows[0]["job_type"].as<std::string>();
+    job.submitted_by = rows[0]["submitted_by"].as<std::string>();
+    job.project = rows[0]["project"].as<std::string>();
     job.names_operators = rows[0]["names_operators"].as<bool>();
     return job;
 }
@@ -339,9 +343,9 @@ void insert_profile(pqxx::work& transaction, const AttemptId& attempt, const std
     exec(transaction, kInsertProfile, attempt.value, profile);
 }
 
-void note_lesson(pqxx::work& transaction, const std::string& job_type, const JobId& job)
+void note_lesson(pqxx::work& transaction, const JobId& job)
 {
-    exec(transaction, kNoteLesson, job_type, job.value);
+    exec(transaction, kNoteLesson, job.value);
 }
 
 std::vector<AffectedJob> lock_jobs_of_lost_centers(pqxx::work& transaction)

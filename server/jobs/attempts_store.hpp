@@ -26,6 +26,8 @@ struct AttemptJob {
     UnitTypeId unit_type_id;
     std::int64_t unit_count{1};
     std::string job_type;
+    std::string submitted_by;
+    std::string project;
     bool names_operators{false}; ///< it was submitted with operators of its own
 };
 /// Empty when there is no such attempt, or it belongs to another center.
@@ -111,8 +113,9 @@ std::string select_stderr_end(pqxx::work& transaction, const AttemptId& attempt)
 
 /// Keeps what the attempt was seen to execute. `profile` is JSON text of at most kMaxProfileBytes.
 void insert_profile(pqxx::work& transaction, const AttemptId& attempt, const std::string& profile);
-/// Puts an ended job in line for its type to learn from, unless another of the type waits there.
-void note_lesson(pqxx::work& transaction, const std::string& job_type, const JobId& job);
+/// Puts an ended job in line for its type to learn from, unless another of the type, its submitter and its project
+/// waits there.
+void note_lesson(pqxx::work& transaction, const JobId& job);
 
 /// A live job whose center came or went, locked.
 struct AffectedJob {

@@ -85,13 +85,13 @@ bool have_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& ca
                        [&](const AdmittedJob& job) { return JobLimits::has_limit(job.spec, catalog); });
 }
 
-Result<void> check_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog, Timestamp now,
-                          JobBatch batch)
+Result<void> check_limits(const std::vector<AdmittedJob>& jobs, const std::string& owner,
+                          const CatalogSnapshot& catalog, Timestamp now, JobBatch batch)
 {
     JobLimits limits(catalog, now);
     Infeasible infeasible(batch);
     for (std::size_t i = 0; i < jobs.size() && !infeasible.is_enough(); ++i)
-        infeasible.add(i, limits.check(jobs[i].spec, jobs[i].job_type));
+        infeasible.add(i, limits.check(jobs[i].spec, jobs[i].job_type, owner));
     return infeasible.result();
 }
 

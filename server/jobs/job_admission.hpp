@@ -30,9 +30,10 @@ Result<void> check_membership(const std::vector<JobSpec>& specs, const Principal
 bool have_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog);
 /// Deadlines, budgets and quotas by what is predicted, of jobs whose operators and types are known. May take as long as
 /// many decisions: not for a thread that must not wait.
+/// @param owner  who submits them: what its runs teach predicts them.
 /// @error kInfeasible  no place can keep them, with what could be kept instead.
-Result<void> check_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog, Timestamp now,
-                          JobBatch batch);
+Result<void> check_limits(const std::vector<AdmittedJob>& jobs, const std::string& owner,
+                          const CatalogSnapshot& catalog, Timestamp now, JobBatch batch);
 
 /// The projects of these jobs that have no settings.
 std::set<std::string, std::less<>> projects_without_settings(const std::vector<JobSpec>& specs,

@@ -51,7 +51,8 @@ Result<bool> JobLearning::learn_from(pqxx::work& transaction, const JobId& job, 
     const ObservedWork work = observe_work(*evidence, catalog);
     if (work.operators.empty() || work.source == "type") return false;
     const bool is_profiled = work.source == "profile";
-    const std::optional<JobTypeRecord> known = select_job_type(transaction, evidence->job_type);
+    const std::optional<JobTypeRecord> known =
+        select_job_type(transaction, evidence->job_type, evidence->submitted_by, evidence->spec.project);
     if (known && known->profiled && !is_profiled) return false;
 
     JobTypeRecord type;
@@ -61,6 +62,8 @@ Result<bool> JobLearning::learn_from(pqxx::work& transaction, const JobId& job, 
     type.mix = operator_mix(work.operators, catalog.manifests());
     type.profiled = is_profiled;
     type.learned_from = job.value;
+    type.submitted_by = evidence->submitted_by;
+    type.project = evidence->spec.project;
     const LearnedTask learned{.job_type = type.name, .operators = type.operators, .job = job};
     const Result<ProbeTaskId> task = planner_->keep_learned_task(transaction, learned);
     if (task)

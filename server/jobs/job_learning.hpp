@@ -6,8 +6,9 @@
 
 namespace fathom::server {
 
-/// Learns from jobs that ended well (M11): the operators of a job's type are replaced by what its last job was counted,
-/// or else said, to execute, and the type's probe task is made, tried, released and measured by itself. What a profile
+/// Learns from jobs that ended well (M11), for each submitter and project by itself, so that nobody's jobs change what
+/// is known of another's: the operators of a job's type are replaced by what its last job was counted, or else said, to
+/// execute, and the type's probe task is made, tried, released and measured by itself. What a profile
 /// counted is replaced by another profile only.
 /// Runs on: the duty's thread; thread-safe.
 class JobLearning {

@@ -18,14 +18,14 @@ Answer list_job_types(JobTypesService* types, Call call)
 {
     const Result<PageRequest> page = parse_page_request(call.request, {});
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<Page<JobTypeRecord>> found = co_await types->list(page->size, page->after);
+    const Result<Page<JobTypeRecord>> found = co_await types->list(page->size, page->after, call.principal);
     if (!found) co_return net::problem(found.error(), call.request.request_id);
     co_return render_page(*found);
 }
 
 Answer get_job_type(JobTypesService* types, Call call)
 {
-    const Result<JobTypeRecord> type = co_await types->get(call.request.path_params["name"]);
+    const Result<JobTypeRecord> type = co_await types->get(call.request.path_params["name"], call.principal);
     if (!type) co_return net::problem(type.error(), call.request.request_id);
     co_return json_response(200, to_json(*type));
 }

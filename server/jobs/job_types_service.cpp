@@ -18,18 +18,19 @@ asio::awaitable<Result<Json>> JobTypesService::job_operators(std::string job, Pr
     co_return co_await database_->run(std::move(work));
 }
 
-asio::awaitable<Result<Page<JobTypeRecord>>> JobTypesService::list(std::int64_t size, std::string after)
+asio::awaitable<Result<Page<JobTypeRecord>>> JobTypesService::list(std::int64_t size, std::string after,
+                                                                   Principal reader)
 {
     auto work = [&](pqxx::work& transaction) -> Result<Page<JobTypeRecord>> {
-        return select_job_types(transaction, size, after);
+        return select_job_types(transaction, size, after, reader.token_id.value);
     };
     co_return co_await database_->run(std::move(work));
 }
 
-asio::awaitable<Result<JobTypeRecord>> JobTypesService::get(std::string name)
+asio::awaitable<Result<JobTypeRecord>> JobTypesService::get(std::string name, Principal reader)
 {
     auto work = [&](pqxx::work& transaction) -> Result<JobTypeRecord> {
-        std::optional<JobTypeRecord> type = select_job_type(transaction, name);
+        std::optional<JobTypeRecord> type = select_shown_job_type(transaction, name, reader.token_id.value);
         if (!type) return Error{Errc::kNotFound, "nothing was learned of this job type"};
         return std::move(*type);
     };

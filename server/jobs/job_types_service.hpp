@@ -15,9 +15,10 @@ class JobTypesService final : public JobWorkSource {
 
     /// The operators of a job. @error kNotFound  missing, or not the caller's to see.
     asio::awaitable<Result<Json>> job_operators(std::string job, Principal principal);
-    asio::awaitable<Result<Page<JobTypeRecord>>> list(std::int64_t size, std::string after);
-    /// @error kNotFound
-    asio::awaitable<Result<JobTypeRecord>> get(std::string name);
+    /// Of types of several submitters the reader's own, else the newest.
+    asio::awaitable<Result<Page<JobTypeRecord>>> list(std::int64_t size, std::string after, Principal reader);
+    /// The same of one type. @error kNotFound
+    asio::awaitable<Result<JobTypeRecord>> get(std::string name, Principal reader);
 
     std::optional<JobWork> find_work(pqxx::work& transaction, const std::string& job) override;
 

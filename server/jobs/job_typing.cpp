@@ -19,11 +19,11 @@ std::string kind_of(const std::vector<OperatorUse>& operators)
 
 } // namespace
 
-std::string JobTyping::type_of(const JobSpec& spec, const CatalogPointer& catalog)
+std::string JobTyping::type_of(const JobSpec& spec, const std::string& owner, const CatalogPointer& catalog)
 {
     // Neither a named type nor an application needs the catalog.
     if (!spec.type.empty() || spec.operators.empty()) return job_type_for(spec, {}, catalog->manifests()).name;
-    const std::string kind = kind_of(spec.operators);
+    const std::string kind = owner + '\n' + kind_of(spec.operators) + '\n' + spec.project;
     {
         const std::scoped_lock lock(mutex_);
         if (catalog_ != catalog || types_.size() >= kMostKinds) {
@@ -32,7 +32,7 @@ std::string JobTyping::type_of(const JobSpec& spec, const CatalogPointer& catalo
         }
         if (const auto found = types_.find(kind); found != types_.end()) return found->second;
     }
-    std::string type = job_type_for(spec, catalog->mixes, catalog->manifests()).name;
+    std::string type = catalog->type_of(spec, owner).name;
     const std::scoped_lock lock(mutex_);
     if (catalog_ == catalog) types_[kind] = type;
     return type;

@@ -12,7 +12,8 @@ namespace fathom::server {
 /// operators is compared with, and the formulas behind it, are looked at once for each kind and catalog. Thread-safe.
 class JobTyping {
   public:
-    std::string type_of(const JobSpec& spec, const CatalogPointer& catalog);
+    /// @param owner  who submits it: types are known of each submitter by itself.
+    std::string type_of(const JobSpec& spec, const std::string& owner, const CatalogPointer& catalog);
 
   private:
     std::mutex mutex_;

@@ -90,25 +90,27 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
     for (JobSpec& spec : specs) {
         AdmittedJob job{std::move(spec), {}, {}};
         if (catalog->profiled_projects.contains(job.spec.project)) job.spec.profile = true;
-        job.job_type = typing_.type_of(job.spec, catalog);
-        job.operators_from = take_learned_operators(job.spec, *catalog);
+        job.job_type = typing_.type_of(job.spec, caller.token_id.value, catalog);
+        job.operators_from = take_learned_operators(job.spec, caller.token_id.value, *catalog);
         admitted.push_back(std::move(job));
     }
-    checked = co_await check_limits_in_pool(admitted, catalog, now, batch);
+    const std::string& owner = caller.token_id.value;
+    checked = co_await check_limits_in_pool(admitted, owner, catalog, now, batch);
     if (!checked && !is_fresh) {
         const Result<CatalogPointer> fresh = co_await catalog_->refresh();
         if (!fresh) co_return fresh.error();
-        checked = co_await check_limits_in_pool(admitted, *fresh, now, batch);
+        checked = co_await check_limits_in_pool(admitted, owner, *fresh, now, batch);
     }
     if (!checked) co_return checked.error();
     co_return admitted;
 }
 
 asio::awaitable<Result<void>> JobsService::check_limits_in_pool(const std::vector<AdmittedJob>& jobs,
-                                                                CatalogPointer catalog, Timestamp now, Batch batch)
+                                                                const std::string& owner, CatalogPointer catalog,
+                                                                Timestamp now, Batch batch)
 {
     if (!have_limits(jobs, *catalog)) co_return Result<void>();
-    auto work = [&](pqxx::work&) -> Result<void> { return check_limits(jobs, *catalog, now, batch); };
+    auto work = [&](pqxx::work&) -> Result<void> { return check_limits(jobs, owner, *catalog, now, batch); };
     co_return co_await database_->run(std::move(work));
 }
 

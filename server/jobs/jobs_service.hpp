@@ -64,9 +64,9 @@ class JobsService {
     /// `specs` must live until it has answered.
     asio::awaitable<Result<void>> check_projects(const std::vector<JobSpec>& specs, CatalogPointer catalog,
                                                  Batch batch);
-    /// check_limits() on a thread that may take its time. `jobs` must live until it has answered.
-    asio::awaitable<Result<void>> check_limits_in_pool(const std::vector<AdmittedJob>& jobs, CatalogPointer catalog,
-                                                       Timestamp now, Batch batch);
+    /// check_limits() on a thread that may take its time. `jobs` and `owner` must live until it has answered.
+    asio::awaitable<Result<void>> check_limits_in_pool(const std::vector<AdmittedJob>& jobs, const std::string& owner,
+                                                       CatalogPointer catalog, Timestamp now, Batch batch);
     Result<CancelAnswer> cancel_in(pqxx::work& transaction, const JobId& id, const Principal& principal,
                                    const VersionCheck& check) const;
     Result<void> stop_job(pqxx::work& transaction, const JobId& id, const LockedJob& job,

@@ -17,23 +17,29 @@ constexpr const char* kSelectEvidence = R"sql(
     WHERE j.id = $1)sql";
 
 constexpr const char* kTakeLessons = R"sql(
-    DELETE FROM job_lesson WHERE job_type IN (
-        SELECT job_type FROM job_lesson ORDER BY noted_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+    DELETE FROM job_lesson WHERE (job_type, submitted_by, project) IN (
+        SELECT job_type, submitted_by, project FROM job_lesson ORDER BY noted_at LIMIT $1 FOR UPDATE SKIP LOCKED)
     RETURNING job_id)sql";
 
 constexpr const char* kUpsertJobType = R"sql(
-    INSERT INTO job_type (name, origin, mix, operators, profiled, learned_from, probe_task_id)
-    VALUES ($1, $2, $3::jsonb, $4::jsonb, $5::boolean, $6, nullif($7, ''))
-    ON CONFLICT (name) DO UPDATE SET mix = excluded.mix, operators = excluded.operators, profiled = excluded.profiled,
+    INSERT INTO job_type (name, origin, mix, operators, profiled, learned_from, probe_task_id, submitted_by, project)
+    VALUES ($1, $2, $3::jsonb, $4::jsonb, $5::boolean, $6, nullif($7, ''), $8, $9)
+    ON CONFLICT (name, submitted_by, project) DO UPDATE SET mix = excluded.mix, operators = excluded.operators, profiled = excluded.profiled,
         learned_from = excluded.learned_from, probe_task_id = excluded.probe_task_id, learned_at = now())sql";
 
 // Literals, so that statements are joined by the compiler and stay constants.
 #define FATHOM_JOB_TYPE_COLUMNS                                                                                        \
-    "name, origin, mix, operators, profiled, learned_from, learned_at, coalesce(probe_task_id, '') AS probe_task_id "
+    "name, origin, mix, operators, profiled, learned_from, learned_at, coalesce(probe_task_id, '') AS probe_task_id, " \
+    "submitted_by, project "
 
-constexpr const char* kSelectJobType = "SELECT " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name = $1";
+constexpr const char* kSelectJobType =
+    "SELECT " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name = $1 AND submitted_by = $2 AND project = $3";
+// Of several submitters' the caller's own comes first, then the newest.
+constexpr const char* kSelectShownJobType = "SELECT " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name = $1 "
+                                            "ORDER BY submitted_by <> $2, learned_at DESC LIMIT 1";
 constexpr const char* kSelectJobTypes =
-    "SELECT " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name > $1 ORDER BY name LIMIT $2";
+    "SELECT DISTINCT ON (name) " FATHOM_JOB_TYPE_COLUMNS
+    "FROM job_type WHERE name > $1 ORDER BY name, submitted_by <> $3, learned_at DESC LIMIT $2";
 
 JobTypeOrigin to_origin(const std::string& text)
 {
@@ -62,6 +68,8 @@ JobTypeRecord to_job_type(const pqxx::row& row)
     type.learned_from = row["learned_from"].as<std::string>();
     type.learned_at = to_timestamp(row["learned_at"]);
     type.probe_task_id = row["probe_task_id"].as<std::string>();
+    type.submitted_by = row["submitted_by"].as<std::string>();
+    type.project = row["project"].as<std::string>();
     return type;
 }
 
@@ -98,20 +106,30 @@ void upsert_job_type(pqxx::work& transaction, const JobTypeRecord& type)
 {
     transaction.exec_params0(kUpsertJobType, type.name, std::string(to_string(type.origin)), Json(type.mix).dump(),
                              operators_json(type.operators).dump(), type.profiled, type.learned_from,
-                             type.probe_task_id);
+                             type.probe_task_id, type.submitted_by, type.project);
 }
 
-std::optional<JobTypeRecord> select_job_type(pqxx::work& transaction, const std::string& name)
+std::optional<JobTypeRecord> select_job_type(pqxx::work& transaction, const std::string& name,
+                                             const std::string& submitted_by, const std::string& project)
 {
-    const pqxx::result rows = transaction.exec_params(kSelectJobType, name);
+    const pqxx::result rows = transaction.exec_params(kSelectJobType, name, submitted_by, project);
     if (rows.empty()) return std::nullopt;
     return to_job_type(rows[0]);
 }
 
-Page<JobTypeRecord> select_job_types(pqxx::work& transaction, std::int64_t size, const std::string& after)
+std::optional<JobTypeRecord> select_shown_job_type(pqxx::work& transaction, const std::string& name,
+                                                   const std::string& reader)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectShownJobType, name, reader);
+    if (rows.empty()) return std::nullopt;
+    return to_job_type(rows[0]);
+}
+
+Page<JobTypeRecord> select_job_types(pqxx::work& transaction, std::int64_t size, const std::string& after,
+                                     const std::string& reader)
 {
     std::vector<JobTypeRecord> types;
-    for (const pqxx::row& row : transaction.exec_params(kSelectJobTypes, after, size + 1))
+    for (const pqxx::row& row : transaction.exec_params(kSelectJobTypes, after, size + 1, reader))
         types.push_back(to_job_type(row));
     return cut_page(std::move(types), size, [](const JobTypeRecord& type) { return type.name; });
 }

@@ -36,12 +36,19 @@ struct JobTypeRecord {
     std::string learned_from; ///< id of the job
     Timestamp learned_at{};
     std::string probe_task_id; ///< empty when none could be made
+    std::string submitted_by;  ///< whose jobs it was learned from, and is used for
+    std::string project;       ///< of those jobs
 };
-/// Adds a type, or replaces what was known of it; its origin stays.
+/// Adds a type of a submitter and project, or replaces what was known of it; its origin stays.
 void upsert_job_type(pqxx::work& transaction, const JobTypeRecord& type);
-std::optional<JobTypeRecord> select_job_type(pqxx::work& transaction, const std::string& name);
-/// By name; `after` is a name.
-Page<JobTypeRecord> select_job_types(pqxx::work& transaction, std::int64_t size, const std::string& after);
+std::optional<JobTypeRecord> select_job_type(pqxx::work& transaction, const std::string& name,
+                                             const std::string& submitted_by, const std::string& project);
+/// What to show of a type: of several submitters' the reader's own, else the newest.
+std::optional<JobTypeRecord> select_shown_job_type(pqxx::work& transaction, const std::string& name,
+                                                   const std::string& reader);
+/// By name, each as select_shown_job_type(); `after` is a name.
+Page<JobTypeRecord> select_job_types(pqxx::work& transaction, std::int64_t size, const std::string& after,
+                                     const std::string& reader);
 
 Json to_json(const JobTypeRecord& type);
 

@@ -54,7 +54,8 @@ constexpr const char* kSelectDiversity = R"sql(
     WHERE u.active AND c.revoked_at IS NULL AND o.id = ANY ($1::text[]) GROUP BY o.id)sql";
 
 constexpr const char* kSelectMixes = R"sql(
-    SELECT name, mix FROM job_type WHERE name >= $1 AND ($2 = '' OR name = $2) ORDER BY name LIMIT $3)sql";
+    SELECT DISTINCT ON (name) name, mix FROM job_type WHERE name >= $1 AND ($2 = '' OR name = $2)
+    ORDER BY name, learned_at DESC LIMIT $3)sql";
 
 MeasurementRecord to_measurement(const pqxx::row& row)
 {

@@ -23,7 +23,7 @@ constexpr Statement kSelectNewest{"routing_select_newest_run", R"sql(
 // A unit type that was measured again because its jobs went otherwise makes other promises now: how far the old ones
 // were off would correct it a second time. Its waits still hold.
 constexpr Statement kSelectRuns{"routing_select_past_runs", R"sql(
-    SELECT p.job_type, p.unit_type_id, p.unit_count, p.promised_s, p.promised_low_s, p.promised_high_s, p.run_s, p.low_s,
+    SELECT p.submitted_by, p.project, p.job_type, p.unit_type_id, p.unit_count, p.promised_s, p.promised_low_s, p.promised_high_s, p.run_s, p.low_s,
            p.high_s, p.width_factor, p.free_s, p.actual_run_s, p.actual_wait_s, p.ended_at, now() AS read_at,
            p.outcome = 'succeeded' AND p.job_type <> ''
                AND (u.drift_requested_at IS NULL OR p.decided_at > u.drift_requested_at) AS teaches
@@ -34,7 +34,9 @@ constexpr Statement kSelectRuns{"routing_select_past_runs", R"sql(
 PastRun to_past_run(const pqxx::row& row)
 {
     const auto number = [&](const char* name) { return row[name].as<double>(); };
-    return {.job_type = row["job_type"].as<std::string>(),
+    return {.owner = row["submitted_by"].as<std::string>(),
+            .project = row["project"].as<std::string>(),
+            .job_type = row["job_type"].as<std::string>(),
             .unit_type = row["unit_type_id"].as<std::string>(),
             .unit_count = row["unit_count"].as<std::int64_t>(),
             .promised_s = number("promised_s"),

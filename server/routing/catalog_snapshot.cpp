@@ -2,6 +2,8 @@
 
 #include "core/decide/generate_task.hpp"
 
+#include <algorithm>
+
 namespace fathom::server {
 
 const OperatorVersion* CatalogSnapshot::find_operator(std::string_view id, std::int64_t version) const
@@ -26,10 +28,49 @@ ManifestLookup CatalogSnapshot::manifests() const
     };
 }
 
-const KnownJobType* CatalogSnapshot::find_job_type(std::string_view name) const
+namespace {
+
+/// Less is nearer; empty: nothing to go by.
+std::optional<int> distance_of(const KnownJobType& type, RunOwner owner)
+{
+    if (!owner.owner.empty() && type.owner == owner.owner) return type.project == owner.project ? 0 : 1;
+    if (type.project == owner.project) return 2;
+    return std::nullopt;
+}
+
+} // namespace
+
+const KnownJobType* CatalogSnapshot::find_own_job_type(std::string_view name, RunOwner owner) const
+{
+    const KnownJobType* const found = find_job_type(name, owner);
+    return found != nullptr && distance_of(*found, owner) == 0 ? found : nullptr;
+}
+
+JobType CatalogSnapshot::type_of(const JobSpec& spec, std::string_view owner) const
+{
+    const RunOwner whose{owner, spec.project};
+    std::vector<KnownMix> own;
+    std::vector<KnownMix> of_project;
+    for (const auto& [name, types] : job_types) {
+        const KnownJobType* const known = find_job_type(name, whose);
+        if (known != nullptr) (distance_of(*known, whose) < 2 ? own : of_project).push_back({name, known->mix});
+    }
+    JobType type = job_type_for(spec, own, manifests());
+    const bool is_own =
+        std::any_of(own.begin(), own.end(), [&](const KnownMix& known) { return known.name == type.name; });
+    return is_own ? type : job_type_for(spec, of_project, manifests());
+}
+
+const KnownJobType* CatalogSnapshot::find_job_type(std::string_view name, RunOwner owner) const
 {
     const auto found = job_types.find(name);
-    return found == job_types.end() ? nullptr : &found->second;
+    if (found == job_types.end()) return nullptr;
+    const KnownJobType* best = nullptr;
+    for (const KnownJobType& type : found->second) {
+        const std::optional<int> distance = distance_of(type, owner);
+        if (distance && (best == nullptr || *distance < *distance_of(*best, owner))) best = &type;
+    }
+    return best;
 }
 
 RouteRequest make_route_terms(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp now)

@@ -23,8 +23,11 @@ struct OperatorVersion {
     bool is_withdrawn{false};
 };
 
-/// What jobs of a type were seen to execute (M11).
+/// What jobs of a type, of one submitter and project, were seen to execute (M11).
 struct KnownJobType {
+    std::string owner; ///< who submitted them
+    std::string project;
+    OperatorMix mix;
     std::vector<OperatorUse> operators; ///< of a whole job; may be empty
     bool profiled{false};               ///< counted while it ran, not named by its submitter
     std::string learned_from;           ///< id of the job
@@ -56,13 +59,13 @@ struct CatalogSnapshot {
     /// Active unit types of centers that are not revoked, in order of id; nothing of them is reserved here.
     std::vector<UnitTypeView> unit_types;
     std::map<std::string, std::map<std::int64_t, OperatorVersion>, std::less<>> operators;
-    std::int64_t center_count{};                                ///< enrolled and not revoked
-    std::map<std::string, KnownJobType, std::less<>> job_types; ///< those that were learned last
-    std::vector<KnownMix> mixes;                                ///< of the same
-    std::set<std::string, std::less<>> profiled_projects;       ///< whose jobs are all profiled
-    ProjectRulesByName projects;                                ///< what they may take
-    ProjectMembers project_members;                             ///< of those that are not open to everybody
-    KnownNetworks networks;                                     ///< of unit types with timed transfers
+    std::int64_t center_count{}; ///< enrolled and not revoked
+    /// By name; of each submitter those that were learned last, newest first.
+    std::map<std::string, std::vector<KnownJobType>, std::less<>> job_types;
+    std::set<std::string, std::less<>> profiled_projects; ///< whose jobs are all profiled
+    ProjectRulesByName projects;                          ///< what they may take
+    ProjectMembers project_members;                       ///< of those that are not open to everybody
+    KnownNetworks networks;                               ///< of unit types with timed transfers
     KnownPrices prices;
     UnitCalendar calendar;    ///< reservations and maintenance
     double gpu_threshold{1};  ///< S6
@@ -72,8 +75,13 @@ struct CatalogSnapshot {
     const OperatorVersion* find_operator(std::string_view id, std::int64_t version) const;
     /// The manifest of find_operator(), for core/decide.
     ManifestLookup manifests() const;
-    /// nullptr when nothing was learned of it.
-    const KnownJobType* find_job_type(std::string_view name) const;
+    /// What the owner's own jobs of the project taught; nullptr when they taught nothing.
+    const KnownJobType* find_own_job_type(std::string_view name, RunOwner owner) const;
+    /// The same, else what the owner's jobs of other projects taught, else jobs of the project; nullptr when nothing
+    /// did. What others do elsewhere is nothing to go by.
+    const KnownJobType* find_job_type(std::string_view name, RunOwner owner) const;
+    /// The type of a job of this owner (job_type_for): the nearest of the owner's own, else of the project's.
+    JobType type_of(const JobSpec& spec, std::string_view owner) const;
 };
 
 using CatalogPointer = std::shared_ptr<const CatalogSnapshot>;

@@ -9,6 +9,7 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 
 namespace fathom::server {
@@ -34,9 +35,12 @@ constexpr const char* kSelectMeasurements = R"sql(
     FROM measurement WHERE void_reason = ''
     ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC)sql";
 
-// Bounded, because every submission is compared with them. What fell out is learned anew.
+// Bounded, because every submission is compared with its owner's. Each owner's newest come first, so that nobody's
+// types crowd out another's. What fell out is learned anew.
 constexpr const char* kSelectJobTypes = R"sql(
-    SELECT name, mix, operators, profiled, learned_from, learned_at FROM job_type ORDER BY learned_at DESC LIMIT 2000)sql";
+    SELECT name, submitted_by, project, mix, operators, profiled, learned_from, learned_at
+    FROM (SELECT *, row_number() OVER (PARTITION BY submitted_by ORDER BY learned_at DESC) AS place FROM job_type) t
+    ORDER BY place, learned_at DESC LIMIT 5000)sql";
 
 constexpr const char* kSelectProfiledProjects = "SELECT name FROM project WHERE profile_jobs";
 
@@ -117,8 +121,15 @@ void read_job_types(pqxx::work& transaction, CatalogSnapshot& catalog)
         type.profiled = row["profiled"].as<bool>();
         type.learned_from = row["learned_from"].as<std::string>();
         type.learned_at = to_timestamp(row["learned_at"]);
-        catalog.mixes.push_back({name, to_json_value(row["mix"]).get<OperatorMix>()});
-        catalog.job_types.emplace(name, std::move(type));
+        type.owner = row["submitted_by"].as<std::string>();
+        type.project = row["project"].as<std::string>();
+        type.mix = to_json_value(row["mix"]).get<OperatorMix>();
+        catalog.job_types[name].push_back(std::move(type));
+    }
+    for (auto& [name, types] : catalog.job_types) {
+        std::sort(types.begin(), types.end(), [](const KnownJobType& a, const KnownJobType& b) {
+            return std::tie(b.learned_at, b.learned_from) < std::tie(a.learned_at, a.learned_from);
+        });
     }
     for (const pqxx::row& row : transaction.exec(kSelectProfiledProjects))
         catalog.profiled_projects.insert(row[0].as<std::string>());

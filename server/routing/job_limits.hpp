@@ -20,7 +20,7 @@ class JobLimits {
     /// @param job_type  that its run time is learned by.
     /// @error kInfeasible  with what could be kept instead: "no center can finish before 18:00 UTC; the earliest is
     /// 18:40 UTC at beta/core".
-    Result<void> check(const JobSpec& spec, const std::string& job_type);
+    Result<void> check(const JobSpec& spec, const std::string& job_type, const std::string& owner);
 
   private:
     struct Network;

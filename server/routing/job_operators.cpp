@@ -81,10 +81,11 @@ Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog)
     return Error{Errc::kInfeasible, "no center can run this job", std::move(errors)};
 }
 
-std::string take_learned_operators(JobSpec& spec, const CatalogSnapshot& catalog)
+std::string take_learned_operators(JobSpec& spec, std::string_view owner, const CatalogSnapshot& catalog)
 {
     if (!spec.operators.empty()) return {};
-    const KnownJobType* known = catalog.find_job_type(job_type_for(spec, {}, catalog.manifests()).name);
+    const KnownJobType* known =
+        catalog.find_job_type(job_type_for(spec, {}, catalog.manifests()).name, {owner, spec.project});
     if (known == nullptr || known->operators.empty()) return {};
     std::vector<FieldError> errors;
     spec.operators = known->operators;

@@ -24,9 +24,9 @@ void check_terms(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp 
 /// that there is, and then why not for each of some unit types ("alpha/core").
 Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog);
 
-/// Gives a job that names no operators those that its type was last seen to execute (M11), unless they are withdrawn
-/// by now or no unit type could run them.
+/// Gives a job that names no operators those that its type was last seen to execute (M11), for its owner or else its
+/// project, unless they are withdrawn by now or no unit type could run them.
 /// @return the id of the job that they were learned from; empty when it got none.
-std::string take_learned_operators(JobSpec& spec, const CatalogSnapshot& catalog);
+std::string take_learned_operators(JobSpec& spec, std::string_view owner, const CatalogSnapshot& catalog);
 
 } // namespace fathom::server

@@ -122,6 +122,7 @@ Result<WaitingAnswer> answer_waiting(pqxx::work& transaction, const PlacementRec
     if (!request) return request.error();
     // As the router decides it.
     request->job_type = record.job_type;
+    request->owner = record.submitted_by;
     request->is_probe = record.label == "probe";
     if (request->is_probe)
         apply_rules(ProjectRules(), *request);
@@ -197,7 +198,7 @@ asio::awaitable<Result<Json>> PlacementService::explain(Question question)
     co_return co_await database_->run(std::move(work));
 }
 
-asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::optional<WhatIf> what_if)
+asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::string owner, std::optional<WhatIf> what_if)
 {
     Result<CatalogPointer> catalog = catalog_->get();
     std::vector<FieldError> errors;
@@ -217,14 +218,15 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::optio
             "the question has " + std::to_string(errors.size()) + (errors.size() == 1 ? " error" : " errors");
         co_return Error(Errc::kInvalid, detail, std::move(errors));
     }
-    take_learned_operators(spec, **catalog);
-    auto work = [spec = std::move(spec), what_if = std::move(what_if), known = *catalog, currency,
-                 now](pqxx::work& transaction) -> Result<Json> {
+    take_learned_operators(spec, owner, **catalog);
+    auto work = [spec = std::move(spec), owner = std::move(owner), what_if = std::move(what_if), known = *catalog,
+                 currency, now](pqxx::work& transaction) -> Result<Json> {
         Result<RouteRequest> request = make_route_request(spec, *known, now);
         if (!request) return request.error();
         read_use(transaction, *known, *request);
         // As it will be at submission: history corrects by it.
-        if (request->job_type.empty()) request->job_type = job_type_for(spec, known->mixes, known->manifests()).name;
+        request->owner = owner;
+        if (request->job_type.empty()) request->job_type = known->type_of(spec, owner).name;
         const UnitLedger ledger(*known, select_reservations(transaction), {}, now);
         return preview_json(*request, ledger, known->knowledge, currency, what_if);
     };

@@ -27,9 +27,10 @@ class PlacementService {
     asio::awaitable<Result<Json>> explain(Question question);
 
     /// Where a job would go now, and, with a what-if, where it would go then.
+    /// @param owner  token id of who would submit it.
     /// @error kInvalid  operators or parameters that the library does not have; a what-if that does not fit the
     /// network.
-    asio::awaitable<Result<Json>> preview(JobSpec spec, std::optional<WhatIf> what_if);
+    asio::awaitable<Result<Json>> preview(JobSpec spec, std::string owner, std::optional<WhatIf> what_if);
 
   private:
     Database* database_;

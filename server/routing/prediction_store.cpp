@@ -13,8 +13,8 @@ namespace {
 constexpr Statement kInsertPredictions{"routing_insert_predictions", R"sql(
     INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, promised_s, promised_low_s,
                                 promised_high_s, run_s, low_s, high_s, width_factor, free_s, wait_s, wait_low_s,
-                                wait_high_s, cost, energy_j, currency, submitted_by)
-    SELECT n.*, j.submitted_by
+                                wait_high_s, cost, energy_j, currency, submitted_by, project)
+    SELECT n.*, j.submitted_by, j.project
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[], $7::float8[], $8::float8[],
                 $9::float8[], $10::float8[], $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[],
                 $16::float8[], $17::float8[], $18::float8[], $19::text[])

@@ -241,6 +241,7 @@ Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
     if (!demands) return demands.error();
     RouteRequest request = make_route_terms(job.spec, *catalog_, now_);
     request.job_type = job.job_type;
+    request.owner = job.submitter;
     request.operators = (*demands)->own;
     request.is_probe = job.label == "probe";
     // A probe measures for the network, whatever project it is kept under.

@@ -43,7 +43,7 @@ std::string kind_of(const WaitingJob& job)
     JobSpec spec = job.spec;
     spec.priority = 0;
     spec.gang = {};
-    return job.label + '\n' + job.job_type + '\n' + to_json(spec).dump();
+    return job.label + '\n' + job.submitter + '\n' + job.job_type + '\n' + to_json(spec).dump();
 }
 
 } // namespace

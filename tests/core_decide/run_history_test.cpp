@@ -261,6 +261,51 @@ TEST(RunHistory, UnknownJobsAreCarriedOverByHowOtherTypesCompare)
     EXPECT_LT(unknown->time.run_s, 200);
 }
 
+std::vector<PastRun> runs_of(const std::string& owner, const std::string& job_type, int count, double ratio)
+{
+    std::vector<PastRun> runs;
+    add_runs(runs, job_type, "u1", count, ratio);
+    for (PastRun& run : runs) {
+        run.owner = owner;
+        run.project = "materials";
+    }
+    return runs;
+}
+
+TEST(RunHistory, NobodysRunsChangeWhatIsSaidOfAnothersType)
+{
+    std::vector<PastRun> runs = runs_of("ada", "cfd/solver", 3, 1.5);
+    const RunOwner ada{"ada", "materials"};
+    const RunHistory alone(runs, kNow);
+    for (const char* type : {"cfd/solver", "x", "y", "z"}) {
+        const std::vector<PastRun> others = runs_of("bob", type, 50, 40);
+        runs.insert(runs.end(), others.begin(), others.end());
+    }
+    const RunHistory both(runs, kNow);
+
+    for (const char* unit_type : {"u1", "u2"}) {
+        for (const char* type : {"cfd/solver", "new"}) {
+            const RunCorrection before = alone.correction(type, unit_type, ada);
+            const RunCorrection after = both.correction(type, unit_type, ada);
+            EXPECT_EQ(before.factor, after.factor) << type << " on " << unit_type;
+            EXPECT_EQ(before.deviation, after.deviation);
+            EXPECT_EQ(before.width_factor, after.width_factor);
+        }
+        EXPECT_EQ(alone.estimate("cfd/solver", unit_type, ada)->time.run_s,
+                  both.estimate("cfd/solver", unit_type, ada)->time.run_s);
+    }
+    EXPECT_GT(both.correction("cfd/solver", "u1", {"bob", "materials"}).factor, 10);
+}
+
+TEST(RunHistory, ATypeThatItsOwnerNeverRanStartsFromItsProject)
+{
+    const RunHistory history(runs_of("ada", "cfd/solver", 20, 1.5), kNow);
+
+    const double known = history.correction("cfd/solver", "u1", {"ada", "materials"}).factor;
+    EXPECT_EQ(history.correction("cfd/solver", "u1", {"bob", "materials"}).factor, known);
+    EXPECT_EQ(history.correction("cfd/solver", "u1", {"bob", "materials"}).job_count, 20);
+}
+
 TEST(RunHistory, CanBeRebuiltFromItsAnswers)
 {
     std::vector<PastRun> runs;

@@ -36,14 +36,19 @@ class Learning : public JobsHouse {
     /// Submits a job, takes it to its end, and lets its type learn.
     JobId finish(const Json& body, const Json& profile = nullptr, std::int64_t exit_code = 0)
     {
-        const JobId job = submit(body);
+        return finish_as(admin_, body, profile, exit_code);
+    }
+    JobId finish_as(const Principal& who, const Json& body, const Json& profile = nullptr, std::int64_t exit_code = 0,
+                    double run_s = 1)
+    {
+        const JobId job = submit(body, who);
         sql("UPDATE job SET metered = true");
         route();
         AttemptEnd end;
         end.outcome = AttemptOutcome::kExited;
         end.exit_code = exit_code;
         end.started_at = clock_.now();
-        end.run_s = 1;
+        end.run_s = run_s;
         end.profile = profile;
         EXPECT_TRUE(report_end(job, end));
         learn();
@@ -82,6 +87,62 @@ TEST_F(Learning, AJobTeachesItsTypeAndTheNextOneNeedsNoOperators)
     EXPECT_EQ(state_of(second), "placed") << "at once, from stored results";
     EXPECT_TRUE(probing_.requested.empty());
     EXPECT_EQ(get("/jobs/" + second.value + "/operators")["source"], "type");
+}
+
+TEST_F(Learning, NobodysJobsChangeWhatIsKnownOfAnothersType)
+{
+    add_measurement(unit_type_, 0.0001);
+    const Principal ada = add_token("ada", Role::kUser);
+    const Principal bob = add_token("bob", Role::kUser);
+    const auto preview_of_ada = [&] {
+        const Json asked = spec({{"type", "cfd/solver"}});
+        const net::Response answer = call(net::Method::kPost, "/placements:preview", asked.dump(), {}, "ada");
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        const Json decision = Json::parse(answer.body)["decision"];
+        return Json{decision["candidates"][0]["prediction"], decision["candidates"][0]["correction"]};
+    };
+    const JobId own = finish_as(ada, dgemm_job({{"type", "cfd/solver"}}));
+    const Json before = preview_of_ada();
+    ASSERT_TRUE(before[0].is_object()) << before.dump();
+
+    const Json invented = Json::parse(R"([{"id": "dgemm", "count": 90000000}])");
+    for (int i = 0; i < 3; ++i)
+        finish_as(bob, spec({{"type", "cfd/solver"}, {"operators", invented}}), nullptr, 0, 5000);
+    finish_as(bob, spec({{"type", "cfd/solver"}}), dense_profile(), 0, 5000);
+
+    const Json after = preview_of_ada();
+    EXPECT_EQ(after[0]["operators"], before[0]["operators"]);
+    EXPECT_EQ(after[1]["job_count"], before[1]["job_count"]);
+    // Runs weigh less as they age, if only by a second.
+    EXPECT_NEAR(after[0]["run_s"], before[0]["run_s"], 1e-6 * before[0]["run_s"].get<double>());
+    EXPECT_NEAR(after[0]["high_s"], before[0]["high_s"], 1e-6 * before[0]["high_s"].get<double>());
+    const JobId next = submit(spec({{"type", "cfd/solver"}}), ada);
+    EXPECT_EQ(shown(next)["operators_from"], own.value);
+    EXPECT_EQ(shown(next)["spec"]["operators"][0]["count"], 3000);
+    const Json type = Json::parse(call(net::Method::kGet, "/job-types/cfd%2Fsolver", "", {}, "ada").body);
+    EXPECT_EQ(type["learned_from"], own.value);
+}
+
+TEST_F(Learning, AnothersTypeOfAlikeMixDoesNotRenameMine)
+{
+    const Principal bob = add_token("bob", Role::kUser);
+    const JobId first = finish(dgemm_job());
+    const std::string type = shown(first)["type"];
+
+    finish_as(bob, dgemm_job({{"type", "a"}}));
+
+    EXPECT_EQ(shown(submit(dgemm_job()))["type"], type);
+}
+
+TEST_F(Learning, ATypeThatItsSubmitterNeverRanStartsFromItsProject)
+{
+    const Principal ada = add_token("ada", Role::kUser);
+    const Principal bob = add_token("bob", Role::kUser);
+    const JobId first = finish_as(ada, dgemm_job({{"type", "solver"}, {"project", "materials"}}));
+
+    EXPECT_EQ(shown(submit(spec({{"type", "solver"}, {"project", "materials"}}), bob))["operators_from"], first.value);
+    EXPECT_EQ(shown(submit(spec({{"type", "solver"}, {"project", "physics"}}), bob))["operators_from"], nullptr);
+    EXPECT_EQ(shown(submit(spec({{"type", "solver"}, {"project", "physics"}}), ada))["operators_from"], first.value);
 }
 
 TEST_F(Learning, WhatWasTakenOverTeachesNothing)
