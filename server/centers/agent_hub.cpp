@@ -110,6 +110,7 @@ AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService
     session_options.hello_time = options.hello_time;
     session_options.order_tick = options.order_tick;
     session_options.touch_period = options.touch_period;
+    session_options.catalog_pause = options.catalog_pause;
     state_ = std::make_shared<State>(AgentSessionParts{&database, &gateway, &enrolment}, std::move(session_options));
 }
 

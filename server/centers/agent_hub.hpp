@@ -14,10 +14,11 @@ namespace fathom::server {
 
 struct AgentHubOptions {
     std::string replica;
-    std::chrono::seconds heartbeat{10};           ///< what agents are asked for
-    std::chrono::milliseconds hello_time{10000};  ///< from the connection to its first message
-    std::chrono::milliseconds order_tick{5000};   ///< orders are looked for at least so often
-    std::chrono::milliseconds touch_period{3000}; ///< last_seen_at is written at most so often
+    std::chrono::seconds heartbeat{10};            ///< what agents are asked for
+    std::chrono::milliseconds hello_time{10000};   ///< from the connection to its first message
+    std::chrono::milliseconds order_tick{5000};    ///< orders are looked for at least so often
+    std::chrono::milliseconds touch_period{3000};  ///< last_seen_at is written at most so often
+    std::chrono::milliseconds catalog_pause{2000}; ///< between changed catalogs of a center, after some in a row
 };
 
 /// The agents' connections on this replica. One session a center: a newer connection ends the older one,

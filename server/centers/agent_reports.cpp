@@ -4,18 +4,23 @@
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
 
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+
 // What a session does with what its agent reports.
 namespace fathom::server {
 
 asio::awaitable<Result<void>> AgentSession::apply(link::Body body)
 {
     if (auto* started = std::get_if<link::AttemptStarted>(&body))
-        co_return co_await parts_.gateway->attempt_started(grant_.center_id, std::move(*started));
+        co_return co_await parts_.gateway->attempt_started(reporter(), std::move(*started));
     if (auto* output = std::get_if<link::AttemptOutput>(&body))
-        co_return co_await parts_.gateway->attempt_output(grant_.center_id, std::move(*output));
+        co_return co_await parts_.gateway->attempt_output(reporter(), std::move(*output));
     if (auto* ended = std::get_if<link::AttemptEnded>(&body)) {
         cancelled_.erase(ended->end.attempt_id);
-        co_return co_await parts_.gateway->attempt_ended(grant_.center_id, std::move(*ended));
+        co_return co_await parts_.gateway->attempt_ended(reporter(), std::move(*ended));
     }
     if (auto* changed = std::get_if<link::CatalogChanged>(&body))
         co_return co_await change_catalog(std::move(changed->catalog));
@@ -29,6 +34,7 @@ asio::awaitable<Result<void>> AgentSession::apply(link::Body body)
 asio::awaitable<Result<void>> AgentSession::change_catalog(Catalog catalog)
 {
     if (const Result<void> good = check_facts(catalog); !good) co_return good;
+    co_await pace_catalogs();
     auto work = [&](pqxx::work& transaction) -> Result<void> {
         // A superseded session must not undo what the newer one reported.
         if (check_session(transaction, grant_) == SessionStanding::kEnded)
@@ -42,10 +48,29 @@ asio::awaitable<Result<void>> AgentSession::change_catalog(Catalog catalog)
     co_return co_await parts_.database->run(std::move(work));
 }
 
+/// Waits until there is room for another change. Meanwhile nothing else is read: the agent's messages wait at the
+/// agent.
+asio::awaitable<void> AgentSession::pace_catalogs()
+{
+    const double most = options_.catalog_changes;
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> pause = options_.catalog_pause;
+    if (catalog_at_ == std::chrono::steady_clock::time_point()) catalog_room_ = most;
+    const std::chrono::duration<double> since = now - catalog_at_;
+    catalog_room_ = std::min(most, catalog_room_ + since / pause) - 1;
+    catalog_at_ = now;
+    if (catalog_room_ >= 0) co_return;
+    asio::steady_timer wait(executor_);
+    wait.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(-catalog_room_ * pause));
+    co_await wait.async_wait(asio::as_tuple(asio::use_awaitable));
+}
+
 asio::awaitable<Result<void>> AgentSession::note_request(link::ProbeRequest request)
 {
     if (contains_nul(request.reason)) co_return Error{Errc::kInvalid, "the reason holds a NUL character"};
     auto work = [&](pqxx::work& transaction) -> Result<void> {
+        if (check_session(transaction, grant_) == SessionStanding::kEnded)
+            return Error{Errc::kUnavailable, "the session is superseded"};
         note_probe_request(transaction, grant_.center_id, request.reason);
         return {};
     };
@@ -57,7 +82,7 @@ asio::awaitable<Result<void>> AgentSession::note_answer(link::UnitTypesAnswer an
     for (const link::UnableUnitType& type : answer.unable) {
         if (contains_nul(type.reason)) co_return Error{Errc::kInvalid, "a reason holds a NUL character"};
     }
-    co_return co_await questions_.answered(grant_.center_id, std::move(answer));
+    co_return co_await questions_.answered(grant_, std::move(answer));
 }
 
 asio::awaitable<Result<void>> AgentSession::renew(std::string request_pem)

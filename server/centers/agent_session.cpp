@@ -117,7 +117,7 @@ asio::awaitable<std::optional<SessionGrant>> AgentSession::greet()
 asio::awaitable<Result<void>> AgentSession::welcome()
 {
     Result<AttemptGateway::Reconciliation> known =
-        co_await parts_.gateway->reconcile(grant_.center_id, std::move(inventory_));
+        co_await parts_.gateway->reconcile(reporter(), std::move(inventory_));
     if (!known) co_return known.error();
     link::Welcome welcome;
     welcome.server_version = options_.server_version;
@@ -219,8 +219,7 @@ asio::awaitable<bool> AgentSession::handle_ack(link::Ack ack)
     if (start == starts_.end()) co_return true; // of a cancellation, or of an earlier connection
     const SentStart sent = start->second;
     const AttemptId& attempt = sent.attempt;
-    const Result<void> noted =
-        co_await parts_.gateway->start_acknowledged(grant_.center_id, attempt, std::move(ack.error));
+    const Result<void> noted = co_await parts_.gateway->start_acknowledged(reporter(), attempt, std::move(ack.error));
     if (!noted) {
         log_refusal(noted.error(), attempt.value);
         if (is_transient(noted.error().code)) {
@@ -288,7 +287,7 @@ asio::awaitable<void> AgentSession::offer_orders()
     for (const AttemptId& attempt : starting_)
         on_their_way.push_back(attempt.value);
     Result<AttemptGateway::PendingOrders> orders =
-        co_await parts_.gateway->pending_orders(grant_.center_id, std::move(on_their_way), room_for_starts());
+        co_await parts_.gateway->pending_orders(reporter(), std::move(on_their_way), room_for_starts());
     if (!orders) {
         log_warning("agent_orders_failed", {{"center", grant_.center_name}, {"error", describe(orders.error())}});
         co_return;

@@ -29,6 +29,9 @@ struct AgentSessionOptions {
     std::chrono::milliseconds order_tick{5000};   ///< orders are looked for at least so often
     std::chrono::milliseconds touch_period{3000}; ///< last_seen_at is written at most so often
     int refusals = 20;                            ///< malformed messages in one connection before it is closed
+    /// Changed catalogs make every replica read the network anew: after so many in a row each waits so long.
+    int catalog_changes = 5;
+    std::chrono::milliseconds catalog_pause{2000};
 };
 
 /// What a session works with. All outlive it.
@@ -72,6 +75,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     std::int64_t epoch() const { return grant_.epoch; }
 
   private:
+    Reporter reporter() const { return {grant_.center_id, grant_.epoch}; }
     asio::awaitable<std::optional<link::Hello>> read_hello();
     asio::awaitable<Result<void>> welcome();
     asio::awaitable<bool> handle(std::string text);
@@ -81,6 +85,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<bool> handle_ack(link::Ack ack);
     asio::awaitable<Result<void>> apply(link::Body body);
     asio::awaitable<Result<void>> change_catalog(Catalog catalog);
+    asio::awaitable<void> pace_catalogs();
     asio::awaitable<Result<void>> note_request(link::ProbeRequest request);
     asio::awaitable<Result<void>> note_answer(link::UnitTypesAnswer answer);
     asio::awaitable<Result<void>> renew(std::string request_pem);
@@ -120,6 +125,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     bool heard_ = false;           ///< since the last touch
     std::chrono::steady_clock::time_point touched_{};
     int refusals_ = 0;
+    double catalog_room_ = 0; ///< changes that need not wait, at `catalog_at_`
+    std::chrono::steady_clock::time_point catalog_at_{};
     std::atomic<bool> ended_{false};
 };
 

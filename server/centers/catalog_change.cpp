@@ -14,6 +14,8 @@ namespace fathom::server {
 namespace {
 
 constexpr std::size_t kLongestReason = 1000;
+constexpr std::size_t kMostFacts_bytes = 64UL << 10U;
+constexpr std::size_t kMostFactsInAll_bytes = 1UL << 20U;
 
 constexpr const char* kSelectReports = R"sql(
     SELECT name, resource_type, unit_count, cores_per_unit, memory_bytes_per_unit, to_jsonb(operators) AS operators, facts
@@ -117,11 +119,20 @@ std::string describe_change(const std::vector<UnitTypeReport>& before, const std
 
 Result<void> check_facts(const Catalog& catalog)
 {
-    bool good = !contains_nul(catalog.facts);
-    for (const UnitTypeReport& unit_type : catalog.unit_types)
-        good = good && !contains_nul(unit_type.facts);
-    if (good) return {};
-    return Error{Errc::kInvalid, "the catalog's facts hold a NUL character"};
+    std::size_t all = 0;
+    const auto check = [&all](const Json& facts, const std::string& whose) -> Result<void> {
+        if (contains_nul(facts)) return Error{Errc::kInvalid, "the catalog's facts hold a NUL character"};
+        const std::size_t size = facts.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+        all += size;
+        if (size > kMostFacts_bytes) return Error{Errc::kInvalid, "the facts of " + whose + " are more than 64 KiB"};
+        return {};
+    };
+    if (Result<void> good = check(catalog.facts, "the center"); !good) return good;
+    for (const UnitTypeReport& unit_type : catalog.unit_types) {
+        if (Result<void> good = check(unit_type.facts, "unit type " + unit_type.name); !good) return good;
+    }
+    if (all > kMostFactsInAll_bytes) return Error{Errc::kInvalid, "the catalog's facts are more than 1 MiB"};
+    return {};
 }
 
 bool take_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog)

@@ -16,8 +16,9 @@ namespace fathom::server {
 /// which machines report a little differently from start to start, do not count. Pure.
 std::string describe_change(const std::vector<UnitTypeReport>& before, const std::vector<UnitTypeReport>& now);
 
-/// Whether the catalog's facts can be stored: PostgreSQL's jsonb cannot hold NUL characters, and the agent must hear of
-/// it as its own fault. Pure. @error kInvalid
+/// Whether the catalog's facts can be stored: PostgreSQL's jsonb cannot hold NUL characters, every replica keeps them
+/// in memory, and the agent must hear of it as its own fault. Pure.
+/// @error kInvalid  a NUL character; more than 64 KiB of facts of the center or a unit type, or 1 MiB in all.
 Result<void> check_facts(const Catalog& catalog);
 
 /// Keeps what a center reports of itself, as store_catalog(). Where measurements may no longer hold, new ones are asked

@@ -24,12 +24,14 @@ asio::awaitable<void> SessionQuestions::offer(CenterId center, std::function<voi
     }
 }
 
-asio::awaitable<Result<void>> SessionQuestions::answered(CenterId center, link::UnitTypesAnswer answer)
+asio::awaitable<Result<void>> SessionQuestions::answered(SessionGrant session, link::UnitTypesAnswer answer)
 {
     asked_.erase(answer.query_id);
     std::erase_if(sent_, [&](const auto& entry) { return entry.second == answer.query_id; });
     auto work = [&](pqxx::work& transaction) -> Result<void> {
-        store_answer(transaction, center, answer);
+        if (check_session(transaction, session) == SessionStanding::kEnded)
+            return Error{Errc::kUnavailable, "the session is superseded"};
+        store_answer(transaction, session.center_id, answer);
         return {};
     };
     co_return co_await database_->run(std::move(work));

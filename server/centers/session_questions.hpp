@@ -3,6 +3,7 @@
 // Internal to server/centers.
 
 #include "schema/link/messages.hpp"
+#include "server/centers/session_store.hpp"
 #include "server/store/database.hpp"
 
 #include <functional>
@@ -19,7 +20,7 @@ class SessionQuestions {
 
     /// Gives every question that waits for this center and was not sent in this connection to `send`.
     asio::awaitable<void> offer(CenterId center, std::function<void(const link::Message&)> send);
-    asio::awaitable<Result<void>> answered(CenterId center, link::UnitTypesAnswer answer);
+    asio::awaitable<Result<void>> answered(SessionGrant session, link::UnitTypesAnswer answer);
     /// True when the acknowledgement is of a question. An agent that refuses it does not know how to answer.
     bool is_question(const MessageId& message) const { return sent_.contains(message); }
     asio::awaitable<Result<void>> refused(CenterId center, MessageId message);

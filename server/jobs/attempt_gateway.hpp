@@ -3,14 +3,25 @@
 #include "core/net/http.hpp"
 #include "schema/link/messages.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace fathom::server {
 
 namespace asio = boost::asio;
 
-/// What an agent's session needs from the jobs room. Every call is idempotent, first writer wins, and
-/// refuses attempts of other centers with kNotFound.
+/// Who speaks for a center: a session of its agent, until a newer one takes its place or the center is revoked.
+struct Reporter {
+    CenterId center_id;
+    /// Of the session; empty: not of a session, so that nothing can have taken its place.
+    std::optional<std::int64_t> epoch{};
+
+    Reporter(CenterId center) : center_id(std::move(center)) {} // NOLINT(google-explicit-constructor): it is its name
+    Reporter(CenterId center, std::int64_t session_epoch) : center_id(std::move(center)), epoch(session_epoch) {}
+};
+
+/// What an agent's session needs from the jobs room. Every call is idempotent, first writer wins, refuses attempts of
+/// other centers with kNotFound, and changes nothing for a session that was superseded or revoked (kUnavailable).
 class AttemptGateway {
   public:
     virtual ~AttemptGateway() = default;
@@ -21,7 +32,7 @@ class AttemptGateway {
         std::vector<AttemptId> stop;
         std::vector<AttemptId> forget;
     };
-    virtual asio::awaitable<Result<Reconciliation>> reconcile(CenterId center,
+    virtual asio::awaitable<Result<Reconciliation>> reconcile(Reporter reporter,
                                                               std::vector<link::InventoryItem> inventory) = 0;
 
     /// What this center must be told now: a StartAttempt for each placed attempt, as many as there is room for, and a
@@ -33,14 +44,14 @@ class AttemptGateway {
     /// @param on_their_way  starts that are left out: they were sent and are not yet acknowledged
     /// @param room_bytes    for the specifications of starts
     virtual asio::awaitable<Result<PendingOrders>>
-    pending_orders(CenterId center, std::vector<std::string> on_their_way, std::int64_t room_bytes) = 0;
+    pending_orders(Reporter reporter, std::vector<std::string> on_their_way, std::int64_t room_bytes) = 0;
 
     /// The agent acknowledged a StartAttempt (`refusal` when it refused it): placed -> dispatched, or ended.
-    virtual asio::awaitable<Result<void>> start_acknowledged(CenterId center, AttemptId attempt,
+    virtual asio::awaitable<Result<void>> start_acknowledged(Reporter reporter, AttemptId attempt,
                                                              std::optional<Error> refusal) = 0;
-    virtual asio::awaitable<Result<void>> attempt_started(CenterId center, link::AttemptStarted started) = 0;
-    virtual asio::awaitable<Result<void>> attempt_output(CenterId center, link::AttemptOutput output) = 0;
-    virtual asio::awaitable<Result<void>> attempt_ended(CenterId center, link::AttemptEnded ended) = 0;
+    virtual asio::awaitable<Result<void>> attempt_started(Reporter reporter, link::AttemptStarted started) = 0;
+    virtual asio::awaitable<Result<void>> attempt_output(Reporter reporter, link::AttemptOutput output) = 0;
+    virtual asio::awaitable<Result<void>> attempt_ended(Reporter reporter, link::AttemptEnded ended) = 0;
 };
 
 } // namespace fathom::server

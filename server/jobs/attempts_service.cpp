@@ -19,12 +19,33 @@ constexpr std::size_t kOutputBatch = 16;
 /// After so long a type that was only told its operators looks again whether its jobs still name the same.
 constexpr auto kLessonHolds = std::chrono::hours(1);
 
-Error unknown_attempt(const AttemptId& attempt)
+Result<void> superseded_or_unknown(OutputFate fate, const AttemptId& attempt)
 {
-    return Error{Errc::kNotFound, "this center has no attempt " + attempt.value};
+    switch (fate) {
+    case OutputFate::kTaken:
+        return {};
+    case OutputFate::kNotOfCenter:
+        return Error{Errc::kNotFound, "this center has no attempt " + attempt.value};
+    case OutputFate::kSuperseded:
+        return Error{Errc::kUnavailable, "the session is superseded, or its center revoked"};
+    }
+    return {};
 }
 
-Result<std::vector<bool>> write_output(pqxx::work& transaction, std::vector<NewOutput>& pieces)
+/// What a center says that an attempt took, held against our own clock: no longer than since its order was sent, but
+/// for a hundredth by which clocks may differ.
+void limit_run(AttemptEnd& end, const AttemptJob& job)
+{
+    constexpr double kClockTolerance = 1.01;
+    const double most = std::max(0.0, job.ordered_s) * kClockTolerance;
+    if (end.run_s <= most) return;
+    log_warning(
+        "run_time_cut",
+        {{"attempt_id", end.attempt_id.value}, {"center", job.center}, {"said_s", end.run_s}, {"most_s", most}});
+    end.run_s = most;
+}
+
+Result<std::vector<OutputFate>> write_output(pqxx::work& transaction, std::vector<NewOutput>& pieces)
 {
     return insert_output(transaction, pieces);
 }
@@ -115,9 +136,11 @@ AttemptsService::AttemptsService(Database& database, const asio::any_io_executor
 }
 
 asio::awaitable<Result<AttemptGateway::Reconciliation>>
-AttemptsService::reconcile(CenterId center, std::vector<link::InventoryItem> inventory)
+AttemptsService::reconcile(Reporter reporter, std::vector<link::InventoryItem> inventory)
 {
-    auto work = [this, center, inventory = std::move(inventory)](pqxx::work& transaction) -> Result<Reconciliation> {
+    auto work = [this, reporter, inventory = std::move(inventory)](pqxx::work& transaction) -> Result<Reconciliation> {
+        if (const Result<void> current = check_reporter(transaction, reporter); !current) return current.error();
+        const CenterId& center = reporter.center_id;
         std::vector<std::string> held;
         for (const link::InventoryItem& item : inventory)
             held.push_back(item.attempt_id.value);
@@ -132,7 +155,7 @@ Result<void> AttemptsService::end_missing(pqxx::work& transaction, const CenterI
 {
     const std::vector<AttemptId> missing = select_missing_attempts(transaction, center, held);
     for (const AttemptId& attempt : missing) {
-        const std::optional<AttemptJob> job = lock_attempt_job(transaction, attempt, center);
+        const Result<AttemptJob> job = lock_attempt_job(transaction, attempt, center);
         if (!job) continue;
         AttemptEnd end;
         end.attempt_id = attempt;
@@ -150,10 +173,12 @@ Result<void> AttemptsService::end_missing(pqxx::work& transaction, const CenterI
 }
 
 asio::awaitable<Result<AttemptGateway::PendingOrders>>
-AttemptsService::pending_orders(CenterId center, std::vector<std::string> on_their_way, std::int64_t room_bytes)
+AttemptsService::pending_orders(Reporter reporter, std::vector<std::string> on_their_way, std::int64_t room_bytes)
 {
-    auto work = [this, center, limit = OrderLimit{std::move(on_their_way), room_bytes}](
+    auto work = [this, reporter, limit = OrderLimit{std::move(on_their_way), room_bytes}](
                     pqxx::work& transaction) -> Result<PendingOrders> {
+        if (const Result<void> current = check_reporter(transaction, reporter); !current) return current.error();
+        const CenterId& center = reporter.center_id;
         PendingOrders pending;
         ClaimedOrders claimed = claim_orders(transaction, center, limit);
         pending.has_more = claimed.has_more;
@@ -172,7 +197,7 @@ AttemptsService::pending_orders(CenterId center, std::vector<std::string> on_the
 Result<void> AttemptsService::end_unreadable(pqxx::work& transaction, const CenterId& center,
                                              const UnreadableOrder& order) const
 {
-    const std::optional<AttemptJob> job = lock_attempt_job(transaction, order.attempt_id, center);
+    const Result<AttemptJob> job = lock_attempt_job(transaction, order.attempt_id, center);
     if (!job) return {};
     log_error(
         "job_unreadable",
@@ -185,12 +210,12 @@ Result<void> AttemptsService::end_unreadable(pqxx::work& transaction, const Cent
     return end_attempt(transaction, *job, end);
 }
 
-asio::awaitable<Result<void>> AttemptsService::start_acknowledged(CenterId center, AttemptId attempt,
+asio::awaitable<Result<void>> AttemptsService::start_acknowledged(Reporter reporter, AttemptId attempt,
                                                                   std::optional<Error> refusal)
 {
-    auto work = [this, center, attempt, refusal = std::move(refusal)](pqxx::work& transaction) -> Result<void> {
-        const std::optional<AttemptJob> job = lock_attempt_job(transaction, attempt, center);
-        if (!job) return unknown_attempt(attempt);
+    auto work = [this, reporter, attempt, refusal = std::move(refusal)](pqxx::work& transaction) -> Result<void> {
+        const Result<AttemptJob> job = lock_attempt_job(transaction, attempt, reporter);
+        if (!job) return job.error();
         if (!refusal) return acknowledge(transaction, *job, attempt);
         AttemptEnd end;
         end.attempt_id = attempt;
@@ -202,36 +227,37 @@ asio::awaitable<Result<void>> AttemptsService::start_acknowledged(CenterId cente
     co_return co_await database_->run(std::move(work));
 }
 
-asio::awaitable<Result<void>> AttemptsService::attempt_started(CenterId center, link::AttemptStarted started)
+asio::awaitable<Result<void>> AttemptsService::attempt_started(Reporter reporter, link::AttemptStarted started)
 {
     for (const std::string& name : started.able_unit_types) {
         if (contains_nul(name)) co_return Error{Errc::kInvalid, "a unit type's name holds a NUL character"};
     }
-    auto work = [this, center, started = std::move(started)](pqxx::work& transaction) -> Result<void> {
-        const std::optional<AttemptJob> job = lock_attempt_job(transaction, started.attempt_id, center);
-        if (!job) return unknown_attempt(started.attempt_id);
+    auto work = [this, reporter, started = std::move(started)](pqxx::work& transaction) -> Result<void> {
+        const Result<AttemptJob> job = lock_attempt_job(transaction, started.attempt_id, reporter);
+        if (!job) return job.error();
         return start(transaction, closer_->observer(), *job, started);
     };
     co_return co_await database_->run(std::move(work));
 }
 
-asio::awaitable<Result<void>> AttemptsService::attempt_output(CenterId center, link::AttemptOutput output)
+asio::awaitable<Result<void>> AttemptsService::attempt_output(Reporter reporter, link::AttemptOutput output)
 {
     const AttemptId attempt = output.attempt_id;
-    NewOutput piece{std::move(center), std::move(output)};
-    const Result<bool> kept = co_await output_.add(std::move(piece));
-    if (!kept) co_return kept.error();
-    if (!*kept) co_return unknown_attempt(attempt);
-    co_return Result<void>();
+    NewOutput piece{std::move(reporter), std::move(output)};
+    const Result<OutputFate> fate = co_await output_.add(std::move(piece));
+    if (!fate) co_return fate.error();
+    co_return superseded_or_unknown(*fate, attempt);
 }
 
-asio::awaitable<Result<void>> AttemptsService::attempt_ended(CenterId center, link::AttemptEnded ended)
+asio::awaitable<Result<void>> AttemptsService::attempt_ended(Reporter reporter, link::AttemptEnded ended)
 {
     auto end = std::make_shared<AttemptEnd>(std::move(ended.end));
-    auto work = [this, center, end](pqxx::work& transaction) -> Result<void> {
-        const std::optional<AttemptJob> job = lock_attempt_job(transaction, end->attempt_id, center);
-        if (!job) return unknown_attempt(end->attempt_id);
-        return end_attempt(transaction, *job, *end);
+    auto work = [this, reporter, end](pqxx::work& transaction) -> Result<void> {
+        const Result<AttemptJob> job = lock_attempt_job(transaction, end->attempt_id, reporter);
+        if (!job) return job.error();
+        AttemptEnd held = *end;
+        limit_run(held, *job);
+        return end_attempt(transaction, *job, held);
     };
     const Result<void> done = co_await database_->run(work);
     if (done || done.error().code != Errc::kInternal) co_return done;

@@ -20,15 +20,15 @@ class AttemptsService final : public AttemptGateway {
     AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
                     const CatalogCache& catalog, const JobCloser& closer, const Clock& clock);
 
-    asio::awaitable<Result<Reconciliation>> reconcile(CenterId center,
+    asio::awaitable<Result<Reconciliation>> reconcile(Reporter reporter,
                                                       std::vector<link::InventoryItem> inventory) override;
-    asio::awaitable<Result<PendingOrders>> pending_orders(CenterId center, std::vector<std::string> on_their_way,
+    asio::awaitable<Result<PendingOrders>> pending_orders(Reporter reporter, std::vector<std::string> on_their_way,
                                                           std::int64_t room_bytes) override;
-    asio::awaitable<Result<void>> start_acknowledged(CenterId center, AttemptId attempt,
+    asio::awaitable<Result<void>> start_acknowledged(Reporter reporter, AttemptId attempt,
                                                      std::optional<Error> refusal) override;
-    asio::awaitable<Result<void>> attempt_started(CenterId center, link::AttemptStarted started) override;
-    asio::awaitable<Result<void>> attempt_output(CenterId center, link::AttemptOutput output) override;
-    asio::awaitable<Result<void>> attempt_ended(CenterId center, link::AttemptEnded ended) override;
+    asio::awaitable<Result<void>> attempt_started(Reporter reporter, link::AttemptStarted started) override;
+    asio::awaitable<Result<void>> attempt_output(Reporter reporter, link::AttemptOutput output) override;
+    asio::awaitable<Result<void>> attempt_ended(Reporter reporter, link::AttemptEnded ended) override;
 
   private:
     Result<void> end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const;
@@ -44,7 +44,7 @@ class AttemptsService final : public AttemptGateway {
     const CatalogCache* catalog_;
     const JobCloser* closer_;
     const Clock* clock_;
-    GroupCommit<NewOutput, bool> output_;
+    GroupCommit<NewOutput, OutputFate> output_;
 };
 
 } // namespace fathom::server

@@ -17,10 +17,15 @@ constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
     SELECT j.id, j.label, j.state, j.cancel_requested_at IS NOT NULL AS cancel_requested,
            coalesce((j.spec ->> 'wall_limit_s')::bigint, 0) AS wall_limit_s, c.name AS center, j.job_type,
            j.submitted_by, j.project, a.unit_type_id, a.unit_count,
+           extract(epoch FROM clock_timestamp() - coalesce(a.dispatched_at, a.created_at))::float8 AS ordered_s,
+           $3::bigint IS NOT NULL AND (c.session_epoch <> $3::bigint OR c.revoked_at IS NOT NULL) AS superseded,
            j.operators_from = '' AND coalesce(jsonb_array_length(j.spec -> 'operators'), 0) > 0 AS names_operators
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
     WHERE a.id = $1 AND a.center_id = $2
     FOR UPDATE OF j)sql"};
+
+constexpr Statement kCheckReporter{"jobs_check_reporter", R"sql(
+    SELECT 1 FROM center WHERE id = $1 AND session_epoch = $2::bigint AND revoked_at IS NULL)sql"};
 
 constexpr Statement kUpdateToDispatched{"jobs_update_to_dispatched", R"sql(
     UPDATE attempt SET state = 'dispatched', dispatched_at = coalesce(dispatched_at, now())
@@ -101,11 +106,17 @@ constexpr Statement kInsertOutput{"jobs_insert_output", R"sql(
     INSERT INTO job_output AS o (attempt_id, stream, offset_bytes, data)
     SELECT n.attempt_id, n.stream, n.offset_bytes, n.data
     FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[]) AS n (attempt_id, stream, offset_bytes, data)
+    -- Pieces that overlap, as those cut anew do, may hold a byte twice, and no more.
+    WHERE (SELECT coalesce(sum(length(k.data)), 0) FROM job_output k
+           WHERE k.attempt_id = n.attempt_id AND k.stream = n.stream AND k.offset_bytes > n.offset_bytes - $5::bigint
+             AND k.offset_bytes < n.offset_bytes + length(n.data)) <= 4 * $5::bigint
     ON CONFLICT (attempt_id, stream, offset_bytes) DO UPDATE SET data = excluded.data
         WHERE length(excluded.data) > length(o.data))sql"};
 
-constexpr Statement kFindCenters{"jobs_find_attempt_centers", R"sql(
-    SELECT id, center_id FROM attempt WHERE id = ANY ($1::text[]))sql"};
+constexpr Statement kFindWriters{"jobs_find_attempt_writers", R"sql(
+    SELECT a.id, a.center_id, a.state = 'ended' AS is_ended, coalesce(a.stdout_bytes, 0) AS stdout_bytes,
+           coalesce(a.stderr_bytes, 0) AS stderr_bytes, c.session_epoch, c.revoked_at IS NOT NULL AS is_revoked
+    FROM attempt a JOIN center c ON c.id = a.center_id WHERE a.id = ANY ($1::text[]))sql"};
 
 constexpr const char* kSelectStdout = R"sql(
     SELECT offset_bytes, data FROM job_output WHERE attempt_id = $1 AND stream = 'stdout' ORDER BY offset_bytes)sql";
@@ -158,6 +169,11 @@ std::optional<std::string> number_text(const std::optional<std::int64_t>& number
     return std::to_string(*number);
 }
 
+Error superseded()
+{
+    return {Errc::kUnavailable, "the session is superseded, or its center revoked"};
+}
+
 std::vector<AffectedJob> to_affected_jobs(const pqxx::result& rows)
 {
     std::vector<AffectedJob> jobs;
@@ -174,11 +190,15 @@ std::vector<AffectedJob> to_affected_jobs(const pqxx::result& rows)
 
 } // namespace
 
-std::optional<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& attempt, const CenterId& center)
+Result<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& attempt, const Reporter& reporter)
 {
-    const pqxx::result rows = exec(transaction, kLockAttemptJob, attempt.value, center.value);
-    if (rows.empty()) return std::nullopt;
+    const std::optional<std::string> epoch = number_text(reporter.epoch);
+    const pqxx::result rows =
+        exec(transaction, kLockAttemptJob, attempt.value, reporter.center_id.value, or_null(epoch));
+    if (rows.empty()) return Error{Errc::kNotFound, "this center has no attempt " + attempt.value};
+    if (rows[0]["superseded"].as<bool>()) return superseded();
     AttemptJob job;
+    job.ordered_s = rows[0]["ordered_s"].as<double>();
     job.job_id = {rows[0]["id"].as<std::string>()};
     job.label = rows[0]["label"].as<std::string>();
     job.job_state = parse_job_state(rows[0]["state"].c_str()).value_or(JobState::kQueued);
@@ -192,6 +212,13 @@ std::optional<AttemptJob> lock_attempt_job(pqxx::work& transaction, const Attemp
     job.project = rows[0]["project"].as<std::string>();
     job.names_operators = rows[0]["names_operators"].as<bool>();
     return job;
+}
+
+Result<void> check_reporter(pqxx::work& transaction, const Reporter& reporter)
+{
+    if (!reporter.epoch || !exec(transaction, kCheckReporter, reporter.center_id.value, *reporter.epoch).empty())
+        return {};
+    return superseded();
 }
 
 bool update_to_dispatched(pqxx::work& transaction, const AttemptId& attempt)
@@ -251,6 +278,50 @@ bool update_job_ended(pqxx::work& transaction, const EndedJob& job)
                .affected_rows() == 1;
 }
 
+namespace {
+
+/// Whose report of an attempt's output counts.
+struct Writer {
+    std::string center;
+    bool is_ended{};
+    std::int64_t stdout_bytes{}; ///< as the end said
+    std::int64_t stderr_bytes{};
+    bool is_revoked{};
+    std::int64_t epoch{};
+};
+
+std::map<std::string, Writer> find_writers(pqxx::work& transaction, std::span<const NewOutput> pieces)
+{
+    std::vector<std::string> ids;
+    for (const NewOutput& piece : pieces)
+        ids.push_back(piece.output.attempt_id.value);
+    std::map<std::string, Writer> writers;
+    for (const pqxx::row& row : exec(transaction, kFindWriters, sql_array(ids)))
+        writers[row["id"].as<std::string>()] = {
+            row["center_id"].as<std::string>(),     row["is_ended"].as<bool>(),
+            row["stdout_bytes"].as<std::int64_t>(), row["stderr_bytes"].as<std::int64_t>(),
+            row["is_revoked"].as<bool>(),           row["session_epoch"].as<std::int64_t>()};
+    return writers;
+}
+
+OutputFate fate_of(const NewOutput& piece, const Writer& writer)
+{
+    const Reporter& reporter = piece.reporter;
+    if (writer.center != reporter.center_id.value) return OutputFate::kNotOfCenter;
+    const bool is_superseded = reporter.epoch && (writer.is_revoked || *reporter.epoch != writer.epoch);
+    return is_superseded ? OutputFate::kSuperseded : OutputFate::kTaken;
+}
+
+/// Up to a bound for all; of an attempt that has ended, up to what the end said: the last output may come after it.
+bool has_room(const link::AttemptOutput& output, const Writer& writer)
+{
+    const std::int64_t said = output.stream == "stdout" ? writer.stdout_bytes : writer.stderr_bytes;
+    const std::int64_t most = writer.is_ended ? std::min(said, kMostOutput_bytes) : kMostOutput_bytes;
+    return output.offset_bytes + static_cast<std::int64_t>(output.data.size()) <= most;
+}
+
+} // namespace
+
 std::vector<AttemptId> select_cancelled_attempts(pqxx::work& transaction, const CenterId& center)
 {
     std::vector<AttemptId> attempts;
@@ -283,27 +354,22 @@ std::string select_center_name(pqxx::work& transaction, const CenterId& center)
     return rows.empty() ? center.value : rows[0][0].as<std::string>();
 }
 
-std::vector<bool> insert_output(pqxx::work& transaction, std::span<const NewOutput> pieces)
+std::vector<OutputFate> insert_output(pqxx::work& transaction, std::span<const NewOutput> pieces)
 {
-    std::vector<std::string> ids;
-    for (const NewOutput& piece : pieces)
-        ids.push_back(piece.output.attempt_id.value);
-    std::map<std::string, std::string> centers;
-    for (const pqxx::row& row : exec(transaction, kFindCenters, sql_array(ids)))
-        centers[row["id"].as<std::string>()] = row["center_id"].as<std::string>();
+    const std::map<std::string, Writer> writers = find_writers(transaction, pieces);
 
     // One statement may not touch a row twice: of repeats within it the longest stays.
     std::map<std::tuple<std::string, std::string, std::int64_t>, const std::string*> unique;
-    std::vector<bool> is_ours;
+    std::vector<OutputFate> fates;
     for (const NewOutput& piece : pieces) {
-        const auto found = centers.find(piece.output.attempt_id.value);
-        is_ours.push_back(found != centers.end() && found->second == piece.center.value);
-        if (!is_ours.back()) continue;
+        const auto writer = writers.find(piece.output.attempt_id.value);
+        fates.push_back(writer == writers.end() ? OutputFate::kNotOfCenter : fate_of(piece, writer->second));
+        if (fates.back() != OutputFate::kTaken || !has_room(piece.output, writer->second)) continue;
         const std::string*& data =
             unique[{piece.output.attempt_id.value, piece.output.stream, piece.output.offset_bytes}];
         if (data == nullptr || data->size() < piece.output.data.size()) data = &piece.output.data;
     }
-    if (unique.empty()) return is_ours;
+    if (unique.empty()) return fates;
     SqlArray attempts;
     SqlArray streams;
     SqlArray offsets;
@@ -314,8 +380,9 @@ std::vector<bool> insert_output(pqxx::work& transaction, std::span<const NewOutp
         offsets.add(std::get<2>(key));
         data.add_bytes(*bytes);
     }
-    exec(transaction, kInsertOutput, attempts.take(), streams.take(), offsets.take(), data.take());
-    return is_ours;
+    exec(transaction, kInsertOutput, attempts.take(), streams.take(), offsets.take(), data.take(),
+         static_cast<std::int64_t>(link::kMaxOutputBytes));
+    return fates;
 }
 
 std::string select_stdout(pqxx::work& transaction, const AttemptId& attempt, std::size_t limit_bytes)

@@ -3,6 +3,7 @@
 #include "core/model/attempt.hpp"
 #include "core/model/job.hpp"
 #include "schema/link/messages.hpp"
+#include "server/jobs/attempt_gateway.hpp"
 #include "server/store/transaction.hpp"
 
 #include <optional>
@@ -29,9 +30,13 @@ struct AttemptJob {
     std::string submitted_by;
     std::string project;
     bool names_operators{false}; ///< it was submitted with operators of its own
+    double ordered_s{};          ///< since its order was sent, or else the attempt was made, by our clock
 };
-/// Empty when there is no such attempt, or it belongs to another center.
-std::optional<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& attempt, const CenterId& center);
+/// @error kNotFound     there is no such attempt, or it belongs to another center.
+/// @error kUnavailable  the reporter's session was superseded or its center revoked.
+Result<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& attempt, const Reporter& reporter);
+/// Whether the reporter still speaks for its center. @error kUnavailable  it does not.
+Result<void> check_reporter(pqxx::work& transaction, const Reporter& reporter);
 
 /// placed -> dispatched. False when it is past that.
 bool update_to_dispatched(pqxx::work& transaction, const AttemptId& attempt);
@@ -100,12 +105,21 @@ std::vector<AttemptId> select_missing_attempts(pqxx::work& transaction, const Ce
                                                const std::vector<std::string>& held);
 std::string select_center_name(pqxx::work& transaction, const CenterId& center);
 
+/// Of one stream of an attempt; agents keep 16 MiB unless told otherwise. What is beyond is not kept.
+inline constexpr std::int64_t kMostOutput_bytes = 256LL << 20U;
+
 struct NewOutput {
-    CenterId center;
+    Reporter reporter;
     link::AttemptOutput output;
 };
-/// Keeps the pieces; a repeat changes nothing. @return for each whether its attempt is of its center.
-std::vector<bool> insert_output(pqxx::work& transaction, std::span<const NewOutput> pieces);
+enum class OutputFate {
+    kTaken, ///< kept; or of an attempt that has ended, or beyond what is kept of a stream, and left out
+    kNotOfCenter,
+    kSuperseded, ///< its session does not speak for the center any more
+};
+/// Keeps the pieces; a repeat changes nothing. Pieces of a stream have room for each of its bytes once: those that
+/// would take more than the stream has are left out.
+std::vector<OutputFate> insert_output(pqxx::work& transaction, std::span<const NewOutput> pieces);
 /// What an attempt wrote to stdout, at most `limit_bytes`.
 std::string select_stdout(pqxx::work& transaction, const AttemptId& attempt, std::size_t limit_bytes);
 /// The end of what it wrote to stderr: the last piece, up to 256 KiB.

@@ -258,6 +258,68 @@ TEST(AgentSession, AConnectionToAnotherReplicaEndsTheOlder)
     EXPECT_THAT(older.expect_end(), HasSubstr("superseded"));
 }
 
+TEST(AgentSession, ReportsOfASupersededOrRevokedSessionChangeNothing)
+{
+    for (const char* change : {"session_epoch = session_epoch + 1", "revoked_at = now()"}) {
+        AgentServer server;
+        const auto enrolled = server.enrol("alpha");
+        TestAgent agent(server, &enrolled.credential);
+        agent.greet();
+        // Before this replica hears of it.
+        server.store.sql(std::string("UPDATE center SET probe_requested_at = NULL, ") + change + " RETURNING 1");
+
+        agent.send(link::ProbeRequest{"measure me"});
+
+        EXPECT_THAT(agent.expect_end(), testing::AnyOf(HasSubstr("not available now"), HasSubstr("superseded")));
+        EXPECT_EQ(server.store.sql("SELECT count(*) FROM center WHERE probe_requested_at IS NOT NULL"), "0");
+    }
+}
+
+TEST(AgentSession, FactsAreBounded)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+
+    Catalog large = test::golden_catalog();
+    large.unit_types[0].facts = {{"note", std::string(70'000, 'x')}};
+    const link::Ack one = agent.send_and_wait(link::CatalogChanged{large});
+    Catalog many;
+    for (int i = 0; i < 20; ++i) {
+        many.unit_types.push_back(unit_type("u" + std::to_string(i), 1, {"op1"}));
+        many.unit_types.back().facts = {{"note", std::string(60'000, 'x')}};
+    }
+    const link::Ack all = agent.send_and_wait(link::CatalogChanged{many});
+
+    ASSERT_TRUE(one.error && all.error);
+    EXPECT_THAT(one.error->detail, HasSubstr("64 KiB"));
+    EXPECT_THAT(all.error->detail, HasSubstr("1 MiB"));
+    EXPECT_EQ(server.store.sql("SELECT max(length(facts::text)) < 64000 FROM unit_type"), "t");
+    TestAgent again(server, &enrolled.credential);
+    again.send(link::Hello{"0.1.0", large, {}});
+    EXPECT_THAT(again.expect_end(), HasSubstr("64 KiB"));
+}
+
+TEST(AgentSession, CatalogsThatChangeAgainAndAgainWait)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 1; i <= 8; ++i) {
+        Catalog catalog;
+        catalog.unit_types = {unit_type("u1", i, {"op1"})};
+        EXPECT_FALSE(agent.send_and_wait(link::CatalogChanged{catalog}).error);
+    }
+
+    // Five at once, then one each 200 ms: the eighth comes 600 ms after the first at the earliest.
+    EXPECT_GE(std::chrono::steady_clock::now() - began, 590ms);
+    EXPECT_EQ(server.store.sql("SELECT unit_count FROM unit_type WHERE active"), "8");
+}
+
 TEST(AgentSession, RevocationEndsTheSessionAndKeepsTheAgentOut)
 {
     AgentServer server;

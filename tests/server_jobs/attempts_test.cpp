@@ -20,7 +20,7 @@ class Attempts : public JobsHouse {
     Json job_json(const JobId& job) { return Json::parse(call(net::Method::kGet, "/jobs/" + job.value).body); }
     AttemptGateway::Reconciliation reconcile(std::vector<link::InventoryItem> inventory)
     {
-        return run(attempts_.reconcile({center_id("alpha")}, std::move(inventory))).value();
+        return run(attempts_.reconcile(CenterId{center_id("alpha")}, std::move(inventory))).value();
     }
 };
 
@@ -52,6 +52,83 @@ TEST_F(Attempts, GoForwardsWithTheirJob)
     EXPECT_EQ(json["attempt"]["state"], "ended");
     EXPECT_EQ(json["attempt"]["cpus"], Json({0, 1}));
     EXPECT_EQ(json["attempt"]["center"], "alpha");
+}
+
+TEST_F(Attempts, CostNoMoreThanTheTimeSinceTheirOrderWasSent)
+{
+    const JobId job = job_in("running");
+    sql("UPDATE attempt SET dispatched_at = now() - interval '10 seconds'");
+    link::AttemptEnded said{exited(0)};
+    said.end.attempt_id = attempt_of(job);
+    said.end.ended_at = clock_.now();
+    said.end.run_s = 86'400;
+
+    ASSERT_TRUE(run(attempts_.attempt_ended(center_of(job), said)));
+
+    const double kept = job_json(job)["run_s"];
+    EXPECT_GE(kept, 10);
+    EXPECT_LT(kept, 60) << "by our own clock";
+    EXPECT_EQ(
+        sql("SELECT a.run_s < 60 AND p.actual_run_s < 60 FROM attempt a JOIN run_prediction p ON p.attempt_id = a.id"),
+        "t");
+}
+
+TEST_F(Attempts, WriteNoMoreThanAStreamHoldsAndThanTheirEndSaid)
+{
+    const JobId job = job_in("running");
+    const auto rows = [&] { return sql("SELECT count(*) FROM job_output"); };
+    ASSERT_TRUE(write_output(job, 0, "first"));
+
+    EXPECT_TRUE(write_output(job, kMostOutput_bytes, "beyond"));
+    EXPECT_TRUE(write_output(job, std::int64_t{1} << 60, "far beyond"));
+    EXPECT_EQ(rows(), "1");
+    // The same bytes again and again, cut anew each time.
+    for (std::int64_t i = 1; i <= 40; ++i)
+        EXPECT_TRUE(write_output(job, 5 + i, std::string(link::kMaxOutputBytes, 'x')));
+    EXPECT_LE(std::stoi(rows()), 7);
+    const std::string before = rows();
+    ASSERT_TRUE(report_end(job, exited(0)));
+    EXPECT_TRUE(write_output(job, 4 << 20, "late")) << "so that nobody sends it again";
+    EXPECT_EQ(rows(), before);
+    const JobId other = job_in("running");
+    AttemptEnd end = exited(0);
+    end.stdout_bytes = 10;
+    ASSERT_TRUE(report_end(other, end));
+    EXPECT_TRUE(write_output(other, 0, "its bytes,"));
+    EXPECT_TRUE(write_output(other, 10, "and more"));
+    EXPECT_EQ(sql("SELECT sum(length(data)) FROM job_output WHERE attempt_id = " + quoted(attempt_of(other).value)),
+              "10");
+}
+
+TEST_F(Attempts, BelongToTheNewestSessionOfTheirCenter)
+{
+    const JobId job = job_in("running");
+    const CenterId center = center_of(job);
+    sql("UPDATE center SET session_epoch = 5");
+    link::AttemptOutput output;
+    output.attempt_id = attempt_of(job);
+    output.stream = "stdout";
+    output.data = "text";
+    link::AttemptEnded ended{exited(0)};
+    ended.end.attempt_id = attempt_of(job);
+    const auto expect_refused = [&](const Reporter& old) {
+        EXPECT_EQ(run(attempts_.attempt_output(old, output)).error().code, Errc::kUnavailable);
+        EXPECT_EQ(run(attempts_.attempt_ended(old, ended)).error().code, Errc::kUnavailable);
+        EXPECT_EQ(run(attempts_.start_acknowledged(old, attempt_of(job), std::nullopt)).error().code,
+                  Errc::kUnavailable);
+        EXPECT_EQ(run(attempts_.reconcile(old, {})).error().code, Errc::kUnavailable) << "else the job would be lost";
+        EXPECT_EQ(run(attempts_.pending_orders(old, {}, 1'000'000)).error().code, Errc::kUnavailable);
+        EXPECT_EQ(state_of(job), "running");
+        EXPECT_EQ(sql("SELECT count(*) FROM job_output"), "0");
+    };
+
+    expect_refused({center, 4});
+    sql("UPDATE center SET revoked_at = now()");
+    expect_refused({center, 5});
+    sql("UPDATE center SET revoked_at = NULL");
+    EXPECT_TRUE(run(attempts_.attempt_output({center, 5}, output)));
+    EXPECT_TRUE(run(attempts_.attempt_ended({center, 5}, ended)));
+    EXPECT_EQ(state_of(job), "succeeded");
 }
 
 TEST_F(Attempts, TakeEachReportOnce)

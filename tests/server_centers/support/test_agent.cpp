@@ -17,7 +17,7 @@ Result<void> FakeGateway::note(const std::string& line)
 }
 
 asio::awaitable<Result<AttemptGateway::Reconciliation>>
-FakeGateway::reconcile(CenterId, std::vector<link::InventoryItem> inventory)
+FakeGateway::reconcile(Reporter, std::vector<link::InventoryItem> inventory)
 {
     Reconciliation known;
     for (const link::InventoryItem& item : inventory)
@@ -26,7 +26,7 @@ FakeGateway::reconcile(CenterId, std::vector<link::InventoryItem> inventory)
 }
 
 asio::awaitable<Result<AttemptGateway::PendingOrders>>
-FakeGateway::pending_orders(CenterId, std::vector<std::string> on_their_way, std::int64_t room_bytes)
+FakeGateway::pending_orders(Reporter, std::vector<std::string> on_their_way, std::int64_t room_bytes)
 {
     const std::scoped_lock lock(mutex_);
     ++polls_;
@@ -44,7 +44,7 @@ FakeGateway::pending_orders(CenterId, std::vector<std::string> on_their_way, std
     co_return pending;
 }
 
-asio::awaitable<Result<void>> FakeGateway::start_acknowledged(CenterId, AttemptId attempt, std::optional<Error> refusal)
+asio::awaitable<Result<void>> FakeGateway::start_acknowledged(Reporter, AttemptId attempt, std::optional<Error> refusal)
 {
     {
         const std::scoped_lock lock(mutex_);
@@ -56,17 +56,17 @@ asio::awaitable<Result<void>> FakeGateway::start_acknowledged(CenterId, AttemptI
     co_return note((refusal ? "refused " : "acknowledged ") + attempt.value);
 }
 
-asio::awaitable<Result<void>> FakeGateway::attempt_started(CenterId, link::AttemptStarted started)
+asio::awaitable<Result<void>> FakeGateway::attempt_started(Reporter, link::AttemptStarted started)
 {
     co_return note("started " + started.attempt_id.value);
 }
 
-asio::awaitable<Result<void>> FakeGateway::attempt_output(CenterId, link::AttemptOutput output)
+asio::awaitable<Result<void>> FakeGateway::attempt_output(Reporter, link::AttemptOutput output)
 {
     co_return note("output " + output.data);
 }
 
-asio::awaitable<Result<void>> FakeGateway::attempt_ended(CenterId, link::AttemptEnded ended)
+asio::awaitable<Result<void>> FakeGateway::attempt_ended(Reporter, link::AttemptEnded ended)
 {
     co_return note("ended " + ended.end.attempt_id.value);
 }
@@ -110,6 +110,7 @@ AgentServer::AgentServer() : authority(net::make_authority("test network", 10).v
     options.hello_time = 500ms;
     options.order_tick = 200ms;
     options.touch_period = 0ms;
+    options.catalog_pause = 200ms;
     hub = std::make_unique<AgentHub>(store.database(), gateway, *enrolment, options);
     notifier_ = std::make_unique<Notifier>(store.url());
     hub->subscribe(*notifier_);

@@ -17,15 +17,15 @@ namespace fathom::server::test {
 /// A jobs room that notes what sessions tell it. Thread-safe.
 class FakeGateway final : public AttemptGateway {
   public:
-    asio::awaitable<Result<Reconciliation>> reconcile(CenterId center,
+    asio::awaitable<Result<Reconciliation>> reconcile(Reporter reporter,
                                                       std::vector<link::InventoryItem> inventory) override;
-    asio::awaitable<Result<PendingOrders>> pending_orders(CenterId center, std::vector<std::string> on_their_way,
+    asio::awaitable<Result<PendingOrders>> pending_orders(Reporter reporter, std::vector<std::string> on_their_way,
                                                           std::int64_t room_bytes) override;
-    asio::awaitable<Result<void>> start_acknowledged(CenterId center, AttemptId attempt,
+    asio::awaitable<Result<void>> start_acknowledged(Reporter reporter, AttemptId attempt,
                                                      std::optional<Error> refusal) override;
-    asio::awaitable<Result<void>> attempt_started(CenterId center, link::AttemptStarted started) override;
-    asio::awaitable<Result<void>> attempt_output(CenterId center, link::AttemptOutput output) override;
-    asio::awaitable<Result<void>> attempt_ended(CenterId center, link::AttemptEnded ended) override;
+    asio::awaitable<Result<void>> attempt_started(Reporter reporter, link::AttemptStarted started) override;
+    asio::awaitable<Result<void>> attempt_output(Reporter reporter, link::AttemptOutput output) override;
+    asio::awaitable<Result<void>> attempt_ended(Reporter reporter, link::AttemptEnded ended) override;
 
     /// What pending_orders() gives until the start is acknowledged.
     void order(link::Body order);
