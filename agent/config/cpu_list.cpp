@@ -1,8 +1,8 @@
 #include "agent/config/cpu_list.hpp"
 
+#include <bitset>
 #include <charconv>
 #include <sched.h>
-#include <set>
 
 namespace fathom::agent {
 namespace {
@@ -23,7 +23,7 @@ bool take_number(std::string_view& text, std::int64_t& number)
 Result<std::vector<std::int64_t>> parse_cpu_list(std::string_view text)
 {
     const Error malformed{Errc::kInvalid, "must be a list of processors such as 0-3,6"};
-    std::set<std::int64_t> cpus;
+    std::bitset<kMaxCpu + 1> named;
     while (!text.empty()) {
         std::int64_t first = 0;
         if (!take_number(text, first)) return malformed;
@@ -33,12 +33,17 @@ Result<std::vector<std::int64_t>> parse_cpu_list(std::string_view text)
             if (!take_number(text, last) || last < first) return malformed;
         }
         for (std::int64_t cpu = first; cpu <= last; ++cpu)
-            cpus.insert(cpu);
+            named.set(static_cast<std::size_t>(cpu));
         if (text.empty()) break;
         if (text.front() != ',' || text.size() == 1) return malformed;
         text.remove_prefix(1);
     }
-    return std::vector<std::int64_t>(cpus.begin(), cpus.end());
+    std::vector<std::int64_t> cpus;
+    cpus.reserve(named.count());
+    for (std::int64_t cpu = 0; cpu <= kMaxCpu; ++cpu) {
+        if (named.test(static_cast<std::size_t>(cpu))) cpus.push_back(cpu);
+    }
+    return cpus;
 }
 
 std::string format_cpu_list(std::span<const std::int64_t> cpus)

@@ -9,6 +9,13 @@ namespace {
 /// Nobody reads more, and an answer must not be larger than its request.
 constexpr std::size_t kMostErrors = 100;
 
+void add_error(std::vector<FieldError>& errors, FieldError error)
+{
+    if (errors.size() > kMostErrors) return;
+    if (errors.size() == kMostErrors) error = {"", "there are more errors than are listed here"};
+    errors.push_back(std::move(error));
+}
+
 /// Deepest nesting of brackets outside strings, counted before any tree is built.
 std::size_t nesting_depth(std::string_view text)
 {
@@ -95,7 +102,7 @@ ObjectReader::ObjectReader(const Json& json, std::string path, std::vector<Field
     : json_(&json), path_(std::move(path)), errors_(&errors)
 {
     if (json.is_object()) return;
-    errors.push_back({path_, std::string("must be an object, not ") + json.type_name()});
+    add_error(errors, {path_, std::string("must be an object, not ") + json.type_name()});
     static const Json kEmpty = Json::object();
     json_ = &kEmpty;
 }
@@ -107,11 +114,7 @@ std::string ObjectReader::path_of(std::string_view name) const
 
 void ObjectReader::fail(std::string_view name, std::string detail)
 {
-    if (errors_->size() > kMostErrors) return;
-    if (errors_->size() == kMostErrors)
-        errors_->push_back({"", "there are more errors than are listed here"});
-    else
-        errors_->push_back({path_of(name), std::move(detail)});
+    add_error(*errors_, {path_of(name), std::move(detail)});
 }
 
 bool ObjectReader::has(std::string_view name) const

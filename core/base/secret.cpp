@@ -65,6 +65,8 @@ Base64Decoded base64_decode(std::string_view text)
     while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=')
         ++padding;
     decoded.data.resize(static_cast<std::size_t>(size) - padding);
+    // It also takes padding inside, blanks around, and bits that belong to no byte.
+    if (base64_encode(decoded.data) != text) return {};
     return decoded;
 }
 

@@ -19,7 +19,7 @@ std::string sha256_hex(std::string_view data);
 /// Standard base64 with padding.
 std::string base64_encode(std::string_view data);
 
-/// Empty optional semantics are expressed by `ok`: false when the text is not base64.
+/// Empty optional semantics are expressed by `ok`: false when the text is not what base64_encode() writes.
 struct Base64Decoded {
     bool ok{};
     std::string data;

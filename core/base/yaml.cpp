@@ -18,6 +18,7 @@ Json plain_scalar(const std::string& text)
     if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") return nullptr;
     if (text == "true" || text == "True" || text == "TRUE") return true;
     if (text == "false" || text == "False" || text == "FALSE") return false;
+    if (text.starts_with("+-")) return text;
     const char* const first = text.data() + (text[0] == '+' ? 1 : 0);
     const char* const last = text.data() + text.size();
     std::int64_t integer = 0;

@@ -8,6 +8,7 @@ namespace fathom::link {
 namespace {
 
 constexpr std::int64_t kMaxBytes = 1LL << 60U;
+constexpr std::uint64_t kMaxNumber = 1'000'000'000; ///< of a processor or a unit
 constexpr std::size_t kMaxOperators = 1000;
 constexpr std::size_t kMaxUnitTypes = 100; ///< as in a catalog
 
@@ -39,16 +40,17 @@ std::vector<AttemptId> read_attempt_ids(ObjectReader& reader, std::string_view n
     return ids;
 }
 
-std::vector<std::int64_t> read_integers(ObjectReader& reader, std::string_view name)
+/// Numbers of processors or units.
+std::vector<std::int64_t> read_numbers(ObjectReader& reader, std::string_view name)
 {
     std::vector<std::int64_t> values;
     const Json* items = reader.array(name, 0, 100'000);
     if (items == nullptr) return values;
     for (const Json& item : *items) {
-        if (item.is_number_integer())
+        if (item.is_number_unsigned() && item.get<std::uint64_t>() <= kMaxNumber)
             values.push_back(item.get<std::int64_t>());
         else
-            reader.fail(name, "must hold whole numbers");
+            reader.fail(name, "must hold whole numbers from 0 to " + std::to_string(kMaxNumber));
     }
     return values;
 }
@@ -155,8 +157,8 @@ Body read_attempt_started(ObjectReader& reader, std::vector<FieldError>&)
 {
     return AttemptStarted{read_id<AttemptId>(reader, "attempt_id"),
                           read_time(reader, "started_at"),
-                          read_integers(reader, "cpus"),
-                          read_integers(reader, "units"),
+                          read_numbers(reader, "cpus"),
+                          read_numbers(reader, "units"),
                           reader.optional_string("unit_type", {.max_length = 128}).value_or(""),
                           reader.strings("able_unit_types", kMaxUnitTypes, {.min_length = 1, .max_length = 128})};
 }

@@ -95,6 +95,8 @@ TEST(Base64, DecodesWhatItEncoded)
     }
     EXPECT_FALSE(base64_decode("a").ok);
     EXPECT_FALSE(base64_decode("a$==").ok);
+    for (const char* other : {"SG=sbG8=", "SGVsbB==", "====", "    ", "SGVsbG8=\n\n\n\n"})
+        EXPECT_FALSE(base64_decode(other).ok) << other;
 }
 
 TEST(Sha256, OfAKnownText)
@@ -243,6 +245,7 @@ text: |
     ASSERT_TRUE(json) << json.error().detail;
     EXPECT_EQ(*json, Json::parse(R"({"name": "si-bulk", "count": 3, "big": 2e9, "flag": true, "nothing": null,
         "quoted": "3", "list": ["a", 1, {"b": 2}], "text": "two\nlines\n"})"));
+    EXPECT_EQ(parse_yaml("+-5").value(), "+-5") << "no number has two signs";
 }
 
 TEST(Yaml, RefusesWhatCouldHarm)

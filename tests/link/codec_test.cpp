@@ -143,6 +143,25 @@ TEST(Decode, NamesEveryWrongField)
     EXPECT_EQ(failure.error.fields[0].field, "body.attempt_id");
 }
 
+TEST(Decode, NamesNoMoreFaultsThanAPersonReads)
+{
+    const Json body{{"inventory", Json(std::vector<int>(1000))}};
+
+    EXPECT_EQ(failure_of(envelope("hello", body).dump()).error.fields.size(), 101U);
+}
+
+TEST(Decode, RefusesProcessorsThatCannotBe)
+{
+    for (const Json& cpu : {Json(-1), Json(std::numeric_limits<std::uint64_t>::max()), Json(0.5)}) {
+        const Json body{
+            {"attempt_id", AttemptId::make().value}, {"started_at", "2026-11-20T11:04:14Z"}, {"cpus", {cpu}}};
+
+        const DecodeFailure failure = failure_of(envelope("attempt_started", body).dump());
+
+        EXPECT_EQ(failure.error.fields.at(0).field, "body.cpus") << cpu;
+    }
+}
+
 TEST(Decode, RefusesAnOrderWithoutAProgram)
 {
     const Json body{{"attempt_id", AttemptId::make().value},

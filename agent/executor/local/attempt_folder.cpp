@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <fcntl.h>
+#include <limits>
 #include <sstream>
 #include <unistd.h>
 
@@ -133,6 +134,44 @@ std::optional<ProcessName> name_process(int pid)
     ProcessName process{pid, 0};
     if (!(fields >> process.start_ticks)) return std::nullopt;
     return process;
+}
+
+std::string encode_running(Timestamp started_at)
+{
+    return Json{{"started_at", format_rfc3339(started_at)}}.dump();
+}
+
+std::optional<Timestamp> decode_running(std::string_view text)
+{
+    const Result<Json> json = parse_json(text);
+    if (!json) return std::nullopt;
+    std::vector<FieldError> errors;
+    return ObjectReader(*json, "", errors).optional_time("started_at");
+}
+
+std::string encode_supervisor(const ProcessName& process)
+{
+    return Json{{"pid", process.pid}, {"start_ticks", process.start_ticks}}.dump();
+}
+
+std::optional<ProcessName> decode_supervisor(std::string_view text)
+{
+    const Result<Json> json = parse_json(text);
+    if (!json) return std::nullopt;
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    const std::int64_t pid = reader.required_integer("pid", 1, std::numeric_limits<int>::max());
+    const std::int64_t ticks = reader.required_integer("start_ticks", 0, std::numeric_limits<std::int64_t>::max());
+    if (!errors.empty()) return std::nullopt;
+    return ProcessName{static_cast<int>(pid), ticks};
+}
+
+std::optional<AttemptEnd> decode_status(std::string_view text)
+{
+    auto decoded = link::decode(text);
+    auto* message = std::get_if<link::Message>(&decoded);
+    auto* ended = message == nullptr ? nullptr : std::get_if<link::AttemptEnded>(&message->body);
+    return ended == nullptr ? std::nullopt : std::optional(std::move(ended->end));
 }
 
 void signal_process(const ProcessName& process, int signal)

@@ -41,7 +41,7 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text);
 ///     order.json       agent, before it starts the supervisor
 ///     lock             held by the supervisor as long as it lives (an open file description lock)
 ///     started          made once, by the supervisor that may start the program: a second one never can
-///     supervisor.json  supervisor: its process and its control groups
+///     supervisor.json  supervisor: its process, by which its control groups are named
 ///     running.json     supervisor: since when the program runs
 ///     cancel           agent: the attempt shall end
 ///     stdout, stderr   supervisor: what the program wrote, up to the limit
@@ -90,6 +90,20 @@ bool is_alive(const ProcessName& process);
 std::string supervisor_cgroup(const ProcessName& supervisor);
 /// The supervisor of control groups of that name; empty when they are not a supervisor's.
 std::optional<ProcessName> supervisor_of_cgroup(const std::string& name);
+
+/// running.json: since when the program runs.
+std::string encode_running(Timestamp started_at);
+/// Empty when it is damaged.
+std::optional<Timestamp> decode_running(std::string_view text);
+
+/// supervisor.json.
+std::string encode_supervisor(const ProcessName& process);
+/// Empty when it is damaged.
+std::optional<ProcessName> decode_supervisor(std::string_view text);
+
+/// How the attempt ended, as status.json tells; empty when it is damaged.
+std::optional<AttemptEnd> decode_status(std::string_view text);
+
 /// Sends a signal, unless the process is gone.
 void signal_process(const ProcessName& process, int signal);
 

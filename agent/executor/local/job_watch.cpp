@@ -51,8 +51,7 @@ class JobWatch {
 
     AttemptEnd run()
     {
-        const Json running{{"started_at", format_rfc3339(started_at_)}};
-        static_cast<void>(write_file_unflushed(folder_.running(), running.dump(), 0600));
+        static_cast<void>(write_file_unflushed(folder_.running(), encode_running(started_at_), 0600));
         look_for_cancel(); // it may have been asked for before the program ran
         while (!wait_status_)
             step();

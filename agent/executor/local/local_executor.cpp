@@ -6,7 +6,6 @@
 #include "agent/executor/local/remove_tree.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
-#include "schema/link/messages.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -31,21 +30,13 @@ Result<void> make_folder(const std::filesystem::path& path, mode_t mode)
 std::optional<AttemptEnd> read_status(const AttemptFolder& folder)
 {
     const Result<std::string> text = read_file(folder.status());
-    if (!text) return std::nullopt;
-    auto decoded = link::decode(*text);
-    const auto* message = std::get_if<link::Message>(&decoded);
-    const auto* ended = message == nullptr ? nullptr : std::get_if<link::AttemptEnded>(&message->body);
-    return ended == nullptr ? std::nullopt : std::optional(ended->end);
+    return text ? decode_status(*text) : std::nullopt;
 }
 
 std::optional<Timestamp> read_started_at(const AttemptFolder& folder)
 {
     const Result<std::string> text = read_file(folder.running());
-    if (!text) return std::nullopt;
-    const Json json = Json::parse(*text, nullptr, false);
-    if (!json.is_object() || !json.contains("started_at")) return std::nullopt;
-    const Result<Timestamp> time = parse_rfc3339(json["started_at"].get<std::string>());
-    return time ? std::optional(*time) : std::nullopt;
+    return text ? decode_running(*text) : std::nullopt;
 }
 
 } // namespace
@@ -116,10 +107,8 @@ void LocalExecutor::cancel(const AttemptId& id)
     const AttemptFolder folder = folder_of(id);
     static_cast<void>(write_file(folder.cancel(), "", 0600));
     const Result<std::string> text = read_file(folder.supervisor());
-    if (!text) return;
-    const Json json = Json::parse(*text, nullptr, false);
-    if (!json.is_object()) return;
-    signal_process({json.value("pid", 0), json.value("start_ticks", std::int64_t{0})}, SIGUSR1);
+    const std::optional<ProcessName> supervisor = text ? decode_supervisor(*text) : std::nullopt;
+    if (supervisor) signal_process(*supervisor, SIGUSR1);
 }
 
 Result<std::string> LocalExecutor::read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
@@ -145,8 +134,8 @@ Result<std::string> LocalExecutor::read_output(const AttemptId& id, OutputStream
 void LocalExecutor::end_leftovers(const AttemptId& id)
 {
     const Result<std::string> text = read_file(folder_of(id).supervisor());
-    const Json supervisor = text ? Json::parse(*text, nullptr, false) : Json();
-    Cgroup cgroup = Cgroup::find(supervisor.is_object() ? supervisor.value("cgroup", id.value) : id.value);
+    const std::optional<ProcessName> supervisor = text ? decode_supervisor(*text) : std::nullopt;
+    Cgroup cgroup = Cgroup::find(supervisor ? supervisor_cgroup(*supervisor) : id.value);
     cgroup.kill_all();
     kill_by_environment(id.value);
     cgroup.remove();

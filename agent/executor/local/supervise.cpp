@@ -60,7 +60,6 @@ bool become_the_only_one(const AttemptFolder& folder)
 
 /// What a supervisor has ready before it knows its attempt.
 struct Preparation {
-    std::string cgroup_name;
     Cgroup cgroup;
     Result<std::unique_ptr<WaitingJob>> job;
 };
@@ -76,20 +75,18 @@ Result<std::unique_ptr<WaitingJob>> prepare_job(const Isolation& isolation, cons
 
 Preparation prepare(const Isolation& isolation)
 {
-    Preparation ready{.cgroup_name = supervisor_cgroup(name_process(::getpid()).value_or(ProcessName{})),
-                      .cgroup = {},
+    const std::string name = supervisor_cgroup(name_process(::getpid()).value_or(ProcessName{}));
+    Preparation ready{.cgroup = Cgroup::create(name, {.cpus = format_cpu_list(allowed_cpus())}),
                       .job = Error{Errc::kUnavailable, "not prepared"}};
-    ready.cgroup = Cgroup::create(ready.cgroup_name, {.cpus = format_cpu_list(allowed_cpus())});
     ready.job = prepare_job(isolation, ready.cgroup);
     return ready;
 }
 
-void tell_who_we_are(const AttemptFolder& folder, const std::string& cgroup_name)
+void tell_who_we_are(const AttemptFolder& folder)
 {
     const std::optional<ProcessName> self = name_process(::getpid());
     if (!self) return;
-    const Json json{{"pid", self->pid}, {"start_ticks", self->start_ticks}, {"cgroup", cgroup_name}};
-    static_cast<void>(write_file_unflushed(folder.supervisor(), json.dump(), 0600));
+    static_cast<void>(write_file_unflushed(folder.supervisor(), encode_supervisor(*self), 0600));
 }
 
 AttemptEnd never_ran(const AttemptId& id, AttemptOutcome outcome, const std::string& reason)
@@ -188,7 +185,7 @@ int serve(const AttemptFolder& folder, Preparation& ready)
     const Result<SupervisorOrder> order = text ? decode_supervisor_order(*text) : Result<SupervisorOrder>(text.error());
     if (!order) return 1; // nothing was started, so another try is safe
     if (!become_the_only_one(folder)) return 0;
-    tell_who_we_are(folder, ready.cgroup_name);
+    tell_who_we_are(folder);
 
     const StatusFile status(folder);
     const AttemptEnd end = run_attempt(*order, folder, ready);
