@@ -204,13 +204,15 @@ Result<Network> read_alibaba_nodes(const std::filesystem::path& path)
         const std::optional<double> cpu_milli = lines->number(kCpu);
         const std::optional<double> gpus = lines->number(kGpus);
         if (lines->excess() != 0 || !cpu_milli || !gpus || !(*cpu_milli >= 0 && *cpu_milli < 1e9) ||
-            !(*gpus >= 0 && *gpus < 1e6))
+            !(*gpus >= 0 && *gpus < 1e6) || *gpus != std::floor(*gpus) || lines->text(kModel) == kCores)
             return Error{Errc::kInvalid, fmt::format("line {}: expected a node's cores and GPUs", lines->line())};
         if (*gpus > 0)
             units[std::string(lines->text(kModel))] += static_cast<std::int64_t>(*gpus);
         else
             units[std::string(kCores)] += static_cast<std::int64_t>(*cpu_milli / kMilli);
     }
+    std::erase_if(units, [](const auto& type) { return type.second == 0; }); // nodes of less than a core
+    if (units.empty()) return Error{Errc::kInvalid, "no node has a core or a GPU"};
     Network network;
     network.job_types = {{std::string(kGpuPod), Scaling::kFixed}, {std::string(kCpuPod), Scaling::kFixed}};
     network.centers.emplace_back().name = "alibaba";

@@ -130,7 +130,11 @@ Result<Json> parse_yaml(std::string_view text, JsonLimits limits)
         YAML::Parser parser(stream);
         JsonBuilder builder(limits.max_depth);
         if (!parser.HandleNextDocument(builder)) return Error{Errc::kInvalid, "the document is empty"};
-        return builder.take();
+        Json json = builder.take();
+        static_cast<void>(json.dump()); // throws for text that is not UTF-8, which nobody could send on
+        return json;
+    } catch (const Json::type_error&) {
+        return Error{Errc::kInvalid, "not valid YAML: it holds text that is not UTF-8"};
     } catch (const YAML::Exception& e) {
         return Error{Errc::kInvalid, "not valid YAML: line " + std::to_string(e.mark.line + 1) + ", column " +
                                          std::to_string(e.mark.column + 1) + ": " + e.msg};

@@ -250,6 +250,7 @@ text: |
 
 TEST(Yaml, RefusesWhatCouldHarm)
 {
+    EXPECT_FALSE(parse_yaml("a: \xf3")) << "not UTF-8";
     EXPECT_FALSE(parse_yaml("a: &x [1]\nb: *x")) << "aliases";
     EXPECT_FALSE(parse_yaml("a: 1\na: 2")) << "a key that stands twice";
     EXPECT_FALSE(parse_yaml(std::string(200, '[')));
