@@ -22,6 +22,11 @@ if(FATHOM_SANITIZE)
   target_compile_options(fathom_options INTERFACE -fsanitize=${FATHOM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(fathom_options INTERFACE -fsanitize=${FATHOM_SANITIZE})
 endif()
+if(FATHOM_FUZZ)
+  # What libFuzzer searches by: which branches an input took, and what it was compared with.
+  target_compile_options(fathom_options INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(fathom_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 find_program(FATHOM_MOLD mold)
 if(FATHOM_MOLD)
