@@ -3,6 +3,7 @@
 #include "agent/config/cpu_list.hpp"
 #include "core/base/file.hpp"
 #include "core/base/json_reader.hpp"
+#include "core/base/utf8.hpp"
 
 #include <toml.hpp>
 
@@ -171,6 +172,8 @@ std::vector<std::string> table_errors(const std::string& toml)
 
 Result<AgentTables> parse_agent_tables(const std::string& toml)
 {
+    // The parser would read beyond the end of a string that is not.
+    if (!is_utf8(toml)) return Error{Errc::kInvalid, "not valid TOML: it is not UTF-8"};
     Json document = Json::object();
     try {
         std::istringstream stream(toml);

@@ -1,6 +1,7 @@
 #include "core/base/settings.hpp"
 
 #include "core/base/file.hpp"
+#include "core/base/utf8.hpp"
 
 #include <CLI/CLI.hpp>
 #include <toml.hpp>
@@ -49,6 +50,11 @@ void read_config_file(const SettingsProgram& program, const std::string& path, S
     const Result<std::string> content = read_file(path, 1U << 20U);
     if (!content) {
         errors.push_back(content.error().detail);
+        return;
+    }
+    // The parser would read beyond the end of a string that is not.
+    if (!is_utf8(*content)) {
+        errors.push_back(path + ": not valid TOML: it is not UTF-8");
         return;
     }
     try {

@@ -86,6 +86,7 @@ TEST(AgentTables, RefusesWhatIsNotToml)
 {
     EXPECT_FALSE(parse_agent_tables("unit_type = [[["));
     EXPECT_FALSE(parse_agent_tables("unit_type = 3"));
+    EXPECT_FALSE(parse_agent_tables("a = \'\'\'\x9e\'\'\'\n"));
 }
 
 } // namespace
