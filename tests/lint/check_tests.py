@@ -19,9 +19,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 from results import result_file  # noqa: E402
 
 SOURCES = {".cpp", ".c", ".cu"}
-# Presets that README need not name beside `tests/run`: what it takes itself, a quicker one for daily work, and the one that
-# tests/fuzz/run builds.
-DAILY_PRESETS = {"release", "dev", "fuzz"}
+# Presets that README need not name beside `tests/run`: what it takes itself, and a quicker one for daily work.
+DAILY_PRESETS = {"release", "dev"}
 
 
 @dataclasses.dataclass
