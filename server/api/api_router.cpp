@@ -7,6 +7,7 @@ namespace fathom::server {
 namespace {
 
 constexpr const char* kPrefix = "/api/v1";
+constexpr std::size_t kMostStreams = 8; ///< of one token at once
 
 /// What a guarded route needs; shared by its requests.
 struct Route {
@@ -14,8 +15,11 @@ struct Route {
     Permission permission;
     ApiHandler handler;
     std::chrono::milliseconds stream_check;
-    Route(IdentityService& service, Permission needed, ApiHandler next, std::chrono::milliseconds check)
-        : identity(&service), permission(needed), handler(std::move(next)), stream_check(check)
+    std::shared_ptr<TokenPlaces> streams;
+    Route(IdentityService& service, Permission needed, ApiHandler next, std::chrono::milliseconds check,
+          std::shared_ptr<TokenPlaces> stream_places)
+        : identity(&service), permission(needed), handler(std::move(next)), stream_check(check),
+          streams(std::move(stream_places))
     {
     }
 };
@@ -59,10 +63,18 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
     const std::string authorization(request.header("Authorization"));
     Result<Principal> who = co_await admit(route, authorization, request.remote_address);
     if (!who) co_return refuse(who.error(), request);
+    const std::string token_id = who->token_id.value;
+    const std::string request_id = request.request_id;
     Call call{std::move(request), std::move(*who)};
     net::Response response = co_await route->handler(std::move(call));
     if (response.stream) {
-        StillAllowed allowed = [route, authorization] {
+        std::shared_ptr<const void> place = route->streams->take(token_id);
+        if (!place) {
+            const Error error{Errc::kTooMany, "this token has " + std::to_string(kMostStreams) +
+                                                  " streams open, of events or logs: close one of them first"};
+            co_return net::problem(error, request_id);
+        }
+        StillAllowed allowed = [route, authorization, place = std::move(place)] {
             return route->identity->still_allows(authorization, route->permission);
         };
         response.stream = watch_stream(std::move(response.stream), std::move(allowed), route->stream_check);
@@ -85,14 +97,15 @@ Result<Json> Call::json() const
 }
 
 ApiRouter::ApiRouter(net::Router& router, IdentityService& identity, std::chrono::milliseconds stream_check)
-    : router_(&router), identity_(&identity), stream_check_(stream_check)
+    : router_(&router), identity_(&identity), stream_check_(stream_check),
+      streams_(std::make_shared<TokenPlaces>(kMostStreams))
 {
 }
 
 void ApiRouter::add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
                     std::size_t most_body_bytes)
 {
-    auto route = std::make_shared<const Route>(*identity_, permission, std::move(handler), stream_check_);
+    auto route = std::make_shared<const Route>(*identity_, permission, std::move(handler), stream_check_, streams_);
     net::BodyRule body;
     body.most_bytes = most_body_bytes;
     body.guard = [route](const net::Request& request) { return guard_body(route, &request); };

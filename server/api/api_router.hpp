@@ -3,6 +3,7 @@
 #include "core/base/json_reader.hpp"
 #include "core/net/http.hpp"
 #include "core/net/router.hpp"
+#include "server/api/token_limits.hpp"
 #include "server/identity/principal.hpp"
 
 #include <chrono>
@@ -33,7 +34,7 @@ inline constexpr std::size_t kLargeBodyBytes = 4UL << 20U;
 
 /// Adds REST routes behind the one place that authenticates (Authorization: Bearer) and checks roles:
 /// no or bad token 401 with WWW-Authenticate, missing permission 403; both before a body is waited for. A streamed
-/// answer is cut off soon after the token that asked for it is revoked or expires.
+/// answer is cut off soon after the token that asked for it is revoked or expires; a token has 8 of them at once (429).
 class ApiRouter {
   public:
     /// @param stream_check  between two looks at the token of a streamed answer.
@@ -51,6 +52,7 @@ class ApiRouter {
     net::Router* router_;
     IdentityService* identity_;
     std::chrono::milliseconds stream_check_;
+    std::shared_ptr<TokenPlaces> streams_;
 };
 
 /// Query parameters of lists.

@@ -108,6 +108,7 @@ struct Rooms::State {
     RoomContext context;
     // Rooms, one comment each: what it is for.
 
+    ComputePool compute;                                               // for what takes long to decide
     OperatorsService operators{context.database};                      // the library of probe operators
     OperatorKeysService operator_keys{context.database};               // who may upload operators
     MeteringService metering{context.database, operators};             // policies
@@ -152,15 +153,20 @@ struct Rooms::State {
 
     ProjectUseService project_uses{context.database, catalog}; // what projects use, against quotas and shares
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
-    JobsService jobs{context.database, context.executor, context.metrics,
-                     catalog,          job_closer,       context.settings.unknown_projects}; // what clients do
+    JobsService jobs{context.database,
+                     context.executor,
+                     context.metrics,
+                     catalog,
+                     job_closer,
+                     compute,
+                     context.settings.unknown_projects}; // what clients do
     RoutingService routing{
         context.database, context.executor,
         context.metrics,  context.clock,
         catalog,          probe_planning,
         job_closer,       {.replica = context.replica, .metering_period = context.settings.metering_period}};
-    PlacementService placements{context.database, catalog, context.clock};     // where jobs go, and why
-    JobDuties job_duties{context.database, context.executor, context.metrics}; // jobs of lost centers, gauges
+    PlacementService placements{context.database, catalog, context.clock, compute}; // where jobs go, and why
+    JobDuties job_duties{context.database, context.executor, context.metrics};      // jobs of lost centers, gauges
 
     CentersService centers{context.database};                                             // what people do with centers
     ReservationService reservations{context.database, context.settings.unknown_projects}; // units kept for a project

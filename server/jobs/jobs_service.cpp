@@ -10,6 +10,8 @@ namespace {
 
 const Error kNoSuchJob{Errc::kNotFound, "there is no such job"};
 
+constexpr std::size_t kQuickJobs = 16;
+
 using Queued = std::shared_ptr<const JobRecord>;
 
 Result<std::vector<Timestamp>> write_submissions(pqxx::work& transaction, std::vector<Queued>& jobs)
@@ -52,8 +54,10 @@ std::string owner_filter(const Principal& principal)
 }
 
 JobsService::JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                         CatalogCache& catalog, const JobCloser& closer, UnknownProjects unknown_projects)
-    : database_(&database), catalog_(&catalog), closer_(&closer), unknown_projects_(unknown_projects),
+                         CatalogCache& catalog, const JobCloser& closer, ComputePool& compute,
+                         UnknownProjects unknown_projects)
+    : database_(&database), catalog_(&catalog), closer_(&closer), compute_(&compute),
+      unknown_projects_(unknown_projects),
       submitted_(metrics.counter("fathom_jobs_submitted_total", "Jobs accepted from clients.")),
       // While one batch waits for the disk, another is written: submissions do not depend on each other.
       submissions_(database, executor, "submissions", metrics, write_submissions, /*max_batch=*/512,
@@ -70,7 +74,9 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
         const Result<void> may = check_membership(specs, caller, *catalog, batch);
         return may ? check_jobs(specs, *catalog, now, batch) : may;
     };
-    Result<void> checked = check();
+    // Many jobs take long to look at: not on the threads that the network waits for.
+    const bool is_quick = specs.size() <= kQuickJobs;
+    Result<void> checked = is_quick ? check() : co_await compute_->run(std::string(), check);
     bool is_fresh = false;
     if (!checked) {
         // An operator or a center may be newer than our snapshot: nobody is refused on an old one.
@@ -78,7 +84,7 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
         if (!fresh) co_return fresh.error();
         catalog = *fresh;
         is_fresh = true;
-        checked = check();
+        checked = is_quick ? check() : co_await compute_->run(std::string(), check);
     }
     const bool must_exist =
         unknown_projects_ == UnknownProjects::kRefuse ||
@@ -110,8 +116,8 @@ asio::awaitable<Result<void>> JobsService::check_limits_in_pool(const std::vecto
                                                                 Timestamp now, Batch batch)
 {
     if (!have_limits(jobs, *catalog)) co_return Result<void>();
-    auto work = [&](pqxx::work&) -> Result<void> { return check_limits(jobs, owner, *catalog, now, batch); };
-    co_return co_await database_->run(std::move(work));
+    auto work = [&]() -> Result<void> { return check_limits(jobs, owner, *catalog, now, batch); };
+    co_return co_await compute_->run(std::string(), std::move(work));
 }
 
 asio::awaitable<Result<void>> JobsService::check_projects(const std::vector<JobSpec>& specs, CatalogPointer catalog,

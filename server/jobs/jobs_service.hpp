@@ -1,5 +1,6 @@
 #pragma once
 
+#include "server/api/compute_pool.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/identity/principal.hpp"
 #include "server/jobs/job_admission.hpp"
@@ -17,7 +18,8 @@ namespace fathom::server {
 class JobsService {
   public:
     JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, CatalogCache& catalog,
-                const JobCloser& closer, UnknownProjects unknown_projects = UnknownProjects::kAccept);
+                const JobCloser& closer, ComputePool& compute,
+                UnknownProjects unknown_projects = UnknownProjects::kAccept);
 
     using Batch = JobBatch;
     /// Checks jobs against operator library and unit types, completes their operators, finds their types, and gives
@@ -75,6 +77,7 @@ class JobsService {
     Database* database_;
     CatalogCache* catalog_;
     const JobCloser* closer_;
+    ComputePool* compute_;
     UnknownProjects unknown_projects_;
     JobTyping typing_;
     Metrics::Counter submitted_;

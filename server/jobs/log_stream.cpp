@@ -2,13 +2,17 @@
 
 #include "core/base/log.hpp"
 
+#include <algorithm>
+
 namespace fathom::server {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// Output is read from its rows: a wake-up for each piece would cost more than these looks.
-constexpr auto kLookEvery = 200ms;
+/// Output is read from its rows: a wake-up for each piece would cost more than these looks. Where nothing comes they
+/// grow rare, since many may follow jobs that write little.
+constexpr std::chrono::milliseconds kFirstPause = 200ms;
+constexpr std::chrono::milliseconds kLongestPause = 2s;
 
 /// One look at a job's output.
 struct LogLook {
@@ -35,6 +39,7 @@ asio::awaitable<void> stream_log(Database& database, LogRequest request, std::sh
 {
     std::int64_t position = request.offset_bytes;
     std::optional<AttemptId> shown;
+    std::chrono::milliseconds pause = kFirstPause;
     for (;;) {
         auto work = [&](pqxx::work& transaction) -> Result<LogLook> { return look_at(transaction, request, position); };
         const Result<LogLook> look = co_await database.run(std::move(work));
@@ -52,11 +57,13 @@ asio::awaitable<void> stream_log(Database& database, LogRequest request, std::sh
         if (!text.empty()) {
             const Result<void> sent = co_await writer->write(std::move(text));
             if (!sent) co_return;
+            pause = kFirstPause;
             continue;
         }
         if (look->is_final || request.until == LogRequest::Until::kNow) co_return;
-        const Result<void> slept = co_await writer->sleep(kLookEvery);
+        const Result<void> slept = co_await writer->sleep(pause);
         if (!slept) co_return;
+        pause = std::min(2 * pause, kLongestPause);
     }
 }
 

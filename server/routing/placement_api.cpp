@@ -23,9 +23,26 @@ Result<bool> parse_with_inputs(const net::Request& request)
     return value_or_errors(with_inputs, std::move(errors), "the query");
 }
 
-asio::awaitable<net::Response> get_placement(PlacementService* placements, Call call)
+/// What decisions cost in computing: hundreds of them at once, and ten a second.
+constexpr double kQuestionsAtOnce = 200;
+constexpr double kQuestionsPerSecond = 10;
+
+/// The service, and how often each token may ask it.
+struct Asked {
+    explicit Asked(PlacementService& service) : placements(&service) {}
+    PlacementService* placements;
+    TokenRate rate{kQuestionsAtOnce, kQuestionsPerSecond};
+
+    Result<void> take(const Call& call)
+    {
+        return rate.take(call.principal.token_id.value, std::chrono::steady_clock::now());
+    }
+};
+
+asio::awaitable<net::Response> get_placement(std::shared_ptr<Asked> asked, Call call)
 {
     const std::string request_id = call.request.request_id;
+    if (const Result<void> may = asked->take(call); !may) co_return net::problem(may.error(), request_id);
     const std::optional<JobId> id = JobId::parse(call.request.path_params["id"]);
     if (!id) co_return net::problem(Error(Errc::kNotFound, "there is no such job"), request_id);
     const Result<bool> with_inputs = parse_with_inputs(call.request);
@@ -33,8 +50,9 @@ asio::awaitable<net::Response> get_placement(PlacementService* placements, Call 
     PlacementService::Question question;
     question.job = *id;
     question.with_inputs = *with_inputs;
+    question.asker = call.principal.token_id.value;
     if (!has_permission(call.principal.role, Permission::kReadAllJobs)) question.owner = call.principal.token_id.value;
-    const Result<Json> explanation = co_await placements->explain(std::move(question));
+    const Result<Json> explanation = co_await asked->placements->explain(std::move(question));
     if (!explanation) co_return net::problem(explanation.error(), request_id);
     co_return json_response(200, *explanation);
 }
@@ -63,15 +81,16 @@ Result<PreviewRequest> parse_preview(Json body)
     return value_or_errors(std::move(request), std::move(errors), "the question");
 }
 
-asio::awaitable<net::Response> preview_placement(PlacementService* placements, Call call)
+asio::awaitable<net::Response> preview_placement(std::shared_ptr<Asked> asked, Call call)
 {
     const std::string request_id = call.request.request_id;
+    if (const Result<void> may = asked->take(call); !may) co_return net::problem(may.error(), request_id);
     Result<Json> body = call.json();
     if (!body) co_return net::problem(body.error(), request_id);
     Result<PreviewRequest> request = parse_preview(std::move(*body));
     if (!request) co_return net::problem(request.error(), request_id);
-    const Result<Json> answer = co_await placements->preview(std::move(request->spec), call.principal.token_id.value,
-                                                             std::move(request->what_if));
+    const Result<Json> answer = co_await asked->placements->preview(
+        std::move(request->spec), call.principal.token_id.value, std::move(request->what_if));
     if (!answer) co_return net::problem(answer.error(), request_id);
     co_return json_response(200, *answer);
 }
@@ -80,11 +99,12 @@ asio::awaitable<net::Response> preview_placement(PlacementService* placements, C
 
 void add_placement_routes(ApiRouter& api, PlacementService& placements)
 {
+    const auto asked = std::make_shared<Asked>(placements);
     api.add(net::Method::kGet, "/jobs/{id}/placement", Permission::kReadJobs,
-            [&placements](Call call) { return get_placement(&placements, std::move(call)); });
+            [asked](Call call) { return get_placement(asked, std::move(call)); });
     api.add(
         net::Method::kPost, "/placements:preview", Permission::kReadJobs,
-        [&placements](Call call) { return preview_placement(&placements, std::move(call)); }, kLargeBodyBytes);
+        [asked](Call call) { return preview_placement(asked, std::move(call)); }, kLargeBodyBytes);
 }
 
 } // namespace fathom::server

@@ -113,8 +113,14 @@ struct WaitingAnswer {
     Json inputs;
 };
 
-Result<WaitingAnswer> answer_waiting(pqxx::work& transaction, const PlacementRecord& record,
-                                     const CatalogSnapshot& catalog, Timestamp now)
+/// What a waiting job is decided by, beside the catalog.
+struct WaitingInputs {
+    RouteRequest request;
+    std::vector<Reservation> reserved;
+};
+
+Result<WaitingInputs> read_waiting(pqxx::work& transaction, const PlacementRecord& record,
+                                   const CatalogSnapshot& catalog, Timestamp now)
 {
     const Result<JobSpec> spec = parse_job_spec(Json::parse(record.spec));
     if (!spec) return Error{Errc::kInternal, describe(spec.error())};
@@ -128,14 +134,20 @@ Result<WaitingAnswer> answer_waiting(pqxx::work& transaction, const PlacementRec
         apply_rules(ProjectRules(), *request);
     else
         read_use(transaction, catalog, *request);
+    return WaitingInputs{std::move(*request), select_reservations(transaction)};
+}
+
+WaitingAnswer answer_waiting(const PlacementRecord& record, const WaitingInputs& inputs, const CatalogSnapshot& catalog,
+                             Timestamp now)
+{
     const std::string currency = catalog.prices.currency();
-    const UnitLedger ledger(catalog, select_reservations(transaction), {}, now);
+    const UnitLedger ledger(catalog, inputs.reserved, {}, now);
     const RouteKnowledge& knowledge = catalog.knowledge;
-    Decision decision = route(*request, ledger.views(), knowledge);
+    Decision decision = route(inputs.request, ledger.views(), knowledge);
     WaitingAnswer answer;
-    answer.waiting = waiting_json(record, *request, decision, currency);
-    answer.inputs = route_inputs_json(*request, ledger.views(), knowledge, decision);
-    answer.decision = explained(*request, std::move(decision), ledger.views(), knowledge, currency);
+    answer.waiting = waiting_json(record, inputs.request, decision, currency);
+    answer.inputs = route_inputs_json(inputs.request, ledger.views(), knowledge, decision);
+    answer.decision = explained(inputs.request, std::move(decision), ledger.views(), knowledge, currency);
     return answer;
 }
 
@@ -157,45 +169,68 @@ Json preview_json(const RouteRequest& request, const UnitLedger& ledger, const R
     return answer;
 }
 
+/// What is told of a job, as it was read.
+struct Explained {
+    PlacementRecord record;
+    std::optional<WaitingInputs> waiting; ///< of one that waits
+};
+
+/// Between attempts (the last one was given back) a waiting job has an old decision: it waits for a new one.
+bool is_waiting(const PlacementRecord& record)
+{
+    return record.state == "queued" || record.state == "metering";
+}
+
+Json explanation_json(const PlacementService::Question& question, const Explained& found,
+                      const CatalogSnapshot& catalog, Timestamp now)
+{
+    const PlacementRecord& record = found.record;
+    const bool has_attempt = record.attempt_id.has_value() && !found.waiting;
+    Json answer = {{"job_id", question.job.value},
+                   {"state", record.state},
+                   {"attempt_id", has_attempt ? Json(*record.attempt_id) : Json()},
+                   {"decided_at", has_attempt && record.decided_at ? Json(format_rfc3339(*record.decided_at)) : Json()},
+                   {"decided_by", has_attempt ? Json(record.decided_by) : Json()},
+                   {"actual", has_attempt ? actual_json(record) : Json()},
+                   {"waiting", nullptr}};
+    Json inputs;
+    if (found.waiting) {
+        WaitingAnswer waiting = answer_waiting(record, *found.waiting, catalog, now);
+        answer["decision"] = std::move(waiting.decision);
+        answer["waiting"] = std::move(waiting.waiting);
+        inputs = std::move(waiting.inputs);
+    } else {
+        answer["decision"] = record.decision.empty() ? Json() : Json::parse(record.decision);
+        if (!record.inputs.empty()) {
+            inputs = Json::parse(record.inputs);
+            answer["decision"]["counterfactuals"] = stored_counterfactuals(record, answer["decision"]);
+        }
+    }
+    if (question.with_inputs) answer["inputs"] = std::move(inputs);
+    return answer;
+}
+
 } // namespace
 
 asio::awaitable<Result<Json>> PlacementService::explain(Question question)
 {
-    CatalogPointer catalog = catalog_->get();
+    const CatalogPointer catalog = catalog_->get();
     const Timestamp now = clock_->now();
-    auto work = [question = std::move(question), catalog, now](pqxx::work& transaction) -> Result<Json> {
-        const std::optional<PlacementRecord> record = select_placement(transaction, question.job);
+    auto read = [&](pqxx::work& transaction) -> Result<Explained> {
+        std::optional<PlacementRecord> record = select_placement(transaction, question.job);
         if (!record || (!question.owner.empty() && record->submitted_by != question.owner))
             return Error{Errc::kNotFound, "there is no such job"};
-        // Between attempts (the last one was given back) a waiting job has an old decision: it waits for a new one.
-        const bool is_waiting = record->state == "queued" || record->state == "metering";
-        const bool has_attempt = record->attempt_id.has_value() && !is_waiting;
-        Json answer = {
-            {"job_id", question.job.value},
-            {"state", record->state},
-            {"attempt_id", has_attempt ? Json(*record->attempt_id) : Json()},
-            {"decided_at", has_attempt && record->decided_at ? Json(format_rfc3339(*record->decided_at)) : Json()},
-            {"decided_by", has_attempt ? Json(record->decided_by) : Json()},
-            {"actual", has_attempt ? actual_json(*record) : Json()},
-            {"waiting", nullptr}};
-        Json inputs;
-        if (is_waiting) {
-            Result<WaitingAnswer> waiting = answer_waiting(transaction, *record, *catalog, now);
-            if (!waiting) return waiting.error();
-            answer["decision"] = std::move(waiting->decision);
-            answer["waiting"] = std::move(waiting->waiting);
-            inputs = std::move(waiting->inputs);
-        } else {
-            answer["decision"] = record->decision.empty() ? Json() : Json::parse(record->decision);
-            if (!record->inputs.empty()) {
-                inputs = Json::parse(record->inputs);
-                answer["decision"]["counterfactuals"] = stored_counterfactuals(*record, answer["decision"]);
-            }
-        }
-        if (question.with_inputs) answer["inputs"] = std::move(inputs);
-        return answer;
+        Explained read{std::move(*record), std::nullopt};
+        if (!is_waiting(read.record)) return read;
+        Result<WaitingInputs> waiting = read_waiting(transaction, read.record, *catalog, now);
+        if (!waiting) return waiting.error();
+        read.waiting = std::move(*waiting);
+        return read;
     };
-    co_return co_await database_->run(std::move(work));
+    const Result<Explained> found = co_await database_->run(std::move(read));
+    if (!found) co_return found.error();
+    auto answer = [&]() -> Result<Json> { return explanation_json(question, *found, *catalog, now); };
+    co_return co_await compute_->run(question.asker, std::move(answer));
 }
 
 asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::string owner, std::optional<WhatIf> what_if)
@@ -219,18 +254,23 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::strin
         co_return Error(Errc::kInvalid, detail, std::move(errors));
     }
     take_learned_operators(spec, owner, **catalog);
-    auto work = [spec = std::move(spec), owner = std::move(owner), what_if = std::move(what_if), known = *catalog,
-                 currency, now](pqxx::work& transaction) -> Result<Json> {
-        Result<RouteRequest> request = make_route_request(spec, *known, now);
-        if (!request) return request.error();
+    const CatalogPointer known = *catalog;
+    Result<RouteRequest> request = make_route_request(spec, *known, now);
+    if (!request) co_return request.error();
+    auto read = [&](pqxx::work& transaction) -> Result<std::vector<Reservation>> {
         read_use(transaction, *known, *request);
-        // As it will be at submission: history corrects by it.
+        return select_reservations(transaction);
+    };
+    const Result<std::vector<Reservation>> reserved = co_await database_->run(std::move(read));
+    if (!reserved) co_return reserved.error();
+    auto answer = [&]() -> Result<Json> {
         request->owner = owner;
+        // As it will be at submission: history corrects by it.
         if (request->job_type.empty()) request->job_type = known->type_of(spec, owner).name;
-        const UnitLedger ledger(*known, select_reservations(transaction), {}, now);
+        const UnitLedger ledger(*known, *reserved, {}, now);
         return preview_json(*request, ledger, known->knowledge, currency, what_if);
     };
-    co_return co_await database_->run(std::move(work));
+    co_return co_await compute_->run(owner, std::move(answer));
 }
 
 } // namespace fathom::server

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/decide/what_if.hpp"
+#include "server/api/compute_pool.hpp"
 #include "server/routing/catalog_cache.hpp"
 #include "server/routing/routing_store.hpp"
 
@@ -9,33 +10,37 @@
 
 namespace fathom::server {
 
-/// Answers where jobs went, why, why they wait, and where a job would go: decides, but moves nothing. Thread-safe.
+/// Answers where jobs went, why, why they wait, and where a job would go: decides, but moves nothing. Decisions are
+/// made on threads of their own, so that no question holds a connection to the database for long. Thread-safe.
 class PlacementService {
   public:
-    PlacementService(Database& database, CatalogCache& catalog, const Clock& clock)
-        : database_(&database), catalog_(&catalog), clock_(&clock)
+    PlacementService(Database& database, CatalogCache& catalog, const Clock& clock, ComputePool& compute)
+        : database_(&database), catalog_(&catalog), clock_(&clock), compute_(&compute)
     {
     }
 
     struct Question {
         JobId job;
         std::string owner;       ///< token id; empty: anybody's
+        std::string asker;       ///< token id of who asks
         bool with_inputs{false}; ///< also what the decision rested on
     };
     /// The explanation of a job: its stored decision with what would have changed it, or, while it waits, what would
     /// be decided now, the reasons of the wait in order of weight, and the expected start.
+    /// @error kNotFound  no such job, or another owner's.  Others as ComputePool::run.
     asio::awaitable<Result<Json>> explain(Question question);
 
     /// Where a job would go now, and, with a what-if, where it would go then.
     /// @param owner  token id of who would submit it.
     /// @error kInvalid  operators or parameters that the library does not have; a what-if that does not fit the
-    /// network.
+    /// network. Others as ComputePool::run.
     asio::awaitable<Result<Json>> preview(JobSpec spec, std::string owner, std::optional<WhatIf> what_if);
 
   private:
     Database* database_;
     CatalogCache* catalog_;
     const Clock* clock_;
+    ComputePool* compute_;
 };
 
 } // namespace fathom::server

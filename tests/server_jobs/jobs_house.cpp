@@ -84,11 +84,12 @@ JobsHouse::JobsHouse()
     : url_(test::migrated_database()), database_({.url = url_, .connections = 6}, metrics_), notifier_(url_),
       closer_(probing_, metrics_), catalog_(database_, io_.executor(), metrics_), learning_(catalog_, probing_),
       job_types_(database_, catalog_), projects_(database_), project_members_(database_),
-      events_(database_, io_.executor(), metrics_), jobs_(database_, io_.executor(), metrics_, catalog_, closer_),
+      events_(database_, io_.executor(), metrics_),
+      jobs_(database_, io_.executor(), metrics_, catalog_, closer_, compute_),
       attempts_(database_, io_.executor(), metrics_, catalog_, closer_, clock_),
       routing_(database_, io_.executor(), metrics_, clock_, catalog_, probing_, closer_,
                {.replica = ReplicaId::make()}),
-      placements_(database_, catalog_, clock_), duties_(database_, io_.executor(), metrics_),
+      placements_(database_, catalog_, clock_, compute_), duties_(database_, io_.executor(), metrics_),
       identity_(database_, notifier_, clock_, metrics_), api_(router_, identity_)
 {
     add_jobs_routes(api_, jobs_, database_);
@@ -322,6 +323,7 @@ asio::awaitable<Result<void>> FakeWriter::sleep(std::chrono::milliseconds durati
     asio::steady_timer timer(co_await asio::this_coro::executor, std::min(duration, std::chrono::milliseconds(10)));
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
     const std::scoped_lock lock(mutex_);
+    pauses_.push_back(duration);
     if (gone_) co_return Error(Errc::kUnavailable, "gone");
     co_return Result<void>();
 }
@@ -330,6 +332,12 @@ std::string FakeWriter::text() const
 {
     const std::scoped_lock lock(mutex_);
     return text_;
+}
+
+std::vector<std::chrono::milliseconds> FakeWriter::pauses() const
+{
+    const std::scoped_lock lock(mutex_);
+    return pauses_;
 }
 
 void FakeWriter::hang_up()

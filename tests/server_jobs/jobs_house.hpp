@@ -117,6 +117,7 @@ class JobsHouse : public ::testing::Test {
     Metrics metrics_;
     SystemClock clock_;
     Database database_;
+    ComputePool compute_;
     Notifier notifier_;
     FakeProbing probing_;
     JobCloser closer_;
@@ -146,11 +147,14 @@ class FakeWriter final : public net::BodyWriter {
     asio::awaitable<Result<void>> sleep(std::chrono::milliseconds duration) override;
 
     std::string text() const;
+    /// How long it was asked to sleep, each time.
+    std::vector<std::chrono::milliseconds> pauses() const;
     void hang_up();
 
   private:
     mutable std::mutex mutex_;
     std::string text_;
+    std::vector<std::chrono::milliseconds> pauses_;
     bool gone_ = false;
 };
 

@@ -21,7 +21,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     // Connections that were opened before do not have the setting.
     Database database({.url = url_, .connections = 2}, metrics_);
     CatalogCache catalog(database, io_.executor(), metrics_);
-    JobsService jobs(database, io_.executor(), metrics_, catalog, closer_);
+    JobsService jobs(database, io_.executor(), metrics_, catalog, closer_, compute_);
     AttemptsService attempts(database, io_.executor(), metrics_, catalog_, closer_, clock_);
     EventsService events(database, io_.executor(), metrics_);
     RoutingService routing(database, io_.executor(), metrics_, clock_, catalog, probing_, closer_,
@@ -39,7 +39,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
         ASSERT_TRUE(run(jobs.list(filter, 10, job.value)));
     ASSERT_TRUE(run(jobs.get(job, ann)));
     ASSERT_TRUE(run(routing.run_pass(RoutingService::Pass::kTick)));
-    PlacementService placements(database, catalog, clock_);
+    PlacementService placements(database, catalog, clock_, compute_);
     PlacementService::Question question;
     question.job = job;
     ASSERT_TRUE(run(placements.explain(question)));

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace fathom::server {
+
+/// How often one token may ask for what costs much: so many at once after a rest, then so many a second. Thread-safe.
+class TokenRate {
+  public:
+    TokenRate(double burst, double per_second) : burst_(burst), per_second_(per_second) {}
+
+    /// @error kTooMany  the token has asked too often; the detail says in how many seconds it may again.
+    Result<void> take(const std::string& token_id, std::chrono::steady_clock::time_point now);
+
+  private:
+    struct Bucket {
+        double left{};
+        std::chrono::steady_clock::time_point at;
+    };
+
+    const double burst_;
+    const double per_second_;
+    std::mutex mutex_;
+    std::map<std::string, Bucket, std::less<>> buckets_; ///< of tokens that asked of late
+};
+
+/// How much one token may have at once. Thread-safe.
+class TokenPlaces {
+  public:
+    explicit TokenPlaces(std::size_t most);
+
+    /// A place, until the last copy of it is gone; nullptr when the token has all of its places.
+    std::shared_ptr<const void> take(const std::string& token_id);
+
+  private:
+    struct State {
+        std::mutex mutex;
+        std::map<std::string, std::size_t, std::less<>> taken;
+    };
+
+    const std::size_t most_;
+    std::shared_ptr<State> state_; ///< places may outlive this
+};
+
+} // namespace fathom::server
