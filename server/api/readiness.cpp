@@ -12,8 +12,8 @@ constexpr std::chrono::seconds kPatience{2}; // with a look that goes on
 
 } // namespace
 
-Readiness::Readiness(Database& database, std::function<std::string()> embedded_state)
-    : database_(&database), embedded_state_(std::move(embedded_state))
+Readiness::Readiness(Database& database, std::function<std::string()> embedded_state, std::function<bool()> is_disk_low)
+    : database_(&database), embedded_state_(std::move(embedded_state)), is_disk_low_(std::move(is_disk_low))
 {
 }
 
@@ -32,6 +32,7 @@ boost::asio::awaitable<Readiness::State> Readiness::get()
     State state;
     state.database = co_await ask_database();
     if (embedded_state_) state.embedded = ask_embedded();
+    if (is_disk_low_) state.is_disk_low = is_disk_low_();
     const std::scoped_lock lock(mutex_);
     known_ = state;
     known_since_ = std::chrono::steady_clock::now();

@@ -17,11 +17,14 @@ namespace fathom::server {
 class Readiness {
   public:
     /// `embedded_state` says how the embedded PostgreSQL is ("ok" or what is wrong); null when there is none.
-    Readiness(Database& database, std::function<std::string()> embedded_state);
+    /// `is_disk_low` says whether new jobs are refused for want of room; null: they never are.
+    Readiness(Database& database, std::function<std::string()> embedded_state,
+              std::function<bool()> is_disk_low = nullptr);
 
     struct State {
         bool database = false;
-        std::optional<bool> embedded; ///< none when there is no embedded PostgreSQL
+        std::optional<bool> embedded;         ///< none when there is no embedded PostgreSQL
+        std::optional<bool> is_disk_low = {}; ///< none when nobody can tell
         bool is_ready() const { return database && embedded.value_or(true); }
     };
     /// Those who come while somebody looks get what was known before; not ready when the look takes long.
@@ -35,6 +38,7 @@ class Readiness {
 
     Database* database_;
     const std::function<std::string()> embedded_state_;
+    const std::function<bool()> is_disk_low_;
     std::mutex mutex_;
     State known_;
     std::optional<SteadyTime> known_since_;

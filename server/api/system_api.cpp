@@ -27,7 +27,10 @@ asio::awaitable<net::Response> answer_readiness(std::shared_ptr<Readiness> readi
     const Readiness::State state = co_await readiness->get();
     Json checks = {{"database", word(state.database)}};
     if (state.embedded) checks["embedded_postgres"] = word(*state.embedded);
-    const Json body = {{"status", word(state.is_ready())}, {"checks", std::move(checks)}};
+    // Not a reason to send clients elsewhere: all but new jobs goes on.
+    if (state.is_disk_low) checks["disk"] = *state.is_disk_low ? "low" : "ok";
+    const bool is_degraded = state.is_ready() && state.is_disk_low.value_or(false);
+    const Json body = {{"status", is_degraded ? "degraded" : word(state.is_ready())}, {"checks", std::move(checks)}};
     co_return json_response(state.is_ready() ? 200 : 503, body);
 }
 
@@ -55,12 +58,12 @@ net::Response openapi_document()
 } // namespace
 
 void add_system_routes(net::Router& router, Database& database, Metrics& metrics,
-                       std::function<std::string()> embedded_state)
+                       std::function<std::string()> embedded_state, std::function<bool()> is_disk_low)
 {
     using net::Method;
     const net::BodyRule no_body{.most_bytes = 0};
     router.add(Method::kGet, "/healthz", [](net::Request) { return answer_now(health()); }, no_body);
-    auto readiness = std::make_shared<Readiness>(database, std::move(embedded_state));
+    auto readiness = std::make_shared<Readiness>(database, std::move(embedded_state), std::move(is_disk_low));
     router.add(Method::kGet, "/readyz", [readiness](net::Request) { return answer_readiness(readiness); }, no_body);
     router.add(
         Method::kGet, "/metrics", [metrics = &metrics](net::Request) { return answer_now(metrics_text(*metrics)); },

@@ -11,8 +11,8 @@ namespace fathom::server {
 
 /// Adds what lives outside /api/v1, open to all: /healthz, /readyz, /metrics, /openapi.json.
 /// `embedded_state` says how the embedded PostgreSQL is ("ok" or what is wrong); null when there is none.
-/// All must outlive the router.
+/// `is_disk_low` says whether new jobs are refused for want of room; null: they never are. All must outlive the router.
 void add_system_routes(net::Router& router, Database& database, Metrics& metrics,
-                       std::function<std::string()> embedded_state);
+                       std::function<std::string()> embedded_state, std::function<bool()> is_disk_low = nullptr);
 
 } // namespace fathom::server

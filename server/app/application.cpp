@@ -112,6 +112,7 @@ class Application {
     std::optional<StateLock> state_lock_;        // nobody else works on our state folder
     std::unique_ptr<EmbeddedPostgres> embedded_; // unless a database URL is given
     std::unique_ptr<Database> database_;         // the store's pool; the only state
+    std::unique_ptr<FreeSpace> space_;           // whether the database's disk has room
     net::Credential authority_;                  // the network's CA, the same in all replicas
     asio::io_context io_;                        // all network work
     std::unique_ptr<IoThreads> io_threads_;      // run io_
@@ -160,6 +161,10 @@ Result<void> Application::open_database()
         url = embedded_->url();
         log_info("embedded_postgres_access", {{"psql", embedded_->psql_command()}});
     }
+    // Where another server keeps the data, its own administrator watches the disk.
+    FreeSpace::Look free_bytes;
+    if (embedded_) free_bytes = [folder = settings_.state_dir / "postgres"] { return free_bytes_of(folder); };
+    space_ = std::make_unique<FreeSpace>(std::move(free_bytes), settings_.least_free_bytes, metrics_);
     database_ = std::make_unique<Database>(DatabaseOptions{.url = url, .connections = settings_.database_connections},
                                            metrics_);
     notifier_ = std::make_unique<Notifier>(url);
@@ -188,7 +193,9 @@ Result<void> Application::build()
     identity_ = std::make_unique<IdentityService>(*database_, *notifier_, clock_, metrics_);
     std::function<std::string()> embedded_state;
     if (embedded_) embedded_state = [embedded = embedded_.get()] { return embedded->state(); };
-    add_system_routes(router_, *database_, metrics_, std::move(embedded_state));
+    space_->start(*tasks_, io_.get_executor());
+    add_system_routes(router_, *database_, metrics_, std::move(embedded_state),
+                      [space = space_.get()] { return space->is_low(); });
     api_ = std::make_unique<ApiRouter>(router_, *identity_);
     agent_api_ = std::make_unique<ApiRouter>(agent_router_, *identity_);
     // Probes at a center can reach the agent listener for sure.
@@ -196,8 +203,8 @@ Result<void> Application::build()
     for (ApiRouter* const router : {api_.get(), agent_api_.get()})
         router->add_open(net::Method::kGet, "/fetch-test", fetch_test, /*most_body_bytes=*/0);
     rooms_ = std::make_unique<Rooms>(RoomContext{io_.get_executor(), *database_, *notifier_, *duties_, *tasks_,
-                                                 metrics_, clock_, *identity_, authority_, settings_, replica_, *api_,
-                                                 *agent_api_, agent_router_});
+                                                 metrics_, clock_, *identity_, authority_, settings_, *space_, replica_,
+                                                 *api_, *agent_api_, agent_router_});
     notifier_->start();
     duties_->start();
     return rooms_->start();

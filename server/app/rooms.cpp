@@ -95,6 +95,13 @@ VerificationState verification_state(const RoomContext& context, const VerifierO
     return {choice.is_possible, choice.share};
 }
 
+JobRules job_rules(const RoomContext& context)
+{
+    return {.unknown_projects = context.settings.unknown_projects,
+            .space = &context.space,
+            .keep_jobs = context.settings.keep.jobs};
+}
+
 } // namespace
 
 // To add a room: (1) include its headers above, (2) add its objects to State as members, in the order of who needs
@@ -153,20 +160,17 @@ struct Rooms::State {
 
     ProjectUseService project_uses{context.database, catalog}; // what projects use, against quotas and shares
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
-    JobsService jobs{context.database,
-                     context.executor,
-                     context.metrics,
-                     catalog,
-                     job_closer,
-                     compute,
-                     context.settings.unknown_projects}; // what clients do
+    JobsService jobs{context.database, context.executor, context.metrics, catalog,
+                     job_closer,       compute,          job_rules(context)}; // what clients do
     RoutingService routing{
         context.database, context.executor,
         context.metrics,  context.clock,
         catalog,          probe_planning,
         job_closer,       {.replica = context.replica, .metering_period = context.settings.metering_period}};
     PlacementService placements{context.database, catalog, context.clock, compute}; // where jobs go, and why
-    JobDuties job_duties{context.database, context.executor, context.metrics};      // jobs of lost centers, gauges
+    RetentionDuty retention{context.database, context.clock, context.metrics,
+                            context.settings.keep};                            // removes what is old
+    JobDuties job_duties{context.database, context.executor, context.metrics}; // jobs of lost centers, gauges
 
     CentersService centers{context.database};                                             // what people do with centers
     ReservationService reservations{context.database, context.settings.unknown_projects}; // units kept for a project
@@ -264,6 +268,7 @@ Result<void> Rooms::start()
     state_->job_duties.start(state_->context.tasks);
     state_->learning.start(state_->context.tasks, state_->context.executor);
     state_->verifier.start();
+    state_->retention.start(state_->context.tasks, state_->context.executor);
     state_->schedule_duty.start(state_->context.tasks, state_->context.executor);
     return {};
 }

@@ -10,6 +10,7 @@
 #include "server/app/duty.hpp"
 #include "server/app/server_settings.hpp"
 #include "server/identity/identity_service.hpp"
+#include "server/retention/free_space.hpp"
 #include "server/store/database.hpp"
 #include "server/store/notifier.hpp"
 
@@ -29,6 +30,7 @@ struct RoomContext {
     IdentityService& identity;
     const net::Credential& authority; ///< signs agents' certificates
     const ServerSettings& settings;
+    const FreeSpace& space;    ///< of the database
     const ReplicaId& replica;  ///< fresh at each start of fathomd
     ApiRouter& api;            ///< REST listener, prefix /api/v1
     ApiRouter& agent_api;      ///< agent listener, prefix /api/v1 (enrolment)

@@ -84,6 +84,26 @@ UnknownProjects to_unknown_projects(const std::string& text)
     return UnknownProjects::kRefuseOnceMembers; // the setting's check allows no other
 }
 
+RetentionRule to_retention_rule(const Settings& settings)
+{
+    const auto days = [&](const char* name) { return std::chrono::days(settings.integer(name)); };
+    return {.jobs = days("keep_jobs_days"),
+            .output = days("keep_output_days"),
+            .measurements = days("keep_measurements_days"),
+            .audit = days("keep_audit_days"),
+            .usage = days("keep_usage_days")};
+}
+
+/// 0, or at least as many as what is read of that age needs.
+std::function<std::string(std::string_view)> check_days(std::int64_t least)
+{
+    return [least](std::string_view value) -> std::string {
+        if (value == "0") return "";
+        const std::string wrong = check_integer(least, 36500)(value);
+        return wrong.empty() ? "" : "must be 0 or a whole number from " + std::to_string(least) + " to 36500";
+    };
+}
+
 DriftRule to_drift_rule(const Settings& settings)
 {
     return {.least_jobs = settings.integer("drift_jobs"),
@@ -154,6 +174,18 @@ SettingsProgram server_program()
              "on: projects without settings and without earlier jobs are refused; off: any name is a project; auto: on "
              "as soon as a project has members",
              check_one_of({"auto", "on", "off"})},
+            {"keep_jobs_days", "365",
+             "days after its end until a job is removed, with its events, decisions and predictions; 0: never",
+             check_days(1)},
+            {"keep_output_days", "90", "days after its end until what a job wrote is removed; 0: with the job",
+             check_days(1)},
+            {"keep_measurements_days", "730",
+             "days until probe runs are removed that newer ones have replaced; 0: never", check_days(60)},
+            {"keep_audit_days", "1095", "days until entries of the audit log are removed; 0: never", check_days(1)},
+            {"keep_usage_days", "1095", "days until what projects used is removed; 0: never", check_days(70)},
+            {"least_free_mib", "1024",
+             "MiB that must be free on the embedded database's disk for new jobs to be taken; 0: they always are",
+             check_integer(0, 1000000000)},
             {"io_threads", "0", "threads for the network; 0 for one per processor", check_integer(0, 1024)},
             {"database_connections", "8", "connections to PostgreSQL, one thread each", check_integer(1, 512)},
             {"connections_of_one_address", "1024",
@@ -188,6 +220,8 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.drift = to_drift_rule(settings);
     typed.drift_period = std::chrono::seconds(settings.integer("drift_period_s"));
     typed.unknown_projects = to_unknown_projects(settings.text("projects_must_exist"));
+    typed.keep = to_retention_rule(settings);
+    typed.least_free_bytes = static_cast<std::uint64_t>(settings.integer("least_free_mib")) << 20U;
     const std::int64_t threads = settings.integer("io_threads");
     typed.io_threads =
         threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());

@@ -6,6 +6,7 @@
 #include "core/decide/network_window.hpp"
 #include "server/api/unknown_projects.hpp"
 #include "server/learning/drift_watch.hpp"
+#include "server/retention/retention_duty.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -34,6 +35,8 @@ struct ServerSettings {
     DriftRule drift;
     std::chrono::seconds drift_period{}; ///< between two looks for unit types that have drifted
     UnknownProjects unknown_projects{UnknownProjects::kRefuseOnceMembers}; ///< projects_must_exist
+    RetentionRule keep;                  ///< for how long what has ended is kept
+    std::uint64_t least_free_bytes{};    ///< of the embedded database's disk; with less no jobs are taken; 0: never
     std::size_t io_threads{};
     std::size_t database_connections{};
     std::size_t connections_of_one_address{}; ///< IPv4 address or IPv6 /64 network, on each listener

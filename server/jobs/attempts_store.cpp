@@ -103,15 +103,27 @@ constexpr const char* kSelectCenterName = "SELECT name FROM center WHERE id = $1
 // A repeat of the same piece changes nothing. An agent that was restarted may cut its output anew, so a longer
 // piece at the same place holds more.
 constexpr Statement kInsertOutput{"jobs_insert_output", R"sql(
-    INSERT INTO job_output AS o (attempt_id, stream, offset_bytes, data)
-    SELECT n.attempt_id, n.stream, n.offset_bytes, n.data
-    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[]) AS n (attempt_id, stream, offset_bytes, data)
-    -- Pieces that overlap, as those cut anew do, may hold a byte twice, and no more.
-    WHERE (SELECT coalesce(sum(length(k.data)), 0) FROM job_output k
-           WHERE k.attempt_id = n.attempt_id AND k.stream = n.stream AND k.offset_bytes > n.offset_bytes - $5::bigint
-             AND k.offset_bytes < n.offset_bytes + length(n.data)) <= 4 * $5::bigint
-    ON CONFLICT (attempt_id, stream, offset_bytes) DO UPDATE SET data = excluded.data
-        WHERE length(excluded.data) > length(o.data))sql"};
+    WITH new AS (
+        SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[])
+                      AS n (attempt_id, stream, offset_bytes, data)
+        -- Pieces that overlap, as those cut anew do, may hold a byte twice, and no more.
+        WHERE (SELECT coalesce(sum(length(k.data)), 0) FROM job_output k
+               WHERE k.attempt_id = n.attempt_id AND k.stream = n.stream
+                 AND k.offset_bytes > n.offset_bytes - $5::bigint
+                 AND k.offset_bytes < n.offset_bytes + length(n.data)) <= 4 * $5::bigint),
+    old AS (
+        SELECT attempt_id, stream, offset_bytes, length(o.data) AS bytes
+        FROM new JOIN job_output o USING (attempt_id, stream, offset_bytes)),
+    stored AS (
+        INSERT INTO job_output AS o (attempt_id, stream, offset_bytes, data)
+        SELECT attempt_id, stream, offset_bytes, data FROM new
+        ON CONFLICT (attempt_id, stream, offset_bytes) DO UPDATE SET data = excluded.data
+            WHERE length(excluded.data) > length(o.data)
+        RETURNING o.attempt_id, o.stream, o.offset_bytes, length(o.data) AS bytes)
+    INSERT INTO attempt_output AS total (attempt_id, bytes)
+    SELECT attempt_id, sum(stored.bytes - coalesce(old.bytes, 0))
+    FROM stored LEFT JOIN old USING (attempt_id, stream, offset_bytes) GROUP BY attempt_id ORDER BY attempt_id
+    ON CONFLICT (attempt_id) DO UPDATE SET bytes = total.bytes + excluded.bytes)sql"};
 
 constexpr Statement kFindWriters{"jobs_find_attempt_writers", R"sql(
     SELECT a.id, a.center_id, a.state = 'ended' AS is_ended, coalesce(a.stdout_bytes, 0) AS stdout_bytes,

@@ -34,6 +34,7 @@ Json attempt_json(const AttemptRecord& attempt)
             {"max_resident_bytes", or_null(attempt.max_resident_bytes)},
             {"stdout_bytes", or_null(attempt.stdout_bytes)},
             {"stderr_bytes", or_null(attempt.stderr_bytes)},
+            {"output_removed_at", time_json(attempt.output_removed_at)},
             {"cpus", Json::parse(attempt.cpus)},
             {"units", Json::parse(attempt.units)},
             {"decided_by", attempt.decided_by}};

@@ -34,8 +34,9 @@ struct AttemptRecord {
     std::optional<std::int64_t> max_resident_bytes;
     std::optional<std::int64_t> stdout_bytes;
     std::optional<std::int64_t> stderr_bytes;
-    std::string cpus;  ///< JSON array
-    std::string units; ///< JSON array
+    std::optional<Timestamp> output_removed_at; ///< since when its output is no longer kept
+    std::string cpus;                           ///< JSON array
+    std::string units;                          ///< JSON array
     std::string decided_by;
 };
 

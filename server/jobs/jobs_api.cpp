@@ -127,6 +127,11 @@ asio::awaitable<net::Response> get_log(JobsService* jobs, Database* database, Ca
     // The rights are checked before the first byte: after it there is no status to say no with.
     const Result<JobRecord> job = co_await jobs->get(request->job, call.principal);
     if (!job) co_return net::problem(job.error(), call.request.request_id);
+    if (job->attempt && job->attempt->output_removed_at) {
+        const Error removed(Errc::kNotFound, "the job's output is no longer kept: it was removed at " +
+                                                 format_rfc3339(*job->attempt->output_removed_at));
+        co_return net::problem(removed, call.request.request_id);
+    }
     net::Response response;
     response.headers["Content-Type"] = "text/plain; charset=utf-8";
     response.headers["Cache-Control"] = "no-store";

@@ -1,14 +1,13 @@
 #include "server/jobs/jobs_service.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/ulid_time.hpp"
 #include "server/events/job_event_log.hpp"
 #include "server/routing/job_operators.hpp"
 #include "server/store/notifier.hpp"
 
 namespace fathom::server {
 namespace {
-
-const Error kNoSuchJob{Errc::kNotFound, "there is no such job"};
 
 constexpr std::size_t kQuickJobs = 16;
 
@@ -54,10 +53,8 @@ std::string owner_filter(const Principal& principal)
 }
 
 JobsService::JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                         CatalogCache& catalog, const JobCloser& closer, ComputePool& compute,
-                         UnknownProjects unknown_projects)
-    : database_(&database), catalog_(&catalog), closer_(&closer), compute_(&compute),
-      unknown_projects_(unknown_projects),
+                         CatalogCache& catalog, const JobCloser& closer, ComputePool& compute, JobRules rules)
+    : database_(&database), catalog_(&catalog), closer_(&closer), compute_(&compute), rules_(rules),
       submitted_(metrics.counter("fathom_jobs_submitted_total", "Jobs accepted from clients.")),
       // While one batch waits for the disk, another is written: submissions do not depend on each other.
       submissions_(database, executor, "submissions", metrics, write_submissions, /*max_batch=*/512,
@@ -68,6 +65,10 @@ JobsService::JobsService(Database& database, const asio::any_io_executor& execut
 asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector<JobSpec> specs, Batch batch,
                                                                      Principal caller)
 {
+    if (rules_.space != nullptr) {
+        const Result<void> has_room = rules_.space->check();
+        if (!has_room) co_return has_room.error();
+    }
     CatalogPointer catalog = catalog_->get();
     const Timestamp now = SystemClock().now();
     const auto check = [&]() -> Result<void> {
@@ -87,8 +88,8 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
         checked = is_quick ? check() : co_await compute_->run(std::string(), check);
     }
     const bool must_exist =
-        unknown_projects_ == UnknownProjects::kRefuse ||
-        (unknown_projects_ == UnknownProjects::kRefuseOnceMembers && !catalog->project_members.empty());
+        rules_.unknown_projects == UnknownProjects::kRefuse ||
+        (rules_.unknown_projects == UnknownProjects::kRefuseOnceMembers && !catalog->project_members.empty());
     if (checked && must_exist) checked = co_await check_projects(specs, catalog, batch);
     if (!checked) co_return checked.error();
     std::vector<AdmittedJob> admitted;
@@ -192,12 +193,22 @@ asio::awaitable<Result<Page<JobRecord>>> JobsService::list(JobFilter filter, std
     co_return co_await database_->run(std::move(work));
 }
 
+Error JobsService::no_such_job(const JobId& id) const
+{
+    // The id tells when it was made. The same answer for jobs that are gone, others' jobs and those that never were.
+    const bool may_be_removed =
+        rules_.keep_jobs.count() > 0 && ulid_time(id.value) + rules_.keep_jobs < SystemClock().now();
+    if (!may_be_removed) return {Errc::kNotFound, "there is no such job"};
+    return {Errc::kNotFound, "there is no such job, or no longer: jobs are removed " +
+                                 std::to_string(rules_.keep_jobs.count()) + " days after their end"};
+}
+
 asio::awaitable<Result<JobRecord>> JobsService::get(JobId id, Principal principal)
 {
     auto work = [&](pqxx::work& transaction) -> Result<JobRecord> {
         std::optional<JobRecord> job = select_job(transaction, id);
         const std::string owner = owner_filter(principal);
-        if (!job || (!owner.empty() && job->submitted_by != owner)) return kNoSuchJob;
+        if (!job || (!owner.empty() && job->submitted_by != owner)) return no_such_job(id);
         return std::move(*job);
     };
     co_return co_await database_->run(std::move(work));
@@ -217,7 +228,7 @@ Result<JobsService::CancelAnswer> JobsService::cancel_in(pqxx::work& transaction
 {
     const std::optional<LockedJob> job = lock_job(transaction, id);
     const std::string owner = owner_filter(principal);
-    if (!job || (!owner.empty() && job->submitted_by != owner)) return kNoSuchJob;
+    if (!job || (!owner.empty() && job->submitted_by != owner)) return no_such_job(id);
     const bool is_own = job->submitted_by == principal.token_id.value;
     if (!is_own && !has_permission(principal.role, Permission::kCancelAnyJob))
         return Error{Errc::kForbidden, "only its submitter or an admin may cancel this job"};

@@ -7,6 +7,7 @@
 #include "server/jobs/job_closer.hpp"
 #include "server/jobs/job_typing.hpp"
 #include "server/jobs/jobs_store.hpp"
+#include "server/retention/free_space.hpp"
 #include "server/routing/catalog_cache.hpp"
 #include "server/store/group_commit.hpp"
 
@@ -14,12 +15,18 @@
 
 namespace fathom::server {
 
+/// Which jobs are taken, and how long those that ended are kept.
+struct JobRules {
+    UnknownProjects unknown_projects{UnknownProjects::kAccept};
+    const FreeSpace* space{nullptr}; ///< jobs are refused while it is low; null: never. Outlives the service.
+    std::chrono::days keep_jobs{0};  ///< after their end, for those who ask for one that is gone; 0: for ever
+};
+
 /// What clients do with jobs. Thread-safe.
 class JobsService {
   public:
     JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, CatalogCache& catalog,
-                const JobCloser& closer, ComputePool& compute,
-                UnknownProjects unknown_projects = UnknownProjects::kAccept);
+                const JobCloser& closer, ComputePool& compute, JobRules rules = {});
 
     using Batch = JobBatch;
     /// Checks jobs against operator library and unit types, completes their operators, finds their types, and gives
@@ -28,6 +35,7 @@ class JobsService {
     /// @error kInvalid     unknown operators, parameters out of range, terms that this network cannot keep.
     /// @error kForbidden   one of them is of a project with members, and the caller is none.
     /// @error kInfeasible  no unit type could ever run one of them, or keep its deadline, budget or quota.
+    /// @error kUnavailable  the disk is nearly full.
     asio::awaitable<Result<std::vector<AdmittedJob>>> admit(std::vector<JobSpec> specs, Batch batch, Principal caller);
 
     /// Queues one admitted job; many callers share a transaction.
@@ -49,7 +57,7 @@ class JobsService {
     asio::awaitable<Result<StoredAnswer>> find_answer(IdempotencyKey key);
 
     asio::awaitable<Result<Page<JobRecord>>> list(JobFilter filter, std::int64_t size, std::string after);
-    /// @error kNotFound  missing, or not the caller's to see.
+    /// @error kNotFound  missing, removed, or not the caller's to see.
     asio::awaitable<Result<JobRecord>> get(JobId id, Principal principal);
 
     /// Whether the version that the caller saw may still be acted on (If-Match).
@@ -63,6 +71,8 @@ class JobsService {
     asio::awaitable<Result<CancelAnswer>> cancel(JobId id, Principal principal, VersionCheck check);
 
   private:
+    /// Also says so when the job may be one that was removed for its age.
+    Error no_such_job(const JobId& id) const;
     /// `specs` must live until it has answered.
     asio::awaitable<Result<void>> check_projects(const std::vector<JobSpec>& specs, CatalogPointer catalog,
                                                  Batch batch);
@@ -78,7 +88,7 @@ class JobsService {
     CatalogCache* catalog_;
     const JobCloser* closer_;
     ComputePool* compute_;
-    UnknownProjects unknown_projects_;
+    const JobRules rules_;
     JobTyping typing_;
     Metrics::Counter submitted_;
     GroupCommit<std::shared_ptr<const JobRecord>, Timestamp> submissions_;

@@ -5,6 +5,7 @@
 #include "core/base/metrics.hpp"
 #include "core/base/process_limits.hpp"
 #include "core/base/secret.hpp"
+#include "core/base/ulid_time.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "core/base/yaml.hpp"
 
@@ -72,6 +73,17 @@ TEST(Ulid, AscendsWithinAProcessAndNeverRepeats)
         seen.insert(ulid);
     }
     EXPECT_EQ(seen.size(), 10000U);
+}
+
+TEST(Ulid, TellsWhenItWasMade)
+{
+    EXPECT_EQ(format_rfc3339(ulid_time("job_01KAFP6X5T8Z3Q4R5S6T7V8W9X")), "2025-11-20T03:51:26.650000Z");
+
+    const Timestamp before = SystemClock().now();
+    const Timestamp made = ulid_time(JobId::make().value);
+
+    EXPECT_GT(made, before - std::chrono::seconds(1));
+    EXPECT_LT(made, SystemClock().now() + std::chrono::seconds(60)) << "those of one process run ahead a little";
 }
 
 TEST(Ids, OfOneKindAreNotOfAnother)

@@ -42,6 +42,23 @@ TEST_F(SystemApiTest, IsNotReadyWithoutItsDatabase)
     EXPECT_EQ(answer({.path = "/healthz"}).status, 200);
 }
 
+TEST_F(SystemApiTest, IsReadyButDegradedWhileTheDiskIsNearlyFull)
+{
+    bool is_low = true;
+    net::Router router;
+    add_system_routes(router, database_, metrics_, nullptr, [&is_low] { return is_low; });
+    const auto match = router.match(net::Method::kGet, "/readyz", false);
+    const auto ready = [&] { return io_.run((*std::get<net::Router::Http>(match).handler)({})); };
+
+    const net::Response low = ready();
+
+    EXPECT_EQ(low.status, 200) << "reports of agents go on";
+    EXPECT_EQ(json_of(low), (Json{{"status", "degraded"}, {"checks", {{"database", "ok"}, {"disk", "low"}}}}));
+    is_low = false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100)); // an answer counts for a second
+    EXPECT_EQ(json_of(ready()), (Json{{"status", "ok"}, {"checks", {{"database", "ok"}, {"disk", "ok"}}}}));
+}
+
 TEST_F(SystemApiTest, TellsStrangersNothingOfItsDatabase)
 {
     Database wrong({.url = "postgresql://secret_user:wrong@127.0.0.1:1/secret_base", .connections = 1}, metrics_);

@@ -1,0 +1,199 @@
+#include "server/retention/retention_store.hpp"
+
+#include "server/store/sql_array.hpp"
+#include "server/store/statement.hpp"
+
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+// Ages are told by our own clock (state_changed_at), not by what centers said of the end.
+constexpr Statement kSelectOutputDue{"retention_select_output_due", R"sql(
+    SELECT o.attempt_id AS id, o.first_at AS at
+    FROM attempt_output o JOIN attempt a ON a.id = o.attempt_id JOIN job j ON j.id = a.job_id
+    WHERE o.first_at < $1::timestamptz AND (o.first_at, o.attempt_id) > ($2::timestamptz, $3)
+      AND j.state IN ('succeeded', 'failed', 'cancelled') AND j.state_changed_at < $1::timestamptz
+    ORDER BY o.first_at, o.attempt_id LIMIT $4)sql"};
+
+// What project_use has yet to count stays; what ended 70 days ago it never counts (routing/project_use_store).
+constexpr Statement kSelectJobsDue{"retention_select_jobs_due", R"sql(
+    SELECT j.id, j.state_changed_at AS at FROM job j
+    WHERE j.label = 'job' AND j.state IN ('succeeded', 'failed', 'cancelled')
+      AND j.state_changed_at < $1::timestamptz AND (j.state_changed_at, j.id) > ($2::timestamptz, $3)
+      AND NOT EXISTS (SELECT 1 FROM attempt a LEFT JOIN attempt_output o ON o.attempt_id = a.id
+                      WHERE a.job_id = j.id
+                        AND (a.state <> 'ended' OR o.attempt_id IS NOT NULL
+                             OR NOT a.counted AND j.state_changed_at > now() - interval '70 days'))
+    ORDER BY j.state_changed_at, j.id LIMIT $4)sql"};
+
+constexpr Statement kSelectProbeRunsDue{"retention_select_probe_runs_due", R"sql(
+    SELECT r.id, r.ended_at AS at FROM probe_run r JOIN job j ON j.id = r.job_id
+    WHERE r.state <> 'queued' AND r.verification <> 'pending'
+      AND r.ended_at < $1::timestamptz AND (r.ended_at, r.id) > ($2::timestamptz, $3)
+      AND j.state IN ('succeeded', 'failed', 'cancelled') AND j.state_changed_at < $1::timestamptz
+      AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.job_id = j.id AND a.state <> 'ended')
+      AND NOT EXISTS (SELECT 1 FROM measurement m
+                      WHERE m.probe_run_id = r.id AND m.void_reason = ''
+                        AND NOT EXISTS (SELECT 1 FROM measurement n
+                                        WHERE n.unit_type_id = m.unit_type_id AND n.unit_count = m.unit_count
+                                          AND n.operator_id = m.operator_id AND n.parameters_key = m.parameters_key
+                                          AND n.void_reason = '' AND n.measured_at > m.measured_at))
+      AND (r.state <> 'succeeded' OR EXISTS (SELECT 1 FROM probe_run n WHERE n.unit_type_id = r.unit_type_id
+                                               AND n.state = 'succeeded' AND n.id > r.id))
+      AND NOT EXISTS (SELECT 1 FROM probe_finding f WHERE f.probe_run_id = r.id)
+      AND NOT EXISTS (SELECT 1 FROM probe_task t WHERE t.pretest_run_id = r.id)
+    ORDER BY r.ended_at, r.id LIMIT $4)sql"};
+
+constexpr Statement kDeleteOutput{"retention_delete_output", R"sql(
+    DELETE FROM job_output WHERE attempt_id = $1 AND (stream, offset_bytes) IN (
+        SELECT stream, offset_bytes FROM job_output WHERE attempt_id = $1 LIMIT $2))sql"};
+constexpr Statement kDeleteOutputNote{"retention_delete_output_note",
+                                      "DELETE FROM attempt_output WHERE attempt_id = $1"};
+constexpr Statement kMarkOutputRemoved{"retention_mark_output_removed",
+                                       "UPDATE attempt SET output_removed_at = now() WHERE id = $1"};
+
+constexpr Statement kLockJobs{"retention_lock_jobs", R"sql(
+    SELECT id FROM job WHERE id = ANY ($1::text[]) AND state IN ('succeeded', 'failed', 'cancelled')
+    ORDER BY id FOR UPDATE SKIP LOCKED)sql"};
+constexpr Statement kSelectAttempts{"retention_select_attempts",
+                                    "SELECT id FROM attempt WHERE job_id = ANY ($1::text[])"};
+// What refers to others goes first.
+constexpr Statement kDeleteOfAttempts[] = {
+    {"retention_delete_outputs", "DELETE FROM job_output WHERE attempt_id = ANY ($1::text[])"},
+    {"retention_delete_output_notes", "DELETE FROM attempt_output WHERE attempt_id = ANY ($1::text[])"},
+    {"retention_delete_placements", "DELETE FROM placement WHERE attempt_id = ANY ($1::text[])"},
+    {"retention_delete_profiles", "DELETE FROM attempt_profile WHERE attempt_id = ANY ($1::text[])"},
+    {"retention_delete_predictions", "DELETE FROM run_prediction WHERE attempt_id = ANY ($1::text[])"},
+    {"retention_delete_attempts", "DELETE FROM attempt WHERE id = ANY ($1::text[])"}};
+constexpr Statement kDeleteOfJobs[] = {
+    {"retention_delete_events", "DELETE FROM job_event WHERE job_id = ANY ($1::text[])"},
+    {"retention_delete_lessons", "DELETE FROM job_lesson WHERE job_id = ANY ($1::text[])"},
+    {"retention_delete_jobs", "DELETE FROM job WHERE id = ANY ($1::text[])"}};
+
+constexpr Statement kLockProbeRuns{"retention_lock_probe_runs", R"sql(
+    SELECT id, job_id FROM probe_run WHERE id = ANY ($1::text[]) AND state <> 'queued'
+    ORDER BY id FOR UPDATE SKIP LOCKED)sql"};
+constexpr Statement kDeleteOfProbeRuns[] = {
+    {"retention_delete_measurements", "DELETE FROM measurement WHERE probe_run_id = ANY ($1::text[])"},
+    {"retention_forget_repeated", "UPDATE probe_run SET repeats_run_id = NULL WHERE repeats_run_id = ANY ($1::text[])"},
+    {"retention_delete_probe_runs", "DELETE FROM probe_run WHERE id = ANY ($1::text[])"}};
+
+constexpr Statement kDeleteAudit{"retention_delete_audit", R"sql(
+    DELETE FROM audit_log WHERE id IN (
+        SELECT id FROM audit_log WHERE at < $1::timestamptz ORDER BY at, id LIMIT $2))sql"};
+constexpr Statement kDeleteUsage{"retention_delete_usage", R"sql(
+    DELETE FROM project_use WHERE (project, day, unit_type_id) IN (
+        SELECT project, day, unit_type_id FROM project_use WHERE day < ($1::timestamptz AT TIME ZONE 'UTC')::date
+        ORDER BY day LIMIT $2))sql"};
+
+constexpr Statement kTryLock{"retention_try_lock", "SELECT pg_try_advisory_xact_lock(7233005)"};
+
+// pg_total_relation_size waits for nobody who reads or writes, and does not read the tables.
+constexpr Statement kSelectStoredBytes{"retention_select_stored_bytes", R"sql(
+    SELECT kind, sum(pg_total_relation_size(oid))::float8 AS bytes
+    FROM (SELECT c.oid, CASE WHEN c.relname IN ('job_output', 'attempt_output') THEN 'output'
+                             WHEN c.relname = 'job_event' THEN 'events'
+                             WHEN c.relname IN ('placement', 'run_prediction') THEN 'decisions'
+                             WHEN c.relname IN ('job', 'attempt', 'attempt_profile', 'job_lesson') THEN 'jobs'
+                             WHEN c.relname IN ('probe_run', 'measurement') THEN 'measurements'
+                             WHEN c.relname = 'audit_log' THEN 'audit'
+                             WHEN c.relname = 'project_use' THEN 'usage'
+                             ELSE 'other' END AS kind
+          FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace) t
+    GROUP BY kind)sql"};
+
+std::vector<Due> select_due(pqxx::work& transaction, const Statement& statement, Timestamp before, const Due& after,
+                            std::int64_t limit)
+{
+    std::vector<Due> due;
+    const std::string from = after.at.empty() ? std::string("-infinity") : after.at;
+    for (const pqxx::row& row : exec(transaction, statement, format_rfc3339(before), from, after.id, limit))
+        due.push_back({row["at"].as<std::string>(), row["id"].as<std::string>()});
+    return due;
+}
+
+} // namespace
+
+std::vector<Due> select_output_due(pqxx::work& transaction, Timestamp before, const Due& after, std::int64_t limit)
+{
+    return select_due(transaction, kSelectOutputDue, before, after, limit);
+}
+
+std::vector<Due> select_jobs_due(pqxx::work& transaction, Timestamp before, const Due& after, std::int64_t limit)
+{
+    return select_due(transaction, kSelectJobsDue, before, after, limit);
+}
+
+std::vector<Due> select_probe_runs_due(pqxx::work& transaction, Timestamp before, const Due& after, std::int64_t limit)
+{
+    return select_due(transaction, kSelectProbeRunsDue, before, after, limit);
+}
+
+RemovedOutput remove_output(pqxx::work& transaction, const std::string& attempt, std::int64_t limit)
+{
+    RemovedOutput removed;
+    removed.pieces = static_cast<std::int64_t>(exec(transaction, kDeleteOutput, attempt, limit).affected_rows());
+    removed.is_complete = removed.pieces < limit;
+    if (!removed.is_complete) return removed;
+    exec(transaction, kDeleteOutputNote, attempt);
+    exec(transaction, kMarkOutputRemoved, attempt);
+    return removed;
+}
+
+std::int64_t remove_jobs(pqxx::work& transaction, const std::vector<std::string>& jobs)
+{
+    std::vector<std::string> locked;
+    for (const pqxx::row& row : exec(transaction, kLockJobs, sql_array(jobs)))
+        locked.push_back(row[0].as<std::string>());
+    std::vector<std::string> attempts;
+    const std::string job_array = sql_array(locked);
+    for (const pqxx::row& row : exec(transaction, kSelectAttempts, job_array))
+        attempts.push_back(row[0].as<std::string>());
+    const std::string attempt_array = sql_array(attempts);
+    for (const Statement& statement : kDeleteOfAttempts)
+        exec(transaction, statement, attempt_array);
+    for (const Statement& statement : kDeleteOfJobs)
+        exec(transaction, statement, job_array);
+    return static_cast<std::int64_t>(locked.size());
+}
+
+std::int64_t remove_probe_runs(pqxx::work& transaction, const std::vector<std::string>& runs)
+{
+    std::vector<std::string> locked;
+    std::vector<std::string> jobs;
+    for (const pqxx::row& row : exec(transaction, kLockProbeRuns, sql_array(runs))) {
+        locked.push_back(row["id"].as<std::string>());
+        jobs.push_back(row["job_id"].as<std::string>());
+    }
+    const std::string run_array = sql_array(locked);
+    for (const Statement& statement : kDeleteOfProbeRuns)
+        exec(transaction, statement, run_array);
+    remove_jobs(transaction, jobs);
+    return static_cast<std::int64_t>(locked.size());
+}
+
+std::int64_t remove_audit(pqxx::work& transaction, Timestamp before, std::int64_t limit)
+{
+    return static_cast<std::int64_t>(exec(transaction, kDeleteAudit, format_rfc3339(before), limit).affected_rows());
+}
+
+std::int64_t remove_usage(pqxx::work& transaction, Timestamp before, std::int64_t limit)
+{
+    return static_cast<std::int64_t>(exec(transaction, kDeleteUsage, format_rfc3339(before), limit).affected_rows());
+}
+
+bool lock_retention(pqxx::work& transaction)
+{
+    return exec(transaction, kTryLock)[0][0].as<bool>();
+}
+
+std::vector<StoredBytes> select_stored_bytes(pqxx::work& transaction)
+{
+    std::vector<StoredBytes> stored;
+    for (const pqxx::row& row : exec(transaction, kSelectStoredBytes))
+        stored.push_back({row["kind"].as<std::string>(), row["bytes"].as<double>()});
+    return stored;
+}
+
+} // namespace fathom::server
