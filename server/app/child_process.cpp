@@ -78,7 +78,9 @@ bool limit(const Plan& plan)
     const bool ready = chdir(plan.folder) == 0 && limit(plan) && set_signals_to_default() &&
                        arrange_descriptors(plan) && (plan.user == nullptr || become(*plan.user)) &&
                        // After the change of user, which clears it.
-                       (plan.death_signal == 0 || prctl(PR_SET_PDEATHSIG, plan.death_signal) == 0);
+                       (plan.death_signal == 0 || prctl(PR_SET_PDEATHSIG, plan.death_signal) == 0) &&
+                       // No set-user-id program gives it back what it gave up.
+                       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
     // The parent may have died before PDEATHSIG was set.
     if (ready && (plan.death_signal == 0 || getppid() == plan.parent)) {
         execve(plan.path, plan.arguments, plan.environment);

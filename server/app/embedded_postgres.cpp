@@ -18,7 +18,6 @@
 namespace fathom::server {
 namespace {
 
-namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
@@ -26,7 +25,6 @@ constexpr auto kFirstPause = 100ms;
 constexpr auto kLongestPause = 10000ms;
 constexpr auto kCalmAfter = 60s;      // a server that ran so long starts the back-off anew
 constexpr int kUnknownEnd = 255 << 8; // "exit code 255", as waitpid tells it
-constexpr std::uintmax_t kLargestLog = 16U << 20U;
 
 // Durable by default (fsync, synchronous_commit and full_page_writes are on unless someone changed the
 // cluster's files; here they are fixed), tuned for short statements on a machine shared with other work.
@@ -73,9 +71,7 @@ Result<void> make_cluster(const PostgresFolder& folder, const PostgresBinaries& 
 {
     log_info("embedded_postgres_create", {{"folder", folder.data().string()}, {"version", binaries.major_version}});
     // Renamed when complete: a crash in between must not leave half a cluster under the final name.
-    const fs::path fresh = folder.root / "data.new";
-    std::error_code error;
-    fs::remove_all(fresh, error);
+    if (Result<void> removed = remove_unfinished_cluster(folder); !removed) return removed;
     ChildOptions initdb;
     initdb.arguments = {(binaries.folder / "initdb").string(), "-D", (folder.child_root / "data.new").string(),
                         "--username=fathom", "--encoding=UTF8", "--locale=C",
@@ -86,22 +82,7 @@ Result<void> make_cluster(const PostgresFolder& folder, const PostgresBinaries& 
     initdb.inherited = folder.descriptor;
     initdb.signal_on_parent_death = SIGTERM;
     if (const Result<std::string> made = run_child(std::move(initdb)); !made) return made.error();
-    fs::rename(fresh, folder.data(), error);
-    if (error) return Error{Errc::kUnavailable, "cannot rename " + fresh.string() + ": " + error.message()};
-    return {};
-}
-
-/// Opened by us, so that the log is there even when the server cannot reach its folder.
-int open_log(const PostgresFolder& folder)
-{
-    std::error_code ignored;
-    if (fs::file_size(folder.log(), ignored) > kLargestLog && !ignored)
-        fs::rename(folder.log(), folder.root / "log.old", ignored);
-    const int file = open(folder.log().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (file >= 0 && folder.user) {
-        [[maybe_unused]] const int given = fchown(file, folder.user->uid, folder.user->gid); // for the user's eyes only
-    }
-    return file;
+    return name_new_cluster(folder);
 }
 
 Result<void> make_database(const PostgresFolder& folder)
@@ -292,7 +273,9 @@ Result<void> EmbeddedPostgres::State::bring_up()
 
 Result<void> EmbeddedPostgres::State::launch()
 {
-    const int log_file = open_log(folder);
+    // Opened by us, so that the log is there even when the server cannot reach its folder.
+    const Result<OpenFile> log_file = open_postgres_log(folder);
+    if (!log_file) return log_file.error();
     ChildOptions server;
     server.arguments = {(binaries.folder / "postgres").string(), "-D", (folder.child_root / "data").string()};
     const auto set = [&](const std::string& setting) {
@@ -307,16 +290,12 @@ Result<void> EmbeddedPostgres::State::launch()
     for (const std::string& setting : options.extra_settings)
         set(setting);
     server.user = folder.user;
-    server.output = log_file;
+    server.output = log_file->number();
     server.inherited = folder.descriptor;
     server.signal_on_parent_death = SIGINT;
     const std::scoped_lock lock(mutex);
-    if (stopping) {
-        close(log_file);
-        return Error{Errc::kUnavailable, "stopping"};
-    }
+    if (stopping) return Error{Errc::kUnavailable, "stopping"};
     const Result<pid_t> child = start_child(server);
-    if (log_file >= 0) close(log_file);
     if (!child) return child.error();
     process = *child;
     return {};

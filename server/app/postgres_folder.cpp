@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
+constexpr std::uintmax_t kLargestLog = 16U << 20U;
 constexpr std::size_t kMostQuotedLog = 600; // bytes of the log in an error
 
 Error failed(const std::string& what, const fs::path& path)
@@ -35,11 +36,15 @@ std::optional<UnixUser> to_user(const passwd* entry)
     return UnixUser{entry->pw_name, entry->pw_uid, entry->pw_gid};
 }
 
+constexpr const char* kSocketFile = ".s.PGSQL.5432";
+
 /// Runs once, at the start, before other threads use the user database.
 Result<std::optional<UnixUser>> choose_user(const fs::path& root)
 {
     struct stat facts{};
-    const bool exists = stat(root.c_str(), &facts) == 0;
+    const bool exists = lstat(root.c_str(), &facts) == 0;
+    if (exists && !S_ISDIR(facts.st_mode))
+        return Error{Errc::kUnavailable, root.string() + " is a link, or no folder: it is not followed"};
     if (geteuid() != 0) {
         if (exists && facts.st_uid != geteuid())
             return Error{Errc::kUnavailable,
@@ -51,21 +56,19 @@ Result<std::optional<UnixUser>> choose_user(const fs::path& root)
         if (!owner)
             return Error{Errc::kUnavailable, root.string() + " belongs to user id " + std::to_string(facts.st_uid) +
                                                  ", which has no name here; PostgreSQL needs one"};
+        if (owner->name == "nobody")
+            return Error{Errc::kUnavailable,
+                         root.string() +
+                             " belongs to nobody, as which other programs run as well; give it to a user "
+                             "of its own: useradd --system fathom-db; chown -R -h fathom-db: " +
+                             root.string()};
         return owner;
     }
     // PostgreSQL refuses to run as root.
-    for (const char* const name : {"postgres", "nobody"})
+    for (const char* const name : {"fathom-db", "postgres"})
         if (std::optional<UnixUser> user = to_user(getpwnam(name))) return user; // NOLINT(concurrency-mt-unsafe)
-    return Error{Errc::kUnavailable, "PostgreSQL cannot run as root, and there is neither a user postgres nor nobody; "
-                                     "make one: useradd --system postgres"};
-}
-
-Result<void> make_private(const fs::path& path, const std::optional<UnixUser>& user)
-{
-    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return failed("cannot make the folder", path);
-    if (user && chown(path.c_str(), user->uid, user->gid) != 0) return failed("cannot give away", path);
-    if (chmod(path.c_str(), 0700) != 0) return failed("cannot set the mode of", path);
-    return {};
+    return Error{Errc::kUnavailable, "PostgreSQL cannot run as root, and there is neither a user fathom-db nor "
+                                     "postgres; make one: useradd --system fathom-db"};
 }
 
 bool is_reachable_by(const std::optional<UnixUser>& user, const fs::path& path)
@@ -79,27 +82,23 @@ bool is_reachable_by(const std::optional<UnixUser>& user, const fs::path& path)
 
 bool fits_socket_address(const fs::path& folder)
 {
-    return (folder / ".s.PGSQL.5432").string().size() < sizeof(sockaddr_un::sun_path);
+    return (folder / kSocketFile).string().size() < sizeof(sockaddr_un::sun_path);
 }
 
-// Says where the socket folder is when it is not inside.
-fs::path note_path(const PostgresFolder& folder)
+bool is_ours_outside(const fs::path& path)
 {
-    return folder.root / "socket-folder";
+    return path == path.lexically_normal() && (path.parent_path() == "/run" || path.parent_path() == "/tmp") &&
+           path.filename().string().starts_with("fathom-postgres-");
 }
 
-bool is_ours_outside(const std::string& path)
-{
-    return path.starts_with("/run/fathom-postgres-") || path.starts_with("/tmp/fathom-postgres-");
-}
-
-Result<fs::path> make_outside_folder(const std::optional<UnixUser>& user)
+Result<fs::path> make_outside_folder(const PostgresFolder& folder)
 {
     // /run is better: nothing cleans it up by age, and only root can make names there.
     for (const char* const place : {"/run/fathom-postgres-XXXXXX", "/tmp/fathom-postgres-XXXXXX"}) {
         std::string path = place;
         if (mkdtemp(path.data()) == nullptr) continue; // 0700
-        if (user && chown(path.c_str(), user->uid, user->gid) != 0) return failed("cannot give away", path);
+        const Result<OpenFile> made = make_folder(AT_FDCWD, path, folder.uid(), folder.gid());
+        if (!made) return made.error();
         return fs::path(path);
     }
     return failed("cannot make a folder for PostgreSQL's socket in", "/run and /tmp");
@@ -108,16 +107,20 @@ Result<fs::path> make_outside_folder(const std::optional<UnixUser>& user)
 Result<void> choose_socket(PostgresFolder& folder)
 {
     // One that a killed fathomd left.
-    if (const Result<std::string> note = read_file(note_path(folder), 4096); note && is_ours_outside(*note)) {
+    if (const Result<std::string> note = read_file(folder.note, 4096); note && is_ours_outside(*note)) {
         folder.socket = *note;
         remove_socket_folder(folder);
     }
     folder.socket = folder.root / "socket";
-    if (folder.descriptor < 0 && fits_socket_address(folder.socket)) return make_private(folder.socket, folder.user);
-    const Result<fs::path> outside = make_outside_folder(folder.user);
+    if (folder.descriptor < 0 && fits_socket_address(folder.socket)) {
+        const Result<OpenFile> made = make_folder(folder.opened->number(), "socket", folder.uid(), folder.gid());
+        if (!made) return made.error();
+        return {};
+    }
+    const Result<fs::path> outside = make_outside_folder(folder);
     if (!outside) return outside.error();
     folder.socket = *outside;
-    return write_file(note_path(folder), folder.socket.string(), 0644);
+    return write_file(folder.note, folder.socket.string(), 0644);
 }
 
 std::optional<pid_t> parse_pid(std::string_view text)
@@ -128,18 +131,20 @@ std::optional<pid_t> parse_pid(std::string_view text)
     return pid;
 }
 
-/// PostgreSQL processes whose working folder is the cluster: each of them changes into it at once. A process
-/// id file alone would not tell a server from a program that has got its number since.
-std::vector<pid_t> processes_in(const fs::path& data)
+/// PostgreSQL processes of its user whose working folder is the cluster: each of them changes into it at once. A
+/// process id file alone would not tell a server from a program that has got its number since.
+std::vector<pid_t> processes_in(const OpenFile& data, uid_t user)
 {
     std::vector<pid_t> processes;
     struct stat wanted{};
-    if (stat(data.c_str(), &wanted) != 0) return processes;
+    if (fstat(data.number(), &wanted) != 0) return processes;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator("/proc", error)) {
         const std::optional<pid_t> pid = parse_pid(entry.path().filename().string());
+        struct stat owner{};
         struct stat cwd{};
-        if (!pid || stat((entry.path() / "cwd").c_str(), &cwd) != 0) continue;
+        if (!pid || stat(entry.path().c_str(), &owner) != 0 || owner.st_uid != user) continue;
+        if (stat((entry.path() / "cwd").c_str(), &cwd) != 0) continue;
         if (cwd.st_dev != wanted.st_dev || cwd.st_ino != wanted.st_ino) continue;
         const Result<std::string> name = read_file(entry.path() / "comm", 64);
         if (name && name->starts_with("postgres")) processes.push_back(*pid);
@@ -155,17 +160,35 @@ void signal_all(const std::vector<pid_t>& processes, int number)
 
 } // namespace
 
+uid_t PostgresFolder::uid() const
+{
+    return user ? user->uid : geteuid();
+}
+
+gid_t PostgresFolder::gid() const
+{
+    return user ? user->gid : getegid();
+}
+
+Result<OpenFile> PostgresFolder::open_data() const
+{
+    return open_folder(opened->number(), "data", uid());
+}
+
 Result<PostgresFolder> prepare_postgres_folder(const fs::path& state_dir)
 {
     PostgresFolder folder;
     folder.root = state_dir / "postgres";
+    folder.note = state_dir / "postgres-socket-folder";
     const Result<std::optional<UnixUser>> user = choose_user(folder.root);
     if (!user) return user.error();
     folder.user = *user;
-    if (Result<void> made = make_private(folder.root, folder.user); !made) return made.error();
+    Result<OpenFile> opened = make_folder(AT_FDCWD, folder.root, folder.uid(), folder.gid());
+    if (!opened) return opened.error();
+    folder.opened = std::make_shared<const OpenFile>(std::move(*opened));
     folder.child_root = folder.root;
     if (!is_reachable_by(folder.user, folder.root)) {
-        folder.descriptor = open(folder.root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+        folder.descriptor = fcntl(folder.opened->number(), F_DUPFD_CLOEXEC, 0);
         if (folder.descriptor < 0) return failed("cannot open", folder.root);
         folder.child_root = "/proc/self/fd/" + std::to_string(folder.descriptor);
     }
@@ -175,17 +198,23 @@ Result<PostgresFolder> prepare_postgres_folder(const fs::path& state_dir)
 
 void remove_socket_folder(const PostgresFolder& folder)
 {
-    if (!is_ours_outside(folder.socket.string())) return;
+    if (!is_ours_outside(folder.socket)) return;
+    // What else somebody has put there stays, and so does then the folder.
+    if (const Result<OpenFile> opened = open_folder(AT_FDCWD, folder.socket, folder.uid()); opened) {
+        for (const std::string& name : {std::string(kSocketFile), std::string(kSocketFile) + ".lock"})
+            unlinkat(opened->number(), name.c_str(), 0);
+        rmdir(folder.socket.c_str());
+    }
     std::error_code ignored;
-    fs::remove_all(folder.socket, ignored);
-    fs::remove(note_path(folder), ignored);
+    fs::remove(folder.note, ignored);
 }
 
 Result<std::optional<int>> data_version(const PostgresFolder& folder)
 {
-    std::error_code ignored;
-    if (!fs::exists(folder.data(), ignored)) return std::optional<int>();
-    const Result<std::string> text = read_file(folder.data() / "PG_VERSION", 64);
+    const Result<OpenFile> data = folder.open_data();
+    if (!data && data.error().code == Errc::kNotFound) return std::optional<int>();
+    if (!data) return data.error();
+    const Result<std::string> text = read_end(data->number(), "PG_VERSION", folder.uid(), 64);
     int version = 0;
     if (text && std::from_chars(text->data(), text->data() + text->size(), version).ec == std::errc{})
         return std::optional<int>(version);
@@ -193,16 +222,43 @@ Result<std::optional<int>> data_version(const PostgresFolder& folder)
                  folder.data().string() + " is not a PostgreSQL cluster; move it away and start again"};
 }
 
+Result<void> remove_unfinished_cluster(const PostgresFolder& folder)
+{
+    ChildOptions removal; // as its user: whatever stands there now, it is theirs to remove
+    removal.arguments = {"/bin/rm", "-rf", "--", (folder.child_root / "data.new").string()};
+    removal.user = folder.user;
+    removal.inherited = folder.descriptor;
+    if (const Result<std::string> done = run_child(std::move(removal)); !done) return done.error();
+    return {};
+}
+
+Result<void> name_new_cluster(const PostgresFolder& folder)
+{
+    // Where a link stands in its place, that is what gets the name, and opening it finds out.
+    if (renameat(folder.opened->number(), "data.new", folder.opened->number(), "data") != 0)
+        return failed("cannot name the new cluster", folder.data());
+    return {};
+}
+
+Result<OpenFile> open_postgres_log(const PostgresFolder& folder)
+{
+    const int root = folder.opened->number();
+    if (size_of(root, "log").value_or(0) > kLargestLog) renameat(root, "log", root, "log.old");
+    return open_log(root, "log", folder.uid(), folder.gid());
+}
+
 Result<void> stop_leftovers(const PostgresFolder& folder)
 {
-    const fs::path pid_file = folder.data() / "postmaster.pid";
+    const Result<OpenFile> data = folder.open_data();
+    if (!data && data.error().code == Errc::kNotFound) return {};
+    if (!data) return data.error();
     const auto start = std::chrono::steady_clock::now();
     bool asked = false;
     for (;;) {
-        const std::vector<pid_t> processes = processes_in(folder.data());
+        const std::vector<pid_t> processes = processes_in(*data, folder.uid());
         if (processes.empty()) break;
         const auto waited = std::chrono::steady_clock::now() - start;
-        const Result<std::string> content = read_file(pid_file, 4096);
+        const Result<std::string> content = read_end(data->number(), "postmaster.pid", folder.uid(), 4096);
         const std::optional<pid_t> postmaster = content ? parse_pid(*content) : std::nullopt;
         const bool runs = postmaster && std::find(processes.begin(), processes.end(), *postmaster) != processes.end();
         if (runs && !asked) {
@@ -219,17 +275,16 @@ Result<void> stop_leftovers(const PostgresFolder& folder)
             signal_all(processes, SIGQUIT);
         std::this_thread::sleep_for(20ms);
     }
-    std::error_code error;
-    fs::remove(pid_file, error);
-    if (error) return Error{Errc::kUnavailable, "cannot remove " + pid_file.string() + ": " + error.message()};
+    if (unlinkat(data->number(), "postmaster.pid", 0) != 0 && errno != ENOENT)
+        return failed("cannot remove", folder.data() / "postmaster.pid");
     return {};
 }
 
 std::string log_tail(const PostgresFolder& folder)
 {
-    const Result<std::string> text = read_file(folder.log(), 64UL << 20U);
-    if (!text) return "its log cannot be read";
-    std::string end = text->size() > kMostQuotedLog ? "…" + text->substr(text->size() - kMostQuotedLog) : *text;
+    const Result<std::string> text = read_end(folder.opened->number(), "log", folder.uid(), kMostQuotedLog);
+    if (!text) return "its log cannot be read: " + text.error().detail;
+    std::string end = text->size() == kMostQuotedLog ? "…" + *text : *text;
     while (end.ends_with('\n'))
         end.pop_back();
     return end;

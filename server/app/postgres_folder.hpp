@@ -2,32 +2,42 @@
 
 #include "core/base/result.hpp"
 #include "server/app/child_process.hpp"
+#include "server/app/open_inside.hpp"
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
 namespace fathom::server {
 
 /// The embedded PostgreSQL's own folder, `state_dir`/postgres: `data` (the cluster), `log`, `socket`.
-/// It belongs to the user that PostgreSQL runs as, and nobody else may enter it.
+/// It belongs to the user that PostgreSQL runs as, and nobody else may enter it. As root we follow no link in it, and
+/// change only what is that user's (open_inside).
 struct PostgresFolder {
-    std::filesystem::path root;   ///< as we name it
-    std::optional<UnixUser> user; ///< to run PostgreSQL as; empty: as ourselves
+    std::filesystem::path root;             ///< as we name it
+    std::shared_ptr<const OpenFile> opened; ///< `root`
+    std::optional<UnixUser> user;           ///< to run PostgreSQL as; empty: as ourselves
     /// Where the user finds `root`. The same, or /proc/self/fd/N when a folder above is closed to the user
     /// (a state folder under /root): descriptor N of `root` then goes to the child, and no folder's mode needs
     /// to change.
     std::filesystem::path child_root;
     int descriptor = -1;          ///< N; -1 when not needed. Lives as long as the process.
     std::filesystem::path socket; ///< folder of the Unix socket
+    std::filesystem::path note;   ///< beside `root`: says where the socket's folder is when it is not inside
+
+    uid_t uid() const;
+    gid_t gid() const;
+    /// The cluster. @error kNotFound  none was made yet.  kUnavailable  something else stands there.
+    Result<OpenFile> open_data() const;
 
     std::filesystem::path data() const { return root / "data"; }
     std::filesystem::path log() const { return root / "log"; }
 };
 
 /// Makes the folder, or takes the one that is there, with its user: when we are root, the owner of an existing
-/// folder, else `postgres`, else `nobody`.
+/// folder, else `fathom-db`, else `postgres`. Never `nobody`: that is whoever else has no user of its own.
 /// @error kUnavailable  no such user, or the folder cannot be made or belongs to someone else.
 Result<PostgresFolder> prepare_postgres_folder(const std::filesystem::path& state_dir);
 
@@ -36,6 +46,13 @@ void remove_socket_folder(const PostgresFolder& folder);
 
 /// The major version of the cluster in the folder; empty when there is none yet.
 Result<std::optional<int>> data_version(const PostgresFolder& folder);
+
+/// Removes what a start that did not end left of a new cluster.
+Result<void> remove_unfinished_cluster(const PostgresFolder& folder);
+/// Gives the new cluster its name.
+Result<void> name_new_cluster(const PostgresFolder& folder);
+/// PostgreSQL's log, to write to; a long one is put away first.
+Result<OpenFile> open_postgres_log(const PostgresFolder& folder);
 
 /// Waits until no PostgreSQL process uses the cluster any more, and asks a postmaster that an earlier fathomd
 /// left to end. Then removes its stale postmaster.pid: its process id may belong to another program by now,

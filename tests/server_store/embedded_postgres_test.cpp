@@ -151,13 +151,174 @@ TEST(EmbeddedPostgres, PutsItsSocketElsewhereWhenThePathIsTooLong)
     fs::create_directory(state);
 
     const auto postgres = start(state);
-    const Result<std::string> note = read_file(state / "postgres/socket-folder");
+    const Result<std::string> note = read_file(state / "postgres-socket-folder");
 
     EXPECT_TRUE(answers(*postgres));
     ASSERT_TRUE(note) << "the folder must say where the socket is";
     EXPECT_TRUE(fs::exists(*note));
     postgres->stop();
     EXPECT_FALSE(fs::exists(*note));
+}
+
+/// What the database's user may plant in its folder, to have root do what it may not do itself.
+class PlantedInThePostgresFolder : public ::testing::Test {
+  protected:
+    PlantedInThePostgresFolder()
+    {
+        const auto postgres = start(state_.path());
+        postgres->stop();
+        std::ofstream(victim_) << "the victim's";
+        fs::permissions(victim_, fs::perms(0644));
+        fs::create_directory(victim_folder_);
+        fs::permissions(victim_folder_, fs::perms(0755));
+        std::ofstream(victim_folder_ / "kept") << "kept";
+        before_ = facts_of(victim_);
+        folder_before_ = facts_of(victim_folder_);
+    }
+    static std::string facts_of(const fs::path& path)
+    {
+        struct stat facts{};
+        EXPECT_EQ(stat(path.c_str(), &facts), 0) << path;
+        return std::to_string(facts.st_uid) + " " + std::to_string(facts.st_mode) + " " + std::to_string(facts.st_size);
+    }
+    fs::path inside(const char* name) const { return state_.path() / "postgres" / name; }
+    /// Starts it, and looks whether anything outside has changed.
+    void expect_refusal(const std::string& name)
+    {
+        const auto started = EmbeddedPostgres::start(options_for(state_.path()));
+
+        EXPECT_FALSE(started);
+        if (!started) {
+            EXPECT_NE(started.error().detail.find(name), std::string::npos) << started.error().detail;
+        }
+        expect_unchanged();
+    }
+    void expect_unchanged() const
+    {
+        EXPECT_EQ(facts_of(victim_), before_);
+        EXPECT_EQ(read_file(victim_).value(), "the victim's");
+        EXPECT_EQ(facts_of(victim_folder_), folder_before_);
+        EXPECT_TRUE(fs::exists(victim_folder_ / "kept"));
+    }
+
+    TemporaryFolder state_;
+    TemporaryFolder outside_;
+    const fs::path victim_ = outside_.path() / "victim";
+    const fs::path victim_folder_ = outside_.path() / "victim-folder";
+    std::string before_;
+    std::string folder_before_;
+};
+
+TEST_F(PlantedInThePostgresFolder, ALinkInPlaceOfTheLogIsNotFollowed)
+{
+    fs::remove(inside("log"));
+    fs::create_symlink(victim_, inside("log"));
+
+    expect_refusal("log");
+}
+
+TEST_F(PlantedInThePostgresFolder, ASecondNameOfAFileInPlaceOfTheLogIsNotWrittenTo)
+{
+    fs::remove(inside("log"));
+    const fs::path theirs = state_.path() / "file";
+    std::ofstream(theirs) << "the victim's";
+    fs::create_hard_link(theirs, inside("log"));
+    const std::string before = facts_of(theirs);
+
+    expect_refusal("log");
+
+    EXPECT_EQ(facts_of(theirs), before);
+}
+
+TEST_F(PlantedInThePostgresFolder, APipeInPlaceOfTheLogKeepsNobodyWaiting)
+{
+    fs::remove(inside("log"));
+    ASSERT_EQ(mkfifo(inside("log").c_str(), 0666), 0);
+
+    expect_refusal("log");
+}
+
+TEST_F(PlantedInThePostgresFolder, ALinkInPlaceOfTheSocketFolderIsNotFollowed)
+{
+    fs::remove_all(inside("socket"));
+    fs::create_symlink(victim_folder_, inside("socket"));
+
+    expect_refusal("socket");
+}
+
+TEST_F(PlantedInThePostgresFolder, ALinkInPlaceOfTheDataIsNotFollowed)
+{
+    fs::rename(inside("data"), inside("data.away"));
+    fs::create_symlink(victim_folder_, inside("data"));
+
+    expect_refusal("data");
+}
+
+TEST_F(PlantedInThePostgresFolder, APipeInPlaceOfTheVersionKeepsNobodyWaiting)
+{
+    fs::remove(inside("data") / "PG_VERSION");
+    ASSERT_EQ(mkfifo((inside("data") / "PG_VERSION").c_str(), 0666), 0);
+
+    expect_refusal("is not a PostgreSQL cluster");
+}
+
+TEST_F(PlantedInThePostgresFolder, ALinkThatIsToBeRemovedGoesAndNotWhatItNames)
+{
+    fs::rename(inside("data"), inside("data.away"));
+    fs::create_symlink(victim_folder_, inside("data.new"));
+
+    const auto postgres = start(state_.path());
+
+    EXPECT_TRUE(answers(*postgres));
+    expect_unchanged();
+}
+
+TEST_F(PlantedInThePostgresFolder, ANoteThatLeadsElsewhereRemovesNothing)
+{
+    for (const fs::path& name : {inside("socket-folder"), state_.path() / "postgres-socket-folder"})
+        std::ofstream(name) << "/tmp/fathom-postgres-x/../.." << victim_folder_.string();
+
+    const auto postgres = start(state_.path());
+
+    EXPECT_TRUE(answers(*postgres));
+    expect_unchanged();
+}
+
+TEST(EmbeddedPostgres, RefusesAFolderThatIsALink)
+{
+    const TemporaryFolder state;
+    const TemporaryFolder elsewhere;
+    fs::create_symlink(elsewhere.path(), state.path() / "postgres");
+
+    const auto started = EmbeddedPostgres::start(options_for(state.path()));
+
+    ASSERT_FALSE(started);
+    EXPECT_NE(started.error().detail.find("is a link"), std::string::npos) << started.error().detail;
+    EXPECT_TRUE(fs::is_empty(elsewhere.path()));
+}
+
+TEST(EmbeddedPostgres, RefusesAFolderThatBelongsToNobody)
+{
+    if (geteuid() != 0) GTEST_SKIP() << "needs root";
+    const TemporaryFolder state;
+    fs::create_directory(state.path() / "postgres");
+    ASSERT_EQ(chown((state.path() / "postgres").c_str(), 65534, 65534), 0);
+
+    const auto started = EmbeddedPostgres::start(options_for(state.path()));
+
+    ASSERT_FALSE(started);
+    EXPECT_NE(started.error().detail.find("useradd --system fathom-db"), std::string::npos) << started.error().detail;
+}
+
+TEST(EmbeddedPostgres, RunsWithoutAWayToMoreRights)
+{
+    const TemporaryFolder state;
+    const auto postgres = start(state.path());
+
+    const Result<std::string> facts = read_file("/proc/" + std::to_string(postgres->process_id()) + "/status");
+
+    ASSERT_TRUE(facts);
+    EXPECT_NE(facts->find("NoNewPrivs:\t1"), std::string::npos) << *facts;
 }
 
 TEST(EmbeddedPostgres, TellsHowToInstallMissingPrograms)
