@@ -59,6 +59,7 @@ constexpr std::chrono::seconds kLearningPeriod = 2s;
 constexpr std::chrono::seconds kQuarantinePeriod = 2s;
 constexpr std::chrono::seconds kLostRunsPeriod = 2s;
 constexpr std::chrono::seconds kProjectUsePeriod = 5s;
+constexpr std::chrono::seconds kStoredUsePeriod = 5s;
 constexpr std::chrono::seconds kScalingStepPeriod = 10s;
 constexpr std::chrono::seconds kProbeRequestPeriod = 2s;
 /// Trust is judged from thousands of jobs; a list that is read page by page need not see each of them at once.
@@ -99,6 +100,7 @@ JobRules job_rules(const RoomContext& context)
 {
     return {.unknown_projects = context.settings.unknown_projects,
             .space = &context.space,
+            .quota = context.settings.quota,
             .keep_jobs = context.settings.keep.jobs};
 }
 
@@ -135,14 +137,19 @@ struct Rooms::State {
                                verification_choice(context.settings, verifier_options)}; // becomes measurements
     FindingsService findings{context.database};                                          // what was kept apart
     JobCloser job_closer{probe_results, context.metrics};                                // how jobs end
-    AttemptsService attempts{context.database, context.executor, context.metrics,
-                             catalog,          job_closer,       context.clock}; // what agents report
-    JobTypesService job_types{context.database, catalog};                        // what jobs execute
-    ProjectsService projects{context.database};                                  // settings of projects
-    ProjectMembersService project_members{context.database};                     // who may submit to them
-    ProbePlanning probe_planning{operators, probe_jobs};                         // probes that the router asks for
-    ProbingService probing{context.database, operators, probe_jobs, job_types};  // probes that people ask for
-    ScheduleService schedules{context.database, operators, context.clock};       // when to probe without being asked
+    AttemptsService attempts{context.database,
+                             context.executor,
+                             context.metrics,
+                             catalog,
+                             job_closer,
+                             context.clock,
+                             context.settings.most_output_bytes};               // what agents report
+    JobTypesService job_types{context.database, catalog};                       // what jobs execute
+    ProjectsService projects{context.database};                                 // settings of projects
+    ProjectMembersService project_members{context.database};                    // who may submit to them
+    ProbePlanning probe_planning{operators, probe_jobs};                        // probes that the router asks for
+    ProbingService probing{context.database, operators, probe_jobs, job_types}; // probes that people ask for
+    ScheduleService schedules{context.database, operators, context.clock};      // when to probe without being asked
     ScheduleDuty schedule_duty{context.database, probing, context.clock, context.metrics}; // does it
     ProbeRefresh probe_refresh{operators, probe_jobs, context.clock,
                                context.settings.metering_period}; // measures what is stale or has changed
@@ -160,7 +167,7 @@ struct Rooms::State {
 
     ProjectUseService project_uses{context.database, catalog}; // what projects use, against quotas and shares
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
-    JobsService jobs{context.database, context.executor, context.metrics, catalog,
+    JobsService jobs{context.database, context.executor, context.metrics,   catalog,
                      job_closer,       compute,          job_rules(context)}; // what clients do
     RoutingService routing{
         context.database, context.executor,
@@ -235,6 +242,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     context.duties.add("project_use", kProjectUsePeriod, [uses = &rooms.project_uses](pqxx::work& transaction) {
         return uses->count_ended(transaction);
     });
+    context.duties.add("stored_use", kStoredUsePeriod, fold_stored_changes);
     // Drift is asked for no more often than it is looked for; a request that has no room is open for a day.
     context.duties.add(
         "drift_probes", context.settings.drift_period,

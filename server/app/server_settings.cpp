@@ -8,6 +8,8 @@
 namespace fathom::server {
 namespace {
 
+constexpr std::int64_t kMostNumber = 1000000000; // of jobs, and of MiB
+
 std::vector<std::string> split_names(std::string_view text)
 {
     std::vector<std::string> names;
@@ -183,9 +185,19 @@ SettingsProgram server_program()
              "days until probe runs are removed that newer ones have replaced; 0: never", check_days(60)},
             {"keep_audit_days", "1095", "days until entries of the audit log are removed; 0: never", check_days(1)},
             {"keep_usage_days", "1095", "days until what projects used is removed; 0: never", check_days(70)},
+            {"most_queued_of_token", "100000", "jobs that wait, of one token; 0: any number",
+             check_integer(0, kMostNumber)},
+            {"most_queued_of_project", "200000", "jobs that wait, of one project; 0: any number",
+             check_integer(0, kMostNumber)},
+            {"most_stored_mib_of_token", "16384", "MiB of kept jobs and their output, of one token; 0: any number",
+             check_integer(0, kMostNumber)},
+            {"most_stored_mib_of_project", "65536", "MiB of kept jobs and their output, of one project; 0: any number",
+             check_integer(0, kMostNumber)},
+            {"most_output_mib_of_job", "64", "MiB of a job's output that are kept; what comes after is not; 0: all is",
+             check_integer(0, kMostNumber)},
             {"least_free_mib", "1024",
              "MiB that must be free on the embedded database's disk for new jobs to be taken; 0: they always are",
-             check_integer(0, 1000000000)},
+             check_integer(0, kMostNumber)},
             {"io_threads", "0", "threads for the network; 0 for one per processor", check_integer(0, 1024)},
             {"database_connections", "8", "connections to PostgreSQL, one thread each", check_integer(1, 512)},
             {"connections_of_one_address", "1024",
@@ -221,6 +233,12 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.drift_period = std::chrono::seconds(settings.integer("drift_period_s"));
     typed.unknown_projects = to_unknown_projects(settings.text("projects_must_exist"));
     typed.keep = to_retention_rule(settings);
+    const auto bytes = [&](const char* name) { return settings.integer(name) << 20U; };
+    typed.quota = {.queued_of_token = settings.integer("most_queued_of_token"),
+                   .queued_of_project = settings.integer("most_queued_of_project"),
+                   .stored_bytes_of_token = bytes("most_stored_mib_of_token"),
+                   .stored_bytes_of_project = bytes("most_stored_mib_of_project")};
+    typed.most_output_bytes = bytes("most_output_mib_of_job");
     typed.least_free_bytes = static_cast<std::uint64_t>(settings.integer("least_free_mib")) << 20U;
     const std::int64_t threads = settings.integer("io_threads");
     typed.io_threads =

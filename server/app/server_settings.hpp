@@ -5,6 +5,7 @@
 #include "core/decide/health.hpp"
 #include "core/decide/network_window.hpp"
 #include "server/api/unknown_projects.hpp"
+#include "server/jobs/job_quota.hpp"
 #include "server/learning/drift_watch.hpp"
 #include "server/retention/retention_duty.hpp"
 
@@ -35,8 +36,10 @@ struct ServerSettings {
     DriftRule drift;
     std::chrono::seconds drift_period{}; ///< between two looks for unit types that have drifted
     UnknownProjects unknown_projects{UnknownProjects::kRefuseOnceMembers}; ///< projects_must_exist
-    RetentionRule keep;                  ///< for how long what has ended is kept
-    std::uint64_t least_free_bytes{};    ///< of the embedded database's disk; with less no jobs are taken; 0: never
+    RetentionRule keep;                                                    ///< for how long what has ended is kept
+    JobQuota quota;                                                        ///< of each token and each project
+    std::int64_t most_output_bytes{};                                      ///< that are kept of a job; 0: all
+    std::uint64_t least_free_bytes{}; ///< of the embedded database's disk; with less no jobs are taken; 0: never
     std::size_t io_threads{};
     std::size_t database_connections{};
     std::size_t connections_of_one_address{}; ///< IPv4 address or IPv6 /64 network, on each listener

@@ -45,9 +45,10 @@ void limit_run(AttemptEnd& end, const AttemptJob& job)
     end.run_s = most;
 }
 
-Result<std::vector<OutputFate>> write_output(pqxx::work& transaction, std::vector<NewOutput>& pieces)
+Result<std::vector<OutputFate>> write_output(pqxx::work& transaction, const std::vector<NewOutput>& pieces,
+                                             std::int64_t most_bytes)
 {
-    return insert_output(transaction, pieces);
+    return insert_output(transaction, pieces, most_bytes);
 }
 
 Result<void> acknowledge(pqxx::work& transaction, const AttemptJob& job, const AttemptId& attempt)
@@ -129,9 +130,15 @@ AttemptGateway::Reconciliation compare(const std::vector<link::InventoryItem>& i
 } // namespace
 
 AttemptsService::AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                                 const CatalogCache& catalog, const JobCloser& closer, const Clock& clock)
+                                 const CatalogCache& catalog, const JobCloser& closer, const Clock& clock,
+                                 std::int64_t most_output_bytes)
     : database_(&database), metrics_(&metrics), catalog_(&catalog), closer_(&closer), clock_(&clock),
-      output_(database, executor, "job_output", metrics, write_output, kOutputBatch)
+      output_(
+          database, executor, "job_output", metrics,
+          [most_output_bytes](pqxx::work& transaction, std::vector<NewOutput>& pieces) {
+              return write_output(transaction, pieces, most_output_bytes);
+          },
+          kOutputBatch)
 {
 }
 

@@ -9,6 +9,9 @@
 
 namespace fathom::server {
 
+/// Of a job, unless the settings say otherwise.
+inline constexpr std::int64_t kMostOutputBytes = 64LL << 20U;
+
 /// What agents report of attempts, and what follows for their jobs, each in one transaction:
 ///
 ///     attempt  placed -> dispatched -> running -> ended      (any state may go straight to ended)
@@ -18,7 +21,8 @@ namespace fathom::server {
 class AttemptsService final : public AttemptGateway {
   public:
     AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                    const CatalogCache& catalog, const JobCloser& closer, const Clock& clock);
+                    const CatalogCache& catalog, const JobCloser& closer, const Clock& clock,
+                    std::int64_t most_output_bytes = kMostOutputBytes);
 
     asio::awaitable<Result<Reconciliation>> reconcile(Reporter reporter,
                                                       std::vector<link::InventoryItem> inventory) override;

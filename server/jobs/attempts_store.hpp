@@ -118,8 +118,10 @@ enum class OutputFate {
     kSuperseded, ///< its session does not speak for the center any more
 };
 /// Keeps the pieces; a repeat changes nothing. Pieces of a stream have room for each of its bytes once: those that
-/// would take more than the stream has are left out.
-std::vector<OutputFate> insert_output(pqxx::work& transaction, std::span<const NewOutput> pieces);
+/// would take more than the stream has are left out. What goes beyond `most_bytes` of a job is left out, too, and its
+/// history says so once; 0: nothing is. Probes have no such limit.
+std::vector<OutputFate> insert_output(pqxx::work& transaction, std::span<const NewOutput> pieces,
+                                      std::int64_t most_bytes);
 /// What an attempt wrote to stdout, at most `limit_bytes`.
 std::string select_stdout(pqxx::work& transaction, const AttemptId& attempt, std::size_t limit_bytes);
 /// The end of what it wrote to stderr: the last piece, up to 256 KiB.

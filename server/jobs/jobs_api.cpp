@@ -37,12 +37,17 @@ net::Response job_response(int status, const JobRecord& job)
     return response;
 }
 
+Submitter submitter_of(const Call& call)
+{
+    return Submitter{call.principal.token_id.value, static_cast<std::int64_t>(call.request.body.size())};
+}
+
 asio::awaitable<net::Response> submit_with_key(JobsService* jobs, Call call, IdempotencyKey key, SubmitRequest request)
 {
     const std::string request_id = call.request.request_id;
     const JobsService::Render render = request.batch == JobsService::Batch::kOne ? render_one : render_many;
     Result<std::vector<AdmittedJob>> admitted =
-        co_await jobs->admit(std::move(request.specs), request.batch, call.principal);
+        co_await jobs->admit(std::move(request.specs), request.batch, call.principal, submitter_of(call));
     if (!admitted) {
         Result<StoredAnswer> earlier = co_await jobs->find_answer(std::move(key));
         if (earlier) co_return replay(*earlier);
@@ -69,7 +74,8 @@ asio::awaitable<net::Response> submit(JobsService* jobs, Call call)
     if (given) co_return co_await submit_with_key(jobs, std::move(call), std::move(*given), std::move(*request));
 
     const JobsService::Batch batch = request->batch;
-    Result<std::vector<AdmittedJob>> admitted = co_await jobs->admit(std::move(request->specs), batch, call.principal);
+    Result<std::vector<AdmittedJob>> admitted =
+        co_await jobs->admit(std::move(request->specs), batch, call.principal, submitter_of(call));
     if (!admitted) co_return net::problem(admitted.error(), request_id);
     const std::string& owner = call.principal.token_id.value;
     if (batch == JobsService::Batch::kMany) {

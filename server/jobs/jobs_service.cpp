@@ -35,6 +35,14 @@ std::vector<Queued> queue_up(const std::vector<AdmittedJob>& admitted, const std
     return jobs;
 }
 
+std::map<std::string, std::int64_t> jobs_by_project(const std::vector<AdmittedJob>& jobs)
+{
+    std::map<std::string, std::int64_t> counts;
+    for (const AdmittedJob& job : jobs)
+        ++counts[job.spec.project];
+    return counts;
+}
+
 std::vector<JobRecord> insert_all(pqxx::work& transaction, const std::vector<Queued>& jobs)
 {
     const Timestamp at = insert_jobs(transaction, jobs);
@@ -55,6 +63,7 @@ std::string owner_filter(const Principal& principal)
 JobsService::JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
                          CatalogCache& catalog, const JobCloser& closer, ComputePool& compute, JobRules rules)
     : database_(&database), catalog_(&catalog), closer_(&closer), compute_(&compute), rules_(rules),
+      quota_(database, rules.quota),
       submitted_(metrics.counter("fathom_jobs_submitted_total", "Jobs accepted from clients.")),
       // While one batch waits for the disk, another is written: submissions do not depend on each other.
       submissions_(database, executor, "submissions", metrics, write_submissions, /*max_batch=*/512,
@@ -63,7 +72,7 @@ JobsService::JobsService(Database& database, const asio::any_io_executor& execut
 }
 
 asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector<JobSpec> specs, Batch batch,
-                                                                     Principal caller)
+                                                                     Principal caller, Submitter submitter)
 {
     if (rules_.space != nullptr) {
         const Result<void> has_room = rules_.space->check();
@@ -108,6 +117,9 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
         if (!fresh) co_return fresh.error();
         checked = co_await check_limits_in_pool(admitted, owner, *fresh, now, batch);
     }
+    if (!checked) co_return checked.error();
+    // Last: what is refused for another reason does not count.
+    checked = co_await quota_.take(std::move(submitter), jobs_by_project(admitted));
     if (!checked) co_return checked.error();
     co_return admitted;
 }

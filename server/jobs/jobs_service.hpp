@@ -5,6 +5,7 @@
 #include "server/identity/principal.hpp"
 #include "server/jobs/job_admission.hpp"
 #include "server/jobs/job_closer.hpp"
+#include "server/jobs/job_quota.hpp"
 #include "server/jobs/job_typing.hpp"
 #include "server/jobs/jobs_store.hpp"
 #include "server/retention/free_space.hpp"
@@ -19,7 +20,8 @@ namespace fathom::server {
 struct JobRules {
     UnknownProjects unknown_projects{UnknownProjects::kAccept};
     const FreeSpace* space{nullptr}; ///< jobs are refused while it is low; null: never. Outlives the service.
-    std::chrono::days keep_jobs{0};  ///< after their end, for those who ask for one that is gone; 0: for ever
+    JobQuota quota{};
+    std::chrono::days keep_jobs{0}; ///< after their end, for those who ask for one that is gone; 0: for ever
 };
 
 /// What clients do with jobs. Thread-safe.
@@ -36,7 +38,9 @@ class JobsService {
     /// @error kForbidden   one of them is of a project with members, and the caller is none.
     /// @error kInfeasible  no unit type could ever run one of them, or keep its deadline, budget or quota.
     /// @error kUnavailable  the disk is nearly full.
-    asio::awaitable<Result<std::vector<AdmittedJob>>> admit(std::vector<JobSpec> specs, Batch batch, Principal caller);
+    /// @error kTooMany      their submitter, or a project of theirs, has as much as it may.
+    asio::awaitable<Result<std::vector<AdmittedJob>>> admit(std::vector<JobSpec> specs, Batch batch, Principal caller,
+                                                            Submitter submitter = Submitter());
 
     /// Queues one admitted job; many callers share a transaction.
     asio::awaitable<Result<JobRecord>> submit(AdmittedJob job, std::string owner);
@@ -89,6 +93,7 @@ class JobsService {
     const JobCloser* closer_;
     ComputePool* compute_;
     const JobRules rules_;
+    JobQuotaGuard quota_;
     JobTyping typing_;
     Metrics::Counter submitted_;
     GroupCommit<std::shared_ptr<const JobRecord>, Timestamp> submissions_;

@@ -22,7 +22,10 @@ constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
                coalesce((n.spec ->> 'priority')::integer, 0), coalesce(n.spec #>> '{gang,id}', '')
         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::text[], $8::text[])
              AS n (id, label, name, project, job_type, spec, submitted_by, operators_from)
-        RETURNING id, submitted_by),
+        RETURNING id, label, submitted_by, project, spec_bytes),
+    stored AS (
+        INSERT INTO stored_change (submitted_by, project, bytes)
+        SELECT submitted_by, project, sum(spec_bytes) FROM added WHERE label = 'job' GROUP BY submitted_by, project),
     events AS (
         INSERT INTO job_event (job_id, state, cause, evidence)
         SELECT id, 'queued', 'submitted', jsonb_build_object('submitted_by', submitted_by) FROM added
@@ -49,6 +52,7 @@ constexpr const char* kSelectOutputState = R"sql(
     SELECT j.submitted_by, a.id AS attempt_id,
            j.state IN ('succeeded', 'failed', 'cancelled')
                AND (a.id IS NULL OR a.bytes IS NULL OR j.ended_at < now() - interval '1 minute'
+                    OR EXISTS (SELECT 1 FROM attempt_output t WHERE t.attempt_id = a.id AND t.cut_at IS NOT NULL)
                     OR a.bytes <= coalesce((SELECT o.offset_bytes + length(o.data) FROM job_output o
                                             WHERE o.attempt_id = a.id AND o.stream = $2
                                             ORDER BY o.offset_bytes DESC LIMIT 1), 0)) AS is_final

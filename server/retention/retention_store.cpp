@@ -46,8 +46,19 @@ constexpr Statement kSelectProbeRunsDue{"retention_select_probe_runs_due", R"sql
     ORDER BY r.ended_at, r.id LIMIT $4)sql"};
 
 constexpr Statement kDeleteOutput{"retention_delete_output", R"sql(
-    DELETE FROM job_output WHERE attempt_id = $1 AND (stream, offset_bytes) IN (
-        SELECT stream, offset_bytes FROM job_output WHERE attempt_id = $1 LIMIT $2))sql"};
+    WITH gone AS (
+        DELETE FROM job_output WHERE attempt_id = $1 AND (stream, offset_bytes) IN (
+            SELECT stream, offset_bytes FROM job_output WHERE attempt_id = $1 LIMIT $2)
+        RETURNING length(data) AS bytes),
+    total AS (
+        UPDATE attempt_output SET bytes = greatest(bytes - (SELECT coalesce(sum(bytes), 0) FROM gone), 0)
+        WHERE attempt_id = $1),
+    stored AS (
+        INSERT INTO stored_change (submitted_by, project, bytes)
+        SELECT j.submitted_by, j.project, -(SELECT sum(bytes) FROM gone)
+        FROM attempt a JOIN job j ON j.id = a.job_id
+        WHERE a.id = $1 AND j.label = 'job' AND EXISTS (SELECT 1 FROM gone))
+    SELECT count(*) FROM gone)sql"};
 constexpr Statement kDeleteOutputNote{"retention_delete_output_note",
                                       "DELETE FROM attempt_output WHERE attempt_id = $1"};
 constexpr Statement kMarkOutputRemoved{"retention_mark_output_removed",
@@ -56,6 +67,13 @@ constexpr Statement kMarkOutputRemoved{"retention_mark_output_removed",
 constexpr Statement kLockJobs{"retention_lock_jobs", R"sql(
     SELECT id FROM job WHERE id = ANY ($1::text[]) AND state IN ('succeeded', 'failed', 'cancelled')
     ORDER BY id FOR UPDATE SKIP LOCKED)sql"};
+// Before they go: what they had stored is free again.
+constexpr Statement kGiveBack{"retention_give_back", R"sql(
+    INSERT INTO stored_change (submitted_by, project, bytes)
+    SELECT j.submitted_by, j.project,
+           -sum(j.spec_bytes + (SELECT coalesce(sum(o.bytes), 0) FROM attempt a JOIN attempt_output o ON o.attempt_id = a.id
+                                WHERE a.job_id = j.id))
+    FROM job j WHERE j.id = ANY ($1::text[]) AND j.label = 'job' GROUP BY j.submitted_by, j.project)sql"};
 constexpr Statement kSelectAttempts{"retention_select_attempts",
                                     "SELECT id FROM attempt WHERE job_id = ANY ($1::text[])"};
 // What refers to others goes first.
@@ -133,7 +151,7 @@ std::vector<Due> select_probe_runs_due(pqxx::work& transaction, Timestamp before
 RemovedOutput remove_output(pqxx::work& transaction, const std::string& attempt, std::int64_t limit)
 {
     RemovedOutput removed;
-    removed.pieces = static_cast<std::int64_t>(exec(transaction, kDeleteOutput, attempt, limit).affected_rows());
+    removed.pieces = exec(transaction, kDeleteOutput, attempt, limit)[0][0].as<std::int64_t>();
     removed.is_complete = removed.pieces < limit;
     if (!removed.is_complete) return removed;
     exec(transaction, kDeleteOutputNote, attempt);
@@ -151,6 +169,7 @@ std::int64_t remove_jobs(pqxx::work& transaction, const std::vector<std::string>
     for (const pqxx::row& row : exec(transaction, kSelectAttempts, job_array))
         attempts.push_back(row[0].as<std::string>());
     const std::string attempt_array = sql_array(attempts);
+    exec(transaction, kGiveBack, job_array);
     for (const Statement& statement : kDeleteOfAttempts)
         exec(transaction, statement, attempt_array);
     for (const Statement& statement : kDeleteOfJobs)

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "server/jobs/job_record.hpp"
+#include "server/store/database.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fathom::server {
+
+/// What one token, and one project, may have at once; 0: as much as it likes.
+struct JobQuota {
+    std::int64_t queued_of_token{100000};
+    std::int64_t queued_of_project{200000};
+    std::int64_t stored_bytes_of_token{16LL << 30U}; ///< specifications and output of jobs that are kept
+    std::int64_t stored_bytes_of_project{64LL << 30U};
+};
+
+/// Who submits.
+struct Submitter {
+    std::string token;    ///< its id; empty: nobody whom a quota holds
+    std::int64_t bytes{}; ///< of the request
+};
+
+/// Holds submissions to the quota. What is used is read from the database every few seconds and counted along here, so
+/// that a submission need not ask: replicas together may let through some seconds' worth too much, never too little.
+/// Thread-safe.
+class JobQuotaGuard {
+  public:
+    JobQuotaGuard(Database& database, JobQuota quota) : database_(&database), quota_(quota) {}
+
+    /// @param jobs  of this submission, by project.
+    /// @error kTooMany  over a limit; the detail has which, what is used, and what to do.
+    asio::awaitable<Result<void>> take(Submitter submitter, std::map<std::string, std::int64_t> jobs);
+
+  private:
+    using SteadyTime = std::chrono::steady_clock::time_point;
+    /// Kind, "token" or "project", and name.
+    using Key = std::pair<std::string, std::string>;
+    struct Use {
+        std::int64_t queued{};
+        std::int64_t bytes{};
+    };
+    struct Entry {
+        Use known;
+        Use since; ///< let through since it was read
+        std::optional<SteadyTime> read_at;
+        std::optional<SteadyTime> reading_since;
+    };
+    struct Wanted {
+        Key key;
+        Use more;
+    };
+
+    std::optional<Error> refusal(const Wanted& wanted) const;
+    /// Those whose use must be read first.
+    std::vector<Key> stale(const std::vector<Wanted>& wanted, std::chrono::milliseconds fresh);
+    asio::awaitable<Result<void>> read(std::vector<Key> keys);
+    Result<void> count(const std::vector<Wanted>& wanted);
+    void forget_old();
+
+    Database* database_;
+    const JobQuota quota_;
+    mutable std::mutex mutex_;
+    std::map<Key, Entry> entries_;
+};
+
+/// Adds up what came to the bytes that are stored, and what went. For a duty.
+Result<void> fold_stored_changes(pqxx::work& transaction);
+
+} // namespace fathom::server
