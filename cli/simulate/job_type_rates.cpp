@@ -21,6 +21,12 @@ Scaling scaling_of(const std::string& name)
     return name == "table" ? Scaling::kTable : Scaling::kFixed;
 }
 
+/// Whether a member of an object may be called so: as a name that stands in a string.
+bool is_name(const std::string& name)
+{
+    return !name.empty() && name.size() <= kMostNameBytes && name.find('\0') == std::string::npos;
+}
+
 /// An object whose names are the file's own and whose values are numbers.
 std::map<std::string, double> read_numbers(ObjectReader& reader, std::string_view field, double least, double most,
                                            std::vector<FieldError>& errors)
@@ -30,7 +36,7 @@ std::map<std::string, double> read_numbers(ObjectReader& reader, std::string_vie
     if (object == nullptr) return numbers;
     ObjectReader items(*object, reader.path_of(field), errors);
     for (const auto& [name, value] : object->items()) {
-        if (name.empty() || name.size() > kMostNameBytes) items.fail(name, "must have a name of 1 to 256 bytes");
+        if (!is_name(name)) items.fail(name, "must have a name of 1 to 256 bytes without NUL");
         numbers[name] = items.required_number(name, least, most);
     }
     return numbers;
@@ -133,8 +139,8 @@ SpeedsOfUnitType read_speeds(ObjectReader& unit_type, JobTypeNames& names, std::
             speeds.other_rate = rate;
             continue;
         }
-        if (name.empty() || name.size() > kMostNameBytes) {
-            rates.fail(name, "must name a job type in 1 to 256 bytes");
+        if (!is_name(name)) {
+            rates.fail(name, "must name a job type in 1 to 256 bytes without NUL");
             continue;
         }
         const std::size_t type = names.index_of(name);
