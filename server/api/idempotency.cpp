@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "core/base/secret.hpp"
+#include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
 
 namespace fathom::server {
@@ -15,10 +16,11 @@ constexpr Statement kClaim{"api_claim_idempotency_key", R"sql(
         WHERE mine.response_status = 0 AND mine.created_at < now() - interval '1 minute'
     RETURNING 1)sql"};
 constexpr Statement kFind{"api_find_idempotency_key", R"sql(
-    SELECT request_sha256, response_status, response_body, response_location
+    SELECT request_sha256, response_status, response_body, response_location, to_json(response_jobs) AS jobs
     FROM idempotency_key WHERE token_id = $1 AND key = $2)sql"};
 constexpr Statement kStore{"api_store_idempotent_answer", R"sql(
-    UPDATE idempotency_key SET response_status = $3, response_body = $4, response_location = $5
+    UPDATE idempotency_key SET response_status = $3, response_body = $4, response_location = $5,
+        response_jobs = $6::text[]
     WHERE token_id = $1 AND key = $2)sql"};
 constexpr Statement kRelease{"api_release_idempotency_key",
                              "DELETE FROM idempotency_key WHERE token_id = $1 AND key = $2 AND response_status = 0"};
@@ -42,7 +44,7 @@ struct Guard {
 
 StoredAnswer to_answer(const net::Response& response, const std::string& secret_field)
 {
-    StoredAnswer answer{response.status, response.body, {}};
+    StoredAnswer answer{response.status, response.body, {}, {}};
     if (const auto location = response.headers.find("Location"); location != response.headers.end())
         answer.location = location->second;
     if (!secret_field.empty()) {
@@ -128,7 +130,8 @@ Result<std::optional<StoredAnswer>> claim_key(pqxx::work& transaction, const Ide
         return Error{Errc::kConflict, "the first request with this Idempotency-Key just ended; try again"};
     if (rows[0][0].as<std::string>() != key.request_sha256)
         return Error{Errc::kConflict, "this Idempotency-Key was used with another request; take a new key"};
-    StoredAnswer answer{rows[0][1].as<int>(), rows[0][2].as<std::string>(), rows[0][3].as<std::string>()};
+    StoredAnswer answer{rows[0][1].as<int>(), rows[0][2].as<std::string>(), rows[0][3].as<std::string>(),
+                        Json::parse(rows[0][4].c_str()).get<std::vector<std::string>>()};
     if (answer.status == 0)
         return Error{Errc::kConflict, "the first request with this Idempotency-Key still runs; try again"};
     return std::optional<StoredAnswer>(std::move(answer));
@@ -136,7 +139,8 @@ Result<std::optional<StoredAnswer>> claim_key(pqxx::work& transaction, const Ide
 
 void store_answer(pqxx::work& transaction, const IdempotencyKey& key, const StoredAnswer& answer)
 {
-    exec(transaction, kStore, key.token_id, key.key, answer.status, answer.body, answer.location);
+    exec(transaction, kStore, key.token_id, key.key, answer.status, answer.body, answer.location,
+         sql_array(answer.jobs));
 }
 
 ApiHandler idempotent(Database& database, ApiHandler handler, std::string secret_field)

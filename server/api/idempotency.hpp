@@ -22,7 +22,8 @@ Result<std::optional<IdempotencyKey>> read_idempotency_key(const Call& call);
 struct StoredAnswer {
     int status{};
     std::string body;
-    std::string location; ///< empty for none
+    std::string location;          ///< empty for none
+    std::vector<std::string> jobs; ///< ids of those that the request made; then the body is made of them, and not kept
 };
 
 /// The answer again, with `Idempotent-Replayed: true`.

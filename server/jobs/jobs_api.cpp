@@ -10,7 +10,7 @@ const Error kJobNotFound{Errc::kNotFound, "there is no such job"};
 
 StoredAnswer render_one(const std::vector<JobRecord>& jobs)
 {
-    return {201, job_text(jobs.front()), "/api/v1/jobs/" + jobs.front().id.value};
+    return {201, job_text(jobs.front()), "/api/v1/jobs/" + jobs.front().id.value, {}};
 }
 
 StoredAnswer render_many(const std::vector<JobRecord>& jobs)
@@ -20,7 +20,7 @@ StoredAnswer render_many(const std::vector<JobRecord>& jobs)
         if (&job != &jobs.front()) text += ',';
         text += job_text(job);
     }
-    return {201, text + "]}", ""};
+    return {201, text + "]}", "", {}};
 }
 
 net::Response to_response(StoredAnswer answer)
@@ -49,7 +49,7 @@ asio::awaitable<net::Response> submit_with_key(JobsService* jobs, Call call, Ide
     Result<std::vector<AdmittedJob>> admitted =
         co_await jobs->admit(std::move(request.specs), request.batch, call.principal, submitter_of(call));
     if (!admitted) {
-        Result<StoredAnswer> earlier = co_await jobs->find_answer(std::move(key));
+        Result<StoredAnswer> earlier = co_await jobs->find_answer(std::move(key), render);
         if (earlier) co_return replay(*earlier);
         if (earlier.error().code == Errc::kConflict) co_return net::problem(earlier.error(), request_id);
         co_return net::problem(admitted.error(), request_id);

@@ -43,6 +43,16 @@ std::map<std::string, std::int64_t> jobs_by_project(const std::vector<AdmittedJo
     return counts;
 }
 
+/// The answer that a key got, with its jobs as they were then.
+Result<StoredAnswer> render_again(pqxx::work& transaction, StoredAnswer stored, const JobsService::Render& render)
+{
+    if (stored.jobs.empty()) return stored; // of an older version, which kept the body
+    const std::vector<JobRecord> jobs = select_jobs_as_submitted(transaction, stored.jobs);
+    if (jobs.size() != stored.jobs.size())
+        return Error{Errc::kConflict, "the jobs of this Idempotency-Key have been removed; take a new key"};
+    return render(jobs);
+}
+
 std::vector<JobRecord> insert_all(pqxx::work& transaction, const std::vector<Queued>& jobs)
 {
     const Timestamp at = insert_jobs(transaction, jobs);
@@ -175,9 +185,16 @@ JobsService::submit_once(IdempotencyKey key, std::vector<AdmittedJob> admitted, 
                  render = std::move(render)](pqxx::work& transaction) -> Result<OnceAnswer> {
         Result<std::optional<StoredAnswer>> stored = claim_key(transaction, key);
         if (!stored) return stored.error();
-        if (*stored) return OnceAnswer{std::move(**stored), true};
+        if (*stored) {
+            Result<StoredAnswer> earlier = render_again(transaction, std::move(**stored), render);
+            if (!earlier) return earlier.error();
+            return OnceAnswer{std::move(*earlier), true};
+        }
         OnceAnswer once{render(insert_all(transaction, jobs)), false};
-        store_answer(transaction, key, once.answer);
+        StoredAnswer kept{once.answer.status, "", once.answer.location, {}};
+        for (const Queued& job : jobs)
+            kept.jobs.push_back(job->id.value);
+        store_answer(transaction, key, kept);
         return once;
     };
     const Result<OnceAnswer> once = co_await database_->run(std::move(work));
@@ -185,12 +202,12 @@ JobsService::submit_once(IdempotencyKey key, std::vector<AdmittedJob> admitted, 
     co_return once;
 }
 
-asio::awaitable<Result<StoredAnswer>> JobsService::find_answer(IdempotencyKey key)
+asio::awaitable<Result<StoredAnswer>> JobsService::find_answer(IdempotencyKey key, Render render)
 {
     auto work = [&](pqxx::work& transaction) -> Result<StoredAnswer> {
         Result<std::optional<StoredAnswer>> stored = claim_key(transaction, key);
         if (!stored) return stored.error();
-        if (*stored) return std::move(**stored);
+        if (*stored) return render_again(transaction, std::move(**stored), render);
         // An error rolls the claim back.
         return Error{Errc::kNotFound, "the key is not used yet"};
     };

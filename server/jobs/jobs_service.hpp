@@ -52,13 +52,14 @@ class JobsService {
         StoredAnswer answer;
         bool is_replay{false};
     };
-    /// The same under an idempotency key: key, jobs and answer commit together.
-    /// @error kConflict  the key was used with another request.
+    /// The same under an idempotency key: key, jobs and answer commit together. With the key stand the jobs; a repeat
+    /// gets them as they were submitted.
+    /// @error kConflict  the key was used with another request, or its jobs have been removed.
     asio::awaitable<Result<OnceAnswer>> submit_once(IdempotencyKey key, std::vector<AdmittedJob> admitted,
                                                     std::string owner, Render render);
     /// The answer that a key already got: a repeat gets it even if the job would be refused by now.
-    /// @error kNotFound  none yet.  kConflict  the key was used with another request.
-    asio::awaitable<Result<StoredAnswer>> find_answer(IdempotencyKey key);
+    /// @error kNotFound  none yet.  kConflict  the key was used with another request, or its jobs have been removed.
+    asio::awaitable<Result<StoredAnswer>> find_answer(IdempotencyKey key, Render render);
 
     asio::awaitable<Result<Page<JobRecord>>> list(JobFilter filter, std::int64_t size, std::string after);
     /// @error kNotFound  missing, removed, or not the caller's to see.

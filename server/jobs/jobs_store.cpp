@@ -32,6 +32,12 @@ constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
         RETURNING id)
     SELECT max(id) AS event_id, now() AS at FROM events)sql"};
 
+constexpr Statement kSelectJobsAsSubmitted{"jobs_select_jobs_as_submitted", R"sql(
+    SELECT j.id, j.label, j.name, j.project, j.job_type, j.operators_from, j.spec::text AS spec, j.submitted_at,
+           j.submitted_by
+    FROM unnest($1::text[]) WITH ORDINALITY AS wanted (id, place) JOIN job j ON j.id = wanted.id
+    ORDER BY wanted.place)sql"};
+
 constexpr const char* kSelectUsedProjects = R"sql(
     SELECT p.name FROM unnest($1::text[]) AS p (name) WHERE EXISTS (SELECT 1 FROM job j WHERE j.project = p.name))sql";
 
@@ -113,6 +119,25 @@ Page<JobRecord> select_jobs(pqxx::work& transaction, const JobFilter& filter, st
                                                         filter.owner, after, size + 1))
         jobs.push_back(to_job_record(row));
     return cut_page(std::move(jobs), size, [](const JobRecord& job) { return job.id.value; });
+}
+
+std::vector<JobRecord> select_jobs_as_submitted(pqxx::work& transaction, const std::vector<std::string>& ids)
+{
+    std::vector<JobRecord> jobs;
+    for (const pqxx::row& row : exec(transaction, kSelectJobsAsSubmitted, sql_array(ids))) {
+        JobRecord job; // its state and version are those of a new one
+        job.id = {row["id"].as<std::string>()};
+        job.label = row["label"].as<std::string>();
+        job.name = row["name"].as<std::string>();
+        job.project = row["project"].as<std::string>();
+        job.job_type = row["job_type"].as<std::string>();
+        job.operators_from = row["operators_from"].as<std::string>();
+        job.spec = to_json_value(row["spec"]).dump(); // in the order of a new one, without the spaces of jsonb
+        job.submitted_at = job.state_changed_at = to_timestamp(row["submitted_at"]);
+        job.submitted_by = row["submitted_by"].as<std::string>();
+        jobs.push_back(std::move(job));
+    }
+    return jobs;
 }
 
 std::vector<std::string> select_used_projects(pqxx::work& transaction, const std::vector<std::string>& projects)

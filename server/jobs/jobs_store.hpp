@@ -29,6 +29,8 @@ struct JobFilter {
 /// script, command and environment.
 Page<JobRecord> select_jobs(pqxx::work& transaction, const JobFilter& filter, std::int64_t size,
                             const std::string& after);
+/// These jobs as they were when they were submitted, in the order of `ids`; those that are gone are left out.
+std::vector<JobRecord> select_jobs_as_submitted(pqxx::work& transaction, const std::vector<std::string>& ids);
 std::optional<JobRecord> select_job(pqxx::work& transaction, const JobId& id);
 
 /// Those of these projects that have jobs, ended ones too.

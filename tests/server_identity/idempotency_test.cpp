@@ -157,7 +157,7 @@ TEST_F(IdempotencyTest, InOneTransactionTheSecondWaitsAndThenReplays)
         if (*earlier) return (*earlier)->body;
         const std::string body = "effect " + std::to_string(++effects);
         transaction.exec("SELECT pg_sleep(0.05)");
-        store_answer(transaction, key, {201, body, ""});
+        store_answer(transaction, key, {201, body, "", {}});
         return body;
     };
 

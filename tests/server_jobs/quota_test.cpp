@@ -165,6 +165,41 @@ TEST_F(Quotas, BoundTheOutputOfAJobAndSaySoOnce)
     EXPECT_EQ(sql("SELECT count(*) FROM job_event WHERE cause LIKE 'more output is not kept%'"), "1");
 }
 
+TEST_F(Quotas, IdempotencyKeysDoNotStoreSpecificationsAgain)
+{
+    const std::string large = Json{{"script", "#!/bin/sh\n# " + std::string(50000, 'x') + "\n"}}.dump();
+    const auto post = [this](const std::string& body, const char* key) {
+        return call(net::Method::kPost, "/jobs", body, {{"Idempotency-Key", key}});
+    };
+    const net::Response one = post(large, "one");
+    const net::Response many = post("[" + large + "," + spec({{"name", "second"}}).dump() + "]", "many");
+    ASSERT_EQ(one.status, 201) << one.body;
+    ASSERT_EQ(many.status, 201) << many.body;
+    route(); // they are not as they were
+
+    const net::Response one_again = post(large, "one");
+    const net::Response many_again = post("[" + large + "," + spec({{"name", "second"}}).dump() + "]", "many");
+
+    EXPECT_LT(std::stoll(sql("SELECT max(length(k::text)) FROM idempotency_key k")), 500);
+    EXPECT_EQ(one_again.body, one.body);
+    EXPECT_EQ(one_again.headers.at("Location"), one.headers.at("Location"));
+    EXPECT_EQ(many_again.body, many.body);
+    EXPECT_EQ(many_again.headers.at("Idempotent-Replayed"), "true");
+    EXPECT_EQ(sql("SELECT count(*) FROM job"), "3");
+}
+
+TEST_F(Quotas, AKeyWhoseJobsAreGoneIsNotUsedForNewOnes)
+{
+    const net::Headers key{{"Idempotency-Key", "k"}};
+    ASSERT_EQ(call(net::Method::kPost, "/jobs", spec().dump(), key).status, 201);
+    sql("DELETE FROM job");
+
+    const net::Response again = call(net::Method::kPost, "/jobs", spec().dump(), key);
+
+    EXPECT_EQ(again.status, 409);
+    EXPECT_NE(again.body.find("have been removed"), std::string::npos) << again.body;
+}
+
 TEST_F(Quotas, AreAnsweredWith429AndTheReason)
 {
     JobsService jobs = service({.queued_of_token = 1});
