@@ -96,7 +96,7 @@ TEST_F(Attempts, WriteNoMoreThanAStreamHoldsAndThanTheirEndSaid)
     ASSERT_TRUE(report_end(other, end));
     EXPECT_TRUE(write_output(other, 0, "its bytes,"));
     EXPECT_TRUE(write_output(other, 10, "and more"));
-    EXPECT_EQ(sql("SELECT sum(length(data)) FROM job_output WHERE attempt_id = " + quoted(attempt_of(other).value)),
+    EXPECT_EQ(sql("SELECT sum(length(data)) FROM job_output WHERE attempt_id = '" + attempt_of(other).value + "'"),
               "10");
 }
 
