@@ -1,11 +1,11 @@
 #include "server/app/probe_verifier.hpp"
 
 #include "core/base/log.hpp"
+#include "server/app/own_user.hpp"
 
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <pwd.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,15 +23,6 @@ std::filesystem::path beside_us(const char* name)
     std::error_code error;
     const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
     return error ? std::filesystem::path() : self.parent_path() / name;
-}
-
-/// At start, before other threads use the user database.
-std::optional<UnixUser> unprivileged_user()
-{
-    if (geteuid() != 0) return std::nullopt;
-    const passwd* const entry = getpwnam("nobody"); // NOLINT(concurrency-mt-unsafe)
-    if (entry == nullptr) return std::nullopt;
-    return UnixUser{entry->pw_name, entry->pw_uid, entry->pw_gid};
 }
 
 /// Nothing of ours: no setting, no secret.
@@ -97,16 +88,26 @@ Result<ProbeResult> read_output(const std::string& output)
     return Error{Errc::kInternal, "it printed no result"};
 }
 
+/// Finds out as whom it runs, and whether it does.
+Result<std::string> try_program(VerifierOptions& options)
+{
+    if (geteuid() == 0) {
+        Result<UnixUser> user = find_own_user("fathom-verify");
+        if (!user) return user.error();
+        options.user = std::move(*user);
+    }
+    ChildOptions ask = child_options(options);
+    ask.arguments = {options.program.string(), "--version"};
+    return run_child(std::move(ask));
+}
+
 } // namespace
 
 VerifierOptions find_verifier(const std::string& setting)
 {
     VerifierOptions options;
     options.program = setting.empty() ? beside_us("fathom-probe") : std::filesystem::path(setting);
-    options.user = unprivileged_user();
-    ChildOptions ask = child_options(options);
-    ask.arguments = {options.program.string(), "--version"};
-    const Result<std::string> answer = run_child(std::move(ask));
+    const Result<std::string> answer = try_program(options);
     if (answer) return options;
     log_warning("verification_off", {{"program", options.program.string()},
                                      {"error", answer.error().detail},

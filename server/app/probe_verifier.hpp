@@ -19,7 +19,8 @@ struct VerifierOptions {
 };
 
 /// The program of the setting `verify_program`, or, where that is empty, `fathom-probe` beside this program; run as
-/// nobody when we are root. Tries it. Without one that works `program` is empty, and the log says why.
+/// a user of its own when we are root, `fathom-verify` where there is one (own_user). Tries it. Without one that works
+/// `program` is empty, and the log says why.
 VerifierOptions find_verifier(const std::string& setting);
 
 /// Computes what centers claim to have computed: takes one run after another that is marked to be verified, runs the

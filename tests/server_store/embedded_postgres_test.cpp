@@ -1,5 +1,6 @@
 #include "core/base/file.hpp"
 #include "server/app/embedded_postgres.hpp"
+#include "server/app/own_user.hpp"
 #include "server/app/postgres_binaries.hpp"
 #include "server/app/postgres_folder.hpp"
 #include "tests/support/temporary_postgres.hpp"
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <pwd.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -366,6 +368,35 @@ TEST(PostgresBinaries, TakesTheNewest)
     ASSERT_TRUE(found) << found.error().detail;
     EXPECT_GE(found->major_version, 12);
     EXPECT_TRUE(fs::exists(found->folder / "initdb"));
+}
+
+TEST(OwnUser, IsTheAccountOfThatName)
+{
+    const Result<UnixUser> found = find_own_user("daemon");
+
+    ASSERT_TRUE(found) << found.error().detail;
+    EXPECT_EQ(found->uid, getpwnam("daemon")->pw_uid);
+}
+
+TEST(OwnUser, IsElseAnIdThatNoAccountAndNoProcessHas)
+{
+    const Result<UnixUser> found = find_own_user("no-such-account");
+
+    if (!found) {
+        EXPECT_NE(found.error().detail.find("useradd --system no-such-account"), std::string::npos);
+        return;
+    }
+    EXPECT_EQ(getpwuid(found->uid), nullptr);
+    EXPECT_NE(found->uid, 0U);
+    if (geteuid() != 0) return;
+    ChildOptions sleeper;
+    sleeper.arguments = {"/bin/sleep", "60"};
+    sleeper.user = *found;
+    const Result<pid_t> child = start_child(sleeper);
+    ASSERT_TRUE(child) << child.error().detail;
+    EXPECT_NE(find_own_user("no-such-account")->uid, found->uid) << "that one has a process";
+    kill(*child, SIGKILL);
+    waitpid(*child, nullptr, 0);
 }
 
 TEST(ChildProcess, ReportsWhatAFailedProgramWrote)
