@@ -6,6 +6,7 @@
 namespace fathom {
 namespace {
 
+constexpr std::size_t kLongestName = 64;
 constexpr std::int64_t kLargestParameter = 1LL << 40U;
 
 bool is_identifier(std::string_view text)
@@ -285,6 +286,8 @@ Parameters parse_parameters(const Json& json, const std::string& path, std::vect
     }
     if (!json.is_object()) return parameters;
     for (const auto& [name, value] : json.items()) {
+        if (name.empty() || name.size() > kLongestName || name.find('\0') != std::string::npos)
+            reader.fail(name, "must have a name of 1 to " + std::to_string(kLongestName) + " bytes without NUL");
         parameters[name] = reader.required_integer(name, 0, kLargestParameter);
     }
     return parameters;
