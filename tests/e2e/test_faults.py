@@ -185,7 +185,8 @@ def test_two_replicas_share_the_work(tmp_path):
         for i in range(40):
             key = f"r{i}"
             jobs.append((key, rests[i % 2].post("/jobs", {
-                "name": key, "command": ["sh", "-c", f"mktemp {net.runs}/{key}.XXXXXX"]})["id"]))
+                "name": key, # longer than until the next comes: one center alone is not enough
+                "command": ["sh", "-c", f"mktemp {net.runs}/{key}.XXXXXX; sleep 0.3"]})["id"]))
             time.sleep(0.05)
         assert_all_ended_truly(net, jobs)
         ended = [net.job(job_id) for _, job_id in jobs]
