@@ -9,7 +9,7 @@ namespace {
 
 constexpr rlim_t kMostDescriptors = rlim_t{1} << 20U;
 
-rlimit descriptor_limit()
+rlimit read_descriptor_limit()
 {
     rlimit limit{1024, 1024};
     ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -18,7 +18,7 @@ rlimit descriptor_limit()
 
 std::size_t& limit_at_start()
 {
-    static std::size_t limit = descriptor_limit().rlim_cur;
+    static std::size_t limit = read_descriptor_limit().rlim_cur;
     return limit;
 }
 
@@ -26,10 +26,15 @@ std::size_t& limit_at_start()
 
 std::size_t raise_descriptor_limit()
 {
-    const rlimit before = descriptor_limit();
+    const rlimit before = read_descriptor_limit();
     limit_at_start() = before.rlim_cur;
     set_descriptor_limit(std::max(before.rlim_cur, std::min(before.rlim_max, kMostDescriptors)));
-    return descriptor_limit().rlim_cur;
+    return descriptor_limit();
+}
+
+std::size_t descriptor_limit()
+{
+    return read_descriptor_limit().rlim_cur;
 }
 
 std::size_t descriptor_limit_at_start()
@@ -39,7 +44,7 @@ std::size_t descriptor_limit_at_start()
 
 void set_descriptor_limit(std::size_t descriptors)
 {
-    rlimit limit = descriptor_limit();
+    rlimit limit = read_descriptor_limit();
     limit.rlim_cur = std::min<rlim_t>(descriptors, limit.rlim_max);
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }

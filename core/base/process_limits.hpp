@@ -9,6 +9,9 @@ namespace fathom {
 /// @return how many files may be open now.
 std::size_t raise_descriptor_limit();
 
+/// How many files may be open now.
+std::size_t descriptor_limit();
+
 /// What the limit was before, which programs that we start shall have again.
 std::size_t descriptor_limit_at_start();
 

@@ -6,7 +6,6 @@
 #include "core/net/network.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -88,7 +87,7 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
     std::uint16_t port = 0;
     bool finished = false;
 
-    Result<void> bind(const AddressPort& address);
+    Result<void> take(ListeningSocket socket);
     void start();
     asio::awaitable<void> accept_connections(std::shared_ptr<State> self);
     asio::awaitable<void> sweep_deadlines(std::shared_ptr<State> self);
@@ -96,28 +95,16 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
     void shut_down_now();
 };
 
-Result<void> Server::State::bind(const AddressPort& address)
+Result<void> Server::State::take(ListeningSocket socket)
 {
-    const std::string text = address.host + ":" + std::to_string(address.port);
-    const auto refuse = [&](const boost::system::error_code& ec) {
-        return Error{Errc::kUnavailable, "cannot listen on " + text + ": " + ec.message()};
-    };
+    port = socket.port();
     boost::system::error_code ec;
-    Tcp::resolver resolver(context);
-    const auto found = resolver.resolve(address.host, std::to_string(address.port), Tcp::resolver::passive, ec);
-    if (ec) return refuse(ec);
-    const Tcp::endpoint endpoint = found.begin()->endpoint();
-    acceptor.open(endpoint.protocol(), ec);
-    if (!ec) acceptor.set_option(Tcp::acceptor::reuse_address(true), ec);
-    // "::" takes IPv4 clients too, whatever the system's default.
-    if (!ec && endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only(false), ec);
-    if (!ec) acceptor.bind(endpoint, ec);
+    acceptor.assign(socket.is_v6() ? Tcp::v6() : Tcp::v4(), socket.release(), ec);
     if (!ec) acceptor.listen(asio::socket_base::max_listen_connections, ec);
-    if (!ec) port = acceptor.local_endpoint(ec).port();
     if (!ec) return {};
     boost::system::error_code ignored;
     acceptor.close(ignored);
-    return refuse(ec);
+    return Error{Errc::kUnavailable, "cannot listen on port " + std::to_string(port) + ": " + ec.message()};
 }
 
 void Server::State::start()
@@ -215,9 +202,16 @@ Server::~Server()
 
 Result<void> Server::listen(const AddressPort& address)
 {
-    Result<void> bound = state_->bind(address);
-    if (bound) state_->start();
-    return bound;
+    Result<ListeningSocket> socket = ListeningSocket::bind(address);
+    if (!socket) return socket.error();
+    return listen(std::move(*socket));
+}
+
+Result<void> Server::listen(ListeningSocket socket)
+{
+    Result<void> listens = state_->take(std::move(socket));
+    if (listens) state_->start();
+    return listens;
 }
 
 std::uint16_t Server::port() const

@@ -2,6 +2,7 @@
 
 #include "core/base/metrics.hpp"
 #include "core/base/settings.hpp"
+#include "core/net/listening_socket.hpp"
 #include "core/net/router.hpp"
 #include "core/net/tls.hpp"
 
@@ -50,6 +51,8 @@ class Server {
     /// Binds and starts accepting. Port 0 takes a free port.
     /// @error kUnavailable  the address cannot be bound; the detail names it and the cause.
     Result<void> listen(const AddressPort& address);
+    /// The same on a socket that was bound before.
+    Result<void> listen(ListeningSocket socket);
 
     /// The bound port, after listen().
     std::uint16_t port() const;

@@ -1,6 +1,5 @@
 #include "server/app/application.hpp"
 
-#include "core/base/file.hpp"
 #include "core/base/process_limits.hpp"
 #include "core/net/server.hpp"
 #include "schema/embedded.hpp"
@@ -8,10 +7,9 @@
 #include "server/api/idempotency.hpp"
 #include "server/api/system_api.hpp"
 #include "server/app/certificate_names.hpp"
-#include "server/app/embedded_postgres.hpp"
 #include "server/app/listener_limits.hpp"
 #include "server/app/rooms.hpp"
-#include "server/app/state_lock.hpp"
+#include "server/app/supervisor.hpp"
 #include "server/identity/admin_token.hpp"
 #include "server/identity/authority.hpp"
 #include "server/store/migrations.hpp"
@@ -61,7 +59,8 @@ class IoThreads {
     std::vector<std::thread> threads_;
 };
 
-/// Tells the main thread of the first SIGTERM or SIGINT; the second ends the process at once.
+/// Tells the main thread of the first SIGTERM or SIGINT; a later one ends the process at once. One that comes within a
+/// second is the same: sent to all our processes, as systemd does, it reaches this one twice.
 class StopSignals {
   public:
     explicit StopSignals(asio::io_context& context) : signals_(context, SIGTERM, SIGINT) { wait_first(); }
@@ -74,21 +73,49 @@ class StopSignals {
         signals_.async_wait([this](const boost::system::error_code& error, int number) {
             if (error) return;
             promise_.set_value(number);
-            signals_.async_wait([](const boost::system::error_code& again, int) {
-                if (!again) _exit(1); // the embedded PostgreSQL notices and stops by itself
-            });
+            first_ = std::chrono::steady_clock::now();
+            wait_second();
+        });
+    }
+    void wait_second()
+    {
+        signals_.async_wait([this](const boost::system::error_code& error, int) {
+            if (error) return;
+            if (std::chrono::steady_clock::now() - first_ > 1s) _exit(1); // the supervisor stops PostgreSQL
+            wait_second();
         });
     }
 
     asio::signal_set signals_;
     std::promise<int> promise_;
+    std::chrono::steady_clock::time_point first_;
 };
+
+/// The addresses that people and agents reach, taken while the process may take any port.
+struct Listeners {
+    net::ListeningSocket rest;
+    net::ListeningSocket agents;
+
+    static Result<Listeners> bind(const ServerSettings& settings);
+};
+
+Result<Listeners> Listeners::bind(const ServerSettings& settings)
+{
+    Result<net::ListeningSocket> rest = net::ListeningSocket::bind(settings.listen);
+    if (!rest) return rest.error();
+    Result<net::ListeningSocket> agents = net::ListeningSocket::bind(settings.agent_listen);
+    if (!agents) return agents.error();
+    return Listeners{std::move(*rest), std::move(*agents)};
+}
 
 /// The whole server. Members are in the order in which they are built; start() fills them, stop() takes them
 /// down in reverse.
 class Application {
   public:
-    explicit Application(const ServerSettings& settings) : settings_(settings) {}
+    Application(const ServerSettings& settings, SupervisorLink& supervisor, Listeners listeners)
+        : settings_(settings), supervisor_(&supervisor), listeners_(std::move(listeners))
+    {
+    }
     ~Application() { stop(); }
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;
@@ -98,7 +125,7 @@ class Application {
     void stop();
 
   private:
-    Result<void> open_state();
+    bool is_embedded() const { return settings_.database.empty(); }
     Result<void> open_database();
     Result<void> prepare_data();
     Result<void> build();
@@ -106,33 +133,32 @@ class Application {
     void announce() const;
 
     const ServerSettings settings_;
+    SupervisorLink* const supervisor_;
+    Listeners listeners_;
     const ReplicaId replica_ = ReplicaId::make();
     const SystemClock clock_;
-    Metrics metrics_;                            // counted from the first moment
-    std::optional<StateLock> state_lock_;        // nobody else works on our state folder
-    std::unique_ptr<EmbeddedPostgres> embedded_; // unless a database URL is given
-    std::unique_ptr<Database> database_;         // the store's pool; the only state
-    std::unique_ptr<FreeSpace> space_;           // whether the database's disk has room
-    net::Credential authority_;                  // the network's CA, the same in all replicas
-    asio::io_context io_;                        // all network work
-    std::unique_ptr<IoThreads> io_threads_;      // run io_
-    std::unique_ptr<StopSignals> signals_;       // SIGTERM, SIGINT
-    std::unique_ptr<Notifier> notifier_;         // wake-ups between replicas
-    std::unique_ptr<DutyRunner> duties_;         // periodic work, one replica at a time
-    std::unique_ptr<net::TaskGroup> tasks_;      // the rooms' background coroutines
-    std::unique_ptr<IdentityService> identity_;  // who calls
-    std::unique_ptr<ApiRouter> api_;             // REST routes behind authentication
-    std::unique_ptr<ApiRouter> agent_api_;       // enrolment on the agent listener
-    std::unique_ptr<Rooms> rooms_;               // the features
-    std::unique_ptr<net::Server> server_;        // REST listener
-    std::unique_ptr<net::Server> agent_server_;  // agent listener, mutual TLS
-    net::Router router_;                         // moved into server_ once all routes are in
+    Metrics metrics_;                           // counted from the first moment
+    std::unique_ptr<Database> database_;        // the store's pool; the only state
+    std::unique_ptr<FreeSpace> space_;          // whether the database's disk has room
+    net::Credential authority_;                 // the network's CA, the same in all replicas
+    asio::io_context io_;                       // all network work
+    std::unique_ptr<IoThreads> io_threads_;     // run io_
+    std::unique_ptr<StopSignals> signals_;      // SIGTERM, SIGINT
+    std::unique_ptr<Notifier> notifier_;        // wake-ups between replicas
+    std::unique_ptr<DutyRunner> duties_;        // periodic work, one replica at a time
+    std::unique_ptr<net::TaskGroup> tasks_;     // the rooms' background coroutines
+    std::unique_ptr<IdentityService> identity_; // who calls
+    std::unique_ptr<ApiRouter> api_;            // REST routes behind authentication
+    std::unique_ptr<ApiRouter> agent_api_;      // enrolment on the agent listener
+    std::unique_ptr<Rooms> rooms_;              // the features
+    std::unique_ptr<net::Server> server_;       // REST listener
+    std::unique_ptr<net::Server> agent_server_; // agent listener, mutual TLS
+    net::Router router_;                        // moved into server_ once all routes are in
     net::Router agent_router_;
 };
 
 Result<void> Application::start()
 {
-    if (Result<void> done = open_state(); !done) return done;
     if (Result<void> done = open_database(); !done) return done;
     if (Result<void> done = prepare_data(); !done) return done;
     if (Result<void> done = build(); !done) return done;
@@ -142,28 +168,17 @@ Result<void> Application::start()
     return open_listeners(*credential);
 }
 
-Result<void> Application::open_state()
-{
-    Result<StateLock> lock = StateLock::take(settings_.state_dir);
-    if (!lock) return lock.error();
-    state_lock_.emplace(std::move(*lock));
-    return {};
-}
-
 Result<void> Application::open_database()
 {
     std::string url = settings_.database;
-    if (url.empty()) {
-        Result<std::unique_ptr<EmbeddedPostgres>> embedded =
-            EmbeddedPostgres::start({.state_dir = settings_.state_dir});
+    FreeSpace::Look free_bytes; // where another server keeps the data, its own administrator watches the disk
+    if (is_embedded()) {
+        const Result<DatabaseAccess> embedded = supervisor_->start_database();
         if (!embedded) return embedded.error();
-        embedded_ = std::move(*embedded);
-        url = embedded_->url();
-        log_info("embedded_postgres_access", {{"psql", embedded_->psql_command()}});
+        url = embedded->url;
+        log_info("embedded_postgres_access", {{"psql", embedded->psql_command}});
+        free_bytes = [supervisor = supervisor_] { return supervisor->free_bytes(); };
     }
-    // Where another server keeps the data, its own administrator watches the disk.
-    FreeSpace::Look free_bytes;
-    if (embedded_) free_bytes = [folder = settings_.state_dir / "postgres"] { return free_bytes_of(folder); };
     space_ = std::make_unique<FreeSpace>(std::move(free_bytes), settings_.least_free_bytes, metrics_);
     database_ = std::make_unique<Database>(DatabaseOptions{.url = url, .connections = settings_.database_connections},
                                            metrics_);
@@ -177,9 +192,8 @@ Result<void> Application::prepare_data()
     Result<net::Credential> authority = load_authority(*database_);
     if (!authority) return authority.error();
     authority_ = std::move(*authority);
-    if (Result<void> done = write_file(settings_.state_dir / "ca.pem", authority_.certificate_pem, 0644); !done)
-        return done;
-    return ensure_admin_token(*database_, settings_.state_dir);
+    if (Result<void> done = supervisor_->write_authority(authority_.certificate_pem); !done) return done;
+    return ensure_admin_token(*database_, supervisor_->admin_token_file(settings_.state_dir));
 }
 
 /// Routes, subscriptions and duties; then everything that runs, the listeners last.
@@ -192,7 +206,7 @@ Result<void> Application::build()
     tasks_ = std::make_unique<net::TaskGroup>("rooms");
     identity_ = std::make_unique<IdentityService>(*database_, *notifier_, clock_, metrics_);
     std::function<std::string()> embedded_state;
-    if (embedded_) embedded_state = [embedded = embedded_.get()] { return embedded->state(); };
+    if (is_embedded()) embedded_state = [supervisor = supervisor_] { return supervisor->database_state(); };
     space_->start(*tasks_, io_.get_executor());
     add_system_routes(router_, *database_, metrics_, std::move(embedded_state),
                       [space = space_.get()] { return space->is_low(); });
@@ -203,8 +217,8 @@ Result<void> Application::build()
     for (ApiRouter* const router : {api_.get(), agent_api_.get()})
         router->add_open(net::Method::kGet, "/fetch-test", fetch_test, /*most_body_bytes=*/0);
     rooms_ = std::make_unique<Rooms>(RoomContext{io_.get_executor(), *database_, *notifier_, *duties_, *tasks_,
-                                                 metrics_, clock_, *identity_, authority_, settings_, *space_, replica_,
-                                                 *api_, *agent_api_, agent_router_});
+                                                 metrics_, clock_, *identity_, authority_, settings_, *space_,
+                                                 *supervisor_, replica_, *api_, *agent_api_, agent_router_});
     notifier_->start();
     duties_->start();
     return rooms_->start();
@@ -218,11 +232,11 @@ Result<void> Application::open_listeners(const net::Credential& credential)
     Result<net::TlsContext> agent_tls =
         net::make_server_context(credential, net::ClientCertificates::kOptional, authority_.certificate_pem);
     if (!agent_tls) return agent_tls.error();
-    const ListenerLimits limits = listener_limits(settings_, raise_descriptor_limit());
+    const ListenerLimits limits = listener_limits(settings_, descriptor_limit());
     server_ = std::make_unique<net::Server>(io_, *tls, std::move(router_), limits.rest, metrics_);
     agent_server_ = std::make_unique<net::Server>(io_, *agent_tls, std::move(agent_router_), limits.agents, metrics_);
-    if (Result<void> done = server_->listen(settings_.listen); !done) return done;
-    if (Result<void> done = agent_server_->listen(settings_.agent_listen); !done) return done;
+    if (Result<void> done = server_->listen(std::move(listeners_.rest)); !done) return done;
+    if (Result<void> done = agent_server_->listen(std::move(listeners_.agents)); !done) return done;
     announce();
     return {};
 }
@@ -267,8 +281,7 @@ void Application::stop()
     server_.reset();
     agent_server_.reset();
     rooms_.reset();
-    // 6. The database itself, when it is ours.
-    embedded_.reset();
+    // 6. The database itself, when it is ours: the supervisor, once this process has ended.
 }
 
 } // namespace
@@ -279,16 +292,26 @@ int run_server(const ServerSettings& settings)
     signal(SIGHUP, SIG_IGN);  // the end of a terminal must not stop a server that was started from it
     keep_memory_private();    // it holds keys
     start_log("fathomd", settings.log_level);
-    Application application(settings);
-    if (const Result<void> started = application.start(); !started) {
+    raise_descriptor_limit();
+    std::optional<Listeners> listeners;
+    const auto bind = [&]() -> Result<void> {
+        Result<Listeners> bound = Listeners::bind(settings);
+        if (!bound) return bound.error();
+        listeners.emplace(std::move(*bound));
+        return {};
+    };
+    const auto serve = [&](SupervisorLink& supervisor) {
+        Application application(settings, supervisor, std::move(*listeners));
+        if (const Result<void> started = application.start(); !started) {
+            application.stop();
+            std::cerr << "fathomd: " << started.error().detail << std::endl;
+            return 1;
+        }
+        application.run_until_signal();
         application.stop();
-        std::cerr << "fathomd: " << started.error().detail << std::endl;
-        return 1;
-    }
-    application.run_until_signal();
-    application.stop();
-    log_info("stopped");
-    return 0;
+        return 0;
+    };
+    return run_supervised(settings, bind, serve);
 }
 
 } // namespace fathom::server

@@ -47,14 +47,6 @@ bool set_signals_to_default()
     return sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
 }
 
-/// System calls, not glibc's functions: those would try to change all threads of the parent's time.
-bool become(const UnixUser& user)
-{
-    const gid_t group = user.gid;
-    return syscall(SYS_setgroups, 1, &group) == 0 && syscall(SYS_setresgid, group, group, group) == 0 &&
-           syscall(SYS_setresuid, user.uid, user.uid, user.uid) == 0;
-}
-
 bool arrange_descriptors(const Plan& plan)
 {
     if (dup2(plan.input, 0) < 0 || dup2(plan.output, 1) < 0 || dup2(plan.output, 2) < 0) return false;
@@ -143,6 +135,14 @@ std::string last_lines(const std::string& text)
 }
 
 } // namespace
+
+/// System calls, not glibc's functions: those would try to change all threads of the parent's time.
+bool become(const UnixUser& user)
+{
+    const gid_t group = user.gid;
+    return syscall(SYS_setgroups, 1, &group) == 0 && syscall(SYS_setresgid, group, group, group) == 0 &&
+           syscall(SYS_setresuid, user.uid, user.uid, user.uid) == 0;
+}
 
 Result<pid_t> start_child(const ChildOptions& options)
 {

@@ -19,6 +19,10 @@ struct UnixUser {
     gid_t gid{};
 };
 
+/// Gives root up for a user, groups included, for good. In a process with one thread; async-signal-safe.
+/// False when that is not allowed.
+bool become(const UnixUser& user);
+
 struct ChildOptions {
     std::vector<std::string> arguments; ///< [0] is the program's absolute path, to which its user needs no way
     std::optional<UnixUser> user;       ///< given up to, groups included; needs root

@@ -30,7 +30,6 @@ constexpr int kUnknownEnd = 255 << 8; // "exit code 255", as waitpid tells it
 // cluster's files; here they are fixed), tuned for short statements on a machine shared with other work.
 constexpr const char* kSettings[] = {"listen_addresses=",
                                      "port=5432",
-                                     "unix_socket_permissions=0700",
                                      "max_connections=100",
                                      "shared_buffers=128MB",
                                      "fsync=on",
@@ -142,7 +141,7 @@ EmbeddedPostgres::EmbeddedPostgres(std::unique_ptr<State> state) : state_(std::m
 
 Result<std::unique_ptr<EmbeddedPostgres>> EmbeddedPostgres::start(Options options)
 {
-    Result<PostgresFolder> folder = prepare_postgres_folder(options.state_dir);
+    Result<PostgresFolder> folder = prepare_postgres_folder(options.state_dir, options.client_group);
     if (!folder) return folder.error();
     const Result<std::optional<int>> version = data_version(*folder);
     if (!version) return version.error();
@@ -287,6 +286,8 @@ Result<void> EmbeddedPostgres::State::launch()
     // After a crash the whole data folder is flushed first: one call instead of one for each of a thousand files.
     if (binaries.major_version >= 14) set("recovery_init_sync_method=syncfs");
     set("unix_socket_directories=" + quoted_item(folder.socket.string()));
+    // Those who may connect are those who may enter its folder.
+    set(options.client_group ? "unix_socket_permissions=0777" : "unix_socket_permissions=0700");
     for (const std::string& setting : options.extra_settings)
         set(setting);
     server.user = folder.user;

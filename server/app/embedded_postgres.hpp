@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -21,6 +22,8 @@ class EmbeddedPostgres {
         std::filesystem::path state_dir;
         std::vector<std::filesystem::path> search_folders = {}; ///< for the programs; empty: postgres_search_folders()
         std::chrono::seconds start_limit{300};                  ///< crash recovery may take long
+        /// Who may connect besides root and PostgreSQL's own user; none: only these two.
+        std::optional<gid_t> client_group = {};
         /// Tests only: NAME=VALUE settings that win over ours, and a new cluster that is not flushed to disk.
         std::vector<std::string> extra_settings = {};
         bool flush_new_cluster = true;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <fstream>
 #include <pwd.h>
+#include <random>
 #include <set>
 #include <sys/stat.h>
 
@@ -42,9 +43,13 @@ Result<UnixUser> find_own_user(const std::string& name)
     if (const passwd* const entry = getpwnam(name.c_str()); entry != nullptr) // NOLINT(concurrency-mt-unsafe)
         return UnixUser{entry->pw_name, entry->pw_uid, entry->pw_gid};
     const std::set<uid_t> taken = ids_with_processes();
-    for (uid_t id = kFirstId; id <= kLastId; ++id) {
+    // Two that look at the same moment should not find the same.
+    const uid_t count = kLastId - kFirstId + 1;
+    const uid_t start = std::random_device()() % count;
+    for (uid_t i = 0; i < count; ++i) {
+        const uid_t id = kFirstId + (start + i) % count;
         if (taken.contains(id) || getpwuid(id) != nullptr) continue; // NOLINT(concurrency-mt-unsafe)
-        if (!is_mapped(id, "/proc/self/uid_map") || !is_mapped(id, "/proc/self/gid_map")) break;
+        if (!is_mapped(id, "/proc/self/uid_map") || !is_mapped(id, "/proc/self/gid_map")) continue;
         return UnixUser{std::to_string(id), id, id};
     }
     return Error{Errc::kUnavailable, "there is no user for it alone; make one: useradd --system " + name};

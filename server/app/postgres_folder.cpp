@@ -91,7 +91,7 @@ bool is_ours_outside(const fs::path& path)
            path.filename().string().starts_with("fathom-postgres-");
 }
 
-Result<fs::path> make_outside_folder(const PostgresFolder& folder)
+Result<fs::path> make_outside_folder(const PostgresFolder& folder, std::optional<gid_t> client_group)
 {
     // /run is better: nothing cleans it up by age, and only root can make names there.
     for (const char* const place : {"/run/fathom-postgres-XXXXXX", "/tmp/fathom-postgres-XXXXXX"}) {
@@ -99,12 +99,15 @@ Result<fs::path> make_outside_folder(const PostgresFolder& folder)
         if (mkdtemp(path.data()) == nullptr) continue; // 0700
         const Result<OpenFile> made = make_folder(AT_FDCWD, path, folder.uid(), folder.gid());
         if (!made) return made.error();
+        if (client_group && (fchown(made->number(), folder.uid(), *client_group) != 0 ||
+                             fchmod(made->number(), S_IRWXU | S_IRGRP | S_IXGRP) != 0))
+            return failed("cannot open to fathomd's server", path);
         return fs::path(path);
     }
     return failed("cannot make a folder for PostgreSQL's socket in", "/run and /tmp");
 }
 
-Result<void> choose_socket(PostgresFolder& folder)
+Result<void> choose_socket(PostgresFolder& folder, std::optional<gid_t> client_group)
 {
     // One that a killed fathomd left.
     if (const Result<std::string> note = read_file(folder.note, 4096); note && is_ours_outside(*note)) {
@@ -112,12 +115,12 @@ Result<void> choose_socket(PostgresFolder& folder)
         remove_socket_folder(folder);
     }
     folder.socket = folder.root / "socket";
-    if (folder.descriptor < 0 && fits_socket_address(folder.socket)) {
+    if (!client_group && folder.descriptor < 0 && fits_socket_address(folder.socket)) {
         const Result<OpenFile> made = make_folder(folder.opened->number(), "socket", folder.uid(), folder.gid());
         if (!made) return made.error();
         return {};
     }
-    const Result<fs::path> outside = make_outside_folder(folder);
+    const Result<fs::path> outside = make_outside_folder(folder, client_group);
     if (!outside) return outside.error();
     folder.socket = *outside;
     return write_file(folder.note, folder.socket.string(), 0644);
@@ -175,7 +178,7 @@ Result<OpenFile> PostgresFolder::open_data() const
     return open_folder(opened->number(), "data", uid());
 }
 
-Result<PostgresFolder> prepare_postgres_folder(const fs::path& state_dir)
+Result<PostgresFolder> prepare_postgres_folder(const fs::path& state_dir, std::optional<gid_t> client_group)
 {
     PostgresFolder folder;
     folder.root = state_dir / "postgres";
@@ -192,7 +195,7 @@ Result<PostgresFolder> prepare_postgres_folder(const fs::path& state_dir)
         if (folder.descriptor < 0) return failed("cannot open", folder.root);
         folder.child_root = "/proc/self/fd/" + std::to_string(folder.descriptor);
     }
-    if (Result<void> chosen = choose_socket(folder); !chosen) return chosen.error();
+    if (Result<void> chosen = choose_socket(folder, client_group); !chosen) return chosen.error();
     return folder;
 }
 

@@ -38,8 +38,10 @@ struct PostgresFolder {
 
 /// Makes the folder, or takes the one that is there, with its user: when we are root, the owner of an existing
 /// folder, else `fathom-db`, else `postgres`. Never `nobody`: that is whoever else has no user of its own.
+/// A `client_group` may enter the socket's folder, which then stands outside `state_dir`: that may be closed to it.
 /// @error kUnavailable  no such user, or the folder cannot be made or belongs to someone else.
-Result<PostgresFolder> prepare_postgres_folder(const std::filesystem::path& state_dir);
+Result<PostgresFolder> prepare_postgres_folder(const std::filesystem::path& state_dir,
+                                               std::optional<gid_t> client_group = std::nullopt);
 
 /// Removes a socket folder that had to be made outside `root`.
 void remove_socket_folder(const PostgresFolder& folder);

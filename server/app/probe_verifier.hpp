@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/app/child_process.hpp"
+#include "server/app/supervisor_link.hpp"
 #include "server/operators/operators_service.hpp"
 #include "server/probing/verification_store.hpp"
 
@@ -11,24 +11,12 @@
 
 namespace fathom::server {
 
-/// The metascheduler's own fathom-probe, and how it may run.
-struct VerifierOptions {
-    std::filesystem::path program;            ///< absolute; empty: nothing is verified
-    std::optional<UnixUser> user;             ///< whom it runs as; empty: ourselves
-    std::uint64_t memory_bytes = 8ULL << 30U; ///< of address space
-};
-
-/// The program of the setting `verify_program`, or, where that is empty, `fathom-probe` beside this program; run as
-/// a user of its own when we are root, `fathom-verify` where there is one (own_user). Tries it. Without one that works
-/// `program` is empty, and the log says why.
-VerifierOptions find_verifier(const std::string& setting);
-
 /// Computes what centers claim to have computed: takes one run after another that is marked to be verified, runs the
-/// same task in a process of its own, with one thread, low priority and little memory, and compares. Replicas share the
-/// work. Runs on a thread of its own. start() and stop() are not thread-safe.
+/// same task in a process of its own (verifier_program), and compares. Replicas share the work.
+/// Runs on a thread of its own. start() and stop() are not thread-safe.
 class ProbeVerifier {
   public:
-    ProbeVerifier(Database& database, const OperatorsService& operators, Metrics& metrics, VerifierOptions options);
+    ProbeVerifier(Database& database, const OperatorsService& operators, Metrics& metrics, SupervisorLink& supervisor);
     ~ProbeVerifier();
     ProbeVerifier(const ProbeVerifier&) = delete;
     ProbeVerifier& operator=(const ProbeVerifier&) = delete;
@@ -47,11 +35,10 @@ class ProbeVerifier {
     Database* database_;
     const OperatorsService* operators_;
     Metrics* metrics_;
-    VerifierOptions options_;
+    SupervisorLink* supervisor_;
     std::mutex mutex_;
     std::condition_variable wake_;
     bool is_stopping_ = false; ///< under mutex_
-    pid_t child_ = 0;          ///< under mutex_; 0: none runs
     std::thread thread_;
 };
 

@@ -74,10 +74,10 @@ AgentHubOptions hub_options(const RoomContext& context)
     return options;
 }
 
-VerificationChoice verification_choice(const ServerSettings& settings, const VerifierOptions& verifier)
+VerificationChoice verification_choice(const ServerSettings& settings, bool can_verify)
 {
     VerificationChoice choice;
-    choice.is_possible = !verifier.program.empty();
+    choice.is_possible = can_verify;
     choice.share = settings.verify_one_in > 0 ? 1 / static_cast<double>(settings.verify_one_in) : 0;
     return choice;
 }
@@ -90,9 +90,9 @@ std::optional<MetricPolicy> active_policy(pqxx::work& transaction)
     return std::move(found->policy);
 }
 
-VerificationState verification_state(const RoomContext& context, const VerifierOptions& verifier)
+VerificationState verification_state(const RoomContext& context, bool can_verify)
 {
-    const VerificationChoice choice = verification_choice(context.settings, verifier);
+    const VerificationChoice choice = verification_choice(context.settings, can_verify);
     return {choice.is_possible, choice.share};
 }
 
@@ -131,12 +131,12 @@ struct Rooms::State {
                          [this](pqxx::work& transaction) { return trust.get(transaction); },
                          active_policy}; // as decisions see it
     JobsProbeJobWriter probe_jobs;       // probes as ordinary jobs
-    VerifierOptions verifier_options = find_verifier(context.settings.verify_program);
-    ProbeVerifier verifier{context.database, operators, context.metrics, verifier_options}; // computes claims itself
+    const bool can_verify = context.supervisor.can_verify();
+    ProbeVerifier verifier{context.database, operators, context.metrics, context.supervisor}; // computes claims itself
     ProbeResults probe_results{operators, probe_jobs, context.metrics,
-                               verification_choice(context.settings, verifier_options)}; // becomes measurements
-    FindingsService findings{context.database};                                          // what was kept apart
-    JobCloser job_closer{probe_results, context.metrics};                                // how jobs end
+                               verification_choice(context.settings, can_verify)}; // becomes measurements
+    FindingsService findings{context.database};                                    // what was kept apart
+    JobCloser job_closer{probe_results, context.metrics};                          // how jobs end
     AttemptsService attempts{context.database,
                              context.executor,
                              context.metrics,
@@ -199,7 +199,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_metering_routes(context.api, rooms.metering, rooms.scores, context.database);
     add_scores_routes(context.api, rooms.scores);
     add_curves_routes(context.api, rooms.curves, context.clock, context.settings.network_calendar);
-    add_trust_routes(context.api, rooms.curves, verification_state(context, rooms.verifier_options));
+    add_trust_routes(context.api, rooms.curves, verification_state(context, rooms.can_verify));
     add_learning_routes(context.api, rooms.learning);
     add_speedup_routes(context.api, context.database);
     add_findings_routes(context.api, rooms.findings, context.database);
@@ -275,7 +275,7 @@ Result<void> Rooms::start()
     state_->events.start(state_->context.tasks);
     state_->job_duties.start(state_->context.tasks);
     state_->learning.start(state_->context.tasks, state_->context.executor);
-    state_->verifier.start();
+    if (state_->can_verify) state_->verifier.start();
     state_->retention.start(state_->context.tasks, state_->context.executor);
     state_->schedule_duty.start(state_->context.tasks, state_->context.executor);
     return {};

@@ -9,6 +9,7 @@
 #include "server/api/api_router.hpp"
 #include "server/app/duty.hpp"
 #include "server/app/server_settings.hpp"
+#include "server/app/supervisor_link.hpp"
 #include "server/identity/identity_service.hpp"
 #include "server/retention/free_space.hpp"
 #include "server/store/database.hpp"
@@ -30,11 +31,12 @@ struct RoomContext {
     IdentityService& identity;
     const net::Credential& authority; ///< signs agents' certificates
     const ServerSettings& settings;
-    const FreeSpace& space;    ///< of the database
-    const ReplicaId& replica;  ///< fresh at each start of fathomd
-    ApiRouter& api;            ///< REST listener, prefix /api/v1
-    ApiRouter& agent_api;      ///< agent listener, prefix /api/v1 (enrolment)
-    net::Router& agent_router; ///< agent listener, any path (the agents' WebSocket)
+    const FreeSpace& space;     ///< of the database
+    SupervisorLink& supervisor; ///< runs verifying probes
+    const ReplicaId& replica;   ///< fresh at each start of fathomd
+    ApiRouter& api;             ///< REST listener, prefix /api/v1
+    ApiRouter& agent_api;       ///< agent listener, prefix /api/v1 (enrolment)
+    net::Router& agent_router;  ///< agent listener, any path (the agents' WebSocket)
 };
 
 /// The features. The constructor builds each room in the order of who needs whom and adds its routes,

@@ -1,9 +1,11 @@
 #include "server/app/state_lock.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
 
 namespace fathom::server {
@@ -12,6 +14,17 @@ namespace {
 std::string reason()
 {
     return std::generic_category().message(errno);
+}
+
+/// A fathomd that was killed is gone with the last of its processes, moments after its first.
+bool lock_patiently(int file)
+{
+    using namespace std::chrono_literals;
+    for (int tries = 0;; ++tries) {
+        if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+        if (errno != EWOULDBLOCK || tries == 100) return false;
+        std::this_thread::sleep_for(20ms);
+    }
 }
 
 std::string read_owner(int file)
@@ -40,7 +53,7 @@ Result<StateLock> StateLock::take(const std::filesystem::path& state_dir)
         return Error{Errc::kUnavailable, "cannot write to the state folder " + state_dir.string() + ": " + reason()};
     StateLock lock(file);
     // flock, not fcntl: an fcntl lock would go when any other descriptor of the file is closed.
-    if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (!lock_patiently(file)) {
         if (errno != EWOULDBLOCK) return Error{Errc::kUnavailable, "cannot lock " + path.string() + ": " + reason()};
         return Error{Errc::kConflict, "another fathomd (process " + read_owner(file) + ") uses the state folder " +
                                           state_dir.string() + "; give this one another --state-dir"};

@@ -7,9 +7,11 @@
 namespace fathom::server {
 
 /// The state folder, made for its owner alone when missing, and held for this process alone by a lock on its file
-/// fathomd.lock. The kernel drops the lock when the process ends, however it ends.
+/// fathomd.lock. The kernel drops the lock when the process
+/// and those that it forked have ended, however they end.
 class StateLock {
   public:
+    /// Waits up to two seconds for one that is ending.
     /// @error kConflict     another fathomd uses the folder; the detail has its process id.
     /// @error kUnavailable  the folder cannot be made or written; the detail says why.
     static Result<StateLock> take(const std::filesystem::path& state_dir);

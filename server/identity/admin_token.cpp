@@ -1,6 +1,5 @@
 #include "server/identity/admin_token.hpp"
 
-#include "core/base/file.hpp"
 #include "core/base/log.hpp"
 #include "core/base/secret.hpp"
 #include "server/identity/audit.hpp"
@@ -15,9 +14,9 @@ constexpr const char* kHowToReplace =
     " AND revoked_at IS NULL in the database and start fathomd again: it then makes a new one";
 
 /// The file's secret, empty when there is no file.
-Result<std::string> read_secret(const std::filesystem::path& path)
+Result<std::string> read_secret(const AdminTokenFile& file)
 {
-    const Result<std::string> content = read_file(path, 4096);
+    const Result<std::string> content = file.read();
     if (!content) {
         if (content.error().code == Errc::kNotFound) return std::string();
         return Error{Errc::kUnavailable, content.error().detail};
@@ -26,18 +25,18 @@ Result<std::string> read_secret(const std::filesystem::path& path)
     while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r'))
         secret.pop_back();
     if (!is_api_secret(secret))
-        return Error{Errc::kInvalid, path.string() + " does not hold an API token; move it away and start again"};
+        return Error{Errc::kInvalid, file.path.string() + " does not hold an API token; move it away and start again"};
     return secret;
 }
 
 /// Nobody can administrate yet: the file's secret becomes the admin token.
-Result<void> create(pqxx::work& transaction, const std::filesystem::path& path, std::string secret)
+Result<void> create(pqxx::work& transaction, const AdminTokenFile& file, std::string secret)
 {
     if (secret.empty()) {
         secret = new_secret(kApiSecretPrefix);
         // Before COMMIT: after a crash in between, the next start finds and accepts the file. The other
         // order would leave a token that nobody has.
-        if (Result<void> written = write_file(path, secret + "\n", 0600); !written) return written;
+        if (Result<void> written = file.write(secret + "\n"); !written) return written;
     }
     const TokenRow row = insert_token(transaction, {.id = TokenId::make().value,
                                                     .name = "admin (first start)",
@@ -46,7 +45,7 @@ Result<void> create(pqxx::work& transaction, const std::filesystem::path& path, 
                                                     .created_by = "fathomd",
                                                     .valid_s = std::nullopt});
     audit(transaction, "fathomd", "token.bootstrap", row.id, "", Json::object());
-    log_info("admin_token_created", {{"file", path.string()}, {"token_id", row.id}});
+    log_info("admin_token_created", {{"file", file.path.string()}, {"token_id", row.id}});
     return {};
 }
 
@@ -68,15 +67,14 @@ void report(pqxx::work& transaction, const std::filesystem::path& path, const st
 
 } // namespace
 
-Result<void> ensure_admin_token(Database& database, const std::filesystem::path& state_dir)
+Result<void> ensure_admin_token(Database& database, const AdminTokenFile& file)
 {
-    const std::filesystem::path path = state_dir / "admin.token";
     const auto work = [&](pqxx::work& transaction) -> Result<void> {
         lock_admin_tokens(transaction);
-        const Result<std::string> secret = read_secret(path);
+        const Result<std::string> secret = read_secret(file);
         if (!secret) return secret.error();
-        if (count_usable_admin_tokens(transaction) == 0) return create(transaction, path, *secret);
-        report(transaction, path, *secret);
+        if (count_usable_admin_tokens(transaction) == 0) return create(transaction, file, *secret);
+        report(transaction, file.path, *secret);
         return {};
     };
     return database.blocking_run(work);

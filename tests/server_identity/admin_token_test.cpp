@@ -17,7 +17,14 @@ using test::TemporaryFolder;
 
 class AdminTokenTest : public testing::Test {
   protected:
-    Result<void> ensure(const TemporaryFolder& state) { return ensure_admin_token(database_, state.path()); }
+    Result<void> ensure(const TemporaryFolder& state)
+    {
+        const std::filesystem::path path = state.path() / kAdminTokenFile;
+        return ensure_admin_token(database_,
+                                  {.path = path,
+                                   .read = [path] { return read_file(path); },
+                                   .write = [path](const std::string& text) { return write_file(path, text, 0600); }});
+    }
     std::string usable_admins() const
     {
         return run_sql(url_, "SELECT count(*) FROM api_token WHERE role = 'admin' AND revoked_at IS NULL");

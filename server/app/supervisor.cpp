@@ -1,0 +1,308 @@
+#include "server/app/supervisor.hpp"
+
+#include "core/base/file.hpp"
+#include "core/base/log.hpp"
+#include "core/base/process_limits.hpp"
+#include "server/app/embedded_postgres.hpp"
+#include "server/app/own_user.hpp"
+#include "server/app/state_lock.hpp"
+#include "server/app/verifier_program.hpp"
+#include "server/retention/free_space.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <future>
+#include <iostream>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace fathom::server {
+namespace {
+
+constexpr unsigned kAuthorityMode = 0644;
+constexpr unsigned kAdminTokenMode = 0600;
+
+OpenFile open_process(pid_t process)
+{
+    return OpenFile(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+}
+
+int wait_for(pid_t process)
+{
+    int status = 0;
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+/// The supervisor's process after the fork: one thread that waits for the server's requests, for signals and for ends.
+class Supervisor {
+  public:
+    Supervisor(const ServerSettings& settings, std::optional<gid_t> server_group, SocketPair ours, pid_t server,
+               int signals)
+        : settings_(&settings), server_group_(server_group), requests_(std::move(ours.first)),
+          probes_(std::move(ours.second)), server_(server), server_end_(open_process(server)), signals_(signals),
+          database_started_(eventfd(0, EFD_CLOEXEC))
+    {
+    }
+
+    /// Until the server has ended, and what it used has.
+    int run();
+
+  private:
+    void pass_signal_on() const;
+    void serve_request();
+    Result<std::string> answer(SupervisorRequest request, const std::string& text);
+    void start_database();
+    void tell_database();
+    void serve_probe_request();
+    Result<void> start_probe(const Message& request);
+    void tell_probe_end(const Result<void>& end);
+    int finish();
+
+    const ServerSettings* settings_;
+    std::optional<gid_t> server_group_; ///< that may enter the database's socket; none: the server is our own user
+    OpenFile requests_;
+    OpenFile probes_;
+    pid_t server_;
+    OpenFile server_end_;
+    OpenFile signals_;
+    OpenFile database_started_; ///< eventfd
+    std::future<Result<std::unique_ptr<EmbeddedPostgres>>> database_start_;
+    std::unique_ptr<EmbeddedPostgres> database_;
+    std::optional<VerifierProgram> verifier_; ///< once it was asked for
+    pid_t probe_ = 0;                         ///< 0: none runs
+    OpenFile probe_end_;
+};
+
+int Supervisor::run()
+{
+    for (;;) {
+        std::array<pollfd, 6> waits{{{server_end_.number(), POLLIN, 0},
+                                     {signals_.number(), POLLIN, 0},
+                                     {requests_.number(), POLLIN, 0},
+                                     {probes_.number(), POLLIN, 0},
+                                     {database_started_.number(), POLLIN, 0},
+                                     {probe_end_.number(), POLLIN, 0}}}; // -1: nothing to wait for
+        if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) return finish();
+        if (waits[0].revents != 0) return finish();
+        if (waits[1].revents != 0) pass_signal_on();
+        if (waits[2].revents != 0) serve_request();
+        if (waits[3].revents != 0) serve_probe_request();
+        if (waits[4].revents != 0) tell_database();
+        if (waits[5].revents != 0) {
+            const int status = wait_for(std::exchange(probe_, 0));
+            probe_end_ = OpenFile();
+            tell_probe_end(status == 0 ? Result<void>()
+                                       : Error{Errc::kUnavailable, "it ended with " + describe_exit(status)});
+        }
+    }
+}
+
+void Supervisor::pass_signal_on() const
+{
+    signalfd_siginfo signal{};
+    if (read(signals_.number(), &signal, sizeof signal) != sizeof signal) return;
+    kill(server_, static_cast<int>(signal.ssi_signo));
+}
+
+void Supervisor::serve_request()
+{
+    const std::optional<Message> request = receive_message(requests_.number());
+    if (!request || request->text.empty()) {
+        requests_ = OpenFile(); // it is ending
+        return;
+    }
+    const auto kind = static_cast<SupervisorRequest>(request->text[0]);
+    if (kind == SupervisorRequest::kStartDatabase) return start_database(); // answered when it has started
+    const std::string text = encode_answer(answer(kind, request->text.substr(1)));
+    static_cast<void>(send_message(requests_.number(), text)); // where nobody hears it, its end is told next
+}
+
+Result<std::string> Supervisor::answer(SupervisorRequest request, const std::string& text)
+{
+    const auto written = [&](const char* name, unsigned mode) -> Result<std::string> {
+        if (Result<void> done = write_file(settings_->state_dir / name, text, mode); !done) return done.error();
+        return std::string();
+    };
+    switch (request) {
+    case SupervisorRequest::kDatabaseState:
+        return database_ ? database_->state() : std::string("not started");
+    case SupervisorRequest::kFreeBytes: {
+        const std::optional<std::uint64_t> bytes = free_bytes_of(settings_->state_dir / "postgres");
+        return bytes ? std::to_string(*bytes) : std::string();
+    }
+    case SupervisorRequest::kReadAdminToken:
+        return read_file(settings_->state_dir / kAdminTokenFile, 4096);
+    case SupervisorRequest::kWriteAdminToken:
+        return written(kAdminTokenFile, kAdminTokenMode);
+    case SupervisorRequest::kWriteAuthority:
+        return written("ca.pem", kAuthorityMode);
+    case SupervisorRequest::kFindVerifier:
+        if (!verifier_) verifier_ = find_verifier(settings_->verify_program);
+        return std::string(verifier_->path.empty() ? "" : "yes");
+    case SupervisorRequest::kStartDatabase:
+        break; // serve_request()
+    }
+    return Error{Errc::kInvalid, "fathomd's supervisor does not know the request"};
+}
+
+/// On a thread of its own: signals and the server's end are heard meanwhile.
+void Supervisor::start_database()
+{
+    if (database_ || database_start_.valid()) return; // asked twice: the first answer will come
+    database_start_ = std::async(std::launch::async, [this] {
+        auto started = EmbeddedPostgres::start({.state_dir = settings_->state_dir, .client_group = server_group_});
+        const std::uint64_t one = 1;
+        [[maybe_unused]] const ssize_t size = write(database_started_.number(), &one, sizeof one);
+        return started;
+    });
+}
+
+void Supervisor::tell_database()
+{
+    std::uint64_t count = 0;
+    [[maybe_unused]] const ssize_t size = read(database_started_.number(), &count, sizeof count);
+    Result<std::unique_ptr<EmbeddedPostgres>> started = database_start_.get();
+    Result<std::string> access = started ? Result<std::string>((*started)->url() + '\0' + (*started)->psql_command())
+                                         : Result<std::string>(started.error());
+    if (started) database_ = std::move(*started);
+    static_cast<void>(send_message(requests_.number(), encode_answer(access)));
+}
+
+void Supervisor::serve_probe_request()
+{
+    const std::optional<Message> request = receive_message(probes_.number());
+    if (!request || request->text.size() != 1) {
+        probes_ = OpenFile();
+        return;
+    }
+    if (request->text[0] == static_cast<char>(VerifyingRequest::kEnd)) {
+        if (probe_ > 0) kill(probe_, SIGKILL);
+        return;
+    }
+    if (const Result<void> started = start_probe(*request); !started) tell_probe_end(started);
+}
+
+Result<void> Supervisor::start_probe(const Message& request)
+{
+    const bool is_known = request.text[0] == static_cast<char>(VerifyingRequest::kRun) && request.descriptors.size() == 2;
+    if (!is_known || probe_ > 0 || !verifier_ || verifier_->path.empty())
+        return Error{Errc::kInvalid, "fathomd's supervisor does not know the request"};
+    const Result<pid_t> started =
+        start_verifier(*verifier_, request.descriptors[0].number(), request.descriptors[1].number());
+    if (!started) return started.error();
+    probe_ = *started;
+    probe_end_ = open_process(probe_);
+    return {};
+}
+
+void Supervisor::tell_probe_end(const Result<void>& end)
+{
+    const std::string text = encode_answer(end ? Result<std::string>(std::string()) : end.error());
+    static_cast<void>(send_message(probes_.number(), text));
+}
+
+int Supervisor::finish()
+{
+    const int status = wait_for(server_);
+    if (probe_ > 0) {
+        kill(probe_, SIGKILL);
+        wait_for(probe_);
+    }
+    const bool is_by_signal = WIFSIGNALED(status);
+    if (is_by_signal) log_error("server_ended", {{"status", describe_exit(status)}});
+    const int code = is_by_signal ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    // PostgreSQL is still starting, and nobody waits for it: it ends with us.
+    if (database_start_.valid()) _exit(code);
+    database_.reset();
+    log_info("stopped");
+    return code;
+}
+
+/// The server's process gives up what it need not have. Alone in its process: no threads yet.
+Result<void> give_up_rights(const std::optional<UnixUser>& user, pid_t supervisor)
+{
+    if (user && !become(*user)) return Error{Errc::kUnavailable, "cannot become the user " + user->name};
+    // libpq looks for certificates and passwords in a home, and takes one that it may not enter for an error.
+    if (user) setenv("HOME", "/nonexistent", 1); // NOLINT(concurrency-mt-unsafe)
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // after the change of user, which clears it
+    keep_memory_private();            // as does this
+    if (getppid() != supervisor) return Error{Errc::kUnavailable, "the supervisor has ended"};
+    return {};
+}
+
+/// Whom the server runs as; empty: as we do.
+std::optional<UnixUser> find_server_user()
+{
+    if (geteuid() != 0) return std::nullopt;
+    Result<UnixUser> user = find_own_user("fathomd");
+    if (user) return std::move(*user);
+    log_warning("server_keeps_root", {{"error", user.error().detail}});
+    return std::nullopt;
+}
+
+int run_server_process(const std::optional<UnixUser>& user, pid_t supervisor, SocketPair theirs,
+                       const std::function<Result<void>()>& prepare, const ServerMain& serve)
+{
+    prctl(PR_SET_NAME, "fathomd-server"); // for ps, top and pgrep
+    setsid(); // a Ctrl-C at the terminal reaches the supervisor, which passes it on, once
+    Result<void> ready = prepare();
+    if (ready) ready = give_up_rights(user, supervisor);
+    if (!ready) {
+        std::cerr << "fathomd: " << ready.error().detail << std::endl;
+        return 1;
+    }
+    SupervisorLink link(std::move(theirs.first), std::move(theirs.second));
+    return serve(link);
+}
+
+} // namespace
+
+int run_supervised(const ServerSettings& settings, const std::function<Result<void>()>& prepare,
+                   const ServerMain& serve)
+{
+    const auto refuse = [](const Error& error) {
+        std::cerr << "fathomd: " << error.detail << std::endl;
+        return 1;
+    };
+    const Result<StateLock> lock = StateLock::take(settings.state_dir);
+    if (!lock) return refuse(lock.error());
+    Result<SocketPair> requests = make_message_pair();
+    Result<SocketPair> probes = make_message_pair();
+    if (!requests || !probes) return refuse(requests ? probes.error() : requests.error());
+    const std::optional<UnixUser> user = find_server_user();
+
+    sigset_t passed;
+    sigset_t before;
+    sigemptyset(&passed);
+    sigaddset(&passed, SIGTERM);
+    sigaddset(&passed, SIGINT);
+    sigprocmask(SIG_BLOCK, &passed, &before);
+    const int signals = signalfd(-1, &passed, SFD_CLOEXEC);
+    const pid_t supervisor = getpid();
+    const pid_t server = fork();
+    if (server < 0 || signals < 0) return refuse({Errc::kUnavailable, "cannot start fathomd's second process"});
+    if (server == 0) {
+        close(signals);
+        sigprocmask(SIG_SETMASK, &before, nullptr);
+        requests->first = OpenFile();
+        probes->first = OpenFile();
+        // Not return: what is held here is the supervisor's to take down.
+        std::exit(run_server_process(user, supervisor, {std::move(requests->second), std::move(probes->second)},
+                                     prepare, serve)); // NOLINT(concurrency-mt-unsafe): all its threads have ended
+    }
+    requests->second = OpenFile();
+    probes->second = OpenFile();
+    const std::optional<gid_t> group = user ? std::optional(user->gid) : std::nullopt;
+    return Supervisor(settings, group, {std::move(requests->first), std::move(probes->first)}, server, signals).run();
+}
+
+} // namespace fathom::server

@@ -1,0 +1,72 @@
+#include "server/app/verifier_program.hpp"
+
+#include "core/base/log.hpp"
+#include "server/app/own_user.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+namespace fathom::server {
+namespace {
+
+constexpr int kNiceness = 19;
+
+std::filesystem::path beside_us(const char* name)
+{
+    std::error_code error;
+    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+    return error ? std::filesystem::path() : self.parent_path() / name;
+}
+
+ChildOptions child_options(const VerifierProgram& program)
+{
+    ChildOptions child;
+    child.user = program.user;
+    child.signal_on_parent_death = SIGKILL;
+    child.folder = "/tmp"; // file operators put their nameless files there
+    // Nothing of ours: no setting, no secret.
+    child.environment = {"PATH=/usr/bin:/bin", "LANG=C", "FATHOM_CORES=1"};
+    child.niceness = kNiceness;
+    child.address_space_bytes = program.memory_bytes;
+    return child;
+}
+
+/// Finds out as whom it runs, and whether it does.
+Result<std::string> try_program(VerifierProgram& program)
+{
+    if (geteuid() == 0) {
+        Result<UnixUser> user = find_own_user("fathom-verify");
+        if (!user) return user.error();
+        program.user = std::move(*user);
+    }
+    ChildOptions ask = child_options(program);
+    ask.arguments = {program.path.string(), "--version"};
+    return run_child(std::move(ask));
+}
+
+} // namespace
+
+VerifierProgram find_verifier(const std::string& setting)
+{
+    VerifierProgram program;
+    program.path = setting.empty() ? beside_us("fathom-probe") : std::filesystem::path(setting);
+    const Result<std::string> answer = try_program(program);
+    if (answer) return program;
+    log_warning("verification_off", {{"program", program.path.string()},
+                                     {"error", answer.error().detail},
+                                     {"remedy", "install fathom-probe beside fathomd, or set verify_program"}});
+    program.path.clear();
+    return program;
+}
+
+Result<pid_t> start_verifier(const VerifierProgram& program, int task, int output)
+{
+    ChildOptions child = child_options(program);
+    child.arguments = {program.path.string(), "--task", "/proc/self/fd/" + std::to_string(task), "--resource-type",
+                       "cpu"};
+    child.inherited = task;
+    child.output = output;
+    return start_child(child);
+}
+
+} // namespace fathom::server

@@ -1,0 +1,114 @@
+"""fathomd's processes: who they are, and that none outlives the others (docs/security.md)."""
+import os
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+from network import Network, wait_until
+
+SERVER, SUPERVISOR = "fathomd-server", "fathomd"
+
+
+@pytest.fixture
+def network():
+    net = Network()
+    try:
+        yield net
+    finally:
+        net.close()
+
+
+def status(pid):
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+    return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+
+
+def children(pid):
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout
+    return [int(child) for child in listed.split()]
+
+
+def descendants(pid):
+    found = children(pid)
+    return found + [below for child in found for below in descendants(child)]
+
+
+def server_pid(net):
+    """The process that hears the network."""
+    return next(p for p in children(net.server.process.process.pid) if status(p)["Name"] == SERVER)
+
+
+def is_gone(pid):
+    try:
+        return status(pid)["State"].startswith("Z")
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def has_tcp_socket(pid):
+    inodes = {line.split()[9] for family in ("tcp", "tcp6") for line in
+              pathlib.Path(f"/proc/{pid}/net/{family}").read_text().splitlines()[1:]}
+    for descriptor in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            target = os.readlink(descriptor)
+        except FileNotFoundError:
+            continue
+        if target.startswith("socket:[") and target[8:-1] in inodes:
+            return True
+    return False
+
+
+def test_what_hears_the_network_is_not_root(network):
+    server = server_pid(network)
+    mine, supervisor = status(server), status(network.server.process.process.pid)
+    assert int(mine["NoNewPrivs"]) == 1
+    assert int(mine["CapEff"], 16) == 0 or os.geteuid() != 0 and mine["CapEff"] == supervisor["CapEff"]
+    if os.geteuid() != 0:
+        return  # nothing of it is root
+    assert supervisor["Name"] == SUPERVISOR and not has_tcp_socket(network.server.process.process.pid)
+    assert has_tcp_socket(server)
+    ids = set(mine["Uid"].split())
+    assert len(ids) == 1 and ids != {"0"} and "0" not in mine["Groups"].split() and int(mine["CapPrm"], 16) == 0
+    postgres = status(network.server.postgres_pid())
+    assert set(postgres["Uid"].split()).isdisjoint(ids | {"0"}), "the database has a user of its own"
+    # The state folder stays root's: what the server says is written there by the supervisor.
+    folder = network.server.state_dir
+    assert (folder / "admin.token").stat().st_uid == 0 and (folder / "admin.token").stat().st_mode & 0o777 == 0o600
+    as_server = ["setpriv", f"--reuid={ids.pop()}", f"--regid={mine['Gid'].split()[0]}", "--clear-groups"]
+    for name in ("admin.token", "fathomd.lock", "postgres/data/PG_VERSION"):
+        assert subprocess.run([*as_server, "cat", folder / name], capture_output=True).returncode != 0, name
+    assert subprocess.run([*as_server, "touch", folder / "mine"], capture_output=True).returncode != 0
+
+
+def test_a_kill_leaves_nothing_and_the_next_start_works(network):
+    for name, whom in (("supervisor", lambda: network.server.process.process.pid), ("server", lambda: server_pid(network))):
+        supervisor = network.server.process.process
+        family = [supervisor.pid, *descendants(supervisor.pid)]
+        os.kill(whom(), signal.SIGKILL)
+        assert supervisor.wait(60) in (-signal.SIGKILL, 128 + signal.SIGKILL)
+        network.server.start()  # at once: it waits for what is still ending
+        wait_until(lambda: all(is_gone(pid) for pid in family), 60, "the end of all its processes")
+        network.add_agent(f"after-the-{name}")
+    assert '"event":"server_ended"' in network.server.process.log()
+
+
+def test_a_signal_to_every_process_ends_it_in_order(network):
+    """As systemd sends it."""
+    supervisor = network.server.process.process
+    for pid in (supervisor.pid, server_pid(network)):
+        os.kill(pid, signal.SIGTERM)
+    assert supervisor.wait(60) == 0
+    log = network.server.process.log()
+    assert '"event":"embedded_postgres_stopped"' in log and log.rstrip().endswith('"event":"stopped"}')
+
+
+def test_a_taken_port_is_told_before_anything_is_made(network, tmp_path):
+    folder = tmp_path / "second"
+    program = network.server.process.arguments[0]
+    outcome = subprocess.run([program, "--state-dir", folder, "--listen", f"127.0.0.1:{network.server.port}",
+                              "--agent-listen", "127.0.0.1:0"], capture_output=True, text=True, timeout=60)
+    assert outcome.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{network.server.port}: " in outcome.stderr
+    assert not (folder / "postgres").exists()
