@@ -192,7 +192,8 @@ void Supervisor::serve_probe_request()
 
 Result<void> Supervisor::start_probe(const Message& request)
 {
-    const bool is_known = request.text[0] == static_cast<char>(VerifyingRequest::kRun) && request.descriptors.size() == 2;
+    const bool is_known =
+        request.text[0] == static_cast<char>(VerifyingRequest::kRun) && request.descriptors.size() == 2;
     if (!is_known || probe_ > 0 || !verifier_ || verifier_->path.empty())
         return Error{Errc::kInvalid, "fathomd's supervisor does not know the request"};
     const Result<pid_t> started =
@@ -253,7 +254,7 @@ int run_server_process(const std::optional<UnixUser>& user, pid_t supervisor, So
                        const std::function<Result<void>()>& prepare, const ServerMain& serve)
 {
     prctl(PR_SET_NAME, "fathomd-server"); // for ps, top and pgrep
-    setsid(); // a Ctrl-C at the terminal reaches the supervisor, which passes it on, once
+    setsid();                             // a Ctrl-C at the terminal reaches the supervisor, which passes it on, once
     Result<void> ready = prepare();
     if (ready) ready = give_up_rights(user, supervisor);
     if (!ready) {

@@ -78,6 +78,20 @@ TEST_F(LocalExecutorTest, TellsWhatHasChangedWithoutBeingAsked)
     EXPECT_TRUE(seen.moved.contains(id));
 }
 
+TEST_F(LocalExecutorTest, LookingAtAJobIsNoNewsOfIt)
+{
+    const AttemptOrder job = shell_order("sleep 60");
+    start(job);
+    wait_until([&] { return executor().look(job.attempt_id).started_at.has_value(); }, "its start");
+    static_cast<void>(executor().changes());
+
+    EXPECT_EQ(executor().look(job.attempt_id).phase, RunPhase::kAlive);
+
+    const ExecutorChanges news = executor().changes();
+    EXPECT_TRUE(news.moved.empty() && news.written.empty() && !news.some_missed);
+    executor().cancel(job.attempt_id);
+}
+
 TEST_F(LocalExecutorTest, TellsThatASupervisorHasDied)
 {
     const AttemptOrder job = shell_order("sleep 1000");

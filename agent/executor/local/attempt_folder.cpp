@@ -110,7 +110,8 @@ bool take_lock(int fd)
 
 bool is_locked(const std::filesystem::path& path)
 {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    // For reading: whoever watches the folder would take the end of writing for news, and ask again.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     struct flock lock{};
     lock.l_type = F_WRLCK;
