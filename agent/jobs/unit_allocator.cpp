@@ -83,16 +83,21 @@ Result<Allocation> UnitAllocator::allocate(const AttemptOrder& order)
 
 void UnitAllocator::hold(const AttemptId& attempt, const std::vector<std::int64_t>& cpus)
 {
+    release(attempt);
+    for (const std::int64_t cpu : cpus)
+        ++busy_cpus_[cpu];
     held_[attempt] = cpus;
-    busy_cpus_.insert(cpus.begin(), cpus.end());
 }
 
 void UnitAllocator::release(const AttemptId& attempt)
 {
-    held_.erase(attempt);
-    busy_cpus_.clear();
-    for (const auto& [other, cpus] : held_)
-        busy_cpus_.insert(cpus.begin(), cpus.end());
+    const auto entry = held_.find(attempt);
+    if (entry == held_.end()) return;
+    for (const std::int64_t cpu : entry->second) {
+        const auto count = busy_cpus_.find(cpu);
+        if (--count->second == 0) busy_cpus_.erase(count);
+    }
+    held_.erase(entry);
 }
 
 } // namespace fathom::agent

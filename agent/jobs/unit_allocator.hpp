@@ -4,7 +4,7 @@
 #include "core/model/attempt.hpp"
 
 #include <map>
-#include <set>
+#include <unordered_map>
 
 namespace fathom::agent {
 
@@ -52,7 +52,7 @@ class UnitAllocator {
 
     UnitPlan plan_;
     std::map<AttemptId, std::vector<std::int64_t>> held_;
-    std::set<std::int64_t> busy_cpus_;
+    std::unordered_map<std::int64_t, int> busy_cpus_; ///< by how many attempts each is held
 };
 
 } // namespace fathom::agent

@@ -1,5 +1,6 @@
 #include "agent/executor/local/job_users.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <pwd.h>
 #include <random>
@@ -73,17 +74,37 @@ JobUser named_user(unsigned uid)
     return {"fathom-" + std::to_string(uid), uid, uid};
 }
 
-Result<JobUser> pick_user(const UserIds& ids, const std::set<unsigned>& used)
+Result<JobUser> UserIdPool::pick(const std::set<unsigned>& used)
 {
-    const std::uint64_t count = std::uint64_t{ids.last} - ids.first + 1;
-    const std::set<unsigned> running = users_with_processes();
+    if (std::chrono::steady_clock::now() >= next_look_) look();
+    std::optional<unsigned> id = find_free(used);
+    if (!id) {
+        look(); // some may have become free
+        id = find_free(used);
+    }
+    if (!id) return Error{Errc::kUnavailable, "all user ids of run_as_uids are in use: widen it"};
+    return named_user(*id);
+}
+
+std::optional<unsigned> UserIdPool::find_free(const std::set<unsigned>& used) const
+{
+    const std::uint64_t count = std::uint64_t{ids_.last} - ids_.first + 1;
     std::random_device random;
     const std::uint64_t start = std::uniform_int_distribution<std::uint64_t>(0, count - 1)(random);
     for (std::uint64_t i = 0; i < count; ++i) {
-        const auto id = static_cast<unsigned>(ids.first + (start + i) % count);
-        if (!used.contains(id) && !running.contains(id)) return named_user(id);
+        const auto id = static_cast<unsigned>(ids_.first + (start + i) % count);
+        if (!used.contains(id) && !running_.contains(id)) return id;
     }
-    return Error{Errc::kUnavailable, "all user ids of run_as_uids are in use: widen it"};
+    return std::nullopt;
+}
+
+void UserIdPool::look()
+{
+    constexpr std::chrono::seconds kLongest{1};
+    const auto began = std::chrono::steady_clock::now();
+    running_ = users_with_processes();
+    const auto ended = std::chrono::steady_clock::now();
+    next_look_ = ended + std::min<std::chrono::steady_clock::duration>(50 * (ended - began), kLongest);
 }
 
 } // namespace fathom::agent
