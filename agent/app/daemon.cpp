@@ -1,5 +1,6 @@
 #include "agent/app/daemon.hpp"
 
+#include "agent/config/cpu_list.hpp"
 #include "agent/executor/local/cgroup.hpp"
 #include "agent/executor/local/job_limits.hpp"
 #include "core/base/file.hpp"
@@ -32,6 +33,17 @@ std::string fetch_url(const Enrolment& enrolment)
     return enrolment.server.empty() ? "" : "https://" + enrolment.server + "/api/v1/fetch-test";
 }
 
+/// What jobs may take of the state folder's disk for each of their processors.
+std::int64_t disk_share(const AgentConfig& config)
+{
+    if (config.disk_bytes_per_processor) return *config.disk_bytes_per_processor;
+    std::error_code error;
+    const std::filesystem::space_info disk = std::filesystem::space(config.state_dir, error);
+    const std::size_t processors = config.cpus.empty() ? allowed_cpus().size() : config.cpus.size();
+    if (error || processors == 0) return 0;
+    return static_cast<std::int64_t>(disk.capacity / 10 * 9 / processors);
+}
+
 } // namespace
 
 Daemon::Daemon(AgentConfig config, std::function<std::optional<AgentConfig>()> reread)
@@ -60,6 +72,7 @@ Result<void> Daemon::prepare()
                              .supervisor = "/proc/self/exe", // this very program, also when its file was replaced
                              .programs = std::filesystem::absolute(config_.probe_program).parent_path(),
                              .output_limit_bytes = config_.output_limit_bytes,
+                             .disk_bytes_per_processor = disk_share(config_),
                              .user = users->one,
                              .user_ids = users->ids,
                              .hidden = ::getuid() == 0 ? "" : state_dir,

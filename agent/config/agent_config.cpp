@@ -140,6 +140,11 @@ std::vector<std::filesystem::path> split_folders(const std::string& text)
     return folders;
 }
 
+std::string check_disk_bytes(std::string_view value)
+{
+    return value.empty() ? "" : check_integer(0, 1LL << 60U)(value);
+}
+
 std::string check_folders(std::string_view text)
 {
     for (const std::filesystem::path& folder : split_folders(std::string(text))) {
@@ -214,6 +219,11 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
         {"operator_keys", "", "file of the public keys (PEM) whose uploaded operators may run here; empty: none run"},
         {"output_limit_bytes", std::to_string(16LL << 20U), "how much of each output stream of a job is kept",
          check_integer(0, 1LL << 40U)},
+        {"disk_bytes_per_processor", "",
+         "what a job's files may take of the disk for each of its processors, 0: no limit; empty: nine tenths of the "
+         "state "
+         "folder's disk, shared by the processors that this center offers",
+         check_disk_bytes},
         {"keep_finished_hours", "0", "how long the folder of a finished job is kept after its end was reported",
          check_number(0, 8760)},
         {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
@@ -238,6 +248,8 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
     if (!trust) return trust.error();
     config.operator_trust = std::move(*trust);
     config.output_limit_bytes = settings.integer("output_limit_bytes");
+    if (!settings.text("disk_bytes_per_processor").empty())
+        config.disk_bytes_per_processor = settings.integer("disk_bytes_per_processor");
     config.keep_finished = std::chrono::seconds(std::llround(settings.number("keep_finished_hours") * 3600));
     config.log_level = parse_log_level(settings.text("log_level"));
     if (outcome.config_path.empty()) return config;

@@ -47,7 +47,8 @@ struct AgentConfig {
     bool require_isolation = false;                    ///< rather no job than one that is not separated from others
     std::filesystem::path probe_program;
     OperatorTrust operator_trust;
-    std::int64_t output_limit_bytes = 16LL << 20U; ///< kept for each stream
+    std::int64_t output_limit_bytes = 16LL << 20U;        ///< kept for each stream
+    std::optional<std::int64_t> disk_bytes_per_processor; ///< for a job's files; 0: no limit; none: its share
     std::chrono::seconds keep_finished{0};
     LogLevel log_level = LogLevel::kInfo;
     AgentTables tables;

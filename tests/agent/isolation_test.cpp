@@ -122,6 +122,30 @@ TEST_F(HostileJobs, FindNoUserWhenAllAreTaken)
     EXPECT_EQ(text_of(run(second)), "200017\n");
 }
 
+TEST_F(HostileJobs, ThatTakeMoreOfTheDiskThanTheirShareAreEnded)
+{
+    options_.disk_bytes_per_processor = 8 << 20;
+    const AttemptOrder neighbour = start_neighbour();
+    const std::string three_files = "for i in 1 2 3; do head -c 3M /dev/zero >$i; done; ";
+    const std::map<std::string, std::string> jobs{
+        {"in many files", three_files + "sleep 60"},
+        {"in temporary folders", "cd /tmp; " + three_files + "sleep 60"},
+        {"deleted, and still open",
+         "exec 3>a 4>b 5>c; rm a b c; for i in 3 4 5; do head -c 3M /dev/zero >&$i; done; sleep 60"}};
+    for (const auto& [how, line] : jobs) {
+        const AttemptEnd end = run(shell_order(line));
+        EXPECT_EQ(end.outcome, AttemptOutcome::kSignalled) << how;
+        EXPECT_THAT(end.detail, HasSubstr("more of the disk than its share of 8388608 bytes")) << how;
+        EXPECT_LT(end.run_s, 40) << how;
+    }
+    EXPECT_THAT(run(shell_order("exec head -c 9M /dev/zero >one")).detail,
+                HasSubstr("a file would have become larger"));
+    // Names of one file are one file.
+    const AttemptEnd linked = run(shell_order("head -c 3M /dev/zero >a; ln a b; ln a c; ln a d; sleep 2.5; echo well"));
+    EXPECT_EQ(text_of(linked), "well\n") << linked.detail;
+    expect_unharmed(neighbour);
+}
+
 TEST_F(HostileJobs, SeeNoProcessesOfOthers)
 {
     const AttemptOrder neighbour = start_neighbour();

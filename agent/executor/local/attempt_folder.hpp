@@ -20,6 +20,7 @@ struct SupervisorOrder {
     std::optional<JobUser> user;       ///< empty: as the supervisor itself
     std::filesystem::path programs;    ///< folder appended to the job's PATH
     std::int64_t output_limit_bytes{}; ///< kept of each stream
+    std::int64_t disk_limit_bytes{};   ///< of its folders; 0: none
     bool has_own_user{};               ///< nobody else runs as `user` at this center
     bool removes_work{};               ///< the job's files, once the end is on disk
     Isolation isolation{};

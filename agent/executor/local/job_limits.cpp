@@ -32,6 +32,7 @@ void limit_resources(const SupervisorOrder& order)
 {
     lower(RLIMIT_CORE, 0);
     lower(RLIMIT_NOFILE, kMostOpenFiles);
+    if (order.disk_limit_bytes > 0) lower(RLIMIT_FSIZE, static_cast<rlim_t>(order.disk_limit_bytes));
     // The kernel counts by user, so it says something about a job only where its user is its own.
     if (order.has_own_user) lower(RLIMIT_NPROC, static_cast<rlim_t>(most_processes(order.run.cores)));
     // A process with a secret memory may not write here, unless it is root. What is left to hide goes with exec().

@@ -1,5 +1,6 @@
 #include "agent/executor/local/job_watch.hpp"
 
+#include "agent/executor/local/disk_use.hpp"
 #include "agent/executor/local/output_copier.hpp"
 #include "agent/executor/local/process_tree.hpp"
 #include "core/base/file.hpp"
@@ -45,7 +46,8 @@ class JobWatch {
           started_(std::chrono::steady_clock::now()), started_at_(SystemClock().now()),
           deadline_(started_ + std::chrono::seconds(order.run.order.wall_limit_s)),
           stdout_(job.stdout_fd, folder.output(OutputStream::kStdout), order.output_limit_bytes),
-          stderr_(job.stderr_fd, folder.output(OutputStream::kStderr), order.output_limit_bytes)
+          stderr_(job.stderr_fd, folder.output(OutputStream::kStderr), order.output_limit_bytes),
+          disk_({folder.work(), folder.tmp(), folder.var_tmp()})
     {
     }
 
@@ -69,13 +71,24 @@ class JobWatch {
     {
         std::array<pollfd, 3> waiting{
             {{signals_, POLLIN, 0}, {stdout_.source(), POLLIN, 0}, {stderr_.source(), POLLIN, 0}}};
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
+        const SteadyTime next = order_.disk_limit_bytes > 0 ? std::min(deadline_, disk_.next()) : deadline_;
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - std::chrono::steady_clock::now());
         const auto limit = std::clamp<std::int64_t>(left.count(), 0, 3'600'000);
         ::poll(waiting.data(), waiting.size(), static_cast<int>(limit));
         stdout_.copy(kRounds);
         stderr_.copy(kRounds);
         read_signals();
         if (!wait_status_ && std::chrono::steady_clock::now() >= deadline_) pass_deadline();
+        if (!wait_status_ && order_.disk_limit_bytes > 0) watch_disk();
+    }
+
+    /// At once, without a grace time in which it could write on.
+    void watch_disk()
+    {
+        disk_.go_on(std::chrono::steady_clock::now(), ::getpid());
+        if (is_over_disk_limit_ || disk_.bytes() <= order_.disk_limit_bytes) return;
+        is_over_disk_limit_ = true;
+        ::kill(-job_.pid, SIGKILL);
     }
 
     void read_signals()
@@ -163,8 +176,17 @@ class JobWatch {
             end.detail = "the wall-time limit of " + std::to_string(order_.run.order.wall_limit_s) + " s was reached";
         else if (end_reason_ == AttemptOutcome::kLost)
             end.detail = "the center was shut down while it ran";
+        else if (is_over_disk_limit_)
+            end.detail = "its files took more of the disk than its share of " + disk_limit();
+        else if (end.signal == SIGXFSZ)
+            end.detail = "a file would have become larger than its share of the disk, " + disk_limit();
         else if (out_of_memory)
             end.detail = "out of memory: the limit is " + std::to_string(order_.run.memory_bytes) + " bytes";
+    }
+
+    std::string disk_limit() const
+    {
+        return std::to_string(order_.disk_limit_bytes) + " bytes (disk_bytes_per_processor)";
     }
 
     const SupervisorOrder& order_;
@@ -179,6 +201,8 @@ class JobWatch {
     std::optional<int> wait_status_;
     OutputCopier stdout_;
     OutputCopier stderr_;
+    DiskUse disk_;
+    bool is_over_disk_limit_ = false;
 };
 
 } // namespace

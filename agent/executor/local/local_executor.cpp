@@ -77,6 +77,8 @@ Result<void> LocalExecutor::start(const RunOrder& run)
                                 .user = *user,
                                 .programs = options_.programs,
                                 .output_limit_bytes = options_.output_limit_bytes,
+                                .disk_limit_bytes =
+                                    options_.disk_bytes_per_processor * std::max<std::int64_t>(std::ssize(run.cpus), 1),
                                 .has_own_user = options_.user_ids.has_value(),
                                 .removes_work = options_.remove_work,
                                 .isolation = isolation_,

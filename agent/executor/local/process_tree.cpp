@@ -48,19 +48,23 @@ int parent_of(int pid)
     return parent;
 }
 
-/// Processes whose parent we are, as the kernel lists them; where it has no such list, by a look at every process, of
-/// which a center with many jobs has tens of thousands.
-std::vector<int> children()
+/// Processes whose parent a process is, as the kernel lists them; where it has no such list, by a look at every
+/// process, of which a center with many jobs has tens of thousands.
+std::vector<int> children_of(int process)
 {
     std::vector<int> found;
-    const int self = ::getpid();
-    if (std::ifstream list("/proc/self/task/" + std::to_string(self) + "/children"); list) {
+    const std::filesystem::path threads = "/proc/" + std::to_string(process) + "/task";
+    bool is_listed = false;
+    std::error_code error;
+    for (fs::directory_iterator thread(threads, error), end; !error && thread != end; thread.increment(error)) {
+        std::ifstream list(thread->path() / "children");
+        is_listed = is_listed || list;
         for (int pid = 0; list >> pid;)
             found.push_back(pid);
-        return found;
     }
+    if (is_listed) return found;
     for (const int pid : all_processes()) {
-        if (parent_of(pid) == self) found.push_back(pid);
+        if (parent_of(pid) == process) found.push_back(pid);
     }
     return found;
 }
@@ -81,10 +85,20 @@ void kill_descendants()
         while ((reaped = ::waitpid(-1, nullptr, WNOHANG)) > 0) {
         }
         if (reaped < 0 && errno == ECHILD) return;
-        for (const int pid : children())
+        for (const int pid : children_of(::getpid()))
             ::kill(pid, SIGKILL);
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
+}
+
+std::vector<int> descendants_of(int process)
+{
+    std::vector<int> found = children_of(process);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const std::vector<int> below = children_of(found[i]);
+        found.insert(found.end(), below.begin(), below.end());
+    }
+    return found;
 }
 
 void kill_by_environment(const std::string& attempt_id)

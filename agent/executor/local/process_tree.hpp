@@ -10,6 +10,8 @@ void adopt_orphans();
 /// Kills and reaps every descendant of this process, also those that are made meanwhile; needs
 /// adopt_orphans(). Gives up after 10 s.
 void kill_descendants();
+/// The children of a process, and theirs: those that live now.
+std::vector<int> descendants_of(int process);
 
 /// Kills processes whose environment says that they belong to the attempt. A last resort for jobs whose
 /// supervisor is gone: a program can change its environment, but then its control group finds it.

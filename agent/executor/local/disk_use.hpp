@@ -1,0 +1,55 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fts.h>
+#include <memory>
+#include <set>
+#include <string>
+#include <sys/stat.h>
+#include <utility>
+#include <vector>
+
+namespace fathom::agent {
+
+/// How much of the disk a job's folders take: counted again and again, a little at a time, so that a million files keep
+/// nobody waiting. What its processes hold open without a name counts, too; a file with several names counts once.
+/// It follows no link. Not thread-safe.
+class DiskUse {
+  public:
+    using SteadyTime = std::chrono::steady_clock::time_point;
+
+    /// @param folders  of one file system
+    explicit DiskUse(const std::vector<std::filesystem::path>& folders);
+
+    /// Goes on with the count when its time has come.
+    /// @param process  whose children, and theirs, are the job
+    void go_on(SteadyTime now, pid_t process);
+    /// When go_on() has something to do.
+    SteadyTime next() const { return next_; }
+    /// Bytes of the last whole count, or of the one under way when that has found more.
+    std::int64_t bytes() const { return std::max(last_, counted_); }
+
+  private:
+    struct CloseWalk {
+        void operator()(FTS* walk) const { ::fts_close(walk); }
+    };
+    using FileId = std::pair<dev_t, ino_t>;
+
+    void begin(SteadyTime now);
+    void finish(SteadyTime now, pid_t process);
+    void add(const struct stat& facts, bool may_come_again);
+    void add_nameless_files(pid_t process);
+
+    std::vector<std::string> folders_;
+    std::unique_ptr<FTS, CloseWalk> walk_;
+    SteadyTime began_{};
+    SteadyTime next_{};
+    std::set<FileId> counted_once_; ///< of this count: files that may be met again
+    std::int64_t counted_ = 0;
+    std::int64_t last_ = 0;
+};
+
+} // namespace fathom::agent
