@@ -220,12 +220,12 @@ asio::awaitable<Result<Json>> PlacementService::explain(Question question)
         std::optional<PlacementRecord> record = select_placement(transaction, question.job);
         if (!record || (!question.owner.empty() && record->submitted_by != question.owner))
             return Error{Errc::kNotFound, "there is no such job"};
-        Explained read{std::move(*record), std::nullopt};
-        if (!is_waiting(read.record)) return read;
-        Result<WaitingInputs> waiting = read_waiting(transaction, read.record, *catalog, now);
+        Explained explained{std::move(*record), std::nullopt};
+        if (!is_waiting(explained.record)) return explained;
+        Result<WaitingInputs> waiting = read_waiting(transaction, explained.record, *catalog, now);
         if (!waiting) return waiting.error();
-        read.waiting = std::move(*waiting);
-        return read;
+        explained.waiting = std::move(*waiting);
+        return explained;
     };
     const Result<Explained> found = co_await database_->run(std::move(read));
     if (!found) co_return found.error();
