@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -26,7 +27,8 @@ struct Plan {
     char* const* arguments;
     char* const* environment;
     const char* folder;
-    int niceness;
+    bool is_background;
+    const char* group_file;  ///< null: stay
     rlim_t address_space;    ///< 0: stay
     std::size_t descriptors; ///< as many as we were started with
     const UnixUser* user;    ///< null: stay
@@ -54,9 +56,31 @@ bool arrange_descriptors(const Plan& plan)
     return plan.inherited < 0 || fcntl(plan.inherited, F_SETFD, 0) == 0;
 }
 
+bool write_to(const char* path, const char* text)
+{
+    const int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    const bool is_done = write(file, text, strlen(text)) > 0;
+    close(file);
+    return is_done;
+}
+
+/// Last of all that want a processor. Each session is a group of its own to the kernel where sched_autogroup_enabled is
+/// on, as by default, and groups share evenly whatever the niceness of their processes: the group has to be nice, too.
+/// Measured beside a busy process of another session: nice 19 and SCHED_IDLE alone take 50 % of the processor from it,
+/// with the group 1.6 %. What cannot be had is left out.
+void enter_background()
+{
+    setpriority(PRIO_PROCESS, 0, 19);
+    const sched_param none{};
+    sched_setscheduler(0, SCHED_IDLE, &none);
+    write_to("/proc/self/autogroup", "19");
+}
+
 bool limit(const Plan& plan)
 {
-    if (plan.niceness != 0 && setpriority(PRIO_PROCESS, 0, plan.niceness) != 0) return false;
+    if (plan.group_file != nullptr) write_to(plan.group_file, "0"); // the limits below do nearly the same
+    if (plan.is_background) enter_background();
     if (plan.address_space == 0) return true;
     const rlimit bound{plan.address_space, plan.address_space};
     return setrlimit(RLIMIT_AS, &bound) == 0;
@@ -161,7 +185,8 @@ Result<pid_t> start_child(const ChildOptions& options)
                     arguments.data(),
                     variables.empty() ? environ : environment.data(),
                     options.folder.c_str(),
-                    options.niceness,
+                    options.is_background,
+                    options.group_file.empty() ? nullptr : options.group_file.c_str(),
                     options.address_space_bytes,
                     descriptor_limit_at_start(),
                     options.user ? &*options.user : nullptr,

@@ -32,7 +32,8 @@ struct ChildOptions {
     std::string folder = "/";           ///< it starts there; ours may be closed to its user
     /// "NAME=value", instead of our environment; empty: ours.
     std::vector<std::string> environment;
-    int niceness = 0;                      ///< 0..19, added to ours
+    bool is_background = false; ///< it gets the processors when nobody else wants them (enter_background)
+    std::string group_file;     ///< the `cgroup.procs` of a control group that it joins; empty: stays in ours
     std::uint64_t address_space_bytes = 0; ///< RLIMIT_AS; 0: as ours
     /// run_child() tells it the child's id, and 0 before the child is reaped: in between it may be killed.
     std::function<void(pid_t)> started;

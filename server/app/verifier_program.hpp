@@ -13,6 +13,7 @@ struct VerifierProgram {
     std::filesystem::path path;               ///< absolute; empty: nothing is verified
     std::optional<UnixUser> user;             ///< whom it runs as; empty: ourselves
     std::uint64_t memory_bytes = 8ULL << 30U; ///< of address space
+    std::string group_file; ///< of a control group that runs when nothing else does; empty: none can be had
 };
 
 /// The program of the setting `verify_program`, or, where that is empty, `fathom-probe` beside this program; run as

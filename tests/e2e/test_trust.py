@@ -50,7 +50,7 @@ class House:
         """A probe run of one unit, in its end state, verified where it is to be."""
         order = {"probe_task_id": task, "force": True, "selection": "user", "unit_types": [f"{center}/core"]}
         run = self.net.rest.post("/probe-runs", order)["items"][0]
-        return wait_until(lambda: self.settled(run["id"]), 120, f"the end of {run['id']}")
+        return wait_until(lambda: self.settled(run["id"]), 300, f"the end of {run['id']}")
 
     def settled(self, run):
         now = self.net.rest.get(f"/probe-runs/{run}")

@@ -11,8 +11,10 @@
 #include <fstream>
 #include <pwd.h>
 #include <signal.h>
+#include <sstream>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace fathom::server {
@@ -422,6 +424,41 @@ TEST(ChildProcess, TellsHowAProgramEndedAlsoWhereTheParentIgnoresThat)
 
     ASSERT_FALSE(outcome);
     EXPECT_NE(outcome.error().detail.find("exit code 3"), std::string::npos) << outcome.error().detail;
+}
+
+TEST(ChildProcess, InTheBackgroundTakesNoProcessorFromOthers)
+{
+    const auto start_busy = [](bool is_background) {
+        ChildOptions busy;
+        busy.arguments = {"/usr/bin/taskset", "--cpu-list", "0", "/bin/sh", "-c", "while :; do :; done"};
+        busy.signal_on_parent_death = SIGKILL;
+        busy.is_background = is_background;
+        return start_child(busy).value();
+    };
+    const pid_t usual = start_busy(false);
+    const pid_t background = start_busy(true);
+    const auto used_ticks = [](pid_t pid) {
+        const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat").value();
+        std::istringstream fields(stat.substr(stat.rfind(')') + 2));
+        std::string skipped;
+        for (int i = 0; i < 11; ++i)
+            fields >> skipped;
+        long user = 0;
+        long system = 0;
+        fields >> user >> system;
+        return user + system;
+    };
+    // Where others want the processor, too, for as long as it takes to see a difference.
+    for (int tenths = 0; used_ticks(usual) < 100 && tenths < 600; ++tenths)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const long usual_ticks = used_ticks(usual);
+    const long background_ticks = used_ticks(background);
+    for (const pid_t pid : {usual, background}) {
+        kill(pid, SIGKILL);
+        waitpid(pid, nullptr, 0);
+    }
+    EXPECT_GE(usual_ticks, 100);
+    EXPECT_LT(background_ticks * 10, usual_ticks) << "of " << background_ticks + usual_ticks << " ticks";
 }
 
 TEST(ChildProcess, RunsAProgramToWhichItsUserHasNoWay)
