@@ -2,14 +2,17 @@
 
 #include "core/base/id.hpp"
 #include "core/base/log.hpp"
+#include "core/base/log_limit.hpp"
 #include "core/net/http_status.hpp"
 #include "core/net/openssl_ptr.hpp"
+#include "core/net/proxy_header.hpp"
 #include "core/net/url.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 
 #include <limits>
@@ -29,6 +32,13 @@ std::optional<PeerCertificate> verified_certificate(TlsStream& stream)
     return PeerCertificate{std::move(facts.common_name), std::move(facts.serial_hex), facts.not_after};
 }
 
+bool is_from(const AddressNetworks& networks, const Tcp::socket& socket)
+{
+    boost::system::error_code ec;
+    const Tcp::endpoint endpoint = socket.remote_endpoint(ec);
+    return !ec && networks.contains(endpoint.address().to_string());
+}
+
 } // namespace
 
 std::string remote_address_of(const Tcp::socket& socket)
@@ -43,6 +53,7 @@ std::string remote_address_of(const Tcp::socket& socket)
 
 Connection::Connection(std::shared_ptr<ServerCore> core, Strand strand, Tcp::socket socket)
     : core_(std::move(core)), strand_(std::move(strand)), stream_(std::move(socket), *core_->tls),
+      is_proxied_(is_from(core_->limits.proxies, stream_.next_layer())),
       remote_address_(remote_address_of(stream_.next_layer())), wake_(strand_), deadline_(kNever)
 {
 }
@@ -135,10 +146,35 @@ asio::awaitable<void> Connection::run()
     if (after != After::kGone) co_await close_gracefully(after);
 }
 
+/// Learns from the proxy who its client is. Reads not a byte more, for the TLS handshake follows.
+asio::awaitable<bool> Connection::receive_proxy_header()
+{
+    std::string received;
+    ProxyHeader header = read_proxy_header(received);
+    while (header.state == ProxyHeader::State::kIncomplete) {
+        const std::size_t before = received.size();
+        received.resize(before + header.needed);
+        const auto [ec, size] = co_await asio::async_read(
+            stream_.next_layer(), asio::buffer(received.data() + before, header.needed), kAsTuple);
+        if (ec) co_return false; // a check whether the port is open, say
+        header = read_proxy_header(received);
+    }
+    if (header.state == ProxyHeader::State::kRefused) {
+        log_limited("proxy_header_refused", {{"proxy", remote_address_}});
+        co_return false;
+    }
+    if (!header.client_address.empty()) remote_address_ = header.client_address;
+    co_return core_->set_network(this, remote_address_);
+}
+
 asio::awaitable<bool> Connection::shake_hands()
 {
     if (core_->stopping.load()) co_return false;
     enter(Phase::kHandshake, core_->limits.handshake_time);
+    if (is_proxied_) {
+        const bool is_known = co_await receive_proxy_header();
+        if (!is_known) co_return false;
+    }
     const auto [ec] = co_await stream_.async_handshake(TlsStream::server, kAsTuple);
     if (ec) {
         log_debug("tls_handshake_failed", {{"remote", remote_address_}, {"error", ec.message()}});

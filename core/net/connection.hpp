@@ -33,14 +33,16 @@ struct ServerCore {
     ByteBudget bodies;
 
     ServerCore(TlsContext context, Router routes, ServerLimits bounds, Metrics& registry)
-        : tls(std::move(context)), router(std::move(routes)), limits(bounds), metrics(registry),
-          bodies(bounds.bodies_bytes),
-          places_({bounds.connections, bounds.connections_of_one_network, bounds.connections_for_certificates})
+        : tls(std::move(context)), router(std::move(routes)), limits(std::move(bounds)), metrics(registry),
+          bodies(limits.bodies_bytes),
+          places_({limits.connections, limits.connections_of_one_network, limits.connections_for_certificates})
     {
     }
 
     /// False when there are too many already. May drop another one that has not shown who it is.
-    bool add(const std::shared_ptr<Connection>& connection, const std::string& remote_address);
+    bool add(const std::shared_ptr<Connection>& connection);
+    /// The client's address is known by now. False when its network has too many connections.
+    bool set_network(const Connection* connection, const std::string& remote_address);
     /// The handshake is done, with a client certificate or without. False when the connection may not stay.
     bool settle(const Connection* connection, bool has_certificate);
     void remove(const std::shared_ptr<Connection>& connection);
@@ -65,7 +67,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Connection(std::shared_ptr<ServerCore> core, Strand strand, Tcp::socket socket);
 
     void start();
+    /// Of the client, or before start() of the proxy that speaks for it.
     const std::string& remote_address() const { return remote_address_; }
+    /// A header of the PROXY protocol comes first.
+    bool is_proxied() const { return is_proxied_; }
     /// The server is stopping: closes when idle, else after the answer in flight.
     void begin_stop();
     /// Drops the connection and cancels its handler.
@@ -94,6 +99,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     };
 
     asio::awaitable<void> run();
+    asio::awaitable<bool> receive_proxy_header();
     asio::awaitable<bool> shake_hands();
     asio::awaitable<After> serve_one();
     asio::awaitable<ReadOutcome> read_header(RequestParser& parser, Refusal& refusal);
@@ -138,6 +144,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const std::shared_ptr<ServerCore> core_;
     const Strand strand_;
     TlsStream stream_;
+    bool is_proxied_;
     boost::beast::flat_buffer buffer_; ///< received, not parsed yet
     std::string out_;                  ///< the answer's head, or all of a small answer
     std::string remote_address_;

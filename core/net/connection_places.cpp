@@ -1,14 +1,11 @@
 #include "core/net/connection_places.hpp"
 
-#include <utility>
-
 namespace fathom::net {
 
-ConnectionPlaces::Admission ConnectionPlaces::take(Id connection, std::string network)
+ConnectionPlaces::Admission ConnectionPlaces::take(Id connection, const std::string& network)
 {
     Admission admission;
-    const auto known = of_network_.find(network);
-    if (known != of_network_.end() && known->second >= limits_.of_one_network) {
+    if (is_full(network)) {
         admission.answer = Answer::kNetworkFull;
         return admission;
     }
@@ -20,12 +17,20 @@ ConnectionPlaces::Admission ConnectionPlaces::take(Id connection, std::string ne
         admission.gave_way = handshakes_.front();
         give_back(admission.gave_way);
     }
-    ++of_network_[network];
     Place place;
-    place.network = std::move(network);
+    remember_network(place, network);
     place.in_handshake = handshakes_.insert(handshakes_.end(), connection);
     places_.emplace(connection, std::move(place));
     return admission;
+}
+
+bool ConnectionPlaces::set_network(Id connection, const std::string& network)
+{
+    const auto found = find_unknown(connection);
+    if (found == places_.end() || is_full(network)) return false;
+    forget_network(found->second);
+    remember_network(found->second, network);
+    return true;
 }
 
 std::unordered_map<ConnectionPlaces::Id, ConnectionPlaces::Place>::iterator
@@ -67,8 +72,21 @@ void ConnectionPlaces::give_back(Id connection)
     places_.erase(found);
 }
 
+bool ConnectionPlaces::is_full(const std::string& network) const
+{
+    const auto known = of_network_.find(network);
+    return known != of_network_.end() && known->second >= limits_.of_one_network;
+}
+
+void ConnectionPlaces::remember_network(Place& place, const std::string& network)
+{
+    if (!network.empty()) ++of_network_[network];
+    place.network = network;
+}
+
 void ConnectionPlaces::forget_network(const Place& place)
 {
+    if (place.network.empty()) return;
     const auto count = of_network_.find(place.network);
     if (--count->second == 0) of_network_.erase(count);
 }

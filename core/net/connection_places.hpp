@@ -30,7 +30,10 @@ class ConnectionPlaces {
         Answer answer{Answer::kTaken};
         Id gave_way = nullptr; ///< the connection to be closed for it; it holds no place any more
     };
-    Admission take(Id connection, std::string network);
+    /// @param network  empty when it is not known yet: set_network() follows.
+    Admission take(Id connection, const std::string& network);
+    /// False when the network has all the connections that it may, or the connection gave way meanwhile.
+    bool set_network(Id connection, const std::string& network);
 
     /// The handshake is done; `network` counts no longer.
     void know(Id connection);
@@ -45,6 +48,8 @@ class ConnectionPlaces {
         Kind kind{Kind::kUnknown};
         std::list<Id>::iterator in_handshake; ///< of the unknown
     };
+    bool is_full(const std::string& network) const;
+    void remember_network(Place& place, const std::string& network);
     void forget_network(const Place& place);
     std::unordered_map<Id, Place>::iterator find_unknown(Id connection);
 

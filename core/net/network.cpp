@@ -14,9 +14,10 @@ std::string network_of(std::string_view remote_address)
     host = host.substr(1, host.size() - 2);
     in6_addr address{};
     if (inet_pton(AF_INET6, host.c_str(), &address) != 1) return host;
-    if (IN6_IS_ADDR_V4MAPPED(&address)) return host;
-    std::fill(std::begin(address.s6_addr) + 8, std::end(address.s6_addr), std::uint8_t{0});
     char text[INET6_ADDRSTRLEN];
+    if (IN6_IS_ADDR_V4MAPPED(&address)) // as a listener on "::" sees them
+        return inet_ntop(AF_INET, address.s6_addr + 12, text, sizeof text) == nullptr ? host : text;
+    std::fill(std::begin(address.s6_addr) + 8, std::end(address.s6_addr), std::uint8_t{0});
     return inet_ntop(AF_INET6, &address, text, sizeof text) == nullptr ? host : std::string(text) + "/64";
 }
 

@@ -12,10 +12,19 @@
 
 namespace fathom::net {
 
-bool ServerCore::add(const std::shared_ptr<Connection>& connection, const std::string& remote_address)
+namespace {
+
+void warn_of_full_network(const std::string& network, std::size_t limit)
+{
+    log_limited("too_many_connections_of_one_network", {{"network", network}, {"limit", limit}});
+}
+
+} // namespace
+
+bool ServerCore::add(const std::shared_ptr<Connection>& connection)
 {
     using Answer = ConnectionPlaces::Answer;
-    std::string network = network_of(remote_address);
+    const std::string network = connection->is_proxied() ? "" : network_of(connection->remote_address());
     std::shared_ptr<Connection> gave_way;
     Answer answer = Answer::kTaken;
     {
@@ -27,10 +36,20 @@ bool ServerCore::add(const std::shared_ptr<Connection>& connection, const std::s
     }
     if (gave_way) gave_way->kill();
     if (answer == Answer::kServerFull) log_limited("too_many_connections", {{"limit", limits.connections}});
-    if (answer == Answer::kNetworkFull)
-        log_limited("too_many_connections_of_one_network",
-                    {{"network", network}, {"limit", limits.connections_of_one_network}});
+    if (answer == Answer::kNetworkFull) warn_of_full_network(network, limits.connections_of_one_network);
     return answer == Answer::kTaken;
+}
+
+bool ServerCore::set_network(const Connection* connection, const std::string& remote_address)
+{
+    const std::string network = network_of(remote_address);
+    bool has_place = false;
+    {
+        const std::scoped_lock lock(mutex_);
+        has_place = places_.set_network(connection, network);
+    }
+    if (!has_place) warn_of_full_network(network, limits.connections_of_one_network);
+    return has_place;
 }
 
 bool ServerCore::settle(const Connection* connection, bool has_certificate)
@@ -73,7 +92,7 @@ bool ServerCore::is_empty() const
 struct Server::State : std::enable_shared_from_this<Server::State> {
     State(asio::io_context& io, TlsContext tls, Router router, ServerLimits limits, Metrics& metrics)
         : context(io), strand(asio::make_strand(io)), acceptor(strand), pause(strand), sweep(strand), drained(strand),
-          core(std::make_shared<ServerCore>(std::move(tls), std::move(router), limits, metrics))
+          core(std::make_shared<ServerCore>(std::move(tls), std::move(router), std::move(limits), metrics))
     {
     }
 
@@ -138,7 +157,7 @@ asio::awaitable<void> Server::State::accept_connections(std::shared_ptr<State>)
         socket.set_option(Tcp::no_delay(true), ignored);
         socket.set_option(asio::socket_base::keep_alive(true), ignored);
         const auto connection = std::make_shared<Connection>(core, std::move(session), std::move(socket));
-        if (core->add(connection, connection->remote_address())) connection->start();
+        if (core->add(connection)) connection->start();
     }
 }
 
@@ -191,7 +210,7 @@ void Server::State::shut_down_now()
 }
 
 Server::Server(asio::io_context& context, TlsContext tls, Router router, ServerLimits limits, Metrics& metrics)
-    : state_(std::make_shared<State>(context, std::move(tls), std::move(router), limits, metrics))
+    : state_(std::make_shared<State>(context, std::move(tls), std::move(router), std::move(limits), metrics))
 {
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/base/metrics.hpp"
 #include "core/base/settings.hpp"
+#include "core/net/address_networks.hpp"
 #include "core/net/listening_socket.hpp"
 #include "core/net/router.hpp"
 #include "core/net/tls.hpp"
@@ -31,6 +32,8 @@ struct ServerLimits {
     std::chrono::seconds write_time{30};   ///< for each 256 KiB: a slow reader is dropped
     std::size_t websocket_queue_bytes = 64UL << 20U;
     std::chrono::milliseconds websocket_idle_time{30000};
+    /// Whose connections begin with a header of the PROXY protocol, before TLS; the address in it is the client's then.
+    AddressNetworks proxies;
 };
 
 /// HTTPS/1.1 and WebSocket server on one address. Every connection has its own strand.

@@ -17,6 +17,7 @@ ListenerLimits listener_limits(const ServerSettings& settings, std::size_t descr
     ListenerLimits limits;
     limits.rest.connections = std::clamp(left / 2, kLeastConnections, limits.rest.connections);
     limits.rest.connections_of_one_network = settings.connections_of_one_address;
+    limits.rest.proxies = settings.proxies;
     limits.agents = limits.rest;
     limits.agents.connections_for_certificates = limits.agents.connections / 2;
     return limits;

@@ -203,6 +203,11 @@ SettingsProgram server_program()
             {"connections_of_one_address", "1024",
              "connections at once of one IPv4 address or IPv6 /64 network to each listener; agents do not count",
              check_integer(1, 1000000)},
+            {"proxy_networks", "",
+             "addresses and networks (10.0.0.0/8), separated by commas, of balancers whose connections begin with a "
+             "PROXY "
+             "header",
+             net::check_address_networks},
             {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
         }};
 }
@@ -245,6 +250,7 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
         threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
     typed.database_connections = static_cast<std::size_t>(settings.integer("database_connections"));
     typed.connections_of_one_address = static_cast<std::size_t>(settings.integer("connections_of_one_address"));
+    typed.proxies = net::AddressNetworks::parse(settings.text("proxy_networks")).value(); // checked by read_settings
     typed.log_level = parse_log_level(settings.text("log_level"));
     return typed;
 }

@@ -4,6 +4,7 @@
 #include "core/base/settings.hpp"
 #include "core/decide/health.hpp"
 #include "core/decide/network_window.hpp"
+#include "core/net/address_networks.hpp"
 #include "server/api/unknown_projects.hpp"
 #include "server/jobs/job_quota.hpp"
 #include "server/learning/drift_watch.hpp"
@@ -42,6 +43,7 @@ struct ServerSettings {
     std::uint64_t least_free_bytes{}; ///< of the embedded database's disk; with less no jobs are taken; 0: never
     std::size_t io_threads{};
     std::size_t database_connections{};
+    net::AddressNetworks proxies;             ///< of balancers that speak the PROXY protocol
     std::size_t connections_of_one_address{}; ///< IPv4 address or IPv6 /64 network, on each listener
     LogLevel log_level{LogLevel::kInfo};
 };

@@ -121,9 +121,10 @@ Result<void> try_to_listen(const AddressPort& address)
 }
 
 struct RawClient::State {
-    State(const Endpoint& endpoint, const Credential* credential)
+    State(const Endpoint& endpoint, const Credential* credential, std::string_view before_tls)
         : tls(client_tls(credential)), stream(connected_socket(io, endpoint), *tls)
     {
+        asio::write(stream.next_layer(), asio::buffer(before_tls));
         stream.handshake(asio::ssl::stream_base::client);
     }
 
@@ -149,8 +150,8 @@ struct RawClient::State {
     }
 };
 
-RawClient::RawClient(const Endpoint& endpoint, const Credential* credential)
-    : state_(std::make_unique<State>(endpoint, credential))
+RawClient::RawClient(const Endpoint& endpoint, const Credential* credential, std::string_view before_tls)
+    : state_(std::make_unique<State>(endpoint, credential, before_tls))
 {
 }
 RawClient::~RawClient() = default;

@@ -43,7 +43,9 @@ class TestServer {
 /// A TLS connection that sends and reads whatever a test wants.
 class RawClient {
   public:
-    explicit RawClient(const Endpoint& endpoint, const Credential* credential = nullptr);
+    /// @param before_tls  sent first, as a proxy does.
+    explicit RawClient(const Endpoint& endpoint, const Credential* credential = nullptr,
+                       std::string_view before_tls = {});
     ~RawClient();
     RawClient(const RawClient&) = delete;
     RawClient& operator=(const RawClient&) = delete;

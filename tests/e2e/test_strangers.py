@@ -1,6 +1,7 @@
 """What people without rights cannot do to a server: keep agents out, or read on after their token was revoked."""
 import socket
 import ssl
+import struct
 import threading
 import time
 
@@ -100,3 +101,97 @@ def test_streams_end_when_their_token_is_revoked(network):
 
     assert len(ended) == 2 and max(ended) - revoked < 20
     network.rest.call("POST", f"/jobs/{job['id']}:cancel")
+
+
+class Balancer:
+    """Passes connections on to a server on 127.0.0.2, and tells who made each by a PROXY header, version 2."""
+
+    def __init__(self, target, port=0, client="192.0.2.7"):
+        self.target, self.client = target, client
+        self.listener = socket.create_server(("127.0.0.1", port))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def header(self):
+        addresses = socket.inet_aton(self.client) + socket.inet_aton("192.0.2.1") + struct.pack(">HH", 51234, 443)
+        return b"\r\n\r\n\0\r\nQUIT\n\x21\x11" + struct.pack(">H", len(addresses)) + addresses
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            try:
+                server = socket.create_connection(("127.0.0.2", self.target))
+                server.sendall(self.header())
+            except OSError:
+                client.close()  # the server does not listen yet
+                continue
+            for source, target in ((client, server), (server, client)):
+                threading.Thread(target=pass_on, args=(source, target), daemon=True).start()
+
+    def close(self):
+        self.listener.close()
+
+
+def pass_on(source, target):
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass  # one side is gone
+
+
+class BalancedServer(Server):
+    """Stands on 127.0.0.2 behind a balancer for each of its ports: people and agents know 127.0.0.1 only."""
+
+    def __init__(self, folder, name="fathomd", database=None, settings=()):
+        super().__init__(folder, name, database, [*settings, "--proxy-networks", "127.0.0.0/8"])
+        self.process.arguments = [str(argument).replace("127.0.0.1:", "127.0.0.2:") for argument in
+                                  self.process.arguments] + ["--public-names", "127.0.0.1"]
+        self.balancers = [Balancer(port, port) for port in (self.port, self.agent_port)]
+
+
+class BalancedNetwork(Network):
+    def add_server(self, **arguments):
+        server = BalancedServer(self.folder, f"fathomd-{len(self.servers)}", **arguments)
+        self.servers.append(server)
+        return server.start()
+
+
+@pytest.fixture
+def balanced_network():
+    net = BalancedNetwork()
+    try:
+        yield net
+    finally:
+        net.close()
+        for server in net.servers:
+            for balancer in server.balancers:
+                balancer.close()
+
+
+def status_of_guess(net, port, host="127.0.0.1"):
+    secret = net.admin_token
+    guess = secret[:8] + ("B" if secret[8] == "A" else "A") + secret[9:]
+    answer = requests.get(f"https://{host}:{port}/api/v1/jobs", verify=str(net.server.ca), timeout=10,
+                          headers={"Authorization": f"Bearer {guess}"})
+    return answer.status_code
+
+
+def test_who_guesses_tokens_locks_out_nobody_else_behind_the_balancer(balanced_network):
+    net = balanced_network
+    agent = net.add_agent("alpha")
+    other = Balancer(net.server.port, client="198.51.100.4")
+
+    answers = [status_of_guess(net, net.server.port) for _ in range(100)]
+
+    assert answers[0] == 401 and answers[-1] == 429
+    assert status_of_guess(net, other.port) == 401
+    assert net.center(agent.name)["state"] == "online"
+    with pytest.raises(requests.RequestException):  # only balancers may come from there
+        status_of_guess(net, net.server.port, "127.0.0.2")
+    assert "proxy_header_refused" in net.server.process.log()
+    other.close()
