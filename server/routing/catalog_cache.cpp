@@ -18,6 +18,8 @@ constexpr auto kDebounce = 20ms;
 constexpr auto kReadAtLeastEvery = 30s;
 /// Networks are measured over weeks, their transfers are many: counting them may take a twentieth of the time at most.
 constexpr int kNetworksShare = 20;
+/// Refusals read the catalog to make sure: who is refused in a loop must not keep the database busy.
+constexpr int kRefreshesShare = 5;
 /// Likewise: quotas need scores of many unit types, but not those of this second.
 constexpr int kScoresShare = 20;
 
@@ -35,7 +37,11 @@ void assign_trust(CatalogSnapshot& catalog, const std::map<std::string, Trust>& 
 CatalogCache::CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
                            NetworkCalendar calendar, TrustSource trust, PolicySource policy)
     : database_(&database), metrics_(&metrics), calendar_(calendar), trust_(std::move(trust)),
-      policy_(std::move(policy)), wake_(executor), current_(std::make_shared<CatalogSnapshot>())
+      policy_(std::move(policy)), wake_(executor), current_(std::make_shared<CatalogSnapshot>()),
+      refreshes_(database, executor, "catalog_refreshes", metrics,
+                 [this](pqxx::work& transaction, const std::vector<Refresh>& all) {
+                     return read_for(transaction, all.size());
+                 })
 {
 }
 
@@ -65,6 +71,34 @@ CatalogPointer CatalogCache::get() const
 }
 
 asio::awaitable<Result<CatalogPointer>> CatalogCache::refresh()
+{
+    std::uint64_t asked_at = 0;
+    std::chrono::steady_clock::time_point due;
+    {
+        const std::scoped_lock lock(mutex_);
+        asked_at = started_reads_;
+        due = refresh_due_;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - std::chrono::steady_clock::now());
+    if (left.count() > 0) {
+        co_await net::TaskGroup::sleep(left);
+        const std::scoped_lock lock(mutex_);
+        if (current_read_ > asked_at) co_return current_; // somebody read it meanwhile
+    }
+    co_return co_await refreshes_.add(Refresh());
+}
+
+Result<std::vector<CatalogPointer>> CatalogCache::read_for(pqxx::work& transaction, std::size_t count)
+{
+    const auto began = std::chrono::steady_clock::now();
+    const CatalogPointer fresh = reload(transaction);
+    const auto ended = std::chrono::steady_clock::now();
+    const std::scoped_lock lock(mutex_);
+    refresh_due_ = ended + (kRefreshesShare - 1) * (ended - began);
+    return std::vector<CatalogPointer>(count, fresh);
+}
+
+asio::awaitable<Result<CatalogPointer>> CatalogCache::read_now()
 {
     auto read = [this](pqxx::work& transaction) -> Result<CatalogPointer> { return reload(transaction); };
     co_return co_await database_->run(read);
@@ -137,7 +171,7 @@ asio::awaitable<void> CatalogCache::follow_changes()
         const bool woken =
             co_await wake_.wait(std::clamp<std::chrono::milliseconds>(pause, kDebounce, kReadAtLeastEvery));
         if (woken) co_await net::TaskGroup::sleep(kDebounce);
-        const Result<CatalogPointer> fresh = co_await refresh();
+        const Result<CatalogPointer> fresh = co_await read_now();
         if (!fresh) {
             log_warning("catalog_not_read", {{"error", describe(fresh.error())}});
             wake_.wake();

@@ -46,6 +46,22 @@ TEST(ArrivedJobs, SayNothingBeforeFiftyHaveCome)
     EXPECT_EQ(worths[2], std::nullopt) << "no job could go there";
 }
 
+TEST(ArrivedJobs, OfATransactionThatRunsAgainCountOnce)
+{
+    const std::vector types{unit_type("fast", 1), unit_type("slow", 1)};
+    ArrivedJobs arrived;
+    note_jobs(arrived, 0, 49, 25);
+    note_jobs(arrived, 0, 49, 25);
+    EXPECT_EQ(arrived.worths(types)[0], std::nullopt);
+
+    ArrivedJobs full;
+    note_jobs(full, 0, 1000, 25);
+    const double first = full.worths(types)[0].value();
+    note_jobs(full, 1000, 1049, 100);
+    note_jobs(full, 1000, 1049, 100);
+    EXPECT_EQ(full.worths(types)[0].value(), first) << "fifty are not there yet";
+}
+
 TEST(ArrivedJobs, AreTakenAnewAfterFiftyMoreAndByTheNewestThousand)
 {
     const std::vector types{unit_type("fast", 1), unit_type("slow", 1)};

@@ -13,6 +13,12 @@ class Submission : public JobsHouse {
             fields.push_back(error["field"].get<std::string>());
         return fields;
     }
+    double count_of(const std::string& metric)
+    {
+        const std::string text = metrics_.expose();
+        const std::size_t at = text.find("\n" + metric + " ");
+        return at == std::string::npos ? 0 : std::stod(text.substr(at + metric.size() + 2));
+    }
     net::Response post(const std::string& body, const net::Headers& headers = {})
     {
         return call(net::Method::kPost, "/jobs", body, headers);
@@ -49,6 +55,39 @@ TEST_F(Submission, KeepsEveryJobOfManyConcurrentClients)
 
     EXPECT_EQ(sql("SELECT count(*) FROM job WHERE state = 'queued'"), "500");
     EXPECT_EQ(sql("SELECT count(DISTINCT job_id) FROM job_event WHERE state = 'queued'"), "500");
+}
+
+TEST_F(Submission, ManyThatAreRefusedAtOnceShareOneLookAtTheCatalog)
+{
+    add_center("alpha");
+    JobSpec wrong = parse_job_spec(spec()).value();
+    wrong.operators.emplace_back().id = "no_such_operator";
+    const auto reads = [&] { return count_of("fathom_catalog_reads_total"); };
+    const double before = reads();
+    std::vector<std::future<Result<std::vector<AdmittedJob>>>> answers;
+    for (int i = 0; i < 100; ++i)
+        answers.push_back(io_.spawn(jobs_.admit({wrong}, JobsService::Batch::kOne, admin_)));
+
+    for (auto& answer : answers)
+        EXPECT_EQ(test::TestIo::get(std::move(answer)).error().code, Errc::kInvalid);
+
+    EXPECT_GE(reads(), before + 1);
+    EXPECT_LE(reads(), before + 5);
+}
+
+TEST_F(Submission, RefusalsReadTheCatalogForAFifthOfTheTimeAtMost)
+{
+    const auto slow = [](pqxx::work&) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        return std::map<std::string, Trust>();
+    };
+    CatalogCache catalog(database_, io_.executor(), metrics_, {}, slow);
+    const auto began = std::chrono::steady_clock::now();
+
+    for (int i = 0; i < 3; ++i)
+        ASSERT_TRUE(run(catalog.refresh()));
+
+    EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(2 * 500 + 100));
 }
 
 TEST_F(Submission, NamesEveryWrongField)
