@@ -15,9 +15,17 @@ constexpr std::int64_t kPageEvents = 500;
 /// Transactions are short; a number that is still missing then belongs to one that was rolled back.
 constexpr auto kGapLimit = 1s;
 constexpr auto kIdle = 1s;
+constexpr auto kLookAtGapEvery = 50ms;
 constexpr auto kLookEvery = 100ms;
 /// Proxies drop connections that are silent for long.
 constexpr auto kCommentEvery = 15s;
+
+/// What one look found after the last event that was passed on.
+struct NewEvents {
+    std::vector<JobEventRecord> page;
+    std::int64_t newest{}; ///< id of the newest of all
+    bool is_full{};        ///< there may be more than the page
+};
 
 LiveEvent to_live(const JobEventRecord& event)
 {
@@ -57,7 +65,7 @@ class Listener {
 } // namespace
 
 EventsService::EventsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics)
-    : database_(&database), metrics_(&metrics), wake_(executor), ring_(kRingEvents)
+    : database_(&database), metrics_(&metrics), wake_(executor), ring_(kRingEvents), settled_(kGapLimit)
 {
 }
 
@@ -86,7 +94,7 @@ asio::awaitable<std::chrono::milliseconds> EventsService::read_once()
     EventRing::View ends = ring_.ends();
     if (listeners_.load() == 0) {
         ring_.close();
-        gap_since_.reset();
+        settled_.forget();
         co_return std::chrono::milliseconds(kIdle);
     }
     if (ends.kind == EventRing::View::Kind::kClosed) {
@@ -98,24 +106,24 @@ asio::awaitable<std::chrono::milliseconds> EventsService::read_once()
         ring_.open(*start);
         ends.last = *start;
     }
-    auto read_page = [after = ends.last](pqxx::work& transaction) -> Result<std::vector<JobEventRecord>> {
-        return select_job_events(transaction, after, kPageEvents, EventFilter{});
+    auto read_page = [after = ends.last](pqxx::work& transaction) -> Result<NewEvents> {
+        std::vector<JobEventRecord> page = select_job_events(transaction, after, kPageEvents, EventFilter{});
+        const bool is_full = page.size() == static_cast<std::size_t>(kPageEvents);
+        const std::int64_t newest = is_full ? select_newest_event(transaction) : page.empty() ? after : page.back().id;
+        return NewEvents{std::move(page), newest, is_full};
     };
-    const Result<std::vector<JobEventRecord>> page = co_await database_->run(read_page);
-    if (!page) co_return std::chrono::milliseconds(kIdle);
+    const Result<NewEvents> found = co_await database_->run(read_page);
+    if (!found) co_return std::chrono::milliseconds(kIdle);
+    const auto now = std::chrono::steady_clock::now();
+    settled_.see(found->newest, now);
+    const std::int64_t settled = settled_.settled(now);
     std::int64_t last = ends.last;
-    for (const JobEventRecord& event : *page) {
-        const auto now = std::chrono::steady_clock::now();
-        if (event.id != last + 1) {
-            if (!gap_since_) gap_since_ = now;
-            if (now - *gap_since_ < kGapLimit) co_return std::chrono::milliseconds(50ms);
-        }
-        gap_since_.reset();
+    for (const JobEventRecord& event : found->page) {
+        if (event.id != last + 1 && event.id > settled) co_return std::chrono::milliseconds(kLookAtGapEvery);
         last = event.id;
         ring_.push(to_live(event));
     }
-    const bool is_full = page->size() == static_cast<std::size_t>(kPageEvents);
-    co_return is_full ? 0ms : std::chrono::milliseconds(kIdle);
+    co_return found->is_full ? 0ms : std::chrono::milliseconds(kIdle);
 }
 
 asio::awaitable<Result<Page<JobEventRecord>>> EventsService::list(EventFilter filter, std::int64_t size,

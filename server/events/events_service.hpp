@@ -3,6 +3,7 @@
 #include "core/net/http.hpp"
 #include "core/net/task_group.hpp"
 #include "server/events/event_ring.hpp"
+#include "server/events/settled_numbers.hpp"
 #include "server/events/wake_signal.hpp"
 #include "server/store/database.hpp"
 #include "server/store/notifier.hpp"
@@ -24,8 +25,8 @@ struct JobEventRecord;
 /// id, and only while somebody listens. Thread-safe.
 ///
 /// Ids are given before their transactions commit, so a lower id can appear after a higher one: the reader
-/// waits a second at a missing number before it goes on, so that listeners see ids ascend and can resume at
-/// the last one they saw.
+/// waits at a missing number until a higher one has been there for a second, so that listeners see ids ascend and can
+/// resume at the last one they saw. One second serves for all that are missing then.
 class EventsService {
   public:
     EventsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics);
@@ -53,8 +54,7 @@ class EventsService {
     WakeSignal wake_;
     EventRing ring_;
     std::atomic<std::int64_t> listeners_{0};
-    /// When the reader first met the number that is missing now. Runs on: the wake signal's strand.
-    std::optional<std::chrono::steady_clock::time_point> gap_since_;
+    SettledNumbers settled_; ///< runs on: the wake signal's strand
 };
 
 } // namespace fathom::server

@@ -31,6 +31,8 @@ constexpr const char* kSelectSafeStart = R"sql(
     FROM (SELECT id, lead(id) OVER (ORDER BY id) AS next
           FROM (SELECT id FROM job_event ORDER BY id DESC LIMIT 64) newest) steps)sql";
 
+constexpr const char* kSelectNewest = "SELECT coalesce(max(id), 0) FROM job_event";
+
 JobEventRecord to_job_event(const pqxx::row& row)
 {
     return {.id = row["id"].as<std::int64_t>(),
@@ -74,6 +76,11 @@ std::vector<JobEventRecord> select_job_events(pqxx::work& transaction, std::int6
     for (const pqxx::row& row : transaction.exec_params(kSelectJobEvents, after, filter.job_id, filter.owner, limit))
         events.push_back(to_job_event(row));
     return events;
+}
+
+std::int64_t select_newest_event(pqxx::work& transaction)
+{
+    return transaction.exec1(kSelectNewest)[0].as<std::int64_t>();
 }
 
 bool is_visible_job(pqxx::work& transaction, const EventFilter& filter)

@@ -38,6 +38,9 @@ std::int64_t insert_job_events(pqxx::work& transaction, const std::vector<NewJob
 std::vector<JobEventRecord> select_job_events(pqxx::work& transaction, std::int64_t after, std::int64_t limit,
                                               const EventFilter& filter);
 
+/// The highest id; 0 when there is none.
+std::int64_t select_newest_event(pqxx::work& transaction);
+
 /// Whether the filter's job exists and is its owner's.
 bool is_visible_job(pqxx::work& transaction, const EventFilter& filter);
 
