@@ -167,8 +167,8 @@ struct Rooms::State {
 
     ProjectUseService project_uses{context.database, catalog}; // what projects use, against quotas and shares
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
-    JobsService jobs{context.database, context.executor, context.metrics,   catalog,
-                     job_closer,       compute,          job_rules(context)}; // what clients do
+    JobsService jobs{context.database, context.executor, context.metrics, catalog,
+                     job_closer,       compute,          context.clock,   job_rules(context)}; // what clients do
     RoutingService routing{
         context.database, context.executor,
         context.metrics,  context.clock,
@@ -176,8 +176,9 @@ struct Rooms::State {
         job_closer,       {.replica = context.replica, .metering_period = context.settings.metering_period}};
     PlacementService placements{context.database, catalog, context.clock, compute}; // where jobs go, and why
     RetentionDuty retention{context.database, context.clock, context.metrics,
-                            context.settings.keep};                            // removes what is old
-    JobDuties job_duties{context.database, context.executor, context.metrics}; // jobs of lost centers, gauges
+                            context.settings.keep}; // removes what is old
+    JobDuties job_duties{context.database, context.executor, context.metrics,
+                         context.clock}; // jobs of lost centers, gauges
 
     CentersService centers{context.database};                                             // what people do with centers
     ReservationService reservations{context.database, context.settings.unknown_projects}; // units kept for a project

@@ -120,9 +120,4 @@ std::vector<SilentCenter> mark_silent_centers(pqxx::transaction_base& transactio
     return silent;
 }
 
-Timestamp database_now(pqxx::transaction_base& transaction)
-{
-    return to_timestamp(transaction.exec1("SELECT now()")[0]);
-}
-
 } // namespace fathom::server

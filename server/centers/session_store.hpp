@@ -56,7 +56,4 @@ struct SilentCenter {
 std::vector<SilentCenter> mark_silent_centers(pqxx::transaction_base& transaction, Timestamp watched_since,
                                               std::chrono::seconds suspect_after, std::chrono::seconds lost_after);
 
-/// The database's clock, which all replicas share.
-Timestamp database_now(pqxx::transaction_base& transaction);
-
 } // namespace fathom::server

@@ -1,6 +1,7 @@
 #include "server/centers/silence_duty.hpp"
 
 #include "core/base/log.hpp"
+#include "server/store/database_now.hpp"
 #include "server/store/notifier.hpp"
 
 namespace fathom::server {

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 constexpr auto kLookEvery = 5s;
 
 /// An order that was never sent can go elsewhere; one that was sent may be running, and must not run twice.
-NewJobEvent lose_or_requeue(pqxx::work& transaction, const AffectedJob& job)
+NewJobEvent lose_or_requeue(pqxx::work& transaction, const AffectedJob& job, Timestamp now)
 {
     NewJobEvent event;
     event.job_id = job.job_id;
@@ -30,7 +30,7 @@ NewJobEvent lose_or_requeue(pqxx::work& transaction, const AffectedJob& job)
     end.attempt_id = job.attempt_id;
     end.outcome = AttemptOutcome::kLost;
     end.detail = "never sent: center " + job.center + " was lost";
-    end.ended_at = SystemClock().now();
+    end.ended_at = now;
     update_to_ended(transaction, end, 0);
     update_job_requeued(transaction, job.job_id);
     event.state = JobState::kQueued;
@@ -49,11 +49,11 @@ NewJobEvent give_back(pqxx::work& transaction, const AffectedJob& job)
     return event;
 }
 
-Result<std::int64_t> move_jobs(pqxx::work& transaction)
+Result<std::int64_t> move_jobs(pqxx::work& transaction, Timestamp now)
 {
     std::vector<NewJobEvent> events;
     for (const AffectedJob& job : lock_jobs_of_lost_centers(transaction))
-        events.push_back(lose_or_requeue(transaction, job));
+        events.push_back(lose_or_requeue(transaction, job, now));
     for (const AffectedJob& job : lock_jobs_of_returned_centers(transaction))
         events.push_back(give_back(transaction, job));
     for (const NewJobEvent& event : events)
@@ -65,8 +65,8 @@ Result<std::int64_t> move_jobs(pqxx::work& transaction)
 
 } // namespace
 
-JobDuties::JobDuties(Database& database, const asio::any_io_executor& executor, Metrics& metrics)
-    : database_(&database), metrics_(&metrics), wake_(executor)
+JobDuties::JobDuties(Database& database, const asio::any_io_executor& executor, Metrics& metrics, const Clock& clock)
+    : database_(&database), metrics_(&metrics), clock_(&clock), wake_(executor)
 {
 }
 
@@ -95,7 +95,8 @@ asio::awaitable<void> JobDuties::follow()
 
 asio::awaitable<Result<std::int64_t>> JobDuties::follow_centers()
 {
-    co_return co_await database_->run(move_jobs);
+    auto work = [now = clock_->now()](pqxx::work& transaction) { return move_jobs(transaction, now); };
+    co_return co_await database_->run(std::move(work));
 }
 
 asio::awaitable<Result<void>> JobDuties::set_gauges()

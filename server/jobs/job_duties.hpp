@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/clock.hpp"
 #include "core/net/task_group.hpp"
 #include "server/events/wake_signal.hpp"
 #include "server/store/database.hpp"
@@ -16,7 +17,7 @@ namespace fathom::server {
 /// itself was away; this duty only follows the center's state.
 class JobDuties {
   public:
-    JobDuties(Database& database, const asio::any_io_executor& executor, Metrics& metrics);
+    JobDuties(Database& database, const asio::any_io_executor& executor, Metrics& metrics, const Clock& clock);
 
     /// Before Notifier::start().
     void subscribe(Notifier& notifier);
@@ -31,6 +32,7 @@ class JobDuties {
 
     Database* database_;
     Metrics* metrics_;
+    const Clock* clock_;
     WakeSignal wake_;
 };
 

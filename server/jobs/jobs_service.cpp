@@ -71,8 +71,9 @@ std::string owner_filter(const Principal& principal)
 }
 
 JobsService::JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                         CatalogCache& catalog, const JobCloser& closer, ComputePool& compute, JobRules rules)
-    : database_(&database), catalog_(&catalog), closer_(&closer), compute_(&compute), rules_(rules),
+                         CatalogCache& catalog, const JobCloser& closer, ComputePool& compute, const Clock& clock,
+                         JobRules rules)
+    : database_(&database), catalog_(&catalog), closer_(&closer), compute_(&compute), clock_(&clock), rules_(rules),
       quota_(database, rules.quota),
       submitted_(metrics.counter("fathom_jobs_submitted_total", "Jobs accepted from clients.")),
       // While one batch waits for the disk, another is written: submissions do not depend on each other.
@@ -89,7 +90,7 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
         if (!has_room) co_return has_room.error();
     }
     CatalogPointer catalog = catalog_->get();
-    const Timestamp now = SystemClock().now();
+    const Timestamp now = clock_->now();
     const auto check = [&]() -> Result<void> {
         const Result<void> may = check_membership(specs, caller, *catalog, batch);
         return may ? check_jobs(specs, *catalog, now, batch) : may;
@@ -225,8 +226,7 @@ asio::awaitable<Result<Page<JobRecord>>> JobsService::list(JobFilter filter, std
 Error JobsService::no_such_job(const JobId& id) const
 {
     // The id tells when it was made. The same answer for jobs that are gone, others' jobs and those that never were.
-    const bool may_be_removed =
-        rules_.keep_jobs.count() > 0 && ulid_time(id.value) + rules_.keep_jobs < SystemClock().now();
+    const bool may_be_removed = rules_.keep_jobs.count() > 0 && ulid_time(id.value) + rules_.keep_jobs < clock_->now();
     if (!may_be_removed) return {Errc::kNotFound, "there is no such job"};
     return {Errc::kNotFound, "there is no such job, or no longer: jobs are removed " +
                                  std::to_string(rules_.keep_jobs.count()) + " days after their end"};
@@ -291,7 +291,7 @@ Result<void> JobsService::stop_job(pqxx::work& transaction, const JobId& id, con
         end.attempt_id = *job.attempt;
         end.outcome = AttemptOutcome::kCancelled;
         end.detail = cause;
-        end.ended_at = SystemClock().now();
+        end.ended_at = clock_->now();
         // A center that cannot be reached may have run it for a while.
         update_to_ended(transaction, end, job.is_attempt_sent ? std::nullopt : std::optional<double>(0));
     }

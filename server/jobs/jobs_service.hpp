@@ -28,7 +28,7 @@ struct JobRules {
 class JobsService {
   public:
     JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, CatalogCache& catalog,
-                const JobCloser& closer, ComputePool& compute, JobRules rules = {});
+                const JobCloser& closer, ComputePool& compute, const Clock& clock, JobRules rules = {});
 
     using Batch = JobBatch;
     /// Checks jobs against operator library and unit types, completes their operators, finds their types, and gives
@@ -93,6 +93,7 @@ class JobsService {
     CatalogCache* catalog_;
     const JobCloser* closer_;
     ComputePool* compute_;
+    const Clock* clock_;
     const JobRules rules_;
     JobQuotaGuard quota_;
     JobTyping typing_;

@@ -1,6 +1,7 @@
 #include "server/probing/probe_budget_store.hpp"
 
 #include "server/store/column.hpp"
+#include "server/store/database_now.hpp"
 #include "server/store/probe_budget_row.hpp"
 #include "server/store/statement.hpp"
 
@@ -73,7 +74,7 @@ Result<void> check_probe_budget(pqxx::work& transaction, const CenterId& center,
     std::vector<SpentProbe> spent;
     for (const pqxx::row& row : exec(transaction, kSelectSpent, center.value))
         spent.push_back({to_timestamp(row["ended_at"]), row["unit_s"].as<double>()});
-    return Error{Errc::kInfeasible, explain_refusal(found->center, budget, cost_s, spent, SystemClock().now())};
+    return Error{Errc::kInfeasible, explain_refusal(found->center, budget, cost_s, spent, database_now(transaction))};
 }
 
 std::vector<CenterBudget> select_probe_budgets(pqxx::transaction_base& transaction)

@@ -5,6 +5,7 @@
 #include "server/probing/probe_naming.hpp"
 #include "server/probing/probing_store.hpp"
 #include "server/probing/task_release.hpp"
+#include "server/store/database_now.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -17,9 +18,9 @@ constexpr std::size_t kLongestTypeName = 200;
 /// A refusal is not for ever: the unit may have been broken or loaded, or the operator has a new version.
 constexpr auto kRefusalHolds = std::chrono::hours(24);
 
-bool is_refusal_old(const ProbeTaskRecord& task)
+bool is_refusal_old(pqxx::work& transaction, const ProbeTaskRecord& task)
 {
-    return SystemClock().now() - task.state_changed_at > kRefusalHolds;
+    return database_now(transaction) - task.state_changed_at > kRefusalHolds;
 }
 
 std::string named(const ProbeTaskRecord& task)
@@ -110,7 +111,7 @@ Result<RequestedProbes> ProbePlanning::request_probes(pqxx::work& transaction, c
         requested.obstacle = named(*task) + " is retired";
         return requested;
     case ProbeTaskState::kRefused:
-        if (is_refusal_old(*task)) break;
+        if (is_refusal_old(transaction, *task)) break;
         requested.obstacle = named(*task) + " was refused: " + task->state_reason;
         return requested;
     case ProbeTaskState::kDraft:

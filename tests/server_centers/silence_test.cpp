@@ -1,4 +1,5 @@
 #include "server/centers/silence_duty.hpp"
+#include "server/store/database_now.hpp"
 #include "tests/server_centers/support/network_data.hpp"
 
 #include <gmock/gmock.h>

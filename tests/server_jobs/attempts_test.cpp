@@ -343,8 +343,10 @@ TEST_F(Attempts, ThatALostCenterNeverGotArePlacedAnew)
     const AttemptId first = attempt_of(job);
     const CenterId alpha = center_of(job);
     sql("UPDATE center SET state = 'lost'");
+    clock_.advance(std::chrono::days(3));
 
     EXPECT_EQ(run(duties_.follow_centers()).value(), 1);
+    EXPECT_EQ(sql("SELECT ended_at > now() + interval '2 days' FROM attempt"), "t") << "by the clock that it was given";
     EXPECT_EQ(state_of(job), "queued");
     add_center("beta");
     route();

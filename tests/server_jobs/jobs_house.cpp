@@ -85,11 +85,11 @@ JobsHouse::JobsHouse()
       closer_(probing_, metrics_), catalog_(database_, io_.executor(), metrics_), learning_(catalog_, probing_),
       job_types_(database_, catalog_), projects_(database_), project_members_(database_),
       events_(database_, io_.executor(), metrics_),
-      jobs_(database_, io_.executor(), metrics_, catalog_, closer_, compute_),
+      jobs_(database_, io_.executor(), metrics_, catalog_, closer_, compute_, clock_),
       attempts_(database_, io_.executor(), metrics_, catalog_, closer_, clock_),
       routing_(database_, io_.executor(), metrics_, clock_, catalog_, probing_, closer_,
                {.replica = ReplicaId::make()}),
-      placements_(database_, catalog_, clock_, compute_), duties_(database_, io_.executor(), metrics_),
+      placements_(database_, catalog_, clock_, compute_), duties_(database_, io_.executor(), metrics_, clock_),
       identity_(database_, notifier_, clock_, metrics_), api_(router_, identity_)
 {
     add_jobs_routes(api_, jobs_, database_);

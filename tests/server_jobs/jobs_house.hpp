@@ -25,6 +25,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -55,6 +56,16 @@ class FakeProbing final : public ProbePlanner, public ProbeJobObserver {
     std::vector<std::string> able; ///< unit types that a center named when a probe started
     std::vector<EndedProbeJob> ended;
     std::vector<EndedProbeJob> late;
+};
+
+/// The machine's clock, until a test moves it.
+class HouseClock final : public Clock {
+  public:
+    Timestamp now() const override { return SystemClock().now() + ahead_.load(); }
+    void advance(Timestamp::duration by) { ahead_ = ahead_.load() + by; }
+
+  private:
+    std::atomic<Timestamp::duration> ahead_{Timestamp::duration::zero()};
 };
 
 /// One replica's rooms on a database of its own; nothing runs by itself unless a test starts it.
@@ -115,7 +126,7 @@ class JobsHouse : public ::testing::Test {
     const std::string url_;
     test::TestIo io_;
     Metrics metrics_;
-    SystemClock clock_;
+    HouseClock clock_;
     Database database_;
     ComputePool compute_;
     Notifier notifier_;

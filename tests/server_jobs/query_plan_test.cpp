@@ -21,12 +21,12 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     // Connections that were opened before do not have the setting.
     Database database({.url = url_, .connections = 2}, metrics_);
     CatalogCache catalog(database, io_.executor(), metrics_);
-    JobsService jobs(database, io_.executor(), metrics_, catalog, closer_, compute_);
+    JobsService jobs(database, io_.executor(), metrics_, catalog, closer_, compute_, clock_);
     AttemptsService attempts(database, io_.executor(), metrics_, catalog_, closer_, clock_);
     EventsService events(database, io_.executor(), metrics_);
     RoutingService routing(database, io_.executor(), metrics_, clock_, catalog, probing_, closer_,
                            {.replica = {"rep_1"}});
-    JobDuties duties(database, io_.executor(), metrics_);
+    JobDuties duties(database, io_.executor(), metrics_, clock_);
     const CenterId center{center_id("alpha")};
     const Principal ann = add_token("ann", Role::kUser);
     ASSERT_TRUE(catalog.load());

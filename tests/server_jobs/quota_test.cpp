@@ -21,7 +21,7 @@ class Quotas : public JobsHouse {
     }
     JobsService service(JobQuota quota)
     {
-        return {database_, io_.executor(), metrics_, catalog_, closer_, compute_, {.quota = quota}};
+        return {database_, io_.executor(), metrics_, catalog_, closer_, compute_, clock_, {.quota = quota}};
     }
     /// What is used, as it is after the duty has added it up.
     std::string stored_by(const std::string& token)

@@ -202,7 +202,7 @@ TEST_F(Retention, RemovesOldAuditAndUsage)
 
 TEST_F(Retention, TellsWhenAnIdIsSoOldThatItsJobMayBeGone)
 {
-    JobsService jobs(database_, io_.executor(), metrics_, catalog_, closer_, compute_, {.keep_jobs = days(90)});
+    JobsService jobs(database_, io_.executor(), metrics_, catalog_, closer_, compute_, clock_, {.keep_jobs = days(90)});
 
     const Error old = run(jobs.get(JobId{"job_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, admin_)).error();
     const Error fresh = run(jobs.get(JobId::make(), admin_)).error();
@@ -255,7 +255,7 @@ TEST_F(Retention, TakesNoNewJobsWhileTheDiskIsNearlyFull)
 {
     std::uint64_t free = 999;
     FreeSpace space([&free] { return std::optional(free); }, /*least_bytes=*/1000, metrics_);
-    JobsService jobs(database_, io_.executor(), metrics_, catalog_, closer_, compute_, {.space = &space});
+    JobsService jobs(database_, io_.executor(), metrics_, catalog_, closer_, compute_, clock_, {.space = &space});
     const auto admit = [&] { return run(jobs.admit({parse_job_spec(spec()).value()}, JobBatch::kOne, admin_)); };
     const JobId runs = job_in("running");
 

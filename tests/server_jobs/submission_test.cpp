@@ -57,6 +57,18 @@ TEST_F(Submission, KeepsEveryJobOfManyConcurrentClients)
     EXPECT_EQ(sql("SELECT count(DISTINCT job_id) FROM job_event WHERE state = 'queued'"), "500");
 }
 
+TEST_F(Submission, KnowsTheTimeByTheClockThatItWasGiven)
+{
+    add_center("alpha");
+    const std::string tomorrow = format_rfc3339(clock_.now() + std::chrono::hours(24));
+    const std::string body = R"({"command": ["true"], "deadline": ")" + tomorrow + "\"}";
+    ASSERT_EQ(post(body).status, 201);
+
+    clock_.advance(std::chrono::hours(48));
+
+    EXPECT_THAT(fields_of(post(body)), ::testing::ElementsAre("deadline"));
+}
+
 TEST_F(Submission, ManyThatAreRefusedAtOnceShareOneLookAtTheCatalog)
 {
     add_center("alpha");
