@@ -131,6 +131,7 @@ class Application {
     Result<void> build();
     Result<void> open_listeners(const net::Credential& credential);
     void announce() const;
+    void end_if_anything_runs();
 
     const ServerSettings settings_;
     SupervisorLink* const supervisor_;
@@ -155,6 +156,7 @@ class Application {
     std::unique_ptr<net::Server> agent_server_; // agent listener, mutual TLS
     net::Router router_;                        // moved into server_ once all routes are in
     net::Router agent_router_;
+    bool was_stopped_ = false;
 };
 
 Result<void> Application::start()
@@ -259,6 +261,18 @@ void Application::run_until_signal()
     log_info("stopping", {{"signal", number}});
 }
 
+/// A task that still runs may use the rooms, so they cannot be destroyed. All state is in the database: the process may
+/// end at any moment.
+void Application::end_if_anything_runs()
+{
+    constexpr std::chrono::seconds kLimit{10}; // no statement runs any more, and no new one begins
+    const bool has_ended = (!tasks_ || tasks_->wait(kLimit)) && (!duties_ || duties_->wait(kLimit)) &&
+                           (!rooms_ || rooms_->wait(kLimit));
+    if (has_ended) return;
+    log_error("tasks_left", {});
+    _exit(1); // the supervisor stops PostgreSQL
+}
+
 /// The one place with the shutdown order. Each step may use what the later ones end.
 void Application::stop()
 {
@@ -274,13 +288,16 @@ void Application::stop()
     // 3. No more wake-ups into the rooms; then the rooms end what they began.
     if (notifier_) notifier_->stop();
     if (rooms_) rooms_->stop();
-    // 4. Running transactions end; their answers reach nobody now.
+    // 4. Running transactions end, however long their statements take, and who waited for one goes on and ends.
     if (database_) database_->stop();
+    end_if_anything_runs();
     // 5. Nothing is left to run. Only now may what the coroutines point to be destroyed.
     if (io_threads_) io_threads_->stop();
     server_.reset();
     agent_server_.reset();
     rooms_.reset();
+    if (!was_stopped_) log_info("stopped");
+    was_stopped_ = true;
     // 6. The database itself, when it is ours: the supervisor, once this process has ended.
 }
 

@@ -29,6 +29,8 @@ class DutyRunner {
     void start();
     /// No new runs; waits for those under way. Blocks: not on an io thread.
     void stop();
+    /// After stop(): false when one still runs after `limit`.
+    bool wait(std::chrono::milliseconds limit) { return tasks_.wait(limit); }
 
   private:
     struct Duty;

@@ -289,4 +289,9 @@ void Rooms::stop()
     state_->agents.wait(10s);
 }
 
+bool Rooms::wait(std::chrono::milliseconds limit)
+{
+    return state_->agents.wait(limit);
+}
+
 } // namespace fathom::server

@@ -52,6 +52,9 @@ class Rooms {
     Result<void> start();
     /// The listeners are closed and no request runs; io threads still run. Ends what start() began.
     void stop();
+    /// The database has stopped, so nothing waits for it any more. False when something of the rooms still runs after
+    /// `limit`: then nothing that it may use can be destroyed.
+    bool wait(std::chrono::milliseconds limit);
 
   private:
     struct State;

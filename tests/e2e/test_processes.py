@@ -1,8 +1,10 @@
 """fathomd's processes: who they are, and that none outlives the others (docs/security.md)."""
+import json
 import os
 import pathlib
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -112,3 +114,22 @@ def test_a_taken_port_is_told_before_anything_is_made(network, tmp_path):
     assert outcome.returncode == 1
     assert f"cannot listen on 127.0.0.1:{network.server.port}: " in outcome.stderr
     assert not (folder / "postgres").exists()
+
+
+def test_a_stop_waits_for_statements_that_take_long(network):
+    """Rooms must not be destroyed below a task that waits for the database."""
+    log = network.server.process.log
+    command = next(json.loads(line)["psql"] for line in log().splitlines() if '"psql"' in line).removeprefix("sudo ")
+    lock = subprocess.Popen(f"{command} -qAtc 'BEGIN' -c 'LOCK TABLE job, center, job_event' -c 'SELECT 1' "
+                            "-c 'SELECT pg_sleep(15)'", shell=True, stdout=subprocess.PIPE, text=True)
+    assert lock.stdout.readline() == "1\n"
+    time.sleep(4)  # the router, the duties and the gauges wait for the lock now
+
+    began = time.monotonic()
+    process = network.server.process.process
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait(60) == 0
+    assert time.monotonic() - began > 5, "the lock was not waited for"
+    assert '"event":"stopped"' in log() and "tasks_left" not in log()
+    lock.kill()
