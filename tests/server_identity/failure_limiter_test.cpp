@@ -42,7 +42,7 @@ TEST(NetworkOf, IsTheAddressOrTheSlash64)
     EXPECT_EQ(net::network_of("192.0.2.7:51234"), "192.0.2.7");
     EXPECT_EQ(net::network_of("[2001:db8:1:2:3:4:5:6]:443"), "2001:db8:1:2::/64");
     EXPECT_EQ(net::network_of("[2001:db8:1:2:ffff::1]:1"), "2001:db8:1:2::/64");
-    EXPECT_EQ(net::network_of("[::ffff:192.0.2.7]:1"), "::ffff:192.0.2.7");
+    EXPECT_EQ(net::network_of("[::ffff:192.0.2.7]:1"), "192.0.2.7") << "as a listener on :: sees it";
     EXPECT_EQ(net::network_of(""), "");
 }
 
