@@ -117,13 +117,13 @@ struct Rooms::State {
     RoomContext context;
     // Rooms, one comment each: what it is for.
 
-    ComputePool compute;                                               // for what takes long to decide
-    OperatorsService operators{context.database};                      // the library of probe operators
-    OperatorKeysService operator_keys{context.database};               // who may upload operators
-    MeteringService metering{context.database, operators};             // policies
-    ScoresService scores{context.database, operators, kTrustLifetime}; // scores by them
-    CurvesService curves{context.database};                            // over counts, over the week, against jobs
-    TrustCache trust{kRoutingTrustLifetime};                           // for the catalog
+    ComputePool compute;                                                        // for what takes long to decide
+    OperatorsService operators{context.database};                               // the library of probe operators
+    OperatorKeysService operator_keys{context.database};                        // who may upload operators
+    MeteringService metering{context.database, operators};                      // policies
+    ScoresService scores{context.database, operators, compute, kTrustLifetime}; // scores by them
+    CurvesService curves{context.database};  // over counts, over the week, against jobs
+    TrustCache trust{kRoutingTrustLifetime}; // for the catalog
     CatalogCache catalog{context.database,
                          context.executor,
                          context.metrics,
@@ -156,8 +156,9 @@ struct Rooms::State {
     LostRuns lost_runs{probe_jobs};                               // probes that a center lost are repeated
     ScalingStep scaling_step{probe_jobs};                         // one more count where a curve is open
     JobLearning job_learning{catalog, probe_planning};            // job types from ended jobs
-    LearningService learning{context.database, context.metrics, context.clock}; // predictions against what came
-    HealthProbes health_probes{operators, probe_jobs};                          // of centers that failed jobs
+    LearningService learning{context.database, context.metrics, context.clock,
+                             compute};                 // predictions against what came
+    HealthProbes health_probes{operators, probe_jobs}; // of centers that failed jobs
     QuarantineWatch quarantine{health_probes, context.settings.quarantine, context.clock, context.metrics,
                                context.replica.value}; // closes those centers
     DriftWatch drift{context.settings.drift, context.metrics,

@@ -25,10 +25,13 @@ asio::awaitable<Result<Page<PredictionRecord>>> LearningService::list(Prediction
 
 asio::awaitable<Result<NetworkCalibration>> LearningService::calibration()
 {
-    auto work = [this](pqxx::work& transaction) -> Result<NetworkCalibration> {
-        return calibrate_network(select_ended_predictions(transaction, kMostRecords), clock_->now());
+    auto read = [](pqxx::work& transaction) -> Result<std::vector<PredictionRecord>> {
+        return select_ended_predictions(transaction, kMostRecords);
     };
-    co_return co_await database_->run(std::move(work));
+    const Result<std::vector<PredictionRecord>> ended = co_await database_->run(std::move(read));
+    if (!ended) co_return ended.error();
+    auto calibrate = [&]() -> Result<NetworkCalibration> { return calibrate_network(*ended, clock_->now()); };
+    co_return co_await compute_->run(std::string(), std::move(calibrate));
 }
 
 void LearningService::start(net::TaskGroup& group, const asio::any_io_executor& executor)

@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/metrics.hpp"
 #include "core/net/task_group.hpp"
+#include "server/api/compute_pool.hpp"
 #include "server/learning/calibration.hpp"
 #include "server/store/database.hpp"
 
@@ -11,8 +12,8 @@ namespace fathom::server {
 /// What was predicted against what came, for people and for gauges. Thread-safe.
 class LearningService {
   public:
-    LearningService(Database& database, Metrics& metrics, const Clock& clock)
-        : database_(&database), metrics_(&metrics), clock_(&clock)
+    LearningService(Database& database, Metrics& metrics, const Clock& clock, ComputePool& compute)
+        : database_(&database), metrics_(&metrics), clock_(&clock), compute_(&compute)
     {
     }
 
@@ -30,6 +31,7 @@ class LearningService {
     Database* database_;
     Metrics* metrics_;
     const Clock* clock_;
+    ComputePool* compute_;
 };
 
 } // namespace fathom::server

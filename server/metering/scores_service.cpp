@@ -225,44 +225,67 @@ asio::awaitable<Result<ScoresService::GroupedScores>> ScoresService::grouped(Sco
 
 asio::awaitable<Result<PolicyTrial>> ScoresService::try_policy(std::string policy)
 {
-    auto work = [&](pqxx::work& transaction) -> Result<PolicyTrial> {
+    auto work = [&](pqxx::work& transaction) -> Result<Trial> {
         Result<PolicyRecord> tried = find_policy(transaction, policy);
         if (!tried) return tried.error();
         Result<PolicyRecord> active = find_policy(transaction, "");
         if (!active) return active.error();
-        return compare(transaction, std::move(tried->policy), std::move(active->policy));
+        return read_trial(transaction, std::move(tried->policy), std::move(active->policy));
     };
-    co_return co_await database_->run(std::move(work));
+    Result<Trial> trial = co_await database_->run(std::move(work));
+    if (!trial) co_return trial.error();
+    co_return co_await judge(std::move(*trial));
 }
 
 asio::awaitable<Result<PolicyTrial>> ScoresService::try_document(MetricPolicy policy)
 {
-    auto work = [&](pqxx::work& transaction) -> Result<PolicyTrial> {
+    auto work = [&](pqxx::work& transaction) -> Result<Trial> {
         Result<MetricPolicy> checked = check_new_policy(transaction, policy, *operators_->library());
         if (!checked) return checked.error();
         Result<PolicyRecord> active = find_policy(transaction, "");
         if (!active) return active.error();
-        return compare(transaction, std::move(*checked), std::move(active->policy));
+        return read_trial(transaction, std::move(*checked), std::move(active->policy));
     };
-    co_return co_await database_->run(std::move(work));
+    Result<Trial> trial = co_await database_->run(std::move(work));
+    if (!trial) co_return trial.error();
+    co_return co_await judge(std::move(*trial));
 }
 
-PolicyTrial ScoresService::compare(pqxx::transaction_base& transaction, MetricPolicy policy, MetricPolicy active)
+ScoresService::Trial ScoresService::read_trial(pqxx::transaction_base& transaction, MetricPolicy policy,
+                                               MetricPolicy active)
+{
+    const std::vector<std::string> one_name{""};
+    Page<NamedPlace> places = select_places(transaction, one_name, {}, kMostCompared, "").value();
+    auto measured = select_unit_measurements(transaction, ids_of(places.items));
+    return {.policy = std::move(policy),
+            .active = std::move(active),
+            .measured_operators = select_measured_operators(transaction),
+            .places = std::move(places.items),
+            .measured = std::move(measured),
+            .trust = trust_.get(transaction),
+            .place_count = count_places(transaction, {})};
+}
+
+asio::awaitable<Result<PolicyTrial>> ScoresService::judge(Trial trial)
+{
+    // Thousands of scores: not on a connection that others wait for.
+    auto work = [this, &trial]() -> Result<PolicyTrial> { return compare(std::move(trial)); };
+    co_return co_await compute_->run(std::string(), std::move(work));
+}
+
+PolicyTrial ScoresService::compare(Trial asked) const
 {
     const LibraryView library(operators_->library());
     const ManifestLookup manifests = library.lookup();
-    const std::set<std::string> measured_operators = select_measured_operators(transaction);
-    const std::vector<AggregatePart> parts_before = parts_of_unit_type(active, library.in_use(), measured_operators);
-    const std::vector<AggregatePart> parts_after = parts_of_unit_type(policy, library.in_use(), measured_operators);
-    const std::vector<std::string> one_name{""};
-    const Page<NamedPlace> places = select_places(transaction, one_name, {}, kMostCompared, "").value();
-    const auto measured = select_unit_measurements(transaction, ids_of(places.items));
-    const TrustByUnitType trust = trust_.get(transaction);
+    const std::vector<AggregatePart> parts_before =
+        parts_of_unit_type(asked.active, library.in_use(), asked.measured_operators);
+    const std::vector<AggregatePart> parts_after =
+        parts_of_unit_type(asked.policy, library.in_use(), asked.measured_operators);
 
-    PolicyTrial trial{std::move(policy), std::move(active), {}, {}, count_places(transaction, {})};
-    for (const NamedPlace& one : places.items) {
-        const double factor = factor_of(trust, one.place.unit_type_id);
-        const std::span<const MeasuredOperator> own = find_own(measured, one.place.unit_type_id);
+    PolicyTrial trial{std::move(asked.policy), std::move(asked.active), {}, {}, asked.place_count};
+    for (const NamedPlace& one : asked.places) {
+        const double factor = factor_of(asked.trust, one.place.unit_type_id);
+        const std::span<const MeasuredOperator> own = find_own(asked.measured, one.place.unit_type_id);
         ComparedScore whole;
         put_score(aggregate_score(trial.active, parts_before, own, manifests), factor, whole.before,
                   whole.missing_before);

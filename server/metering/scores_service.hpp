@@ -2,13 +2,16 @@
 
 #include "core/decide/aggregate_score.hpp"
 #include "core/decide/compare_scores.hpp"
+#include "server/api/compute_pool.hpp"
 #include "server/metering/metering_store.hpp"
 #include "server/metering/scores_store.hpp"
 #include "server/metering/trust_store.hpp"
 #include "server/operators/operators_service.hpp"
 #include "server/store/database.hpp"
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,8 +68,9 @@ struct PolicyTrial {
 class ScoresService {
   public:
     /// @param trust_lifetime  how long a judgement of trust serves; 0: it is judged at every call
-    ScoresService(Database& database, const OperatorsService& operators, std::chrono::milliseconds trust_lifetime)
-        : database_(&database), operators_(&operators), trust_(trust_lifetime)
+    ScoresService(Database& database, const OperatorsService& operators, ComputePool& compute,
+                  std::chrono::milliseconds trust_lifetime)
+        : database_(&database), operators_(&operators), compute_(&compute), trust_(trust_lifetime)
     {
     }
 
@@ -94,10 +98,23 @@ class ScoresService {
     asio::awaitable<Result<PolicyTrial>> try_document(MetricPolicy policy);
 
   private:
-    PolicyTrial compare(pqxx::transaction_base& transaction, MetricPolicy policy, MetricPolicy active);
+    /// Two policies, and what they are compared by.
+    struct Trial {
+        MetricPolicy policy;
+        MetricPolicy active;
+        std::set<std::string> measured_operators;
+        std::vector<NamedPlace> places;
+        std::map<std::string, std::vector<MeasuredOperator>> measured; ///< by unit type
+        TrustByUnitType trust;
+        std::int64_t place_count{};
+    };
+    Trial read_trial(pqxx::transaction_base& transaction, MetricPolicy policy, MetricPolicy active);
+    asio::awaitable<Result<PolicyTrial>> judge(Trial trial);
+    PolicyTrial compare(Trial trial) const;
 
     Database* database_;
     const OperatorsService* operators_;
+    ComputePool* compute_;
     TrustCache trust_;
 };
 

@@ -94,7 +94,8 @@ class Metering : public testing::Test {
     fathom::test::TestIo io_;
     OperatorsService operators_{store_.database()};
     MeteringService service_{store_.database(), operators_};
-    ScoresService scores_{store_.database(), operators_, std::chrono::milliseconds(0)};
+    ComputePool compute_;
+    ScoresService scores_{store_.database(), operators_, compute_, std::chrono::milliseconds(0)};
 };
 
 TEST_F(Metering, TheShippedPolicyIsActiveAndKnowsEveryOperator)
@@ -257,7 +258,7 @@ TEST_F(Metering, TrustIsJudgedOnceForSomeTime)
 {
     ASSERT_TRUE(service_.seed(shipped_policies()));
     measure("dgemm", 0.1, 1e-15);
-    ScoresService patient(store_.database(), operators_, std::chrono::hours(1));
+    ScoresService patient(store_.database(), operators_, compute_, std::chrono::hours(1));
     const auto factor = [&](ScoresService& service) {
         return io_.run(service.by_operator("", {}, 10, "")).value().page.items.at(0).trust_factor;
     };

@@ -98,7 +98,7 @@ TEST_F(Predictions, AreListedByOwnerAndPlace)
 {
     const JobId job = place();
     add_center("beta");
-    LearningService learning(database_, metrics_, clock_);
+    LearningService learning(database_, metrics_, clock_, compute_);
     const auto found = [&](const std::string& owner, const std::string& center = "", const std::string& unit_type = "",
                            bool is_ended_only = false) {
         PredictionFilter filter;
