@@ -44,6 +44,14 @@ Outcome list_enrolment_tokens(Session& session, const ListOptions& options)
         options);
 }
 
+Outcome withdraw_enrolment_token(Session& session, const NameOptions& options)
+{
+    const Result<Json> answer = session.remove("/enrolment-tokens/" + path_segment(options.name));
+    if (!answer) return answer.error();
+    if (!session.wants_json()) say(session, "No center joins with " + options.name + " any more.");
+    return ExitCode::kOk;
+}
+
 } // namespace
 
 void add_enrolment_token_create(CLI::App& noun, const std::string& verb, Invocation& invocation)
@@ -67,6 +75,11 @@ void add_enrolment_token_commands(CLI::App& app, Invocation& invocation)
     CLI::App& list = add_verb(noun, "list", "Enrolment tokens, without their secrets", "fathom enrolment-token list");
     add_list_options(list, *options);
     on_chosen(list, invocation, std::move(options), list_enrolment_tokens);
+    auto withdraw_options = std::make_shared<NameOptions>();
+    CLI::App& withdraw = add_verb(noun, "withdraw", "Let nobody join with an unused token any more",
+                                  "fathom enrolment-token withdraw enr_01JD0000000000000000000000");
+    add_required(withdraw, "ID", withdraw_options->name, "The token's id, as `fathom enrolment-token list` shows it");
+    on_chosen(withdraw, invocation, std::move(withdraw_options), withdraw_enrolment_token);
 }
 
 } // namespace fathom::cli

@@ -123,6 +123,15 @@ Answer create_token(EnrolmentService* service, Call call)
     co_return json_response(201, body);
 }
 
+Answer withdraw_token(EnrolmentService* service, Call call)
+{
+    const Result<void> withdrawn = co_await service->withdraw_token(caller_of(call), call.request.path_params.at("id"));
+    if (!withdrawn) co_return net::problem(withdrawn.error(), call.request.request_id);
+    net::Response response;
+    response.status = 204;
+    co_return response;
+}
+
 Answer list_tokens(EnrolmentService* service, Call call)
 {
     const Result<PageRequest> page = parse_page_request(call.request, {});
@@ -188,6 +197,7 @@ void add_centers_routes(ApiRouter& router, CentersService& centers, EnrolmentSer
     router.add(Method::kPost, "/enrolment-tokens", Permission::kManageNetwork,
                idempotent(database, bind(create_token, enrolment), "token"));
     router.add(Method::kGet, "/enrolment-tokens", Permission::kManageNetwork, bind(list_tokens, enrolment));
+    router.add(Method::kDelete, "/enrolment-tokens/{id}", Permission::kManageNetwork, bind(withdraw_token, enrolment));
 }
 
 void add_enrolment_routes(ApiRouter& router, EnrolmentService& enrolment)

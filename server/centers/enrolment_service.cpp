@@ -61,6 +61,22 @@ EnrolmentService::create_token(Caller caller, std::string center_name, std::chro
     co_return co_await database_->run(std::move(work));
 }
 
+asio::awaitable<Result<void>> EnrolmentService::withdraw_token(Caller caller, std::string id)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        const std::optional<EnrolmentTokenRecord> token = lock_enrolment_token_by_id(transaction, id);
+        if (!token) return Error{Errc::kNotFound, "there is no enrolment token " + id};
+        if (token->used_at)
+            return Error{Errc::kConflict, "the token was used; to shut the center out, revoke " + token->center_name};
+        if (token->expired) return {};
+        expire_token(transaction, token->id);
+        audit(transaction, caller.actor, "enrolment_token.withdraw", id, caller.request_id,
+              {{"center_name", token->center_name}});
+        return {};
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
 asio::awaitable<Result<Page<EnrolmentTokenRecord>>> EnrolmentService::list_tokens(std::int64_t size, std::string after)
 {
     auto work = [&](pqxx::work& transaction) -> Result<Page<EnrolmentTokenRecord>> {

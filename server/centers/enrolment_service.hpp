@@ -31,6 +31,10 @@ class EnrolmentService {
     /// @error kInvalid  not a usable center name: letters, digits, `.`, `_`, `-`, at most 63, a letter or
     ///                  digit first, and not of the form of an id.
     asio::awaitable<Result<NewToken>> create_token(Caller caller, std::string center_name, std::chrono::seconds valid);
+    /// Nobody enrols with it from now on. Withdrawing one that has expired changes nothing.
+    /// @error kNotFound  no such token.
+    /// @error kConflict  it has been used: its center can be revoked.
+    asio::awaitable<Result<void>> withdraw_token(Caller caller, std::string id);
     asio::awaitable<Result<Page<EnrolmentTokenRecord>>> list_tokens(std::int64_t size, std::string after);
 
     struct Enrolment {

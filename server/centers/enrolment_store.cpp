@@ -20,6 +20,12 @@ constexpr const char* kLockToken = R"sql(
     SELECT id, center_name, created_at, expires_at, used_at, expires_at <= now() AS expired
     FROM enrolment_token WHERE secret_sha256 = $1 FOR UPDATE)sql";
 
+constexpr const char* kLockTokenById = R"sql(
+    SELECT id, center_name, created_at, expires_at, used_at, expires_at <= now() AS expired
+    FROM enrolment_token WHERE id = $1 FOR UPDATE)sql";
+
+constexpr const char* kExpireToken = "UPDATE enrolment_token SET expires_at = least(expires_at, now()) WHERE id = $1";
+
 constexpr const char* kMarkTokenUsed = "UPDATE enrolment_token SET used_at = now() WHERE id = $1";
 
 // DO UPDATE, not DO NOTHING: it locks the row and returns it in one statement, whoever made it.
@@ -74,6 +80,19 @@ std::optional<EnrolmentTokenRecord> lock_enrolment_token(pqxx::transaction_base&
     const pqxx::result rows = transaction.exec_params(kLockToken, secret_sha256);
     if (rows.empty()) return std::nullopt;
     return to_token(rows[0]);
+}
+
+std::optional<EnrolmentTokenRecord> lock_enrolment_token_by_id(pqxx::transaction_base& transaction,
+                                                               const std::string& id)
+{
+    const pqxx::result rows = transaction.exec_params(kLockTokenById, id);
+    if (rows.empty()) return std::nullopt;
+    return to_token(rows[0]);
+}
+
+void expire_token(pqxx::transaction_base& transaction, const EnrolmentTokenId& id)
+{
+    transaction.exec_params0(kExpireToken, id.value);
 }
 
 void mark_token_used(pqxx::transaction_base& transaction, const EnrolmentTokenId& id)

@@ -36,6 +36,11 @@ Page<EnrolmentTokenRecord> select_enrolment_tokens(pqxx::transaction_base& trans
 /// Locked until the transaction ends: a token is used once, also when two agents come with it at once.
 std::optional<EnrolmentTokenRecord> lock_enrolment_token(pqxx::transaction_base& transaction,
                                                          const std::string& secret_sha256);
+/// The same by its id.
+std::optional<EnrolmentTokenRecord> lock_enrolment_token_by_id(pqxx::transaction_base& transaction,
+                                                               const std::string& id);
+/// It expires now, unless it has already.
+void expire_token(pqxx::transaction_base& transaction, const EnrolmentTokenId& id);
 void mark_token_used(pqxx::transaction_base& transaction, const EnrolmentTokenId& id);
 
 /// The id of the center of this name, made when there is none. Locked until the transaction ends.

@@ -123,6 +123,9 @@ def test_enrolment_and_revocation(call):
     order = {"center_name": "gamma", "valid_s": 60}
     token = call("POST", A + "/enrolment-tokens", 201, json=order).json()
     call("GET", A + "/enrolment-tokens")
+    mistaken = call("POST", A + "/enrolment-tokens", 201, json=order).json()
+    call("DELETE", A + f"/enrolment-tokens/{mistaken['id']}", 204)
+    call("DELETE", A + "/enrolment-tokens/enr_none", 404)
     call("POST", A + "/enrolment-tokens", 400, json={"center_name": "a/b"})
     call("POST", A + "/agents:enrol", 400, json={"token": token["token"], "signing_request_pem": "nonsense"})
     call("POST", A + "/agents:enrol", 401, json={"token": "fen_wrong", "signing_request_pem": "nonsense"})

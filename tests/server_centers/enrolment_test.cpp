@@ -120,6 +120,27 @@ TEST(Enrolment, CenterNamesArePlain)
         EXPECT_FALSE(server.io.run(server.enrolment->create_token(kAdmin, name, 60s))) << name;
 }
 
+TEST(Enrolment, AnUnusedTokenCanBeWithdrawn)
+{
+    AgentServer server;
+    const auto unused = server.io.run(server.enrolment->create_token(kAdmin, "alpha", 60s)).value();
+    const auto used = server.io.run(server.enrolment->create_token(kAdmin, "beta", 60s)).value();
+    ASSERT_TRUE(server.io.run(server.enrolment->enrol(used.secret, signing_request(), "r")));
+
+    const auto withdraw = [&](const std::string& id) {
+        const Result<void> done = server.io.run(server.enrolment->withdraw_token(kAdmin, id));
+        return done ? Errc{} : done.error().code;
+    };
+    EXPECT_EQ(withdraw(unused.record.id.value), Errc{});
+    EXPECT_EQ(withdraw(unused.record.id.value), Errc{}) << "again";
+    EXPECT_EQ(withdraw(used.record.id.value), Errc::kConflict);
+    EXPECT_EQ(withdraw("enr_none"), Errc::kNotFound);
+
+    EXPECT_EQ(server.io.run(server.enrolment->enrol(unused.secret, signing_request(), "r")).error().code,
+              Errc::kUnauthenticated);
+    EXPECT_EQ(server.store.sql("SELECT count(*) FROM audit_log WHERE action = 'enrolment_token.withdraw'"), "1");
+}
+
 TEST(Enrolment, RevocationMakesEarlierTokensOfTheNameWorthless)
 {
     AgentServer server;
