@@ -266,8 +266,8 @@ void Application::run_until_signal()
 void Application::end_if_anything_runs()
 {
     constexpr std::chrono::seconds kLimit{10}; // no statement runs any more, and no new one begins
-    const bool has_ended = (!tasks_ || tasks_->wait(kLimit)) && (!duties_ || duties_->wait(kLimit)) &&
-                           (!rooms_ || rooms_->wait(kLimit));
+    const bool has_ended =
+        (!tasks_ || tasks_->wait(kLimit)) && (!duties_ || duties_->wait(kLimit)) && (!rooms_ || rooms_->wait(kLimit));
     if (has_ended) return;
     log_error("tasks_left", {});
     _exit(1); // the supervisor stops PostgreSQL
@@ -296,7 +296,7 @@ void Application::stop()
     server_.reset();
     agent_server_.reset();
     rooms_.reset();
-    if (!was_stopped_) log_info("stopped");
+    if (!was_stopped_) log_info("server_stopped");
     was_stopped_ = true;
     // 6. The database itself, when it is ours: the supervisor, once this process has ended.
 }

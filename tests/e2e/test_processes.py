@@ -131,5 +131,5 @@ def test_a_stop_waits_for_statements_that_take_long(network):
 
     assert process.wait(60) == 0
     assert time.monotonic() - began > 5, "the lock was not waited for"
-    assert '"event":"stopped"' in log() and "tasks_left" not in log()
+    assert '"event":"server_stopped"' in log() and "tasks_left" not in log()
     lock.kill()
