@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <utility>
 
 namespace fathom::net {
 
@@ -16,7 +17,7 @@ class ByteBudget {
     class Share {
       public:
         explicit Share(ByteBudget& budget) : budget_(&budget) {}
-        ~Share() { budget_->used_.fetch_sub(taken_, std::memory_order_relaxed); }
+        ~Share() { give_back(); }
         Share(const Share&) = delete;
         Share& operator=(const Share&) = delete;
 
@@ -33,6 +34,8 @@ class ByteBudget {
             taken_ = bytes;
             return true;
         }
+
+        void give_back() { budget_->used_.fetch_sub(std::exchange(taken_, 0), std::memory_order_relaxed); }
 
       private:
         ByteBudget* budget_;

@@ -271,6 +271,7 @@ asio::awaitable<Connection::After> Connection::handle(RequestParser& parser, Rou
     if (phase_ == Phase::kReading) exchange.started = std::chrono::steady_clock::now(); // the body took its time
     enter_unlimited(Phase::kHandling);
     Response response = co_await call_handler(*route.handler, std::move(request));
+    share.give_back(); // the answer may be read slowly
     co_return co_await respond(exchange, std::move(response));
 }
 
