@@ -105,13 +105,18 @@ ApiRouter::ApiRouter(net::Router& router, IdentityService& identity, std::chrono
 void ApiRouter::add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
                     std::size_t most_body_bytes)
 {
+    add_at_root(method, kPrefix + pattern, permission, std::move(handler), most_body_bytes);
+}
+
+void ApiRouter::add_at_root(net::Method method, const std::string& path, Permission permission, ApiHandler handler,
+                            std::size_t most_body_bytes)
+{
     auto route = std::make_shared<const Route>(*identity_, permission, std::move(handler), stream_check_, streams_);
     net::BodyRule body;
     body.most_bytes = most_body_bytes;
     body.guard = [route](const net::Request& request) { return guard_body(route, &request); };
     router_->add(
-        method, kPrefix + pattern, [route](net::Request request) { return serve(route, std::move(request)); },
-        std::move(body));
+        method, path, [route](net::Request request) { return serve(route, std::move(request)); }, std::move(body));
 }
 
 void ApiRouter::add_open(net::Method method, const std::string& pattern, net::Handler handler,

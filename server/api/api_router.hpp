@@ -44,6 +44,9 @@ class ApiRouter {
     /// `pattern` without the prefix /api/v1.
     void add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
              std::size_t most_body_bytes = kUsualBodyBytes);
+    /// The same without the prefix.
+    void add_at_root(net::Method method, const std::string& path, Permission permission, ApiHandler handler,
+                     std::size_t most_body_bytes = kUsualBodyBytes);
     /// Without authentication: enrolment and the like.
     void add_open(net::Method method, const std::string& pattern, net::Handler handler,
                   std::size_t most_body_bytes = kUsualBodyBytes);

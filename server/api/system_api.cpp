@@ -57,21 +57,33 @@ net::Response openapi_document()
 
 } // namespace
 
-void add_system_routes(net::Router& router, Database& database, Metrics& metrics,
-                       std::function<std::string()> embedded_state, std::function<bool()> is_disk_low)
+void add_system_routes(net::Router& router, Database& database, std::function<std::string()> embedded_state,
+                       std::function<bool()> is_disk_low)
 {
     using net::Method;
     const net::BodyRule no_body{.most_bytes = 0};
     router.add(Method::kGet, "/healthz", [](net::Request) { return answer_now(health()); }, no_body);
     auto readiness = std::make_shared<Readiness>(database, std::move(embedded_state), std::move(is_disk_low));
     router.add(Method::kGet, "/readyz", [readiness](net::Request) { return answer_readiness(readiness); }, no_body);
-    router.add(
-        Method::kGet, "/metrics", [metrics = &metrics](net::Request) { return answer_now(metrics_text(*metrics)); },
-        no_body);
     // Converted once: the document does not change while we run.
     router.add(
         Method::kGet, "/openapi.json", [document = openapi_document()](net::Request) { return answer_now(document); },
         no_body);
+}
+
+void add_metrics_route(ApiRouter& router, Metrics& metrics)
+{
+    router.add_at_root(
+        net::Method::kGet, "/metrics", Permission::kReadNetwork,
+        [metrics = &metrics](Call) { return answer_now(metrics_text(*metrics)); }, 0);
+}
+
+void add_open_metrics_route(net::Router& router, Metrics& metrics)
+{
+    const net::BodyRule no_body{.most_bytes = 0};
+    router.add(
+        net::Method::kGet, "/metrics",
+        [metrics = &metrics](net::Request) { return answer_now(metrics_text(*metrics)); }, no_body);
 }
 
 } // namespace fathom::server

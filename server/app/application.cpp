@@ -206,13 +206,17 @@ Result<void> Application::build()
     duties_ = std::make_unique<DutyRunner>(*database_, io_.get_executor(), metrics_);
     duties_->add("remove_old_idempotency_keys", 600s, remove_old_keys);
     tasks_ = std::make_unique<net::TaskGroup>("rooms");
-    identity_ = std::make_unique<IdentityService>(*database_, *notifier_, clock_, metrics_);
+    identity_ = std::make_unique<IdentityService>(*database_, *notifier_, clock_, metrics_, settings_.longest_token);
     std::function<std::string()> embedded_state;
     if (is_embedded()) embedded_state = [supervisor = supervisor_] { return supervisor->database_state(); };
     space_->start(*tasks_, io_.get_executor());
-    add_system_routes(router_, *database_, metrics_, std::move(embedded_state),
+    add_system_routes(router_, *database_, std::move(embedded_state),
                       [space = space_.get()] { return space->is_low(); });
     api_ = std::make_unique<ApiRouter>(router_, *identity_);
+    if (settings_.are_metrics_open)
+        add_open_metrics_route(router_, metrics_);
+    else
+        add_metrics_route(*api_, metrics_);
     agent_api_ = std::make_unique<ApiRouter>(agent_router_, *identity_);
     // Probes at a center can reach the agent listener for sure.
     const net::Handler fetch_test = make_fetch_test();

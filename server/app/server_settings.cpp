@@ -203,6 +203,11 @@ SettingsProgram server_program()
             {"connections_of_one_address", "1024",
              "connections at once of one IPv4 address or IPv6 /64 network to each listener; agents do not count",
              check_integer(1, 1000000)},
+            {"metrics_access", "token",
+             "who may read /metrics: token: whoever has one; open: all who reach the listener",
+             check_one_of({"token", "open"})},
+            {"most_token_days", "0", "days that an API token may be good, and is unless it is said; 0: for ever",
+             check_integer(0, 3660)},
             {"proxy_networks", "",
              "addresses and networks (10.0.0.0/8), separated by commas, of balancers whose connections begin with a "
              "PROXY "
@@ -250,6 +255,8 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
         threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
     typed.database_connections = static_cast<std::size_t>(settings.integer("database_connections"));
     typed.connections_of_one_address = static_cast<std::size_t>(settings.integer("connections_of_one_address"));
+    typed.are_metrics_open = settings.text("metrics_access") == "open";
+    typed.longest_token = std::chrono::days(settings.integer("most_token_days"));
     typed.proxies = net::AddressNetworks::parse(settings.text("proxy_networks")).value(); // checked by read_settings
     typed.log_level = parse_log_level(settings.text("log_level"));
     return typed;

@@ -43,6 +43,8 @@ struct ServerSettings {
     std::uint64_t least_free_bytes{}; ///< of the embedded database's disk; with less no jobs are taken; 0: never
     std::size_t io_threads{};
     std::size_t database_connections{};
+    bool are_metrics_open{};                  ///< /metrics without a token
+    std::chrono::seconds longest_token{};     ///< how long new API tokens may be good; 0: for ever
     net::AddressNetworks proxies;             ///< of balancers that speak the PROXY protocol
     std::size_t connections_of_one_address{}; ///< IPv4 address or IPv6 /64 network, on each listener
     LogLevel log_level{LogLevel::kInfo};

@@ -40,8 +40,9 @@ bool is_api_secret(std::string_view text)
            std::all_of(text.begin(), text.end(), is_base64url);
 }
 
-IdentityService::IdentityService(Database& database, Notifier& notifier, const Clock& clock, Metrics& metrics)
-    : database_(&database), clock_(&clock), cache_(kCachedTokens),
+IdentityService::IdentityService(Database& database, Notifier& notifier, const Clock& clock, Metrics& metrics,
+                                 std::chrono::seconds longest_validity)
+    : database_(&database), clock_(&clock), longest_validity_(longest_validity), cache_(kCachedTokens),
       limiter_(kFailureBurst, kFailuresPerSecond, kWatchedNetworks),
       failures_(metrics.counter("fathom_authentication_failures_total", "Requests with a wrong or missing token")),
       limited_(metrics.counter("fathom_authentication_limited_total",
@@ -109,6 +110,14 @@ Result<Principal> IdentityService::reject(std::string why) const
 asio::awaitable<Result<IdentityService::CreatedToken>>
 IdentityService::create_token(Principal actor, TokenRequest wanted, std::string request_id)
 {
+    if (longest_validity_.count() > 0) {
+        if (!wanted.valid_s) wanted.valid_s = longest_validity_.count();
+        if (*wanted.valid_s > longest_validity_.count()) {
+            const std::string most = std::to_string(longest_validity_.count());
+            co_return Error(Errc::kInvalid, "the token would be good for too long",
+                            {{"valid_s", "must be at most " + most + " here"}});
+        }
+    }
     const std::string secret = new_secret(kApiSecretPrefix);
     const NewToken token{.id = TokenId::make().value,
                          .name = wanted.name,

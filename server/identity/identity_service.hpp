@@ -19,7 +19,9 @@ class IdentityService {
   public:
     /// Subscribes to topic "identity", with which replicas tell each other of revocations; call before
     /// notifier.start(). All must outlive the service.
-    IdentityService(Database& database, Notifier& notifier, const Clock& clock, Metrics& metrics);
+    /// @param longest_validity  of new tokens, and that of those for which none is asked; 0: they may be good for ever.
+    IdentityService(Database& database, Notifier& notifier, const Clock& clock, Metrics& metrics,
+                    std::chrono::seconds longest_validity = std::chrono::seconds(0));
 
     /// Who sent this Authorization header. Answers from memory when the token was good less than 5 s ago.
     /// @error kUnauthenticated  no, malformed, unknown, expired or revoked token.
@@ -40,6 +42,7 @@ class IdentityService {
         Role role{Role::kViewer};
         std::optional<std::int64_t> valid_s;
     };
+    /// @error kInvalid  it shall be good for longer than tokens may.
     asio::awaitable<Result<CreatedToken>> create_token(Principal actor, TokenRequest wanted, std::string request_id);
     /// Newest first.
     asio::awaitable<Result<std::vector<TokenRow>>> list_tokens(std::string after, std::int64_t limit);
@@ -53,6 +56,7 @@ class IdentityService {
 
     Database* database_;
     const Clock* clock_;
+    const std::chrono::seconds longest_validity_;
     TokenCache cache_;
     FailureLimiter limiter_;
     Metrics::Counter failures_;

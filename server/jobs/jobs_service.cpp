@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "core/base/ulid_time.hpp"
 #include "server/events/job_event_log.hpp"
+#include "server/identity/audit.hpp"
 #include "server/routing/job_operators.hpp"
 #include "server/store/notifier.hpp"
 
@@ -268,6 +269,8 @@ Result<JobsService::CancelAnswer> JobsService::cancel_in(pqxx::work& transaction
         return Error{Errc::kConflict, "the job has ended already: " + std::string(to_string(job->state))};
     const Result<void> stopped = stop_job(transaction, id, *job, "cancelled by " + principal.name);
     if (!stopped) return stopped.error();
+    if (!is_own)
+        audit(transaction, principal.token_id.value, "job.cancel", id.value, "", {{"submitted_by", job->submitted_by}});
     answer.job = select_job(transaction, id).value_or(JobRecord());
     return answer;
 }

@@ -12,7 +12,7 @@ class SystemApiTest : public ApiFixture {
   protected:
     SystemApiTest()
     {
-        add_system_routes(router_, database_, metrics_, [this] { return embedded_state_; });
+        add_system_routes(router_, database_, [this] { return embedded_state_; });
     }
     std::string embedded_state_ = "ok";
 };
@@ -46,7 +46,7 @@ TEST_F(SystemApiTest, IsReadyButDegradedWhileTheDiskIsNearlyFull)
 {
     bool is_low = true;
     net::Router router;
-    add_system_routes(router, database_, metrics_, nullptr, [&is_low] { return is_low; });
+    add_system_routes(router, database_, nullptr, [&is_low] { return is_low; });
     const auto match = router.match(net::Method::kGet, "/readyz", false);
     const auto ready = [&] { return io_.run((*std::get<net::Router::Http>(match).handler)({})); };
 
@@ -63,7 +63,7 @@ TEST_F(SystemApiTest, TellsStrangersNothingOfItsDatabase)
 {
     Database wrong({.url = "postgresql://secret_user:wrong@127.0.0.1:1/secret_base", .connections = 1}, metrics_);
     net::Router router;
-    add_system_routes(router, wrong, metrics_, [] { return "ended; the end of /secret/log: secret_user"; });
+    add_system_routes(router, wrong, [] { return "ended; the end of /secret/log: secret_user"; });
     const auto match = router.match(net::Method::kGet, "/readyz", false);
 
     const net::Response response = io_.run((*std::get<net::Router::Http>(match).handler)({}));
@@ -95,10 +95,19 @@ TEST_F(SystemApiTest, LooksForItsDatabaseOnceASecond)
 
 TEST_F(SystemApiTest, ExposesMetrics)
 {
-    const net::Response response = answer({.path = "/metrics"});
+    add_metrics_route(api_, metrics_);
+    const net::Response response = answer({.path = "/metrics", .token = make_token(Role::kUser)});
 
+    EXPECT_EQ(answer({.path = "/metrics"}).status, 401) << "they name centers and budgets";
     EXPECT_EQ(response.status, 200);
     EXPECT_NE(response.body.find("fathom_database_transaction_seconds"), std::string::npos);
+}
+
+TEST_F(SystemApiTest, ExposesMetricsToAllWhereThatIsSaid)
+{
+    add_open_metrics_route(router_, metrics_);
+
+    EXPECT_EQ(answer({.path = "/metrics"}).status, 200);
 }
 
 TEST_F(SystemApiTest, ServesTheOpenApiDocumentAsJson)

@@ -43,6 +43,21 @@ TEST_F(TokensTest, RefuseRolesWithoutThePermission)
     EXPECT_EQ(status_with(admin_), 200);
 }
 
+TEST_F(TokensTest, AreGoodForNoLongerThanTheSettingSays)
+{
+    Notifier notifier(url_);
+    IdentityService strict(database_, notifier, clock_, metrics_, std::chrono::hours(24));
+    const Principal admin{TokenId{"tok_test"}, "test", Role::kAdmin};
+    const auto make = [&](std::optional<std::int64_t> valid_s) {
+        return io_.run(strict.create_token(admin, {.name = "ci", .role = Role::kUser, .valid_s = valid_s}, "req_test"));
+    };
+
+    EXPECT_EQ(make(24 * 3600 + 1).error().fields.at(0).field, "valid_s");
+    EXPECT_TRUE(make(24 * 3600));
+    EXPECT_TRUE(make(std::nullopt).value().row.expires_at.has_value()) << "what is not asked is the longest";
+    EXPECT_FALSE(make_token_row(Role::kUser).row.expires_at.has_value()) << "without the setting: never";
+}
+
 TEST_F(TokensTest, ShowTheSecretOnceAndKeepOnlyItsHash)
 {
     const net::Response created = answer({.method = Method::kPost,

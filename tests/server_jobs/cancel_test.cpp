@@ -13,6 +13,19 @@ class Cancelling : public JobsHouse {
     }
 };
 
+TEST_F(Cancelling, OfAnothersJobIsAPrivilegedAct)
+{
+    const Principal ann = add_token("ann", Role::kUser);
+    const JobId anns = submit(spec(), ann);
+    const JobId other = submit(spec(), ann);
+
+    ASSERT_EQ(cancel(anns, {}, "ann").status, 202);
+    ASSERT_EQ(cancel(other).status, 202);
+
+    EXPECT_EQ(sql("SELECT actor || ' ' || subject FROM audit_log WHERE action = 'job.cancel'"),
+              admin_.token_id.value + " " + other.value);
+}
+
 TEST_F(Cancelling, EndsAtOnceWhatNoCenterHas)
 {
     for (const std::string state : {"queued", "placed"}) {
