@@ -36,7 +36,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def wait_until(condition, limit_s=120, what="the condition"):
+def wait_until(condition, limit_s=120, what="the condition", pause_s=0.05):
     """Polls until the condition gives something true, and returns that."""
     end = time.monotonic() + limit_s * SLOWER
     while True:
@@ -45,7 +45,7 @@ def wait_until(condition, limit_s=120, what="the condition"):
             return value
         if time.monotonic() > end:
             raise AssertionError(f"{what} did not come true within {limit_s * SLOWER} s")
-        time.sleep(0.05)
+        time.sleep(pause_s)
 
 
 def roomy_folder():

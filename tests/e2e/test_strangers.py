@@ -173,10 +173,10 @@ def balanced_network():
                 balancer.close()
 
 
-def status_of_guess(net, port, host="127.0.0.1"):
+def status_of_guess(net, port, host="127.0.0.1", session=requests):
     secret = net.admin_token
     guess = secret[:8] + ("B" if secret[8] == "A" else "A") + secret[9:]
-    answer = requests.get(f"https://{host}:{port}/api/v1/jobs", verify=str(net.server.ca), timeout=10,
+    answer = session.get(f"https://{host}:{port}/api/v1/jobs", verify=str(net.server.ca), timeout=10,
                           headers={"Authorization": f"Bearer {guess}"})
     return answer.status_code
 
@@ -186,9 +186,11 @@ def test_who_guesses_tokens_locks_out_nobody_else_behind_the_balancer(balanced_n
     agent = net.add_agent("alpha")
     other = Balancer(net.server.port, client="198.51.100.4")
 
-    answers = [status_of_guess(net, net.server.port) for _ in range(100)]
-
-    assert answers[0] == 401 and answers[-1] == 429
+    # One connection for all: failures are forgiven with time, and a busy machine needs some for each handshake.
+    guesser = requests.Session()
+    guesser.trust_env = False
+    assert status_of_guess(net, net.server.port, session=guesser) == 401
+    wait_until(lambda: status_of_guess(net, net.server.port, session=guesser) == 429, 60, "a refusal", pause_s=0)
     assert status_of_guess(net, other.port) == 401
     assert net.center(agent.name)["state"] == "online"
     with pytest.raises(requests.RequestException):  # only balancers may come from there
