@@ -1,3 +1,4 @@
+#include "agent/executor/local/attempt_folder.hpp"
 #include "agent/executor/local/spare_supervisors.hpp"
 #include "core/base/file.hpp"
 #include "tests/agent/support/builders.hpp"
@@ -102,6 +103,18 @@ TEST(SpareSupervisors, SayWhenNoProcessCanBeStarted)
 
     ASSERT_FALSE(started);
     EXPECT_THAT(started.error().detail, testing::HasSubstr("cannot start a supervisor"));
+}
+
+TEST(SupervisorCgroup, IsASupervisorsOfThisPidNamespaceOnly)
+{
+    const std::string ours = supervisor_cgroup({100, 200});
+    const std::optional<ProcessName> known = supervisor_of_cgroup(ours);
+    ASSERT_TRUE(known);
+    EXPECT_EQ(known->pid, 100);
+    EXPECT_EQ(known->start_ticks, 200);
+    EXPECT_FALSE(supervisor_of_cgroup(ours + "0")) << "a container's, whose process 100 we cannot see";
+    EXPECT_FALSE(supervisor_of_cgroup("supervisor-100-200"));
+    EXPECT_FALSE(supervisor_of_cgroup("att_01M7ZP0E4X0000000000000000"));
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits>
 #include <sstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace fathom::agent {
@@ -30,6 +31,13 @@ Json to_json(const Isolation& isolation)
 Isolation read_isolation(const Json& json)
 {
     return {json.at("user_namespace").get<bool>(), json.at("files").get<bool>(), json.at("processes").get<bool>(), ""};
+}
+
+/// Which numbers of processes ours are: containers may share the tree of control groups, and each has a process 100.
+std::uint64_t pid_namespace()
+{
+    struct stat facts{};
+    return ::stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
 }
 
 } // namespace
@@ -184,7 +192,8 @@ void signal_process(const ProcessName& process, int signal)
 
 std::string supervisor_cgroup(const ProcessName& supervisor)
 {
-    return kCgroupPrefix + std::to_string(supervisor.pid) + "-" + std::to_string(supervisor.start_ticks);
+    return kCgroupPrefix + std::to_string(supervisor.pid) + "-" + std::to_string(supervisor.start_ticks) + "-" +
+           std::to_string(pid_namespace());
 }
 
 std::optional<ProcessName> supervisor_of_cgroup(const std::string& name)
@@ -193,7 +202,10 @@ std::optional<ProcessName> supervisor_of_cgroup(const std::string& name)
     std::istringstream fields(name.substr(std::string_view(kCgroupPrefix).size()));
     ProcessName process;
     char dash = 0;
-    if (!(fields >> process.pid >> dash >> process.start_ticks) || dash != '-') return std::nullopt;
+    char second_dash = 0;
+    std::uint64_t numbered_in = 0;
+    fields >> process.pid >> dash >> process.start_ticks >> second_dash >> numbered_in;
+    if (!fields || dash != '-' || second_dash != '-' || numbered_in != pid_namespace()) return std::nullopt;
     return process;
 }
 

@@ -87,9 +87,11 @@ struct ProcessName {
 /// Empty when there is no such process.
 std::optional<ProcessName> name_process(int pid);
 bool is_alive(const ProcessName& process);
-/// The name of a supervisor's control groups; it has them before it has an attempt.
+/// The name of a supervisor's control groups, by its process and that one's PID namespace; it has them before it has an
+/// attempt.
 std::string supervisor_cgroup(const ProcessName& supervisor);
-/// The supervisor of control groups of that name; empty when they are not a supervisor's.
+/// The supervisor of control groups of that name; empty when they are not a supervisor's, or one's of
+/// another PID namespace, of which we cannot tell whether it lives.
 std::optional<ProcessName> supervisor_of_cgroup(const std::string& name);
 
 /// running.json: since when the program runs.
