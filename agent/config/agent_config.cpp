@@ -221,8 +221,7 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_integer(0, 1LL << 40U)},
         {"disk_bytes_per_processor", "",
          "what a job's files may take of the disk for each of its processors, 0: no limit; empty: nine tenths of the "
-         "state "
-         "folder's disk, shared by the processors that this center offers",
+         "state folder's disk, shared by the processors that this center offers",
          check_disk_bytes},
         {"keep_finished_hours", "0", "how long the folder of a finished job is kept after its end was reported",
          check_number(0, 8760)},

@@ -25,7 +25,7 @@ Error supervisor_is_gone()
 /// A file without a name that another process reads as /proc/self/fd/N.
 Result<OpenFile> memory_file(const std::string& text)
 {
-    OpenFile file(memfd_create("probe-task", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    OpenFile file(memfd_create("probe-task", MFD_CLOEXEC));
     if (file.number() < 0) return failed("memory file");
     std::size_t written = 0;
     while (written < text.size()) {

@@ -99,8 +99,11 @@ def test_a_kill_leaves_nothing_and_the_next_start_works(network):
 def test_a_signal_to_every_process_ends_it_in_order(network):
     """As systemd sends it."""
     supervisor = network.server.process.process
-    for pid in (supervisor.pid, server_pid(network)):
-        os.kill(pid, signal.SIGTERM)
+    both = (supervisor.pid, server_pid(network))
+    # Halted, so that the first has not ended both before the second gets the signal.
+    for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGCONT):
+        for pid in both:
+            os.kill(pid, number)
     assert supervisor.wait(60) == 0
     log = network.server.process.log()
     assert '"event":"embedded_postgres_stopped"' in log and log.rstrip().endswith('"event":"stopped"}')
