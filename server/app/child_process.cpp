@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <fcntl.h>
-#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -159,14 +158,6 @@ std::string last_lines(const std::string& text)
 }
 
 } // namespace
-
-/// System calls, not glibc's functions: those would try to change all threads of the parent's time.
-bool become(const UnixUser& user)
-{
-    const gid_t group = user.gid;
-    return syscall(SYS_setgroups, 1, &group) == 0 && syscall(SYS_setresgid, group, group, group) == 0 &&
-           syscall(SYS_setresuid, user.uid, user.uid, user.uid) == 0;
-}
 
 Result<pid_t> start_child(const ChildOptions& options)
 {

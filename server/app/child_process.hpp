@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/base/result.hpp"
+#include "core/base/own_user.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -11,17 +11,6 @@
 #include <vector>
 
 namespace fathom::server {
-
-/// Whom a child runs as.
-struct UnixUser {
-    std::string name;
-    uid_t uid{};
-    gid_t gid{};
-};
-
-/// Gives root up for a user, groups included, for good. In a process with one thread; async-signal-safe.
-/// False when that is not allowed.
-bool become(const UnixUser& user);
 
 struct ChildOptions {
     std::vector<std::string> arguments; ///< [0] is the program's absolute path, to which its user needs no way

@@ -2,7 +2,7 @@
 
 #include "core/base/result.hpp"
 #include "server/app/child_process.hpp"
-#include "server/app/open_inside.hpp"
+#include "core/base/open_inside.hpp"
 
 #include <chrono>
 #include <filesystem>

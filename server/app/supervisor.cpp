@@ -2,9 +2,8 @@
 
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
-#include "core/base/process_limits.hpp"
+#include "core/base/own_user.hpp"
 #include "server/app/embedded_postgres.hpp"
-#include "server/app/own_user.hpp"
 #include "server/app/state_lock.hpp"
 #include "server/app/verifier_program.hpp"
 #include "server/retention/free_space.hpp"
@@ -225,19 +224,6 @@ int Supervisor::finish()
     database_.reset();
     log_info("stopped");
     return code;
-}
-
-/// The server's process gives up what it need not have. Alone in its process: no threads yet.
-Result<void> give_up_rights(const std::optional<UnixUser>& user, pid_t supervisor)
-{
-    if (user && !become(*user)) return Error{Errc::kUnavailable, "cannot become the user " + user->name};
-    // libpq looks for certificates and passwords in a home, and takes one that it may not enter for an error.
-    if (user) setenv("HOME", "/nonexistent", 1); // NOLINT(concurrency-mt-unsafe)
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // after the change of user, which clears it
-    keep_memory_private();            // as does this
-    if (getppid() != supervisor) return Error{Errc::kUnavailable, "the supervisor has ended"};
-    return {};
 }
 
 /// Whom the server runs as; empty: as we do.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/app/open_inside.hpp"
+#include "core/base/open_inside.hpp"
 
 #include <initializer_list>
 #include <optional>

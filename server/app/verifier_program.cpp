@@ -1,7 +1,6 @@
 #include "server/app/verifier_program.hpp"
 
 #include "core/base/log.hpp"
-#include "server/app/own_user.hpp"
 
 #include <fstream>
 #include <signal.h>

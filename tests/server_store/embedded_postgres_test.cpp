@@ -1,6 +1,6 @@
 #include "core/base/file.hpp"
+#include "core/base/own_user.hpp"
 #include "server/app/embedded_postgres.hpp"
-#include "server/app/own_user.hpp"
 #include "server/app/postgres_binaries.hpp"
 #include "server/app/postgres_folder.hpp"
 #include "tests/support/temporary_postgres.hpp"

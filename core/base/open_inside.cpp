@@ -1,4 +1,4 @@
-#include "server/app/open_inside.hpp"
+#include "core/base/open_inside.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace fathom::server {
+namespace fathom {
 namespace {
 
 Error not_opened(const std::filesystem::path& name, int code)
@@ -121,4 +121,4 @@ std::optional<std::uintmax_t> size_of(int folder, const std::string& name)
     return static_cast<std::uintmax_t>(facts.st_size);
 }
 
-} // namespace fathom::server
+} // namespace fathom

@@ -1,16 +1,24 @@
-#include "server/app/own_user.hpp"
+#include "core/base/own_user.hpp"
+
+#include "core/base/process_limits.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <pwd.h>
 #include <random>
 #include <set>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
-namespace fathom::server {
+namespace fathom {
 namespace {
 
 // Those of systemd's DynamicUser=, where no distribution makes accounts.
@@ -48,25 +56,61 @@ std::set<uid_t> ids_with_processes()
     return ids;
 }
 
+/// Which ids are nobody's, as of its making.
+class FreeIds {
+  public:
+    bool contains(uid_t id) const
+    {
+        return users_.contains(id) && groups_.contains(id) && !taken_.contains(id) &&
+               getpwuid(id) == nullptr; // NOLINT(concurrency-mt-unsafe)
+    }
+
+  private:
+    std::set<uid_t> taken_ = ids_with_processes();
+    MappedIds users_{"/proc/self/uid_map"};
+    MappedIds groups_{"/proc/self/gid_map"};
+};
+
 } // namespace
+
+/// System calls, not glibc's functions: those would try to change all threads of the parent's time.
+bool become(const UnixUser& user)
+{
+    const gid_t group = user.gid;
+    return syscall(SYS_setgroups, 1, &group) == 0 && syscall(SYS_setresgid, group, group, group) == 0 &&
+           syscall(SYS_setresuid, user.uid, user.uid, user.uid) == 0;
+}
+
+Result<void> give_up_rights(const std::optional<UnixUser>& user, pid_t parent)
+{
+    if (user && !become(*user)) return Error{Errc::kUnavailable, "cannot become the user " + user->name};
+    // Libraries look for settings and secrets in a home, and take one that they may not enter for an error.
+    if (user) setenv("HOME", "/nonexistent", 1); // NOLINT(concurrency-mt-unsafe)
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // after the change of user, which clears it
+    keep_memory_private();            // as does this
+    if (getppid() != parent) return Error{Errc::kUnavailable, "the process that started it has ended"};
+    return {};
+}
 
 Result<UnixUser> find_own_user(const std::string& name)
 {
     if (const passwd* const entry = getpwnam(name.c_str()); entry != nullptr) // NOLINT(concurrency-mt-unsafe)
         return UnixUser{entry->pw_name, entry->pw_uid, entry->pw_gid};
-    const std::set<uid_t> taken = ids_with_processes();
-    const MappedIds users("/proc/self/uid_map");
-    const MappedIds groups("/proc/self/gid_map");
+    const FreeIds free;
     // Two that look at the same moment should not find the same.
     const uid_t count = kLastId - kFirstId + 1;
     const uid_t start = std::random_device()() % count;
     for (uid_t i = 0; i < count; ++i) {
         const uid_t id = kFirstId + (start + i) % count;
-        if (!users.contains(id) || !groups.contains(id) || taken.contains(id)) continue;
-        if (getpwuid(id) != nullptr) continue; // NOLINT(concurrency-mt-unsafe)
-        return UnixUser{std::to_string(id), id, id};
+        if (free.contains(id)) return UnixUser{std::to_string(id), id, id};
     }
     return Error{Errc::kUnavailable, "there is no user for it alone; make one: useradd --system " + name};
 }
 
-} // namespace fathom::server
+bool is_free_own_id(uid_t uid)
+{
+    return kFirstId <= uid && uid <= kLastId && FreeIds().contains(uid);
+}
+
+} // namespace fathom

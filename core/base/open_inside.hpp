@@ -7,7 +7,7 @@
 #include <string>
 #include <sys/types.h>
 
-namespace fathom::server {
+namespace fathom {
 
 /// An open file or folder; closed when it goes.
 class OpenFile {
@@ -50,4 +50,4 @@ Result<OpenFile> open_log(int folder, const std::string& name, uid_t owner, gid_
 /// Its size; empty when there is none, or when it is no plain file.
 std::optional<std::uintmax_t> size_of(int folder, const std::string& name);
 
-} // namespace fathom::server
+} // namespace fathom
