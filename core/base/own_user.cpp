@@ -81,14 +81,19 @@ bool become(const UnixUser& user)
            syscall(SYS_setresuid, user.uid, user.uid, user.uid) == 0;
 }
 
-Result<void> give_up_rights(const std::optional<UnixUser>& user, pid_t parent)
+Result<void> give_up_rights(const std::optional<UnixUser>& user)
 {
     if (user && !become(*user)) return Error{Errc::kUnavailable, "cannot become the user " + user->name};
     // Libraries look for settings and secrets in a home, and take one that they may not enter for an error.
     if (user) setenv("HOME", "/nonexistent", 1); // NOLINT(concurrency-mt-unsafe)
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // after the change of user, which clears it
-    keep_memory_private();            // as does this
+    keep_memory_private(); // after the change of user, which may undo it
+    return {};
+}
+
+Result<void> end_with_parent(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) return Error{Errc::kUnavailable, "the process that started it has ended"};
     return {};
 }

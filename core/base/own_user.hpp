@@ -19,10 +19,15 @@ struct UnixUser {
 /// False when that is not allowed.
 bool become(const UnixUser& user);
 
-/// What a process that hears a network needs not: becomes `user`, if there is one, gains no rights by programs that it
-/// starts, shows its memory to nobody, and ends with `parent`, which started it. In a process with one thread.
-/// @error kUnavailable  that is not allowed, or the parent has ended.
-Result<void> give_up_rights(const std::optional<UnixUser>& user, pid_t parent);
+/// For a process that hears a network: becomes `user`, if there is one, gains no rights by programs that it starts, and
+/// shows its memory to nobody. In a process with one thread.
+/// @error kUnavailable  that is not allowed.
+Result<void> give_up_rights(const std::optional<UnixUser>& user);
+
+/// From now on this process ends with the thread that started it, and was `parent`. Call it after give_up_rights(),
+/// which would undo it.
+/// @error kUnavailable  it has ended already.
+Result<void> end_with_parent(pid_t parent);
 
 /// Whom a process may run as that shares its user with no other program: the account `name` where there is one, else an
 /// id that no account has and no process runs as now, from those that systemd, too, gives to services for a while.

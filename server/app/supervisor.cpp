@@ -242,7 +242,8 @@ int run_server_process(const std::optional<UnixUser>& user, pid_t supervisor, So
     prctl(PR_SET_NAME, "fathomd-server"); // for ps, top and pgrep
     setsid();                             // a Ctrl-C at the terminal reaches the supervisor, which passes it on, once
     Result<void> ready = prepare();
-    if (ready) ready = give_up_rights(user, supervisor);
+    if (ready) ready = give_up_rights(user);
+    if (ready) ready = end_with_parent(supervisor);
     if (!ready) {
         std::cerr << "fathomd: " << ready.error().detail << std::endl;
         return 1;
