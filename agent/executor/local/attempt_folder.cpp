@@ -1,5 +1,6 @@
 #include "agent/executor/local/attempt_folder.hpp"
 
+#include "agent/executor/run_order.hpp"
 #include "core/base/file.hpp"
 #include "schema/link/messages.hpp"
 
@@ -58,19 +59,15 @@ Result<Isolation> decode_isolation(const std::string& text)
 
 std::string encode(const SupervisorOrder& order)
 {
-    Json json = {{"start", link::encode(link::make_message(link::StartAttempt{order.run.order}))},
-                 {"cpus", order.run.cpus},
-                 {"cores", order.run.cores},
-                 {"memory_bytes", order.run.memory_bytes},
-                 {"environment", order.run.environment},
-                 {"programs", order.programs.string()},
+    Json json = to_json(order.run);
+    json.update({{"programs", order.programs.string()},
                  {"output_limit_bytes", order.output_limit_bytes},
                  {"disk_limit_bytes", order.disk_limit_bytes},
                  {"has_own_user", order.has_own_user},
                  {"removes_work", order.removes_work},
                  {"isolation", to_json(order.isolation)},
                  {"hidden", order.hidden.string()},
-                 {"shared", Json::array()}};
+                 {"shared", Json::array()}});
     for (const std::filesystem::path& path : order.shared)
         json["shared"].push_back(path.string());
     if (order.user) json["user"] = {{"name", order.user->name}, {"uid", order.user->uid}, {"gid", order.user->gid}};
@@ -83,13 +80,9 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text)
     // Our own file: a type error in it can only be damage, so one message for all of them will do.
     try {
         const Json json = Json::parse(text);
-        auto decoded = link::decode(json.at("start").get<std::string>());
-        if (const auto* failure = std::get_if<link::DecodeFailure>(&decoded)) return failure->error;
-        order.run.order = std::get<link::StartAttempt>(std::get<link::Message>(decoded).body).order;
-        order.run.cpus = json.at("cpus").get<std::vector<std::int64_t>>();
-        order.run.cores = json.at("cores").get<std::int64_t>();
-        order.run.memory_bytes = json.at("memory_bytes").get<std::int64_t>();
-        order.run.environment = json.at("environment").get<std::map<std::string, std::string>>();
+        Result<RunOrder> run = read_run_order(json);
+        if (!run) return Error{Errc::kInvalid, "order.json is damaged: " + run.error().detail};
+        order.run = std::move(*run);
         order.programs = json.at("programs").get<std::string>();
         order.output_limit_bytes = json.at("output_limit_bytes").get<std::int64_t>();
         order.disk_limit_bytes = json.value("disk_limit_bytes", std::int64_t{0}); // older agents knew none

@@ -12,6 +12,9 @@ namespace {
 /// Files of supervisors appear by renaming; the lock is closed when a supervisor dies; output grows.
 constexpr std::uint32_t kChanges = IN_MOVED_TO | IN_CLOSE_WRITE | IN_MODIFY;
 
+/// Read in one go; the rest stays for the next time, however fast more comes.
+constexpr int kMostBlocks = 64;
+
 bool is_output(std::string_view name)
 {
     return name == to_string(OutputStream::kStdout) || name == to_string(OutputStream::kStderr);
@@ -49,10 +52,10 @@ ExecutorChanges FolderWatch::read()
     ExecutorChanges changes;
     if (inotify_ < 0) return changes;
     alignas(inotify_event) std::array<char, 65536> block{};
-    for (;;) {
+    for (int blocks = 0; blocks < kMostBlocks; ++blocks) {
         const ssize_t size = ::read(inotify_, block.data(), block.size());
         if (size < 0 && errno == EINTR) continue;
-        if (size <= 0) return changes;
+        if (size <= 0) break;
         for (ssize_t position = 0; position < size;) {
             inotify_event event{};
             std::memcpy(&event, &block[static_cast<std::size_t>(position)], sizeof event);
@@ -67,6 +70,7 @@ ExecutorChanges FolderWatch::read()
                 changes.moved.insert(attempt->second);
         }
     }
+    return changes;
 }
 
 } // namespace fathom::agent

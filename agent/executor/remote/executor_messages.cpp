@@ -1,0 +1,216 @@
+#include "agent/executor/remote/executor_messages.hpp"
+
+#include "core/base/error_text.hpp"
+#include "schema/link/messages.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+
+namespace fathom::agent {
+namespace {
+
+constexpr time_t kPatienceS = 60; ///< with the other end, in the middle of a message
+
+using Length = std::uint32_t;
+
+Error failed(const std::string& what)
+{
+    return {Errc::kUnavailable, "the agent's other process: " + what};
+}
+
+/// Fills the whole block. False at the end of the stream, or after an error.
+bool receive_all(int socket, char* block, std::size_t size)
+{
+    while (size > 0) {
+        const ssize_t received = ::recv(socket, block, size, 0);
+        if (received < 0 && errno == EINTR) continue;
+        if (received <= 0) return false;
+        block += received;
+        size -= static_cast<std::size_t>(received);
+    }
+    return true;
+}
+
+bool wait_for_input(int socket)
+{
+    pollfd waiting{socket, POLLIN, 0};
+    int ready = 0;
+    do
+        ready = ::poll(&waiting, 1, -1);
+    while (ready < 0 && errno == EINTR);
+    return ready > 0;
+}
+
+Result<AttemptId> read_attempt_id(ObjectReader& reader)
+{
+    const std::optional<AttemptId> id = AttemptId::parse(reader.required_string("attempt_id", {.max_length = 64}));
+    if (!id) return Error{Errc::kInvalid, "not an attempt's id"};
+    return *id;
+}
+
+Json ids_of(const std::set<AttemptId>& attempts)
+{
+    Json ids = Json::array();
+    for (const AttemptId& id : attempts)
+        ids.push_back(id.value);
+    return ids;
+}
+
+std::set<AttemptId> read_ids(ObjectReader& reader, std::string_view name)
+{
+    constexpr std::size_t kMostAttempts = 1UL << 20U;
+    std::set<AttemptId> attempts;
+    for (const std::string& text : reader.strings(name, kMostAttempts, {.max_length = 64})) {
+        if (std::optional<AttemptId> id = AttemptId::parse(text)) attempts.insert(std::move(*id));
+    }
+    return attempts;
+}
+
+} // namespace
+
+Result<ExecutorSockets> make_executor_sockets()
+{
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return failed(error_text(errno));
+    for (const int end : ends) {
+        const timeval patience{kPatienceS, 0};
+        ::setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        ::setsockopt(end, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    }
+    return ExecutorSockets{OpenFile(ends[0]), OpenFile(ends[1])};
+}
+
+Result<void> send_message(int socket, std::string_view text)
+{
+    if (text.size() > kMostMessageBytes)
+        return Error{Errc::kTooLarge,
+                     "a message within the agent would have " + std::to_string(text.size()) + " bytes"};
+    auto length = static_cast<Length>(text.size());
+    std::size_t sent = 0; // of both together
+    while (sent < sizeof length + text.size()) {
+        const std::size_t skipped = std::min(sent, sizeof length);
+        // sendmsg() only reads them.
+        std::array<iovec, 2> parts{
+            {{reinterpret_cast<char*>(&length) + skipped, sizeof length - skipped},
+             {const_cast<char*>(text.data()) + (sent - skipped), text.size() - (sent - skipped)}}}; // NOLINT
+        msghdr message{};
+        message.msg_iov = parts.data();
+        message.msg_iovlen = parts.size();
+        const ssize_t size = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0) return failed(error_text(errno));
+        sent += static_cast<std::size_t>(size);
+    }
+    return {};
+}
+
+Result<std::string> receive_message(int socket)
+{
+    Length length = 0;
+    std::array<char, sizeof length> head{};
+    errno = 0;
+    if (!wait_for_input(socket)) return failed(error_text(errno));
+    const ssize_t first = ::recv(socket, head.data(), 1, 0);
+    if (first == 0) return Error{Errc::kNotFound, "the agent's other process has ended"};
+    if (first < 0) return Error{errno == ECONNRESET ? Errc::kNotFound : Errc::kUnavailable, error_text(errno)};
+    if (!receive_all(socket, head.data() + 1, head.size() - 1)) return failed("half a message");
+    std::memcpy(&length, head.data(), sizeof length);
+    if (length > kMostMessageBytes) return failed("a message of " + std::to_string(length) + " bytes");
+    std::string text(length, '\0');
+    if (!receive_all(socket, text.data(), text.size())) return failed("half a message");
+    return text;
+}
+
+std::string encode_answer(const Result<std::string>& answer)
+{
+    if (answer) return "+" + *answer;
+    return "-" + std::string(1, static_cast<char>('a' + static_cast<int>(answer.error().code))) + answer.error().detail;
+}
+
+Result<std::string> decode_answer(std::string text)
+{
+    if (text.starts_with('+')) {
+        text.erase(0, 1);
+        return text;
+    }
+    if (text.size() < 2 || text[0] != '-') return Error{Errc::kInternal, "the agent's helper gave no answer"};
+    return Error{static_cast<Errc>(text[1] - 'a'), text.substr(2)};
+}
+
+std::string encode(const RunView& view)
+{
+    Json json = {{"phase", static_cast<int>(view.phase)}};
+    if (view.started_at) json["started_at"] = format_rfc3339(*view.started_at);
+    if (view.end) json["end"] = link::encode(link::make_message(link::AttemptEnded{*view.end}));
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<RunView> decode_run_view(std::string_view text)
+{
+    const Result<Json> json = parse_json(text, {.max_bytes = kMostMessageBytes});
+    if (!json) return json.error();
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    RunView view;
+    view.phase = static_cast<RunPhase>(reader.required_integer("phase", 0, static_cast<int>(RunPhase::kVanished)));
+    view.started_at = reader.optional_time("started_at");
+    if (const auto end = reader.optional_string("end", {.max_length = link::kMaxMessageBytes})) {
+        auto decoded = link::decode(*end);
+        auto* message = std::get_if<link::Message>(&decoded);
+        auto* ended = message == nullptr ? nullptr : std::get_if<link::AttemptEnded>(&message->body);
+        if (ended == nullptr) return Error{Errc::kInvalid, "not an attempt's end"};
+        view.end = std::move(ended->end);
+    }
+    return value_or_errors(std::move(view), std::move(errors), "a look at an attempt");
+}
+
+std::string encode(const ExecutorChanges& changes)
+{
+    return Json{
+        {"moved", ids_of(changes.moved)}, {"written", ids_of(changes.written)}, {"some_missed", changes.some_missed}}
+        .dump();
+}
+
+Result<ExecutorChanges> decode_changes(std::string_view text)
+{
+    const Result<Json> json = parse_json(text, {.max_bytes = kMostMessageBytes});
+    if (!json) return json.error();
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    ExecutorChanges changes{.moved = read_ids(reader, "moved"), .written = read_ids(reader, "written")};
+    changes.some_missed = reader.optional_boolean("some_missed").value_or(false);
+    return value_or_errors(std::move(changes), std::move(errors), "a list of changes");
+}
+
+std::string encode(const OutputQuestion& question)
+{
+    return Json{{"attempt_id", question.attempt_id.value},
+                {"stream", to_string(question.stream)},
+                {"offset", question.offset},
+                {"max_bytes", question.max_bytes}}
+        .dump();
+}
+
+Result<OutputQuestion> decode_output_question(std::string_view text)
+{
+    const Result<Json> json = parse_json(text, {.max_bytes = 4096});
+    if (!json) return json.error();
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    const Result<AttemptId> id = read_attempt_id(reader);
+    if (!id) return id.error();
+    constexpr auto kFarthest = std::numeric_limits<std::int64_t>::max();
+    OutputQuestion question{.attempt_id = *id};
+    const std::string stream = reader.required_string("stream", {.one_of = {"stdout", "stderr"}});
+    question.stream = stream == "stderr" ? OutputStream::kStderr : OutputStream::kStdout;
+    question.offset = reader.required_integer("offset", 0, kFarthest);
+    question.max_bytes = static_cast<std::size_t>(reader.required_integer("max_bytes", 0, kFarthest));
+    return value_or_errors(std::move(question), std::move(errors), "a question for output");
+}
+
+} // namespace fathom::agent

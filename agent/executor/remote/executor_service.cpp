@@ -1,0 +1,121 @@
+#include "agent/executor/remote/executor_service.hpp"
+
+#include "agent/config/cpu_list.hpp"
+#include "agent/executor/remote/executor_messages.hpp"
+#include "agent/executor/run_order.hpp"
+
+#include <algorithm>
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::size_t kOrderDepth = 8; ///< levels of nesting; the order proper is a text in there
+
+Result<std::string> done(const Result<void>& result)
+{
+    if (!result) return result.error();
+    return std::string();
+}
+
+} // namespace
+
+std::optional<std::string> ExecutorService::serve(const std::string& message)
+{
+    const char kind = message.empty() ? '\0' : message[0];
+    if (kind == static_cast<char>(ExecutorRequest::kPrepare)) {
+        executor_.prepare();
+        return std::nullopt;
+    }
+    return encode_answer(answer(kind, std::string_view(message).substr(message.empty() ? 0 : 1)));
+}
+
+Result<std::string> ExecutorService::answer(char kind, std::string_view text)
+{
+    switch (static_cast<ExecutorRequest>(kind)) {
+    case ExecutorRequest::kStart:
+        return start(text);
+    case ExecutorRequest::kChanges:
+        return encode(executor_.changes());
+    case ExecutorRequest::kReadOutput:
+        return read_output(text);
+    case ExecutorRequest::kKnown:
+        return known();
+    case ExecutorRequest::kReadSettings:
+        return read_settings ? read_settings() : Error{Errc::kUnavailable, "there are none"};
+    case ExecutorRequest::kPrepare:
+    case ExecutorRequest::kLook:
+    case ExecutorRequest::kWatch:
+    case ExecutorRequest::kUnwatch:
+    case ExecutorRequest::kGivenCpus:
+    case ExecutorRequest::kCancel:
+    case ExecutorRequest::kEndLeftovers:
+    case ExecutorRequest::kRemove:
+        break;
+    }
+    const std::optional<AttemptId> id = AttemptId::parse(text);
+    if (!id) return Error{Errc::kInvalid, "the helper does not know the request, or not such an attempt"};
+    switch (static_cast<ExecutorRequest>(kind)) {
+    case ExecutorRequest::kLook:
+        return encode(executor_.look(*id));
+    case ExecutorRequest::kGivenCpus:
+        return format_cpu_list(executor_.given_cpus(*id));
+    case ExecutorRequest::kRemove:
+        return done(executor_.remove(*id));
+    case ExecutorRequest::kWatch:
+        executor_.watch(*id);
+        return std::string();
+    case ExecutorRequest::kUnwatch:
+        executor_.unwatch(*id);
+        return std::string();
+    case ExecutorRequest::kCancel:
+        executor_.cancel(*id);
+        return std::string();
+    case ExecutorRequest::kEndLeftovers:
+        executor_.end_leftovers(*id);
+        return std::string();
+    case ExecutorRequest::kPrepare:
+    case ExecutorRequest::kStart:
+    case ExecutorRequest::kChanges:
+    case ExecutorRequest::kReadOutput:
+    case ExecutorRequest::kKnown:
+    case ExecutorRequest::kReadSettings:
+        break; // above
+    }
+    return Error{Errc::kInvalid, "the helper does not know the request"};
+}
+
+Result<std::string> ExecutorService::start(std::string_view text)
+{
+    const Result<Json> json = parse_json(text, {.max_bytes = kMostMessageBytes, .max_depth = kOrderDepth});
+    if (!json) return json.error();
+    Result<RunOrder> run = read_run_order(*json);
+    if (!run) return Error{Errc::kInvalid, "not an order: " + run.error().detail};
+    if (!AttemptId::parse(run->order.attempt_id.value)) return Error{Errc::kInvalid, "not an attempt's id"};
+    if (run->cpus.empty()) return Error{Errc::kInvalid, "an order without processors"};
+    for (const std::int64_t cpu : run->cpus) {
+        if (!cpus_.contains(cpu))
+            return Error{Errc::kInvalid, "the center does not offer processor " + std::to_string(cpu)};
+    }
+    if (run->memory_bytes < 0) return Error{Errc::kInvalid, "an order with less than no memory"};
+    // How many processes it may have goes by them.
+    run->cores = std::clamp<std::int64_t>(run->cores, 1, static_cast<std::int64_t>(run->cpus.size()));
+    return done(executor_.start(*run));
+}
+
+Result<std::string> ExecutorService::read_output(std::string_view text)
+{
+    const Result<OutputQuestion> question = decode_output_question(text);
+    if (!question) return question.error();
+    return executor_.read_output(question->attempt_id, question->stream, question->offset,
+                                 std::min(question->max_bytes, kMostOutputBytes));
+}
+
+Result<std::string> ExecutorService::known() const
+{
+    std::string lines;
+    for (const AttemptId& id : executor_.known())
+        lines += id.value + "\n";
+    return lines;
+}
+
+} // namespace fathom::agent

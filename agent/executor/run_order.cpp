@@ -1,0 +1,35 @@
+#include "agent/executor/run_order.hpp"
+
+#include "schema/link/messages.hpp"
+
+namespace fathom::agent {
+
+Json to_json(const RunOrder& run)
+{
+    return {{"start", link::encode(link::make_message(link::StartAttempt{run.order}))},
+            {"cpus", run.cpus},
+            {"cores", run.cores},
+            {"memory_bytes", run.memory_bytes},
+            {"environment", run.environment}};
+}
+
+Result<RunOrder> read_run_order(const Json& json)
+{
+    // Our own words: a type error in them can only be damage, so one message for all of them will do.
+    try {
+        auto decoded = link::decode(json.at("start").get<std::string>());
+        if (const auto* failure = std::get_if<link::DecodeFailure>(&decoded))
+            return Error{Errc::kInvalid, describe(failure->error)};
+        RunOrder run;
+        run.order = std::get<link::StartAttempt>(std::get<link::Message>(decoded).body).order;
+        run.cpus = json.at("cpus").get<std::vector<std::int64_t>>();
+        run.cores = json.at("cores").get<std::int64_t>();
+        run.memory_bytes = json.at("memory_bytes").get<std::int64_t>();
+        run.environment = json.at("environment").get<std::map<std::string, std::string>>();
+        return run;
+    } catch (const std::exception& e) {
+        return Error{Errc::kInvalid, e.what()};
+    }
+}
+
+} // namespace fathom::agent

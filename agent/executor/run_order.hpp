@@ -1,0 +1,14 @@
+#pragma once
+
+#include "agent/executor/executor.hpp"
+
+namespace fathom::agent {
+
+/// As JSON: in order.json, and between the agent and its helper.
+Json to_json(const RunOrder& run);
+
+/// Other fields of the object are left alone.
+/// @error kInvalid  not what to_json() wrote.
+Result<RunOrder> read_run_order(const Json& json);
+
+} // namespace fathom::agent
