@@ -1,5 +1,7 @@
 #include "agent/executor/local/job_users.hpp"
 
+#include "core/base/own_user.hpp"
+
 #include <algorithm>
 #include <fstream>
 #include <pwd.h>
@@ -59,14 +61,13 @@ Result<std::optional<JobUser>> find_job_user(const std::string& wanted)
         return Error{Errc::kInvalid, "run_as needs an agent that is started as root"};
     }
     if (wanted == "root") return std::optional<JobUser>();
-    const std::vector<std::string> candidates =
-        wanted.empty() ? std::vector<std::string>{"fathom", "nobody"} : std::vector<std::string>{wanted};
-    for (const std::string& name : candidates) {
-        if (const passwd* entry = ::getpwnam(name.c_str()); entry != nullptr)
-            return std::optional(JobUser{name, entry->pw_uid, entry->pw_gid});
-    }
-    return Error{Errc::kInvalid, wanted.empty() ? "neither user fathom nor user nobody exists: set run_as"
-                                                : "run_as: there is no user \"" + wanted + "\""};
+    const std::string name = wanted.empty() ? "fathom" : wanted;
+    if (const passwd* entry = ::getpwnam(name.c_str()); entry != nullptr)
+        return std::optional(JobUser{name, entry->pw_uid, entry->pw_gid});
+    if (!wanted.empty()) return Error{Errc::kInvalid, "run_as: there is no user \"" + wanted + "\""};
+    const Result<UnixUser> own = find_own_user(name);
+    if (!own) return Error{Errc::kInvalid, "jobs have no user of their own: set run_as; " + own.error().detail};
+    return std::optional(named_user(own->uid));
 }
 
 JobUser named_user(unsigned uid)

@@ -19,8 +19,9 @@ struct JobUsers {
 /// @error kInvalid  as find_job_user().
 Result<JobUsers> find_job_users(const std::string& run_as, const std::optional<UserIds>& run_as_uids);
 
-/// The user that jobs shall run as: `wanted`, or the first of fathom and nobody; none when this process
-/// is not root, or when `wanted` is root.
+/// The user that jobs shall run as: `wanted`, or fathom, or where there is no such account an id that nobody has
+/// (own_user), never `nobody`, as whom other programs run; none when this process is not root, or when `wanted` is
+/// root.
 /// @error kInvalid  there is no such user; or another user is wanted and this process is not root.
 Result<std::optional<JobUser>> find_job_user(const std::string& wanted);
 
