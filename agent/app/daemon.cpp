@@ -1,17 +1,11 @@
 #include "agent/app/daemon.hpp"
 
-#include "agent/config/cpu_list.hpp"
-#include "agent/executor/local/cgroup.hpp"
-#include "agent/executor/local/job_limits.hpp"
 #include "core/base/file.hpp"
 
 #include <boost/asio/post.hpp>
 
 #include <csignal>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <thread>
-#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
@@ -33,59 +27,21 @@ std::string fetch_url(const Enrolment& enrolment)
     return enrolment.server.empty() ? "" : "https://" + enrolment.server + "/api/v1/fetch-test";
 }
 
-/// What jobs may take of the state folder's disk for each of their processors.
-std::int64_t disk_share(const AgentConfig& config)
-{
-    if (config.disk_bytes_per_processor) return *config.disk_bytes_per_processor;
-    std::error_code error;
-    const std::filesystem::space_info disk = std::filesystem::space(config.state_dir, error);
-    const std::size_t processors = config.cpus.empty() ? allowed_cpus().size() : config.cpus.size();
-    if (error || processors == 0) return 0;
-    return static_cast<std::int64_t>(disk.capacity / 10 * 9 / processors);
-}
-
 } // namespace
 
-Daemon::Daemon(AgentConfig config, std::function<std::optional<AgentConfig>()> reread)
-    : config_(std::move(config)), reread_(std::move(reread)), files_(config_.state_dir)
-{
-}
+Daemon::Daemon(AgentConfig config, RemoteExecutor& executor) : config_(std::move(config)), executor_(executor) {}
 
 Result<void> Daemon::prepare()
 {
-    if (!files_.exist())
-        return Error{Errc::kNotFound,
-                     config_.state_dir.string() + " is not enrolled: first run fathom-agent enrol (see its --help)"};
     const Result<Enrolment> enrolment = files_.load();
     if (!enrolment) return enrolment.error();
-    if (Result<void> taken = take_state_dir(); !taken) return taken;
-    const Result<JobUsers> users = find_job_users(config_.run_as, config_.run_as_uids);
-    if (!users) return users.error();
-    if (::getuid() == 0 && !users->one && !users->ids)
-        log_warning("jobs_run_as_root", {{"way_out", "set run_as to an ordinary user"}});
-    enter_leaf_group();
-
-    // Without links: jobs must find the same place where much else is hidden from them.
-    const std::filesystem::path state_dir = std::filesystem::weakly_canonical(config_.state_dir);
-    executor_ = std::make_unique<LocalExecutor>(
-        LocalExecutorOptions{.attempts = state_dir / "attempts",
-                             .supervisor = "/proc/self/exe", // this very program, also when its file was replaced
-                             .programs = std::filesystem::absolute(config_.probe_program).parent_path(),
-                             .output_limit_bytes = config_.output_limit_bytes,
-                             .disk_bytes_per_processor = disk_share(config_),
-                             .user = users->one,
-                             .user_ids = users->ids,
-                             .hidden = ::getuid() == 0 ? "" : state_dir,
-                             .shared = config_.shared_folders,
-                             .remove_work = config_.keep_finished.count() == 0});
-    if (Result<void> judged = judge_isolation(users->missing); !judged) return judged;
     fetch_url_ = fetch_url(*enrolment);
-    Result<CenterOffer> offer = survey_center(as_probes_run(config_), executor_->facts());
+    Result<CenterOffer> offer = survey_center(as_probes_run(config_), executor_.facts());
     if (!offer) return offer.error();
-    Result<Spool> spool = Spool::open(config_.state_dir / "spool.db");
+    Result<Spool> spool = Spool::open("spool.db");
     if (!spool) return spool.error();
     spool_.emplace(std::move(*spool));
-    book_ = std::make_unique<AttemptBook>(*spool_, *executor_, clock_, std::move(offer->plan),
+    book_ = std::make_unique<AttemptBook>(*spool_, executor_, clock_, std::move(offer->plan),
                                           BookOptions{.environment = config_.tables.environment,
                                                       .keep_finished = config_.keep_finished,
                                                       .center = enrolment->center_name,
@@ -96,39 +52,10 @@ Result<void> Daemon::prepare()
     conversation_ = std::make_unique<Conversation>(*spool_, *book_, std::move(offer->catalog));
     conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };
     connector_ = std::make_shared<Connector>(files_, *conversation_, work_.get_executor());
-    log_info("agent_ready", {{"center", enrolment->center_name},
-                             {"center_id", enrolment->center_id},
-                             {"facts", executor_->facts().dump()}});
+    log_info(
+        "agent_ready",
+        {{"center", enrolment->center_name}, {"center_id", enrolment->center_id}, {"facts", executor_.facts().dump()}});
     return book_->load();
-}
-
-/// What jobs are not kept from is said, or stands in the way.
-Result<void> Daemon::judge_isolation(const std::string& user_ids_missing)
-{
-    std::string gaps = user_ids_missing;
-    for (const std::string& gap : executor_->isolation_gaps())
-        gaps += (gaps.empty() ? "" : "; ") + gap;
-    if (config_.require_isolation && !gaps.empty())
-        return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gaps};
-    if (!gaps.empty()) log_warning("jobs_not_isolated", {{"gaps", gaps}, {"see", "docs/security.md"}});
-    if (executor_->shows_agent_files() && ::getuid() != 0)
-        log_warning("jobs_can_read_agent_files", {{"effect", "each job can act as this center"},
-                                                  {"way_out", "start the agent as root, or allow user namespaces"}});
-    return {};
-}
-
-/// Two agents on one spool would both start its jobs.
-Result<void> Daemon::take_state_dir()
-{
-    const std::filesystem::path path = config_.state_dir / "agent.lock";
-    // Stays open for the life of the process.
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return Error{Errc::kUnavailable,
-                     "cannot open " + path.string() + ": " + std::error_code(errno, std::generic_category()).message()};
-    if (!take_lock(fd))
-        return Error{Errc::kConflict, "another fathom-agent runs with the state folder " + config_.state_dir.string()};
-    return {};
 }
 
 void Daemon::run()
@@ -139,7 +66,7 @@ void Daemon::run()
     next_renewal_look_ = std::chrono::steady_clock::now() + kFirstRenewalLook;
     wait_for_signal();
     tick();
-    if (const int changes = executor_->change_descriptor(); changes >= 0) changes_.assign(changes);
+    if (const int changes = executor_.change_descriptor(); changes >= 0) changes_.assign(changes);
     wait_for_change();
     work_.run();
 
@@ -206,7 +133,7 @@ void Daemon::take_probe_request(SteadyTime now)
 {
     if (now < next_request_look_) return;
     next_request_look_ = now + kRequestInterval;
-    const ProbeRequestFile file(config_.state_dir);
+    const ProbeRequestFile file(kFolder);
     const std::optional<std::string> reason = file.find();
     if (!reason) return;
     if (const Result<void> asked = conversation_->request_probes(*reason); !asked) {
@@ -245,12 +172,13 @@ void Daemon::wait_for_signal()
 
 void Daemon::reload()
 {
-    std::optional<AgentConfig> config = reread_();
+    const Result<std::string> text = executor_.read_settings();
+    Result<AgentConfig> config = text ? with_changed_settings(config_, *text) : Result<AgentConfig>(text.error());
     if (!config) {
-        log_warning("config_rejected", {{"effect", "the present settings stay"}});
+        log_warning("config_rejected", {{"reason", describe(config.error())}, {"effect", "the present settings stay"}});
         return;
     }
-    asio::post(survey_, [this, config = std::move(*config), facts = executor_->facts()]() mutable {
+    asio::post(survey_, [this, config = std::move(*config), facts = executor_.facts()]() mutable {
         auto offer = std::make_shared<Result<CenterOffer>>(survey_center(as_probes_run(config), facts));
         asio::post(work_, [this, config = std::move(config), offer]() mutable {
             if (*offer)

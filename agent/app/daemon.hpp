@@ -2,7 +2,8 @@
 
 #include "agent/app/probe_request.hpp"
 #include "agent/catalog/catalog.hpp"
-#include "agent/executor/local/local_executor.hpp"
+#include "agent/config/agent_config.hpp"
+#include "agent/executor/remote/remote_executor.hpp"
 #include "agent/link/connector.hpp"
 #include "core/net/task_group.hpp"
 
@@ -14,15 +15,16 @@
 
 namespace fathom::agent {
 
-/// The whole agent: built in the order of its members, ended in reverse.
+/// The process that hears the network: built in the order of its members, ended in reverse. Its files are in its
+/// working folder; jobs are started by another process (run_with_helper).
 ///
 /// Threads: `work_` (the caller of run()) has the attempts, the spool and the executor, and may block for
 /// milliseconds on files; `network_` has the connection and never blocks; `survey_` looks at the machine
 /// again when told to, which may take seconds.
 class Daemon {
   public:
-    /// `reread` gives the settings anew at SIGHUP; empty when they are wrong (then they have been reported).
-    Daemon(AgentConfig config, std::function<std::optional<AgentConfig>()> reread);
+    /// The executor must outlive the daemon.
+    Daemon(AgentConfig config, RemoteExecutor& executor);
 
     /// Takes up what an earlier run left. @error  the detail says what stands in the way.
     Result<void> prepare();
@@ -41,13 +43,13 @@ class Daemon {
     void apply(AgentConfig config, CenterOffer offer);
     /// With the variables that probes get besides the center's: what they can run depends on them.
     AgentConfig as_probes_run(AgentConfig config) const;
-    Result<void> take_state_dir();
-    Result<void> judge_isolation(const std::string& user_ids_missing);
+
+    static constexpr const char* kFolder = "."; ///< of its files
 
     AgentConfig config_;
-    std::function<std::optional<AgentConfig>()> reread_;
+    RemoteExecutor& executor_;
     SystemClock clock_;
-    EnrolmentFiles files_;
+    EnrolmentFiles files_{kFolder};
     boost::asio::io_context work_{1};
     boost::asio::io_context network_{1};
     boost::asio::thread_pool survey_{1};
@@ -57,7 +59,6 @@ class Daemon {
     boost::asio::steady_timer change_timer_{work_};
     net::TaskGroup tasks_{"agent"};
     std::optional<Spool> spool_;
-    std::unique_ptr<LocalExecutor> executor_;
     std::unique_ptr<AttemptBook> book_;
     std::unique_ptr<Conversation> conversation_;
     std::shared_ptr<Connector> connector_;

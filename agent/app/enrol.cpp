@@ -1,4 +1,6 @@
+#include "agent/app/agent_folder.hpp"
 #include "agent/app/commands.hpp"
+#include "agent/app/state_folder.hpp"
 #include "agent/link/enrolment.hpp"
 #include "core/base/file.hpp"
 #include "core/base/json_reader.hpp"
@@ -79,13 +81,12 @@ Result<Enrolment> parse_answer(const std::string& body, const std::string& asked
     return value_or_errors(std::move(enrolment), std::move(errors), "the server's answer");
 }
 
-Result<Enrolment> ask_server(const EnrolOptions& options, const std::string& token, const std::string& key_pem)
+Result<Enrolment> ask_server(const EnrolOptions& options, const std::string& authority, const std::string& token,
+                             const std::string& key_pem)
 {
     const Result<net::Endpoint> endpoint = net::parse_endpoint(options.server);
     if (!endpoint) return endpoint.error();
-    const Result<std::string> authority = read_file(options.ca, 1U << 20U);
-    if (!authority) return authority.error();
-    const Result<net::TlsContext> tls = net::make_client_context(*authority, nullptr);
+    const Result<net::TlsContext> tls = net::make_client_context(authority, nullptr);
     if (!tls) return tls.error();
     const Result<std::string> request = net::make_signing_request(key_pem, "fathom-agent");
     if (!request) return request.error();
@@ -102,10 +103,22 @@ Result<Enrolment> ask_server(const EnrolOptions& options, const std::string& tok
     return enrolment;
 }
 
+/// Makes the folder for key and certificate the working folder, and becomes its user: from here on there is no root.
+Result<void> enter_agent_folder(const std::filesystem::path& state_dir)
+{
+    const Result<OpenFile> lock = take_state_lock(state_dir);
+    // With --force while the agent runs: its folder is as it needs it.
+    const bool is_running = !lock && lock.error().code == Errc::kConflict;
+    if (!lock && !is_running) return lock.error();
+    const Result<AgentFolder> folder = is_running ? open_agent_folder(state_dir) : prepare_agent_folder(state_dir);
+    if (!folder) return folder.error();
+    if (Result<void> entered = enter(*folder); !entered) return entered;
+    return give_up_rights(folder->user);
+}
+
 Result<Enrolment> enrol(const EnrolOptions& options)
 {
-    const EnrolmentFiles files(options.state_dir);
-    if (files.exist() && !options.force)
+    if (is_enrolled(options.state_dir) && !options.force)
         return Error{Errc::kConflict, options.state_dir.string() + " is enrolled already; --force replaces that"};
     // Checked before the token is spent. Passable for others, because jobs may have to reach their folders.
     if (::mkdir(options.state_dir.c_str(), ::getuid() == 0 ? 0711 : 0700) != 0 && errno != EEXIST)
@@ -115,12 +128,15 @@ Result<Enrolment> enrol(const EnrolOptions& options)
         return Error{Errc::kUnavailable, "cannot write in " + options.state_dir.string()};
     const Result<std::string> token = read_token(options.token_file);
     if (!token) return token.error();
+    const Result<std::string> authority = read_file(options.ca, 1U << 20U);
+    if (!authority) return authority.error();
+    if (Result<void> entered = enter_agent_folder(options.state_dir); !entered) return entered.error();
     Result<std::string> key = net::make_private_key();
     if (!key) return key.error();
-    Result<Enrolment> enrolment = ask_server(options, *token, *key);
+    Result<Enrolment> enrolment = ask_server(options, *authority, *token, *key);
     if (!enrolment) return enrolment;
     enrolment->credential.key_pem = std::move(*key);
-    if (const Result<void> stored = files.store(*enrolment); !stored) return stored.error();
+    if (const Result<void> stored = EnrolmentFiles(".").store(*enrolment); !stored) return stored.error();
     return enrolment;
 }
 

@@ -1,7 +1,7 @@
 #include "agent/app/probe_request.hpp"
 
+#include "agent/app/agent_folder.hpp"
 #include "agent/app/commands.hpp"
-#include "agent/link/enrolment.hpp"
 #include "core/base/file.hpp"
 
 #include <CLI/CLI.hpp>
@@ -15,6 +15,17 @@ namespace {
 constexpr std::size_t kLongestReason = 500;
 constexpr std::size_t kLargestFile = 64UL << 10U;
 constexpr const char* kDefaultReason = "asked for at the center";
+
+/// As the agent's user in the agent's folder: root would follow what that user has laid there.
+Result<void> leave_request(const std::filesystem::path& state_dir, const std::string& reason)
+{
+    const Result<AgentFolder> folder = open_agent_folder(state_dir);
+    if (!folder) return folder.error();
+    if (Result<void> entered = enter(*folder); !entered) return entered;
+    if (folder->user && !become(*folder->user))
+        return Error{Errc::kUnavailable, "cannot become the user " + folder->user->name};
+    return ProbeRequestFile(".").leave(reason);
+}
 
 } // namespace
 
@@ -69,12 +80,12 @@ int request_probes_command(int argc, const char* const* argv)
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? 0 : 2;
     }
-    if (!EnrolmentFiles(state_dir).exist()) {
+    if (!is_enrolled(state_dir)) {
         std::cerr << "fathom-agent request-probes: " << state_dir.string()
                   << " is not enrolled: first run fathom-agent enrol (see its --help)\n";
         return 1;
     }
-    const Result<void> left = ProbeRequestFile(state_dir).leave(clean_reason(reason));
+    const Result<void> left = leave_request(state_dir, clean_reason(reason));
     if (!left) {
         std::cerr << "fathom-agent request-probes: " << describe(left.error()) << "\n";
         return 1;

@@ -8,11 +8,11 @@
 
 namespace fathom::agent {
 
-/// How an operator of the center asks for new measurements (M21): a file in the agent's state folder, which the
-/// running agent takes within a second, or the next one when it starts.
+/// How an operator of the center asks for new measurements (M21): a file in the agent's folder (AgentFolder), which
+/// the running agent takes within a second, or the next one when it starts.
 class ProbeRequestFile {
   public:
-    explicit ProbeRequestFile(const std::filesystem::path& state_dir) : path_(state_dir / "probe-request") {}
+    explicit ProbeRequestFile(const std::filesystem::path& folder) : path_(folder / "probe-request") {}
 
     /// @error kUnavailable  the folder cannot be written to.
     Result<void> leave(const std::string& reason) const;

@@ -1,5 +1,6 @@
 #include "agent/app/commands.hpp"
 #include "agent/app/daemon.hpp"
+#include "agent/app/helper.hpp"
 #include "core/base/process_limits.hpp"
 
 #include <csignal>
@@ -31,6 +32,17 @@ std::optional<AgentConfig> read_config(int argc, const char* const* argv, int& e
     return std::nullopt;
 }
 
+int serve(const AgentConfig& config, RemoteExecutor& executor)
+{
+    Daemon daemon(config, executor);
+    if (const Result<void> ready = daemon.prepare(); !ready) {
+        std::cerr << "fathom-agent run: " << describe(ready.error()) << "\n";
+        return 1;
+    }
+    daemon.run();
+    return 0;
+}
+
 } // namespace
 
 int run_command(int argc, const char* const* argv)
@@ -41,19 +53,12 @@ int run_command(int argc, const char* const* argv)
     start_log("fathom-agent", config->log_level);
     ::signal(SIGPIPE, SIG_IGN);
     raise_descriptor_limit();
-    keep_memory_private();
 
     const auto reread = [argc, argv] {
         int ignored = 0;
         return read_config(argc, argv, ignored);
     };
-    Daemon daemon(*config, reread);
-    if (const Result<void> ready = daemon.prepare(); !ready) {
-        std::cerr << "fathom-agent run: " << describe(ready.error()) << "\n";
-        return 1;
-    }
-    daemon.run();
-    return 0;
+    return run_with_helper(*config, reread, &serve);
 }
 
 } // namespace fathom::agent

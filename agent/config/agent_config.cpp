@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kMaxMemoryBytes = 1LL << 50U;
 constexpr std::size_t kMaxKeyBytes = 256UL << 10U;
+constexpr std::size_t kMaxSettingsBytes = 16UL << 20U; ///< of the files together, as JSON
 
 /// TOML as JSON, so that one strict reader with field paths serves both.
 Json to_json(const toml::value& value)
@@ -103,16 +104,20 @@ std::map<std::string, std::vector<std::string>> read_operators(ObjectReader& rea
     return operators;
 }
 
+Result<OperatorTrust> parse_operator_trust(std::string pem)
+{
+    Result<std::vector<PublicKey>> keys = parse_public_keys(pem);
+    if (!keys) return keys.error();
+    return OperatorTrust{.keys = std::move(*keys), .pem = std::move(pem)};
+}
+
 Result<OperatorTrust> read_operator_trust(const std::string& path)
 {
-    OperatorTrust trust;
-    if (path.empty()) return trust;
+    if (path.empty()) return OperatorTrust();
     Result<std::string> text = read_file(path, kMaxKeyBytes);
     if (!text) return Error{Errc::kInvalid, "operator_keys: " + text.error().detail};
-    Result<std::vector<PublicKey>> keys = parse_public_keys(*text);
-    if (!keys) return Error{Errc::kInvalid, "operator_keys: " + path + ": " + keys.error().detail};
-    trust.keys = std::move(*keys);
-    trust.pem = std::move(*text);
+    Result<OperatorTrust> trust = parse_operator_trust(std::move(*text));
+    if (!trust) return Error{Errc::kInvalid, "operator_keys: " + path + ": " + trust.error().detail};
     return trust;
 }
 
@@ -208,7 +213,8 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_cpu_list},
         {"run_as", "", "one user that all jobs run as when the agent is root; empty: each job has one of run_as_uids"},
         {"run_as_uids", "200000-265535",
-         "user ids for jobs when the agent is root, one for each; empty: user fathom if it exists, else nobody",
+         "user ids for jobs when the agent is root, one for each; empty: user fathom if it exists, else an id that "
+         "nobody has, for all jobs",
          check_user_ids},
         {"shared_folders", "",
          "folders below /tmp, /var/tmp and /dev/shm that jobs see, commas between them; they have their own otherwise",
@@ -253,12 +259,45 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
     config.log_level = parse_log_level(settings.text("log_level"));
     if (outcome.config_path.empty()) return config;
 
-    const Result<std::string> content = read_file(outcome.config_path, 1U << 20U);
+    Result<std::string> content = read_file(outcome.config_path, 1U << 20U);
     if (!content) return content.error();
     Result<AgentTables> tables = parse_agent_tables(*content);
     if (!tables) return tables.error();
     config.tables = std::move(*tables);
+    config.tables_toml = std::move(*content);
     return config;
+}
+
+std::string encode_changed_settings(const AgentConfig& config)
+{
+    return Json{{"cpus", format_cpu_list(config.cpus)},
+                {"operator_keys", config.operator_trust.pem},
+                {"log_level", static_cast<int>(config.log_level)},
+                {"tables", config.tables_toml}}
+        .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<AgentConfig> with_changed_settings(AgentConfig present, const std::string& text)
+{
+    const Result<Json> json = parse_json(text, {.max_bytes = kMaxSettingsBytes});
+    if (!json) return json.error();
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    Result<std::vector<std::int64_t>> cpus =
+        parse_cpu_list(reader.required_string("cpus", {.max_length = kMaxSettingsBytes}));
+    const std::string keys = reader.required_string("operator_keys", {.max_length = kMaxSettingsBytes});
+    Result<OperatorTrust> trust = keys.empty() ? OperatorTrust() : parse_operator_trust(keys);
+    present.log_level =
+        static_cast<LogLevel>(reader.required_integer("log_level", 0, static_cast<int>(LogLevel::kError)));
+    present.tables_toml = reader.required_string("tables", {.max_length = kMaxSettingsBytes});
+    Result<AgentTables> tables = parse_agent_tables(present.tables_toml);
+    if (!cpus) return cpus.error();
+    if (!trust) return trust.error();
+    if (!tables) return tables.error();
+    present.cpus = std::move(*cpus);
+    present.operator_trust = std::move(*trust);
+    present.tables = std::move(*tables);
+    return value_or_errors(std::move(present), std::move(errors), "the settings");
 }
 
 std::filesystem::path own_folder()

@@ -42,7 +42,7 @@ struct AgentConfig {
     std::filesystem::path state_dir;
     std::vector<std::int64_t> cpus;     ///< that this center offers; empty: all allowed
     std::string run_as;                 ///< one user for all jobs when started as root; empty: see the next
-    std::optional<UserIds> run_as_uids; ///< a user for each job when started as root; empty: fathom, else nobody
+    std::optional<UserIds> run_as_uids; ///< a user for each job when started as root; empty: one for all
     std::vector<std::filesystem::path> shared_folders; ///< that jobs see below /tmp, /var/tmp and /dev/shm
     bool require_isolation = false;                    ///< rather no job than one that is not separated from others
     std::filesystem::path probe_program;
@@ -52,6 +52,7 @@ struct AgentConfig {
     std::chrono::seconds keep_finished{0};
     LogLevel log_level = LogLevel::kInfo;
     AgentTables tables;
+    std::string tables_toml; ///< the same as text: the config file
 };
 
 /// Reads the tables of a config file; other keys are left alone.
@@ -65,6 +66,12 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
 /// file of operator keys.
 /// @error kInvalid  a key's file does not hold what it should; the detail names the setting.
 Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome);
+
+/// What of it counts from SIGHUP on, as text for the process that may not read these files itself.
+std::string encode_changed_settings(const AgentConfig& config);
+/// `present` with that.
+/// @error kInvalid  not what encode_changed_settings() wrote.
+Result<AgentConfig> with_changed_settings(AgentConfig present, const std::string& text);
 
 /// The folder of this program's own file, where `fathom-probe` is by default.
 std::filesystem::path own_folder();

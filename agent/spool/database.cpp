@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -11,6 +12,27 @@ namespace {
 Error failure(sqlite3* database, const std::string& what)
 {
     return Error{Errc::kUnavailable, what + ": " + sqlite3_errmsg(database)};
+}
+
+int keep_path(sqlite3_vfs* /*files*/, const char* path, int size, char* full)
+{
+    if (std::strlen(path) >= static_cast<std::size_t>(size)) return SQLITE_CANTOPEN;
+    std::strcpy(full, path); // NOLINT(clang-analyzer-security.insecureAPI.strcpy): it fits
+    return SQLITE_OK;
+}
+
+/// SQLite's way to files, but for one thing: a path stays as it is. SQLite would look at each folder above, where the
+/// agent's user may have nothing to look at.
+const char* plain_paths()
+{
+    static sqlite3_vfs files = [] {
+        sqlite3_vfs copy = *sqlite3_vfs_find(nullptr);
+        copy.zName = "plain-paths";
+        copy.xFullPathname = &keep_path;
+        return copy;
+    }();
+    static const int registered = sqlite3_vfs_register(&files, 0);
+    return registered == SQLITE_OK ? files.zName : nullptr;
 }
 
 } // namespace
@@ -84,7 +106,7 @@ Result<Database> Database::open(const std::filesystem::path& path, std::span<con
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file >= 0) ::close(file);
     sqlite3* raw = nullptr;
-    const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+    const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, plain_paths());
     Database database(raw);
     if (code != SQLITE_OK) return failure(raw, "cannot open " + path.string());
     sqlite3_busy_timeout(raw, 5000);

@@ -27,8 +27,9 @@ TEST_F(AgentLink, EnrolsOnceAndKeepsItsFilesSecret)
 
     for (const char* name : {"agent-key.pem", "agent-cert.pem", "ca.pem", "agent.json"}) {
         struct stat facts{};
-        ASSERT_EQ(::stat((agent_.state_dir() / name).c_str(), &facts), 0) << name;
+        ASSERT_EQ(::stat((agent_.own_folder() / name).c_str(), &facts), 0) << name;
         EXPECT_EQ(facts.st_mode & 0777U, 0600U) << name;
+        EXPECT_NE(facts.st_uid, 0U) << name << ": who hears the network is not root";
     }
     EXPECT_EQ(enrol(), 1);
     EXPECT_THAT(agent_.log(), HasSubstr("--force"));
@@ -44,7 +45,7 @@ TEST_F(AgentLink, SaysWhyEnrolmentFailedAndWhatToDo)
     EXPECT_THAT(agent_.log(), HasSubstr("the token is not valid"));
     EXPECT_THAT(agent_.log(), HasSubstr("enrolment-token"));
     EXPECT_THAT(agent_.log(), testing::Not(HasSubstr("fen_wrong")));
-    EXPECT_FALSE(std::filesystem::exists(agent_.state_dir() / "agent.json"));
+    EXPECT_FALSE(std::filesystem::exists(agent_.own_folder() / "agent.json"));
 }
 
 TEST_F(AgentLink, RefusesToRunBeforeItIsEnrolled)
@@ -65,6 +66,13 @@ TEST_F(AgentLink, SaysWhatSeparatesJobsAndServesWithLessOnlyWhereItMay)
                          limits.contains("memory") && limits.contains("pids");
     EXPECT_EQ(agent_.log().find("jobs_not_isolated") == std::string::npos, has_all) << agent_.log();
     EXPECT_EQ(isolation["uid_per_job"].get<bool>(), ::getuid() == 0);
+    if (::getuid() != 0) {
+        const LocalExecutor here({.attempts = {},
+                                  .supervisor = {},
+                                  .programs = test::agent_program().parent_path(),
+                                  .hidden = agent_.state_dir()});
+        EXPECT_EQ(isolation, here.facts()["isolation"]) << "that the agent keeps its memory private takes nothing";
+    }
     agent_.stop(SIGTERM);
 
     write_config("core", "require_isolation = \"on\"\nrun_as_uids = \"\"\n"); // so that jobs share a user
@@ -78,7 +86,7 @@ TEST_F(AgentLink, KeepsItsKeyFromJobsOrSaysThatItCannot)
 {
     start_enrolled();
     const AttemptOrder order =
-        shell_order("cat " + (agent_.state_dir() / "agent-key.pem").string() + " >/dev/null 2>&1 && exit 3; exit 4");
+        shell_order("cat " + (agent_.own_folder() / "agent-key.pem").string() + " >/dev/null 2>&1 && exit 3; exit 4");
 
     server_.send(link::StartAttempt{order});
     const AttemptEnd end = server_.wait_for_attempt<link::AttemptEnded>(order.attempt_id).end;
@@ -170,7 +178,7 @@ TEST_F(AgentLink, PassesOnThatTheCenterWantsToBeMeasured)
     const auto asked = [](const link::Message& message) { return is<link::ProbeRequest>(message); };
     const auto request = std::get<link::ProbeRequest>(server_.wait_for("a probe request", asked).body);
     EXPECT_EQ(request.reason, "new memory");
-    EXPECT_FALSE(std::filesystem::exists(agent_.state_dir() / "probe-request"));
+    EXPECT_FALSE(std::filesystem::exists(agent_.own_folder() / "probe-request"));
 
     server_.drop_connection();
     wait_until([&] { return server_.count(asked) == 2; }, "it is said again until it is acknowledged");

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from network import BIN, Network, agent_config, wait_until
+from processes import children
 
 TWO_TYPES = """cores = "{cores}"
 [[unit_type]]
@@ -52,11 +53,15 @@ def test_centers_that_are_asked_name_their_unit_types(network):
 
 def test_a_center_that_does_not_answer_is_named_and_the_rest_is_measured(network):
     beta = next(agent for agent in network.agents if agent.name == "beta")
-    os.kill(beta.process.process.pid, signal.SIGSTOP)
+    helper = beta.process.process.pid
+    both = [helper, *children(helper)]
+    for pid in both:
+        os.kill(pid, signal.SIGSTOP)
     try:
         runs, left_out = run(network, "--operators", "fft3d:n=24", "--ask", "--answer-wait-s", "1")
     finally:
-        os.kill(beta.process.process.pid, signal.SIGCONT)
+        for pid in both:
+            os.kill(pid, signal.SIGCONT)
     assert {key[0] for key in runs} == {"alpha"}
     assert [place["place"] for place in left_out] == ["beta"]
     assert "did not answer" in left_out[0]["reason"] or "not connected" in left_out[0]["reason"]

@@ -1,7 +1,6 @@
 """fathomd's processes: who they are, and that none outlives the others (docs/security.md)."""
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import time
@@ -9,6 +8,7 @@ import time
 import pytest
 
 from network import Network, wait_until
+from processes import children, descendants, has_tcp_socket, is_gone, status
 
 SERVER, SUPERVISOR = "fathomd-server", "fathomd"
 
@@ -22,44 +22,9 @@ def network():
         net.close()
 
 
-def status(pid):
-    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
-    return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
-
-
-def children(pid):
-    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout
-    return [int(child) for child in listed.split()]
-
-
-def descendants(pid):
-    found = children(pid)
-    return found + [below for child in found for below in descendants(child)]
-
-
 def server_pid(net):
     """The process that hears the network."""
     return next(p for p in children(net.server.process.process.pid) if status(p)["Name"] == SERVER)
-
-
-def is_gone(pid):
-    try:
-        return status(pid)["State"].startswith("Z")
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
-def has_tcp_socket(pid):
-    inodes = {line.split()[9] for family in ("tcp", "tcp6") for line in
-              pathlib.Path(f"/proc/{pid}/net/{family}").read_text().splitlines()[1:]}
-    for descriptor in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            target = os.readlink(descriptor)
-        except FileNotFoundError:
-            continue
-        if target.startswith("socket:[") and target[8:-1] in inodes:
-            return True
-    return False
 
 
 def test_what_hears_the_network_is_not_root(network):

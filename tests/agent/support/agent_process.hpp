@@ -21,6 +21,8 @@ class AgentProcess {
     int stop(int number);
 
     std::filesystem::path state_dir() const { return folder_.path() / "state"; }
+    /// Of the process that hears the network.
+    std::filesystem::path own_folder() const { return state_dir() / "agent"; }
     std::filesystem::path config() const { return folder_.path() / "agent.toml"; }
     const std::filesystem::path& folder() const { return folder_.path(); }
     std::string log() const; ///< what it wrote to standard error so far

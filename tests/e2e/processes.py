@@ -1,0 +1,39 @@
+"""What the kernel says of processes."""
+import os
+import pathlib
+import subprocess
+
+
+def status(pid):
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+    return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+
+
+def children(pid):
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout
+    return [int(child) for child in listed.split()]
+
+
+def descendants(pid):
+    found = children(pid)
+    return found + [below for child in found for below in descendants(child)]
+
+
+def is_gone(pid):
+    try:
+        return status(pid)["State"].startswith("Z")
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def has_tcp_socket(pid):
+    inodes = {line.split()[9] for family in ("tcp", "tcp6") for line in
+              pathlib.Path(f"/proc/{pid}/net/{family}").read_text().splitlines()[1:]}
+    for descriptor in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            target = os.readlink(descriptor)
+        except FileNotFoundError:
+            continue
+        if target.startswith("socket:[") and target[8:-1] in inodes:
+            return True
+    return False

@@ -1,0 +1,149 @@
+"""The agent's two processes: who they are, and that neither outlives the other, while jobs do (docs/security.md)."""
+import os
+import signal
+import subprocess
+
+import pytest
+
+from network import Network, agent_config, wait_until
+from processes import children, has_tcp_socket, is_gone, status
+
+AGENT, HELPER = "fathom-agent", "fathom-helper"
+ROOT = os.geteuid() == 0
+
+
+@pytest.fixture(scope="module")
+def network():
+    net = Network()
+    try:
+        yield net
+    finally:
+        net.close()
+
+
+@pytest.fixture
+def agent(network):
+    """A center of this test's own."""
+    started = network.add_agent(f"center-{len(network.agents)}")
+    yield started
+    started.process.stop()
+
+
+def helper_pid(agent):
+    return agent.process.process.pid
+
+
+def agent_pid(agent):
+    """The process that hears the network."""
+    return next(p for p in children(helper_pid(agent)) if status(p)["Name"] == AGENT)
+
+
+def start_waiting_job(network, agent):
+    """A job that runs until the file that is returned with it appears."""
+    gate = network.folder / f"go-{agent.name}"
+    job = network.submit(command=["sh", "-c", f"id -u; while [ ! -e {gate} ]; do sleep 0.05; done; echo done; exit 5"],
+                         units={"center": agent.name})
+    wait_until(lambda: network.job(job["id"])["state"] == "running", 120, "the job running")
+    return job["id"], gate
+
+
+def wait_true_end(network, job_id, gate):
+    gate.touch()
+    ended = network.wait_job(job_id)
+    assert (ended["state"], ended["exit_code"]) == ("failed", 5)
+    output = network.rest.call("GET", f"/jobs/{job_id}/logs/stdout").text.split()
+    assert output[1:] == ["done"], "it ran once"
+    return int(output[0])
+
+
+def test_what_hears_the_network_is_not_root(network, agent):
+    job, gate = start_waiting_job(network, agent)
+    mine, helper = status(agent_pid(agent)), status(helper_pid(agent))
+    assert helper["Name"] == HELPER
+    assert int(mine["NoNewPrivs"]) == 1
+    uid = set(mine["Uid"].split())
+    if not ROOT:
+        assert uid == set(helper["Uid"].split()) and mine["CapEff"] == helper["CapEff"]
+        wait_true_end(network, job, gate)
+        return
+    assert has_tcp_socket(agent_pid(agent)) and not has_tcp_socket(helper_pid(agent))
+    assert len(uid) == 1 and uid != {"0"} and "0" not in mine["Groups"].split() + mine["Gid"].split()
+    assert [int(mine[name], 16) for name in ("CapEff", "CapPrm", "CapInh", "CapAmb")] == [0, 0, 0, 0]
+    assert os.stat(f"/proc/{agent_pid(agent)}/environ").st_uid == 0, "its memory is nobody's to read"
+
+    folder, own = agent.state_dir, agent.state_dir / "agent"
+    assert folder.stat().st_uid == 0 and own.stat().st_mode & 0o777 == 0o700
+    assert {str(path.stat().st_uid) for path in [own, *own.iterdir()]} == uid
+    attempt = next((folder / "attempts").iterdir())
+    as_agent = ["setpriv", f"--reuid={next(iter(uid))}", f"--regid={mine['Gid'].split()[0]}", "--clear-groups"]
+    for command in (["cat", folder / "agent.lock"], ["ls", folder / "attempts"], ["ls", attempt],
+                    ["cat", attempt / "order.json"], ["cat", attempt / "stdout"], ["ls", attempt / "work"],
+                    ["touch", folder / "new"], ["kill", "-0", str(helper_pid(agent))]):
+        assert subprocess.run([*as_agent, *command], capture_output=True).returncode != 0, command
+    job_uid = wait_true_end(network, job, gate)
+    assert str(job_uid) not in uid | {"0", "65534"}
+    # A job may neither read what is the agent's nor signal it.
+    spy = network.submit(command=["sh", "-c", f"cat {own}/agent-key.pem && exit 3; kill -0 {agent_pid(agent)} && exit 4; exit 0"],
+                         units={"center": agent.name})
+    assert network.wait_job(spy["id"])["exit_code"] == 0
+
+
+@pytest.mark.parametrize("whom", [helper_pid, agent_pid])
+def test_a_kill_of_one_ends_the_other_and_no_job(network, agent, whom):
+    job, gate = start_waiting_job(network, agent)
+    both = [helper_pid(agent), agent_pid(agent)]
+    os.kill(whom(agent), signal.SIGKILL)
+    assert agent.process.process.wait(60) in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    agent.start()  # at once: it waits for what is still ending
+    wait_until(lambda: all(is_gone(pid) for pid in both), 60, "the end of both")
+    wait_until(lambda: agent.process.log().count('"event":"agent_ready"') == 2, 60, "the next start")
+    assert network.job(job)["state"] == "running"
+    wait_true_end(network, job, gate)
+    if whom == agent_pid:
+        assert '"event":"agent_process_ended"' in agent.process.log()
+
+
+def test_signals_to_both_are_as_one(network, agent):
+    """As systemd sends them; root's settings are read by root."""
+    agent.config.write_text(agent_config(unit_name="renamed"))
+    agent.config.chmod(0o600)
+    for pid in (helper_pid(agent), agent_pid(agent)):
+        os.kill(pid, signal.SIGHUP)
+    wait_until(lambda: '"catalog_changed":true' in agent.process.log(), 60, "the new settings")
+    job = network.submit(command=["true"], units={"center": agent.name})
+    assert network.wait_job(job["id"])["attempt"]["unit_type"] == "renamed"
+    for pid in (agent_pid(agent), helper_pid(agent)):
+        os.kill(pid, signal.SIGTERM)
+    assert agent.process.process.wait(60) == 0
+    assert '"event":"agent_stopped"' in agent.process.log()
+
+
+def test_the_files_of_an_older_agent_are_taken_over(network, agent):
+    job, gate = start_waiting_job(network, agent)
+    agent.process.stop()
+    own = agent.state_dir / "agent"
+    for path in own.iterdir():  # where and whose they were
+        os.chown(path, os.geteuid(), os.getegid())
+        path.rename(agent.state_dir / path.name)
+    own.rmdir()
+    agent.start()
+    wait_true_end(network, job, gate)
+    assert sorted(path.name for path in agent.state_dir.iterdir()) == ["agent", "agent.lock", "attempts"]
+    if ROOT:
+        assert own.stat().st_uid != 0
+
+
+def test_root_gives_away_only_what_is_the_agents(network, agent, tmp_path):
+    if not ROOT:
+        return  # a plain user gives nothing away
+    agent.process.stop()
+    treasure = tmp_path / "treasure"
+    treasure.write_text("root's")
+    planted = agent.state_dir / "agent" / "spool.db-journal"
+    planted.symlink_to(treasure)
+    assert agent.start().process.process.wait(60) == 1
+    assert "spool.db-journal in the agent's folder is no plain file" in agent.process.log()
+    planted.unlink()
+    (agent.state_dir / "agent" / "second-name").hardlink_to(agent.state_dir / "agent.lock")
+    assert agent.start().process.process.wait(60) == 1
+    assert treasure.stat().st_uid == 0 and (agent.state_dir / "agent.lock").stat().st_uid == 0
