@@ -1,8 +1,8 @@
 #pragma once
 
+#include "core/base/open_inside.hpp"
 #include "core/base/result.hpp"
 #include "server/app/child_process.hpp"
-#include "core/base/open_inside.hpp"
 
 #include <chrono>
 #include <filesystem>
