@@ -1,6 +1,7 @@
 #include "agent/app/helper.hpp"
 
 #include "agent/app/job_executor.hpp"
+#include "agent/app/probe_access.hpp"
 #include "agent/app/state_folder.hpp"
 #include "agent/config/cpu_list.hpp"
 #include "agent/executor/local/cgroup.hpp"
@@ -13,7 +14,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <fcntl.h>
 #include <iostream>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -99,12 +99,6 @@ int Helper::finish() const
     return 128 + WTERMSIG(status);
 }
 
-/// For the agent, who may have no way to it: in a clone below root's home, say.
-OpenFile open_program(const std::filesystem::path& path)
-{
-    return OpenFile(::open(path.c_str(), O_PATH | O_CLOEXEC));
-}
-
 /// The agent's process, still alone in it: gives up what it need not have, and serves.
 int run_agent_process(AgentConfig config, const AgentFolder& folder, pid_t helper, RemoteExecutor executor,
                       const AgentMain& serve)
@@ -112,16 +106,14 @@ int run_agent_process(AgentConfig config, const AgentFolder& folder, pid_t helpe
     ::prctl(PR_SET_NAME, kAgentName);
     ::setsid(); // a Ctrl-C at the terminal reaches the helper, which passes it on, once
     config.probe_program = std::filesystem::absolute(config.probe_program);
-    const OpenFile program = open_program(config.probe_program);
     Result<void> ready = enter(folder);
+    if (folder.user) config.probe_program = let_reach(config.probe_program, *folder.user, config.shared_folders);
     if (ready) ready = give_up_rights(folder.user);
     if (ready) ready = end_with_parent(helper);
     if (!ready) {
         std::cerr << "fathom-agent run: " << ready.error().detail << std::endl;
         return 1;
     }
-    if (::access(config.probe_program.c_str(), X_OK) != 0 && program.number() >= 0)
-        config.probe_program = "/proc/self/fd/" + std::to_string(program.number());
     return serve(config, executor);
 }
 
