@@ -204,7 +204,7 @@ def start_agents(net):
         folder.mkdir(exist_ok=True)
         config_file = net.state_dir / f"{name}.toml"
         config_file.write_text(config)
-        if not (folder / "agent.json").exists():
+        if not any((folder / place).exists() for place in ("agent/agent.json", "agent.json")):  # the second: older agents
             token_file = net.state_dir / f"{name}.token"
             token_file.unlink(missing_ok=True)
             net.cli("enrolment-token", "create", "--center", name, "--output-file", token_file)

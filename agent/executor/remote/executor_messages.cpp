@@ -113,9 +113,11 @@ Result<std::string> receive_message(int socket)
 {
     Length length = 0;
     std::array<char, sizeof length> head{};
-    errno = 0;
     if (!wait_for_input(socket)) return failed(error_text(errno));
-    const ssize_t first = ::recv(socket, head.data(), 1, 0);
+    ssize_t first = 0;
+    do
+        first = ::recv(socket, head.data(), 1, 0);
+    while (first < 0 && errno == EINTR);
     if (first == 0) return Error{Errc::kNotFound, "the agent's other process has ended"};
     if (first < 0) return Error{errno == ECONNRESET ? Errc::kNotFound : Errc::kUnavailable, error_text(errno)};
     if (!receive_all(socket, head.data() + 1, head.size() - 1)) return failed("half a message");
