@@ -26,10 +26,11 @@ constexpr const char* kCountUnitsInUse = R"sql(
     GROUP BY unit_type_id)sql";
 
 // Where something is planned it matters when units come back, and whose they are. Expected ends as the router sees
-// them: select_reservations().
+// them: select_reservations(); but now() would be before the wait for the lock.
 constexpr const char* kSelectUnitsInUse = R"sql(
     SELECT a.unit_type_id, j.project, a.unit_count,
-           greatest(1, abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - now())))::float8 AS release_s
+           greatest(1, abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - clock_timestamp())))::float8
+               AS release_s
     FROM attempt a JOIN job j ON j.id = a.job_id
     WHERE a.state <> 'ended' AND a.unit_type_id = ANY ($1::text[]))sql";
 
@@ -93,7 +94,7 @@ bool LockedUnits::take(const std::string& unit_type_id, const std::string& proje
 }
 
 LockedUnits lock_units(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids,
-                       const std::vector<std::string>& for_jobs, Timestamp now)
+                       const std::vector<std::string>& for_jobs, const Clock& clock)
 {
     LockedUnits::UnitTypes unit_types;
     std::unordered_map<std::string, std::int64_t> unit_counts;
@@ -103,7 +104,8 @@ LockedUnits lock_units(pqxx::work& transaction, const std::vector<std::string>& 
         unit_counts[id] = row["unit_count"].as<std::int64_t>();
         unit_types[id].availability = Availability(unit_counts[id]);
     }
-    const std::set<std::string> planned = lay_calendar(transaction, unit_types, unit_type_ids, unit_counts, now);
+    const std::set<std::string> planned =
+        lay_calendar(transaction, unit_types, unit_type_ids, unit_counts, clock.now());
     lay_attempts(transaction, unit_types, planned);
     return LockedUnits(std::move(unit_types));
 }

@@ -34,10 +34,11 @@ class LockedUnits {
     UnitTypes unit_types_;
 };
 
-/// Locks the unit types until the transaction ends, and reads what is taken of them. Blocks; pqxx's exceptions pass
+/// Locks the unit types until the transaction ends, and reads what is taken of them. Seconds count from when it had the
+/// locks, however long it waited: a reservation that has begun meanwhile has begun. Blocks; pqxx's exceptions pass
 /// through. Lock order as in routing_store.hpp.
 /// @param for_jobs  those of them that are to take jobs; a quarantined center gives units to probes only.
 LockedUnits lock_units(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids,
-                       const std::vector<std::string>& for_jobs, Timestamp now);
+                       const std::vector<std::string>& for_jobs, const Clock& clock);
 
 } // namespace fathom::server

@@ -23,9 +23,9 @@ void append(std::vector<WaitingJob>& jobs, std::vector<WaitingJob> more)
 
 RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
                          WaitingJobEnder& ender, ProjectUses& uses, const BusyUnits& busy, ArrivedJobs& arrived,
-                         Timestamp now)
+                         const Clock& clock)
     : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), uses_(&uses), busy_(&busy),
-      arrived_(&arrived), now_(now), catalog_(catalog.get())
+      arrived_(&arrived), clock_(&clock), now_(clock.now()), catalog_(catalog.get())
 {
 }
 

@@ -63,7 +63,7 @@ struct RoutingSettings {
 class RoutingPage {
   public:
     RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, WaitingJobEnder& ender,
-                ProjectUses& uses, const BusyUnits& busy, ArrivedJobs& arrived, Timestamp now);
+                ProjectUses& uses, const BusyUnits& busy, ArrivedJobs& arrived, const Clock& clock);
 
     /// Blocks; pqxx's exceptions pass through. @error what the planner said, when it could not work now.
     Result<PageReport> run(pqxx::work& transaction, PassState state, std::int64_t limit);
@@ -155,7 +155,8 @@ class RoutingPage {
     ProjectUses* uses_;
     const BusyUnits* busy_;
     ArrivedJobs* arrived_;
-    Timestamp now_;
+    const Clock* clock_;
+    Timestamp now_; ///< of the decisions
     CatalogPointer catalog_;
     bool is_fresh_ = false;
     std::optional<UnitLedger> ledger_;         ///< since run()

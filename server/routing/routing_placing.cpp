@@ -168,8 +168,8 @@ std::vector<bool> RoutingPage::check_placements(pqxx::work& transaction) const
         chosen_for_jobs.insert(placement.winner.unit_type_id.value);
         if (find_rules(catalog_->projects, placement.project).has_quota()) limited.insert(placement.project);
     }
-    LockedUnits units =
-        lock_units(transaction, {chosen.begin(), chosen.end()}, {chosen_for_jobs.begin(), chosen_for_jobs.end()}, now_);
+    LockedUnits units = lock_units(transaction, {chosen.begin(), chosen.end()},
+                                   {chosen_for_jobs.begin(), chosen_for_jobs.end()}, *clock_);
     QuotaUses used;
     ScoreOf score_of;
     if (!limited.empty()) {

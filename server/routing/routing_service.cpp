@@ -109,7 +109,7 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
 asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, std::int64_t limit)
 {
     auto work = [this, state = std::move(state), limit](pqxx::work& transaction) -> Result<PageReport> {
-        RoutingPage page(settings_, *catalog_, *planner_, *ender_, uses_, busy_, arrived_, clock_->now());
+        RoutingPage page(settings_, *catalog_, *planner_, *ender_, uses_, busy_, arrived_, *clock_);
         return page.run(transaction, state, limit);
     };
     Result<PageReport> report = co_await database_->run(std::move(work));

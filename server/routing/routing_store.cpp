@@ -49,7 +49,7 @@ constexpr const char* kSelectReservations = R"sql(
 constexpr const char* kInsertAttempts = R"sql(
     INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, expected_end_at)
     SELECT n.id, n.job_id, coalesce((SELECT max(a.epoch) FROM attempt a WHERE a.job_id = n.job_id), 0) + 1,
-           n.center_id, n.unit_type_id, n.unit_count, $7, now() + n.run_s * interval '1 second'
+           n.center_id, n.unit_type_id, n.unit_count, $7, clock_timestamp() + n.run_s * interval '1 second'
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[])
          AS n (id, job_id, center_id, unit_type_id, unit_count, run_s))sql";
 

@@ -2,6 +2,8 @@
 #include "server/calendar/reservation_service.hpp"
 #include "tests/server_jobs/jobs_house.hpp"
 
+#include <pqxx/pqxx>
+
 namespace fathom::server {
 namespace {
 
@@ -109,6 +111,25 @@ TEST_F(Calendar, WhatWasReservedAfterTheSnapshotCountsUnderTheLock)
     sql("UPDATE advance_reservation SET cancelled_at = now()");
     ASSERT_TRUE(close(0s, 3600s));
     run(routing_.run_pass(RoutingService::Pass::kTick)).value();
+    EXPECT_EQ(state_of(job), "queued");
+}
+
+TEST_F(Calendar, WhatBeginsWhileAPageWaitsForTheLockCounts)
+{
+    add_alpha(2);
+    ASSERT_TRUE(reserve("p", 2, 60s, 3600s));
+    reload_catalog();
+    const JobId job = submit_for("q", 1, 1000); // 10 s: ends before the reservation, if it starts now
+    pqxx::connection connection(url_);
+    pqxx::work lock(connection);
+    lock.exec("SELECT id FROM unit_type FOR UPDATE");
+
+    auto routed = io_.spawn(routing_.run_pass(RoutingService::Pass::kTick));
+    ASSERT_TRUE(test::eventually([this] { return sql("SELECT count(*) FROM pg_locks WHERE NOT granted") != "0"; }));
+    clock_.advance(55s);
+    lock.abort();
+
+    EXPECT_EQ(test::TestIo::get(std::move(routed)).value(), 0);
     EXPECT_EQ(state_of(job), "queued");
 }
 
