@@ -3,6 +3,7 @@
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 #include "core/base/own_user.hpp"
+#include "core/base/process_answer.hpp"
 #include "server/app/embedded_postgres.hpp"
 #include "server/app/state_lock.hpp"
 #include "server/app/verifier_program.hpp"

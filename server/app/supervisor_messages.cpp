@@ -80,17 +80,4 @@ std::optional<Message> receive_message(int socket)
     return received;
 }
 
-std::string encode_answer(const Result<std::string>& answer)
-{
-    if (answer) return "+" + *answer;
-    return "-" + std::string(1, static_cast<char>('a' + static_cast<int>(answer.error().code))) + answer.error().detail;
-}
-
-Result<std::string> decode_answer(const std::string& text)
-{
-    if (text.starts_with('+')) return text.substr(1);
-    if (text.size() < 2 || text[0] != '-') return Error{Errc::kInternal, "fathomd's supervisor gave no answer"};
-    return Error{static_cast<Errc>(text[1] - 'a'), text.substr(2)};
-}
-
 } // namespace fathom::server

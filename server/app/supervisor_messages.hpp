@@ -11,6 +11,7 @@ namespace fathom::server {
 
 /// What the server may ask of its supervisor, which may run as root: nothing else, and no name of a file or program
 /// among it. One message over a pair of local sockets, which keep messages apart: this byte, then the request's text.
+/// The answer is a message, too (process_answer).
 enum class SupervisorRequest : char {
     kStartDatabase = 'd',   ///< answer: URL, NUL, the command with which an administrator gets in; or why not
     kDatabaseState = 's',   ///< answer: "ok", or what is wrong
@@ -50,9 +51,5 @@ struct Message {
 
 /// The next message; none when the other end is gone, or sent what is no message. Blocks.
 std::optional<Message> receive_message(int socket);
-
-/// An answer as a message, and back.
-std::string encode_answer(const Result<std::string>& answer);
-Result<std::string> decode_answer(const std::string& text);
 
 } // namespace fathom::server

@@ -3,6 +3,7 @@
 #include "agent/executor/remote/executor_service.hpp"
 #include "agent/executor/remote/remote_executor.hpp"
 #include "agent/executor/run_order.hpp"
+#include "core/base/process_answer.hpp"
 #include "tests/agent/support/builders.hpp"
 
 #include <gmock/gmock.h>

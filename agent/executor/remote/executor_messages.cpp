@@ -128,22 +128,6 @@ Result<std::string> receive_message(int socket)
     return text;
 }
 
-std::string encode_answer(const Result<std::string>& answer)
-{
-    if (answer) return "+" + *answer;
-    return "-" + std::string(1, static_cast<char>('a' + static_cast<int>(answer.error().code))) + answer.error().detail;
-}
-
-Result<std::string> decode_answer(std::string text)
-{
-    if (text.starts_with('+')) {
-        text.erase(0, 1);
-        return text;
-    }
-    if (text.size() < 2 || text[0] != '-') return Error{Errc::kInternal, "the agent's helper gave no answer"};
-    return Error{static_cast<Errc>(text[1] - 'a'), text.substr(2)};
-}
-
 std::string encode(const RunView& view)
 {
     Json json = {{"phase", static_cast<int>(view.phase)}};

@@ -9,7 +9,7 @@ namespace fathom::agent {
 
 // What the agent says to its helper, which owns the executor and may run as root, and what that answers: messages over
 // a pair of local sockets, each four bytes of length in the machine's order and then so many bytes. A request starts
-// with a byte that says which; each but kPrepare gets one answer, in order.
+// with a byte that says which; each but kPrepare gets one answer (process_answer), in order.
 
 enum class ExecutorRequest : char {
     kPrepare = 'p',      ///< no answer
@@ -50,9 +50,6 @@ Result<void> send_message(int socket, std::string_view text);
 /// @error kNotFound     the other end is gone.
 /// @error kUnavailable  it stands still in the middle of a message, or sent what is none.
 Result<std::string> receive_message(int socket);
-
-std::string encode_answer(const Result<std::string>& answer);
-Result<std::string> decode_answer(std::string text);
 
 std::string encode(const RunView& view);
 Result<RunView> decode_run_view(std::string_view text);

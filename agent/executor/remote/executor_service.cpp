@@ -3,6 +3,7 @@
 #include "agent/config/cpu_list.hpp"
 #include "agent/executor/remote/executor_messages.hpp"
 #include "agent/executor/run_order.hpp"
+#include "core/base/process_answer.hpp"
 
 #include <algorithm>
 
