@@ -1,0 +1,83 @@
+#include "agent/executor/remote/executor_messages.hpp"
+#include "agent/executor/remote/executor_service.hpp"
+#include "agent/executor/run_order.hpp"
+#include "core/base/process_answer.hpp"
+#include "tests/fuzz/fuzz_input.hpp"
+
+namespace fathom::agent {
+namespace {
+
+/// Holds what it is asked for against what an agent may ask for.
+class StrictExecutor final : public Executor {
+  public:
+    void prepare() override {}
+    Result<void> start(const RunOrder& run) override
+    {
+        check(run.order.attempt_id);
+        FATHOM_ASSERT(!run.cpus.empty() && run.memory_bytes >= 0);
+        FATHOM_ASSERT(run.cores >= 1 && run.cores <= static_cast<std::int64_t>(run.cpus.size()));
+        for (const std::int64_t cpu : run.cpus)
+            FATHOM_ASSERT(cpu == 0 || cpu == 1);
+        const Result<RunOrder> again = read_run_order(to_json(run));
+        FATHOM_ASSERT(again.has_value() && to_json(*again) == to_json(run));
+        return {};
+    }
+    RunView look(const AttemptId& id) override
+    {
+        check(id);
+        return {};
+    }
+    void watch(const AttemptId& id) override { check(id); }
+    void unwatch(const AttemptId& id) override { check(id); }
+    ExecutorChanges changes() override { return {}; }
+    int change_descriptor() const override { return -1; }
+    std::vector<std::int64_t> given_cpus(const AttemptId& id) override
+    {
+        check(id);
+        return {1};
+    }
+    void cancel(const AttemptId& id) override { check(id); }
+    Result<std::string> read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
+                                    std::size_t max_bytes) override
+    {
+        check(id);
+        FATHOM_ASSERT(stream == OutputStream::kStdout || stream == OutputStream::kStderr);
+        FATHOM_ASSERT(offset >= 0 && max_bytes <= kMostOutputBytes);
+        return std::string();
+    }
+    void end_leftovers(const AttemptId& id) override { check(id); }
+    std::vector<AttemptId> known() override { return {}; }
+    Result<void> remove(const AttemptId& id) override
+    {
+        check(id);
+        return {};
+    }
+    Json facts() const override { return Json::object(); }
+
+  private:
+    /// It becomes the name of a folder.
+    static void check(const AttemptId& id)
+    {
+        FATHOM_ASSERT(AttemptId::parse(id.value) == id);
+        FATHOM_ASSERT(id.value.find_first_of("/.") == std::string::npos);
+    }
+};
+
+} // namespace
+} // namespace fathom::agent
+
+/// Whatever an agent that was taken over sends its helper, that has an executor do no more than an agent may ask for,
+/// and answers.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    using namespace fathom::agent;
+    StrictExecutor executor;
+    ExecutorService service(executor);
+    service.offer({0, 1});
+    const std::string message(fathom::fuzz::text_of(data, size));
+    const std::optional<std::string> answer = service.serve(message);
+    if (!answer) return 0;
+    const fathom::Result<std::string> decoded = fathom::decode_answer(*answer);
+    FATHOM_ASSERT(decoded.has_value() || decoded.error().code != fathom::Errc::kInternal);
+    return 0;
+}
