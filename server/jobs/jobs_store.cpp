@@ -3,7 +3,6 @@
 #include "server/jobs/job_row.hpp"
 #include "server/store/column.hpp"
 #include "server/store/index_order.hpp"
-#include "server/store/notifier.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
 
@@ -14,7 +13,8 @@
 namespace fathom::server {
 namespace {
 
-// Jobs and their first events in one round trip: this statement is most of what a submission costs.
+// Jobs, their first events and the wake-ups (as notify() sends them) in one round trip: this statement is most of what
+// a submission costs.
 constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
     WITH added AS (
         INSERT INTO job (id, label, name, project, job_type, spec, submitted_by, operators_from, priority, gang)
@@ -30,7 +30,7 @@ constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
         INSERT INTO job_event (job_id, state, cause, evidence)
         SELECT id, 'queued', 'submitted', jsonb_build_object('submitted_by', submitted_by) FROM added
         RETURNING id)
-    SELECT max(id) AS event_id, now() AS at FROM events)sql"};
+    SELECT now() AS at, pg_notify('fathom', 'route submitted'), pg_notify('fathom', 'event ' || max(id)) FROM events)sql"};
 
 constexpr Statement kSelectJobsAsSubmitted{"jobs_select_jobs_as_submitted", R"sql(
     SELECT j.id, j.label, j.name, j.project, j.job_type, j.operators_from, j.spec::text AS spec, j.submitted_at,
@@ -104,8 +104,6 @@ Timestamp insert_jobs(pqxx::work& transaction, std::span<const std::shared_ptr<c
     }
     const pqxx::result rows = exec(transaction, kInsertJobs, ids.take(), labels.take(), names.take(), projects.take(),
                                    types.take(), specs.take(), owners.take(), sources.take());
-    notify(transaction, "route", "");
-    notify(transaction, "event", rows[0]["event_id"].c_str());
     return to_timestamp(rows[0]["at"]);
 }
 

@@ -20,6 +20,8 @@ constexpr auto kTick = 2s;
 /// Wake-ups come in bursts; and a pass may take half of the router's time at most.
 constexpr auto kShortestPause = 2ms;
 
+constexpr std::string_view kSubmitted = "submitted"; ///< payload of the wake-up of new jobs
+
 constexpr const char* kDecisions = "fathom_routing_decisions_total";
 constexpr const char* kDecisionsHelp = "Decisions of the router on waiting jobs, by result.";
 
@@ -43,7 +45,10 @@ RoutingService::RoutingService(Database& database, const asio::any_io_executor& 
 
 void RoutingService::subscribe(Notifier& notifier)
 {
-    notifier.subscribe("route", [this](const std::string&) { wake_.wake(); });
+    // Without a free unit, more jobs change nothing before the next tick: what frees one wakes us, too.
+    notifier.subscribe("route", [this](const std::string& payload) {
+        if (has_room_ || payload != kSubmitted) wake_.wake();
+    });
     notifier.subscribe("catalog", [this](const std::string&) { wake_.wake(); });
 }
 
@@ -90,6 +95,7 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
         if (page == pages / 2) state.after = std::max(state.after, sweep_after_);
         Result<PageReport> report = co_await run_page(state, kPageJobs);
         if (!report && report.error().code == Errc::kInternal) report = co_await run_page_singly(state);
+        has_room_ = !report || report->has_free_unit;
         if (!report) co_return report.error();
         observe(*report);
         placed += report->placed;

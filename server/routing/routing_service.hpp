@@ -2,15 +2,18 @@
 
 #include "server/routing/routing_page.hpp"
 
+#include <atomic>
+
 namespace fathom::server {
 
 /// The router: moves waiting jobs to places. Replicas share the work through row locks; each runs this loop.
 ///
 /// A pass looks at waiting jobs in order of their turns, page by page, one transaction a page. It runs on wake-ups
-/// "route" and "catalog", and every two seconds (a tick), which also refreshes the reasons that jobs wait for, and
-/// comes early when a network window opens that a job waits for. When more jobs wait than a pass can look at, its first
-/// half starts at the first and its second half goes on where the last pass ended: jobs that wait for one center cannot
-/// hide those for another for ever. Runs on: one coroutine at a time.
+/// "route" (those of new jobs only while some unit is free) and "catalog", and every two seconds (a tick), which also
+/// refreshes the reasons that jobs wait for, and comes early when a network window opens that a job waits for. When
+/// more jobs wait than a pass can look at, its first half starts at the first and its second half goes on where the
+/// last pass ended: jobs that wait for one center cannot hide those for another for ever. Runs on: one coroutine at a
+/// time.
 class RoutingService {
   public:
     RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, const Clock& clock,
@@ -43,6 +46,7 @@ class RoutingService {
     ArrivedJobs arrived_;                  ///< pages add to it, also when they are not committed: they run again
     LinePlace sweep_after_;                ///< where the second half of the next pass goes on
     std::optional<Timestamp> next_window_; ///< the earliest that the last ticks found
+    std::atomic<bool> has_room_{true};     ///< some unit was free after the last page
     Metrics::Counter placed_;
     Metrics::Counter waiting_;
     Metrics::Counter metering_;

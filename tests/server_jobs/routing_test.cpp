@@ -1,10 +1,13 @@
 #include "tests/server_jobs/jobs_house.hpp"
 
 #include <random>
+#include <regex>
+#include <thread>
 
 namespace fathom::server {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -327,6 +330,37 @@ TEST_F(Routing, RunsByItselfOnWakeUps)
         jobs.push_back(submit());
 
     EXPECT_TRUE(test::eventually([&] { return sql("SELECT count(*) FROM job WHERE state = 'placed'") == "20"; }));
+}
+
+TEST_F(Routing, NewJobsDoNotWakeItWhileNoUnitIsFree)
+{
+    add_center("alpha", 1);
+    const JobId first = submit();
+    routing_.subscribe(notifier_);
+    notifier_.start();
+    routing_.start(tasks_);
+    ASSERT_TRUE(test::eventually([&] { return state_of(first) == "placed"; }));
+    const auto passes = [this] {
+        std::smatch found;
+        const std::string text = metrics_.expose();
+        return std::regex_search(text, found, std::regex("fathom_routing_pass_seconds_count (\\d+)"))
+                   ? std::stol(found[1])
+                   : 0;
+    };
+    std::this_thread::sleep_for(100ms); // what the placing has woken
+
+    const long before = passes();
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 0; i < 50; ++i) {
+        submit();
+        std::this_thread::sleep_for(10ms);
+    }
+    const auto ticks = (std::chrono::steady_clock::now() - began) / 2s + 1;
+
+    EXPECT_LE(passes() - before, ticks);
+    sql("UPDATE attempt SET state = 'ended', outcome = 'exited'; UPDATE job SET state = 'succeeded' WHERE id = '" +
+        first.value + "'; SELECT pg_notify('fathom', 'route ')");
+    EXPECT_TRUE(test::eventually([&] { return sql("SELECT count(*) FROM job WHERE state = 'placed'") == "1"; }));
 }
 
 TEST(UnitLedger, KeepsPlannedUnitsForTheirTime)
