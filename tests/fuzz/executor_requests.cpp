@@ -19,7 +19,8 @@ class StrictExecutor final : public Executor {
         for (const std::int64_t cpu : run.cpus)
             FATHOM_ASSERT(cpu == 0 || cpu == 1);
         const Result<RunOrder> again = read_run_order(to_json(run));
-        FATHOM_ASSERT(again.has_value() && to_json(*again) == to_json(run));
+        FATHOM_ASSERT(again.has_value() && again->order.attempt_id == run.order.attempt_id && again->cpus == run.cpus);
+        FATHOM_ASSERT(again->memory_bytes == run.memory_bytes && again->environment == run.environment);
         return {};
     }
     RunView look(const AttemptId& id) override

@@ -38,7 +38,7 @@ class EchoServer {
   public:
     EchoServer()
         : server_(io_, net::make_server_context(credential_, net::ClientCertificates::kNone, "").value(), router(),
-                  {.websocket_message_bytes = kMessageBytes}, metrics_)
+                  limits(), metrics_)
     {
         server_.listen(fathom::AddressPort{"127.0.0.1", 0}).value();
         thread_ = std::thread([this] { io_.run(); });
@@ -55,6 +55,12 @@ class EchoServer {
     const std::string& authority() const { return authority_.certificate_pem; }
 
   private:
+    static net::ServerLimits limits()
+    {
+        net::ServerLimits limits;
+        limits.websocket_message_bytes = kMessageBytes;
+        return limits;
+    }
     static net::Router router()
     {
         net::Router router;
