@@ -77,9 +77,7 @@ JobsService::JobsService(Database& database, const asio::any_io_executor& execut
     : database_(&database), catalog_(&catalog), closer_(&closer), compute_(&compute), clock_(&clock), rules_(rules),
       quota_(database, rules.quota),
       submitted_(metrics.counter("fathom_jobs_submitted_total", "Jobs accepted from clients.")),
-      // While one batch waits for the disk, another is written: submissions do not depend on each other.
-      submissions_(database, executor, "submissions", metrics, write_submissions, /*max_batch=*/512,
-                   /*batches_at_once=*/2)
+      submissions_(database, executor, "submissions", metrics, write_submissions)
 {
 }
 

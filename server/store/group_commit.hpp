@@ -26,12 +26,11 @@ class GroupCommit {
     /// conflict, or one by one), so it must leave them as they were.
     using Write = std::function<Result<std::vector<Answer>>(pqxx::work&, std::vector<Item>&)>;
 
-    /// @param batches_at_once  1: batches commit in the order of their items. 2 for items that do not depend on each
-    ///                         other: callers that come while a small batch commits need not wait for its end.
+    /// Batches commit one after another, in the order of their items.
     GroupCommit(Database& database, asio::any_io_executor executor, std::string name, Metrics& metrics, Write write,
-                std::size_t max_batch = 512, std::size_t batches_at_once = 1)
+                std::size_t max_batch = 512)
         : state_(std::make_shared<State>(database, std::move(executor), std::move(name), metrics, std::move(write),
-                                         max_batch, batches_at_once))
+                                         max_batch))
     {
     }
     /// Items that wait are still written.
@@ -57,9 +56,8 @@ class GroupCommit {
 
     struct State {
         State(Database& db, asio::any_io_executor flush_executor, std::string name, Metrics& metrics, Write writer,
-              std::size_t batch_limit, std::size_t flush_limit)
+              std::size_t batch_limit)
             : database(&db), executor(std::move(flush_executor)), write(std::move(writer)), max_batch(batch_limit),
-              max_flushes(flush_limit),
               items(metrics.counter("fathom_group_commit_items_total", "Small writes that went through a group commit",
                                     {{"group", name}})),
               batches(metrics.counter("fathom_group_commit_batches_total", "Transactions that wrote a group",
@@ -73,14 +71,13 @@ class GroupCommit {
         asio::any_io_executor executor;
         Write write;
         std::size_t max_batch;
-        std::size_t max_flushes;
         Metrics::Counter items;
         Metrics::Counter batches;
         Metrics::Counter singles;
 
         std::mutex mutex;
         std::deque<Waiting> waiting;
-        std::size_t flushes = 0; ///< flush coroutines that live; each sees everything in `waiting` before it ends
+        bool is_flushing = false; ///< a flush coroutine lives: it sees everything in `waiting` before it ends
     };
 
     // The callers' coroutines own the state, so the group itself may go before they end.
@@ -112,8 +109,7 @@ class GroupCommit {
             full = state->waiting.size() >= 16 * state->max_batch;
             if (!full) {
                 state->waiting.emplace_back(std::move(item), answer);
-                start = state->flushes < state->max_flushes;
-                if (start) ++state->flushes;
+                start = !std::exchange(state->is_flushing, true);
             }
         }
         if (full) answer(Error{Errc::kTooMany, "too many writes wait for the database; try again"});
@@ -152,7 +148,7 @@ class GroupCommit {
             batch.push_back(std::move(state.waiting.front()));
             state.waiting.pop_front();
         }
-        if (count == 0) --state.flushes; // under the mutex: the next add() starts a new flush
+        if (count == 0) state.is_flushing = false; // under the mutex: the next add() starts a new flush
         return batch;
     }
 
@@ -214,7 +210,7 @@ class GroupCommit {
         {
             const std::scoped_lock lock(state->mutex);
             left.swap(state->waiting);
-            --state->flushes;
+            state->is_flushing = false;
         }
         for (Waiting& one : left)
             one.tell(Error{Errc::kInternal, "a group commit failed"});

@@ -38,15 +38,14 @@ class GroupCommitTest : public testing::Test {
         return answers;
     }
 
-    GroupCommit<std::string, std::string> make_group(std::size_t max_batch = 512, std::size_t batches_at_once = 1)
+    GroupCommit<std::string, std::string> make_group(std::size_t max_batch = 512)
     {
         return {database_,
                 io_.executor(),
                 "test",
                 metrics_,
                 [this](pqxx::work& transaction, std::vector<std::string>& names) { return write(transaction, names); },
-                max_batch,
-                batches_at_once};
+                max_batch};
     }
 
     const std::string url_ = test::empty_database();
@@ -100,26 +99,6 @@ TEST_F(GroupCommitTest, GathersWhileABatchCommitsAndAnswersEachItsOwn)
     const auto distinct = std::unique(transactions.begin(), transactions.end()) - transactions.begin();
     EXPECT_LE(distinct, 3) << "51 items must need few transactions";
     EXPECT_EQ(run_sql(url_, "SELECT count(*) FROM item"), "51");
-}
-
-TEST_F(GroupCommitTest, ASecondBatchIsWrittenWhileTheFirstIsNotDone)
-{
-    std::counting_semaphore<1000> gate(0);
-    gate_ = &gate;
-    auto group = make_group(/*max_batch=*/512, /*batches_at_once=*/2);
-    auto first = io_.spawn(group.add("0"));
-    ASSERT_TRUE(test::eventually([&] { return writes_ == 1; }));
-    auto second = io_.spawn(group.add("1"));
-    EXPECT_TRUE(test::eventually([&] { return writes_ == 2; })) << "the second waits for the first";
-
-    gate.release(1000);
-
-    const Result<std::string> first_answer = io_.get(std::move(first));
-    const Result<std::string> second_answer = io_.get(std::move(second));
-    ASSERT_TRUE(first_answer && second_answer);
-    EXPECT_TRUE(first_answer->starts_with("0#"));
-    EXPECT_TRUE(second_answer->starts_with("1#"));
-    EXPECT_EQ(run_sql(url_, "SELECT count(*) FROM item"), "2");
 }
 
 TEST_F(GroupCommitTest, OneBadItemDoesNotTakeTheOthersDown)
