@@ -1,4 +1,5 @@
 #include "server/app/supervisor_link.hpp"
+
 #include "core/base/process_answer.hpp"
 
 #include <cerrno>
