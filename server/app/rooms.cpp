@@ -170,11 +170,17 @@ struct Rooms::State {
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
     JobsService jobs{context.database, context.executor, context.metrics, catalog,
                      job_closer,       compute,          context.clock,   job_rules(context)}; // what clients do
-    RoutingService routing{
-        context.database, context.executor,
-        context.metrics,  context.clock,
-        catalog,          probe_planning,
-        job_closer,       {.replica = context.replica, .metering_period = context.settings.metering_period}};
+    UnitLoadService unit_loads{context.database, catalog, compute,
+                               context.clock}; // how busy and sought after units are
+    RoutingService routing{context.database,
+                           context.executor,
+                           context.metrics,
+                           context.clock,
+                           catalog,
+                           unit_loads,
+                           probe_planning,
+                           job_closer,
+                           {.replica = context.replica, .metering_period = context.settings.metering_period}};
     PlacementService placements{context.database, catalog, context.clock, compute}; // where jobs go, and why
     RetentionDuty retention{context.database, context.clock, context.metrics,
                             context.settings.keep}; // removes what is old
@@ -273,6 +279,7 @@ Result<void> Rooms::start()
     // After the seeds: the first snapshot must know the operators.
     if (Result<void> done = state_->catalog.load(); !done) return done;
     state_->catalog.start(state_->context.tasks);
+    state_->unit_loads.start(state_->context.tasks, state_->context.executor);
     state_->routing.start(state_->context.tasks);
     state_->events.start(state_->context.tasks);
     state_->job_duties.start(state_->context.tasks);

@@ -21,11 +21,6 @@ constexpr const char* kSelectClosures = R"sql(
     WHERE m.cancelled_at IS NULL AND m.ends_at > now() AND u.active AND ($1::text[] IS NULL OR u.id = ANY ($1))
     ORDER BY m.id, u.id)sql";
 
-double seconds_until(Timestamp time, Timestamp now)
-{
-    return std::chrono::duration<double>(time - now).count();
-}
-
 /// @param ids  an SQL array; nullptr: of all unit types.
 UnitCalendar select(pqxx::work& transaction, const char* ids)
 {
@@ -55,16 +50,6 @@ UnitCalendar select_calendar(pqxx::work& transaction)
 UnitCalendar select_calendar_of(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids)
 {
     return select(transaction, sql_array(unit_type_ids).c_str());
-}
-
-Hold hold_from(const KnownHold& hold, Timestamp now)
-{
-    return {hold.project, seconds_until(hold.from, now), seconds_until(hold.to, now), hold.unit_count};
-}
-
-Closure closure_from(const KnownClosure& closure, Timestamp now)
-{
-    return {seconds_until(closure.from, now), seconds_until(closure.to, now)};
 }
 
 } // namespace fathom::server

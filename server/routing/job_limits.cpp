@@ -1,7 +1,7 @@
 #include "server/routing/job_limits.hpp"
 
 #include "core/decide/counterfactual.hpp"
-#include "server/routing/unit_ledger.hpp"
+#include "core/schedule/unit_ledger.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 /// With maintenance and reservations, but without what runs, and with every center open.
 std::vector<UnitTypeView> open_views(const CatalogSnapshot& catalog, Timestamp now)
 {
-    const UnitLedger ledger(catalog, {}, {}, now);
+    const UnitLedger ledger(catalog.unit_types, catalog.knowledge, catalog.calendar, {}, {}, now);
     std::vector<UnitTypeView> views(ledger.views().begin(), ledger.views().end());
     for (UnitTypeView& view : views)
         view.closed_reason.clear();

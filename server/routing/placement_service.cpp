@@ -2,9 +2,9 @@
 
 #include "core/decide/counterfactual.hpp"
 #include "core/decide/route_json.hpp"
+#include "core/schedule/waiting_reason.hpp"
 #include "server/routing/job_operators.hpp"
 #include "server/routing/project_uses.hpp"
-#include "server/routing/waiting_reason.hpp"
 
 #include <pqxx/pqxx>
 
@@ -141,7 +141,7 @@ WaitingAnswer answer_waiting(const PlacementRecord& record, const WaitingInputs&
                              Timestamp now)
 {
     const std::string currency = catalog.prices.currency();
-    const UnitLedger ledger(catalog, inputs.reserved, {}, now);
+    const UnitLedger ledger(catalog.unit_types, catalog.knowledge, catalog.calendar, inputs.reserved, {}, now);
     const RouteKnowledge& knowledge = catalog.knowledge;
     Decision decision = route(inputs.request, ledger.views(), knowledge);
     WaitingAnswer answer;
@@ -267,7 +267,7 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::strin
         request->owner = owner;
         // As it will be at submission: history corrects by it.
         if (request->job_type.empty()) request->job_type = known->type_of(spec, owner).name;
-        const UnitLedger ledger(*known, *reserved, {}, now);
+        const UnitLedger ledger(known->unit_types, known->knowledge, known->calendar, *reserved, {}, now);
         return preview_json(*request, ledger, known->knowledge, currency, what_if);
     };
     co_return co_await compute_->run(owner, std::move(answer));

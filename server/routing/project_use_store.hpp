@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/fair_share.hpp"
+#include "core/schedule/project_use.hpp"
 #include "server/store/transaction.hpp"
 
 #include <functional>
@@ -24,8 +24,6 @@ std::vector<ProjectUse> select_project_uses(pqxx::work& transaction);
 
 /// What counts against quotas: units that are held, and of this calendar month (UTC) what has ended in it and what
 /// holds units now. The latter counts with what was predicted for it, or with more where it has taken more.
-using QuotaUses =
-    std::map<std::string, QuotaUse, std::less<>>; ///< by project; those that have used nothing are missing
 QuotaUses select_quota_uses(pqxx::work& transaction, const std::vector<std::string>& projects, const ScoreOf& score_of);
 
 /// Locks the rows of projects until the transaction ends, so that no other replica can start their jobs meanwhile.

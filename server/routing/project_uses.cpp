@@ -57,39 +57,17 @@ std::vector<ProjectUse> ProjectUses::get(pqxx::work& transaction, const CatalogS
     return uses;
 }
 
-void ProjectUses::add(const std::vector<Started>& started)
+void ProjectUses::add(const std::vector<TakenUnits>& started)
 {
     const std::scoped_lock lock(mutex_);
-    for (const Started& one : started)
+    for (const TakenUnits& one : started)
         add_units(uses_, one);
-}
-
-QuotaUse use_of(const Candidate& place, double score)
-{
-    const auto units = static_cast<double>(place.unit_count);
-    return {place.unit_count, units * place.prediction.run_s / 3600 * score / 1000, place.cost};
-}
-
-void add(QuotaUse& use, const QuotaUse& more)
-{
-    use.units += more.units;
-    use.score_hours += more.score_hours;
-    use.cost += more.cost;
 }
 
 void read_use(pqxx::work& transaction, const CatalogSnapshot& catalog, RouteRequest& request)
 {
     if (!find_rules(catalog.projects, request.project).has_quota()) return;
     request.used = select_quota_uses(transaction, {request.project}, scores_of(catalog))[request.project];
-}
-
-void add_units(std::vector<ProjectUse>& uses, const ProjectUses::Started& started)
-{
-    auto found =
-        std::find_if(uses.begin(), uses.end(), [&](const ProjectUse& use) { return use.project == started.project; });
-    if (found == uses.end())
-        found = uses.insert(uses.end(), {.project = started.project, .used_unit_s = {}, .units = {}});
-    found->units[started.unit_type_id] += started.units;
 }
 
 } // namespace fathom::server

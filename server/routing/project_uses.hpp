@@ -25,13 +25,8 @@ class ProjectUses {
     /// Blocks; pqxx's exceptions pass through.
     std::vector<ProjectUse> get(pqxx::work& transaction, const CatalogSnapshot& catalog);
 
-    /// Units that were given to a project since; they count until it is read again.
-    struct Started {
-        std::string project;
-        std::string unit_type_id;
-        std::int64_t units{};
-    };
-    void add(const std::vector<Started>& started);
+    /// Units that were given to projects since; they count until it is read again.
+    void add(const std::vector<TakenUnits>& started);
 
   private:
     using Moment = std::chrono::steady_clock::time_point;
@@ -41,14 +36,7 @@ class ProjectUses {
     std::optional<Moment> due_;
 };
 
-/// What a start at this place takes of a quota. @param score  of one unit there.
-QuotaUse use_of(const Candidate& place, double score);
-void add(QuotaUse& use, const QuotaUse& more);
-
 /// Sets what the request's project has used, where it has a quota.
 void read_use(pqxx::work& transaction, const CatalogSnapshot& catalog, RouteRequest& request);
-
-/// Adds units that a project holds; the project is added where it is not there.
-void add_units(std::vector<ProjectUse>& uses, const ProjectUses::Started& started);
 
 } // namespace fathom::server

@@ -122,7 +122,7 @@ std::vector<std::size_t> RoutingPage::leave_out_gangs(pqxx::work& transaction)
 
 Result<std::set<std::string>> RoutingPage::settle_impossible_gangs(pqxx::work& transaction,
                                                                    const std::vector<std::size_t>& decided,
-                                                                   const std::vector<DecidedWait>& waits)
+                                                                   const std::vector<ScheduledWait>& waits)
 {
     /// What a gang needs at least, and all that there is where any of its members could ever run.
     struct Need {
@@ -133,7 +133,7 @@ Result<std::set<std::string>> RoutingPage::settle_impossible_gangs(pqxx::work& t
     };
     std::map<std::string, std::int64_t> sizes;
     std::map<GangKey, Need> needs;
-    for (const DecidedWait& wait : waits) {
+    for (const ScheduledWait& wait : waits) {
         const Ready& ready = ready_[decided[wait.job]];
         if (ready.job.spec.gang.id.empty()) continue;
         if (sizes.empty()) {

@@ -22,10 +22,10 @@ void append(std::vector<WaitingJob>& jobs, std::vector<WaitingJob> more)
 } // namespace
 
 RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
-                         WaitingJobEnder& ender, ProjectUses& uses, const BusyUnits& busy, ArrivedJobs& arrived,
+                         WaitingJobEnder& ender, ProjectUses& uses, std::shared_ptr<const UnitLoads> loads,
                          const Clock& clock)
-    : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), uses_(&uses), busy_(&busy),
-      arrived_(&arrived), clock_(&clock), now_(clock.now()), catalog_(catalog.get())
+    : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), uses_(&uses),
+      loads_(std::move(loads)), clock_(&clock), now_(clock.now()), catalog_(catalog.get())
 {
 }
 
@@ -35,7 +35,6 @@ Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, st
     rebuild_ledger(transaction);
     report_.is_done = true;
     if (!report_.next.is_tick && !ledger_->has_free_unit()) {
-        report_.left = look_at_use();
         return std::move(report_);
     }
     if (const Result<void> found = find_metered_types(transaction); !found) return found.error();
@@ -57,7 +56,6 @@ Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, st
     update_waiting_reasons(transaction, reasons_);
     update_turns(transaction, turns_);
     record_job_events(transaction, events_);
-    report_.left = look_at_use();
     report_.has_free_unit = ledger_->has_free_unit();
     report_.is_done = report_.is_end || (!report_.next.is_tick && !report_.has_free_unit);
     return std::move(report_);
@@ -135,27 +133,13 @@ bool RoutingPage::is_worth_a_look(const WaitingJob& job) const
 void RoutingPage::rebuild_ledger(pqxx::work& transaction)
 {
     const std::vector<Reservation> reserved = select_reservations(transaction);
-    used_.clear();
-    for (const Reservation& one : reserved)
-        used_[one.unit_type_id.value] += one.unit_count;
-    ledger_.emplace(*catalog_, reserved, report_.next.planned, now_);
+    ledger_.emplace(catalog_->unit_types, catalog_->knowledge, catalog_->calendar, reserved, report_.next.planned,
+                    now_);
     // Decided in this page, not yet written.
     for (const Placement& placement : placements_) {
         const Candidate& winner = placement.winner;
         ledger_->reserve({winner.unit_type_id, winner.unit_count, winner.held_s(), 0, placement.project});
     }
-}
-
-std::vector<BusyUnits::Left> RoutingPage::look_at_use() const
-{
-    std::vector<BusyUnits::Left> left;
-    left.reserve(catalog_->unit_types.size());
-    for (const UnitTypeView& view : catalog_->unit_types) {
-        const auto used = used_.find(view.id.value);
-        const bool is_open = view.closed_reason.empty();
-        left.push_back({view.id.value, used == used_.end() ? 0 : used->second, is_open ? view.unit_count : 0});
-    }
-    return left;
 }
 
 void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)

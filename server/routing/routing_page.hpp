@@ -1,14 +1,15 @@
 #pragma once
 
 #include "core/base/clock.hpp"
+#include "core/schedule/schedule.hpp"
 #include "server/events/job_event_log.hpp"
 #include "server/probing/probe_ports.hpp"
 #include "server/routing/catalog_cache.hpp"
 #include "server/routing/gang_store.hpp"
-#include "server/routing/page_decisions.hpp"
 #include "server/routing/prediction_store.hpp"
 #include "server/routing/project_uses.hpp"
 #include "server/routing/routing_store.hpp"
+#include "server/routing/unit_loads.hpp"
 #include "server/routing/waiting_job_ender.hpp"
 
 #include <chrono>
@@ -43,11 +44,10 @@ struct PageReport {
     std::int64_t placed{};
     std::int64_t waiting{};
     std::int64_t metering{};
-    std::int64_t conflicts{};                  ///< placements that another replica's made impossible; decided again
-    std::int64_t overdue{};                    ///< ended, since their deadline had passed
-    double decision_s{};                       ///< time in decisions
-    std::vector<ProjectUses::Started> started; ///< units that were given to projects
-    std::vector<BusyUnits::Left> left;         ///< what is in use of each unit type, with what was placed
+    std::int64_t conflicts{};        ///< placements that another replica's made impossible; decided again
+    std::int64_t overdue{};          ///< ended, since their deadline had passed
+    double decision_s{};             ///< time in decisions
+    std::vector<TakenUnits> started; ///< units that were given to projects
     /// When the first of these jobs that wait for a network window must be looked at again.
     std::optional<Timestamp> next_window;
 };
@@ -63,7 +63,7 @@ struct RoutingSettings {
 class RoutingPage {
   public:
     RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, WaitingJobEnder& ender,
-                ProjectUses& uses, const BusyUnits& busy, ArrivedJobs& arrived, const Clock& clock);
+                ProjectUses& uses, std::shared_ptr<const UnitLoads> loads, const Clock& clock);
 
     /// Blocks; pqxx's exceptions pass through. @error what the planner said, when it could not work now.
     Result<PageReport> run(pqxx::work& transaction, PassState state, std::int64_t limit);
@@ -121,15 +121,15 @@ class RoutingPage {
     Result<void> decide_ready(pqxx::work& transaction);
     /// Which of the ready jobs can be decided: all but members of gangs that are not complete, which wait.
     std::vector<std::size_t> leave_out_gangs(pqxx::work& transaction);
-    PageDecisions::Projects read_projects(pqxx::work& transaction, const std::vector<std::size_t>& decided);
-    Result<void> place(const Ready& ready, DecidedStart start);
+    void read_projects(pqxx::work& transaction, const std::vector<std::size_t>& decided, ScheduleInput& input);
+    Result<void> place(const Ready& ready, ScheduledStart start);
     Result<void> keep_waiting(pqxx::work& transaction, const std::vector<std::size_t>& decided,
-                              const std::vector<DecidedWait>& waits);
+                              const std::vector<ScheduledWait>& waits);
     /// Gangs that even an idle network could not start together wait for a while, lest what is missing comes back;
     /// then they end. @return the ids of their members.
     Result<std::set<std::string>> settle_impossible_gangs(pqxx::work& transaction,
                                                           const std::vector<std::size_t>& decided,
-                                                          const std::vector<DecidedWait>& waits);
+                                                          const std::vector<ScheduledWait>& waits);
     /// Keeps why a job waits, and its turn, where these have changed.
     void note_reason(const WaitingJob& job, const std::string& reason);
     void note_turn(const WaitingJob& job, double turn);
@@ -137,8 +137,6 @@ class RoutingPage {
     std::vector<bool> check_placements(pqxx::work& transaction) const;
     void commit_placements(pqxx::work& transaction);
     void rebuild_ledger(pqxx::work& transaction);
-    /// What this page leaves of each unit type, for PageReport.
-    std::vector<BusyUnits::Left> look_at_use() const;
     /// The decisions of this page must not rest on an older catalog than the probes that just ended.
     void ensure_fresh_catalog(pqxx::work& transaction);
     bool is_worth_a_look(const WaitingJob& job) const;
@@ -153,14 +151,12 @@ class RoutingPage {
     ProbePlanner* planner_;
     WaitingJobEnder* ender_;
     ProjectUses* uses_;
-    const BusyUnits* busy_;
-    ArrivedJobs* arrived_;
+    std::shared_ptr<const UnitLoads> loads_;
     const Clock* clock_;
     Timestamp now_; ///< of the decisions
     CatalogPointer catalog_;
     bool is_fresh_ = false;
-    std::optional<UnitLedger> ledger_;         ///< since run()
-    std::map<std::string, std::int64_t> used_; ///< units of each type that attempts have, by id
+    std::optional<UnitLedger> ledger_; ///< since run()
     PageReport report_;
     std::vector<Ready> ready_; ///< in order of id
     std::vector<Placement> placements_;

@@ -4,8 +4,8 @@
 
 #include "core/base/log.hpp"
 #include "core/decide/decision_text.hpp"
+#include "core/schedule/waiting_reason.hpp"
 #include "server/routing/locked_units.hpp"
-#include "server/routing/waiting_reason.hpp"
 #include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
@@ -37,45 +37,37 @@ std::string gang_text(const WaitingJob& job)
     return spec.gang.id.empty() ? std::string() : spec.project + '\n' + job.submitter + '\n' + spec.gang.id;
 }
 
-/// Equal for jobs that are decided alike. What the job is like in line does not matter.
-std::string kind_of(const WaitingJob& job)
-{
-    JobSpec spec = job.spec;
-    spec.priority = 0;
-    spec.gang = {};
-    return job.label + '\n' + job.submitter + '\n' + job.job_type + '\n' + to_json(spec).dump();
-}
-
 } // namespace
 
 Result<void> RoutingPage::decide_ready(pqxx::work& transaction)
 {
     const std::vector<std::size_t> decided = leave_out_gangs(transaction);
-    std::vector<ReadyJob> jobs;
+    ScheduleInput input;
     for (const std::size_t index : decided) {
         const auto& [job, request] = ready_[index];
-        jobs.push_back({.id = job.id.value,
-                        .request = request,
-                        .waited_s = std::max(0.0, Seconds(now_ - job.submitted_at).count()),
-                        .priority = job.spec.priority,
-                        .gang = gang_text(job),
-                        .gang_size = job.spec.gang.size,
-                        .kind = kind_of(job)});
+        input.jobs.push_back({.id = job.id.value,
+                              .request = request,
+                              .waited_s = std::max(0.0, Seconds(now_ - job.submitted_at).count()),
+                              .priority = job.spec.priority,
+                              .gang = gang_text(job),
+                              .gang_size = job.spec.gang.size,
+                              .kind = kind_of(job)});
     }
-    if (jobs.empty()) return {};
-    PageDecisions decisions(*ledger_, catalog_->knowledge, read_projects(transaction, decided), *busy_, *arrived_,
-                            OrderSettings());
+    if (input.jobs.empty()) return {};
+    read_projects(transaction, decided, input);
+    input.busy_shares = loads_->busy_shares;
+    input.worths = loads_->worths;
     const auto began = std::chrono::steady_clock::now();
-    PageOutcome outcome = decisions.decide(jobs);
+    SchedulePlan plan = schedule(*ledger_, input);
     report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    for (DecidedStart& start : outcome.starts) {
+    for (ScheduledStart& start : plan.starts) {
         const Result<void> placed = place(ready_[decided[start.job]], std::move(start));
         if (!placed) return placed.error();
     }
-    return keep_waiting(transaction, decided, outcome.waits);
+    return keep_waiting(transaction, decided, plan.waits);
 }
 
-PageDecisions::Projects RoutingPage::read_projects(pqxx::work& transaction, const std::vector<std::size_t>& decided)
+void RoutingPage::read_projects(pqxx::work& transaction, const std::vector<std::size_t>& decided, ScheduleInput& input)
 {
     std::set<std::string> limited;
     for (const std::size_t index : decided) {
@@ -83,14 +75,12 @@ PageDecisions::Projects RoutingPage::read_projects(pqxx::work& transaction, cons
         if (!ready_[index].request.is_probe && find_rules(catalog_->projects, project).has_quota())
             limited.insert(project);
     }
-    PageDecisions::Projects projects;
-    projects.uses = uses_->get(transaction, *catalog_);
+    input.project_uses = uses_->get(transaction, *catalog_);
     if (!limited.empty())
-        projects.quota_uses = select_quota_uses(transaction, {limited.begin(), limited.end()}, scores_of(*catalog_));
-    return projects;
+        input.quota_uses = select_quota_uses(transaction, {limited.begin(), limited.end()}, scores_of(*catalog_));
 }
 
-Result<void> RoutingPage::place(const Ready& ready, DecidedStart start)
+Result<void> RoutingPage::place(const Ready& ready, ScheduledStart start)
 {
     const Result<RouteRequest> wanted = metering_request_of(ready.job);
     if (!wanted) return wanted.error();
@@ -117,11 +107,11 @@ Result<void> RoutingPage::place(const Ready& ready, DecidedStart start)
 }
 
 Result<void> RoutingPage::keep_waiting(pqxx::work& transaction, const std::vector<std::size_t>& decided,
-                                       const std::vector<DecidedWait>& waits)
+                                       const std::vector<ScheduledWait>& waits)
 {
     const Result<std::set<std::string>> settled = settle_impossible_gangs(transaction, decided, waits);
     if (!settled) return settled.error();
-    for (const DecidedWait& wait : waits) {
+    for (const ScheduledWait& wait : waits) {
         const WaitingJob& job = ready_[decided[wait.job]].job;
         if (settled->contains(job.id.value)) continue;
         ++report_.waiting;
@@ -227,7 +217,6 @@ void RoutingPage::commit_placements(pqxx::work& transaction)
                                 {"unit_type_id", winner.unit_type_id.value}});
         events_.push_back(placed_event(placement.job, attempt.id, placement.decision, winner));
         centers.insert(winner.center_id.value);
-        used_[winner.unit_type_id.value] += winner.unit_count;
         if (!placement.is_probe) {
             predictions.push_back(placement.prediction);
             predictions.back().attempt_id = attempt.id;

@@ -28,9 +28,9 @@ constexpr const char* kDecisionsHelp = "Decisions of the router on waiting jobs,
 } // namespace
 
 RoutingService::RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                               const Clock& clock, CatalogCache& catalog, ProbePlanner& planner, WaitingJobEnder& ender,
-                               RoutingSettings settings)
-    : database_(&database), clock_(&clock), catalog_(&catalog), planner_(&planner), ender_(&ender),
+                               const Clock& clock, CatalogCache& catalog, const UnitLoadService& loads,
+                               ProbePlanner& planner, WaitingJobEnder& ender, RoutingSettings settings)
+    : database_(&database), clock_(&clock), catalog_(&catalog), loads_(&loads), planner_(&planner), ender_(&ender),
       settings_(std::move(settings)), wake_(executor),
       placed_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "placed"}})),
       waiting_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "waits"}})),
@@ -115,14 +115,11 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
 asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, std::int64_t limit)
 {
     auto work = [this, state = std::move(state), limit](pqxx::work& transaction) -> Result<PageReport> {
-        RoutingPage page(settings_, *catalog_, *planner_, *ender_, uses_, busy_, arrived_, *clock_);
+        RoutingPage page(settings_, *catalog_, *planner_, *ender_, uses_, loads_->get(), *clock_);
         return page.run(transaction, state, limit);
     };
     Result<PageReport> report = co_await database_->run(std::move(work));
-    if (report) {
-        uses_.add(report->started);
-        busy_.note(report->left, clock_->now());
-    }
+    if (report) uses_.add(report->started);
     co_return report;
 }
 

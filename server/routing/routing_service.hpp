@@ -17,7 +17,8 @@ namespace fathom::server {
 class RoutingService {
   public:
     RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, const Clock& clock,
-                   CatalogCache& catalog, ProbePlanner& planner, WaitingJobEnder& ender, RoutingSettings settings);
+                   CatalogCache& catalog, const UnitLoadService& loads, ProbePlanner& planner, WaitingJobEnder& ender,
+                   RoutingSettings settings);
 
     /// Before Notifier::start().
     void subscribe(Notifier& notifier);
@@ -37,13 +38,12 @@ class RoutingService {
     Database* database_;
     const Clock* clock_;
     CatalogCache* catalog_;
+    const UnitLoadService* loads_;
     ProbePlanner* planner_;
     WaitingJobEnder* ender_;
     const RoutingSettings settings_;
     WakeSignal wake_;
     ProjectUses uses_;
-    BusyUnits busy_;                       ///< pages read it, one at a time; it changes between them
-    ArrivedJobs arrived_;                  ///< pages add to it, also when they are not committed: they run again
     LinePlace sweep_after_;                ///< where the second half of the next pass goes on
     std::optional<Timestamp> next_window_; ///< the earliest that the last ticks found
     std::atomic<bool> has_room_{true};     ///< some unit was free after the last page

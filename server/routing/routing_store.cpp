@@ -156,6 +156,14 @@ std::vector<std::string> select_metering_types(pqxx::work& transaction)
     return types;
 }
 
+std::string kind_of(const WaitingJob& job)
+{
+    JobSpec spec = job.spec;
+    spec.priority = 0;
+    spec.gang = {};
+    return job.label + '\n' + job.submitter + '\n' + job.job_type + '\n' + to_json(spec).dump();
+}
+
 std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range)
 {
     static const std::string claim = std::string(kWaitingJobColumns) + kClaimable + kInTurn;

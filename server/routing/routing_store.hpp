@@ -2,7 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/decide/route.hpp"
-#include "server/routing/unit_ledger.hpp"
+#include "core/schedule/unit_ledger.hpp"
 #include "server/store/transaction.hpp"
 
 #include <pqxx/row>
@@ -36,6 +36,8 @@ struct WaitingJob {
 };
 /// The row of a job as claims select it.
 WaitingJob to_waiting_job(const pqxx::row& row);
+/// Equal for jobs that are decided alike. What the job is like in line does not matter.
+std::string kind_of(const WaitingJob& job);
 /// The columns that to_waiting_job() reads.
 extern const char* const kWaitingJobColumns;
 

@@ -1,6 +1,6 @@
 // What decisions cost the server in networks of growing size (see tests/bench/routing).
 #include "core/decide/sample_statistics.hpp"
-#include "server/routing/page_decisions.hpp"
+#include "core/schedule/schedule.hpp"
 #include "tests/bench/routing_world.hpp"
 #include "tests/support/plain_route.hpp"
 
@@ -98,7 +98,7 @@ class Bench {
     {
         const Timestamp now = next_moment();
         double began_ms = thread_ms();
-        server::UnitLedger ledger(world_.catalog, world_.reserved, {}, now);
+        UnitLedger ledger = ledger_at(now);
         setup_.push_back(thread_ms() - began_ms);
         std::set<std::size_t> seen;
         for (int i = 0; i < kPageJobs; ++i) {
@@ -121,12 +121,12 @@ class Bench {
     }
 
     /// Before each decision the router asks where the job's operators have to be measured first.
-    void look_for_unmeasured(const RouteRequest& job, server::UnitLedger& ledger)
+    void look_for_unmeasured(const RouteRequest& job, UnitLedger& ledger)
     {
         unmeasured_ += ledger.unmeasured(job, kMeteringPeriod).size();
     }
 
-    static void reserve(server::UnitLedger& ledger, const Candidate& winner)
+    static void reserve(UnitLedger& ledger, const Candidate& winner)
     {
         ledger.reserve({.unit_type_id = winner.unit_type_id,
                         .unit_count = winner.unit_count,
@@ -135,7 +135,13 @@ class Bench {
                         .project = {}});
     }
 
-    std::string plain_winner(const RouteRequest& job, const server::UnitLedger& ledger)
+    UnitLedger ledger_at(Timestamp now) const
+    {
+        const server::CatalogSnapshot& catalog = world_.catalog;
+        return {catalog.unit_types, catalog.knowledge, catalog.calendar, world_.reserved, {}, now};
+    }
+
+    std::string plain_winner(const RouteRequest& job, const UnitLedger& ledger)
     {
         const double began_ms = thread_ms();
         const auto plain = test::plain_route(job, ledger.views());
@@ -148,32 +154,29 @@ class Bench {
     PageTime time_page(int jobs)
     {
         const Timestamp now = next_moment();
-        std::vector<server::ReadyJob> ready;
+        ScheduleInput input;
         for (int i = 0; i < jobs; ++i) {
             const std::size_t kind = any_kind();
-            server::ReadyJob job;
+            ReadyJob job;
             job.id = fmt::format("job_{:06}", ++ids_);
             job.request = make_job(random_, kinds_[kind], now);
             job.waited_s = uniform(random_, 0, 600);
             // Deadlines and budgets differ from job to job.
             const bool is_like_others = !job.request.transfer.deadline && !job.request.budget;
             job.kind = is_like_others ? "kind " + std::to_string(kind) : job.id;
-            ready.push_back(std::move(job));
+            input.jobs.push_back(std::move(job));
         }
         const double began_ms = thread_ms();
-        server::UnitLedger ledger(world_.catalog, world_.reserved, {}, now);
-        for (const server::ReadyJob& job : ready)
+        UnitLedger ledger = ledger_at(now);
+        for (const ReadyJob& job : input.jobs)
             look_for_unmeasured(job.request, ledger);
-        server::PageDecisions decisions(ledger, world_.catalog.knowledge, {}, busy_, arrived_, OrderSettings());
-        const server::PageOutcome outcome = decisions.decide(ready);
-        return {thread_ms() - began_ms, outcome.starts.size()};
+        const SchedulePlan plan = schedule(ledger, input);
+        return {thread_ms() - began_ms, plan.starts.size()};
     }
 
     RoutingWorld world_;
     Random random_;
     std::vector<RouteRequest> kinds_;
-    server::BusyUnits busy_;
-    server::ArrivedJobs arrived_;
     int moments_ = 0;
     int ids_ = 0;
     std::size_t starts_ = 0;

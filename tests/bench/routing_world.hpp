@@ -1,6 +1,7 @@
 #pragma once
 
-#include "server/routing/unit_ledger.hpp"
+#include "core/schedule/unit_ledger.hpp"
+#include "server/routing/catalog_snapshot.hpp"
 
 #include <random>
 #include <vector>
@@ -20,7 +21,7 @@ const Timestamp kRoutingWorldTime = parse_rfc3339("2026-11-18T09:10:00Z").value(
 /// What the server knows when it begins a page.
 struct RoutingWorld {
     server::CatalogSnapshot catalog;
-    std::vector<server::Reservation> reserved; ///< what attempts hold
+    std::vector<Reservation> reserved; ///< what attempts hold
 };
 
 /// Four unit types a center, with measurements of 24 operators at three sizes, scaling curves up to eight units, and

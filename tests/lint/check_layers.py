@@ -11,6 +11,7 @@ ALLOWED = {
     "core/base": ["core/base"],
     "core/model": ["core/base", "core/model"],
     "core/decide": ["core/base", "core/model", "core/decide"],
+    "core/schedule": ["core/base", "core/model", "core/decide", "core/schedule"],
     "core/net": ["core/base", "core/net"],
     "schema": ["core/base", "core/model", "schema"],
     "probes": ["core/base", "core/model", "core/decide", "probes"],
@@ -18,7 +19,7 @@ ALLOWED = {
     "agent": ["core", "schema", "agent"],
     "cli": ["core", "cli"],
 }
-PURE = ["core/model", "core/decide", "schema/link"]
+PURE = ["core/model", "core/decide", "core/schedule", "schema/link"]
 IMPURE = re.compile(
     r"#include <(boost/(asio|beast)|pqxx|openssl|spdlog|thread|mutex|fstream|iostream|filesystem|sys/|unistd|random)")
 BEAST = re.compile(r"#include <boost/beast")

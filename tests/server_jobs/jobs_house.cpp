@@ -87,7 +87,8 @@ JobsHouse::JobsHouse()
       events_(database_, io_.executor(), metrics_),
       jobs_(database_, io_.executor(), metrics_, catalog_, closer_, compute_, clock_),
       attempts_(database_, io_.executor(), metrics_, catalog_, closer_, clock_),
-      routing_(database_, io_.executor(), metrics_, clock_, catalog_, probing_, closer_,
+      unit_loads_(database_, catalog_, compute_, clock_),
+      routing_(database_, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, closer_,
                {.replica = ReplicaId::make()}),
       placements_(database_, catalog_, clock_, compute_), duties_(database_, io_.executor(), metrics_, clock_),
       identity_(database_, notifier_, clock_, metrics_), api_(router_, identity_)

@@ -140,6 +140,7 @@ class JobsHouse : public ::testing::Test {
     EventsService events_;
     JobsService jobs_;
     AttemptsService attempts_;
+    UnitLoadService unit_loads_; ///< looks when a test says so
     RoutingService routing_;
     PlacementService placements_;
     JobDuties duties_;

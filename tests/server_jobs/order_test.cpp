@@ -134,12 +134,13 @@ TEST_F(Order, AJobThatIsShortIsFoundBehindThousandsThatAreLong)
 TEST_F(Order, AJobWaitsForABetterPlaceWhereUnitsHaveBeenIdle)
 {
     PastClock clock(24h);
-    RoutingService routing(database_, io_.executor(), metrics_, clock, catalog_, probing_, closer_,
+    UnitLoadService loads(database_, catalog_, compute_, clock);
+    RoutingService routing(database_, io_.executor(), metrics_, clock, catalog_, loads, probing_, closer_,
                            {.replica = ReplicaId::make()});
     add_measurement(add_center("alpha", 1), 0.01);
     add_measurement(add_center("beta", 1), 0.1);
     for (int look = 0; look < 24; ++look) {
-        run(routing.run_pass(RoutingService::Pass::kTick)).value();
+        run(loads.look()).value();
         clock.advance(1h);
     }
     submit_dgemm(6000); // a minute of alpha
@@ -158,7 +159,7 @@ TEST_F(Order, AJobWaitsForABetterPlaceWhereUnitsHaveBeenIdle)
                       HasSubstr("beta/core is free now, but would complete 17 min later")));
 
     route();
-    EXPECT_EQ(center_of(waits).value, center_id("beta")) << "of a router without history";
+    EXPECT_EQ(center_of(waits).value, center_id("beta")) << "of a router that has not looked";
 }
 
 TEST_F(Order, ALongerJobStillUsesWhatNobodyElseCan)

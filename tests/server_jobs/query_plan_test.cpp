@@ -24,7 +24,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     JobsService jobs(database, io_.executor(), metrics_, catalog, closer_, compute_, clock_);
     AttemptsService attempts(database, io_.executor(), metrics_, catalog_, closer_, clock_);
     EventsService events(database, io_.executor(), metrics_);
-    RoutingService routing(database, io_.executor(), metrics_, clock_, catalog, probing_, closer_,
+    RoutingService routing(database, io_.executor(), metrics_, clock_, catalog, unit_loads_, probing_, closer_,
                            {.replica = {"rep_1"}});
     JobDuties duties(database, io_.executor(), metrics_, clock_);
     const CenterId center{center_id("alpha")};

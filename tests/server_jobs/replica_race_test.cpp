@@ -74,10 +74,11 @@ constexpr const char* kWatch = R"sql(
 /// A replica with connections and a snapshot of its own, that routes until it is told to stop.
 class Replica {
   public:
-    Replica(const std::string& url, test::TestIo& io, Metrics& metrics, const Clock& clock, ProbePlanner& planner,
-            WaitingJobEnder& ender)
+    Replica(const std::string& url, test::TestIo& io, Metrics& metrics, const Clock& clock,
+            const UnitLoadService& loads, ProbePlanner& planner, WaitingJobEnder& ender)
         : io_(&io), database_({.url = url, .connections = 3}, metrics), catalog_(database_, io.executor(), metrics),
-          routing_(database_, io.executor(), metrics, clock, catalog_, planner, ender, {.replica = ReplicaId::make()})
+          routing_(database_, io.executor(), metrics, clock, catalog_, loads, planner, ender,
+                   {.replica = ReplicaId::make()})
     {
         EXPECT_TRUE(catalog_.load());
         thread_ = std::thread([this] { loop(); });
@@ -181,8 +182,8 @@ TEST_P(ReplicaRace, NeverOversellsPlacesEachJobOnceAndAllInTheEnd)
     submit_jobs(kJobs);
     ReservationService reservations(database_);
     std::atomic<bool> is_over{false};
-    Replica one(url_, io_, metrics_, clock_, probing_, closer_);
-    Replica two(url_, io_, metrics_, clock_, probing_, closer_);
+    Replica one(url_, io_, metrics_, clock_, unit_loads_, probing_, closer_);
+    Replica two(url_, io_, metrics_, clock_, unit_loads_, probing_, closer_);
     std::thread people([&] {
         std::mt19937 random(GetParam() + 1000);
         while (!is_over) {

@@ -1,11 +1,11 @@
-#include "server/routing/waiting_reason.hpp"
+#include "core/schedule/waiting_reason.hpp"
 
 #include "core/decide/counterfactual.hpp"
 #include "core/decide/decision_text.hpp"
 
 #include <cmath>
 
-namespace fathom::server {
+namespace fathom {
 namespace {
 
 constexpr std::size_t kNamedPlaces = 5;
@@ -127,4 +127,4 @@ std::vector<WaitingCause> list_waiting_causes(const RouteRequest& request, const
     return causes;
 }
 
-} // namespace fathom::server
+} // namespace fathom

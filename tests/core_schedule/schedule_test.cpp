@@ -1,10 +1,11 @@
-#include "server/routing/page_decisions.hpp"
-#include "server/routing/waiting_reason.hpp"
+#include "core/decide/busy_share.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/schedule/waiting_reason.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace fathom::server {
+namespace fathom {
 namespace {
 
 using namespace std::chrono_literals;
@@ -26,9 +27,9 @@ UnitTypeView unit_type(const std::string& center, const std::string& name, std::
 }
 
 /// Units of alpha/gpu and beta/cpu, and jobs of one operator each.
-class PageDecisionsTest : public ::testing::Test {
+class ScheduleTest : public ::testing::Test {
   protected:
-    PageDecisionsTest() { catalog_.unit_types = {unit_type("alpha", "gpu", 1), unit_type("beta", "cpu", 2)}; }
+    ScheduleTest() { unit_types_ = {unit_type("alpha", "gpu", 1), unit_type("beta", "cpu", 2)}; }
 
     /// A job that runs so long on each; unit counts as asked. In order of id.
     void add_job(const std::string& id, double on_alpha_s, double on_beta_s, UnitRequest units = {})
@@ -40,8 +41,8 @@ class PageDecisionsTest : public ::testing::Test {
             one.parameters_key = "n=1";
             one.operations = 1e6;
             one.median_s = one.ci_low_s = one.ci_high_s = run_s[type];
-            catalog_.unit_types[type].operators.push_back(one.operator_id);
-            catalog_.unit_types[type].measured.push_back(one);
+            unit_types_[type].operators.push_back(one.operator_id);
+            unit_types_[type].measured.push_back(one);
         }
         ReadyJob job;
         job.id = id;
@@ -49,7 +50,7 @@ class PageDecisionsTest : public ::testing::Test {
         job.request.operators = {{"op_" + id, "n=1", 1, 1e6, 1e5}};
         job.request.units = std::move(units);
         job.request.transfer.now = kNow;
-        jobs_.push_back(std::move(job));
+        input_.jobs.push_back(std::move(job));
     }
     void take(const std::string& center, double until_s, std::int64_t units = 1)
     {
@@ -58,60 +59,59 @@ class PageDecisionsTest : public ::testing::Test {
     /// Nothing has been in use for so long.
     void idle_for(int hours)
     {
-        for (int hour = 0; hour <= hours; ++hour)
-            busy_.note(std::vector<BusyUnits::Left>{{"ut_alpha", 0, 1}, {"ut_beta", 0, 2}}, kNow + hour * 1h);
+        BusyShare share;
+        share.note(0, Seconds(hours * 1h).count());
+        input_.busy_shares = {{"ut_alpha", share.mean()}, {"ut_beta", share.mean()}};
     }
-    PageOutcome decide()
+    SchedulePlan decide()
     {
-        UnitLedger ledger(catalog_, taken_, {}, kNow);
-        return PageDecisions(ledger, {}, {}, busy_, arrived_, {}).decide(jobs_);
+        UnitLedger units(unit_types_, {}, {}, taken_, {}, kNow);
+        return schedule(units, input_);
     }
 
-    CatalogSnapshot catalog_;
-    std::vector<ReadyJob> jobs_;
+    std::vector<UnitTypeView> unit_types_;
+    ScheduleInput input_;
     std::vector<Reservation> taken_;
-    BusyUnits busy_;
-    ArrivedJobs arrived_;
 };
 
-std::string reason_of(const DecidedWait& wait)
+std::string reason_of(const ScheduledWait& wait)
 {
     const Candidate& winner = wait.decision.candidates.at(wait.decision.winner.value());
     return waiting_reason_of(wait.decision, kNow) +
            (wait.left_free ? better_wait_text(winner, *wait.left_free) : std::string());
 }
 
-TEST_F(PageDecisionsTest, AJobWaitsForAFasterPlaceThatIsSoonFreeWhereThereIsRoom)
+TEST_F(ScheduleTest, AJobWaitsForAFasterPlaceThatIsSoonFreeWhereThereIsRoom)
 {
     add_job("j", 720, 4800);
     take("alpha", 180);
     idle_for(24);
 
-    const PageOutcome outcome = decide();
+    const SchedulePlan plan = decide();
 
-    EXPECT_TRUE(outcome.starts.empty());
-    ASSERT_EQ(outcome.waits.size(), 1U);
+    EXPECT_TRUE(plan.starts.empty());
+    ASSERT_EQ(plan.waits.size(), 1U);
     EXPECT_EQ(
-        reason_of(outcome.waits[0]),
+        reason_of(plan.waits[0]),
         "waits for a unit of alpha/gpu, free in about 3 min: runs 12 min there, 80 min on beta/cpu, which is free");
-    ASSERT_TRUE(outcome.waits[0].planned);
-    EXPECT_EQ(outcome.waits[0].planned->unit_type_id.value, "ut_alpha");
-    EXPECT_DOUBLE_EQ(outcome.waits[0].planned->from_s, 180);
+    ASSERT_TRUE(plan.waits[0].planned);
+    EXPECT_EQ(plan.waits[0].planned->unit_type_id.value, "ut_alpha");
+    EXPECT_DOUBLE_EQ(plan.waits[0].planned->from_s, 180);
 }
 
-TEST_F(PageDecisionsTest, WithoutHistoryNothingWaitsForABetterPlace)
+TEST_F(ScheduleTest, WithoutHistoryNothingWaitsForABetterPlace)
 {
     add_job("j", 720, 4800);
     take("alpha", 180);
 
-    const PageOutcome outcome = decide();
+    const SchedulePlan plan = decide();
 
-    EXPECT_TRUE(outcome.waits.empty());
-    ASSERT_EQ(outcome.starts.size(), 1U);
-    EXPECT_EQ(outcome.starts[0].winner.center, "beta");
+    EXPECT_TRUE(plan.waits.empty());
+    ASSERT_EQ(plan.starts.size(), 1U);
+    EXPECT_EQ(plan.starts[0].winner.center, "beta");
 }
 
-TEST_F(PageDecisionsTest, AWaitThatTakesLongerThanItSavesIsNotMade)
+TEST_F(ScheduleTest, AWaitThatTakesLongerThanItSavesIsNotMade)
 {
     add_job("j", 720, 4800);
     take("alpha", 4200);
@@ -120,21 +120,21 @@ TEST_F(PageDecisionsTest, AWaitThatTakesLongerThanItSavesIsNotMade)
     ASSERT_EQ(decide().starts.size(), 1U);
 }
 
-TEST_F(PageDecisionsTest, AJobWhoseBestPlaceIsFreeStartsThereWhateverTheLoad)
+TEST_F(ScheduleTest, AJobWhoseBestPlaceIsFreeStartsThereWhateverTheLoad)
 {
     add_job("j", 720, 4800);
     idle_for(24);
 
-    const PageOutcome outcome = decide();
+    const SchedulePlan plan = decide();
 
-    ASSERT_EQ(outcome.starts.size(), 1U);
-    EXPECT_EQ(outcome.starts[0].winner.center, "alpha");
-    EXPECT_TRUE(outcome.starts[0].decision.turn.empty());
+    ASSERT_EQ(plan.starts.size(), 1U);
+    EXPECT_EQ(plan.starts[0].winner.center, "alpha");
+    EXPECT_TRUE(plan.starts[0].decision.turn.empty());
 }
 
 // "wide" waits for both units of beta, so they are worth more than alpha. "j" would end first on the one that is free,
 // and before "wide" can start; it leaves it all the same, as the order says.
-TEST_F(PageDecisionsTest, WhatTheOrderMakesWaitIsNotStartedBeforeItsTurn)
+TEST_F(ScheduleTest, WhatTheOrderMakesWaitIsNotStartedBeforeItsTurn)
 {
     UnitRequest both;
     both.count = 2;
@@ -146,65 +146,48 @@ TEST_F(PageDecisionsTest, WhatTheOrderMakesWaitIsNotStartedBeforeItsTurn)
     ASSERT_EQ(decide().starts.size(), 1U) << "without history it starts where it ends first";
 
     idle_for(12);
-    const PageOutcome outcome = decide();
+    const SchedulePlan plan = decide();
 
-    EXPECT_TRUE(outcome.starts.empty());
-    ASSERT_EQ(outcome.waits.size(), 2U);
-    EXPECT_EQ(reason_of(outcome.waits[0]), "waits for a unit of alpha/gpu, free in about 30 s: runs 100 s there, "
-                                           "2 min on beta/cpu, which is free");
-    EXPECT_THAT(reason_of(outcome.waits[1]), HasSubstr("waits for 2 units of beta/cpu, free in about 7 min"));
+    EXPECT_TRUE(plan.starts.empty());
+    ASSERT_EQ(plan.waits.size(), 2U);
+    EXPECT_EQ(reason_of(plan.waits[0]), "waits for a unit of alpha/gpu, free in about 30 s: runs 100 s there, "
+                                        "2 min on beta/cpu, which is free");
+    EXPECT_THAT(reason_of(plan.waits[1]), HasSubstr("waits for 2 units of beta/cpu, free in about 7 min"));
 }
 
 // The order knows what runs; that alpha is kept for somebody else after it, only decisions know.
-TEST_F(PageDecisionsTest, AJobDoesNotWaitForWhatIsKeptForOthers)
+TEST_F(ScheduleTest, AJobDoesNotWaitForWhatIsKeptForOthers)
 {
     add_job("j", 720, 4800);
     take("alpha", 180);
     taken_.push_back({.unit_type_id = UnitTypeId{"ut_alpha"}, .release_s = 90000, .from_s = 200});
     idle_for(24);
 
-    const PageOutcome outcome = decide();
+    const SchedulePlan plan = decide();
 
-    ASSERT_EQ(outcome.starts.size(), 1U);
-    EXPECT_EQ(outcome.starts[0].winner.center, "beta");
+    ASSERT_EQ(plan.starts.size(), 1U);
+    EXPECT_EQ(plan.starts[0].winner.center, "beta");
 }
 
 // By these two alone a unit of alpha is worth five of beta, which suits "short": 120 s there, and "long" goes first on
 // alpha. To jobs that run as fast on both, which is most of what came, they are worth the same: the shorter goes first.
-TEST_F(PageDecisionsTest, WorthsComeFromTheJobsThatCameOnceThereAreEnough)
+TEST_F(ScheduleTest, WorthsComeFromTheJobsThatCameOnceThereAreEnough)
 {
     add_job("long", 200, 1000);
     add_job("short", 100, 120);
-    for (ReadyJob& job : jobs_)
+    for (ReadyJob& job : input_.jobs)
         job.request.project = job.id; // so that neither has the other's load
     take("beta", 5000, 2);
 
-    const PageOutcome alone = decide();
+    const SchedulePlan alone = decide();
     ASSERT_EQ(alone.starts.size(), 1U);
-    EXPECT_EQ(jobs_[alone.starts[0].job].id, "long");
+    EXPECT_EQ(input_.jobs[alone.starts[0].job].id, "long");
 
-    for (int i = 0; i < 300; ++i)
-        arrived_.note("past_" + std::to_string(i), {{"ut_alpha", 1, 100}, {"ut_beta", 1, 100}});
-    const PageOutcome among_many = decide();
+    input_.worths = {{"ut_alpha", 1}, {"ut_beta", 1}};
+    const SchedulePlan among_many = decide();
     ASSERT_EQ(among_many.starts.size(), 1U);
-    EXPECT_EQ(jobs_[among_many.starts[0].job].id, "short");
-}
-
-TEST_F(PageDecisionsTest, EachJobArrivesOnceAndProbesDoNot)
-{
-    for (int i = 0; i < 49; ++i)
-        add_job("j" + std::to_string(100 + i), 100, 100);
-    add_job("probe", 100, 100);
-    jobs_.back().request.is_probe = true;
-
-    decide();
-    decide();
-    EXPECT_EQ(arrived_.worths(catalog_.unit_types)[0], std::nullopt);
-
-    jobs_.back().request.is_probe = false;
-    decide();
-    EXPECT_TRUE(arrived_.worths(catalog_.unit_types)[0]);
+    EXPECT_EQ(input_.jobs[among_many.starts[0].job].id, "short");
 }
 
 } // namespace
-} // namespace fathom::server
+} // namespace fathom

@@ -1,8 +1,8 @@
-#include "server/routing/unit_ledger.hpp"
+#include "core/schedule/unit_ledger.hpp"
 
 #include <algorithm>
 
-namespace fathom::server {
+namespace fathom {
 namespace {
 
 void add_text(std::string& key, const std::string& text)
@@ -39,13 +39,13 @@ std::string measuring_key(const RouteRequest& request, std::chrono::seconds peri
 
 } // namespace
 
-UnitLedger::UnitLedger(const CatalogSnapshot& catalog, std::span<const Reservation> reserved,
-                       std::span<const Reservation> planned, Timestamp now)
-    : now_(now), views_(catalog.unit_types), knowledge_(catalog.knowledge)
+UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitCalendar& calendar,
+                       std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now)
+    : now_(now), views_(unit_types.begin(), unit_types.end()), knowledge_(std::move(knowledge))
 {
     for (std::size_t i = 0; i < views_.size(); ++i)
         index_[views_[i].id.value] = i;
-    lay_calendar(catalog.calendar, now);
+    lay_calendar(calendar, now);
     for (const Reservation& one : reserved)
         reserve(one);
     for (const Reservation& one : planned)
@@ -123,4 +123,4 @@ bool UnitLedger::has_free_unit() const
     });
 }
 
-} // namespace fathom::server
+} // namespace fathom

@@ -10,7 +10,7 @@
 #include <vector>
 
 /// Decisions and unit types as core/decide/order_jobs looks at them.
-namespace fathom::server {
+namespace fathom {
 
 /// The feasible places of a job, as far as it would go there: one that cares for money or energy has only those that
 /// are as good as its best. Pointers into the decision.
@@ -34,4 +34,4 @@ std::vector<double> worths_for(std::span<const WaitingJobView> views, std::span<
 /// What is free, and what frees when. Worth and load are 1.
 std::vector<UnitTypeLoad> unit_type_loads(std::span<const UnitTypeView> unit_types);
 
-} // namespace fathom::server
+} // namespace fathom

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace fathom::server {
+namespace fathom {
 
 /// Why a job waits, in one phrase for people. Durations are rounded, so that it changes seldom.
 /// @param currency  of the prices; may be empty.
@@ -33,4 +33,4 @@ struct WaitingJobState {
 std::vector<WaitingCause> list_waiting_causes(const RouteRequest& request, const Decision& decision,
                                               const WaitingJobState& job, std::string_view currency);
 
-} // namespace fathom::server
+} // namespace fathom

@@ -1,4 +1,4 @@
-#include "server/routing/waiting_views.hpp"
+#include "core/schedule/waiting_views.hpp"
 
 #include "core/decide/route_reasons.hpp"
 #include "core/decide/unit_worth.hpp"
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace fathom::server {
+namespace fathom {
 namespace {
 
 constexpr double kAssumedRunSeconds = 600;
@@ -104,4 +104,4 @@ std::vector<UnitTypeLoad> unit_type_loads(std::span<const UnitTypeView> unit_typ
     return loads;
 }
 
-} // namespace fathom::server
+} // namespace fathom

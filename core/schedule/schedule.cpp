@@ -1,9 +1,9 @@
-#include "server/routing/page_decisions.hpp"
+#include "core/schedule/schedule.hpp"
 
+#include "core/decide/better_wait.hpp"
 #include "core/decide/order_index.hpp"
 #include "core/decide/route_json.hpp"
-#include "server/routing/project_uses.hpp"
-#include "server/routing/waiting_views.hpp"
+#include "core/schedule/waiting_views.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include <set>
 #include <unordered_map>
 
-namespace fathom::server {
+namespace fathom {
 namespace {
 
 /// Turns move in steps, so that they need not be written at each look.
@@ -57,15 +57,68 @@ void put_first(Decision& decision, std::size_t place)
     decision.candidates.front().reason = "the best use of what is free for all jobs that wait";
 }
 
-} // namespace
+/// One call of schedule().
+class Scheduling {
+  public:
+    Scheduling(UnitLedger& units, const ScheduleInput& input)
+        : ledger_(&units), input_(&input), jobs_(input.jobs), projects_{input.project_uses, input.quota_uses}
+    {
+    }
 
-PageOutcome PageDecisions::decide(std::span<const ReadyJob> jobs)
+    SchedulePlan run();
+
+  private:
+    /// What projects hold and have used; moves with each start.
+    struct Projects {
+        std::vector<ProjectUse> uses;
+        QuotaUses quota_uses;
+    };
+
+    /// False: they must be decided together; nothing has changed.
+    bool decide_one_by_one();
+    void decide_together();
+    /// Starts what order_jobs says, again until it says nothing new.
+    void start_in_order();
+    /// True when some start could not be made, and units may be left for others.
+    bool make_starts(const std::vector<std::size_t>& view_jobs, const std::vector<WaitingJobView>& views,
+                     const std::vector<OrderedStart>& starts);
+    bool start_at(std::size_t job, const JobOption& option, std::string turn);
+    void plan_rest();
+    /// Starts it if it can without delaying others; else plans it where it would go by itself.
+    void plan(std::size_t job);
+    /// Plans it at the place that it waits for. False: that does not pay on what is left.
+    bool plan_better(std::size_t job, const BetterWait& wait);
+    void wait_for_winner(ScheduledWait wait);
+    void set_turns();
+
+    /// The places of each job on the ledger as it is, into views_; what cannot start anywhere goes to the waits.
+    void view_all();
+    void load_projects();
+    std::vector<UnitTypeLoad> loads_now() const;
+
+    RouteRequest with_use(const ReadyJob& job) const;
+    void start(std::size_t job, const RouteRequest& request, Decision decision);
+    static Reservation reservation_of(const ReadyJob& job, const Candidate& winner);
+
+    UnitLedger* ledger_;
+    const ScheduleInput* input_;
+    std::span<const ReadyJob> jobs_;
+    Projects projects_;
+    SchedulePlan plan_;
+    std::vector<WaitingJobView> views_; ///< of all jobs
+    std::vector<double> worths_;        ///< of the unit types
+    std::vector<double> busy_shares_;   ///< of the unit types
+    std::vector<bool> is_done_;         ///< decided: it starts, or it waits for something else than its turn
+    std::vector<bool> is_refused_;      ///< its start did not come about; it is planned
+};
+
+SchedulePlan Scheduling::run()
 {
-    if (std::optional<PageOutcome> outcome = decide_one_by_one(jobs)) return std::move(*outcome);
-    return decide_together(jobs);
+    if (!decide_one_by_one()) decide_together();
+    return std::move(plan_);
 }
 
-RouteRequest PageDecisions::with_use(const ReadyJob& job) const
+RouteRequest Scheduling::with_use(const ReadyJob& job) const
 {
     RouteRequest request = job.request;
     const auto found = projects_.quota_uses.find(request.project);
@@ -73,87 +126,79 @@ RouteRequest PageDecisions::with_use(const ReadyJob& job) const
     return request;
 }
 
-Decision PageDecisions::decide_now(const RouteRequest& request)
-{
-    return ledger_->decide(request);
-}
-
-Reservation PageDecisions::reservation_of(const ReadyJob& job, const Candidate& winner) const
+Reservation Scheduling::reservation_of(const ReadyJob& job, const Candidate& winner)
 {
     return {winner.unit_type_id, winner.unit_count, winner.wait_s + winner.held_s(), winner.wait_s,
             job.request.project};
 }
 
-void PageDecisions::start(const ReadyJob& job, std::size_t index, const RouteRequest& request, Decision decision)
+void Scheduling::start(std::size_t job, const RouteRequest& request, Decision decision)
 {
-    DecidedStart start{index, std::move(decision), {}, {}};
+    ScheduledStart start{job, std::move(decision), {}, {}};
     start.winner = start.decision.candidates[*start.decision.winner];
     // As it was decided on, before its own units are taken.
     if (!request.is_probe)
-        start.inputs = route_inputs_json(request, ledger_->views(), knowledge_, start.decision).dump();
-    ledger_->reserve(reservation_of(job, start.winner));
+        start.inputs = route_inputs_json(request, ledger_->views(), ledger_->knowledge(), start.decision).dump();
+    ledger_->reserve(reservation_of(jobs_[job], start.winner));
     if (!request.is_probe) {
         add_units(projects_.uses, {request.project, start.winner.unit_type_id.value, start.winner.unit_count});
         const UnitTypeView* view = ledger_->find(start.winner.unit_type_id);
         add(projects_.quota_uses[request.project], use_of(start.winner, view == nullptr ? 0 : view->score));
     }
-    outcome_.starts.push_back(std::move(start));
+    plan_.starts.push_back(std::move(start));
 }
 
-std::optional<PageOutcome> PageDecisions::decide_one_by_one(std::span<const ReadyJob> jobs)
+bool Scheduling::decide_one_by_one()
 {
     const Projects before = projects_;
-    outcome_ = {};
     ledger_->begin_trial();
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        const RouteRequest request = with_use(jobs[i]);
-        Decision decision = decide_now(request);
-        note_arrival(jobs[i], decision);
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+        const RouteRequest request = with_use(jobs_[i]);
+        Decision decision = ledger_->decide(request);
         const bool is_crowded = !decision.winner ? may_be_crowded_out(decision)
                                 : !decision.quota_obstacle.empty()
                                     ? true
                                     : !decision.can_start_now && !waits_for_window(decision);
-        const bool breaks_gang = !jobs[i].gang.empty() && !decision.can_start_now;
+        const bool breaks_gang = !jobs_[i].gang.empty() && !decision.can_start_now;
         if (is_crowded || breaks_gang) {
             ledger_->undo_trial();
             projects_ = before;
-            return std::nullopt;
+            return false;
         }
         if (decision.winner && decision.can_start_now)
-            start(jobs[i], i, request, std::move(decision));
+            start(i, request, std::move(decision));
         else
-            outcome_.waits.push_back({.job = i, .decision = std::move(decision), .turn = kLastTurn});
+            plan_.waits.push_back({.job = i, .decision = std::move(decision), .turn = kLastTurn});
     }
     ledger_->keep_trial();
-    return std::move(outcome_);
+    return true;
 }
 
-PageOutcome PageDecisions::decide_together(std::span<const ReadyJob> jobs)
+void Scheduling::decide_together()
 {
-    outcome_ = {};
-    is_done_.assign(jobs.size(), false);
-    is_refused_.assign(jobs.size(), false);
-    view_all(jobs);
-    load_projects(jobs);
-    start_in_order(jobs);
-    plan_rest(jobs);
+    plan_ = {};
+    is_done_.assign(jobs_.size(), false);
+    is_refused_.assign(jobs_.size(), false);
+    view_all();
+    load_projects();
+    start_in_order();
+    plan_rest();
     set_turns();
-    return std::move(outcome_);
 }
 
-void PageDecisions::view_all(std::span<const ReadyJob> jobs)
+void Scheduling::view_all()
 {
     std::unordered_map<std::string, std::size_t> index;
     for (std::size_t i = 0; i < ledger_->views().size(); ++i)
         index.emplace(ledger_->views()[i].id.value, i);
     // Nothing is reserved meanwhile, so equal jobs have equal places.
     std::map<std::string, Decision> by_kind;
-    views_.assign(jobs.size(), {});
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        const ReadyJob& job = jobs[i];
+    views_.assign(jobs_.size(), {});
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+        const ReadyJob& job = jobs_[i];
         const RouteRequest request = with_use(job);
         auto known = by_kind.find(job.kind);
-        if (known == by_kind.end()) known = by_kind.emplace(job.kind, decide_now(request)).first;
+        if (known == by_kind.end()) known = by_kind.emplace(job.kind, ledger_->decide(request)).first;
         const Decision& decision = known->second;
         WaitingJobView& view = views_[i];
         view.id = job.id;
@@ -162,43 +207,35 @@ void PageDecisions::view_all(std::span<const ReadyJob> jobs)
         view.gang = job.gang;
         view.gang_size = job.gang_size;
         if (wants_units(decision)) view.options = options_of(request, decision, index);
-        note_arrival(job, decision);
         is_done_[i] = view.options.empty();
-        if (is_done_[i]) outcome_.waits.push_back({.job = i, .decision = decision, .turn = kLastTurn});
+        if (is_done_[i]) plan_.waits.push_back({.job = i, .decision = decision, .turn = kLastTurn});
     }
     assume_run_times(views_);
-    worths_ = worths_for(views_, ledger_->views(), arrived_->worths(ledger_->views()));
-    busy_shares_.clear();
-    for (const UnitTypeView& view : ledger_->views())
-        busy_shares_.push_back(busy_->load(view.id.value));
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        const TransferRequest& transfer = jobs[i].request.transfer;
+    std::vector<std::optional<double>> known_worths;
+    for (const UnitTypeView& view : ledger_->views()) {
+        const auto worth = input_->worths.find(view.id.value);
+        known_worths.push_back(worth == input_->worths.end() ? std::nullopt : std::optional(worth->second));
+        const auto share = input_->busy_shares.find(view.id.value);
+        busy_shares_.push_back(share == input_->busy_shares.end() ? 1 : share->second);
+    }
+    worths_ = worths_for(views_, ledger_->views(), known_worths);
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+        const TransferRequest& transfer = jobs_[i].request.transfer;
         if (!transfer.deadline || views_[i].options.empty()) continue;
         views_[i].latest_start_s =
             Seconds(*transfer.deadline - transfer.now).count() - shortest_run_s(views_[i].options);
     }
 }
 
-void PageDecisions::note_arrival(const ReadyJob& job, const Decision& decision)
-{
-    if (job.request.is_probe || !wants_units(decision) || !arrived_->is_new(job.id)) return;
-    std::vector<ArrivedJobs::Place> places;
-    for (const Candidate* place : wanted_places(job.request, decision)) {
-        if (place->prediction.run_s > 0)
-            places.push_back({place->unit_type_id.value, place->unit_count, place->prediction.run_s});
-    }
-    arrived_->note(job.id, std::move(places));
-}
-
-void PageDecisions::load_projects(std::span<const ReadyJob> jobs)
+void Scheduling::load_projects()
 {
     std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
         // Probes are the network's own: no project's load counts for them.
-        if (!views_[i].options.empty() && !jobs[i].request.is_probe) order.push_back(i);
+        if (!views_[i].options.empty() && !jobs_[i].request.is_probe) order.push_back(i);
     }
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return std::tie(jobs[b].priority, jobs[a].id) < std::tie(jobs[a].priority, jobs[b].id);
+        return std::tie(jobs_[b].priority, jobs_[a].id) < std::tie(jobs_[a].priority, jobs_[b].id);
     });
     std::vector<UnitTypeSize> sizes;
     for (const UnitTypeView& view : ledger_->views())
@@ -206,16 +243,16 @@ void PageDecisions::load_projects(std::span<const ReadyJob> jobs)
     std::vector<PlannedTake> takes;
     for (const std::size_t job : order) {
         const JobOption& best = views_[job].options.front();
-        takes.push_back({jobs[job].request.project, sizes[best.unit_type].unit_type, best.unit_count});
+        takes.push_back({jobs_[job].request.project, sizes[best.unit_type].unit_type, best.unit_count});
         // So that its share counts, also when it has used nothing yet.
-        add_units(projects_.uses, {jobs[job].request.project, {}, 0});
+        add_units(projects_.uses, {jobs_[job].request.project, {}, 0});
     }
     const std::vector<double> loads = progressive_loads(projects_.uses, sizes, takes);
     for (std::size_t i = 0; i < order.size(); ++i)
         views_[order[i]].fair_load = loads[i];
 }
 
-std::vector<UnitTypeLoad> PageDecisions::loads_now() const
+std::vector<UnitTypeLoad> Scheduling::loads_now() const
 {
     std::vector<UnitTypeLoad> loads = unit_type_loads(ledger_->views());
     for (std::size_t type = 0; type < loads.size(); ++type) {
@@ -225,23 +262,23 @@ std::vector<UnitTypeLoad> PageDecisions::loads_now() const
     return loads;
 }
 
-void PageDecisions::start_in_order(std::span<const ReadyJob> jobs)
+void Scheduling::start_in_order()
 {
     for (bool has_more = true; has_more;) {
         std::vector<std::size_t> view_jobs;
         std::vector<WaitingJobView> views;
-        for (std::size_t i = 0; i < jobs.size(); ++i) {
+        for (std::size_t i = 0; i < jobs_.size(); ++i) {
             if (is_done_[i] || is_refused_[i]) continue;
             view_jobs.push_back(i);
             views.push_back(views_[i]);
         }
         if (views.empty()) return;
-        has_more = make_starts(jobs, view_jobs, views, order_starts(views, loads_now(), settings_));
+        has_more = make_starts(view_jobs, views, order_starts(views, loads_now(), input_->settings));
     }
 }
 
-bool PageDecisions::make_starts(std::span<const ReadyJob> jobs, const std::vector<std::size_t>& view_jobs,
-                                const std::vector<WaitingJobView>& views, const std::vector<OrderedStart>& starts)
+bool Scheduling::make_starts(const std::vector<std::size_t>& view_jobs, const std::vector<WaitingJobView>& views,
+                             const std::vector<OrderedStart>& starts)
 {
     // Of a gang all or none: its members start in one go, wherever the first of them stands.
     std::map<std::string, std::vector<OrderedStart>> gangs;
@@ -256,7 +293,7 @@ bool PageDecisions::make_starts(std::span<const ReadyJob> jobs, const std::vecto
         const std::string& gang = views[one.job].gang;
         if (!gang.empty() && !seen.insert(gang).second) continue;
         const std::vector<OrderedStart> group = gang.empty() ? std::vector<OrderedStart>{one} : gangs.at(gang);
-        const std::size_t started = outcome_.starts.size();
+        const std::size_t started = plan_.starts.size();
         // A single start that is not made has changed nothing.
         std::optional<Projects> before;
         if (!gang.empty()) {
@@ -264,15 +301,15 @@ bool PageDecisions::make_starts(std::span<const ReadyJob> jobs, const std::vecto
             ledger_->begin_trial();
         }
         const bool is_started = std::all_of(group.begin(), group.end(), [&](const OrderedStart& member) {
-            return start_at(jobs, view_jobs[member.job], views[member.job].options[member.option],
-                            turn_text(outcome_.starts.size() + 1, waiting, settings_));
+            return start_at(view_jobs[member.job], views[member.job].options[member.option],
+                            turn_text(plan_.starts.size() + 1, waiting, input_->settings));
         });
         if (before && is_started) {
             ledger_->keep_trial();
         } else if (before) {
             ledger_->undo_trial();
             projects_ = std::move(*before);
-            outcome_.starts.resize(started);
+            plan_.starts.resize(started);
         }
         has_refused = has_refused || !is_started;
         for (const OrderedStart& member : group)
@@ -281,11 +318,11 @@ bool PageDecisions::make_starts(std::span<const ReadyJob> jobs, const std::vecto
     return has_refused;
 }
 
-bool PageDecisions::start_at(std::span<const ReadyJob> jobs, std::size_t job, const JobOption& option, std::string turn)
+bool Scheduling::start_at(std::size_t job, const JobOption& option, std::string turn)
 {
     const UnitTypeId& unit_type = ledger_->views()[option.unit_type].id;
-    RouteRequest request = with_use(jobs[job]);
-    Decision decision = decide_now(request);
+    RouteRequest request = with_use(jobs_[job]);
+    Decision decision = ledger_->decide(request);
     if (!decision.winner || !decision.quota_obstacle.empty()) return false;
     std::size_t place = decision.candidates.size();
     for (std::size_t i = 0; i < decision.candidates.size(); ++i) {
@@ -297,7 +334,7 @@ bool PageDecisions::start_at(std::span<const ReadyJob> jobs, std::size_t job, co
         request.units.center = ledger_->views()[option.unit_type].center_id.value;
         request.units.type = unit_type.value;
         request.units.count = option.unit_count;
-        Decision there = decide_now(request);
+        Decision there = ledger_->decide(request);
         if (!there.winner || !there.can_start_now || !there.quota_obstacle.empty()) return false;
         if (place < decision.candidates.size()) {
             decision.candidates[place] = there.candidates[*there.winner];
@@ -307,15 +344,15 @@ bool PageDecisions::start_at(std::span<const ReadyJob> jobs, std::size_t job, co
         }
     }
     decision.turn = std::move(turn);
-    start(jobs[job], job, request, std::move(decision));
+    start(job, request, std::move(decision));
     return true;
 }
 
-void PageDecisions::plan_rest(std::span<const ReadyJob> jobs)
+void Scheduling::plan_rest()
 {
     std::vector<std::size_t> view_jobs;
     std::vector<WaitingJobView> views;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
         if (is_done_[i]) continue;
         view_jobs.push_back(i);
         views.push_back(views_[i]);
@@ -323,31 +360,31 @@ void PageDecisions::plan_rest(std::span<const ReadyJob> jobs)
     if (views.empty()) return;
     const std::vector<UnitTypeLoad> loads = loads_now();
     std::vector<std::optional<BetterWait>> better(views.size());
-    for (const BetterWait& wait : find_better_waits(views, loads, settings_))
+    for (const BetterWait& wait : find_better_waits(views, loads, input_->settings))
         better[wait.job] = wait;
-    for (const std::size_t next : order_waiting(views, loads, settings_)) {
-        if (better[next] && plan_better(jobs, view_jobs[next], *better[next])) continue;
-        plan(jobs, view_jobs[next]);
+    for (const std::size_t next : order_waiting(views, loads, input_->settings)) {
+        if (better[next] && plan_better(view_jobs[next], *better[next])) continue;
+        plan(view_jobs[next]);
     }
 }
 
-void PageDecisions::plan(std::span<const ReadyJob> jobs, std::size_t job)
+void Scheduling::plan(std::size_t job)
 {
-    const RouteRequest request = with_use(jobs[job]);
-    Decision decision = decide_now(request);
+    const RouteRequest request = with_use(jobs_[job]);
+    Decision decision = ledger_->decide(request);
     const bool may_start = decision.winner && decision.can_start_now && decision.quota_obstacle.empty();
-    if (may_start && jobs[job].gang.empty()) {
+    if (may_start && jobs_[job].gang.empty()) {
         // It ends before those that go before it need its units.
         decision.turn = "before its turn: it delays no job that goes first";
-        start(jobs[job], job, request, std::move(decision));
+        start(job, request, std::move(decision));
     } else {
-        wait_for_winner(jobs, {.job = job, .decision = std::move(decision)});
+        wait_for_winner({.job = job, .decision = std::move(decision)});
     }
 }
 
-bool PageDecisions::plan_better(std::span<const ReadyJob> jobs, std::size_t job, const BetterWait& wait)
+bool Scheduling::plan_better(std::size_t job, const BetterWait& wait)
 {
-    Decision decision = decide_now(with_use(jobs[job]));
+    Decision decision = ledger_->decide(with_use(jobs_[job]));
     if (!decision.winner || !decision.quota_obstacle.empty()) return false;
     const UnitTypeId& better = ledger_->views()[views_[job].options[wait.option].unit_type].id;
     const std::vector<Candidate>& places = decision.candidates;
@@ -362,24 +399,24 @@ bool PageDecisions::plan_better(std::span<const ReadyJob> jobs, std::size_t job,
     Candidate left_free = *here;
     decision.winner = static_cast<std::size_t>(there - places.begin());
     decision.can_start_now = false;
-    wait_for_winner(jobs, {.job = job, .decision = std::move(decision), .left_free = std::move(left_free)});
+    wait_for_winner({.job = job, .decision = std::move(decision), .left_free = std::move(left_free)});
     return true;
 }
 
-void PageDecisions::wait_for_winner(std::span<const ReadyJob> jobs, DecidedWait wait)
+void Scheduling::wait_for_winner(ScheduledWait wait)
 {
     const Decision& decision = wait.decision;
     if (wants_units(decision)) {
-        wait.planned = reservation_of(jobs[wait.job], decision.candidates[*decision.winner]);
+        wait.planned = reservation_of(jobs_[wait.job], decision.candidates[*decision.winner]);
         ledger_->reserve(*wait.planned);
     }
-    outcome_.waits.push_back(std::move(wait));
+    plan_.waits.push_back(std::move(wait));
 }
 
-void PageDecisions::set_turns()
+void Scheduling::set_turns()
 {
-    const OrderIndices indices = order_indices(views_, loads_now(), settings_);
-    for (DecidedWait& wait : outcome_.waits) {
+    const OrderIndices indices = order_indices(views_, loads_now(), input_->settings);
+    for (ScheduledWait& wait : plan_.waits) {
         const OrderIndex& own = indices.jobs[wait.job];
         const auto best = std::min_element(own.index.begin(), own.index.end());
         if (own.is_overdue)
@@ -390,8 +427,15 @@ void PageDecisions::set_turns()
             wait.turn = std::clamp(kMiddleTurn + std::round(kTurnsPerDoubling * std::log2(*best)) / kTurnsPerDoubling,
                                    kFirstTurn + 1, kLastTurn - 1);
     }
-    std::sort(outcome_.waits.begin(), outcome_.waits.end(),
-              [](const DecidedWait& a, const DecidedWait& b) { return a.job < b.job; });
+    std::sort(plan_.waits.begin(), plan_.waits.end(),
+              [](const ScheduledWait& a, const ScheduledWait& b) { return a.job < b.job; });
 }
 
-} // namespace fathom::server
+} // namespace
+
+SchedulePlan schedule(UnitLedger& units, const ScheduleInput& input)
+{
+    return Scheduling(units, input).run();
+}
+
+} // namespace fathom

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "server/routing/catalog_snapshot.hpp"
+#include "core/decide/route.hpp"
+#include "core/schedule/unit_calendar.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -10,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace fathom::server {
+namespace fathom {
 
 /// Units of one type that are taken for some time. Seconds count from now.
 struct Reservation {
@@ -21,15 +22,16 @@ struct Reservation {
     std::string project{}; ///< of the job that has them: it uses what is kept for its project
 };
 
-/// The router's working copy: the catalog with its calendar and with what is reserved at one moment, and with what the
-/// router has planned for the jobs before the one in hand (list scheduling). Not thread-safe.
+/// The scheduler's working copy: the unit types with their calendar and with what is reserved at one moment, and with
+/// what is planned for the jobs before the one in hand (list scheduling). Not thread-safe.
 class UnitLedger {
   public:
     /// @param now  of the decisions: what the seconds of the reservations count from.
-    UnitLedger(const CatalogSnapshot& catalog, std::span<const Reservation> reserved,
-               std::span<const Reservation> planned, Timestamp now);
+    UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitCalendar& calendar,
+               std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now);
 
     std::span<const UnitTypeView> views() const { return views_; }
+    const RouteKnowledge& knowledge() const { return knowledge_; }
     /// nullptr when there is none.
     const UnitTypeView* find(const UnitTypeId& id) const;
     /// Decides on what is left. The first decision lays out a table, which the next ones use.
@@ -65,4 +67,4 @@ class UnitLedger {
     std::optional<std::vector<Before>> trial_; ///< in the order in which they were touched
 };
 
-} // namespace fathom::server
+} // namespace fathom

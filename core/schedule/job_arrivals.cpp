@@ -1,0 +1,58 @@
+#include "core/schedule/job_arrivals.hpp"
+
+#include "core/decide/unit_worth.hpp"
+#include "core/schedule/waiting_views.hpp"
+
+#include <string_view>
+#include <unordered_set>
+
+namespace fathom {
+
+std::vector<JobArrival::Place> arrival_places(const RouteRequest& request, const Decision& decision)
+{
+    std::vector<JobArrival::Place> places;
+    if (!decision.winner) return places;
+    for (const Candidate* place : wanted_places(request, decision)) {
+        if (place->prediction.run_s > 0)
+            places.push_back({place->unit_type_id.value, place->unit_count, place->prediction.run_s});
+    }
+    return places;
+}
+
+std::unordered_map<std::string, double> arrival_worths(std::span<const JobArrival> arrivals,
+                                                       std::span<const UnitTypeView> unit_types)
+{
+    if (arrivals.size() < kFewestArrivals) return {};
+    std::unordered_set<std::string_view> wanted;
+    for (const JobArrival& job : arrivals) {
+        for (const JobArrival::Place& place : job.places)
+            wanted.insert(place.unit_type_id);
+    }
+    // Large networks have many unit types that none of these jobs can use. What is closed just now counts: it is left
+    // out of the places of the jobs that come meanwhile.
+    std::unordered_map<std::string_view, std::size_t> index;
+    std::vector<UnitTypeLoad> loads;
+    for (const UnitTypeView& view : unit_types) {
+        if (!wanted.contains(view.id.value)) continue;
+        index.emplace(view.id.value, loads.size());
+        loads.emplace_back().unit_count = view.unit_count;
+    }
+    std::vector<std::vector<JobOption>> arrived;
+    arrived.reserve(arrivals.size());
+    for (const JobArrival& job : arrivals) {
+        std::vector<JobOption>& options = arrived.emplace_back();
+        for (const JobArrival::Place& place : job.places) {
+            const auto found = index.find(place.unit_type_id);
+            if (found != index.end()) options.push_back({found->second, place.unit_count, place.run_s, 1});
+        }
+    }
+    // Worths do not depend on the time in which the jobs came.
+    const std::vector<UnitWorth> taken = unit_worths(arrived, 1, loads);
+    std::unordered_map<std::string, double> worths;
+    for (const auto& [id, type] : index) {
+        if (taken[type].load > 0) worths.emplace(id, taken[type].worth);
+    }
+    return worths;
+}
+
+} // namespace fathom

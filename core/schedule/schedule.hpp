@@ -1,0 +1,78 @@
+#pragma once
+
+#include "core/decide/fair_share.hpp"
+#include "core/decide/order_jobs.hpp"
+#include "core/schedule/project_use.hpp"
+#include "core/schedule/unit_ledger.hpp"
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace fathom {
+
+/// A waiting job that is ready to be decided.
+struct ReadyJob {
+    std::string id;
+    RouteRequest request; ///< `used` is filled in from the input's quota_uses
+    double waited_s{};
+    std::int64_t priority = 0;
+    std::string gang; ///< project and gang, all of whose members are here; empty: none
+    std::int64_t gang_size = 0;
+    std::string kind; ///< equal for jobs whose requests are equal
+};
+
+/// What a scheduling cycle decides on, beside the units (UnitLedger): nothing else is asked, so that the same input
+/// gives the same plan, anywhere and at any time.
+struct ScheduleInput {
+    std::vector<ReadyJob> jobs; ///< in order of id
+    /// What projects hold and have used.
+    std::vector<ProjectUse> project_uses;
+    QuotaUses quota_uses;
+    /// 0..1 by unit type: how busy its units have been of late (BusyShare). Missing: 1.
+    std::unordered_map<std::string, double> busy_shares;
+    /// By unit type: what it is worth to the jobs that came of late (arrival_worths() of job_arrivals.hpp). Missing:
+    /// what it is worth to the jobs that wait.
+    std::unordered_map<std::string, double> worths;
+    OrderSettings settings;
+};
+
+/// A job that starts now. Its units are taken in the ledger.
+struct ScheduledStart {
+    std::size_t job{}; ///< index into the jobs
+    Decision decision;
+    Candidate winner;
+    std::string inputs; ///< JSON text: what it was decided by; empty for a probe
+};
+
+/// A job that waits.
+struct ScheduledWait {
+    std::size_t job{};
+    Decision decision;
+    std::optional<Reservation> planned{}; ///< what the ledger keeps for it
+    /// The free place that it leaves: it does better to wait for the winner.
+    std::optional<Candidate> left_free{};
+    double turn{}; ///< JobRow turn: smaller goes first
+};
+
+struct SchedulePlan {
+    std::vector<ScheduledStart> starts;
+    std::vector<ScheduledWait> waits; ///< in order of job
+};
+
+/// Turns of jobs that cannot start anywhere now, whatever is free: they are looked at last.
+inline constexpr double kLastTurn = 1e6;
+
+/// Decides which of the waiting jobs start now, and where; the others get a plan. No I/O, no clock, no state.
+///
+/// Each job is decided by itself, oldest first, as long as all of them can start where suits them best. Where one
+/// cannot, they are decided together: core/decide/order_jobs says who starts where, by run times on the units that are
+/// free, with the load of each job's project counted as if the project's jobs before it had started. The others are
+/// planned in the order of their turn; what still fits without delaying those before it starts, too, unless it does
+/// better to wait for another place than to take what is free.
+///
+/// @param units  what is free at the moment of the decisions; starts and plans are reserved in it.
+SchedulePlan schedule(UnitLedger& units, const ScheduleInput& input);
+
+} // namespace fathom
