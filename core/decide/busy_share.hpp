@@ -7,6 +7,10 @@ namespace fathom {
 /// jobs suit them badly are busier for it, so that it errs to the side of waiting less.
 class BusyShare {
   public:
+    BusyShare() = default;
+    /// Goes on from an earlier mean().
+    explicit BusyShare(double mean) : mean_(mean) {}
+
     /// For so long, until now, so much of the units was in use. Durations that are not positive are passed over.
     void note(double share, double duration_s);
 

@@ -62,7 +62,8 @@ UnitLoadRows note_units_in_use(const UnitLoadRows& rows, const UnitLoadLook& las
             used_share = std::min(1.0, static_cast<double>(units) / static_cast<double>(view.unit_count));
         }
         const auto known = rows.find(view.id.value);
-        UnitLoadRow row = known == rows.end() ? UnitLoadRow{.noted_at = now} : known->second;
+        UnitLoadRow row;
+        if (known != rows.end()) row = known->second;
         row.noted_at += uncounted;
         // A share that stays needs no new row: busy_at() counts on.
         if (known == rows.end() || row.used_share != used_share) {
