@@ -1,47 +1,23 @@
 #include "core/schedule/unit_ledger.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 namespace fathom {
 namespace {
 
-void add_text(std::string& key, const std::string& text)
+/// Takes work now, or at least probes.
+bool is_open(const UnitTypeView& view)
 {
-    key += std::to_string(text.size()) + ':' + text;
-}
-
-void add_texts(std::string& key, const std::vector<std::string>& texts)
-{
-    key += std::to_string(texts.size()) + '[';
-    for (const std::string& text : texts)
-        add_text(key, text);
-}
-
-/// All that unmeasured_candidates() asks of a request.
-std::string measuring_key(const RouteRequest& request, std::chrono::seconds period)
-{
-    std::string key;
-    for (const OperatorDemand& demand : request.operators) {
-        add_text(key, demand.operator_id);
-        add_text(key, demand.parameters_key);
-    }
-    const UnitRequest& units = request.units;
-    key += '/';
-    for (const std::string* text : {&units.type, &units.device, &units.center})
-        add_text(key, *text);
-    for (const auto* texts : {&units.isa, &request.sites, &request.project_centers})
-        add_texts(key, *texts);
-    for (const std::int64_t number : {units.memory_bytes, units.count.value_or(units.min),
-                                      std::int64_t{request.is_probe}, std::int64_t{period.count()}})
-        key += std::to_string(number) + ';';
-    return key;
+    return view.closed_reason.empty() || view.is_open_to_probes;
 }
 
 } // namespace
 
 UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitCalendar& calendar,
                        std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now)
-    : now_(now), views_(unit_types.begin(), unit_types.end()), knowledge_(std::move(knowledge))
+    : views_(unit_types.begin(), unit_types.end()), knowledge_(std::move(knowledge))
 {
     for (std::size_t i = 0; i < views_.size(); ++i)
         index_[views_[i].id.value] = i;
@@ -108,18 +84,28 @@ Decision UnitLedger::decide(const RouteRequest& request)
     return route(request, *table_);
 }
 
-const std::vector<std::size_t>& UnitLedger::unmeasured(const RouteRequest& request, std::chrono::seconds period)
-{
-    const auto [known, is_new] = unmeasured_.try_emplace(measuring_key(request, period));
-    if (is_new) known->second = unmeasured_candidates(request, views_, now_, period);
-    return known->second;
-}
-
 bool UnitLedger::has_free_unit() const
 {
     return std::any_of(views_.begin(), views_.end(), [](const UnitTypeView& view) {
-        const bool is_open = view.closed_reason.empty() || view.is_open_to_probes;
-        return is_open && view.availability.free_now() > 0;
+        return is_open(view) && view.availability.free_now() > 0;
+    });
+}
+
+bool has_free_unit(std::span<const UnitTypeView> unit_types, const UnitCalendar& calendar,
+                   std::span<const Reservation> in_use, Timestamp now)
+{
+    std::unordered_map<std::string_view, std::int64_t> taken;
+    for (const Reservation& one : in_use) {
+        if (one.from_s <= 0) taken[one.unit_type_id.value] += one.unit_count;
+    }
+    std::unordered_set<std::string_view> closed;
+    for (const KnownClosure& one : calendar.closures) {
+        if (one.from <= now && one.to > now) closed.insert(one.unit_type_id.value);
+    }
+    return std::any_of(unit_types.begin(), unit_types.end(), [&](const UnitTypeView& view) {
+        if (!is_open(view) || closed.contains(view.id.value)) return false;
+        const auto found = taken.find(view.id.value);
+        return view.availability.free_now() > (found == taken.end() ? 0 : found->second);
     });
 }
 

@@ -3,7 +3,6 @@
 #include "core/decide/route.hpp"
 #include "core/schedule/unit_calendar.hpp"
 
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -36,9 +35,6 @@ class UnitLedger {
     const UnitTypeView* find(const UnitTypeId& id) const;
     /// Decides on what is left. The first decision lays out a table, which the next ones use.
     Decision decide(const RouteRequest& request);
-    /// unmeasured_candidates() of core/decide/route at the moment of the decisions. What is reserved does not matter to
-    /// it, so it is kept for requests that are alike. Valid until the ledger ends.
-    const std::vector<std::size_t>& unmeasured(const RouteRequest& request, std::chrono::seconds period);
     /// Takes units for the time of the reservation.
     void reserve(const Reservation& reservation);
     /// From here on, until the trial ends, what is reserved can be taken back. One at a time.
@@ -58,13 +54,15 @@ class UnitLedger {
         std::vector<Hold> holds;
     };
 
-    Timestamp now_;
     std::vector<UnitTypeView> views_;
     std::unordered_map<std::string, std::size_t> index_;
-    std::unordered_map<std::string, std::vector<std::size_t>> unmeasured_; ///< by what it depends on
     RouteKnowledge knowledge_;
     std::optional<RouteTable> table_;          ///< of views_
     std::optional<std::vector<Before>> trial_; ///< in the order in which they were touched
 };
+
+/// The same without a ledger: True when an open unit type has a unit that is neither in use nor closed at `now`.
+bool has_free_unit(std::span<const UnitTypeView> unit_types, const UnitCalendar& calendar,
+                   std::span<const Reservation> in_use, Timestamp now);
 
 } // namespace fathom

@@ -34,6 +34,7 @@ constexpr const char* kMembers = R"sql(
       AND j.state IN ('queued', 'metering')
       AND j.cancel_requested_at IS NULL AND j.id <> ALL ($4::text[])
       AND (j.state = 'queued' OR j.metering_until <= now() OR j.job_type = ANY ($5::text[]))
+      AND j.id NOT IN (SELECT unnest(job_ids) FROM routing_claim WHERE replica <> $8 AND until > now())
     ORDER BY j.id LIMIT $6 FOR UPDATE SKIP LOCKED) AS m
     ORDER BY g.place LIMIT $7)sql";
 
@@ -85,14 +86,14 @@ std::map<GangKey, GangMembers> count_gang_members(pqxx::work& transaction, const
 }
 
 GangClaim claim_gang_members(pqxx::work& transaction, const std::vector<GangKey>& gangs,
-                             const std::vector<std::string>& claimed, const std::vector<std::string>& metered_types)
+                             const std::vector<std::string>& claimed, const ClaimTerms& terms)
 {
     static const std::string statement = std::string(kClaimGangs) + kWaitingJobColumns + kMembers;
     const GangArrays arrays = arrays_of(gangs);
     prefer_index_order(transaction);
-    const pqxx::result rows =
-        transaction.exec_params(statement, arrays.projects, arrays.submitters, arrays.ids, sql_array(claimed),
-                                sql_array(metered_types), kMostGangMembers, kEnoughMembers + kMostGangMembers);
+    const pqxx::result rows = transaction.exec_params(
+        statement, arrays.projects, arrays.submitters, arrays.ids, sql_array(claimed), sql_array(terms.metered_types),
+        kMostGangMembers, kEnoughMembers + kMostGangMembers, terms.replica);
     prefer_any_plan(transaction);
     GangClaim claim;
     claim.gangs = gangs.size();

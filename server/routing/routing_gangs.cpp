@@ -120,9 +120,8 @@ std::vector<std::size_t> RoutingPage::leave_out_gangs(pqxx::work& transaction)
     return decided;
 }
 
-Result<std::set<std::string>> RoutingPage::settle_impossible_gangs(pqxx::work& transaction,
-                                                                   const std::vector<std::size_t>& decided,
-                                                                   const std::vector<ScheduledWait>& waits)
+std::set<std::string> RoutingPage::settle_impossible_gangs(const UnitLedger& units,
+                                                           const std::vector<ScheduledWait>& waits)
 {
     /// What a gang needs at least, and all that there is where any of its members could ever run.
     struct Need {
@@ -134,10 +133,10 @@ Result<std::set<std::string>> RoutingPage::settle_impossible_gangs(pqxx::work& t
     std::map<std::string, std::int64_t> sizes;
     std::map<GangKey, Need> needs;
     for (const ScheduledWait& wait : waits) {
-        const Ready& ready = ready_[decided[wait.job]];
+        const Ready& ready = ready_[decided_[wait.job]];
         if (ready.job.spec.gang.id.empty()) continue;
         if (sizes.empty()) {
-            for (const UnitTypeView& view : ledger_->views())
+            for (const UnitTypeView& view : units.views())
                 sizes[view.id.value] = view.unit_count;
         }
         Need& need = needs[gang_key(ready.job)];
@@ -170,9 +169,7 @@ Result<std::set<std::string>> RoutingPage::settle_impossible_gangs(pqxx::work& t
                 note_turn(*job, kLastTurn);
                 continue;
             }
-            const Result<void> done =
-                ender_->end_waiting_job(transaction, job->id, job->label, "gang " + key.id + " can never" + why);
-            if (!done) return done.error();
+            gang_ends_.push_back({job->id, job->label, "gang " + key.id + " can never" + why});
         }
     }
     return settled;

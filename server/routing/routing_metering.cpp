@@ -37,15 +37,15 @@ Result<void> RoutingPage::find_metered_types(pqxx::work& transaction)
     return {};
 }
 
-Result<bool> RoutingPage::meter(pqxx::work& transaction, const WaitingJob& job)
+Result<bool> RoutingPage::meter(pqxx::work& transaction, WaitingJob& job)
 {
     Result<RouteRequest> wanted = metering_request_of(job);
     if (!wanted) return wanted.error();
-    if (ledger_->unmeasured(*wanted, settings_->metering_period).empty()) return false;
+    if (unmeasured_->find(*wanted, settings_->metering_period).empty()) return false;
     ensure_fresh_catalog(transaction);
     std::vector<UnitTypeId> targets;
-    for (const std::size_t index : ledger_->unmeasured(*wanted, settings_->metering_period))
-        targets.push_back(ledger_->views()[index].id);
+    for (const std::size_t index : unmeasured_->find(*wanted, settings_->metering_period))
+        targets.push_back(catalog_->unit_types[index].id);
     if (targets.empty()) return false;
     const Result<RequestedProbes> probes = request_probes(transaction, job, targets);
     if (!probes) {
@@ -77,10 +77,12 @@ void RoutingPage::start_metering(const WaitingJob& job, const RouteRequest& want
     ++report_.metering;
 }
 
-void RoutingPage::note_obstacle(const WaitingJob& job, const std::string& obstacle)
+void RoutingPage::note_obstacle(WaitingJob& job, const std::string& obstacle)
 {
     // Once: from now on the job counts as metered and is not looked at for this again.
     metered_.push_back(job.id.value);
+    job.is_metered = true;
+    ++job.version; // as update_to_metered() does
     events_.push_back({job.id, JobState::kQueued, obstacle + "; it is placed on what is known", Json::object()});
 }
 
@@ -129,8 +131,8 @@ void RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job
 std::vector<std::string> RoutingPage::unmeasured_places(const RouteRequest& request)
 {
     std::vector<std::string> places;
-    for (const std::size_t index : ledger_->unmeasured(request, settings_->metering_period)) {
-        const UnitTypeView& view = ledger_->views()[index];
+    for (const std::size_t index : unmeasured_->find(request, settings_->metering_period)) {
+        const UnitTypeView& view = catalog_->unit_types[index];
         places.push_back(view.center_name + "/" + view.name);
     }
     return places;

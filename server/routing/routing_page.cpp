@@ -25,18 +25,20 @@ RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog,
                          WaitingJobEnder& ender, ProjectUses& uses, std::shared_ptr<const UnitLoads> loads,
                          const Clock& clock)
     : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), uses_(&uses),
-      loads_(std::move(loads)), clock_(&clock), now_(clock.now()), catalog_(catalog.get())
+      loads_(std::move(loads)), clock_(&clock), now_(clock.now()), catalog_(catalog.get()),
+      unmeasured_(std::in_place, catalog_->unit_types, now_)
 {
 }
 
-Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, std::int64_t limit)
+Result<void> RoutingPage::read(pqxx::work& transaction, PassState state, std::int64_t limit)
 {
     report_.next = std::move(state);
-    rebuild_ledger(transaction);
+    in_use_ = select_reservations(transaction);
+    std::vector<Reservation> taken = in_use_;
+    taken.insert(taken.end(), report_.next.planned.begin(), report_.next.planned.end());
+    has_free_unit_ = has_free_unit(catalog_->unit_types, catalog_->calendar, taken, now_);
     report_.is_done = true;
-    if (!report_.next.is_tick && !ledger_->has_free_unit()) {
-        return std::move(report_);
-    }
+    if (!report_.next.is_tick && !has_free_unit_) return {};
     if (const Result<void> found = find_metered_types(transaction); !found) return found.error();
     for (const WaitingJob& job : claim(transaction, limit)) {
         if (!is_worth_a_look(job)) continue;
@@ -49,23 +51,28 @@ Result<PageReport> RoutingPage::run(pqxx::work& transaction, PassState state, st
             note_reason(job, reason);
         }
     }
-    if (const Result<void> decided = decide_ready(transaction); !decided) return decided.error();
-    update_to_metered(transaction, metered_);
-    update_to_metering(transaction, metering_);
-    commit_placements(transaction);
-    update_waiting_reasons(transaction, reasons_);
-    update_turns(transaction, turns_);
-    record_job_events(transaction, events_);
-    report_.has_free_unit = ledger_->has_free_unit();
-    report_.is_done = report_.is_end || (!report_.next.is_tick && !report_.has_free_unit);
-    return std::move(report_);
+    read_input(transaction);
+    write_notes(transaction);
+    report_.has_free_unit = has_free_unit_;
+    report_.is_done = report_.is_end || (!report_.next.is_tick && !has_free_unit_);
+    return {};
+}
+
+void RoutingPage::write_notes(pqxx::work& transaction)
+{
+    update_to_metered(transaction, std::exchange(metered_, {}));
+    update_to_metering(transaction, std::exchange(metering_, {}));
+    update_waiting_reasons(transaction, std::exchange(reasons_, {}));
+    update_turns(transaction, std::exchange(turns_, {}));
+    record_job_events(transaction, std::exchange(events_, {}));
 }
 
 std::vector<WaitingJob> RoutingPage::claim(pqxx::work& transaction, std::int64_t limit)
 {
     PassState& pass = report_.next;
     const bool is_first = pass.after == LinePlace{};
-    std::vector<WaitingJob> jobs = claim_waiting_jobs(transaction, {pass.after, limit, pass.metered_types});
+    const ClaimTerms terms{settings_->replica.value, pass.metered_types};
+    std::vector<WaitingJob> jobs = claim_waiting_jobs(transaction, {pass.after, limit, terms});
     // A short page is not the end when other replicas held rows; the next tick sees those.
     report_.is_end = std::ssize(jobs) < limit;
     if (!jobs.empty()) pass.after = {jobs.back().turn, jobs.back().id.value};
@@ -73,7 +80,7 @@ std::vector<WaitingJob> RoutingPage::claim(pqxx::work& transaction, std::int64_t
     const bool is_alone = limit == 1;
     if (!is_alone) {
         const std::ptrdiff_t in_turn = std::ssize(jobs);
-        if (is_first) append(jobs, claim_oldest_jobs(transaction, kOldestJobs, pass.metered_types));
+        if (is_first) append(jobs, claim_oldest_jobs(transaction, kOldestJobs, terms));
         const std::set<GangKey> left = claim_gangs(transaction, jobs);
         if (!left.empty()) end_before(left, jobs, in_turn);
     }
@@ -96,7 +103,7 @@ std::set<GangKey> RoutingPage::claim_gangs(pqxx::work& transaction, std::vector<
         if (!job.spec.gang.id.empty() && known.insert(gang_key(job)).second) gangs.push_back(gang_key(job));
     }
     if (gangs.empty()) return {};
-    GangClaim claimed = claim_gang_members(transaction, gangs, ids, pass.metered_types);
+    GangClaim claimed = claim_gang_members(transaction, gangs, ids, {settings_->replica.value, pass.metered_types});
     append(jobs, std::move(claimed.jobs));
     const auto first_left = gangs.begin() + static_cast<std::ptrdiff_t>(claimed.gangs);
     pass.gangs.insert(gangs.begin(), first_left);
@@ -126,20 +133,7 @@ bool RoutingPage::is_of_the_moment(Errc code)
 
 bool RoutingPage::is_worth_a_look(const WaitingJob& job) const
 {
-    return report_.next.is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering ||
-           ledger_->has_free_unit();
-}
-
-void RoutingPage::rebuild_ledger(pqxx::work& transaction)
-{
-    const std::vector<Reservation> reserved = select_reservations(transaction);
-    ledger_.emplace(catalog_->unit_types, catalog_->knowledge, catalog_->calendar, reserved, report_.next.planned,
-                    now_);
-    // Decided in this page, not yet written.
-    for (const Placement& placement : placements_) {
-        const Candidate& winner = placement.winner;
-        ledger_->reserve({winner.unit_type_id, winner.unit_count, winner.held_s(), 0, placement.project});
-    }
+    return report_.next.is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering || has_free_unit_;
 }
 
 void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
@@ -147,7 +141,7 @@ void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
     if (is_fresh_) return;
     is_fresh_ = true;
     catalog_ = cache_->reload(transaction);
-    rebuild_ledger(transaction);
+    unmeasured_.emplace(catalog_->unit_types, now_);
     // Prices may be in another currency now.
     for (Ready& ready : ready_)
         ready.request.budget = make_route_terms(ready.job.spec, *catalog_, now_).budget;
@@ -163,6 +157,7 @@ Result<void> RoutingPage::prepare(pqxx::work& transaction, const WaitingJob& job
     if (job.state == JobState::kMetering) {
         finish_metering(transaction, job);
         current.is_metered = true;
+        ++current.version; // as update_to_metered() does
     }
     Result<RouteRequest> request = request_of(job);
     if (!request) {

@@ -2,6 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/schedule/schedule.hpp"
+#include "core/schedule/unmeasured_places.hpp"
 #include "server/events/job_event_log.hpp"
 #include "server/probing/probe_ports.hpp"
 #include "server/routing/catalog_cache.hpp"
@@ -57,16 +58,27 @@ struct RoutingSettings {
     std::chrono::seconds metering_period{604800};
 };
 
-/// Routes one page of waiting jobs inside one transaction: claim, decide together on a working copy, lock what was
-/// chosen, check again, write. A page holds the next jobs in turn; the first of a pass also the oldest of all, so that
-/// none waits unseen; and with a member of a gang come the others. Not thread-safe; one object for each page.
+/// Routes one page of waiting jobs in three steps: read() in a transaction, plan() in none, with nothing locked, and
+/// commit() in a second one, which keeps what still holds: jobs that wait as they did, units that are free, quotas that
+/// are left. A page holds the next jobs in turn; the first of a pass also the oldest of all, so that none waits unseen;
+/// and with a member of a gang come the others. Not thread-safe; one object for each page, and for each run of read().
 class RoutingPage {
   public:
     RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, WaitingJobEnder& ender,
                 ProjectUses& uses, std::shared_ptr<const UnitLoads> loads, const Clock& clock);
 
-    /// Blocks; pqxx's exceptions pass through. @error what the planner said, when it could not work now.
-    Result<PageReport> run(pqxx::work& transaction, PassState state, std::int64_t limit);
+    /// Claims jobs and reads what they are decided by. Does what comes before a decision: ends what is overdue, has
+    /// measured what must be first. Blocks; pqxx's exceptions pass through.
+    /// @error what the planner said, when it could not work now.
+    Result<void> read(pqxx::work& transaction, PassState state, std::int64_t limit);
+    /// Whether there are jobs to decide on; else report() is all.
+    bool has_ready() const { return !input_.jobs.empty(); }
+    const PageReport& report() const { return report_; }
+    /// Decides: only computes. @error kInvalid  a job's operators are no longer known.
+    Result<void> plan();
+    /// Writes what still holds of the plan. Leaves the page as it is, so that it may be run again. Blocks; pqxx's
+    /// exceptions pass through.
+    Result<PageReport> commit(pqxx::work& transaction) const;
 
   private:
     /// A decision that starts its job now.
@@ -80,6 +92,12 @@ class RoutingPage {
         std::string inputs;       ///< JSON text of what was decided on; empty for a probe
         std::string project;
         std::string gang; ///< its key as text; empty: none
+    };
+    /// A member of a gang that can never start.
+    struct GangEnd {
+        JobId job;
+        std::string label;
+        std::string reason;
     };
     /// A job that is to be decided now.
     struct Ready {
@@ -96,10 +114,10 @@ class RoutingPage {
     /// Ends it, starts its metering, or makes it ready.
     Result<void> prepare(pqxx::work& transaction, const WaitingJob& job);
     /// M10. True when the job now waits for probes.
-    Result<bool> meter(pqxx::work& transaction, const WaitingJob& job);
+    Result<bool> meter(pqxx::work& transaction, WaitingJob& job);
     void start_metering(const WaitingJob& job, const RouteRequest& wanted, const RequestedProbes& probes);
     /// Why a job is placed without the probes that it should have had; for its events.
-    void note_obstacle(const WaitingJob& job, const std::string& obstacle);
+    void note_obstacle(WaitingJob& job, const std::string& obstacle);
     void finish_metering(pqxx::work& transaction, const WaitingJob& job);
     Result<void> find_metered_types(pqxx::work& transaction);
     /// The operators of a job for a decision, and those of its probe task; each computed once for equal jobs.
@@ -117,26 +135,25 @@ class RoutingPage {
     /// Ends a job whose deadline has passed; false: there was time left.
     Result<bool> end_overdue(pqxx::work& transaction, const WaitingJob& job);
 
-    /// Decides on all that is ready.
-    Result<void> decide_ready(pqxx::work& transaction);
-    /// Which of the ready jobs can be decided: all but members of gangs that are not complete, which wait.
+    /// Makes the ready jobs the input of the plan, all but members of gangs that are not complete, which wait.
+    void read_input(pqxx::work& transaction);
     std::vector<std::size_t> leave_out_gangs(pqxx::work& transaction);
-    void read_projects(pqxx::work& transaction, const std::vector<std::size_t>& decided, ScheduleInput& input);
+    void read_projects(pqxx::work& transaction);
+    /// What is noted so far is written, and forgotten.
+    void write_notes(pqxx::work& transaction);
     Result<void> place(const Ready& ready, ScheduledStart start);
-    Result<void> keep_waiting(pqxx::work& transaction, const std::vector<std::size_t>& decided,
-                              const std::vector<ScheduledWait>& waits);
+    void keep_waiting(const std::vector<ScheduledWait>& waits);
     /// Gangs that even an idle network could not start together wait for a while, lest what is missing comes back;
     /// then they end. @return the ids of their members.
-    Result<std::set<std::string>> settle_impossible_gangs(pqxx::work& transaction,
-                                                          const std::vector<std::size_t>& decided,
-                                                          const std::vector<ScheduledWait>& waits);
+    std::set<std::string> settle_impossible_gangs(const UnitLedger& units, const std::vector<ScheduledWait>& waits);
     /// Keeps why a job waits, and its turn, where these have changed.
     void note_reason(const WaitingJob& job, const std::string& reason);
     void note_turn(const WaitingJob& job, double turn);
-    /// Which of the placements can be written, under the locks of their unit types and of projects with quotas.
-    std::vector<bool> check_placements(pqxx::work& transaction) const;
-    void commit_placements(pqxx::work& transaction);
-    void rebuild_ledger(pqxx::work& transaction);
+    /// Which of the placements can be written: of jobs that are `held`, under the locks of their unit types and of
+    /// projects with quotas. Of a gang all or none.
+    std::vector<bool> check_placements(pqxx::work& transaction, const std::set<std::string>& held) const;
+    void commit_placements(pqxx::work& transaction, const std::set<std::string>& held, PageReport& report) const;
+    Result<void> end_gangs(pqxx::work& transaction, const std::set<std::string>& held) const;
     /// The decisions of this page must not rest on an older catalog than the probes that just ended.
     void ensure_fresh_catalog(pqxx::work& transaction);
     bool is_worth_a_look(const WaitingJob& job) const;
@@ -156,10 +173,15 @@ class RoutingPage {
     Timestamp now_; ///< of the decisions
     CatalogPointer catalog_;
     bool is_fresh_ = false;
-    std::optional<UnitLedger> ledger_; ///< since run()
+    bool has_free_unit_ = false;
+    std::vector<Reservation> in_use_;
+    std::optional<UnmeasuredPlaces> unmeasured_; ///< of catalog_
     PageReport report_;
-    std::vector<Ready> ready_; ///< in order of id
+    std::vector<Ready> ready_;         ///< in order of id
+    std::vector<std::size_t> decided_; ///< which of them are the jobs of the input
+    ScheduleInput input_;
     std::vector<Placement> placements_;
+    std::vector<GangEnd> gang_ends_;
     std::vector<WaitingReason> reasons_;
     std::vector<NewTurn> turns_;
     std::vector<NewJobEvent> events_;

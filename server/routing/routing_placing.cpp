@@ -11,6 +11,7 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace fathom::server {
@@ -31,6 +32,9 @@ NewJobEvent placed_event(const JobId& job, const AttemptId& attempt, const Decis
     return event;
 }
 
+/// Others may decide on a page's jobs after so long: whoever has them must be gone.
+constexpr std::chrono::seconds kClaimLifetime{10};
+
 std::string gang_text(const WaitingJob& job)
 {
     const JobSpec& spec = job.spec;
@@ -39,45 +43,58 @@ std::string gang_text(const WaitingJob& job)
 
 } // namespace
 
-Result<void> RoutingPage::decide_ready(pqxx::work& transaction)
+void RoutingPage::read_input(pqxx::work& transaction)
 {
-    const std::vector<std::size_t> decided = leave_out_gangs(transaction);
-    ScheduleInput input;
-    for (const std::size_t index : decided) {
+    decided_ = leave_out_gangs(transaction);
+    std::vector<std::string> ids;
+    for (const std::size_t index : decided_) {
         const auto& [job, request] = ready_[index];
-        input.jobs.push_back({.id = job.id.value,
-                              .request = request,
-                              .waited_s = std::max(0.0, Seconds(now_ - job.submitted_at).count()),
-                              .priority = job.spec.priority,
-                              .gang = gang_text(job),
-                              .gang_size = job.spec.gang.size,
-                              .kind = kind_of(job)});
+        ids.push_back(job.id.value);
+        input_.jobs.push_back({.id = job.id.value,
+                               .request = request,
+                               .waited_s = std::max(0.0, Seconds(now_ - job.submitted_at).count()),
+                               .priority = job.spec.priority,
+                               .gang = gang_text(job),
+                               .gang_size = job.spec.gang.size,
+                               .kind = kind_of(job)});
     }
-    if (input.jobs.empty()) return {};
-    read_projects(transaction, decided, input);
-    input.busy_shares = loads_->busy_shares;
-    input.worths = loads_->worths;
-    const auto began = std::chrono::steady_clock::now();
-    SchedulePlan plan = schedule(*ledger_, input);
-    report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    for (ScheduledStart& start : plan.starts) {
-        const Result<void> placed = place(ready_[decided[start.job]], std::move(start));
-        if (!placed) return placed.error();
-    }
-    return keep_waiting(transaction, decided, plan.waits);
+    if (ids.empty()) return;
+    read_projects(transaction);
+    input_.busy_shares = loads_->busy_shares;
+    input_.worths = loads_->worths;
+    replace_routing_claim(transaction, settings_->replica.value, ids, kClaimLifetime);
 }
 
-void RoutingPage::read_projects(pqxx::work& transaction, const std::vector<std::size_t>& decided, ScheduleInput& input)
+Result<void> RoutingPage::plan()
+{
+    const auto began = std::chrono::steady_clock::now();
+    UnitLedger units(catalog_->unit_types, catalog_->knowledge, catalog_->calendar, in_use_, report_.next.planned,
+                     now_);
+    SchedulePlan plan = schedule(units, input_);
+    report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const std::set<std::string> settled = settle_impossible_gangs(units, plan.waits);
+    std::erase_if(plan.waits, [&](const ScheduledWait& wait) { return settled.contains(input_.jobs[wait.job].id); });
+    keep_waiting(plan.waits);
+    for (ScheduledStart& start : plan.starts) {
+        const Result<void> placed = place(ready_[decided_[start.job]], std::move(start));
+        if (!placed) return placed.error();
+    }
+    report_.has_free_unit = units.has_free_unit();
+    report_.is_done = report_.is_end || (!report_.next.is_tick && !report_.has_free_unit);
+    return {};
+}
+
+void RoutingPage::read_projects(pqxx::work& transaction)
 {
     std::set<std::string> limited;
-    for (const std::size_t index : decided) {
+    for (const std::size_t index : decided_) {
         const std::string& project = ready_[index].request.project;
         if (!ready_[index].request.is_probe && find_rules(catalog_->projects, project).has_quota())
             limited.insert(project);
     }
-    input.project_uses = uses_->get(transaction, *catalog_);
+    input_.project_uses = uses_->get(transaction, *catalog_);
     if (!limited.empty())
-        input.quota_uses = select_quota_uses(transaction, {limited.begin(), limited.end()}, scores_of(*catalog_));
+        input_.quota_uses = select_quota_uses(transaction, {limited.begin(), limited.end()}, scores_of(*catalog_));
 }
 
 Result<void> RoutingPage::place(const Ready& ready, ScheduledStart start)
@@ -106,14 +123,10 @@ Result<void> RoutingPage::place(const Ready& ready, ScheduledStart start)
     return {};
 }
 
-Result<void> RoutingPage::keep_waiting(pqxx::work& transaction, const std::vector<std::size_t>& decided,
-                                       const std::vector<ScheduledWait>& waits)
+void RoutingPage::keep_waiting(const std::vector<ScheduledWait>& waits)
 {
-    const Result<std::set<std::string>> settled = settle_impossible_gangs(transaction, decided, waits);
-    if (!settled) return settled.error();
     for (const ScheduledWait& wait : waits) {
-        const WaitingJob& job = ready_[decided[wait.job]].job;
-        if (settled->contains(job.id.value)) continue;
+        const WaitingJob& job = ready_[decided_[wait.job]].job;
         ++report_.waiting;
         if (wait.planned) report_.next.planned.push_back(*wait.planned);
         if (wait.decision.winner) {
@@ -133,7 +146,6 @@ Result<void> RoutingPage::keep_waiting(pqxx::work& transaction, const std::vecto
                                                gang.id + " can start together; alone it " + reason);
         note_turn(job, wait.turn);
     }
-    return {};
 }
 
 void RoutingPage::note_reason(const WaitingJob& job, const std::string& reason)
@@ -147,7 +159,39 @@ void RoutingPage::note_turn(const WaitingJob& job, double turn)
     if (turn != job.turn) turns_.push_back({job.id, turn});
 }
 
-std::vector<bool> RoutingPage::check_placements(pqxx::work& transaction) const
+Result<PageReport> RoutingPage::commit(pqxx::work& transaction) const
+{
+    PageReport report = report_;
+    std::vector<DecidedJob> jobs;
+    for (const std::size_t index : decided_)
+        jobs.push_back({ready_[index].job.id, ready_[index].job.version});
+    const std::set<std::string> held = lock_decided_jobs(transaction, jobs);
+    const auto holds = [&held](const JobId& id) { return held.contains(id.value); };
+    if (const Result<void> ended = end_gangs(transaction, held); !ended) return ended.error();
+    commit_placements(transaction, held, report);
+    std::vector<WaitingReason> reasons;
+    std::vector<NewTurn> turns;
+    std::copy_if(reasons_.begin(), reasons_.end(), std::back_inserter(reasons),
+                 [&](const WaitingReason& one) { return holds(one.id); });
+    std::copy_if(turns_.begin(), turns_.end(), std::back_inserter(turns),
+                 [&](const NewTurn& one) { return holds(one.id); });
+    update_waiting_reasons(transaction, reasons);
+    update_turns(transaction, turns);
+    replace_routing_claim(transaction, settings_->replica.value, {}, std::chrono::seconds(0));
+    return report;
+}
+
+Result<void> RoutingPage::end_gangs(pqxx::work& transaction, const std::set<std::string>& held) const
+{
+    for (const GangEnd& end : gang_ends_) {
+        if (!held.contains(end.job.value)) continue;
+        const Result<void> done = ender_->end_waiting_job(transaction, end.job, end.label, end.reason);
+        if (!done) return done.error();
+    }
+    return {};
+}
+
+std::vector<bool> RoutingPage::check_placements(pqxx::work& transaction, const std::set<std::string>& held) const
 {
     std::set<std::string> chosen;
     std::set<std::string> chosen_for_jobs;
@@ -172,7 +216,8 @@ std::vector<bool> RoutingPage::check_placements(pqxx::work& transaction) const
     std::set<std::string> broken_gangs;
     for (const Placement& placement : placements_) {
         const Candidate& winner = placement.winner;
-        bool good = units.take(winner.unit_type_id.value, placement.project, winner.unit_count, winner.held_s());
+        bool good = held.contains(placement.job.value) &&
+                    units.take(winner.unit_type_id.value, placement.project, winner.unit_count, winner.held_s());
         if (good && !placement.is_probe && limited.contains(placement.project)) {
             const QuotaUse wanted = use_of(winner, score_of(winner.unit_type_id.value));
             QuotaUse& use = used[placement.project];
@@ -188,10 +233,12 @@ std::vector<bool> RoutingPage::check_placements(pqxx::work& transaction) const
     return is_good;
 }
 
-void RoutingPage::commit_placements(pqxx::work& transaction)
+void RoutingPage::commit_placements(pqxx::work& transaction, const std::set<std::string>& held,
+                                    PageReport& report) const
 {
     if (placements_.empty()) return;
-    const std::vector<bool> is_good = check_placements(transaction);
+    const std::vector<bool> is_good = check_placements(transaction, held);
+    std::vector<NewJobEvent> events;
     std::vector<NewAttempt> attempts;
     std::vector<NewPrediction> predictions;
     std::set<std::string> centers;
@@ -199,7 +246,7 @@ void RoutingPage::commit_placements(pqxx::work& transaction)
         const Placement& placement = placements_[i];
         const Candidate& winner = placement.winner;
         if (!is_good[i]) {
-            ++report_.conflicts;
+            ++report.conflicts;
             continue;
         }
         NewAttempt attempt;
@@ -215,18 +262,19 @@ void RoutingPage::commit_placements(pqxx::work& transaction)
                                 {"attempt_id", attempt.id.value},
                                 {"center_id", winner.center_id.value},
                                 {"unit_type_id", winner.unit_type_id.value}});
-        events_.push_back(placed_event(placement.job, attempt.id, placement.decision, winner));
+        events.push_back(placed_event(placement.job, attempt.id, placement.decision, winner));
         centers.insert(winner.center_id.value);
         if (!placement.is_probe) {
             predictions.push_back(placement.prediction);
             predictions.back().attempt_id = attempt.id;
-            report_.started.push_back({placement.project, winner.unit_type_id.value, winner.unit_count});
+            report.started.push_back({placement.project, winner.unit_type_id.value, winner.unit_count});
         }
         attempts.push_back(std::move(attempt));
     }
     insert_attempts(transaction, attempts, settings_->replica.value);
     insert_predictions(transaction, predictions);
-    report_.placed = static_cast<std::int64_t>(attempts.size());
+    record_job_events(transaction, events);
+    report.placed = static_cast<std::int64_t>(attempts.size());
     for (const std::string& center : centers)
         notify(transaction, "dispatch", center);
 }

@@ -114,11 +114,19 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
 
 asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, std::int64_t limit)
 {
-    auto work = [this, state = std::move(state), limit](pqxx::work& transaction) -> Result<PageReport> {
-        RoutingPage page(settings_, *catalog_, *planner_, *ender_, uses_, loads_->get(), *clock_);
-        return page.run(transaction, state, limit);
+    std::optional<RoutingPage> page;
+    auto look = [&](pqxx::work& transaction) -> Result<void> {
+        page.emplace(settings_, *catalog_, *planner_, *ender_, uses_, loads_->get(), *clock_);
+        return page->read(transaction, state, limit);
     };
-    Result<PageReport> report = co_await database_->run(std::move(work));
+    const Result<void> seen = co_await database_->run(std::move(look));
+    if (!seen) co_return seen.error();
+    if (!page->has_ready()) co_return page->report();
+    auto decide = [&]() -> Result<void> { return page->plan(); };
+    const Result<void> planned = co_await planning_.run(std::string(), std::move(decide));
+    if (!planned) co_return planned.error();
+    auto write = [&](pqxx::work& transaction) -> Result<PageReport> { return page->commit(transaction); };
+    Result<PageReport> report = co_await database_->run(std::move(write));
     if (report) uses_.add(report->started);
     co_return report;
 }

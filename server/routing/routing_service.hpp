@@ -6,14 +6,14 @@
 
 namespace fathom::server {
 
-/// The router: moves waiting jobs to places. Replicas share the work through row locks; each runs this loop.
+/// The router: moves waiting jobs to places. Each replica runs this loop, and leaves to the others what they decide on.
 ///
-/// A pass looks at waiting jobs in order of their turns, page by page, one transaction a page. It runs on wake-ups
-/// "route" (those of new jobs only while some unit is free) and "catalog", and every two seconds (a tick), which also
-/// refreshes the reasons that jobs wait for, and comes early when a network window opens that a job waits for. When
-/// more jobs wait than a pass can look at, its first half starts at the first and its second half goes on where the
-/// last pass ended: jobs that wait for one center cannot hide those for another for ever. Runs on: one coroutine at a
-/// time.
+/// A pass looks at waiting jobs in order of their turns, page by page; it decides on a thread of its own, outside of
+/// any transaction (RoutingPage). It runs on wake-ups "route" (those of new jobs only while some unit is free) and
+/// "catalog", and every two seconds (a tick), which also refreshes the reasons that jobs wait for, and comes early when
+/// a network window opens that a job waits for. When more jobs wait than a pass can look at, its first half starts at
+/// the first and its second half goes on where the last pass ended: jobs that wait for one center cannot hide those for
+/// another for ever. Runs on: one coroutine at a time.
 class RoutingService {
   public:
     RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, const Clock& clock,
@@ -44,6 +44,7 @@ class RoutingService {
     const RoutingSettings settings_;
     WakeSignal wake_;
     ProjectUses uses_;
+    ComputePool planning_{{.threads = 1}};
     LinePlace sweep_after_;                ///< where the second half of the next pass goes on
     std::optional<Timestamp> next_window_; ///< the earliest that the last ticks found
     std::atomic<bool> has_room_{true};     ///< some unit was free after the last page

@@ -11,13 +11,14 @@
 namespace fathom::server {
 namespace {
 
-// SKIP LOCKED lets replicas route at once without waiting on each other.
+// SKIP LOCKED lets replicas route at once without waiting on each other, as do their claims.
 constexpr const char* kClaimable = R"sql(
     FROM job
     WHERE state IN ('queued', 'metering') AND cancel_requested_at IS NULL
-      AND (state = 'queued' OR metering_until <= now() OR job_type = ANY ($2::text[])))sql";
+      AND (state = 'queued' OR metering_until <= now() OR job_type = ANY ($2::text[]))
+      AND id NOT IN (SELECT unnest(job_ids) FROM routing_claim WHERE replica <> $3 AND until > now()))sql";
 constexpr const char* kInTurn = R"sql(
-      AND (turn, id) > ($3::float8, $4)
+      AND (turn, id) > ($4::float8, $5)
     ORDER BY turn, id LIMIT $1 FOR UPDATE SKIP LOCKED)sql";
 // Ids sort by time.
 constexpr const char* kOldestFirst = R"sql(
@@ -40,6 +41,18 @@ constexpr const char* kSelectNextWaiting = R"sql(
 constexpr const char* kUpdateTurns = R"sql(
     UPDATE job SET turn = n.turn
     FROM unnest($1::text[], $2::float8[]) AS n (id, turn) WHERE job.id = n.id)sql";
+
+constexpr const char* kReplaceClaim = R"sql(
+    INSERT INTO routing_claim (replica, job_ids, until)
+    VALUES ($1, $2::text[], clock_timestamp() + $3 * interval '1 second')
+    ON CONFLICT (replica) DO UPDATE SET job_ids = excluded.job_ids, until = excluded.until)sql";
+
+// In order of id, as everywhere; what somebody else holds has changed, or is about to.
+constexpr const char* kLockDecided = R"sql(
+    SELECT j.id
+    FROM unnest($1::text[], $2::bigint[]) AS n (id, version) JOIN job j ON j.id = n.id
+    WHERE j.state = 'queued' AND j.cancel_requested_at IS NULL AND j.version = n.version
+    ORDER BY j.id FOR UPDATE OF j SKIP LOCKED)sql";
 
 constexpr const char* kSelectReservations = R"sql(
     SELECT a.unit_type_id, a.unit_count, j.project,
@@ -115,7 +128,7 @@ std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows)
 
 // The command is replaced: the router need not carry scripts and files about.
 const char* const kWaitingJobColumns = R"sql(
-    SELECT id, label, job_type, submitted_by, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
+    SELECT id, version, label, job_type, submitted_by, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
            waiting_reason, coalesce(extract(epoch FROM now() - waiting_reason_at), 0)::float8 AS reason_s,
            submitted_at, turn,
            jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
@@ -128,6 +141,7 @@ WaitingJob to_waiting_job(const pqxx::row& row)
 {
     WaitingJob job;
     job.id = {row["id"].as<std::string>()};
+    job.version = row["version"].as<std::int64_t>();
     job.label = row["label"].as<std::string>();
     job.job_type = row["job_type"].as<std::string>();
     job.submitter = row["submitted_by"].as<std::string>();
@@ -168,20 +182,39 @@ std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimR
 {
     static const std::string claim = std::string(kWaitingJobColumns) + kClaimable + kInTurn;
     prefer_index_order(transaction);
-    const pqxx::result rows =
-        transaction.exec_params(claim, range.limit, sql_array(range.metered_types), range.after.turn, range.after.id);
+    const pqxx::result rows = transaction.exec_params(claim, range.limit, sql_array(range.claim.metered_types),
+                                                      range.claim.replica, range.after.turn, range.after.id);
     prefer_any_plan(transaction);
     return to_waiting_jobs(rows);
 }
 
-std::vector<WaitingJob> claim_oldest_jobs(pqxx::work& transaction, std::int64_t limit,
-                                          const std::vector<std::string>& metered_types)
+std::vector<WaitingJob> claim_oldest_jobs(pqxx::work& transaction, std::int64_t limit, const ClaimTerms& terms)
 {
     static const std::string claim = std::string(kWaitingJobColumns) + kClaimable + kOldestFirst;
     prefer_index_order(transaction);
-    const pqxx::result rows = transaction.exec_params(claim, limit, sql_array(metered_types));
+    const pqxx::result rows = transaction.exec_params(claim, limit, sql_array(terms.metered_types), terms.replica);
     prefer_any_plan(transaction);
     return to_waiting_jobs(rows);
+}
+
+void replace_routing_claim(pqxx::work& transaction, const std::string& replica, const std::vector<std::string>& jobs,
+                           std::chrono::seconds lifetime)
+{
+    transaction.exec_params0(kReplaceClaim, replica, sql_array(jobs), lifetime.count());
+}
+
+std::set<std::string> lock_decided_jobs(pqxx::work& transaction, const std::vector<DecidedJob>& jobs)
+{
+    SqlArray ids;
+    SqlArray versions;
+    for (const DecidedJob& job : jobs) {
+        ids.add(job.id.value);
+        versions.add(job.version);
+    }
+    std::set<std::string> locked;
+    for (const pqxx::row& row : transaction.exec_params(kLockDecided, ids.take(), versions.take()))
+        locked.insert(row["id"].as<std::string>());
+    return locked;
 }
 
 std::optional<LinePlace> select_next_waiting(pqxx::work& transaction, const LinePlace& after)

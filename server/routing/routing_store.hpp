@@ -7,8 +7,10 @@
 
 #include <pqxx/row>
 
+#include <chrono>
 #include <compare>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,6 +23,7 @@ namespace fathom::server {
 /// type is job_type.
 struct WaitingJob {
     JobId id;
+    std::int64_t version{};
     std::string label;
     std::string job_type;
     std::string submitter;
@@ -51,19 +54,37 @@ struct LinePlace {
     auto operator<=>(const LinePlace&) const = default;
 };
 
-/// Which waiting jobs a page claims.
-struct ClaimRange {
-    LinePlace after;
-    std::int64_t limit{};
+/// For whom jobs are claimed, and which may be.
+struct ClaimTerms {
+    std::string replica;
     /// Job types whose probes have ended. Jobs of other types that wait for probes are left alone until their
     /// time for metering is over.
     std::vector<std::string> metered_types;
 };
-/// Waiting jobs in order of their turns, locked for this transaction. Jobs that another replica holds are skipped.
+/// Which waiting jobs a page claims.
+struct ClaimRange {
+    LinePlace after;
+    std::int64_t limit{};
+    ClaimTerms claim;
+};
+/// Waiting jobs in order of their turns, locked for this transaction. Jobs that another replica holds, or decides on,
+/// are skipped.
 std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range);
 /// The oldest of all, whatever their turns, in the same way.
-std::vector<WaitingJob> claim_oldest_jobs(pqxx::work& transaction, std::int64_t limit,
-                                          const std::vector<std::string>& metered_types);
+std::vector<WaitingJob> claim_oldest_jobs(pqxx::work& transaction, std::int64_t limit, const ClaimTerms& terms);
+
+/// For so long, or until it claims others, the other replicas leave these jobs to this one.
+void replace_routing_claim(pqxx::work& transaction, const std::string& replica, const std::vector<std::string>& jobs,
+                           std::chrono::seconds lifetime);
+
+/// A job as it was decided on.
+struct DecidedJob {
+    JobId id;
+    std::int64_t version{};
+};
+/// Locks those that still wait as they did. @return their ids; the others have changed, or somebody else holds them.
+std::set<std::string> lock_decided_jobs(pqxx::work& transaction, const std::vector<DecidedJob>& jobs);
+
 /// The first waiting job after a place in the line, not locked: to step over one that cannot be claimed.
 std::optional<LinePlace> select_next_waiting(pqxx::work& transaction, const LinePlace& after);
 

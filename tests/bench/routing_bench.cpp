@@ -1,6 +1,7 @@
 // What decisions cost the server in networks of growing size (see tests/bench/routing).
 #include "core/decide/sample_statistics.hpp"
 #include "core/schedule/schedule.hpp"
+#include "core/schedule/unmeasured_places.hpp"
 #include "tests/bench/routing_world.hpp"
 #include "tests/support/plain_route.hpp"
 
@@ -99,6 +100,7 @@ class Bench {
         const Timestamp now = next_moment();
         double began_ms = thread_ms();
         UnitLedger ledger = ledger_at(now);
+        UnmeasuredPlaces unmeasured(world_.catalog.unit_types, now);
         setup_.push_back(thread_ms() - began_ms);
         std::set<std::size_t> seen;
         for (int i = 0; i < kPageJobs; ++i) {
@@ -107,7 +109,7 @@ class Bench {
             const bool is_compared = i % (kPageJobs / kPlainOfPage) == 0;
             const std::string expected = is_compared ? plain_winner(job, ledger) : std::string();
             began_ms = thread_ms();
-            look_for_unmeasured(job, ledger);
+            look_for_unmeasured(job, unmeasured);
             const Decision decision = ledger.decide(job);
             if (decision.winner) reserve(ledger, decision.candidates[*decision.winner]);
             const double took_ms = thread_ms() - began_ms;
@@ -121,9 +123,9 @@ class Bench {
     }
 
     /// Before each decision the router asks where the job's operators have to be measured first.
-    void look_for_unmeasured(const RouteRequest& job, UnitLedger& ledger)
+    void look_for_unmeasured(const RouteRequest& job, UnmeasuredPlaces& places)
     {
-        unmeasured_ += ledger.unmeasured(job, kMeteringPeriod).size();
+        unmeasured_ += places.find(job, kMeteringPeriod).size();
     }
 
     static void reserve(UnitLedger& ledger, const Candidate& winner)
@@ -168,8 +170,9 @@ class Bench {
         }
         const double began_ms = thread_ms();
         UnitLedger ledger = ledger_at(now);
+        UnmeasuredPlaces unmeasured(world_.catalog.unit_types, now);
         for (const ReadyJob& job : input.jobs)
-            look_for_unmeasured(job.request, ledger);
+            look_for_unmeasured(job.request, unmeasured);
         const SchedulePlan plan = schedule(ledger, input);
         return {thread_ms() - began_ms, plan.starts.size()};
     }

@@ -1,4 +1,5 @@
 #include "core/schedule/unit_ledger.hpp"
+#include "core/schedule/unmeasured_places.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ TEST(UnitLedger, KeepsPlannedUnitsForTheirTime)
     EXPECT_TRUE(ledger.has_free_unit());
 }
 
-TEST(UnitLedger, KnowsWhatIsUnmeasuredOfEachKindOfRequest)
+TEST(UnmeasuredPlaces, AreKnownForEachKindOfRequest)
 {
     const Timestamp now = parse_rfc3339("2026-11-18T09:10:00Z").value();
     std::vector<UnitTypeView> unit_types;
@@ -56,14 +57,38 @@ TEST(UnitLedger, KnowsWhatIsUnmeasuredOfEachKindOfRequest)
     RouteRequest of_first = request;
     of_first.units.type = "ut_1";
 
-    UnitLedger ledger(unit_types, {}, {}, {}, {}, now);
+    UnmeasuredPlaces unmeasured(unit_types, now);
 
     for (int again = 0; again < 2; ++again) {
-        EXPECT_THAT(ledger.unmeasured(request, std::chrono::hours(24)), ElementsAre(1, 2));
-        EXPECT_THAT(ledger.unmeasured(request, std::chrono::hours(72)), IsEmpty());
-        EXPECT_THAT(ledger.unmeasured(larger, std::chrono::hours(24)), ElementsAre(1));
-        EXPECT_THAT(ledger.unmeasured(other_size, std::chrono::hours(72)), ElementsAre(0, 1, 2));
-        EXPECT_THAT(ledger.unmeasured(of_first, std::chrono::hours(24)), IsEmpty());
+        EXPECT_THAT(unmeasured.find(request, std::chrono::hours(24)), ElementsAre(1, 2));
+        EXPECT_THAT(unmeasured.find(request, std::chrono::hours(72)), IsEmpty());
+        EXPECT_THAT(unmeasured.find(larger, std::chrono::hours(24)), ElementsAre(1));
+        EXPECT_THAT(unmeasured.find(other_size, std::chrono::hours(72)), ElementsAre(0, 1, 2));
+        EXPECT_THAT(unmeasured.find(of_first, std::chrono::hours(24)), IsEmpty());
+    }
+}
+
+TEST(UnitLedger, SaysWhetherAnythingIsFreeAsTheShortWayDoes)
+{
+    const Timestamp now = parse_rfc3339("2026-11-18T09:10:00Z").value();
+    using std::chrono::minutes;
+    for (int state = 0; state < 32; ++state) {
+        const auto has = [state](int bit) { return (state >> bit & 1) != 0; };
+        UnitTypeView view;
+        view.id = {"ut_1"};
+        view.unit_count = 2;
+        view.availability = Availability(2);
+        if (has(0)) view.closed_reason = "drained";
+        view.is_open_to_probes = has(1);
+        UnitCalendar calendar;
+        if (has(2)) calendar.closures.push_back({{"ut_1"}, now - minutes(5), now + minutes(5)});
+        if (has(3)) calendar.closures.push_back({{"ut_1"}, now + minutes(5), now + minutes(9)});
+        std::vector<Reservation> in_use{{{"ut_1"}, 1, 60}};
+        if (has(4)) in_use.push_back({{"ut_1"}, 1, 90});
+        const std::vector unit_types{view};
+
+        const UnitLedger ledger(unit_types, {}, calendar, in_use, {}, now);
+        EXPECT_EQ(has_free_unit(unit_types, calendar, in_use, now), ledger.has_free_unit()) << state;
     }
 }
 
