@@ -120,7 +120,7 @@ std::vector<std::size_t> RoutingPage::leave_out_gangs(pqxx::work& transaction)
     return decided;
 }
 
-std::set<std::string> RoutingPage::settle_impossible_gangs(const UnitLedger& units,
+std::set<std::string> RoutingPage::settle_impossible_gangs(const UnitLedger& network,
                                                            const std::vector<ScheduledWait>& waits)
 {
     /// What a gang needs at least, and all that there is where any of its members could ever run.
@@ -136,7 +136,7 @@ std::set<std::string> RoutingPage::settle_impossible_gangs(const UnitLedger& uni
         const Ready& ready = ready_[decided_[wait.job]];
         if (ready.job.spec.gang.id.empty()) continue;
         if (sizes.empty()) {
-            for (const UnitTypeView& view : units.views())
+            for (const UnitTypeView& view : network.views())
                 sizes[view.id.value] = view.unit_count;
         }
         Need& need = needs[gang_key(ready.job)];

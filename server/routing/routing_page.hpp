@@ -145,7 +145,7 @@ class RoutingPage {
     void keep_waiting(const std::vector<ScheduledWait>& waits);
     /// Gangs that even an idle network could not start together wait for a while, lest what is missing comes back;
     /// then they end. @return the ids of their members.
-    std::set<std::string> settle_impossible_gangs(const UnitLedger& units, const std::vector<ScheduledWait>& waits);
+    std::set<std::string> settle_impossible_gangs(const UnitLedger& network, const std::vector<ScheduledWait>& waits);
     /// Keeps why a job waits, and its turn, where these have changed.
     void note_reason(const WaitingJob& job, const std::string& reason);
     void note_turn(const WaitingJob& job, double turn);
