@@ -22,7 +22,9 @@ class RoutingPageTest : public JobsHouse {
     }
     Result<void> read(RoutingPage& page)
     {
-        auto work = [&](pqxx::work& transaction) { return page.read(transaction, {.is_tick = true}, 256); };
+        PassState tick;
+        tick.is_tick = true;
+        auto work = [&](pqxx::work& transaction) { return page.read(transaction, tick, 256); };
         return database_.blocking_run(work);
     }
     Result<PageReport> commit(const RoutingPage& page)
@@ -41,8 +43,8 @@ class RoutingPageTest : public JobsHouse {
     JobId submit_dgemm() { return submit(spec({{"operators", {{{"id", "dgemm"}, {"count", 100}}}}})); }
 
     ProjectUses uses_;
-    RoutingSettings mine_{.replica = {"rep_1"}};
-    RoutingSettings others_{.replica = {"rep_2"}};
+    RoutingSettings mine_{{"rep_1"}};
+    RoutingSettings others_{{"rep_2"}};
 };
 
 TEST_F(RoutingPageTest, NothingIsLockedWhileItIsPlanned)
