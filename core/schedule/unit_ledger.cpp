@@ -86,9 +86,8 @@ Decision UnitLedger::decide(const RouteRequest& request)
 
 bool UnitLedger::has_free_unit() const
 {
-    return std::any_of(views_.begin(), views_.end(), [](const UnitTypeView& view) {
-        return is_open(view) && view.availability.free_now() > 0;
-    });
+    return std::any_of(views_.begin(), views_.end(),
+                       [](const UnitTypeView& view) { return is_open(view) && view.availability.free_now() > 0; });
 }
 
 bool has_free_unit(std::span<const UnitTypeView> unit_types, const UnitCalendar& calendar,
