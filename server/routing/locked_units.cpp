@@ -26,10 +26,11 @@ constexpr const char* kCountUnitsInUse = R"sql(
     GROUP BY unit_type_id)sql";
 
 // Where something is planned it matters when units come back, and whose they are. Expected ends as the router sees
-// them: select_reservations(); but now() would be before the wait for the lock.
+// them: select_reservations(); but from the moment that everything else here counts from, else a reservation that
+// begins just before an attempt's end seems to begin after it.
 constexpr const char* kSelectUnitsInUse = R"sql(
     SELECT a.unit_type_id, j.project, a.unit_count,
-           greatest(1, abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - clock_timestamp())))::float8
+           greatest(1, abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - $2::timestamptz)))::float8
                AS release_s
     FROM attempt a JOIN job j ON j.id = a.job_id
     WHERE a.state <> 'ended' AND a.unit_type_id = ANY ($1::text[]))sql";
@@ -57,7 +58,8 @@ std::set<std::string> lay_calendar(pqxx::work& transaction, LockedUnits::UnitTyp
     return planned;
 }
 
-void lay_attempts(pqxx::work& transaction, LockedUnits::UnitTypes& unit_types, const std::set<std::string>& planned)
+void lay_attempts(pqxx::work& transaction, LockedUnits::UnitTypes& unit_types, const std::set<std::string>& planned,
+                  Timestamp now)
 {
     std::vector<std::string> with_calendar;
     std::vector<std::string> others;
@@ -67,7 +69,8 @@ void lay_attempts(pqxx::work& transaction, LockedUnits::UnitTypes& unit_types, c
         unit_types.at(row["unit_type_id"].as<std::string>())
             .availability.take(0, Availability::kForEver, row["in_use"].as<std::int64_t>());
     if (with_calendar.empty()) return;
-    for (const pqxx::row& row : transaction.exec_params(kSelectUnitsInUse, sql_array(with_calendar))) {
+    for (const pqxx::row& row :
+         transaction.exec_params(kSelectUnitsInUse, sql_array(with_calendar), format_rfc3339(now))) {
         LockedUnits::UnitType& unit_type = unit_types.at(row["unit_type_id"].as<std::string>());
         const auto units = row["unit_count"].as<std::int64_t>();
         const auto release_s = row["release_s"].as<double>();
@@ -104,10 +107,10 @@ LockedUnits lock_units(pqxx::work& transaction, const std::vector<std::string>& 
         unit_counts[id] = row["unit_count"].as<std::int64_t>();
         unit_types[id].availability = Availability(unit_counts[id]);
     }
-    const std::set<std::string> planned =
-        lay_calendar(transaction, unit_types, unit_type_ids, unit_counts, clock.now());
-    lay_attempts(transaction, unit_types, planned);
-    return LockedUnits(std::move(unit_types));
+    const Timestamp moment = clock.now();
+    const std::set<std::string> planned = lay_calendar(transaction, unit_types, unit_type_ids, unit_counts, moment);
+    lay_attempts(transaction, unit_types, planned, moment);
+    return {std::move(unit_types), moment};
 }
 
 } // namespace fathom::server

@@ -23,7 +23,10 @@ class LockedUnits {
     };
     using UnitTypes = std::unordered_map<std::string, UnitType>; ///< by id
 
-    explicit LockedUnits(UnitTypes unit_types) : unit_types_(std::move(unit_types)) {}
+    LockedUnits(UnitTypes unit_types, Timestamp moment) : unit_types_(std::move(unit_types)), moment_(moment) {}
+
+    /// What `now` is: when the locks were there.
+    Timestamp moment() const { return moment_; }
 
     /// Takes units for a job that starts now and is expected to hold them so long. False, and nothing is taken, when
     /// not so many are free for all of that time, be it for attempts, for what is kept for other projects, or for a
@@ -32,6 +35,7 @@ class LockedUnits {
 
   private:
     UnitTypes unit_types_;
+    Timestamp moment_;
 };
 
 /// Locks the unit types until the transaction ends, and reads what is taken of them. Seconds count from when it had the

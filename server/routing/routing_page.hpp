@@ -93,6 +93,11 @@ class RoutingPage {
         std::string project;
         std::string gang; ///< its key as text; empty: none
     };
+    /// Which of the placements can be written, and the moment at which they start.
+    struct CheckedPlacements {
+        std::vector<bool> is_good;
+        Timestamp start{};
+    };
     /// A member of a gang that can never start.
     struct GangEnd {
         JobId job;
@@ -151,7 +156,7 @@ class RoutingPage {
     void note_turn(const WaitingJob& job, double turn);
     /// Which of the placements can be written: of jobs that are `held`, under the locks of their unit types and of
     /// projects with quotas. Of a gang all or none.
-    std::vector<bool> check_placements(pqxx::work& transaction, const std::set<std::string>& held) const;
+    CheckedPlacements check_placements(pqxx::work& transaction, const std::set<std::string>& held) const;
     void commit_placements(pqxx::work& transaction, const std::set<std::string>& held, PageReport& report) const;
     Result<void> end_gangs(pqxx::work& transaction, const std::set<std::string>& held) const;
     /// The decisions of this page must not rest on an older catalog than the probes that just ended.

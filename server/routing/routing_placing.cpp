@@ -191,7 +191,8 @@ Result<void> RoutingPage::end_gangs(pqxx::work& transaction, const std::set<std:
     return {};
 }
 
-std::vector<bool> RoutingPage::check_placements(pqxx::work& transaction, const std::set<std::string>& held) const
+RoutingPage::CheckedPlacements RoutingPage::check_placements(pqxx::work& transaction,
+                                                             const std::set<std::string>& held) const
 {
     std::set<std::string> chosen;
     std::set<std::string> chosen_for_jobs;
@@ -230,14 +231,14 @@ std::vector<bool> RoutingPage::check_placements(pqxx::work& transaction, const s
     for (std::size_t i = 0; i < placements_.size(); ++i) {
         if (broken_gangs.contains(placements_[i].gang)) is_good[i] = false;
     }
-    return is_good;
+    return {std::move(is_good), units.moment()};
 }
 
 void RoutingPage::commit_placements(pqxx::work& transaction, const std::set<std::string>& held,
                                     PageReport& report) const
 {
     if (placements_.empty()) return;
-    const std::vector<bool> is_good = check_placements(transaction, held);
+    const CheckedPlacements checked = check_placements(transaction, held);
     std::vector<NewJobEvent> events;
     std::vector<NewAttempt> attempts;
     std::vector<NewPrediction> predictions;
@@ -245,7 +246,7 @@ void RoutingPage::commit_placements(pqxx::work& transaction, const std::set<std:
     for (std::size_t i = 0; i < placements_.size(); ++i) {
         const Placement& placement = placements_[i];
         const Candidate& winner = placement.winner;
-        if (!is_good[i]) {
+        if (!checked.is_good[i]) {
             ++report.conflicts;
             continue;
         }
@@ -271,7 +272,7 @@ void RoutingPage::commit_placements(pqxx::work& transaction, const std::set<std:
         }
         attempts.push_back(std::move(attempt));
     }
-    insert_attempts(transaction, attempts, settings_->replica.value);
+    insert_attempts(transaction, attempts, settings_->replica.value, checked.start);
     insert_predictions(transaction, predictions);
     record_job_events(transaction, events);
     report.placed = static_cast<std::int64_t>(attempts.size());

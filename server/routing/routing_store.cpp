@@ -62,7 +62,7 @@ constexpr const char* kSelectReservations = R"sql(
 constexpr const char* kInsertAttempts = R"sql(
     INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, expected_end_at)
     SELECT n.id, n.job_id, coalesce((SELECT max(a.epoch) FROM attempt a WHERE a.job_id = n.job_id), 0) + 1,
-           n.center_id, n.unit_type_id, n.unit_count, $7, clock_timestamp() + n.run_s * interval '1 second'
+           n.center_id, n.unit_type_id, n.unit_count, $7, $8::timestamptz + n.run_s * interval '1 second'
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[])
          AS n (id, job_id, center_id, unit_type_id, unit_count, run_s))sql";
 
@@ -248,7 +248,8 @@ std::vector<Reservation> select_reservations(pqxx::work& transaction)
     return reservations;
 }
 
-void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const std::string& decided_by)
+void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const std::string& decided_by,
+                     Timestamp start)
 {
     if (attempts.empty()) return;
     SqlArray ids;
@@ -278,7 +279,7 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
     const std::string id_array = ids.take();
     const std::string job_array = sql_array(job_ids);
     transaction.exec_params0(kInsertAttempts, id_array, job_array, centers.take(), unit_types.take(),
-                             unit_counts.take(), run_times.take(), decided_by);
+                             unit_counts.take(), run_times.take(), decided_by, format_rfc3339(start));
     transaction.exec_params0(kInsertPlacements, id_array, job_array, decisions.take(), inputs.take());
     transaction.exec_params0(kUpdateToPlaced, job_array);
 }

@@ -108,8 +108,10 @@ struct NewAttempt {
     std::string decision;        ///< JSON text
     std::string inputs;          ///< JSON text; empty: not kept
 };
-/// Adds the attempts with their placements, and moves their jobs to `placed`.
-void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const std::string& decided_by);
+/// Adds the attempts with their placements, and moves their jobs to `placed`. Their run times count from `start`: what
+/// they were checked by must be what the next ones are checked by.
+void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const std::string& decided_by,
+                     Timestamp start);
 
 struct WaitingReason {
     JobId id;

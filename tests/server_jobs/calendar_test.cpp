@@ -133,6 +133,20 @@ TEST_F(Calendar, WhatBeginsWhileAPageWaitsForTheLockCounts)
     EXPECT_EQ(state_of(job), "queued");
 }
 
+TEST_F(Calendar, EndsAndReservationsCountFromOneMomentUnderTheLock)
+{
+    clock_.advance(-60s); // a replica's clock is not the database's
+    add_alpha(3);
+    submit_for("q", 1, 10000); // 100 s
+    route();
+    ASSERT_TRUE(reserve("p", 2, 90s, 3600s)); // the catalog is older
+    const JobId job = submit_for("q", 1, 20000);
+
+    run(routing_.run_pass(RoutingService::Pass::kTick)).value();
+
+    EXPECT_EQ(state_of(job), "queued") << "when the reservation begins, the first job has 10 s to go";
+}
+
 TEST_F(Calendar, AJobThatRunsWhenAReservationBeginsKeepsItsUnits)
 {
     add_alpha(2);
