@@ -43,9 +43,9 @@ bool has_flags(const JobRequestOptions& options)
 {
     return !options.operators.empty() || !options.units.empty() || !options.unit_type.empty() ||
            !options.center.empty() || !options.name.empty() || !options.project.empty() || !options.type.empty() ||
-           !options.environment.empty() || options.profile || options.ignore_knee || options.in_bytes ||
-           options.out_bytes || !options.network.empty() || !options.deadline.empty() || has_choice_flags(options) ||
-           options.wall_limit_s || options.metering_wait_s || !options.program.empty();
+           !options.environment.empty() || !options.secrets.empty() || options.profile || options.ignore_knee ||
+           options.in_bytes || options.out_bytes || !options.network.empty() || !options.deadline.empty() ||
+           has_choice_flags(options) || options.wall_limit_s || options.metering_wait_s || !options.program.empty();
 }
 
 Result<Json> read_job_file(const JobRequestOptions& options, const Console& console)
@@ -102,6 +102,22 @@ Result<Json> environment_request(const JobRequestOptions& options)
     return environment;
 }
 
+/// Their values come from our own environment: an argument would be seen by all of the machine.
+Result<Json> secrets_request(const JobRequestOptions& options, const Console& console)
+{
+    Json secrets = Json::object();
+    for (const std::string& name : options.secrets) {
+        const std::string value = console.environment(name.c_str());
+        if (value.empty())
+            return Error{Errc::kInvalid, "--secret-env " + name +
+                                             ": there is no such variable here; set it, without "
+                                             "writing its value into the history of your shell: read -rs " +
+                                             name + "; export " + name};
+        secrets[name] = value;
+    }
+    return secrets;
+}
+
 Result<Json> operators_request(const JobRequestOptions& options)
 {
     Json operators = Json::array();
@@ -114,7 +130,7 @@ Result<Json> operators_request(const JobRequestOptions& options)
     return operators;
 }
 
-Result<Json> job_of_flags(const JobRequestOptions& options)
+Result<Json> job_of_flags(const JobRequestOptions& options, const Console& console)
 {
     if (options.program.empty())
         return Error{Errc::kInvalid, "nothing to run: give a job file, or a program with its arguments after --"};
@@ -124,6 +140,8 @@ Result<Json> job_of_flags(const JobRequestOptions& options)
     if (!units) return units;
     const Result<Json> environment = environment_request(options);
     if (!environment) return environment;
+    const Result<Json> secrets = secrets_request(options, console);
+    if (!secrets) return secrets;
     Json job{{"command", options.program}};
     const auto set = [&](const char* field, const Json& value) {
         if (!value.empty()) job[field] = value;
@@ -132,6 +150,7 @@ Result<Json> job_of_flags(const JobRequestOptions& options)
     set("units", *units);
     set("data", data_request(options));
     set("environment", *environment);
+    set("secret_environment", *secrets);
     if (!options.name.empty()) job["name"] = options.name;
     if (!options.project.empty()) job["project"] = options.project;
     if (!options.type.empty()) job["type"] = options.type;
@@ -155,7 +174,7 @@ Result<Json> job_of_flags(const JobRequestOptions& options)
 
 Result<Json> make_job_request(const JobRequestOptions& options, const Console& console)
 {
-    return options.file.empty() ? job_of_flags(options) : read_job_file(options, console);
+    return options.file.empty() ? job_of_flags(options, console) : read_job_file(options, console);
 }
 
 } // namespace fathom::cli

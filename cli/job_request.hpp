@@ -20,6 +20,7 @@ struct JobRequestOptions {
     std::string project;
     std::string type;
     std::vector<std::string> environment; ///< K=V
+    std::vector<std::string> secrets;     ///< names of variables of ours
     bool profile = false;
     bool ignore_knee = false;
     std::optional<double> in_bytes;

@@ -33,6 +33,9 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
     verb.add_option("--type", options.type, "The job type that measurements are kept under");
     verb.add_option("--env", options.environment, "Environment variable NAME=VALUE; may stand several times")
         ->allow_extra_args(false);
+    verb.add_option("--secret-env", options.secrets,
+                    "Name of an environment variable whose value here the job gets, and nobody else ever sees")
+        ->allow_extra_args(false);
     verb.add_flag("--profile", options.profile, "Count the operators that it executes; its type learns from them");
     verb.add_option("--in-bytes", options.in_bytes, "Bytes that it fetches before it computes");
     verb.add_option("--out-bytes", options.out_bytes, "Bytes that it sends away at its end");

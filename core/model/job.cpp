@@ -24,6 +24,8 @@ constexpr std::array<std::pair<JobState, std::string_view>, 9> kStateNames{{
 }};
 
 constexpr std::size_t kFilesBytes = 1UL << 20U;
+constexpr std::size_t kSecretsBytes = 65536;
+constexpr std::size_t kMostSecrets = 100;
 constexpr std::size_t kNameBytes = 200;
 constexpr std::size_t kMostInputs = 1000;
 constexpr double kMostBytes = 1e18;
@@ -94,6 +96,29 @@ std::map<std::string, std::string> parse_text_map(ObjectReader& reader, std::str
         if (!is_name(name)) item.fail(name, std::string(name_rule));
         values[name] = item.required_string(name, {.max_length = max_value});
     }
+    return values;
+}
+
+std::map<std::string, std::optional<std::string>> parse_secrets(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    constexpr std::string_view kField = "secret_environment";
+    std::map<std::string, std::optional<std::string>> values;
+    const Json* json = reader.object(kField);
+    if (json == nullptr) return values;
+    if (json->size() > kMostSecrets) {
+        reader.fail(kField, "must have at most " + std::to_string(kMostSecrets) + " entries");
+        return values;
+    }
+    ObjectReader item(*json, reader.path_of(kField), errors);
+    std::size_t bytes = 0;
+    for (const auto& [name, value] : json->items()) {
+        if (!is_variable_name(name)) item.fail(name, "is not the name of an environment variable");
+        std::optional<std::string>& secret = values[name];
+        if (!value.is_null()) secret = item.required_string(name, {.max_length = kSecretsBytes});
+        bytes += name.size() + (secret ? secret->size() : 0);
+    }
+    if (bytes > kSecretsBytes)
+        reader.fail(kField, "must have at most " + std::to_string(kSecretsBytes) + " bytes in all");
     return values;
 }
 
@@ -318,6 +343,11 @@ Result<JobSpec> parse_job_spec(const Json& json)
     spec.script = reader.optional_string("script", {.max_length = kFilesBytes}).value_or("");
     spec.environment = parse_text_map(reader, "environment", 500, 32768, is_variable_name,
                                       "is not the name of an environment variable", errors);
+    spec.secret_environment = parse_secrets(reader, errors);
+    for (const auto& [name, value] : spec.secret_environment) {
+        if (spec.environment.contains(name))
+            errors.push_back({"secret_environment." + name, "stands in environment, too"});
+    }
     spec.files = parse_text_map(reader, "files", 100, kFilesBytes, is_file_name,
                                 "must be a plain file name (letters, digits, . _ -)", errors);
     if (const Json* items = reader.array("operators", 0, 64)) {
@@ -364,6 +394,8 @@ Json to_json(const JobSpec& spec)
                  {"profile", spec.profile},
                  {"wall_limit_s", spec.wall_limit_s},
                  {"metering_wait_s", spec.metering_wait_s}};
+    for (const auto& [name, value] : spec.secret_environment)
+        json["secret_environment"][name] = nullptr;
     if (spec.deadline) json["deadline"] = format_rfc3339(*spec.deadline);
     if (spec.budget) json["budget"] = to_json(*spec.budget);
     if (spec.gang.size > 0) json["gang"] = {{"id", spec.gang.id}, {"size", spec.gang.size}};
@@ -372,6 +404,25 @@ Json to_json(const JobSpec& spec)
     else
         json["command"] = spec.command;
     return json;
+}
+
+std::string secrets_text(const JobSpec& spec)
+{
+    Json json = Json::object();
+    for (const auto& [name, value] : spec.secret_environment) {
+        if (value) json[name] = *value;
+    }
+    return json.empty() ? std::string() : json.dump();
+}
+
+Result<void> check_secrets_given(const JobSpec& spec)
+{
+    std::vector<FieldError> errors;
+    for (const auto& [name, value] : spec.secret_environment) {
+        if (!value) errors.push_back({"secret_environment." + name, "is not told again: give its value anew"});
+    }
+    if (errors.empty()) return {};
+    return Error{Errc::kInvalid, "the job lacks values of its secret environment", std::move(errors)};
 }
 
 } // namespace fathom

@@ -88,6 +88,8 @@ struct JobSpec {
     std::vector<std::string> command; ///< either this …
     std::string script;               ///< … or this, run by its `#!` line or /bin/sh
     std::map<std::string, std::string> environment;
+    /// More of it, for the job's eyes only: its values are given once and never told again (nullopt).
+    std::map<std::string, std::optional<std::string>> secret_environment;
     std::map<std::string, std::string> files; ///< name -> content, written into the working folder
     std::vector<OperatorUse> operators;       ///< how often the job executes which operator
     UnitRequest units;
@@ -108,6 +110,12 @@ struct JobSpec {
 /// exist is checked against the catalog later.
 /// @error kInvalid
 Result<JobSpec> parse_job_spec(const Json& json);
+/// What may be shown and kept: of the secret environment the names only, each null.
 Json to_json(const JobSpec& spec);
+
+/// The values of the secret environment as a JSON object; empty where there are none.
+std::string secrets_text(const JobSpec& spec);
+/// @error kInvalid  values are missing: the job was copied from what was shown of another one.
+Result<void> check_secrets_given(const JobSpec& spec);
 
 } // namespace fathom

@@ -16,7 +16,8 @@ namespace {
 /// where there is any room.
 constexpr Statement kChooseOrders{"jobs_choose_orders", R"sql(
     SELECT id, $3 > 0 AND (bytes <= $3 OR place = 1) AS fits
-    FROM (SELECT a.id, sum(j.spec_bytes) OVER in_line AS bytes, row_number() OVER in_line AS place
+    FROM (SELECT a.id, sum(j.spec_bytes + coalesce(octet_length(j.secret_environment), 0)) OVER in_line AS bytes,
+                 row_number() OVER in_line AS place
           FROM attempt a JOIN job j ON j.id = a.job_id
           WHERE a.center_id = $1 AND a.state = 'placed' AND j.cancel_requested_at IS NULL AND a.id <> ALL ($2::text[])
           WINDOW in_line AS (ORDER BY a.id) ORDER BY a.id LIMIT 1000) waiting
@@ -40,7 +41,7 @@ constexpr const char* kReserveFreeUnits = R"sql(
 
 // selection 'center' is M13d: the agent may choose another unit type.
 constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
-    SELECT a.id, a.job_id, j.name, j.label, u.name AS unit_type, a.unit_count, j.spec,
+    SELECT a.id, a.job_id, j.name, j.label, u.name AS unit_type, a.unit_count, j.spec, j.secret_environment,
            coalesce(r.selection = 'center', false) AS center_chooses, coalesce(r.unit_count = 0, false) AS center_counts
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN unit_type u ON u.id = a.unit_type_id
     LEFT JOIN probe_run r ON r.job_id = j.id
@@ -66,6 +67,14 @@ std::vector<OperatorNeed> needs_of(const JobSpec& spec)
         if (std::find(needs.begin(), needs.end(), need) == needs.end()) needs.push_back(std::move(need));
     }
     return needs;
+}
+
+void add_secrets(const pqxx::field& secrets, std::map<std::string, std::string>& environment)
+{
+    if (secrets.is_null()) return;
+    const Json values = to_json_value(secrets);
+    for (const auto& [name, value] : values.items())
+        environment[name] = value.get<std::string>();
 }
 
 AttemptOrder to_order(const pqxx::row& row, JobSpec spec)
@@ -107,6 +116,7 @@ ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, cons
     }
     for (const pqxx::row& row : exec(transaction, kSelectOrders, ids)) {
         Result<JobSpec> spec = parse_job_spec(to_json_value(row["spec"]));
+        if (spec) add_secrets(row["secret_environment"], spec->environment);
         if (spec)
             claimed.orders.push_back(to_order(row, std::move(*spec)));
         else

@@ -83,6 +83,7 @@ JobRecord make_job_record(JobId id, std::string label, const AdmittedJob& admitt
     job.job_type = admitted.job_type;
     job.operators_from = admitted.operators_from;
     job.spec = to_json(admitted.spec).dump();
+    job.secrets = secrets_text(admitted.spec);
     job.submitted_by = std::move(submitted_by);
     return job;
 }

@@ -56,6 +56,7 @@ struct JobRecord {
     std::string job_type;
     std::string operators_from; ///< the job that its type learned its operators from; empty: they are its own
     std::string spec;           ///< JSON text
+    std::string secrets;        ///< of a new one: secrets_text(); never read back but for its orders
     std::string state = "queued";
     std::int64_t version{1};
     Timestamp submitted_at{};

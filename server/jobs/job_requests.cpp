@@ -14,13 +14,21 @@ std::string value_of(const std::map<std::string, std::string>& values, const std
     return found == values.end() ? std::string() : found->second;
 }
 
+Result<JobSpec> parse_new_job(const Json& json)
+{
+    Result<JobSpec> spec = parse_job_spec(json);
+    if (!spec) return spec;
+    if (const Result<void> given = check_secrets_given(*spec); !given) return given.error();
+    return spec;
+}
+
 } // namespace
 
 Result<SubmitRequest> parse_submit_request(const Json& body)
 {
     SubmitRequest request;
     if (!body.is_array()) {
-        Result<JobSpec> spec = parse_job_spec(body);
+        Result<JobSpec> spec = parse_new_job(body);
         if (!spec) return spec.error();
         request.specs.push_back(std::move(*spec));
         return request;
@@ -29,7 +37,7 @@ Result<SubmitRequest> parse_submit_request(const Json& body)
     std::vector<FieldError> errors;
     if (body.empty() || body.size() > kMostJobs) errors.push_back({"", "must have 1 to 1000 jobs"});
     for (std::size_t i = 0; i < body.size() && body.size() <= kMostJobs && errors.size() <= kMostErrors; ++i) {
-        Result<JobSpec> spec = parse_job_spec(body[i]);
+        Result<JobSpec> spec = parse_new_job(body[i]);
         if (spec) {
             request.specs.push_back(std::move(*spec));
             continue;

@@ -17,11 +17,13 @@ namespace {
 // a submission costs.
 constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
     WITH added AS (
-        INSERT INTO job (id, label, name, project, job_type, spec, submitted_by, operators_from, priority, gang)
+        INSERT INTO job (id, label, name, project, job_type, spec, submitted_by, operators_from,
+                         secret_environment, priority, gang)
         SELECT n.id, n.label, n.name, n.project, n.job_type, n.spec, n.submitted_by, n.operators_from,
-               coalesce((n.spec ->> 'priority')::integer, 0), coalesce(n.spec #>> '{gang,id}', '')
-        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::text[], $8::text[])
-             AS n (id, label, name, project, job_type, spec, submitted_by, operators_from)
+               nullif(n.secret_environment, ''), coalesce((n.spec ->> 'priority')::integer, 0), coalesce(n.spec #>> '{gang,id}', '')
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::text[], $8::text[],
+                    $9::text[])
+             AS n (id, label, name, project, job_type, spec, submitted_by, operators_from, secret_environment)
         RETURNING id, label, submitted_by, project, spec_bytes),
     stored AS (
         INSERT INTO stored_change (submitted_by, project, bytes)
@@ -92,6 +94,7 @@ Timestamp insert_jobs(pqxx::work& transaction, std::span<const std::shared_ptr<c
     SqlArray specs;
     SqlArray owners;
     SqlArray sources;
+    SqlArray secrets;
     for (const auto& job : jobs) {
         ids.add(job->id.value);
         labels.add(job->label);
@@ -101,9 +104,10 @@ Timestamp insert_jobs(pqxx::work& transaction, std::span<const std::shared_ptr<c
         specs.add(job->spec);
         owners.add(job->submitted_by);
         sources.add(job->operators_from);
+        secrets.add(job->secrets);
     }
     const pqxx::result rows = exec(transaction, kInsertJobs, ids.take(), labels.take(), names.take(), projects.take(),
-                                   types.take(), specs.take(), owners.take(), sources.take());
+                                   types.take(), specs.take(), owners.take(), sources.take(), secrets.take());
     return to_timestamp(rows[0]["at"]);
 }
 

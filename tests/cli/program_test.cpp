@@ -72,6 +72,18 @@ TEST(Program, ReportsEveryFieldOnItsOwnLine)
     EXPECT_THAT(ran.out, IsEmpty());
 }
 
+TEST(Program, TakesSecretsFromItsOwnEnvironment)
+{
+    const FakeServer server({{"POST /api/v1/jobs", {answer(201, kJob)}}});
+    const Ran ran = fathom(
+        {"job", "submit", "--secret-env", "KEY", "--", "true"},
+        {{"FATHOM_URL", server.url()}, {"FATHOM_CA", server.ca_file()}, {"FATHOM_TOKEN", "fth_test"}, {"KEY", "a=b"}});
+
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    ASSERT_EQ(server.requests().size(), 1U);
+    EXPECT_EQ(Json::parse(server.requests()[0].body)["secret_environment"], Json::parse(R"({"KEY": "a=b"})"));
+}
+
 TEST(Program, SendsTokenKeyAndTheProgramUntouched)
 {
     const FakeServer server({{"POST /api/v1/jobs", {answer(201, kJob)}}});

@@ -47,6 +47,34 @@ TEST(JobSpec, ChoosesItsPlaceByTimeUnlessItSaysOtherwise)
     EXPECT_TRUE(spec.data.sites.empty());
 }
 
+TEST(JobSpec, TellsNamesOfSecretsOnly)
+{
+    const JobSpec spec =
+        parsed(R"({"environment": {"A": "1"}, "secret_environment": {"KEY": "geheim", "PASSWORD": "x"}})");
+
+    EXPECT_EQ(to_json(spec)["secret_environment"], Json::parse(R"({"KEY": null, "PASSWORD": null})"));
+    EXPECT_THAT(to_json(spec).dump(), ::testing::Not(::testing::HasSubstr("geheim")));
+    EXPECT_EQ(Json::parse(secrets_text(spec)), Json::parse(R"({"KEY": "geheim", "PASSWORD": "x"})"));
+    EXPECT_TRUE(check_secrets_given(spec));
+    const JobSpec read_again = parse_job_spec(to_json(spec)).value();
+    EXPECT_EQ(secrets_text(read_again), "");
+    ASSERT_FALSE(check_secrets_given(read_again));
+    EXPECT_EQ(check_secrets_given(read_again).error().fields.size(), 2U);
+    EXPECT_FALSE(to_json(parsed("{}")).contains("secret_environment"));
+}
+
+TEST(JobSpec, BoundsSecrets)
+{
+    EXPECT_THAT(faults_of(R"({"environment": {"A": "1"}, "secret_environment": {"A": "2", "1B": "3", "C": 4}})"),
+                ::testing::UnorderedElementsAre(
+                    ::testing::Pair("secret_environment.A", "stands in environment, too"),
+                    ::testing::Pair("secret_environment.1B", "is not the name of an environment variable"),
+                    ::testing::Pair("secret_environment.C", ::testing::_)));
+    const Json large = {{"secret_environment", {{"A", std::string(40000, 'x')}, {"B", std::string(40000, 'x')}}}};
+    EXPECT_THAT(faults_of(large.dump().c_str()),
+                ::testing::ElementsAre(::testing::Pair("secret_environment", "must have at most 65536 bytes in all")));
+}
+
 TEST(JobSpec, IsReadAndWrittenWithoutLoss)
 {
     const JobSpec spec = parsed(R"({

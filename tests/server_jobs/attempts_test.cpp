@@ -54,6 +54,31 @@ TEST_F(Attempts, GoForwardsWithTheirJob)
     EXPECT_EQ(json["attempt"]["center"], "alpha");
 }
 
+TEST_F(Attempts, CarrySecretsThatNobodyElseSees)
+{
+    const Json with_secret = spec({{"secret_environment", {{"KEY", "geheim"}}}, {"environment", {{"A", "1"}}}});
+    const net::Response answer = call(net::Method::kPost, "/jobs", with_secret.dump());
+    ASSERT_EQ(answer.status, 201) << answer.body;
+    const JobId job{Json::parse(answer.body)["id"].get<std::string>()};
+    EXPECT_EQ(Json::parse(answer.body)["spec"]["secret_environment"], Json::parse(R"({"KEY": null})"));
+    route();
+
+    EXPECT_THAT(call(net::Method::kGet, "/jobs/" + job.value).body, ::testing::Not(::testing::HasSubstr("geheim")));
+    EXPECT_THAT(call(net::Method::kGet, "/jobs").body, ::testing::Not(::testing::HasSubstr("geheim")));
+    const std::vector<link::Body> orders = orders_for(center_of(job));
+    ASSERT_EQ(orders.size(), 1U);
+    EXPECT_EQ(std::get<link::StartAttempt>(orders[0]).order.environment,
+              (std::map<std::string, std::string>{{"A", "1"}, {"KEY", "geheim"}}));
+    ASSERT_TRUE(report_start(job));
+    EXPECT_EQ(sql("SELECT count(*) FROM job WHERE secret_environment IS NOT NULL"), "1");
+    ASSERT_TRUE(report_end(job, exited(0)));
+    EXPECT_EQ(sql("SELECT count(*) FROM job WHERE secret_environment IS NOT NULL"), "0") << "the job has ended";
+
+    const net::Response copied = call(net::Method::kPost, "/jobs", Json::parse(answer.body)["spec"].dump());
+    EXPECT_EQ(copied.status, 400) << copied.body;
+    EXPECT_THAT(copied.body, ::testing::HasSubstr("secret_environment.KEY"));
+}
+
 TEST_F(Attempts, CostNoMoreThanTheTimeSinceTheirOrderWasSent)
 {
     const JobId job = job_in("running");
