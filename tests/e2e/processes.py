@@ -1,6 +1,8 @@
-"""What the kernel says of processes."""
+"""Processes, as the kernel sees them."""
+import contextlib
 import os
 import pathlib
+import signal
 import subprocess
 
 
@@ -12,6 +14,21 @@ def status(pid):
 def children(pid):
     listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout
     return [int(child) for child in listed.split()]
+
+
+@contextlib.contextmanager
+def halted(pid):
+    """The process and those that it has started take no step in the block, save those that just end."""
+    both = [pid, *children(pid)]
+    for one in both:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(one, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for one in both:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one, signal.SIGCONT)
 
 
 def descendants(pid):

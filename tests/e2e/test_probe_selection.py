@@ -1,13 +1,12 @@
 """Which units run a probe and how many (M12, M13, M14, M18), and what becomes of a probe whose agent dies."""
 import json
 import os
-import signal
 import subprocess
 
 import pytest
 
 from network import BIN, Network, agent_config, wait_until
-from processes import children
+from processes import halted
 
 TWO_TYPES = """cores = "{cores}"
 [[unit_type]]
@@ -53,15 +52,8 @@ def test_centers_that_are_asked_name_their_unit_types(network):
 
 def test_a_center_that_does_not_answer_is_named_and_the_rest_is_measured(network):
     beta = next(agent for agent in network.agents if agent.name == "beta")
-    helper = beta.process.process.pid
-    both = [helper, *children(helper)]
-    for pid in both:
-        os.kill(pid, signal.SIGSTOP)
-    try:
+    with halted(beta.process.process.pid):
         runs, left_out = run(network, "--operators", "fft3d:n=24", "--ask", "--answer-wait-s", "1")
-    finally:
-        for pid in both:
-            os.kill(pid, signal.SIGCONT)
     assert {key[0] for key in runs} == {"alpha"}
     assert [place["place"] for place in left_out] == ["beta"]
     assert "did not answer" in left_out[0]["reason"] or "not connected" in left_out[0]["reason"]
