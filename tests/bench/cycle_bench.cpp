@@ -1,0 +1,159 @@
+// What it costs the server to decide once on all jobs that wait (see tests/bench/cycle).
+#include "core/schedule/schedule.hpp"
+#include "core/schedule/unmeasured_places.hpp"
+#include "tests/bench/routing_world.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <iostream>
+#include <stdexcept>
+#include <sys/resource.h>
+
+namespace fathom {
+namespace {
+
+constexpr int kCenters = 100;
+constexpr int kKinds = 200;            ///< of jobs that wait
+constexpr std::size_t kPageJobs = 256; ///< RoutingService's
+constexpr double kFreeShare = 0.05;    ///< of the unit types some units are free
+constexpr auto kMeteringPeriod = std::chrono::seconds(604800);
+
+/// Of processor time: decisions wait for nothing, and others may use the machine.
+double thread_ms()
+{
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
+}
+
+double peak_memory_mb()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+/// A network under load: nearly all units are taken, for as long as jobs take.
+class Bench {
+  public:
+    Bench() : world_(make_routing_world(kCenters))
+    {
+        world_.reserved.clear();
+        for (UnitTypeView& view : world_.catalog.unit_types) {
+            busy_shares_[view.id.value] = 0.95;
+            std::int64_t left = view.unit_count;
+            if (uniform(random_, 0, 1) < kFreeShare) left = std::max<std::int64_t>(left - pick(random_, 1, 8), 0);
+            while (left > 0) {
+                const std::int64_t units = std::min<std::int64_t>(left, pick(random_, 1, 8));
+                world_.reserved.push_back({view.id, units, uniform(random_, 10, 7200), 0, {}});
+                left -= units;
+            }
+        }
+        for (int i = 0; i < kKinds; ++i)
+            kinds_.push_back(make_kind(random_, i));
+    }
+
+    struct Cycle {
+        double took_ms{};
+        double largest_page_ms{};
+        std::size_t starts{};
+        std::size_t planned{};
+    };
+
+    /// Page after page, as RoutingService does: each on the units that are taken and what was planned before.
+    Cycle run(std::size_t job_count)
+    {
+        const Timestamp now = kRoutingWorldTime;
+        std::vector<ReadyJob> jobs = make_jobs(job_count, now);
+        Cycle cycle;
+        std::vector<Reservation> reserved = world_.reserved;
+        std::vector<Reservation> planned;
+        for (std::size_t first = 0; first < jobs.size(); first += kPageJobs) {
+            ScheduleInput input;
+            input.busy_shares = busy_shares_;
+            const std::size_t last = std::min(first + kPageJobs, jobs.size());
+            std::move(jobs.begin() + static_cast<std::ptrdiff_t>(first),
+                      jobs.begin() + static_cast<std::ptrdiff_t>(last), std::back_inserter(input.jobs));
+            const double began_ms = thread_ms();
+            const server::CatalogSnapshot& catalog = world_.catalog;
+            UnitLedger ledger(catalog.unit_types, catalog.knowledge, catalog.calendar, reserved, planned, now);
+            UnmeasuredPlaces unmeasured(catalog.unit_types, now);
+            for (const ReadyJob& job : input.jobs)
+                unmeasured.find(job.request, kMeteringPeriod);
+            const SchedulePlan plan = schedule(ledger, input);
+            const double took_ms = thread_ms() - began_ms;
+            cycle.took_ms += took_ms;
+            cycle.largest_page_ms = std::max(cycle.largest_page_ms, took_ms);
+            for (const ScheduledStart& start : plan.starts)
+                reserved.push_back({start.winner.unit_type_id,
+                                    start.winner.unit_count,
+                                    start.winner.wait_s + start.winner.held_s(),
+                                    0,
+                                    {}});
+            for (const ScheduledWait& wait : plan.waits) {
+                if (wait.planned) planned.push_back(*wait.planned);
+            }
+            cycle.starts += plan.starts.size();
+        }
+        cycle.planned = planned.size();
+        return cycle;
+    }
+
+  private:
+    std::vector<ReadyJob> make_jobs(std::size_t count, Timestamp now)
+    {
+        std::vector<ReadyJob> jobs;
+        jobs.reserve(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto kind = static_cast<std::size_t>(pick(random_, 0, kKinds - 1));
+            ReadyJob job;
+            job.id = fmt::format("job_{:06}", i);
+            job.request = make_job(random_, kinds_[kind], now);
+            job.waited_s = uniform(random_, 0, 7200);
+            const bool is_like_others = !job.request.transfer.deadline && !job.request.budget;
+            job.kind = is_like_others ? "kind " + std::to_string(kind) : job.id;
+            jobs.push_back(std::move(job));
+        }
+        return jobs;
+    }
+
+    Random random_{11};
+    RoutingWorld world_;
+    std::unordered_map<std::string, double> busy_shares_;
+    std::vector<RouteRequest> kinds_;
+};
+
+int run(const std::vector<std::size_t>& sizes)
+{
+    Bench bench;
+    for (const std::size_t jobs : sizes) {
+        const Bench::Cycle cycle = bench.run(jobs);
+        if (cycle.starts == 0 || cycle.planned == 0) throw std::runtime_error("not a network under load");
+        fmt::print("{} jobs wait: {} started, {} were planned; {:.1f} us a job\n", jobs, cycle.starts, cycle.planned,
+                   cycle.took_ms * 1e3 / static_cast<double>(jobs));
+        fmt::print("RESULT cycle_ms_{}_jobs {:.0f} ms\n", jobs, cycle.took_ms);
+        fmt::print("RESULT largest_page_ms_{}_jobs {:.1f} ms\n", jobs, cycle.largest_page_ms);
+        std::cout.flush();
+    }
+    fmt::print("RESULT peak_memory_mb {:.0f} MiB\n", peak_memory_mb());
+    return 0;
+}
+
+} // namespace
+} // namespace fathom
+
+int main(int argc, char** argv)
+{
+    try {
+        std::vector<std::size_t> sizes;
+        for (int i = 1; i < argc; ++i)
+            sizes.push_back(std::stoul(argv[i]));
+        if (sizes.empty()) sizes = {10'000, 100'000};
+        return fathom::run(sizes);
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "cycle_bench: {}\n", e.what());
+        return 1;
+    }
+}
