@@ -18,6 +18,8 @@ constexpr int kFractionBits = 52;
 constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
 constexpr Wide kLn2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+constexpr Wide kLog2OfE{0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
+constexpr Wide kLog10OfE{0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57};
 constexpr Wide kTwoPi{0x1.921fb54442d18p+2, 0x1.1a62633145c07p-52};
 
 // ---- exponentials: x = (128 · exponent + i) · ln 2 / 128 + r, so eˣ = 2^exponent · 2^(i/128) · eʳ, |r| ≤ ln 2 / 256
@@ -236,6 +238,13 @@ double sin_of(double turns, std::int64_t quarters)
     return (quarter & 2) != 0 ? -value : value;
 }
 
+double log_to(const Wide& log_of_e, double x)
+{
+    if (!(x > 0)) return x == 0 ? -kInfinity : kNaN;
+    if (x == kInfinity) return x;
+    return product(log_of(x), log_of_e).high;
+}
+
 enum class Parity { kFraction, kEven, kOdd };
 
 Parity parity(double value)
@@ -305,6 +314,16 @@ double log(double x)
     if (x == kInfinity) return x;
     const Wide wide = log_of(x);
     return wide.high;
+}
+
+double log2(double x)
+{
+    return log_to(kLog2OfE, x);
+}
+
+double log10(double x)
+{
+    return log_to(kLog10OfE, x);
 }
 
 double pow(double base, double exponent)

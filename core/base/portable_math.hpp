@@ -18,6 +18,15 @@ double expm1(double x);
 /// Natural logarithm; error below 0.501. Reduced by a table of ln c, with both parts of the sum kept, as in Tang,
 /// "Table-driven implementation of the logarithm function in IEEE floating-point arithmetic", ACM TOMS 16 (1990).
 double log(double x);
+/// Logarithms to base 2 and 10; error below 0.501, whole for powers of the base.
+double log2(double x);
+double log10(double x);
+
+/// x · x, as it is rounded by IEEE 754.
+constexpr double square(double x)
+{
+    return x * x;
+}
 
 /// base^exponent; error below 0.52, 0.76 where it is subnormal.
 double pow(double base, double exponent);

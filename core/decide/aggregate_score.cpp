@@ -1,5 +1,6 @@
 #include "core/decide/aggregate_score.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/find_measured.hpp"
 
 #include <algorithm>
@@ -99,11 +100,12 @@ ScoreValue geometric_mean(const std::vector<ScoredPart>& parts)
         const ScoreValue& s = *one.score;
         if (s.value <= 0) return {};
         const double weight = one.part.weight / total;
-        sum += weight * std::log(s.value);
-        squares_below += s.low > 0 ? std::pow(weight * std::log(s.value / s.low), 2) : INFINITY;
-        squares_above += std::pow(weight * std::log(s.high / s.value), 2);
+        sum += weight * portable::log(s.value);
+        squares_below += s.low > 0 ? portable::square(weight * portable::log(s.value / s.low)) : INFINITY;
+        squares_above += portable::square(weight * portable::log(s.high / s.value));
     }
-    return {std::exp(sum), std::exp(sum - std::sqrt(squares_below)), std::exp(sum + std::sqrt(squares_above))};
+    return {portable::exp(sum), portable::exp(sum - std::sqrt(squares_below)),
+            portable::exp(sum + std::sqrt(squares_above))};
 }
 
 } // namespace

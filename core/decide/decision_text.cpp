@@ -1,26 +1,21 @@
 #include "core/decide/decision_text.hpp"
 
+#include "core/base/number_text.hpp"
+#include "core/base/portable_math.hpp"
 #include "core/decide/route.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 namespace fathom {
 
 std::string duration_text(double seconds)
 {
-    char text[32];
-    if (seconds < 1)
-        std::snprintf(text, sizeof text, "%.2g s", seconds);
-    else if (seconds < 120)
-        std::snprintf(text, sizeof text, "%.3g s", seconds);
-    else if (seconds < 7200)
-        std::snprintf(text, sizeof text, "%.3g min", seconds / 60);
-    else
-        std::snprintf(text, sizeof text, "%.3g h", seconds / 3600);
-    return text;
+    if (seconds < 1) return significant_text(seconds, 2) + " s";
+    if (seconds < 120) return significant_text(seconds, 3) + " s";
+    if (seconds < 7200) return significant_text(seconds / 60, 3) + " min";
+    return significant_text(seconds / 3600, 3) + " h";
 }
 
 std::string bytes_text(double bytes)
@@ -31,9 +26,7 @@ std::string bytes_text(double bytes)
         bytes /= 1000;
         ++index;
     }
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3g %sB", bytes, kPrefixes[index]);
-    return text;
+    return significant_text(bytes, 3) + " " + kPrefixes[index] + "B";
 }
 
 std::string rate_text(double rate_bytes)
@@ -48,23 +41,17 @@ std::string units_text(std::int64_t count)
 
 std::string cost_text(double cost, std::string_view currency)
 {
-    char text[64];
     // Cents, as on a bill, unless that would round a small amount away.
-    std::snprintf(text, sizeof text, cost == 0 || cost >= 0.1 ? "%.2f" : "%.2g", cost);
+    const std::string text = cost == 0 || cost >= 0.1 ? fixed_text(cost, 2) : significant_text(cost, 2);
     return text + (currency.empty() ? std::string() : " " + std::string(currency));
 }
 
 std::string energy_text(double joules)
 {
     constexpr double kJoulesPerKilowattHour = 3.6e6;
-    char text[32];
-    if (joules < 1000)
-        std::snprintf(text, sizeof text, "%.3g J", joules);
-    else if (joules < kJoulesPerKilowattHour / 10)
-        std::snprintf(text, sizeof text, "%.3g kJ", joules / 1000);
-    else
-        std::snprintf(text, sizeof text, "%.3g kWh", joules / kJoulesPerKilowattHour);
-    return text;
+    if (joules < 1000) return significant_text(joules, 3) + " J";
+    if (joules < kJoulesPerKilowattHour / 10) return significant_text(joules / 1000, 3) + " kJ";
+    return significant_text(joules / kJoulesPerKilowattHour, 3) + " kWh";
 }
 
 std::string moment_text(Timestamp at, Timestamp now)
@@ -97,7 +84,7 @@ double round_up(double value, double step)
 
 double step_of(double value, int digits)
 {
-    return std::pow(10.0, std::floor(std::log10(std::max(value, 1e-12))) - digits + 1);
+    return portable::pow(10.0, std::floor(portable::log10(std::max(value, 1e-12))) - digits + 1);
 }
 
 std::string place_text(const Candidate& candidate)

@@ -1,5 +1,7 @@
 #include "core/decide/find_measured.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -61,7 +63,7 @@ const MeasuredOperator* find_measured(const WantedSize& wanted, const OperatorMa
         if (one.parameters_key != wanted.parameters_key) {
             const Parameters size = parameters_of_key(one.parameters_key);
             if (!looks_for_class || !is_of_class(*manifest, size, wanted.size_class)) continue;
-            distance = std::abs(std::log(work_of(*manifest, size) / work));
+            distance = std::abs(portable::log(work_of(*manifest, size) / work));
         }
         if (best != nullptr && rank(*best, best_distance) <= rank(one, distance)) continue;
         best = &one;

@@ -1,5 +1,6 @@
 #include "core/decide/match.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/execution_count.hpp"
 
 #include <algorithm>
@@ -97,7 +98,7 @@ double intensity_closeness(const ObservedOperation& observed, const OperatorMani
     const double own = formula_value(manifest.operation_count, parameters) / bytes;
     const double other = observed.operations / observed.bytes;
     if (own <= 0 || other <= 0) return own <= 0 && other <= 0 ? 1 : 0;
-    return std::max(0.0, 1 - std::abs(std::log10(own / other)) / kIntensityDecades);
+    return std::max(0.0, 1 - std::abs(portable::log10(own / other)) / kIntensityDecades);
 }
 
 /// The operator's use that does the observed work.
@@ -211,11 +212,11 @@ Parameters parameters_for_work(const OperatorManifest& manifest, double work)
     double high = 32;
     for (int step = 0; step < 30; ++step) {
         const double middle = (low + high) / 2;
-        (work_of(manifest, scaled(std::exp2(middle))) < work ? low : high) = middle;
+        (work_of(manifest, scaled(portable::exp2(middle))) < work ? low : high) = middle;
     }
-    const Parameters below = scaled(std::exp2(low));
-    const Parameters above = scaled(std::exp2(high));
-    const auto distance = [&](const Parameters& at) { return std::abs(std::log(work_of(manifest, at) / work)); };
+    const Parameters below = scaled(portable::exp2(low));
+    const Parameters above = scaled(portable::exp2(high));
+    const auto distance = [&](const Parameters& at) { return std::abs(portable::log(work_of(manifest, at) / work)); };
     return distance(below) < distance(above) ? below : above;
 }
 

@@ -1,5 +1,6 @@
 #include "core/decide/operator_estimate.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/rank_one_fit.hpp"
 #include "core/decide/sample_statistics.hpp"
 
@@ -197,7 +198,7 @@ OperatorEstimates::Model::Model(std::span<const MeasuredUnitType> unit_types)
         std::map<std::size_t, double> values;
         for (const MeasuredOperator& one : measured) {
             const auto row = row_of.find({one.operator_id, one.parameters_key});
-            if (row != row_of.end() && is_measured(one)) values.emplace(row->second, std::log(one.median_s));
+            if (row != row_of.end() && is_measured(one)) values.emplace(row->second, portable::log(one.median_s));
         }
         for (const auto& [row, value] : values) {
             entries.push_back({row, column, value});
@@ -242,7 +243,7 @@ std::optional<OperatorEstimate> OperatorEstimates::Model::find(std::size_t row, 
     const FitPart& unit_type = fit.columns[column];
     if (size.count < 2 || unit_type.count < 1 || !like[row].meets(measured_at[column])) return {};
     const double scale = std::sqrt(1 + 1 / static_cast<double>(size.count) + 1 / static_cast<double>(unit_type.count));
-    return OperatorEstimate{std::exp(fit.at(row, column)), deviations[row] * scale,
+    return OperatorEstimate{portable::exp(fit.at(row, column)), deviations[row] * scale,
                             static_cast<std::int64_t>(size.count)};
 }
 

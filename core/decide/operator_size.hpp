@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/portable_math.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +18,7 @@ inline double size_work(double operations, double bytes)
 /// where one of them is missing.
 inline double size_log_intensity(double operations, double bytes)
 {
-    return operations > 0 && bytes > 0 ? std::log(operations / bytes) : 0;
+    return operations > 0 && bytes > 0 ? portable::log(operations / bytes) : 0;
 }
 
 } // namespace fathom

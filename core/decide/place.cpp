@@ -1,5 +1,6 @@
 #include "core/decide/place.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/route_reasons.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ double distrust_s(double trust_factor, double promised_s, double compute_s)
 /// The completion beyond which an objective is more than `ratio` times that of `completion_s`, or a later one.
 double most_completion_s(double completion_s, double ratio, const Preference& prefer)
 {
-    return std::max(completion_s, kLeastHeld_s) * std::pow(ratio, 1 / prefer.time); // perhaps infinite
+    return std::max(completion_s, kLeastHeld_s) * portable::pow(ratio, 1 / prefer.time); // perhaps infinite
 }
 
 /// What of a run's transfers no hour can make shorter.

@@ -1,5 +1,6 @@
 #include "core/decide/predict.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/operator_estimate.hpp"
 #include "core/decide/operator_size.hpp"
 #include "core/decide/sample_statistics.hpp"
@@ -24,9 +25,9 @@ double work_of(const MeasuredOperator& measured)
 /// How unlike two sizes are: in work, and in shape, which shows in operations per byte.
 double distance(const OperatorDemand& demand, const MeasuredOperator& measured)
 {
-    return std::hypot(std::log(work_of(measured) / size_work(demand.operations, demand.bytes)),
-                      size_log_intensity(measured.operations, measured.bytes) -
-                          size_log_intensity(demand.operations, demand.bytes));
+    return portable::hypot(portable::log(work_of(measured) / size_work(demand.operations, demand.bytes)),
+                           size_log_intensity(measured.operations, measured.bytes) -
+                               size_log_intensity(demand.operations, demand.bytes));
 }
 
 /// The measured sizes around a work: the nearest at or below it and the nearest at or above it.
@@ -70,7 +71,7 @@ double scale_from(const MeasuredOperator& measured, double work, double away, Op
     prediction.execution_s = measured.median_s * work / work_of(measured);
     prediction.probe_run_id = measured.probe_run_id;
     prediction.measured_at = measured.measured_at;
-    return std::hypot(deviation_of(measured), deviation_at(away));
+    return portable::hypot(deviation_of(measured), deviation_at(away));
 }
 
 /// Time of one execution between two measured sizes: a straight line through log(work), log(time).
@@ -79,16 +80,16 @@ double interpolate(const MeasuredOperator& below, const MeasuredOperator& above,
                    OperatorPrediction& prediction)
 {
     const double work = size_work(demand.operations, demand.bytes);
-    const double from = std::log(work_of(below));
-    const double share = (std::log(work) - from) / (std::log(work_of(above)) - from);
+    const double from = portable::log(work_of(below));
+    const double share = (portable::log(work) - from) / (portable::log(work_of(above)) - from);
     prediction.basis = PredictionBasis::kInterpolated;
-    prediction.execution_s = std::exp((1 - share) * std::log(std::max(below.median_s, 1e-12)) +
-                                      share * std::log(std::max(above.median_s, 1e-12)));
+    prediction.execution_s = portable::exp((1 - share) * portable::log(std::max(below.median_s, 1e-12)) +
+                                           share * portable::log(std::max(above.median_s, 1e-12)));
     const MeasuredOperator& nearest = share < 0.5 ? below : above;
     prediction.probe_run_id = nearest.probe_run_id;
     prediction.measured_at = nearest.measured_at;
-    const double measured = std::hypot((1 - share) * deviation_of(below), share * deviation_of(above));
-    return std::hypot(measured, deviation_at(std::min(distance(demand, below), distance(demand, above))));
+    const double measured = portable::hypot((1 - share) * deviation_of(below), share * deviation_of(above));
+    return portable::hypot(measured, deviation_at(std::min(distance(demand, below), distance(demand, above))));
 }
 
 } // namespace
@@ -118,7 +119,7 @@ double deviation_at(double distance)
 double deviation_of(const MeasuredOperator& measured)
 {
     if (!(measured.ci_low_s > 0) || measured.ci_high_s <= measured.ci_low_s) return 0;
-    return std::log(measured.ci_high_s / measured.ci_low_s) / (2 * kWidthOf95Percent);
+    return portable::log(measured.ci_high_s / measured.ci_low_s) / (2 * kWidthOf95Percent);
 }
 
 OperatorPrediction predict_operator(const OperatorDemand& demand, std::span<const MeasuredOperator> measured,
@@ -149,8 +150,8 @@ OperatorPrediction predict_operator(const OperatorDemand& demand, std::span<cons
         }
     }
     prediction.total_s = static_cast<double>(demand.count) * prediction.execution_s;
-    prediction.low_s = prediction.total_s * std::exp(-kWidthOf80Percent * deviation);
-    prediction.high_s = prediction.total_s * std::exp(kWidthOf80Percent * deviation);
+    prediction.low_s = prediction.total_s * portable::exp(-kWidthOf80Percent * deviation);
+    prediction.high_s = prediction.total_s * portable::exp(kWidthOf80Percent * deviation);
     return prediction;
 }
 
@@ -174,8 +175,8 @@ RunPrediction predict_run(std::span<const OperatorDemand> demands, std::span<con
         if (prediction.basis == PredictionBasis::kUnknown) ++run.unknown_operators;
         if (prediction.basis == PredictionBasis::kEstimated) ++run.estimated_operators;
         run.run_s += prediction.total_s;
-        below += std::pow(prediction.total_s - prediction.low_s, 2);
-        above += std::pow(prediction.high_s - prediction.total_s, 2);
+        below += portable::square(prediction.total_s - prediction.low_s);
+        above += portable::square(prediction.high_s - prediction.total_s);
         run.operators.push_back(std::move(prediction));
     }
     run.low_s = run.run_s - std::sqrt(below);

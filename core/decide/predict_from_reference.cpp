@@ -1,5 +1,6 @@
 #include "core/decide/predict_from_reference.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/operator_size.hpp"
 
 #include <algorithm>
@@ -51,10 +52,10 @@ std::vector<Ratio> ratios_of(const std::string& operator_id, const UnitMeasureme
     for (const auto& [key, measured] : newest_by_size(there.operators, operator_id)) {
         const auto same = before.find(key);
         if (same == before.end()) continue;
-        ratios.push_back({measured, std::log(size_work(measured->operations, measured->bytes)),
+        ratios.push_back({measured, portable::log(size_work(measured->operations, measured->bytes)),
                           size_log_intensity(measured->operations, measured->bytes),
-                          std::log(measured->median_s / same->second->median_s),
-                          std::hypot(deviation_of(*measured), deviation_of(*same->second))});
+                          portable::log(measured->median_s / same->second->median_s),
+                          portable::hypot(deviation_of(*measured), deviation_of(*same->second))});
     }
     return ratios;
 }
@@ -74,10 +75,10 @@ RatioThere ratio_at(const OperatorDemand& demand, std::vector<Ratio> ratios)
         if (ratio.there->parameters_key == demand.parameters_key)
             return {PredictionBasis::kMeasured, ratio.log_ratio, ratio.deviation, ratio.there};
     }
-    const double log_work = std::log(size_work(demand.operations, demand.bytes));
+    const double log_work = portable::log(size_work(demand.operations, demand.bytes));
     const double log_intensity = size_log_intensity(demand.operations, demand.bytes);
     const auto distance = [&](const Ratio& ratio) {
-        return std::hypot(ratio.log_work - log_work, ratio.log_intensity - log_intensity);
+        return portable::hypot(ratio.log_work - log_work, ratio.log_intensity - log_intensity);
     };
     std::sort(ratios.begin(), ratios.end(), [&](const Ratio& a, const Ratio& b) {
         const double first = distance(a);
@@ -89,13 +90,13 @@ RatioThere ratio_at(const OperatorDemand& demand, std::vector<Ratio> ratios)
     double weights = 0;
     RatioThere result;
     for (const Ratio& ratio : ratios) {
-        const double weight = std::pow(std::max(distance(ratio), kLeastDistance), -2);
+        const double weight = portable::pow(std::max(distance(ratio), kLeastDistance), -2);
         weights += weight;
         result.log_ratio += weight * ratio.log_ratio;
         result.deviation += weight * ratio.deviation;
     }
     result.log_ratio /= weights;
-    result.deviation = std::hypot(result.deviation / weights, deviation_at(distance(ratios.front())));
+    result.deviation = portable::hypot(result.deviation / weights, deviation_at(distance(ratios.front())));
     const auto [least, most] = std::minmax_element(
         ratios.begin(), ratios.end(), [](const Ratio& a, const Ratio& b) { return a.log_work < b.log_work; });
     const bool is_between = least->log_work <= log_work && log_work <= most->log_work;
@@ -135,8 +136,9 @@ double threads_log_factor(const ReferenceRun& reference, const UnitMeasurements&
         return static_cast<double>(std::max<std::int64_t>(with_one_thread(units).cores, 1));
     };
     const std::int64_t cores = reference.units.cores;
-    return std::log(spread(there) / spread(reference.units) * remainder_speedup(reference.parallelism, cores, cores) /
-                    remainder_speedup(reference.parallelism, cores, there.cores));
+    return portable::log(spread(there) / spread(reference.units) *
+                         remainder_speedup(reference.parallelism, cores, cores) /
+                         remainder_speedup(reference.parallelism, cores, there.cores));
 }
 
 /// Memory and compute are told apart by estimates; I/O is seen as such.
@@ -173,7 +175,7 @@ void apply_likeness(std::span<const OperatorDemand> demands, std::vector<RatioTh
         if (demands[i].likeness >= 1 || ratios[i].basis == PredictionBasis::kUnknown) continue;
         const double way = general.log_ratio - ratios[i].log_ratio;
         ratios[i].log_ratio += (1 - std::max(0.0, demands[i].likeness)) * way;
-        ratios[i].deviation = std::hypot(ratios[i].deviation, kDoubt * way);
+        ratios[i].deviation = portable::hypot(ratios[i].deviation, kDoubt * way);
     }
 }
 
@@ -197,7 +199,7 @@ std::vector<RatioThere> find_ratios(std::span<const OperatorDemand> demands, con
     apply_likeness(demands, found);
     const double half_spread = spread_of_remainder(demands, found) / 2;
     for (std::size_t i = 0; i < demands.size(); ++i) {
-        if (is_estimated_class(demands[i])) found[i].deviation = std::hypot(found[i].deviation, half_spread);
+        if (is_estimated_class(demands[i])) found[i].deviation = portable::hypot(found[i].deviation, half_spread);
     }
     return found;
 }
@@ -210,7 +212,7 @@ double mean_ratio(std::span<const OperatorDemand> demands, std::span<const Ratio
     for (std::size_t i = 0; i < demands.size(); ++i) {
         if (ratios[i].basis == PredictionBasis::kUnknown) continue;
         shares += demands[i].share;
-        sum += demands[i].share * std::exp(ratios[i].log_ratio);
+        sum += demands[i].share * portable::exp(ratios[i].log_ratio);
     }
     return shares > 0 ? sum / shares : 1;
 }
@@ -224,8 +226,8 @@ OperatorPrediction describe(const OperatorDemand& demand, const RatioThere& rati
     prediction.basis = ratio.basis;
     prediction.total_s = total_s;
     prediction.execution_s = total_s / static_cast<double>(std::max<std::int64_t>(demand.count, 1));
-    prediction.low_s = total_s * std::exp(-kWidthOf80Percent * ratio.deviation);
-    prediction.high_s = total_s * std::exp(kWidthOf80Percent * ratio.deviation);
+    prediction.low_s = total_s * portable::exp(-kWidthOf80Percent * ratio.deviation);
+    prediction.high_s = total_s * portable::exp(kWidthOf80Percent * ratio.deviation);
     prediction.remainder = demand.remainder;
     if (ratio.evidence != nullptr) {
         prediction.probe_run_id = ratio.evidence->probe_run_id;
@@ -249,23 +251,23 @@ CalibratedPrediction predict_from_reference(std::span<const OperatorDemand> dema
         const double share = std::clamp(demands[i].share, 0.0, std::max(0.0, 1 - shares));
         shares += share;
         if (ratios[i].basis == PredictionBasis::kUnknown) {
-            ratios[i].log_ratio = std::log(mean);
+            ratios[i].log_ratio = portable::log(mean);
             ratios[i].deviation = kUnknownDeviation;
             prediction.unknown_share += share;
             ++prediction.run.unknown_operators;
         }
-        const double total_s = share * reference.run_s * std::exp(ratios[i].log_ratio);
+        const double total_s = share * reference.run_s * portable::exp(ratios[i].log_ratio);
         prediction.run.run_s += total_s;
-        variance += std::pow(total_s * ratios[i].deviation, 2);
+        variance += portable::square(total_s * ratios[i].deviation);
         prediction.run.operators.push_back(describe(demands[i], ratios[i], total_s));
     }
     prediction.unmatched_s = (1 - shares) * reference.run_s * mean;
-    variance += std::pow(prediction.unmatched_s * kUnknownDeviation, 2);
+    variance += portable::square(prediction.unmatched_s * kUnknownDeviation);
     prediction.run.run_s += prediction.unmatched_s + prediction.waiting_s;
     if (prediction.run.run_s <= 0) return prediction;
-    const double deviation = std::hypot(std::sqrt(variance) / prediction.run.run_s, kRunDeviation);
-    prediction.run.low_s = prediction.run.run_s * std::exp(-kWidthOf80Percent * deviation);
-    prediction.run.high_s = prediction.run.run_s * std::exp(kWidthOf80Percent * deviation);
+    const double deviation = portable::hypot(std::sqrt(variance) / prediction.run.run_s, kRunDeviation);
+    prediction.run.low_s = prediction.run.run_s * portable::exp(-kWidthOf80Percent * deviation);
+    prediction.run.high_s = prediction.run.run_s * portable::exp(kWidthOf80Percent * deviation);
     return prediction;
 }
 

@@ -1,5 +1,6 @@
 #include "core/decide/predict_units.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/operator_size.hpp"
 
 #include <algorithm>
@@ -101,7 +102,7 @@ const OperatorSpeedup* find_speedup(const UnitSpeedups* known, std::string_view 
     for (const std::shared_ptr<const OperatorSpeedup>& candidate : *known) {
         if (candidate->operator_id() != operator_id) continue;
         if (candidate->parameters_key() == parameters_key) return candidate.get();
-        const double distance = std::abs(std::log(candidate->work() / work));
+        const double distance = std::abs(portable::log(candidate->work() / work));
         if (distance >= least) continue;
         nearest = candidate.get();
         least = distance;

@@ -1,8 +1,9 @@
 #include "core/decide/probe_budget.hpp"
 
+#include "core/base/number_text.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <vector>
 
 namespace fathom {
@@ -31,9 +32,7 @@ std::string enough_share(const ProbeBudget& budget, double cost_s)
 {
     const double needed = budget.used_s + budget.reserved_s + cost_s;
     const double share = needed / (static_cast<double>(budget.unit_count) * window_s());
-    char text[32];
-    std::snprintf(text, sizeof(text), "%.4f", std::min(1.0, std::ceil(share * 1e4) / 1e4));
-    return text;
+    return fixed_text(std::min(1.0, std::ceil(share * 1e4) / 1e4), 4);
 }
 
 std::string outlook(const ProbeBudget& budget, double cost_s, std::span<const SpentProbe> spent, Timestamp now)

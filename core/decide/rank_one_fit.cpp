@@ -1,5 +1,7 @@
 #include "core/decide/rank_one_fit.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -78,7 +80,7 @@ void start_factor(std::span<const TableEntry> entries, const Lines& rows, TableF
     for (std::size_t row = 0; row < fit.rows.size(); ++row) {
         double squares = 0;
         for (const std::size_t i : rows.at(row))
-            squares += std::pow(entries[i].value - fit.at(row, entries[i].column), 2);
+            squares += portable::square(entries[i].value - fit.at(row, entries[i].column));
         if (squares > most) {
             most = squares;
             worst = row;

@@ -1,8 +1,9 @@
 #include "core/decide/route_reasons.hpp"
 
+#include "core/base/number_text.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace fathom {
 namespace {
@@ -31,12 +32,7 @@ bool is_run_unknown(const RouteRequest& request, const Candidate& winner)
 std::string percent_text(double share)
 {
     constexpr double kManyTimes = 10;
-    char text[32];
-    if (share < kManyTimes)
-        std::snprintf(text, sizeof text, "%.3g %%", share * 100);
-    else
-        std::snprintf(text, sizeof text, "%.3g times", share);
-    return text;
+    return share < kManyTimes ? significant_text(share * 100, 3) + " %" : significant_text(share, 3) + " times";
 }
 
 /// What a job that prefers more than an early end is told of a place.
@@ -118,9 +114,8 @@ std::string count_reason_of(const ScaledRun& run, const UnitRequest& units, std:
     if (chosen < knee) return units_text(chosen) + ": the most that the job takes";
     const double here_s = run.at(chosen).run_s;
     const std::int64_t twice = 2 * chosen;
-    char change[64];
     const double gain = 1 - run.at(twice).run_s / std::max(here_s, 1e-9);
-    std::snprintf(change, sizeof change, "%.0f %% %s", std::abs(gain) * 100, gain >= 0 ? "faster" : "slower");
+    const std::string change = fixed_text(std::abs(gain) * 100, 0) + " % " + (gain >= 0 ? "faster" : "slower");
     const std::string where = chosen == knee ? "the knee of its scaling: " : "past the knee, as the job wants: ";
     return units_text(chosen) + ", " + where + units_text(twice) + " would be " + change;
 }

@@ -1,5 +1,6 @@
 #include "core/decide/route_table.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/operator_size.hpp"
 #include "core/decide/route_filter.hpp"
 
@@ -107,10 +108,10 @@ double speed_of(const UnitTypeView& view)
     for (const MeasuredOperator& one : view.measured) {
         const double work = one.operations > 0 ? one.operations : one.bytes;
         if (work <= 0 || one.median_s <= 0) continue;
-        sum += std::log(work / one.median_s);
+        sum += portable::log(work / one.median_s);
         ++count;
     }
-    return count > 0 ? std::exp(sum / static_cast<double>(count)) : 0;
+    return count > 0 ? portable::exp(sum / static_cast<double>(count)) : 0;
 }
 
 RouteTable::RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge)

@@ -1,5 +1,6 @@
 #include "core/decide/sample_statistics.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/base/result.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 /// with 95 %: the largest r with 2·P(Binomial(n, 1/2) <= r − 1) <= 0.05.
 std::size_t trimmed_each_side(std::size_t n)
 {
-    double term = std::exp2(-static_cast<double>(n)); // P(X = 0)
+    double term = portable::exp2(-static_cast<double>(n)); // P(X = 0)
     double below = term;
     std::size_t r = 0;
     while (2 * below <= 0.05 && r + 1 < n / 2) {

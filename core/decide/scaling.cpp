@@ -1,5 +1,7 @@
 #include "core/decide/scaling.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
@@ -29,7 +31,7 @@ constexpr std::size_t kMostCandidates = 64;
 
 double miss(const ScalingFit& fit, const ScalingPoint& point)
 {
-    return std::abs(std::log(fit.rate(point.unit_count) / point.rate));
+    return std::abs(portable::log(fit.rate(point.unit_count) / point.rate));
 }
 
 std::vector<double> counts_of(const std::vector<ScalingPoint>& points)
@@ -109,7 +111,7 @@ RateEstimate ScalingCurve::rate(double unit_count) const
     estimate.rate = estimate.low = estimate.high = models.front().fit.rate(unit_count);
     estimate.is_extrapolated = unit_count > 2 * largest_measured() || unit_count < points.front().unit_count;
     if (!half_interval) return estimate;
-    const double factor = std::exp(*half_interval * std::sqrt(error_variance(counts_of(points), unit_count)));
+    const double factor = portable::exp(*half_interval * std::sqrt(error_variance(counts_of(points), unit_count)));
     estimate.low /= factor;
     estimate.high *= factor;
     return estimate;
@@ -128,10 +130,10 @@ double ScalingCurve::efficiency(double unit_count) const
 double error_variance(std::span<const double> measured, double unit_count)
 {
     const auto above = std::lower_bound(measured.begin(), measured.end(), unit_count);
-    if (above == measured.begin()) return kCommonVariance + std::log(measured.front() / unit_count);
-    const double from_below = std::log(unit_count / *std::prev(above));
+    if (above == measured.begin()) return kCommonVariance + portable::log(measured.front() / unit_count);
+    const double from_below = portable::log(unit_count / *std::prev(above));
     if (above == measured.end()) return kCommonVariance + from_below;
-    const double to_above = std::log(*above / unit_count);
+    const double to_above = portable::log(*above / unit_count);
     return kCommonVariance + from_below * to_above / (from_below + to_above);
 }
 
@@ -197,7 +199,7 @@ std::vector<std::int64_t> scaling_counts(std::int64_t most, std::size_t wanted)
     }
     for (std::size_t i = 0; i < wanted; ++i) {
         const double exponent = static_cast<double>(i) / static_cast<double>(wanted - 1);
-        const auto near = static_cast<std::int64_t>(std::llround(std::pow(static_cast<double>(most), exponent)));
+        const auto near = static_cast<std::int64_t>(std::llround(portable::pow(static_cast<double>(most), exponent)));
         // Small counts lie closer together than whole numbers: the next free one is taken.
         counts.push_back(counts.empty() ? 1 : std::max(near, counts.back() + 1));
     }
@@ -219,7 +221,7 @@ std::int64_t most_telling_count(const ScalingCurve& curve, std::span<const std::
             least = std::min(least, rate);
             largest = std::max(largest, rate);
         }
-        return std::log(largest / least);
+        return portable::log(largest / least);
     };
     std::int64_t best = candidates.front();
     for (const std::int64_t n : candidates) {

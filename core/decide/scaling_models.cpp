@@ -1,5 +1,7 @@
 #include "core/decide/scaling_models.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <Eigen/Dense>
 #include <algorithm>
 #include <array>
@@ -88,7 +90,7 @@ double same(double n)
 
 double normal_form_term(double n, double exponent, double log_exponent)
 {
-    return std::pow(n, exponent) * (log_exponent == 0 ? 1 : std::pow(std::log2(n), log_exponent));
+    return portable::pow(n, exponent) * (log_exponent == 0 ? 1 : portable::pow(portable::log2(n), log_exponent));
 }
 
 std::optional<Candidate> fit_gustafson(std::span<const ScalingPoint> points)
@@ -107,9 +109,9 @@ std::optional<Candidate> fit_saturation(std::span<const ScalingPoint> points, do
     std::optional<Candidate> best;
     for (const double sharpness : kSharpness) {
         for (int step = 0; step < kSaturationSteps; ++step) {
-            const double place = 0.5 * std::pow(8 * most, static_cast<double>(step) / (kSaturationSteps - 1));
+            const double place = 0.5 * portable::pow(8 * most, static_cast<double>(step) / (kSaturationSteps - 1));
             const auto shape = [&](double n) {
-                return std::pow(1 + std::pow(n / place, sharpness), 1 / sharpness) / n;
+                return portable::pow(1 + portable::pow(n / place, sharpness), 1 / sharpness) / n;
             };
             const Eigen::VectorXd column = relative_terms(points, {shape}).col(0);
             const double scale = column.sum() / column.squaredNorm();
@@ -210,7 +212,7 @@ double ScalingFit::rate(double unit_count) const
     case ScalingModel::kUniversal:
         return 1 / (c[0] / n + c[1] + c[2] * n);
     case ScalingModel::kSaturation:
-        return n / (c[0] * std::pow(1 + std::pow(n / c[1], c[2]), 1 / c[2]));
+        return n / (c[0] * portable::pow(1 + portable::pow(n / c[1], c[2]), 1 / c[2]));
     case ScalingModel::kNormalForm:
         return 1 / (c[0] + c[1] * normal_form_term(n, c[2], c[3]));
     }

@@ -1,5 +1,7 @@
 #include "core/decide/score.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -81,7 +83,7 @@ double accuracy_factor(double error, double tolerance)
 {
     if (error <= tolerance) return 1;
     if (tolerance <= 0) return 0;
-    return std::clamp(1 - std::log10(error / tolerance) / 3, 0.0, 1.0);
+    return std::clamp(1 - portable::log10(error / tolerance) / 3, 0.0, 1.0);
 }
 
 double work_of(const MeasuredOperator& measured)
@@ -99,7 +101,7 @@ const MeasuredOperator* find_reference(const MetricPolicy& policy, const Measure
             continue;
         const double distance = figure.parameters_key == measurement.parameters_key
                                     ? -1
-                                    : std::abs(std::log(work_of(measurement) / work_of(figure)));
+                                    : std::abs(portable::log(work_of(measurement) / work_of(figure)));
         if (nearest == nullptr || distance < nearest_distance) {
             nearest = &figure;
             nearest_distance = distance;

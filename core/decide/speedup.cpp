@@ -1,5 +1,7 @@
 #include "core/decide/speedup.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <cmath>
 
 namespace fathom {
@@ -20,7 +22,7 @@ double calculation_s(const SpeedupQuestion& q)
 /// S2: log_k(n).
 double aggregation_levels(const SpeedupQuestion& q)
 {
-    return std::log(q.machines) / std::log(q.per_aggregation);
+    return portable::log(q.machines) / portable::log(q.per_aggregation);
 }
 
 /// S2: A.
@@ -94,7 +96,7 @@ std::vector<SpeedupPoint> speedup_curve(SpeedupQuestion question, std::size_t co
     std::vector<SpeedupPoint> points;
     for (std::size_t i = 0; i < count; ++i) {
         const double share = static_cast<double>(i) / static_cast<double>(count - 1);
-        question.seconds_per_100mb = kLeastT_s * std::pow(kMostT_s / kLeastT_s, share);
+        question.seconds_per_100mb = kLeastT_s * portable::pow(kMostT_s / kLeastT_s, share);
         points.push_back({question.seconds_per_100mb, predict_speedup(question).speedup});
     }
     return points;

@@ -1,5 +1,6 @@
 #include "core/decide/speedup_coefficients.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/device_choice.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ std::optional<ByteTime> time_on(const CenterUnitType& unit_type, const std::stri
     double least = 0;
     for (const MeasuredOperator& one : unit_type.measured) {
         if (one.operator_id != operator_id || !(one.bytes > 0) || !(one.median_s > 0)) continue;
-        const double distance = std::abs(std::log(one.bytes / kHundredMb));
+        const double distance = std::abs(portable::log(one.bytes / kHundredMb));
         if (nearest && distance >= least) continue;
         least = distance;
         nearest = ByteTime{one.median_s / one.bytes, &unit_type, &one};

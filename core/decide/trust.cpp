@@ -1,5 +1,6 @@
 #include "core/decide/trust.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/sample_statistics.hpp"
 
 #include <algorithm>
@@ -35,7 +36,8 @@ std::map<std::string, ResidualsByName> arrange(std::span<const RunResidual> resi
     std::map<std::string, ResidualsByName> result;
     for (const RunResidual& one : residuals) {
         if (!(one.predicted_s > 0) || !(one.actual_s > 0)) continue;
-        if (std::isfinite(std::log(one.actual_s / one.predicted_s))) result[one.job_type][one.unit_type].push_back(one);
+        if (std::isfinite(portable::log(one.actual_s / one.predicted_s)))
+            result[one.job_type][one.unit_type].push_back(one);
     }
     return result;
 }
@@ -44,7 +46,7 @@ std::vector<double> logarithms(const std::vector<RunResidual>& residuals)
 {
     std::vector<double> values;
     for (const RunResidual& one : residuals)
-        values.push_back(std::log(one.actual_s / one.predicted_s));
+        values.push_back(portable::log(one.actual_s / one.predicted_s));
     return values;
 }
 
@@ -54,7 +56,7 @@ std::vector<double> excesses(const std::vector<RunResidual>& residuals)
     std::vector<double> values;
     for (const RunResidual& one : residuals) {
         const double ratio = std::max((one.actual_s - kSlowStart_s) / one.predicted_s, 1e-9);
-        values.push_back(std::log(ratio / kUnexplainedRatio));
+        values.push_back(portable::log(ratio / kUnexplainedRatio));
     }
     if (values.size() < kLeastJobsAlone || median(values) <= 0) return {};
     for (double& value : values)
@@ -101,9 +103,9 @@ Trust judge(std::vector<double> values)
     const double error = std::sqrt(squares / (count + kPriorJobs) / (count + kPriorJobs));
     Trust trust;
     trust.job_count = static_cast<std::int64_t>(values.size());
-    trust.slowdown = std::exp(mean);
-    trust.low = std::exp(mean - kQuantile * error);
-    trust.high = std::exp(mean + kQuantile * error);
+    trust.slowdown = portable::exp(mean);
+    trust.low = portable::exp(mean - kQuantile * error);
+    trust.high = portable::exp(mean + kQuantile * error);
     trust.factor = trust.low > 1 ? 1 / trust.slowdown : 1;
     return trust;
 }
@@ -121,7 +123,8 @@ std::map<std::string, Trust> judge_trust(std::span<const RunResidual> residuals,
     for (const TrustFinding& finding : findings) {
         Trust& trust = result[finding.unit_type];
         ++trust.finding_count;
-        trust.finding_factor *= std::exp2(-std::exp2(-static_cast<double>(finding.right_since) / kForgivingResults));
+        trust.finding_factor *=
+            portable::exp2(-portable::exp2(-static_cast<double>(finding.right_since) / kForgivingResults));
     }
     for (auto& [unit_type, trust] : result)
         trust.factor *= trust.finding_factor;

@@ -1,5 +1,7 @@
 #include "core/model/operator_manifest.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -166,11 +168,11 @@ double work_of(const OperatorManifest& manifest, const Parameters& parameters)
 
 const SizeClass* size_class_of(const OperatorManifest& manifest, const Parameters& parameters)
 {
-    const double work = std::log(work_of(manifest, parameters));
+    const double work = portable::log(work_of(manifest, parameters));
     const SizeClass* nearest = nullptr;
     double least = 0;
     for (const SizeClass& size : manifest.size_classes) {
-        const double distance = std::abs(std::log(work_of(manifest, size.parameters)) - work);
+        const double distance = std::abs(portable::log(work_of(manifest, size.parameters)) - work);
         if (nearest != nullptr && distance >= least) continue;
         nearest = &size;
         least = distance;

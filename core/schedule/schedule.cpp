@@ -1,5 +1,6 @@
 #include "core/schedule/schedule.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/better_wait.hpp"
 #include "core/decide/order_index.hpp"
 #include "core/decide/route_json.hpp"
@@ -424,8 +425,9 @@ void Scheduling::set_turns()
         else if (best == own.index.end() || !std::isfinite(*best) || !(*best > 0))
             wait.turn = kLastTurn;
         else
-            wait.turn = std::clamp(kMiddleTurn + std::round(kTurnsPerDoubling * std::log2(*best)) / kTurnsPerDoubling,
-                                   kFirstTurn + 1, kLastTurn - 1);
+            wait.turn =
+                std::clamp(kMiddleTurn + std::round(kTurnsPerDoubling * portable::log2(*best)) / kTurnsPerDoubling,
+                           kFirstTurn + 1, kLastTurn - 1);
     }
     std::sort(plan_.waits.begin(), plan_.waits.end(),
               [](const ScheduledWait& a, const ScheduledWait& b) { return a.job < b.job; });

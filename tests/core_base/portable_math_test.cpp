@@ -66,6 +66,10 @@ std::vector<Case> cases()
         {"expm1 far", portable::expm1, Plain(std::expm1), between(-45, 45), 0x540d254e2bfc7501},
         {"log", portable::log, Plain(std::log), positive, 0xe1248a68a55e1d46},
         {"log near 1", portable::log, Plain(std::log), between(0.9, 1.1), 0x58239716428c0937},
+        {"log2", portable::log2, Plain(std::log2), positive, 0},
+        {"log2 near 1", portable::log2, Plain(std::log2), between(0.9, 1.1), 0},
+        {"log10", portable::log10, Plain(std::log10), positive, 0},
+        {"log10 near 1", portable::log10, Plain(std::log10), between(0.9, 1.1), 0},
         {"pow 1.7", power(1.7), library_power(1.7), between(0, 9), 0x6ccd12ff5c86bfa5},
         {"pow -0.3", power(-0.3), library_power(-0.3), positive, 0x2b0ffefdc50f7be7},
         {"10 to the power", [](double x) { return portable::pow(10, x); }, [](double x) { return std::pow(10, x); },
@@ -141,8 +145,13 @@ TEST(PortableMath, KnownValues)
     EXPECT_EQ(portable::sin_turns(0.25), 1);
     EXPECT_EQ(portable::sin_turns(-0.25), -1);
     EXPECT_EQ(portable::sin_turns(0x1p60), 0) << "whole turns";
-    for (int exponent = -1074; exponent <= 1023; ++exponent)
+    for (int exponent = -1074; exponent <= 1023; ++exponent) {
         EXPECT_EQ(portable::exp2(exponent), std::ldexp(1.0, exponent)) << exponent;
+        EXPECT_EQ(portable::log2(std::ldexp(1.0, exponent)), exponent);
+    }
+    double power = 1;
+    for (int exponent = 0; exponent <= 22; ++exponent, power *= 10) // beyond, powers of ten are rounded themselves
+        EXPECT_EQ(portable::log10(power), exponent);
 }
 
 TEST(PortableMath, ExponentialsAtTheEnds)
@@ -175,6 +184,13 @@ TEST(PortableMath, LogarithmsAtTheEnds)
     EXPECT_TRUE(std::isnan(portable::log(-1)));
     EXPECT_TRUE(std::isnan(portable::log(-kInfinity)));
     EXPECT_TRUE(std::isnan(portable::log(kNaN)));
+    for (const auto function : {portable::log2, portable::log10}) {
+        EXPECT_EQ(bits(function(1)), 0U);
+        EXPECT_EQ(function(-0.0), -kInfinity);
+        EXPECT_EQ(function(kInfinity), kInfinity);
+        EXPECT_TRUE(std::isnan(function(-1)));
+        EXPECT_TRUE(std::isnan(function(kNaN)));
+    }
     EXPECT_EQ(portable::log(kLeast), std::log(kLeast));
     EXPECT_EQ(portable::log(std::numeric_limits<double>::max()), std::log(std::numeric_limits<double>::max()));
 }

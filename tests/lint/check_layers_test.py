@@ -1,0 +1,57 @@
+"""The lint of layers, on made-up files: what a pure folder must not have is found, and nothing else."""
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import check_layers  # noqa: E402
+
+PATH = "core/decide/route.cpp"
+
+
+@pytest.mark.parametrize("line", [
+    "const auto start = std::chrono::steady_clock::now();",
+    "const Timestamp at = clock.now();",
+    "std::mt19937_64 random(seed);",
+    "#include <random>",
+    "#include <atomic>",
+    "#include <shared_mutex>",
+    "#include <future>",
+    "#include <cstdio>",
+    "#include <fstream>",
+    '#include "core/base/log.hpp"',
+    '#include "core/base/file.hpp"',
+    "    static int calls = 0;",
+    "    static std::map<std::string, int> kept;",
+    "    thread_local std::string text;",
+    "return std::getenv(name);",
+    "return std::exp(x);",
+    "return std::pow(x, 2.0);",
+    "return std::log10(x);",
+])
+def test_is_found(line):
+    assert len(check_layers.check(PATH, line + "\n")) == 1
+
+
+@pytest.mark.parametrize("line", [
+    "return portable::exp(x) + std::sqrt(y);",
+    "const double logs = std::logic_error; // std::log() would differ",
+    "    static const Json kNone = Json::object();",
+    "    static constexpr double kHalf = 0.5;",
+    "    static Reservation reservation_of(const ReadyJob& job, const Candidate& winner);",
+    "double waited_s(Timestamp now);",
+    "    static double rate(double now) { return now; }",
+])
+def test_is_left_alone(line):
+    assert check_layers.check(PATH, line + "\n") == []
+
+
+def test_other_folders_may():
+    assert check_layers.check("server/routing/router.cpp", "#include <atomic>\nclock.now();\nstd::exp(x);\n") == []
+
+
+def test_an_exception_is_of_one_word_in_one_file():
+    text = "    static thread_local int a;\n    static int b = 0;\n"
+    assert len(check_layers.check("core/model/formula.cpp", text)) == 1
+    assert len(check_layers.check("core/model/job.cpp", text)) == 2
