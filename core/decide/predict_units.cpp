@@ -60,6 +60,13 @@ OperatorSpeedup::OperatorSpeedup(std::string operator_id, std::string parameters
     speedups_.front() = {};
     for (std::size_t i = 0; i < speedups_.size() && counts_[i] <= kDenseCounts && counts_[i] < counts_.back(); ++i)
         saved_.push_back(saved_by(speedups_[i]));
+    for (std::size_t i = 0; i < speedups_.size(); ++i) {
+        const double factor = speedups_[i].factor;
+        most_saved_ = std::max(most_saved_, 1 - 1 / factor);
+        // Between two counts S is at most that of the one above, or of the one below.
+        const std::int64_t fewest = counts_[i] <= kDenseCounts ? counts_[i] : counts_[i - 1];
+        best_efficiency_ = std::max(best_efficiency_, factor / static_cast<double>(fewest));
+    }
 }
 
 Speedup OperatorSpeedup::saved(std::int64_t unit_count) const

@@ -39,6 +39,8 @@ class OperatorSpeedup {
     Speedup at(std::int64_t unit_count) const;
     /// 1 − 1 / S of each part of at(): what share of the operator's time so many units save.
     Speedup saved(std::int64_t unit_count) const;
+    double most_saved() const { return most_saved_; }           ///< the largest saved().factor of all counts
+    double best_efficiency() const { return best_efficiency_; } ///< no S(n) / n is larger; at least 1
 
   private:
     std::string operator_id_;
@@ -48,6 +50,8 @@ class OperatorSpeedup {
     std::vector<std::int64_t> counts_; ///< every count to begin with, then at ratios of a hundredth
     std::vector<Speedup> speedups_;    ///< at those counts
     std::vector<Speedup> saved_;       ///< of the first of them
+    double most_saved_ = 0;
+    double best_efficiency_ = 1;
 };
 
 /// All that is known of one unit type, in order of operator and size.

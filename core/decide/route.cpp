@@ -43,7 +43,7 @@ class Deciding {
         kind_ = &table_->kind_of(*request_, chooser_);
         const std::size_t most = is_small() ? kMostCandidatesKept : kMostRunnersUp;
         const RouteSearch found = find_places(*request_, *table_, *kind_, chooser_, most);
-        decision_.funnel = kind_->funnel;
+        decision_.funnel = table_->funnel_of(*request_, *kind_);
         if (!kind_->cost.empty()) count_limits(found);
         for (std::size_t i = 0; i < std::min(found.feasible.size(), most); ++i)
             decision_.candidates.push_back(describe(found.feasible[i]));
@@ -305,7 +305,7 @@ class Deciding {
     const RouteRequest* request_;
     RouteTable::Impl* table_;
     PlaceChooser chooser_;
-    const RouteKind* kind_ = nullptr;
+    RouteKind* kind_ = nullptr;
     std::vector<std::uint8_t> limits_;   ///< by unit type; empty without deadline and budget
     std::vector<std::uint32_t> limited_; ///< some of those that deadline or budget removes
     Decision decision_;

@@ -59,7 +59,7 @@ struct Best {
 
 class Search {
   public:
-    Search(const RouteRequest& request, RouteTable::Impl& table, const RouteKind& kind, PlaceChooser& chooser,
+    Search(const RouteRequest& request, RouteTable::Impl& table, RouteKind& kind, PlaceChooser& chooser,
            std::size_t most)
         : request_(&request), table_(&table), kind_(&kind), chooser_(&chooser), most_(most),
           limits_(request, kind, chooser), objective_(kind.objective.data()), unknown_(kind.unknown_parts.data()),
@@ -69,10 +69,12 @@ class Search {
 
     RouteSearch run()
     {
-        if (kind_->is_exact)
-            take_best();
-        else
+        if (!kind_->is_exact) {
             branch_and_bound();
+        } else {
+            if (!kind_->is_rough.empty()) refine_best();
+            take_best();
+        }
         sort();
         return std::move(result_);
     }
@@ -123,14 +125,68 @@ class Search {
         result_.feasible.push_back(std::move(found));
     }
 
-    /// The columns say all: the best by them, by a heap of as many as are wanted.
+    /// What a place cannot be better than.
+    struct Bound {
+        std::uint8_t unknown_parts{};
+        double objective{};
+        std::uint32_t unit_type{};
+        auto order() const { return std::tie(unknown_parts, objective, unit_type); }
+        bool operator<(const Bound& other) const { return order() < other.order(); }
+    };
+
+    Bound bound_of(std::size_t i) const
+    {
+        return {kind_->unknown_parts[i], kind_->objective[i], static_cast<std::uint32_t>(i)};
+    }
+
+    void refine(std::size_t i) { table_->refine(*request_, *chooser_, *kind_, i); }
+    bool is_exact_at(std::size_t i) const { return !kind_->is_rough_at(i); }
+
+    /// Makes choices in order of their rough bounds, until the columns say all of as many of the best as are wanted and
+    /// of those that tie with the best.
+    void refine_best()
+    {
+        std::vector<Bound> rough; // the least first
+        std::vector<Bound> kept;  // as many as are wanted, the worst first
+        Best best;
+        const auto keep = [&](std::size_t i) {
+            if (!may_stay(i)) return;
+            best.add(unknown_[i], objective_[i]);
+            kept.push_back(bound_of(i));
+            std::push_heap(kept.begin(), kept.end());
+            if (kept.size() <= most_) return;
+            std::pop_heap(kept.begin(), kept.end());
+            kept.pop_back();
+        };
+        for (std::size_t i = 0; i < size(); ++i) {
+            if (is_exact_at(i))
+                keep(i);
+            else if (may_stay(i))
+                rough.push_back(bound_of(i));
+        }
+        const auto is_behind = [](const Bound& a, const Bound& b) { return b < a; };
+        std::make_heap(rough.begin(), rough.end(), is_behind);
+        while (!rough.empty()) {
+            const Bound& next = rough.front();
+            const bool may_tie = next.unknown_parts == best.unknown_parts && next.objective <= best.tie_limit();
+            if (kept.size() == most_ && kept.front() < next && !may_tie) return;
+            const std::uint32_t unit_type = next.unit_type;
+            std::pop_heap(rough.begin(), rough.end(), is_behind);
+            rough.pop_back();
+            refine(unit_type);
+            keep(unit_type);
+        }
+    }
+
+    /// The columns say all of those without a rough bound, and the others are worse: the best, by a heap of as many as
+    /// are wanted.
     void take_best()
     {
         Best best;
         for (std::size_t i = 0; i < size(); ++i) {
             // Most are worse than what was seen: asked first.
             if (objective_[i] >= best.objective && unknown_[i] >= best.unknown_parts) continue;
-            if (may_stay(i)) best.add(unknown_[i], objective_[i]);
+            if (is_exact_at(i) && may_stay(i)) best.add(unknown_[i], objective_[i]);
         }
         struct Place {
             Rank rank;
@@ -143,7 +199,7 @@ class Search {
         for (std::size_t i = 0; i < size(); ++i) {
             if (objective_[i] > hopeless) continue;
             if (heap.size() == most_ && is_surely_behind(i, heap.front().rank, tie_limit)) continue;
-            if (!may_stay(i)) continue;
+            if (!is_exact_at(i) || !may_stay(i)) continue;
             const Place place{rank_of(figures_of(i), kind_->knows_work, tie_limit), static_cast<std::uint32_t>(i)};
             if (heap.size() == most_) {
                 if (!(place < heap.front())) continue;
@@ -169,20 +225,6 @@ class Search {
         if (worst.class_of_tie == 1) return kind_->objective[i] > worst.first;
         return kind_->objective[i] > tie_limit || kind_->is_estimated[i] > worst.first ||
                (kind_->is_estimated[i] == worst.first && kind_->unit_count[i] > worst.second);
-    }
-
-    /// What a place cannot be better than.
-    struct Bound {
-        std::uint8_t unknown_parts{};
-        double objective{};
-        std::uint32_t unit_type{};
-        auto order() const { return std::tie(unknown_parts, objective, unit_type); }
-        bool operator<(const Bound& other) const { return order() < other.order(); }
-    };
-
-    Bound bound_of(std::size_t i) const
-    {
-        return {kind_->unknown_parts[i], kind_->objective[i], static_cast<std::uint32_t>(i)};
     }
 
     /// The next places in order of their bounds, as many as `most`, behind `after`.
@@ -211,12 +253,17 @@ class Search {
     void branch_and_bound()
     {
         const std::size_t enough = std::min(most_, kLeastLookedAt);
+        const auto is_behind = [](const Bound& a, const Bound& b) { return b < a; };
         std::optional<Bound> last; // all up to it were looked at, or need not be
         bool is_done = false;
         for (std::size_t most = kFirstBounds; !is_done; most *= 8) {
-            const std::vector<Bound> bounds = next_bounds(last, most);
+            std::vector<Bound> bounds = next_bounds(last, most); // ascending, which is a heap with the least first
             is_done = bounds.size() < most;
-            for (const Bound& next : bounds) {
+            const std::optional<Bound> end = is_done ? std::nullopt : std::optional(bounds.back());
+            while (!bounds.empty()) {
+                const Bound next = bounds.front();
+                std::pop_heap(bounds.begin(), bounds.end(), is_behind);
+                bounds.pop_back();
                 const bool has_enough = result_.feasible.size() >= enough;
                 const bool can_be_best =
                     next.unknown_parts < best_.unknown_parts ||
@@ -226,6 +273,15 @@ class Search {
                     break;
                 }
                 last = next;
+                if (kind_->is_rough_at(next.unit_type)) {
+                    refine(next.unit_type);
+                    if (!may_stay(next.unit_type)) continue;
+                    const Bound refined = bound_of(next.unit_type);
+                    if (end && *end < refined) continue; // the next ones have it
+                    bounds.push_back(refined);
+                    std::push_heap(bounds.begin(), bounds.end(), is_behind);
+                    continue;
+                }
                 // With enough to show, a start need not be searched for where none could win.
                 const bool is_comparable = has_enough && next.unknown_parts == best_.unknown_parts;
                 chooser_->set_limit(is_comparable && kind_->knows_work ? tie_limit() : Availability::kForEver);
@@ -284,7 +340,7 @@ class Search {
 
     const RouteRequest* request_;
     RouteTable::Impl* table_;
-    const RouteKind* kind_;
+    RouteKind* kind_;
     PlaceChooser* chooser_;
     std::size_t most_;
     RouteLimits limits_;
@@ -299,8 +355,8 @@ class Search {
 
 } // namespace
 
-RouteSearch find_places(const RouteRequest& request, RouteTable::Impl& table, const RouteKind& kind,
-                        PlaceChooser& chooser, std::size_t most)
+RouteSearch find_places(const RouteRequest& request, RouteTable::Impl& table, RouteKind& kind, PlaceChooser& chooser,
+                        std::size_t most)
 {
     return Search(request, table, kind, chooser, most).run();
 }

@@ -19,8 +19,8 @@ struct RouteSearch {
     std::vector<Found> feasible;
     std::vector<Found> removed;
 };
-RouteSearch find_places(const RouteRequest& request, RouteTable::Impl& table, const RouteKind& kind,
-                        PlaceChooser& chooser, std::size_t most);
+RouteSearch find_places(const RouteRequest& request, RouteTable::Impl& table, RouteKind& kind, PlaceChooser& chooser,
+                        std::size_t most);
 
 /// Deadline and budget of a request against the columns of its kind, which must have them. Refers to both.
 class RouteLimits {

@@ -154,6 +154,7 @@ void RouteTable::Impl::note_change(std::size_t unit_type)
         changes.clear();
     }
     changes.push_back(static_cast<std::uint32_t>(unit_type));
+    if (!least_.empty()) least_[unit_type].is_known = false;
 }
 
 double RouteTable::Impl::measured_speed(std::size_t unit_type)
@@ -170,7 +171,10 @@ std::shared_ptr<const OperatorColumn> RouteTable::Impl::column_of(const Operator
 {
     std::weak_ptr<const OperatorColumn>& known = columns_[key_of(demand)];
     if (std::shared_ptr<const OperatorColumn> column = known.lock()) return column;
-    const auto column = std::make_shared<OperatorColumn>(unit_types.size());
+    const auto column = std::make_shared<OperatorColumn>();
+    column->times.resize(unit_types.size());
+    column->least_s.resize(unit_types.size());
+    column->least_unit_s.resize(unit_types.size());
     OperatorDemand once = demand;
     once.count = 1;
     const double work = size_work(demand.operations, demand.bytes);
@@ -178,12 +182,14 @@ std::shared_ptr<const OperatorColumn> RouteTable::Impl::column_of(const Operator
         const UnitTypeView& view = unit_types[i];
         const OperatorPrediction one =
             predict_operator(once, view.measured, {knowledge.estimates.get(), view.id.value});
-        OperatorTime& time = (*column)[i];
+        OperatorTime& time = column->times[i];
         time.execution_s = one.execution_s;
         time.spread = one.total_s > 0 ? one.high_s / one.total_s : 1;
         time.curve = find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key, work);
         time.basis = one.basis;
         time.is_offered = has_operator(view, demand.operator_id);
+        column->least_s[i] = time.execution_s * (time.curve == nullptr ? 1 : 1 - time.curve->most_saved());
+        column->least_unit_s[i] = time.execution_s / (time.curve == nullptr ? 1 : time.curve->best_efficiency());
     }
     known = column;
     return column;
@@ -197,7 +203,7 @@ PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& 
     double below = 0; // as predict_run adds them up
     double above = 0;
     for (std::size_t i = 0; i < request.operators.size(); ++i) {
-        const OperatorTime& time = (*kind.operators[i])[unit_type];
+        const OperatorTime& time = kind.operators[i]->times[unit_type];
         const double total_s = static_cast<double>(request.operators[i].count) * time.execution_s;
         const double to_low_s = total_s - total_s / time.spread;
         const double to_high_s = total_s * time.spread - total_s;
@@ -230,7 +236,6 @@ RouteKind& RouteTable::Impl::kind_of(const RouteRequest& request, PlaceChooser& 
     RouteKind& kind = found->second;
     kind.last_used = ++uses_;
     follow_changes(request, chooser, kind);
-    if (!kind.is_funnel_made) make_funnel(request, kind);
     return kind;
 }
 
@@ -274,14 +279,98 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
         });
     }
     kind.removed = {};
+    // Explanations show each unit type of a small network; and of a project with a quota it must be known which places
+    // would take more than all of that.
+    const bool is_rough =
+        size > kMostCandidatesKept && kind.knows_work && !request.operators.empty() && !request.quota.is_limited();
+    if (is_rough) kind.is_rough.assign(size, 1);
+    if (knowledge.runs && !request.job_type.empty())
+        kind.least_factor = knowledge.runs->least_factor(request.job_type, request.run_owner());
     for (std::size_t i = 0; i < size; ++i) {
         const bool runs_operators = std::all_of(kind.operators.begin(), kind.operators.end(),
-                                                [i](const auto& column) { return (*column)[i].is_offered; });
+                                                [i](const auto& column) { return column->times[i].is_offered; });
         const std::optional<Filter> filter = removing_filter(request, unit_types[i], runs_operators);
         kind.own_filter[i] = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
-        update(request, chooser, kind, i);
+        if (is_rough && !filter)
+            estimate_roughly(request, chooser, kind, i);
+        else
+            update(request, chooser, kind, i);
     }
     return kind;
+}
+
+const RouteTable::Impl::Least& RouteTable::Impl::least_of(std::size_t unit_type)
+{
+    if (least_.empty()) least_.resize(unit_types.size());
+    Least& least = least_[unit_type];
+    if (least.is_known) return least;
+    const UnitTypeView& view = unit_types[unit_type];
+    const NetworkProfile* const network = view.network.get();
+    least = {.is_known = true,
+             .free_s = view.availability.earliest_start(1, kLeastHeld_s),
+             .start_s = 0,
+             .cost_per_s = 0,
+             .power_w = view.price == nullptr ? 0 : view.price->unit_power_w(),
+             .s_per_byte = network != nullptr && network->best_rate_bytes() > 0 ? 1 / network->best_rate_bytes() : 0};
+    least.start_s = knowledge.waits ? knowledge.waits->least_wait_s(view.id.value, least.free_s, view.queued_s)
+                                    : WaitHistory().least_wait_s(view.id.value, least.free_s, view.queued_s);
+    if (view.price != nullptr) {
+        constexpr double kHour_s = 3600;
+        const auto& hours = view.price->per_hour();
+        least.cost_per_s = *std::min_element(hours.begin(), hours.end()) / kHour_s;
+    }
+    return least;
+}
+
+void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
+                                        std::size_t unit_type)
+{
+    const Least& least = least_of(unit_type);
+    if (least.free_s == Availability::kForEver) { // perhaps for good: then a filter removes it
+        update(request, chooser, kind, unit_type);
+        return;
+    }
+    const std::int64_t fewest = request.units.count.value_or(request.units.min);
+    const bool is_divided = request.units.count != 1;
+    double run_s = start_up_s_[unit_type];
+    double unit_s = run_s * static_cast<double>(fewest);
+    std::int64_t unknown = 0;
+    bool is_estimated = false;
+    for (std::size_t i = 0; i < request.operators.size(); ++i) {
+        const OperatorColumn& column = *kind.operators[i];
+        const OperatorTime& time = column.times[unit_type];
+        const auto executions = static_cast<double>(request.operators[i].count);
+        run_s += executions * (is_divided ? column.least_s[unit_type] : time.execution_s);
+        unit_s += executions * (is_divided ? column.least_unit_s[unit_type] : time.execution_s);
+        unknown += time.basis == PredictionBasis::kUnknown ? 1 : 0;
+        is_estimated = is_estimated || time.basis == PredictionBasis::kEstimated;
+    }
+    const UnitTypeView& view = unit_types[unit_type];
+    const TransferRequest& transfer = request.transfer;
+    if (request.prefer.energy > 0 && least.power_w <= 0) ++unknown;
+    if (transfer.moves_data() && view.network == nullptr) ++unknown;
+    const double moved_s = transfer.moves_data() ? (transfer.in_bytes + transfer.out_bytes) * least.s_per_byte : 0;
+    const double compute_s = run_s * kind.least_factor;
+    const double taken_unit_s = unit_s * kind.least_factor + moved_s * static_cast<double>(fewest);
+    const double judged_s =
+        std::min(least.free_s, least.start_s) + moved_s + std::max(compute_s, run_s / view.trust_factor);
+    constexpr double kRounding = 1 - 1e-9;
+    kind.objective[unit_type] = kRounding * objective(request.prefer, {judged_s, least.cost_per_s * taken_unit_s,
+                                                                       least.power_w * taken_unit_s});
+    kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(unknown, 255));
+    kind.is_estimated[unit_type] = is_estimated ? 1 : 0;
+    kind.start_s[unit_type] = least.free_s;
+    kind.unit_count[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(fewest, std::int64_t{1} << 30));
+    kind.filter[unit_type] = RouteKind::kStays;
+    if (kind.cost.empty()) return;
+    kind.completion_s[unit_type] = kRounding * (least.start_s + moved_s + compute_s);
+    kind.cost[unit_type] = kRounding * least.cost_per_s * taken_unit_s;
+}
+
+void RouteTable::Impl::refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
+                              std::size_t unit_type)
+{
+    if (kind.is_rough_at(unit_type)) update(request, chooser, kind, unit_type);
 }
 
 void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
@@ -289,6 +378,7 @@ void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser
 {
     const UnitTypeView& view = unit_types[unit_type];
     const std::uint8_t before = kind.filter[unit_type];
+    if (!kind.is_rough.empty()) kind.is_rough[unit_type] = 0;
     std::optional<Filter> filter;
     if (kind.own_filter[unit_type] != RouteKind::kStays) filter = static_cast<Filter>(kind.own_filter[unit_type]);
     const bool may_be_beyond_quota = request.quota.is_limited();
@@ -330,13 +420,17 @@ void RouteTable::Impl::follow_changes(const RouteRequest& request, PlaceChooser&
     }
     for (const std::uint32_t unit_type : changed_once_) {
         is_marked_[unit_type] = 0;
-        update(request, chooser, kind, unit_type);
+        if (kind.is_rough_at(unit_type))
+            estimate_roughly(request, chooser, kind, unit_type);
+        else
+            update(request, chooser, kind, unit_type);
     }
     kind.seen_changes = changes.size();
 }
 
-void RouteTable::Impl::make_funnel(const RouteRequest& request, RouteKind& kind) const
+const Funnel& RouteTable::Impl::funnel_of(const RouteRequest& request, RouteKind& kind) const
 {
+    if (kind.is_funnel_made) return kind.funnel;
     kind.funnel = {};
     kind.removed_first.clear();
     kind.funnel.candidates = kind.funnel.left = static_cast<std::int64_t>(unit_types.size());
@@ -362,6 +456,7 @@ void RouteTable::Impl::make_funnel(const RouteRequest& request, RouteKind& kind)
         kind.funnel.steps.push_back(std::move(steps[number]));
     }
     kind.is_funnel_made = true;
+    return kind.funnel;
 }
 
 } // namespace fathom

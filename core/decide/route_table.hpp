@@ -21,7 +21,14 @@ struct OperatorTime {
     PredictionBasis basis{PredictionBasis::kUnknown};
     bool is_offered{}; ///< the unit type runs it at all
 };
-using OperatorColumn = std::vector<OperatorTime>; ///< by unit type
+
+/// The same on every unit type.
+struct OperatorColumn {
+    std::vector<OperatorTime> times;
+    /// Bounds that hold for any number of units: of one execution, and of its time summed over the units.
+    std::vector<double> least_s;
+    std::vector<double> least_unit_s;
+};
 
 /// All that is the same for jobs that differ in nothing but deadline, budget and what their project has used: by unit
 /// type the choice that such a job has there, or a bound that no choice can beat. Columns, since decisions scan them.
@@ -32,6 +39,10 @@ struct RouteKind {
     /// The objective is that of the choice itself, not a bound of it, and so are the others; a deadline or budget only
     /// has to be compared with completion_s and cost.
     bool is_exact{};
+    /// 1 where no choice was made yet, and the columns have what none can beat by run times alone: in large networks
+    /// most unit types need no closer look. Empty: nowhere.
+    std::vector<std::uint8_t> is_rough;
+    double least_factor{1};                  ///< of all corrections by what jobs of the type took
     bool knows_work{};                       ///< something is known of run times: else the earliest start wins
     std::vector<std::uint8_t> filter;        ///< the Filter that removes it whatever deadline and budget
     std::vector<std::uint8_t> own_filter;    ///< the one that neither load nor quota can change; kStays
@@ -45,6 +56,8 @@ struct RouteKind {
     std::vector<double> cost;
 
     std::vector<std::shared_ptr<const OperatorColumn>> operators; ///< of the request, in order
+    bool is_rough_at(std::size_t unit_type) const { return !is_rough.empty() && is_rough[unit_type] != 0; }
+
     std::array<std::int64_t, kFilterCount> removed{};
     Funnel funnel;                            ///< without deadline and budget
     std::vector<std::uint32_t> removed_first; ///< a few of each filter, each of another center
@@ -62,6 +75,10 @@ struct RouteTable::Impl {
     void note_change(std::size_t unit_type);
     /// The kind of the request, up to date. The chooser is of the same request.
     RouteKind& kind_of(const RouteRequest& request, PlaceChooser& chooser);
+    /// What the filters of the kind remove, as far as choices were made.
+    const Funnel& funnel_of(const RouteRequest& request, RouteKind& kind) const;
+    /// Makes the choice of a unit type where there was none yet.
+    void refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     /// Of the operators of a kind on one unit type; valid until the next call.
     PlaceRun run_of(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
     /// Geometric mean of operations (or bytes) per second over what was measured; 0 when nothing was.
@@ -74,16 +91,28 @@ struct RouteTable::Impl {
     std::vector<std::uint32_t> changes;   ///< unit types, in the order in which they changed
 
   private:
+    /// What no start on a unit type can beat.
+    struct Least {
+        bool is_known{};
+        double free_s{};     ///< until a unit is free
+        double start_s{};    ///< until a job really starts
+        double cost_per_s{}; ///< of one unit in its cheapest hour
+        double power_w{};    ///< of one unit
+        double s_per_byte{}; ///< of its network in its best hour
+    };
     RouteKind make_kind(const RouteRequest& request, PlaceChooser& chooser);
     void update(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     void follow_changes(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind);
-    void make_funnel(const RouteRequest& request, RouteKind& kind) const;
+    /// What no choice on the unit type can beat, into the columns.
+    void estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
+    const Least& least_of(std::size_t unit_type);
     std::shared_ptr<const OperatorColumn> column_of(const OperatorDemand& demand);
     void forget_oldest();
 
     std::map<std::string, RouteKind> kinds_;
     std::map<std::string, std::weak_ptr<const OperatorColumn>> columns_; ///< kinds own them
     std::vector<double> start_up_s_;
+    std::vector<Least> least_;   ///< each made when it is first asked for
     std::vector<double> speeds_; ///< made when it is first asked for
     std::vector<ScaledPart> parts_;
     std::vector<std::uint32_t> changed_once_;

@@ -112,6 +112,18 @@ RunCorrection RunHistory::correction(std::string_view job_type, std::string_view
     return correction;
 }
 
+double RunHistory::least_factor(std::string_view job_type, RunOwner owner) const
+{
+    const Model* const model = find_model(job_type, owner);
+    if (model == nullptr) return 1;
+    double least = model->levels.least_factor(job_type);
+    const auto answers = model->answers.find(job_type);
+    if (answers == model->answers.end()) return least;
+    for (const auto& [unit_type, answer] : answers->second)
+        least = std::min(least, answer.correction.factor);
+    return least;
+}
+
 std::optional<RunEstimate> RunHistory::estimate(std::string_view job_type, std::string_view unit_type,
                                                 RunOwner owner) const
 {

@@ -103,6 +103,8 @@ class RunHistory {
     static RunHistory from(std::span<const RunAnswer> answers);
 
     RunCorrection correction(std::string_view job_type, std::string_view unit_type, RunOwner owner = {}) const;
+    /// No correction() of the job type has a smaller factor, on whatever unit type.
+    double least_factor(std::string_view job_type, RunOwner owner = {}) const;
     /// For a job without known operators: from the runs of its type there, else of its type elsewhere carried over by
     /// how other types' times compare between the unit types, else of all types as a class. Empty: nothing has ever
     /// run.

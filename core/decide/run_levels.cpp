@@ -267,4 +267,14 @@ RunCorrection RunLevels::find(std::string_view job_type, std::string_view unit_t
     return cell == type->second.by_unit_type.end() ? type->second.elsewhere : cell->second;
 }
 
+double RunLevels::least_factor(std::string_view job_type) const
+{
+    const auto type = types_.find(job_type);
+    if (type == types_.end()) return other_.factor;
+    double least = type->second.elsewhere.factor;
+    for (const auto& [unit_type, correction] : type->second.by_unit_type)
+        least = std::min(least, correction.factor);
+    return least;
+}
+
 } // namespace fathom

@@ -31,6 +31,8 @@ class RunLevels {
 
     /// Without width factor. Of nothing nothing: {}.
     RunCorrection find(std::string_view job_type, std::string_view unit_type) const;
+    /// The smallest factor that find() gives for the job type.
+    double least_factor(std::string_view job_type) const;
 
   private:
     struct Type {

@@ -88,4 +88,11 @@ WaitTime WaitHistory::expect(std::string_view unit_type, double expected_s, doub
     return {after(known.extra_s.middle), after(known.extra_s.low), after(known.extra_s.high)};
 }
 
+double WaitHistory::least_wait_s(std::string_view unit_type, double expected_s, double queued_s) const
+{
+    const double soonest_s = expect(unit_type, expected_s, queued_s).wait_s;
+    if (std::max(expected_s, queued_s) > kAtOnce_s) return soonest_s;
+    return std::min(soonest_s, kAtOnce_s * model(unit_type).ratio.middle); // where another rule begins
+}
+
 } // namespace fathom

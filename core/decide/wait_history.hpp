@@ -52,6 +52,9 @@ class WaitHistory {
     /// the units become free, so the longer of both is expected.
     WaitTime expect(std::string_view unit_type, double expected_s, double queued_s = 0) const;
 
+    /// expect().wait_s is never less for a start that is expected then or later.
+    double least_wait_s(std::string_view unit_type, double expected_s, double queued_s = 0) const;
+
     /// What expect() computes with, so that a decision can be made again.
     const WaitModel& model(std::string_view unit_type) const;
     static WaitHistory from(std::map<std::string, WaitModel, std::less<>> by_unit_type);

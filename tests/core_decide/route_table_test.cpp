@@ -111,6 +111,31 @@ RouteRequest any_request()
     return request;
 }
 
+/// What a few runs of the job type, and a few starts, have taught.
+RouteKnowledge any_knowledge(std::span<const UnitTypeView> views)
+{
+    std::vector<PastRun> runs;
+    std::vector<PastWait> waits;
+    const auto any_id = [&] { return views[*rc::gen::inRange<std::size_t>(0, views.size())].id.value; };
+    for (int i = *rc::gen::inRange(0, 30); i > 0; --i) {
+        PastRun run;
+        run.job_type = *rc::gen::inRange(0, 4) == 0 ? "other" : "solver";
+        run.unit_type = any_id();
+        run.promised_s = 100;
+        run.promised_low_s = 90;
+        run.promised_high_s = 110;
+        run.actual_s = *rc::gen::inRange(20, 300);
+        run.ended_at = kNow - 1h;
+        runs.push_back(std::move(run));
+    }
+    for (int i = *rc::gen::inRange(0, 30); i > 0; --i)
+        waits.push_back({any_id(), *rc::gen::inRange(0, 2) * 100.0, *rc::gen::inRange(0, 300) * 1.0});
+    RouteKnowledge knowledge;
+    if (!runs.empty()) knowledge.runs = std::make_shared<const RunHistory>(runs, kNow);
+    if (!waits.empty()) knowledge.waits = std::make_shared<const WaitHistory>(waits);
+    return knowledge;
+}
+
 const Candidate* winner_of(const Decision& decision)
 {
     return decision.winner ? &decision.candidates[*decision.winner] : nullptr;
@@ -125,14 +150,18 @@ UnitTypeView& view_of(std::vector<UnitTypeView>& views, const Candidate& candida
 RC_GTEST_PROP(RouteTableProperty, DecidesAsAPlainLoopDoes, ())
 {
     std::vector<UnitTypeView> views = any_unit_types(200);
-    RouteTable table(views);
+    RouteKnowledge knowledge = any_knowledge(views);
     std::vector<RouteRequest> kinds;
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 3; ++i) {
         kinds.push_back(any_request());
+        kinds.back().job_type = "solver";
+        if (kinds.back().operators.empty()) knowledge.runs.reset(); // of such jobs the plain loop knows no history
+    }
+    RouteTable table(views, knowledge);
     for (int i = 0; i < 12; ++i) {
         RouteRequest request = kinds[*rc::gen::inRange<std::size_t>(0, kinds.size())];
         if (request.transfer.deadline) request.transfer.deadline = kNow + *rc::gen::inRange(1, 3000) * 1min;
-        const auto plain = test::plain_route(request, views);
+        const auto plain = test::plain_route(request, views, knowledge);
 
         const Decision decision = route(request, table);
 
