@@ -106,8 +106,12 @@ const OperatorSpeedup* find_speedup(const UnitSpeedups* known, std::string_view 
     if (known == nullptr) return nullptr;
     const OperatorSpeedup* nearest = nullptr;
     double least = HUGE_VAL;
-    for (const std::shared_ptr<const OperatorSpeedup>& candidate : *known) {
-        if (candidate->operator_id() != operator_id) continue;
+    const auto first =
+        std::lower_bound(known->begin(), known->end(), operator_id, [](const auto& candidate, std::string_view id) {
+            return std::string_view(candidate->operator_id()) < id;
+        });
+    for (auto one = first; one != known->end() && (*one)->operator_id() == operator_id; ++one) {
+        const std::shared_ptr<const OperatorSpeedup>& candidate = *one;
         if (candidate->parameters_key() == parameters_key) return candidate.get();
         const double distance = std::abs(portable::log(candidate->work() / work));
         if (distance >= least) continue;

@@ -42,7 +42,7 @@ const UnitTypeView& largest(const Places& places, const std::function<double(con
 
 /// Of a list of what is wanted: what the place that has most of it still lacks.
 std::string fewest_missing(const Places& places, const std::vector<std::string>& wanted,
-                           const std::function<const std::vector<std::string>&(const UnitTypeView&)>& has)
+                           const std::function<const SharedList<std::string>&(const UnitTypeView&)>& has)
 {
     const auto missing_at = [&](const UnitTypeView& view) {
         Names missing;
@@ -86,7 +86,7 @@ FieldError unkept_operators(const RouteRequest& request, const Places& places)
         wanted.push_back(demand.operator_id);
     return {"operators",
             "no unit type has all of these operators; " +
-                fewest_missing(places, wanted, [](const UnitTypeView& view) -> const std::vector<std::string>& {
+                fewest_missing(places, wanted, [](const UnitTypeView& view) -> const SharedList<std::string>& {
                     return view.operators;
                 })};
 }
@@ -105,7 +105,7 @@ FieldError unkept_device(const UnitRequest& units, const Places& places)
     return {"units.isa",
             "no unit type has all of these instruction sets; " +
                 fewest_missing(right, units.isa,
-                               [](const UnitTypeView& view) -> const std::vector<std::string>& { return view.isa; })};
+                               [](const UnitTypeView& view) -> const SharedList<std::string>& { return view.isa; })};
 }
 
 FieldError unkept_memory(const UnitRequest& units, const Places& places)

@@ -149,7 +149,7 @@ class Deciding {
         std::int64_t dear_left = dear.removed;
         const std::uint8_t* const limits = limits_.data();
         for (std::size_t place = 0; late_left + dear_left > 0; ++place) {
-            const std::uint32_t unit_type = table_->by_center[place];
+            const std::uint32_t unit_type = table_->columns->by_center()[place];
             const std::uint8_t limit = limits[unit_type];
             if (limit == RouteKind::kStays) continue;
             FunnelStep& step = limit == kLate ? late : dear;
@@ -247,7 +247,8 @@ class Deciding {
         const double budget = budget_limit(request_->budget);
         std::array<std::optional<std::uint32_t>, 4> nearest;
         const auto keep = [&](std::optional<std::uint32_t>& best, std::uint32_t i, const std::vector<double>& column) {
-            if (!best || std::tie(column[i], table_->id_rank[i]) < std::tie(column[*best], table_->id_rank[*best]))
+            if (!best || std::tie(column[i], table_->columns->id_rank()[i]) <
+                             std::tie(column[*best], table_->columns->id_rank()[*best]))
                 best = i;
         };
         const bool is_any = std::any_of(decision_.funnel.steps.begin(), decision_.funnel.steps.end(),
@@ -311,14 +312,6 @@ class Deciding {
     Decision decision_;
 };
 
-bool is_fresh(const UnitTypeView& view, const OperatorDemand& demand, Timestamp oldest)
-{
-    return std::any_of(view.measured.begin(), view.measured.end(), [&](const MeasuredOperator& one) {
-        return one.operator_id == demand.operator_id && one.parameters_key == demand.parameters_key &&
-               one.measured_at >= oldest;
-    });
-}
-
 } // namespace
 
 double Candidate::judged_s(const TransferRequest& request) const
@@ -336,21 +329,6 @@ Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_t
 {
     RouteTable table(unit_types, knowledge);
     return route(request, table);
-}
-
-std::vector<std::size_t> unmeasured_candidates(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
-                                               Timestamp now, std::chrono::seconds period)
-{
-    std::vector<std::size_t> found;
-    for (std::size_t i = 0; i < unit_types.size(); ++i) {
-        const UnitTypeView& view = unit_types[i];
-        if (removing_filter(request, view)) continue;
-        const bool all_fresh =
-            std::all_of(request.operators.begin(), request.operators.end(),
-                        [&](const OperatorDemand& demand) { return is_fresh(view, demand, now - period); });
-        if (!all_fresh) found.push_back(i);
-    }
-    return found;
 }
 
 } // namespace fathom

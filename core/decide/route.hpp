@@ -32,8 +32,8 @@ struct UnitTypeView {
     CenterId center_id;
     std::string center_name;
     std::string resource_type;
-    std::vector<std::string> operators; ///< sorted ids
-    std::vector<std::string> isa;       ///< sorted instruction sets; empty: not known
+    SharedList<std::string> operators; ///< sorted ids
+    SharedList<std::string> isa;       ///< sorted instruction sets; empty: not known
     std::int64_t unit_count{};
     std::int64_t cores_per_unit{};
     std::int64_t memory_bytes_per_unit{}; ///< 0: not known
@@ -182,6 +182,8 @@ struct Decision {
 };
 inline constexpr std::size_t kMostCandidatesKept = 64;
 
+class RouteColumns;
+
 /// The unit types of a snapshot laid out for scanning: what is the same for all jobs of one kind (which unit types can
 /// run it at all, its predicted run times by count, the least that it could cost) is computed once and kept, so that a
 /// decision looks closely only at places that could still win (branch and bound: a place whose lower bound is worse
@@ -190,7 +192,10 @@ class RouteTable {
   public:
     /// Takes copies of pointers only: `unit_types` must outlive it. Their availability and holds may change between
     /// decisions when changed() is told; nothing else may.
-    explicit RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge = {});
+    /// @param columns  what is kept of these unit types from one table to the next (core/decide/route_columns);
+    ///                 nullptr: nothing.
+    explicit RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge = {},
+                        std::shared_ptr<RouteColumns> columns = nullptr);
     ~RouteTable();
     RouteTable(RouteTable&&) noexcept;
     RouteTable& operator=(RouteTable&&) noexcept;
@@ -219,11 +224,6 @@ Decision route(const RouteRequest& request, RouteTable& table);
 /// The same with a table made for this one decision.
 Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
                const RouteKnowledge& knowledge = {});
-
-/// Candidates that lack a measurement of one of the job's operators not older than `period` (M10):
-/// their indices into `unit_types`. Infeasible unit types are left out.
-std::vector<std::size_t> unmeasured_candidates(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
-                                               Timestamp now, std::chrono::seconds period);
 
 /// The explanation that is stored with a placement and shown by `fathom job explain`.
 /// @param currency  of the prices; empty: nothing has a price, so no costs are written.

@@ -5,6 +5,12 @@
 namespace fathom {
 namespace {
 
+std::vector<std::string> sorted(std::vector<std::string> texts)
+{
+    std::sort(texts.begin(), texts.end());
+    return texts;
+}
+
 using namespace route_inputs;
 
 Availability read_availability(ObjectReader& unit_type, Errors& errors)
@@ -223,10 +229,8 @@ void read_shape(ObjectReader& reader, UnitTypeView& view)
     view.center_id.value = text(reader, "center_id");
     view.center_name = text(reader, "center");
     view.resource_type = text(reader, "resource_type");
-    view.operators = reader.strings("operators", kMostRows, {});
-    view.isa = reader.strings("isa", kMostRows, {});
-    std::sort(view.operators.begin(), view.operators.end());
-    std::sort(view.isa.begin(), view.isa.end());
+    view.operators = sorted(reader.strings("operators", kMostRows, {}));
+    view.isa = sorted(reader.strings("isa", kMostRows, {}));
     view.unit_count = reader.required_integer("unit_count", 0, kMostUnits);
     view.cores_per_unit = reader.required_integer("cores_per_unit", 0, kMostUnits);
     view.memory_bytes_per_unit =

@@ -233,7 +233,7 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
                  {"center", view.center_name},
                  {"resource_type", view.resource_type},
                  {"operators", std::move(operators)},
-                 {"isa", view.isa},
+                 {"isa", std::vector<std::string>(view.isa.begin(), view.isa.end())},
                  {"unit_count", view.unit_count},
                  {"cores_per_unit", view.cores_per_unit},
                  {"memory_bytes_per_unit", view.memory_bytes_per_unit},

@@ -95,8 +95,8 @@ class Search {
                 kind_->objective[i],
                 kind_->start_s[i],
                 kind_->unit_count[i],
-                table_->id_rank[i],
-                kind_->knows_work ? 0 : table_->measured_speed(i)};
+                table_->columns->id_rank()[i],
+                kind_->knows_work ? 0 : table_->columns->speed(i)};
     }
 
     Figures figures_of(const Found& found) const
@@ -107,8 +107,8 @@ class Search {
                 choice.objective,
                 kind_->knows_work ? choice.plan.start_s : choice.wait_s,
                 choice.unit_count,
-                table_->id_rank[found.unit_type],
-                kind_->knows_work ? 0 : table_->measured_speed(found.unit_type)};
+                table_->columns->id_rank()[found.unit_type],
+                kind_->knows_work ? 0 : table_->columns->speed(found.unit_type)};
     }
 
     void look_at(std::size_t i)

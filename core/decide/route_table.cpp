@@ -1,54 +1,22 @@
 #include "core/decide/route_table.hpp"
 
 #include "core/base/portable_math.hpp"
-#include "core/decide/operator_size.hpp"
+#include "core/decide/byte_key.hpp"
 #include "core/decide/route_filter.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <numeric>
-#include <tuple>
 
 namespace fathom {
 namespace {
+
+using byte_key::add;
 
 constexpr std::size_t kMostKinds = 256;
 /// Of all kinds together, roughly.
 constexpr std::size_t kMostBytes = std::size_t{512} << 20;
 constexpr std::size_t kMostFunnelCenters = 100;
 constexpr std::size_t kFirstOfEachFilter = 8;
-
-template <class T>
-void add(std::string& key, const T& value)
-{
-    std::array<char, sizeof(T)> bytes{};
-    std::memcpy(bytes.data(), &value, sizeof(T));
-    key.append(bytes.data(), bytes.size());
-}
-
-void add(std::string& key, const std::string& text)
-{
-    add(key, text.size());
-    key += text;
-}
-
-void add(std::string& key, const std::vector<std::string>& texts)
-{
-    add(key, texts.size());
-    for (const std::string& text : texts)
-        add(key, text);
-}
-
-std::string key_of(const OperatorDemand& demand)
-{
-    std::string key;
-    add(key, demand.operator_id);
-    add(key, demand.parameters_key);
-    add(key, demand.operations);
-    add(key, demand.bytes);
-    return key;
-}
 
 void add_units(std::string& key, const UnitRequest& units)
 {
@@ -63,7 +31,7 @@ void add_units(std::string& key, const UnitRequest& units)
     add(key, units.ignore_knee);
 }
 
-/// Equal for requests of one kind. Of numbers the bytes: what differs in a bit may be another kind.
+/// Equal for requests of one kind.
 std::string key_of(const RouteRequest& request)
 {
     std::string key;
@@ -72,7 +40,10 @@ std::string key_of(const RouteRequest& request)
     add(key, request.owner);
     add(key, request.is_probe);
     for (const OperatorDemand& demand : request.operators) {
-        key += key_of(demand);
+        add(key, demand.operator_id);
+        add(key, demand.parameters_key);
+        add(key, demand.operations);
+        add(key, demand.bytes);
         add(key, demand.count);
     }
     add(key, request.operators.size());
@@ -101,21 +72,9 @@ bool has_limits(const RouteRequest& request)
 
 } // namespace
 
-double speed_of(const UnitTypeView& view)
-{
-    double sum = 0;
-    std::int64_t count = 0;
-    for (const MeasuredOperator& one : view.measured) {
-        const double work = one.operations > 0 ? one.operations : one.bytes;
-        if (work <= 0 || one.median_s <= 0) continue;
-        sum += portable::log(work / one.median_s);
-        ++count;
-    }
-    return count > 0 ? portable::exp(sum / static_cast<double>(count)) : 0;
-}
-
-RouteTable::RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge)
-    : impl_(std::make_unique<Impl>(unit_types, std::move(knowledge)))
+RouteTable::RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge,
+                       std::shared_ptr<RouteColumns> columns)
+    : impl_(std::make_unique<Impl>(unit_types, std::move(knowledge), std::move(columns)))
 {
 }
 
@@ -128,21 +87,12 @@ void RouteTable::changed(std::size_t unit_type)
     impl_->note_change(unit_type);
 }
 
-RouteTable::Impl::Impl(std::span<const UnitTypeView> views, RouteKnowledge learned)
-    : unit_types(views), knowledge(std::move(learned)), id_rank(views.size()), by_center(views.size()),
-      is_marked_(views.size())
+RouteTable::Impl::Impl(std::span<const UnitTypeView> views, RouteKnowledge learned,
+                       std::shared_ptr<RouteColumns> shared)
+    : unit_types(views), knowledge(std::move(learned)), columns(std::move(shared)), is_marked_(views.size())
 {
-    std::vector<std::uint32_t> by_id(views.size());
-    std::iota(by_id.begin(), by_id.end(), 0U);
-    by_center = by_id;
-    std::sort(by_id.begin(), by_id.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return std::tie(views[a].id, a) < std::tie(views[b].id, b); });
-    for (std::size_t rank = 0; rank < by_id.size(); ++rank)
-        id_rank[by_id[rank]] = static_cast<std::uint32_t>(rank);
-    std::sort(by_center.begin(), by_center.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return std::tie(views[a].center_name, views[a].name, views[a].id) <
-               std::tie(views[b].center_name, views[b].name, views[b].id);
-    });
+    if (columns == nullptr || columns->size() != views.size())
+        columns = std::make_shared<RouteColumns>(views, knowledge.estimates);
 }
 
 void RouteTable::Impl::note_change(std::size_t unit_type)
@@ -157,49 +107,11 @@ void RouteTable::Impl::note_change(std::size_t unit_type)
     if (!least_.empty()) least_[unit_type].is_known = false;
 }
 
-double RouteTable::Impl::measured_speed(std::size_t unit_type)
-{
-    if (speeds_.empty()) {
-        speeds_.reserve(unit_types.size());
-        for (const UnitTypeView& view : unit_types)
-            speeds_.push_back(speed_of(view));
-    }
-    return speeds_[unit_type];
-}
-
-std::shared_ptr<const OperatorColumn> RouteTable::Impl::column_of(const OperatorDemand& demand)
-{
-    std::weak_ptr<const OperatorColumn>& known = columns_[key_of(demand)];
-    if (std::shared_ptr<const OperatorColumn> column = known.lock()) return column;
-    const auto column = std::make_shared<OperatorColumn>();
-    column->times.resize(unit_types.size());
-    column->least_s.resize(unit_types.size());
-    column->least_unit_s.resize(unit_types.size());
-    OperatorDemand once = demand;
-    once.count = 1;
-    const double work = size_work(demand.operations, demand.bytes);
-    for (std::size_t i = 0; i < unit_types.size(); ++i) {
-        const UnitTypeView& view = unit_types[i];
-        const OperatorPrediction one =
-            predict_operator(once, view.measured, {knowledge.estimates.get(), view.id.value});
-        OperatorTime& time = column->times[i];
-        time.execution_s = one.execution_s;
-        time.spread = one.total_s > 0 ? one.high_s / one.total_s : 1;
-        time.curve = find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key, work);
-        time.basis = one.basis;
-        time.is_offered = has_operator(view, demand.operator_id);
-        column->least_s[i] = time.execution_s * (time.curve == nullptr ? 1 : 1 - time.curve->most_saved());
-        column->least_unit_s[i] = time.execution_s / (time.curve == nullptr ? 1 : time.curve->best_efficiency());
-    }
-    known = column;
-    return column;
-}
-
 PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type)
 {
     PlaceRun run;
     parts_.clear();
-    double run_s = start_up_s_[unit_type];
+    double run_s = columns->start_up_s(unit_type);
     double below = 0; // as predict_run adds them up
     double above = 0;
     for (std::size_t i = 0; i < request.operators.size(); ++i) {
@@ -222,11 +134,6 @@ PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& 
 
 RouteKind& RouteTable::Impl::kind_of(const RouteRequest& request, PlaceChooser& chooser)
 {
-    if (start_up_s_.empty()) {
-        start_up_s_.reserve(unit_types.size());
-        for (const UnitTypeView& view : unit_types)
-            start_up_s_.push_back(median_start_up(view.measured));
-    }
     std::string key = key_of(request);
     auto found = kinds_.find(key);
     if (found == kinds_.end()) {
@@ -248,7 +155,6 @@ void RouteTable::Impl::forget_oldest()
     kinds_.erase(std::min_element(kinds_.begin(), kinds_.end(), [](const auto& a, const auto& b) {
         return a.second.last_used < b.second.last_used;
     }));
-    std::erase_if(columns_, [](const auto& column) { return column.second.expired(); });
 }
 
 RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser& chooser)
@@ -271,7 +177,7 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
         kind.cost.resize(size);
     }
     for (const OperatorDemand& demand : request.operators)
-        kind.operators.push_back(column_of(demand));
+        kind.operators.push_back(columns->find(demand));
     kind.seen_changes = changes.size();
     if (!kind.knows_work && knowledge.runs) {
         kind.knows_work = std::any_of(unit_types.begin(), unit_types.end(), [&](const UnitTypeView& view) {
@@ -332,7 +238,7 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
     }
     const std::int64_t fewest = request.units.count.value_or(request.units.min);
     const bool is_divided = request.units.count != 1;
-    double run_s = start_up_s_[unit_type];
+    double run_s = columns->start_up_s(unit_type);
     double unit_s = run_s * static_cast<double>(fewest);
     std::int64_t unknown = 0;
     bool is_estimated = false;
@@ -435,7 +341,7 @@ const Funnel& RouteTable::Impl::funnel_of(const RouteRequest& request, RouteKind
     kind.removed_first.clear();
     kind.funnel.candidates = kind.funnel.left = static_cast<std::int64_t>(unit_types.size());
     std::array<FunnelStep, kFilterCount> steps;
-    for (const std::uint32_t unit_type : by_center) {
+    for (const std::uint32_t unit_type : columns->by_center()) {
         const std::uint8_t number = kind.filter[unit_type];
         if (number == RouteKind::kStays) continue;
         const UnitTypeView& view = unit_types[unit_type];

@@ -2,6 +2,7 @@
 
 #include "core/decide/place.hpp"
 #include "core/decide/route.hpp"
+#include "core/decide/route_columns.hpp"
 
 #include <array>
 #include <cstdint>
@@ -12,23 +13,6 @@
 
 /// What a RouteTable keeps; part of core/decide/route.
 namespace fathom {
-
-/// An operator at one size on one unit.
-struct OperatorTime {
-    double execution_s{};
-    double spread{1}; ///< upper end of the 80 % interval / execution_s
-    const OperatorSpeedup* curve = nullptr;
-    PredictionBasis basis{PredictionBasis::kUnknown};
-    bool is_offered{}; ///< the unit type runs it at all
-};
-
-/// The same on every unit type.
-struct OperatorColumn {
-    std::vector<OperatorTime> times;
-    /// Bounds that hold for any number of units: of one execution, and of its time summed over the units.
-    std::vector<double> least_s;
-    std::vector<double> least_unit_s;
-};
 
 /// All that is the same for jobs that differ in nothing but deadline, budget and what their project has used: by unit
 /// type the choice that such a job has there, or a bound that no choice can beat. Columns, since decisions scan them.
@@ -66,11 +50,9 @@ struct RouteKind {
     std::uint64_t last_used{};
 };
 
-/// Geometric mean of operations (or bytes) per second over what was measured; 0 when nothing was.
-double speed_of(const UnitTypeView& view);
-
 struct RouteTable::Impl {
-    Impl(std::span<const UnitTypeView> views, RouteKnowledge learned);
+    /// @param shared  of the same unit types; nullptr: the table makes its own.
+    Impl(std::span<const UnitTypeView> views, RouteKnowledge learned, std::shared_ptr<RouteColumns> shared);
 
     void note_change(std::size_t unit_type);
     /// The kind of the request, up to date. The chooser is of the same request.
@@ -81,14 +63,11 @@ struct RouteTable::Impl {
     void refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     /// Of the operators of a kind on one unit type; valid until the next call.
     PlaceRun run_of(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
-    /// Geometric mean of operations (or bytes) per second over what was measured; 0 when nothing was.
-    double measured_speed(std::size_t unit_type);
 
     std::span<const UnitTypeView> unit_types;
     RouteKnowledge knowledge;
-    std::vector<std::uint32_t> id_rank;   ///< by unit type: its place in order of ids
-    std::vector<std::uint32_t> by_center; ///< unit types in order of center's name, name, id
-    std::vector<std::uint32_t> changes;   ///< unit types, in the order in which they changed
+    std::shared_ptr<RouteColumns> columns;
+    std::vector<std::uint32_t> changes; ///< unit types, in the order in which they changed
 
   private:
     /// What no start on a unit type can beat.
@@ -106,14 +85,10 @@ struct RouteTable::Impl {
     /// What no choice on the unit type can beat, into the columns.
     void estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     const Least& least_of(std::size_t unit_type);
-    std::shared_ptr<const OperatorColumn> column_of(const OperatorDemand& demand);
     void forget_oldest();
 
     std::map<std::string, RouteKind> kinds_;
-    std::map<std::string, std::weak_ptr<const OperatorColumn>> columns_; ///< kinds own them
-    std::vector<double> start_up_s_;
-    std::vector<Least> least_;   ///< each made when it is first asked for
-    std::vector<double> speeds_; ///< made when it is first asked for
+    std::vector<Least> least_; ///< each made when it is first asked for
     std::vector<ScaledPart> parts_;
     std::vector<std::uint32_t> changed_once_;
     std::vector<std::uint8_t> is_marked_;

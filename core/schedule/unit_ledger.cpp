@@ -16,8 +16,9 @@ bool is_open(const UnitTypeView& view)
 } // namespace
 
 UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitCalendar& calendar,
-                       std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now)
-    : views_(unit_types.begin(), unit_types.end()), knowledge_(std::move(knowledge))
+                       std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now,
+                       std::shared_ptr<RouteColumns> columns)
+    : views_(unit_types.begin(), unit_types.end()), knowledge_(std::move(knowledge)), columns_(std::move(columns))
 {
     for (std::size_t i = 0; i < views_.size(); ++i)
         index_[views_[i].id.value] = i;
@@ -80,7 +81,7 @@ void UnitLedger::undo_trial()
 
 Decision UnitLedger::decide(const RouteRequest& request)
 {
-    if (!table_) table_.emplace(views_, knowledge_);
+    if (!table_) table_.emplace(views_, knowledge_, columns_);
     return route(request, *table_);
 }
 

@@ -26,8 +26,10 @@ struct Reservation {
 class UnitLedger {
   public:
     /// @param now  of the decisions: what the seconds of the reservations count from.
+    /// @param columns  what is kept of these unit types from one ledger to the next; nullptr: nothing.
     UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitCalendar& calendar,
-               std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now);
+               std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now,
+               std::shared_ptr<RouteColumns> columns = nullptr);
 
     std::span<const UnitTypeView> views() const { return views_; }
     const RouteKnowledge& knowledge() const { return knowledge_; }
@@ -57,6 +59,7 @@ class UnitLedger {
     std::vector<UnitTypeView> views_;
     std::unordered_map<std::string, std::size_t> index_;
     RouteKnowledge knowledge_;
+    std::shared_ptr<RouteColumns> columns_;
     std::optional<RouteTable> table_;          ///< of views_
     std::optional<std::vector<Before>> trial_; ///< in the order in which they were touched
 };

@@ -1,5 +1,7 @@
 #include "core/schedule/unmeasured_places.hpp"
 
+#include "core/decide/route_filter.hpp"
+
 namespace fathom {
 namespace {
 
@@ -15,7 +17,7 @@ void add_texts(std::string& key, const std::vector<std::string>& texts)
         add_text(key, text);
 }
 
-/// All that unmeasured_candidates() asks of a request.
+/// All that the answer depends on.
 std::string measuring_key(const RouteRequest& request, std::chrono::seconds period)
 {
     std::string key;
@@ -40,8 +42,28 @@ std::string measuring_key(const RouteRequest& request, std::chrono::seconds peri
 const std::vector<std::size_t>& UnmeasuredPlaces::find(const RouteRequest& request, std::chrono::seconds period)
 {
     const auto [known, is_new] = known_.try_emplace(measuring_key(request, period));
-    if (is_new) known->second = unmeasured_candidates(request, unit_types_, now_, period);
+    if (is_new) known->second = list(request, period);
     return known->second;
+}
+
+std::vector<std::size_t> UnmeasuredPlaces::list(const RouteRequest& request, std::chrono::seconds period)
+{
+    std::vector<std::uint8_t> is_old(columns_->size(), 0);
+    std::vector<std::uint8_t> runs_operators(columns_->size(), 1);
+    for (const OperatorDemand& demand : request.operators) {
+        const std::vector<Timestamp>& times = columns_->measured_at(demand.operator_id, demand.parameters_key);
+        for (std::size_t i = 0; i < times.size(); ++i)
+            is_old[i] |= times[i] < now_ - period ? 1 : 0;
+        const std::vector<std::uint8_t>& offers = columns_->offers(demand.operator_id);
+        for (std::size_t i = 0; i < offers.size(); ++i)
+            runs_operators[i] &= offers[i];
+    }
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < is_old.size(); ++i) {
+        if (is_old[i] != 0 && !removing_filter(request, columns_->unit_types()[i], runs_operators[i] != 0))
+            found.push_back(i);
+    }
+    return found;
 }
 
 } // namespace fathom

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/route.hpp"
+#include "core/decide/route_columns.hpp"
 
 #include <chrono>
 #include <span>
@@ -10,17 +10,20 @@
 
 namespace fathom {
 
-/// unmeasured_candidates() of core/decide/route at one moment, kept for requests that are alike. Not thread-safe; the
-/// unit types must outlive it.
+/// Which unit types lack a fresh measurement of one of a job's operators at its very size (M10), at one moment; kept
+/// for requests that are alike. Not thread-safe.
 class UnmeasuredPlaces {
   public:
-    UnmeasuredPlaces(std::span<const UnitTypeView> unit_types, Timestamp now) : unit_types_(unit_types), now_(now) {}
+    UnmeasuredPlaces(std::shared_ptr<RouteColumns> columns, Timestamp now) : columns_(std::move(columns)), now_(now) {}
 
-    /// Indices into the unit types. Valid until this ends.
+    /// Those that could run it but have none that is not older than `period`: indices into the unit types of the
+    /// columns. Valid until this ends.
     const std::vector<std::size_t>& find(const RouteRequest& request, std::chrono::seconds period);
 
   private:
-    std::span<const UnitTypeView> unit_types_;
+    std::vector<std::size_t> list(const RouteRequest& request, std::chrono::seconds period);
+
+    std::shared_ptr<RouteColumns> columns_;
     Timestamp now_;
     std::unordered_map<std::string, std::vector<std::size_t>> known_; ///< by what it depends on
 };

@@ -73,8 +73,9 @@ UnitTypeView to_view(const pqxx::row& row)
     view.center_id = {row["center_id"].as<std::string>()};
     view.center_name = row["center"].as<std::string>();
     view.resource_type = row["resource_type"].as<std::string>();
-    view.operators = to_json_value(row["operators"]).get<std::vector<std::string>>();
-    std::sort(view.operators.begin(), view.operators.end());
+    auto operators = to_json_value(row["operators"]).get<std::vector<std::string>>();
+    std::sort(operators.begin(), operators.end());
+    view.operators = std::move(operators);
     view.unit_count = row["unit_count"].as<std::int64_t>();
     view.cores_per_unit = row["cores_per_unit"].as<std::int64_t>();
     const Json bus_gb = to_json_value(row["bus_gb"]);

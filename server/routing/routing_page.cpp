@@ -22,11 +22,11 @@ void append(std::vector<WaitingJob>& jobs, std::vector<WaitingJob> more)
 } // namespace
 
 RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
-                         WaitingJobEnder& ender, ProjectUses& uses, std::shared_ptr<const UnitLoads> loads,
-                         const Clock& clock)
-    : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), uses_(&uses),
+                         WaitingJobEnder& ender, ProjectUses& uses, ColumnsOfCatalog& columns,
+                         std::shared_ptr<const UnitLoads> loads, const Clock& clock)
+    : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), uses_(&uses), columns_(&columns),
       loads_(std::move(loads)), clock_(&clock), now_(clock.now()), catalog_(catalog.get()),
-      unmeasured_(std::in_place, catalog_->unit_types, now_)
+      unmeasured_(std::in_place, columns_->get(catalog_), now_)
 {
 }
 
@@ -141,7 +141,7 @@ void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
     if (is_fresh_) return;
     is_fresh_ = true;
     catalog_ = cache_->reload(transaction);
-    unmeasured_.emplace(catalog_->unit_types, now_);
+    unmeasured_.emplace(columns_->get(catalog_), now_);
     // Prices may be in another currency now.
     for (Ready& ready : ready_)
         ready.request.budget = make_route_terms(ready.job.spec, *catalog_, now_).budget;

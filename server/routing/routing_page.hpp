@@ -6,6 +6,7 @@
 #include "server/events/job_event_log.hpp"
 #include "server/probing/probe_ports.hpp"
 #include "server/routing/catalog_cache.hpp"
+#include "server/routing/columns_of_catalog.hpp"
 #include "server/routing/gang_store.hpp"
 #include "server/routing/prediction_store.hpp"
 #include "server/routing/project_uses.hpp"
@@ -65,7 +66,8 @@ struct RoutingSettings {
 class RoutingPage {
   public:
     RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, WaitingJobEnder& ender,
-                ProjectUses& uses, std::shared_ptr<const UnitLoads> loads, const Clock& clock);
+                ProjectUses& uses, ColumnsOfCatalog& columns, std::shared_ptr<const UnitLoads> loads,
+                const Clock& clock);
 
     /// Claims jobs and reads what they are decided by. Does what comes before a decision: ends what is overdue, has
     /// measured what must be first. Blocks; pqxx's exceptions pass through.
@@ -173,6 +175,7 @@ class RoutingPage {
     ProbePlanner* planner_;
     WaitingJobEnder* ender_;
     ProjectUses* uses_;
+    ColumnsOfCatalog* columns_;
     std::shared_ptr<const UnitLoads> loads_;
     const Clock* clock_;
     Timestamp now_; ///< of the decisions

@@ -116,7 +116,7 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, st
 {
     std::optional<RoutingPage> page;
     auto look = [&](pqxx::work& transaction) -> Result<void> {
-        page.emplace(settings_, *catalog_, *planner_, *ender_, uses_, loads_->get(), *clock_);
+        page.emplace(settings_, *catalog_, *planner_, *ender_, uses_, columns_, loads_->get(), *clock_);
         return page->read(transaction, state, limit);
     };
     const Result<void> seen = co_await database_->run(std::move(look));

@@ -43,6 +43,7 @@ class RoutingService {
     WaitingJobEnder* ender_;
     const RoutingSettings settings_;
     WakeSignal wake_;
+    ColumnsOfCatalog columns_;
     ProjectUses uses_;
     ComputePool planning_{{.threads = 1}};
     LinePlace sweep_after_;                ///< where the second half of the next pass goes on

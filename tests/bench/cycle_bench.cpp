@@ -78,8 +78,9 @@ class Bench {
                       jobs.begin() + static_cast<std::ptrdiff_t>(last), std::back_inserter(input.jobs));
             const double began_ms = thread_ms();
             const server::CatalogSnapshot& catalog = world_.catalog;
-            UnitLedger ledger(catalog.unit_types, catalog.knowledge, catalog.calendar, reserved, planned, now);
-            UnmeasuredPlaces unmeasured(catalog.unit_types, now);
+            UnitLedger ledger(catalog.unit_types, catalog.knowledge, catalog.calendar, reserved, planned, now,
+                              columns_);
+            UnmeasuredPlaces unmeasured(columns_, now);
             for (const ReadyJob& job : input.jobs)
                 unmeasured.find(job.request, kMeteringPeriod);
             const SchedulePlan plan = schedule(ledger, input);
@@ -121,6 +122,7 @@ class Bench {
 
     Random random_{11};
     RoutingWorld world_;
+    std::shared_ptr<RouteColumns> columns_ = std::make_shared<RouteColumns>(world_.catalog.unit_types);
     std::unordered_map<std::string, double> busy_shares_;
     std::vector<RouteRequest> kinds_;
 };

@@ -100,7 +100,7 @@ class Bench {
         const Timestamp now = next_moment();
         double began_ms = thread_ms();
         UnitLedger ledger = ledger_at(now);
-        UnmeasuredPlaces unmeasured(world_.catalog.unit_types, now);
+        UnmeasuredPlaces unmeasured(columns_, now);
         setup_.push_back(thread_ms() - began_ms);
         std::set<std::size_t> seen;
         for (int i = 0; i < kPageJobs; ++i) {
@@ -140,7 +140,7 @@ class Bench {
     UnitLedger ledger_at(Timestamp now) const
     {
         const server::CatalogSnapshot& catalog = world_.catalog;
-        return {catalog.unit_types, catalog.knowledge, catalog.calendar, world_.reserved, {}, now};
+        return {catalog.unit_types, catalog.knowledge, catalog.calendar, world_.reserved, {}, now, columns_};
     }
 
     std::string plain_winner(const RouteRequest& job, const UnitLedger& ledger)
@@ -170,7 +170,7 @@ class Bench {
         }
         const double began_ms = thread_ms();
         UnitLedger ledger = ledger_at(now);
-        UnmeasuredPlaces unmeasured(world_.catalog.unit_types, now);
+        UnmeasuredPlaces unmeasured(columns_, now);
         for (const ReadyJob& job : input.jobs)
             look_for_unmeasured(job.request, unmeasured);
         const SchedulePlan plan = schedule(ledger, input);
@@ -178,6 +178,7 @@ class Bench {
     }
 
     RoutingWorld world_;
+    std::shared_ptr<RouteColumns> columns_ = std::make_shared<RouteColumns>(world_.catalog.unit_types);
     Random random_;
     std::vector<RouteRequest> kinds_;
     int moments_ = 0;

@@ -25,7 +25,7 @@ constexpr int kSizes = 3;
 
 std::string operator_name(int number)
 {
-    return "operator" + std::to_string(number);
+    return fmt::format("operator{:02}", number);
 }
 
 /// As sizes are named: "k=512,m=512,n=512".
@@ -124,7 +124,6 @@ UnitTypeView make_unit_type(Random& random, int center, int number,
         const auto& known = curves[static_cast<std::size_t>(i)];
         speedups.push_back(known[static_cast<std::size_t>(pick(random, 0, static_cast<int>(known.size()) - 1))]);
     }
-    std::sort(view.operators.begin(), view.operators.end());
     std::sort(speedups.begin(), speedups.end(),
               [](const auto& a, const auto& b) { return a->operator_id() < b->operator_id(); });
     view.speedups = std::make_shared<const UnitSpeedups>(std::move(speedups));

@@ -125,7 +125,7 @@ class NetworkMaker {
         view.center_name = "center-" + name;
         view.resource_type = chance(0.8) ? "cpu" : "cuda";
         for (const char* id : kOperators) {
-            if (chance(0.95)) view.operators.emplace_back(id);
+            if (chance(0.95)) view.operators.push_back(id);
         }
         view.unit_count = whole(1, 16);
         view.cores_per_unit = 1;

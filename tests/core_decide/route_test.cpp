@@ -206,19 +206,6 @@ TEST(Route, SeveralUnitsWaitForTheLastOfThem)
     EXPECT_DOUBLE_EQ(route(request, catalog).candidates[0].wait_s, 7); // one is free, two of three must end
 }
 
-TEST(UnmeasuredCandidates, AreThoseWithoutAFreshMeasurementAtTheExactSize)
-{
-    const Timestamp now{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20}};
-    std::vector catalog{unit_type("fresh", {"dgemm"}), unit_type("stale", {"dgemm"}), unit_type("never", {"dgemm"}),
-                        unit_type("cannot", {"fft1d"})};
-    catalog[0].measured = {measured("dgemm", 1)};
-    catalog[0].measured.own()[0].measured_at = now - 1h;
-    catalog[1].measured = {measured("dgemm", 1)};
-    catalog[1].measured.own()[0].measured_at = now - 25h;
-
-    EXPECT_EQ(unmeasured_candidates(job({demand("dgemm", 1)}), catalog, now, 24h), (std::vector<std::size_t>{1, 2}));
-}
-
 /// Random catalogs of up to eight unit types with random loads and speeds.
 rc::Gen<std::vector<UnitTypeView>> any_catalog()
 {

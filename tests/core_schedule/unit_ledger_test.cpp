@@ -57,7 +57,13 @@ TEST(UnmeasuredPlaces, AreKnownForEachKindOfRequest)
     RouteRequest of_first = request;
     of_first.units.type = "ut_1";
 
-    UnmeasuredPlaces unmeasured(unit_types, now);
+    unit_types[0].measured.own().push_back(unit_types[1].measured[0]); // an older one of the same counts for nothing
+    UnitTypeView cannot = unit_types[2];
+    cannot.id = {"ut_4"};
+    cannot.operators = {"fft3d"};
+    unit_types.push_back(cannot);
+
+    UnmeasuredPlaces unmeasured(std::make_shared<RouteColumns>(unit_types), now);
 
     for (int again = 0; again < 2; ++again) {
         EXPECT_THAT(unmeasured.find(request, std::chrono::hours(24)), ElementsAre(1, 2));

@@ -18,7 +18,7 @@ class RoutingPageTest : public JobsHouse {
     }
     RoutingPage page(const RoutingSettings& settings)
     {
-        return {settings, catalog_, probing_, closer_, uses_, unit_loads_.get(), clock_};
+        return {settings, catalog_, probing_, closer_, uses_, columns_, unit_loads_.get(), clock_};
     }
     Result<void> read(RoutingPage& page)
     {
@@ -42,6 +42,7 @@ class RoutingPageTest : public JobsHouse {
     }
     JobId submit_dgemm() { return submit(spec({{"operators", {{{"id", "dgemm"}, {"count", 100}}}}})); }
 
+    ColumnsOfCatalog columns_;
     ProjectUses uses_;
     RoutingSettings mine_{{"rep_1"}};
     RoutingSettings others_{{"rep_2"}};
