@@ -3,6 +3,9 @@
 #include "agent/app/helper.hpp"
 #include "core/base/process_limits.hpp"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
 #include <csignal>
 #include <iostream>
 
@@ -32,7 +35,7 @@ std::optional<AgentConfig> read_config(int argc, const char* const* argv, int& e
     return std::nullopt;
 }
 
-int serve(const AgentConfig& config, RemoteExecutor& executor)
+int run_daemon(const AgentConfig& config, RemoteExecutor& executor)
 {
     Daemon daemon(config, executor);
     if (const Result<void> ready = daemon.prepare(); !ready) {
@@ -41,6 +44,21 @@ int serve(const AgentConfig& config, RemoteExecutor& executor)
     }
     daemon.run();
     return 0;
+}
+
+/// A service manager signals both processes, and the helper passes its signal on: the second one must not end what is
+/// ending. So there are handlers until the daemon's threads have ended, and then the signals are blocked.
+int serve(const AgentConfig& config, RemoteExecutor& executor)
+{
+    boost::asio::io_context context;
+    const boost::asio::signal_set handled(context, SIGTERM, SIGINT, SIGHUP);
+    const int exit_code = run_daemon(config, executor);
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP})
+        ::sigaddset(&signals, signal);
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    return exit_code;
 }
 
 } // namespace

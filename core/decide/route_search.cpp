@@ -158,19 +158,21 @@ class Search {
             std::pop_heap(kept.begin(), kept.end());
             kept.pop_back();
         };
+        const auto is_needless = [&](const Bound& bound) {
+            const bool may_tie = bound.unknown_parts == best.unknown_parts && bound.objective <= best.tie_limit();
+            return kept.size() == most_ && kept.front() < bound && !may_tie;
+        };
         for (std::size_t i = 0; i < size(); ++i) {
-            if (is_exact_at(i))
-                keep(i);
-            else if (may_stay(i))
-                rough.push_back(bound_of(i));
+            if (is_exact_at(i)) keep(i);
+        }
+        for (std::size_t i = 0; i < size(); ++i) {
+            if (!is_exact_at(i) && may_stay(i) && !is_needless(bound_of(i))) rough.push_back(bound_of(i));
         }
         const auto is_behind = [](const Bound& a, const Bound& b) { return b < a; };
         std::make_heap(rough.begin(), rough.end(), is_behind);
         while (!rough.empty()) {
-            const Bound& next = rough.front();
-            const bool may_tie = next.unknown_parts == best.unknown_parts && next.objective <= best.tie_limit();
-            if (kept.size() == most_ && kept.front() < next && !may_tie) return;
-            const std::uint32_t unit_type = next.unit_type;
+            if (is_needless(rough.front())) return;
+            const std::uint32_t unit_type = rough.front().unit_type;
             std::pop_heap(rough.begin(), rough.end(), is_behind);
             rough.pop_back();
             refine(unit_type);

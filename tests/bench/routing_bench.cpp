@@ -70,12 +70,12 @@ class Bench {
         if (page.starts == 0 || unmeasured_ == 0) throw std::runtime_error("not a network as networks are");
         starts_ = page.starts;
         return {{"page_setup", median(setup_)},
-                {"decision_p50", quantile_of(all_, 0.5)},
-                {"decision_p99", quantile_of(all_, 0.99)},
-                {"decision_largest", quantile_of(all_, 1)},
+                {"p50", quantile_of(all_, 0.5)},
+                {"p99", quantile_of(all_, 0.99)},
+                {"largest", quantile_of(all_, 1)},
                 {"first_of_kind", mean_of(first_)},
                 {"repeat_p99", quantile_of(repeat_, 0.99)},
-                {"lone_job", median(lone)},
+                {"cold", median(lone)},
                 {"page_job", page.page_ms / kPageJobs},
                 {"plain_loop", mean_of(plain_)}};
     }
@@ -230,8 +230,7 @@ int run(std::span<const int> sizes)
     }
     print_growth(sizes, of_size);
     const Figures& last = of_size.back();
-    fmt::print("RESULT plain_loop_over_decision {:.1f} times\n",
-               figure(last, "plain_loop") / figure(last, "decision_p50"));
+    fmt::print("RESULT plain_loop_over_decision {:.1f} times\n", figure(last, "plain_loop") / figure(last, "p50"));
     fmt::print("RESULT plain_loop_over_first_of_kind {:.2f} times\n",
                figure(last, "plain_loop") / figure(last, "first_of_kind"));
     return 0;
