@@ -191,7 +191,7 @@ struct Rooms::State {
     ReservationService reservations{context.database, context.settings.unknown_projects}; // units kept for a project
     MaintenanceService maintenance{context.database};                                     // when centers take no work
     EnrolmentService enrolment{context.database,
-                               {.authority = context.authority, .agent_port = context.settings.agent_listen.port}};
+                               {.authority = context.authority, .agent_port = context.settings.agent_public_port}};
     SilenceDuty silence{{.suspect_after = context.settings.suspect_after,
                          .lost_after = context.settings.lost_after,
                          .period = kSilencePeriod}};

@@ -127,6 +127,9 @@ SettingsProgram server_program()
              "folder for the CA certificate, the first admin token and the embedded database", check_not_empty},
             {"listen", "127.0.0.1:8443", "address of the REST listener", check_address_port},
             {"agent_listen", "127.0.0.1:8444", "address of the listener for agents", check_address_port},
+            {"agent_public_port", "0",
+             "port that agents are told when they enrol: a balancer's before the listener; 0: that of agent_listen",
+             check_integer(0, 65535)},
             {"database", "", "postgresql:// URL; empty for the embedded PostgreSQL", nullptr, true},
             {"public_names", "", "further names and addresses for the server's certificate, separated by commas",
              check_names},
@@ -225,6 +228,8 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     if (error) return Error{Errc::kInvalid, "state_dir: " + error.message()};
     typed.listen = parse_address_port(settings.text("listen")).value(); // checked by read_settings
     typed.agent_listen = parse_address_port(settings.text("agent_listen")).value();
+    const std::int64_t told_port = settings.integer("agent_public_port");
+    typed.agent_public_port = told_port > 0 ? static_cast<std::uint16_t>(told_port) : typed.agent_listen.port;
     typed.database = settings.text("database");
     typed.public_names = split_names(settings.text("public_names"));
     typed.metering_period = std::chrono::seconds(settings.integer("metering_period_s"));

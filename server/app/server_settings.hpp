@@ -11,6 +11,7 @@
 #include "server/retention/retention_duty.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct ServerSettings {
     std::filesystem::path state_dir; ///< absolute
     AddressPort listen;
     AddressPort agent_listen;
+    std::uint16_t agent_public_port{}; ///< that agents are told
     std::string database; ///< libpq URL; empty: the embedded PostgreSQL. May hold a password: never log it.
     std::vector<std::string> public_names;
     std::chrono::seconds metering_period{};

@@ -151,7 +151,9 @@ class BalancedServer(Server):
         super().__init__(folder, name, database, [*settings, "--proxy-networks", "127.0.0.0/8"])
         self.process.arguments = [str(argument).replace("127.0.0.1:", "127.0.0.2:") for argument in
                                   self.process.arguments] + ["--public-names", "127.0.0.1"]
-        self.balancers = [Balancer(port, port) for port in (self.port, self.agent_port)]
+        self.balancers = [Balancer(self.port, self.port), Balancer(self.agent_port)]
+        self.agent_port = self.balancers[1].port  # as agents know it
+        self.process.arguments += ["--agent-public-port", str(self.agent_port)]
 
 
 class BalancedNetwork(Network):
