@@ -132,6 +132,23 @@ TEST(ScaledRun, AStartUpThatIsNotDividedMovesTheKneeOfTheJob)
     EXPECT_EQ(ScaledRun(long_job, kDemand, &known).knee(16), 16);
 }
 
+RC_GTEST_PROP(OperatorSpeedupProperty, NoCountIsBetterThanTheBoundsSay, ())
+{
+    std::vector<ScalingPoint> points{{1, 1}};
+    const double most = *rc::gen::inRange(2, 300);
+    for (const double share : {0.1, 0.3, 0.6, 1.0}) {
+        const double n = std::max(2.0, std::floor(most * share));
+        if (n > points.back().unit_count) points.push_back({n, n * *rc::gen::inRange(5, 130) / 100.0});
+    }
+    const auto curve = fit_scaling(points, ScalingMode::kStrong);
+    if (!curve) return;
+    const OperatorSpeedup speedup("dgemm", "n=1", 1e9, *curve);
+    for (std::int64_t n = 1; n <= 700; ++n) {
+        RC_ASSERT(speedup.saved(n).factor <= speedup.most_saved() + 1e-12);
+        RC_ASSERT(speedup.at(n).factor / static_cast<double>(n) <= speedup.best_efficiency() * (1 + 1e-12));
+    }
+}
+
 RC_GTEST_PROP(ScaledRunProperty, TheIntervalHoldsTheRunAndNothingIsNegative, ())
 {
     const double serial = *rc::gen::inRange(0, 100) / 100.0;

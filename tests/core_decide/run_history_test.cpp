@@ -306,6 +306,21 @@ TEST(RunHistory, ATypeThatItsOwnerNeverRanStartsFromItsProject)
     EXPECT_EQ(history.correction("cfd/solver", "u1", {"bob", "materials"}).job_count, 20);
 }
 
+TEST(RunHistory, KnowsTheLeastFactorOfAType)
+{
+    std::vector<PastRun> runs;
+    add_runs(runs, "scf", "u1", 20, 0.5);
+    add_runs(runs, "scf", "u2", 20, 3);
+    add_runs(runs, "md", "u1", 20, 2);
+    const RunHistory history(runs, kNow);
+
+    EXPECT_EQ(history.least_factor("scf"), history.correction("scf", "u1").factor);
+    EXPECT_EQ(history.least_factor("md"),
+              std::min(history.correction("md", "u1").factor, history.correction("md", "elsewhere").factor));
+    EXPECT_EQ(history.least_factor("unknown"), history.correction("unknown", "u1").factor);
+    EXPECT_EQ(RunHistory().least_factor("scf"), 1);
+}
+
 TEST(RunHistory, CanBeRebuiltFromItsAnswers)
 {
     std::vector<PastRun> runs;

@@ -111,6 +111,25 @@ TEST(WaitHistory, EightyOfAHundredStartsAreWithinTheInterval)
     EXPECT_NEAR(static_cast<double>(within) / judged, 0.8, 0.05);
 }
 
+TEST(WaitHistory, NoLaterStartWaitsLessThanTheBoundSays)
+{
+    std::mt19937_64 random(3);
+    std::uniform_real_distribution<double> any(0, 30);
+    for (int world = 0; world < 50; ++world) {
+        std::vector<PastWait> waits;
+        for (int i = 0; i < 40; ++i)
+            waits.push_back({i % 2 == 0 ? "u1" : "u2", any(random), any(random)});
+        const WaitHistory history(waits);
+        for (int i = 0; i < 50; ++i) {
+            const double from_s = any(random);
+            const double queued_s = i % 3 == 0 ? any(random) : 0;
+            const double bound = history.least_wait_s("u1", from_s, queued_s);
+            for (double later_s = 0; later_s < 40; later_s += 0.5)
+                ASSERT_LE(bound, history.expect("u1", from_s + later_s, queued_s).wait_s) << from_s << " " << later_s;
+        }
+    }
+}
+
 TEST(WaitHistory, CanBeRebuiltFromItsModels)
 {
     std::vector<PastWait> waits(20, PastWait{"u1", 50, 80});
