@@ -52,11 +52,13 @@ std::vector<std::size_t> UnmeasuredPlaces::list(const RouteRequest& request, std
     std::vector<std::uint8_t> runs_operators(columns_->size(), 1);
     for (const OperatorDemand& demand : request.operators) {
         const std::vector<Timestamp>& times = columns_->measured_at(demand.operator_id, demand.parameters_key);
-        for (std::size_t i = 0; i < times.size(); ++i)
-            is_old[i] |= times[i] < now_ - period ? 1 : 0;
+        for (std::size_t i = 0; i < times.size(); ++i) {
+            if (times[i] < now_ - period) is_old[i] = 1;
+        }
         const std::vector<std::uint8_t>& offers = columns_->offers(demand.operator_id);
-        for (std::size_t i = 0; i < offers.size(); ++i)
-            runs_operators[i] &= offers[i];
+        for (std::size_t i = 0; i < offers.size(); ++i) {
+            if (offers[i] == 0) runs_operators[i] = 0;
+        }
     }
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < is_old.size(); ++i) {
