@@ -15,16 +15,17 @@ using namespace std::chrono_literals;
 // Each new attempt, and each new reservation, is checked as its transaction commits. An attempt: at that moment, and at
 // the start of every reservation that it is expected to meet, the units in use and those that are kept for other
 // projects, less what these use, are no more than there are. Units that shrink below what is in use are nobody's fault;
-// giving away more of them is.
+// giving away more of them is. The functions are STABLE so that both look at one moment: an attempt that ends between
+// their looks would be in use for one, and no longer use what is kept for its project for the other.
 constexpr const char* kWatch = R"sql(
     CREATE TABLE oversold (at timestamptz, what text);
     CREATE FUNCTION in_use(wanted_type text, of_project text, at timestamptz, moment timestamptz) RETURNS bigint
-    LANGUAGE sql VOLATILE AS $f$
+    LANGUAGE sql STABLE AS $f$
         SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a JOIN job j ON j.id = a.job_id
         WHERE a.unit_type_id = wanted_type AND a.state <> 'ended' AND (of_project = '*' OR j.project = of_project)
           AND (at = moment OR a.expected_end_at > at) $f$;
     CREATE FUNCTION kept_for_others(wanted_type text, than text, at timestamptz, moment timestamptz) RETURNS bigint
-    LANGUAGE sql VOLATILE AS $f$
+    LANGUAGE sql STABLE AS $f$
         SELECT coalesce(sum(greatest(k.units - in_use(wanted_type, k.project, at, moment), 0)), 0)::bigint
         FROM (SELECT project, sum(unit_count)::bigint AS units FROM advance_reservation
               WHERE unit_type_id = wanted_type AND cancelled_at IS NULL AND starts_at <= at AND ends_at > at
@@ -46,7 +47,16 @@ constexpr const char* kWatch = R"sql(
         LOOP
             IF in_use(NEW.unit_type_id, '*', at, moment) + kept_for_others(NEW.unit_type_id, mine, at, moment) > units
             THEN
-                INSERT INTO oversold VALUES (at, NEW.id);
+                INSERT INTO oversold VALUES (at, NEW.id || ' of ' || mine || ', checked at ' || moment || ', ends ' ||
+                    NEW.expected_end_at || ', of ' || units || ' units; attempts: ' ||
+                    (SELECT coalesce(string_agg(concat_ws(' ', a.id, j.project, a.unit_count, a.created_at,
+                                                          a.expected_end_at), ', '), '')
+                     FROM attempt a JOIN job j ON j.id = a.job_id
+                     WHERE a.unit_type_id = NEW.unit_type_id AND a.state <> 'ended') || '; reservations: ' ||
+                    (SELECT coalesce(string_agg(concat_ws(' ', r.project, r.unit_count, r.created_at, r.starts_at,
+                                                          r.ends_at), ', '), '')
+                     FROM advance_reservation r
+                     WHERE r.unit_type_id = NEW.unit_type_id AND r.cancelled_at IS NULL AND r.ends_at > moment));
             END IF;
         END LOOP;
         RETURN NULL;
