@@ -151,10 +151,7 @@ Result<Preparation> prepare(const AgentConfig& config)
 /// They are blocked from now on, and read from the descriptor.
 OpenFile catch_signals(sigset_t& before)
 {
-    sigset_t passed;
-    ::sigemptyset(&passed);
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP})
-        ::sigaddset(&passed, signal);
+    const sigset_t passed = passed_signals();
     ::sigprocmask(SIG_BLOCK, &passed, &before);
     return OpenFile(::signalfd(-1, &passed, SFD_CLOEXEC));
 }
@@ -166,6 +163,15 @@ int refuse(const Error& error)
 }
 
 } // namespace
+
+sigset_t passed_signals()
+{
+    sigset_t passed;
+    ::sigemptyset(&passed);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP})
+        ::sigaddset(&passed, signal);
+    return passed;
+}
 
 int run_with_helper(const AgentConfig& config, const std::function<std::optional<AgentConfig>()>& reread,
                     const AgentMain& serve)

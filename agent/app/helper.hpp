@@ -4,9 +4,13 @@
 #include "agent/config/agent_config.hpp"
 #include "agent/executor/remote/remote_executor.hpp"
 
+#include <csignal>
 #include <functional>
 
 namespace fathom::agent {
+
+/// SIGTERM, SIGINT and SIGHUP: what the helper passes on to the agent.
+sigset_t passed_signals();
 
 /// What the agent does in its own process; returns its exit status.
 using AgentMain = std::function<int(const AgentConfig&, RemoteExecutor&)>;

@@ -53,10 +53,7 @@ int serve(const AgentConfig& config, RemoteExecutor& executor)
     boost::asio::io_context context;
     const boost::asio::signal_set handled(context, SIGTERM, SIGINT, SIGHUP);
     const int exit_code = run_daemon(config, executor);
-    sigset_t signals;
-    ::sigemptyset(&signals);
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP})
-        ::sigaddset(&signals, signal);
+    const sigset_t signals = passed_signals();
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     return exit_code;
 }

@@ -1,8 +1,9 @@
 #include "core/decide/decision_text.hpp"
 
-#include "core/base/number_text.hpp"
 #include "core/base/portable_math.hpp"
 #include "core/decide/route.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -12,10 +13,10 @@ namespace fathom {
 
 std::string duration_text(double seconds)
 {
-    if (seconds < 1) return significant_text(seconds, 2) + " s";
-    if (seconds < 120) return significant_text(seconds, 3) + " s";
-    if (seconds < 7200) return significant_text(seconds / 60, 3) + " min";
-    return significant_text(seconds / 3600, 3) + " h";
+    if (seconds < 1) return fmt::format("{:.2g} s", seconds);
+    if (seconds < 120) return fmt::format("{:.3g} s", seconds);
+    if (seconds < 7200) return fmt::format("{:.3g} min", seconds / 60);
+    return fmt::format("{:.3g} h", seconds / 3600);
 }
 
 std::string bytes_text(double bytes)
@@ -26,7 +27,7 @@ std::string bytes_text(double bytes)
         bytes /= 1000;
         ++index;
     }
-    return significant_text(bytes, 3) + " " + kPrefixes[index] + "B";
+    return fmt::format("{:.3g} {}B", bytes, kPrefixes[index]);
 }
 
 std::string rate_text(double rate_bytes)
@@ -42,16 +43,16 @@ std::string units_text(std::int64_t count)
 std::string cost_text(double cost, std::string_view currency)
 {
     // Cents, as on a bill, unless that would round a small amount away.
-    const std::string text = cost == 0 || cost >= 0.1 ? fixed_text(cost, 2) : significant_text(cost, 2);
+    const std::string text = cost == 0 || cost >= 0.1 ? fmt::format("{:.2f}", cost) : fmt::format("{:.2g}", cost);
     return text + (currency.empty() ? std::string() : " " + std::string(currency));
 }
 
 std::string energy_text(double joules)
 {
     constexpr double kJoulesPerKilowattHour = 3.6e6;
-    if (joules < 1000) return significant_text(joules, 3) + " J";
-    if (joules < kJoulesPerKilowattHour / 10) return significant_text(joules / 1000, 3) + " kJ";
-    return significant_text(joules / kJoulesPerKilowattHour, 3) + " kWh";
+    if (joules < 1000) return fmt::format("{:.3g} J", joules);
+    if (joules < kJoulesPerKilowattHour / 10) return fmt::format("{:.3g} kJ", joules / 1000);
+    return fmt::format("{:.3g} kWh", joules / kJoulesPerKilowattHour);
 }
 
 std::string moment_text(Timestamp at, Timestamp now)

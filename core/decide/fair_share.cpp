@@ -227,6 +227,13 @@ double decay(std::chrono::seconds age, std::chrono::seconds half_life)
     return portable::exp2(-Seconds(age).count() / Seconds(half_life).count());
 }
 
+QuotaUse quota_use(std::int64_t unit_count, double run_s, double score, double cost)
+{
+    constexpr double kHour_s = 3600;
+    constexpr double kScoreUnit = 1000; // what a score-hour is counted in (Quota::most_score_hours)
+    return {unit_count, static_cast<double>(unit_count) * run_s / kHour_s * score / kScoreUnit, cost};
+}
+
 std::string quota_obstacle(const Quota& quota, const QuotaUse& used, const QuotaUse& wanted)
 {
     if (quota.most_units > 0 && used.units + wanted.units > quota.most_units)

@@ -91,6 +91,8 @@ struct QuotaUse {
     double cost{};
 };
 
+/// What a run on so many units takes of a quota. @param score  of one unit.
+QuotaUse quota_use(std::int64_t unit_count, double run_s, double score, double cost);
 /// Why a job that takes so much more may not start now; empty when it may. For people.
 std::string quota_obstacle(const Quota& quota, const QuotaUse& used, const QuotaUse& wanted);
 /// True when the job alone is more than the quota: waiting would not help.

@@ -9,8 +9,6 @@
 namespace fathom {
 namespace {
 
-const WaitHistory kNoWaits;
-
 /// Whether plan_start() takes full hours for starts that wait for a price: not with a network whose hours are others.
 bool starts_by_the_hour(const TransferRequest& request, const UnitTypeView& view)
 {
@@ -39,6 +37,12 @@ double least_transfer_s(const TransferRequest& request, const NetworkProfile* ne
 
 } // namespace
 
+const WaitHistory& waits_of(const RouteKnowledge& knowledge)
+{
+    static const WaitHistory none;
+    return knowledge.waits ? *knowledge.waits : none;
+}
+
 PlaceChooser::PlaceChooser(const RouteRequest& request, const RouteKnowledge& knowledge)
     : request_(&request), knowledge_(&knowledge),
       left_s_(request.transfer.deadline ? Seconds(*request.transfer.deadline - request.transfer.now).count()
@@ -57,10 +61,7 @@ bool PlaceChooser::may_wait() const
 
 QuotaUse PlaceChooser::use_of(const UnitTypeView& view, std::int64_t unit_count, double run_s, double cost) const
 {
-    constexpr double kHour_s = 3600;
-    constexpr double kScoreUnit = 1000; // what a score-hour is counted in (Quota::most_score_hours)
-    const double score_hours = static_cast<double>(unit_count) * run_s / kHour_s * view.score / kScoreUnit;
-    return {unit_count, score_hours, cost};
+    return quota_use(unit_count, run_s, view.score, cost);
 }
 
 void PlaceChooser::find_counts(const UnitTypeView& view, const DividedRun& run, std::int64_t knee)
@@ -255,7 +256,7 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
         without_holds = open_to(request_->project, view.availability, view.holds);
         free = &without_holds;
     }
-    const WaitHistory& waits = knowledge_->waits ? *knowledge_->waits : kNoWaits;
+    const WaitHistory& waits = waits_of(*knowledge_);
     std::optional<Filter> reason = Filter::kQuota;
     for (const std::int64_t count : allowed_) {
         Weighed weighed;

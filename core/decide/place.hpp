@@ -18,6 +18,9 @@ struct PlaceRun {
     std::int64_t knee{}; ///< where it is known already; 0: it is not
 };
 
+/// What is known of waits; where nothing is, what is assumed.
+const WaitHistory& waits_of(const RouteKnowledge& knowledge);
+
 /// What a choice is made for.
 enum class ChoiceAim {
     kBest,  ///< count and start as they would be

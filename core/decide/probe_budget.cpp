@@ -1,6 +1,6 @@
 #include "core/decide/probe_budget.hpp"
 
-#include "core/base/number_text.hpp"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -32,7 +32,7 @@ std::string enough_share(const ProbeBudget& budget, double cost_s)
 {
     const double needed = budget.used_s + budget.reserved_s + cost_s;
     const double share = needed / (static_cast<double>(budget.unit_count) * window_s());
-    return fixed_text(std::min(1.0, std::ceil(share * 1e4) / 1e4), 4);
+    return fmt::format("{:.4f}", std::min(1.0, std::ceil(share * 1e4) / 1e4));
 }
 
 std::string outlook(const ProbeBudget& budget, double cost_s, std::span<const SpentProbe> spent, Timestamp now)

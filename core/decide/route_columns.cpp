@@ -18,6 +18,14 @@ constexpr std::size_t kFewestColumns = 64;
 
 } // namespace
 
+void add_size(std::string& key, const OperatorDemand& demand)
+{
+    byte_key::add(key, demand.operator_id);
+    byte_key::add(key, demand.parameters_key);
+    byte_key::add(key, demand.operations);
+    byte_key::add(key, demand.bytes);
+}
+
 double speed_of(const UnitTypeView& view)
 {
     double sum = 0;
@@ -72,10 +80,7 @@ double RouteColumns::speed(std::size_t unit_type)
 std::shared_ptr<const OperatorColumn> RouteColumns::find(const OperatorDemand& demand)
 {
     std::string key;
-    byte_key::add(key, demand.operator_id);
-    byte_key::add(key, demand.parameters_key);
-    byte_key::add(key, demand.operations);
-    byte_key::add(key, demand.bytes);
+    add_size(key, demand);
     auto found = columns_.find(key);
     if (found == columns_.end()) {
         const std::size_t bytes = (sizeof(OperatorTime) + 2 * sizeof(double)) * std::max<std::size_t>(size(), 1);

@@ -21,6 +21,9 @@ struct OperatorTime {
     bool is_offered{}; ///< the unit type runs it at all
 };
 
+/// Adds to a key (core/decide/byte_key) which operator it is, and at which size.
+void add_size(std::string& key, const OperatorDemand& demand);
+
 /// The same on every unit type.
 struct OperatorColumn {
     std::vector<OperatorTime> times;

@@ -1,6 +1,6 @@
 #include "core/decide/route_reasons.hpp"
 
-#include "core/base/number_text.hpp"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -32,7 +32,7 @@ bool is_run_unknown(const RouteRequest& request, const Candidate& winner)
 std::string percent_text(double share)
 {
     constexpr double kManyTimes = 10;
-    return share < kManyTimes ? significant_text(share * 100, 3) + " %" : significant_text(share, 3) + " times";
+    return share < kManyTimes ? fmt::format("{:.3g} %", share * 100) : fmt::format("{:.3g} times", share);
 }
 
 /// What a job that prefers more than an early end is told of a place.
@@ -115,7 +115,7 @@ std::string count_reason_of(const ScaledRun& run, const UnitRequest& units, std:
     const double here_s = run.at(chosen).run_s;
     const std::int64_t twice = 2 * chosen;
     const double gain = 1 - run.at(twice).run_s / std::max(here_s, 1e-9);
-    const std::string change = fixed_text(std::abs(gain) * 100, 0) + " % " + (gain >= 0 ? "faster" : "slower");
+    const std::string change = fmt::format("{:.0f} % {}", std::abs(gain) * 100, gain >= 0 ? "faster" : "slower");
     const std::string where = chosen == knee ? "the knee of its scaling: " : "past the knee, as the job wants: ";
     return units_text(chosen) + ", " + where + units_text(twice) + " would be " + change;
 }

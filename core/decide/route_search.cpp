@@ -168,12 +168,11 @@ class Search {
         for (std::size_t i = 0; i < size(); ++i) {
             if (!is_exact_at(i) && may_stay(i) && !is_needless(bound_of(i))) rough.push_back(bound_of(i));
         }
-        const auto is_behind = [](const Bound& a, const Bound& b) { return b < a; };
-        std::make_heap(rough.begin(), rough.end(), is_behind);
+        std::make_heap(rough.begin(), rough.end(), kLeastFirst);
         while (!rough.empty()) {
             if (is_needless(rough.front())) return;
             const std::uint32_t unit_type = rough.front().unit_type;
-            std::pop_heap(rough.begin(), rough.end(), is_behind);
+            std::pop_heap(rough.begin(), rough.end(), kLeastFirst);
             rough.pop_back();
             refine(unit_type);
             keep(unit_type);
@@ -255,7 +254,6 @@ class Search {
     void branch_and_bound()
     {
         const std::size_t enough = std::min(most_, kLeastLookedAt);
-        const auto is_behind = [](const Bound& a, const Bound& b) { return b < a; };
         std::optional<Bound> last; // all up to it were looked at, or need not be
         bool is_done = false;
         for (std::size_t most = kFirstBounds; !is_done; most *= 8) {
@@ -264,7 +262,7 @@ class Search {
             const std::optional<Bound> end = is_done ? std::nullopt : std::optional(bounds.back());
             while (!bounds.empty()) {
                 const Bound next = bounds.front();
-                std::pop_heap(bounds.begin(), bounds.end(), is_behind);
+                std::pop_heap(bounds.begin(), bounds.end(), kLeastFirst);
                 bounds.pop_back();
                 const bool has_enough = result_.feasible.size() >= enough;
                 const bool can_be_best =
@@ -281,7 +279,7 @@ class Search {
                     const Bound refined = bound_of(next.unit_type);
                     if (end && *end < refined) continue; // the next ones have it
                     bounds.push_back(refined);
-                    std::push_heap(bounds.begin(), bounds.end(), is_behind);
+                    std::push_heap(bounds.begin(), bounds.end(), kLeastFirst);
                     continue;
                 }
                 // With enough to show, a start need not be searched for where none could win.
@@ -305,15 +303,14 @@ class Search {
                 ties.emplace_back(rank_of(figures_of(i), kind_->knows_work, limit), static_cast<std::uint32_t>(i));
         }
         // Few of many are ever looked at.
-        const auto is_behind = [](const auto& a, const auto& b) { return b < a; };
-        std::make_heap(ties.begin(), ties.end(), is_behind);
+        std::make_heap(ties.begin(), ties.end(), kLeastFirst);
         Rank leader = least_rank(limit);
         while (!ties.empty() && !(leader < ties.front().first)) {
             const std::size_t before = result_.feasible.size();
             look_at(ties.front().second);
             if (result_.feasible.size() > before)
                 leader = std::min(leader, rank_of(figures_of(result_.feasible.back()), kind_->knows_work, limit));
-            std::pop_heap(ties.begin(), ties.end(), is_behind);
+            std::pop_heap(ties.begin(), ties.end(), kLeastFirst);
             ties.pop_back();
         }
     }
@@ -336,6 +333,8 @@ class Search {
                   [&](const Found& a, const Found& b) { return rank(a) < rank(b); });
     }
 
+    /// For heaps with the least in front.
+    static constexpr auto kLeastFirst = [](const auto& a, const auto& b) { return b < a; };
     /// Enough to tell what the winner won against.
     static constexpr std::size_t kLeastLookedAt = 8;
     static constexpr std::size_t kFirstBounds = 32;

@@ -40,10 +40,7 @@ std::string key_of(const RouteRequest& request)
     add(key, request.owner);
     add(key, request.is_probe);
     for (const OperatorDemand& demand : request.operators) {
-        add(key, demand.operator_id);
-        add(key, demand.parameters_key);
-        add(key, demand.operations);
-        add(key, demand.bytes);
+        add_size(key, demand);
         add(key, demand.count);
     }
     add(key, request.operators.size());
@@ -218,8 +215,7 @@ const RouteTable::Impl::Least& RouteTable::Impl::least_of(std::size_t unit_type)
              .cost_per_s = 0,
              .power_w = view.price == nullptr ? 0 : view.price->unit_power_w(),
              .s_per_byte = network != nullptr && network->best_rate_bytes() > 0 ? 1 / network->best_rate_bytes() : 0};
-    least.start_s = knowledge.waits ? knowledge.waits->least_wait_s(view.id.value, least.free_s, view.queued_s)
-                                    : WaitHistory().least_wait_s(view.id.value, least.free_s, view.queued_s);
+    least.start_s = waits_of(knowledge).least_wait_s(view.id.value, least.free_s, view.queued_s);
     if (view.price != nullptr) {
         constexpr double kHour_s = 3600;
         const auto& hours = view.price->per_hour();

@@ -19,11 +19,6 @@ constexpr double kPriorLevel = 0.2;
 constexpr double kLeastDeviation = 0.02;
 constexpr double kWildDeviations = 3;
 
-double squared(double value)
-{
-    return value * value;
-}
-
 /// The runs of one job type on one unit type.
 struct UnitRuns {
     std::string_view unit_type;
@@ -59,7 +54,7 @@ struct Spread {
 double promise_variance(const PastRun& run)
 {
     if (!is_time(run.promised_low_s) || !is_time(run.promised_high_s)) return 0;
-    return squared(portable::log(run.promised_high_s / run.promised_low_s) / (2 * kWidthOf80Percent));
+    return portable::square(portable::log(run.promised_high_s / run.promised_low_s) / (2 * kWidthOf80Percent));
 }
 
 struct Residual {
@@ -156,8 +151,9 @@ void winsorize(UnitRuns& cell, double parent, const Spread& spread)
     for (const WeightedValue& one : cell.residuals)
         away.push_back({std::abs(one.value - centre), one.weight});
     const double noise = weighted_deviation(std::move(away), spread.noise, kPriorJobs);
-    const double unknown = (squared(spread.unit_type) + squared(spread.job_type)) * (1 - cell.certainty());
-    const double limit = kWildDeviations * std::sqrt(squared(noise) + unknown);
+    const double unknown =
+        (portable::square(spread.unit_type) + portable::square(spread.job_type)) * (1 - cell.certainty());
+    const double limit = kWildDeviations * std::sqrt(portable::square(noise) + unknown);
     double sum = 0;
     for (WeightedValue& one : cell.residuals) {
         one.value = std::clamp(one.value, centre - limit, centre + limit);
@@ -169,14 +165,14 @@ void winsorize(UnitRuns& cell, double parent, const Spread& spread)
 /// Steps 1 and 2 up to the job types; with the variances from run to run.
 void find_means(std::vector<TypeRuns>& types, double centre, Spread& spread)
 {
-    double squares = kPriorJobs * squared(kPriorNoise);
+    double squares = kPriorJobs * portable::square(kPriorNoise);
     double count = kPriorJobs;
     double promises = 0;
     double weights = 0;
     const auto own_squares = [](const UnitRuns& cell) {
         double sum = 0;
         for (const WeightedValue& one : cell.residuals)
-            sum += one.weight * squared(one.value - cell.mean);
+            sum += one.weight * portable::square(one.value - cell.mean);
         return sum;
     };
     for (TypeRuns& type : types) {
@@ -199,7 +195,7 @@ void find_means(std::vector<TypeRuns>& types, double centre, Spread& spread)
     spread.promise_variance = weights > 0 ? promises / weights : 0;
     for (TypeRuns& type : types) {
         for (UnitRuns& cell : type.cells)
-            cell.variance = (kPriorJobs * squared(spread.noise) + own_squares(cell)) /
+            cell.variance = (kPriorJobs * portable::square(spread.noise) + own_squares(cell)) /
                             (kPriorJobs + std::max(cell.weight - 1, 0.0));
     }
 }
@@ -207,7 +203,7 @@ void find_means(std::vector<TypeRuns>& types, double centre, Spread& spread)
 /// What of the variance from run to run the promises do not admit.
 double excess(double variance, double promise_variance)
 {
-    return std::max(variance - promise_variance, squared(kLeastDeviation));
+    return std::max(variance - promise_variance, portable::square(kLeastDeviation));
 }
 
 } // namespace
@@ -229,10 +225,10 @@ RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now)
         run_count += type.run_count;
     }
     const double common = sum / (weights + 1);
-    const double common_variance = squared(kPriorLevel) / (weights + 1);
-    const double noise = excess(squared(spread.noise), spread.promise_variance);
-    const double of_types = squared(spread.job_type) + common_variance;
-    const double of_units = squared(spread.unit_type);
+    const double common_variance = portable::square(kPriorLevel) / (weights + 1);
+    const double noise = excess(portable::square(spread.noise), spread.promise_variance);
+    const double of_types = portable::square(spread.job_type) + common_variance;
+    const double of_units = portable::square(spread.unit_type);
     other_ = {.factor = portable::exp(common),
               .deviation = std::sqrt(noise + of_units + of_types),
               .job_count = 0,
@@ -240,7 +236,8 @@ RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now)
     for (const TypeRuns& type : types) {
         const double f = type.certainty();
         const double level = common + f * (type.mean - common);
-        const double level_variance = squared(1 - f) * of_types + squared(f) * of_units / std::max(type.count, 1.0);
+        const double level_variance =
+            portable::square(1 - f) * of_types + portable::square(f) * of_units / std::max(type.count, 1.0);
         RunLevels::Type& made = types_[std::string(type.job_type)];
         made.elsewhere = {.factor = portable::exp(level),
                           .deviation = std::sqrt(noise + of_units + level_variance),
@@ -248,7 +245,8 @@ RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now)
                           .like_count = type.run_count};
         for (const UnitRuns& cell : type.cells) {
             const double c = cell.certainty();
-            const double own = squared(c) * cell.variance / cell.weight + squared(1 - c) * (of_units + level_variance);
+            const double own = portable::square(c) * cell.variance / cell.weight +
+                               portable::square(1 - c) * (of_units + level_variance);
             const auto count = static_cast<std::int64_t>(cell.residuals.size());
             made.by_unit_type[std::string(cell.unit_type)] = {
                 .factor = portable::exp(level + c * (cell.mean - level)),

@@ -6,8 +6,7 @@ namespace fathom {
 
 QuotaUse use_of(const Candidate& place, double score)
 {
-    const auto units = static_cast<double>(place.unit_count);
-    return {place.unit_count, units * place.prediction.run_s / 3600 * score / 1000, place.cost};
+    return quota_use(place.unit_count, place.prediction.run_s, score, place.cost);
 }
 
 void add(QuotaUse& use, const QuotaUse& more)

@@ -1,39 +1,29 @@
 #include "core/schedule/unmeasured_places.hpp"
 
+#include "core/decide/byte_key.hpp"
 #include "core/decide/route_filter.hpp"
 
 namespace fathom {
 namespace {
 
-void add_text(std::string& key, const std::string& text)
-{
-    key += std::to_string(text.size()) + ':' + text;
-}
-
-void add_texts(std::string& key, const std::vector<std::string>& texts)
-{
-    key += std::to_string(texts.size()) + '[';
-    for (const std::string& text : texts)
-        add_text(key, text);
-}
-
 /// All that the answer depends on.
 std::string measuring_key(const RouteRequest& request, std::chrono::seconds period)
 {
     std::string key;
+    byte_key::add(key, request.operators.size());
     for (const OperatorDemand& demand : request.operators) {
-        add_text(key, demand.operator_id);
-        add_text(key, demand.parameters_key);
+        byte_key::add(key, demand.operator_id);
+        byte_key::add(key, demand.parameters_key);
     }
     const UnitRequest& units = request.units;
-    key += '/';
     for (const std::string* text : {&units.type, &units.device, &units.center})
-        add_text(key, *text);
+        byte_key::add(key, *text);
     for (const auto* texts : {&units.isa, &request.sites, &request.project_centers})
-        add_texts(key, *texts);
-    for (const std::int64_t number : {units.memory_bytes, units.count.value_or(units.min),
-                                      std::int64_t{request.is_probe}, std::int64_t{period.count()}})
-        key += std::to_string(number) + ';';
+        byte_key::add(key, *texts);
+    byte_key::add(key, units.memory_bytes);
+    byte_key::add(key, units.count.value_or(units.min));
+    byte_key::add(key, request.is_probe);
+    byte_key::add(key, period.count());
     return key;
 }
 

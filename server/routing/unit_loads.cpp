@@ -37,7 +37,6 @@ std::vector<JobArrival> arrivals_of(const std::vector<WaitingJob>& jobs, const C
             if (!request) continue; // its operator is gone
             request->job_type = job.job_type;
             request->owner = job.submitter;
-            apply_rules(find_rules(catalog.projects, job.spec.project), *request);
             known->second = arrival_places(*request, units.decide(*request));
         }
         if (!known->second.empty()) arrivals.push_back({job.id.value, known->second});

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <iostream>
 #include <stdexcept>
 #include <sys/resource.h>
@@ -15,18 +14,7 @@ namespace fathom {
 namespace {
 
 constexpr int kCenters = 100;
-constexpr int kKinds = 200;            ///< of jobs that wait
-constexpr std::size_t kPageJobs = 256; ///< RoutingService's
-constexpr double kFreeShare = 0.05;    ///< of the unit types some units are free
-constexpr auto kMeteringPeriod = std::chrono::seconds(604800);
-
-/// Of processor time: decisions wait for nothing, and others may use the machine.
-double thread_ms()
-{
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
-}
+constexpr double kFreeShare = 0.05; ///< of the unit types some units are free
 
 double peak_memory_mb()
 {
@@ -107,16 +95,8 @@ class Bench {
     {
         std::vector<ReadyJob> jobs;
         jobs.reserve(count);
-        for (std::size_t i = 0; i < count; ++i) {
-            const auto kind = static_cast<std::size_t>(pick(random_, 0, kKinds - 1));
-            ReadyJob job;
-            job.id = fmt::format("job_{:06}", i);
-            job.request = make_job(random_, kinds_[kind], now);
-            job.waited_s = uniform(random_, 0, 7200);
-            const bool is_like_others = !job.request.transfer.deadline && !job.request.budget;
-            job.kind = is_like_others ? "kind " + std::to_string(kind) : job.id;
-            jobs.push_back(std::move(job));
-        }
+        for (std::size_t i = 0; i < count; ++i)
+            jobs.push_back(make_ready_job(random_, kinds_, static_cast<int>(i), 7200, now));
         return jobs;
     }
 

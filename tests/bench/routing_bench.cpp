@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <iostream>
 #include <set>
 #include <stdexcept>
@@ -19,20 +18,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kKinds = 200;     ///< of jobs that come
-constexpr int kPageJobs = 256;  ///< RoutingService's
-constexpr int kPages = 4;       ///< for single decisions: a thousand of them
-constexpr int kLoneJobs = 12;   ///< each the only one of its page
-constexpr int kPlainOfPage = 6; ///< decided by a plain loop as well
-constexpr auto kMeteringPeriod = std::chrono::seconds(604800);
-
-/// Of processor time: decisions wait for nothing, and others may use the machine.
-double thread_ms()
-{
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
-}
+constexpr int kPages = 4;               ///< for single decisions: a thousand of them
+constexpr int kLoneJobs = 12;           ///< each the only one of its page
+constexpr std::size_t kPlainOfPage = 6; ///< decided by a plain loop as well
 
 double quantile_of(std::vector<double> values, double fraction)
 {
@@ -103,7 +91,7 @@ class Bench {
         UnmeasuredPlaces unmeasured(columns_, now);
         setup_.push_back(thread_ms() - began_ms);
         std::set<std::size_t> seen;
-        for (int i = 0; i < kPageJobs; ++i) {
+        for (std::size_t i = 0; i < kPageJobs; ++i) {
             const std::size_t kind = any_kind();
             const RouteRequest job = make_job(random_, kinds_[kind], now);
             const bool is_compared = i % (kPageJobs / kPlainOfPage) == 0;
@@ -153,21 +141,12 @@ class Bench {
 
     /// A whole page as the server decides it, from the ledger on: those that cannot all start where suits them best are
     /// ordered, and those that wait are planned.
-    PageTime time_page(int jobs)
+    PageTime time_page(std::size_t jobs)
     {
         const Timestamp now = next_moment();
         ScheduleInput input;
-        for (int i = 0; i < jobs; ++i) {
-            const std::size_t kind = any_kind();
-            ReadyJob job;
-            job.id = fmt::format("job_{:06}", ++ids_);
-            job.request = make_job(random_, kinds_[kind], now);
-            job.waited_s = uniform(random_, 0, 600);
-            // Deadlines and budgets differ from job to job.
-            const bool is_like_others = !job.request.transfer.deadline && !job.request.budget;
-            job.kind = is_like_others ? "kind " + std::to_string(kind) : job.id;
-            input.jobs.push_back(std::move(job));
-        }
+        for (std::size_t i = 0; i < jobs; ++i)
+            input.jobs.push_back(make_ready_job(random_, kinds_, ++ids_, 600, now));
         const double began_ms = thread_ms();
         UnitLedger ledger = ledger_at(now);
         UnmeasuredPlaces unmeasured(columns_, now);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 namespace fathom {
 
@@ -191,6 +192,27 @@ RouteRequest make_job(Random& random, const RouteRequest& kind, Timestamp now)
     if (job.transfer.deadline) job.transfer.deadline = now + std::chrono::minutes(pick(random, 600, 4000));
     if (job.budget) job.budget = uniform(random, 1, 20);
     return job;
+}
+
+ReadyJob make_ready_job(Random& random, std::span<const RouteRequest> kinds, int number, double longest_wait_s,
+                        Timestamp now)
+{
+    const auto kind = static_cast<std::size_t>(pick(random, 0, static_cast<int>(kinds.size()) - 1));
+    ReadyJob job;
+    job.id = fmt::format("job_{:06}", number);
+    job.request = make_job(random, kinds[kind], now);
+    job.waited_s = uniform(random, 0, longest_wait_s);
+    // Deadlines and budgets differ from job to job.
+    const bool is_like_others = !job.request.transfer.deadline && !job.request.budget;
+    job.kind = is_like_others ? "kind " + std::to_string(kind) : job.id;
+    return job;
+}
+
+double thread_ms()
+{
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
 }
 
 } // namespace fathom

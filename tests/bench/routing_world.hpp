@@ -1,12 +1,14 @@
 #pragma once
 
-#include "core/schedule/unit_ledger.hpp"
+#include "core/schedule/schedule.hpp"
 #include "server/routing/catalog_snapshot.hpp"
 
+#include <chrono>
 #include <random>
+#include <span>
 #include <vector>
 
-/// A random network and random jobs for tests/bench/routing, the same in each run.
+/// A random network and random jobs for tests/bench/routing and tests/bench/cycle, the same in each run.
 namespace fathom {
 
 using Random = std::mt19937_64;
@@ -31,7 +33,18 @@ RoutingWorld make_routing_world(int centers);
 /// What jobs of one kind have in common: one to six operators, up to eight units, and mostly nothing but an early end.
 RouteRequest make_kind(Random& random, int number);
 
+/// Of processor time, of this thread: decisions wait for nothing, and others may use the machine.
+double thread_ms();
+
 /// A job of the kind: with a deadline and a budget of its own where the kind has them.
 RouteRequest make_job(Random& random, const RouteRequest& kind, Timestamp now);
+
+/// A waiting job of any of the kinds; jobs that differ in nothing but their names are of one ReadyJob::kind.
+ReadyJob make_ready_job(Random& random, std::span<const RouteRequest> kinds, int number, double longest_wait_s,
+                        Timestamp now);
+
+inline constexpr int kKinds = 200;                                    ///< of jobs
+inline constexpr std::size_t kPageJobs = 256;                         ///< RoutingService's
+inline constexpr auto kMeteringPeriod = std::chrono::seconds(604800); ///< RoutingSettings'
 
 } // namespace fathom
