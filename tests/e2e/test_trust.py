@@ -177,7 +177,10 @@ def test_jobs_that_are_slower_than_probes_promise_cost_score_and_work(house, net
 
 def test_the_honest_center_was_never_accused(house, network):
     assert house.findings("honest") == []
-    assert house.trust("honest")["factor"] == 1
+    honest = house.trust("honest")
+    assert honest["finding_count"] == 0 and honest["finding_factor"] == 1
+    # What its jobs took beside all else that this machine does is no accusation, and never as bad as what the cheat's did.
+    assert honest["factor"] > house.trust("cheat")["factor"]
     text = house.net.cli("trust", "list")
     assert "honest" in text and "OPEN FINDINGS" in text
     metrics = house.net.rest.call("GET", "/metrics").text
