@@ -47,6 +47,11 @@ void OrderBook::remove(std::size_t job)
     parts_->state.remove(static_cast<std::uint32_t>(job));
 }
 
+std::span<const JobOption> OrderBook::options(std::size_t job) const
+{
+    return parts_->state.entry(static_cast<std::uint32_t>(job)).job.options;
+}
+
 void OrderBook::set_fair_load(std::size_t job, double fair_load)
 {
     parts_->state.set_fair_load(static_cast<std::uint32_t>(job), fair_load);

@@ -53,6 +53,8 @@ class OrderBook {
     std::size_t add(BookedJob job);
     /// The job is gone: it has started, or does not wait any more.
     void remove(std::size_t job);
+    /// Of a job in the book, by unit type.
+    std::span<const JobOption> options(std::size_t job) const;
     void set_fair_load(std::size_t job, double fair_load);
 
     /// @param free_for_s  UnitTypeLoad::free_for_s

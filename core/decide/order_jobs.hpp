@@ -19,6 +19,8 @@ struct JobOption {
     /// Objective of the place relative to the job's best place, at least 1, for owners that do not just want the job
     /// to end early: what run times say is known already.
     double regret{1};
+
+    bool operator==(const JobOption&) const = default;
 };
 
 /// A job that waits.

@@ -64,11 +64,27 @@ QuotaUse PlaceChooser::use_of(const UnitTypeView& view, std::int64_t unit_count,
     return quota_use(unit_count, run_s, view.score, cost);
 }
 
-void PlaceChooser::find_counts(const UnitTypeView& view, const DividedRun& run, std::int64_t knee)
+std::vector<CountOffer> PlaceChooser::offers() const
+{
+    std::vector<CountOffer> offers;
+    if (choice_.plan.window) return offers;
+    std::int64_t next = 0; // of those that are offered
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+        const CountChoice& one = counts_[i];
+        const bool is_wanted =
+            one.unit_count >= next || one.unit_count == choice_.unit_count || i + 1 == counts_.size();
+        if (one.unit_count >= next) next = 2 * one.unit_count;
+        if (!is_wanted || one.completion_s > left_s_ || one.cost > budget_) continue;
+        offers.push_back({one.unit_count, one.run_s, weighed_[i].doubt_s, one.objective});
+    }
+    return offers;
+}
+
+void PlaceChooser::find_counts(const UnitTypeView& view, const DividedRun& run, bool is_run_known, std::int64_t knee)
 {
     const UnitRequest& units = request_->units;
     allowed_.clear();
-    if (units.count || request_->operators.empty()) {
+    if (units.count || !is_run_known) {
         allowed_.push_back(units.count.value_or(units.min));
         return;
     }
@@ -229,7 +245,7 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     counts_.clear();
     weighed_.clear();
     const RunHistory* runs = knowledge_->runs.get();
-    const bool is_unknown_job = request_->operators.empty();
+    const bool is_unknown_job = request_->operators.empty() && known.by_count == nullptr;
     if (is_unknown_job && runs != nullptr) {
         estimate_ = runs->estimate(request_->job_type, view.id.value, request_->run_owner());
         choice_.is_run_missing = !estimate_;
@@ -244,12 +260,14 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     choice_.unknown_parts = known.unknown_operators + (choice_.is_run_missing ? 1 : 0) +
                             (choice_.is_power_missing ? 1 : 0) +
                             (request_->transfer.moves_data() && view.network == nullptr ? 1 : 0);
-    const DividedRun run = estimate_ ? DividedRun(estimate_->time, {}) : DividedRun(known.single, known.parts);
+    const DividedRun run = estimate_                   ? DividedRun(estimate_->time, {})
+                           : known.by_count != nullptr ? DividedRun(*known.by_count)
+                                                       : DividedRun(known.single, known.parts);
     if (known.knee > 0)
         choice_.knee = known.knee;
     else if (!request_->units.count)
         choice_.knee = run.knee(view.unit_count);
-    find_counts(view, run, choice_.knee);
+    find_counts(view, run, !is_unknown_job, choice_.knee);
     const Availability* free = &view.availability;
     Availability without_holds;
     if (!view.holds.empty()) {

@@ -15,7 +15,8 @@ struct PlaceRun {
     std::span<const ScaledPart> parts;
     std::int64_t unknown_operators{};
     std::int64_t estimated_operators{};
-    std::int64_t knee{}; ///< where it is known already; 0: it is not
+    std::int64_t knee{};                  ///< where it is known already; 0: it is not
+    const RunByCount* by_count = nullptr; ///< instead of `single` and `parts`, of a request without operators
 };
 
 /// What is known of waits; where nothing is, what is assumed.
@@ -64,6 +65,10 @@ class PlaceChooser {
     const PlaceChoice& choose(const UnitTypeView& view, const PlaceRun& run, ChoiceAim aim);
     /// The counts that the last choice compared.
     const std::vector<CountChoice>& counts() const { return counts_; }
+    /// Of the last choice the counts that keep deadline and budget when they start as soon as they are free; none where
+    /// the job had better start later than that. Of more than a few the fewest, doubled again and again, the most, and
+    /// the chosen one.
+    std::vector<CountOffer> offers() const;
     /// For people; empty when the run times of the last choice are those of its operators' measurements.
     const std::string& run_basis() const { return run_basis_; }
 
@@ -87,7 +92,7 @@ class PlaceChooser {
         double cost{};
         double energy_j{};
     };
-    void find_counts(const UnitTypeView& view, const DividedRun& run, std::int64_t knee);
+    void find_counts(const UnitTypeView& view, const DividedRun& run, bool is_run_known, std::int64_t knee);
     RunTime promise(const DividedRun& run, std::int64_t unit_count) const;
     StartPlan plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
                              const RunTime& run) const;

@@ -129,8 +129,14 @@ DividedRun::DividedRun(const RunTime& single, std::span<const ScaledPart> parts)
     }
 }
 
+DividedRun::DividedRun(const RunByCount& by_count)
+    : single_(by_count.at(1)), by_count_(&by_count), largest_known_(by_count.largest_known())
+{
+}
+
 RunTime DividedRun::at(std::int64_t unit_count) const
 {
+    if (by_count_ != nullptr) return by_count_->at(unit_count);
     if (unit_count == 1 || single_.run_s <= 0) return single_;
     double run_s = single_.run_s;
     double fast_s = single_.run_s;

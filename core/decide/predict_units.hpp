@@ -75,10 +75,20 @@ struct ScaledPart {
 const OperatorSpeedup* find_speedup(const UnitSpeedups* known, std::string_view operator_id,
                                     std::string_view parameters_key, double work);
 
+/// Run times on growing numbers of units that are known as such, not from operators.
+class RunByCount {
+  public:
+    virtual ~RunByCount() = default;
+    virtual RunTime at(std::int64_t unit_count) const = 0;
+    /// Up to this count they are known.
+    virtual std::int64_t largest_known() const = 0;
+};
+
 /// A run of these parts on growing numbers of units, see ScaledRun. Refers to the parts.
 class DividedRun {
   public:
     DividedRun(const RunTime& single, std::span<const ScaledPart> parts);
+    explicit DividedRun(const RunByCount& by_count);
 
     RunTime at(std::int64_t unit_count) const;
     double speedup(std::int64_t unit_count) const;
@@ -88,6 +98,7 @@ class DividedRun {
   private:
     RunTime single_;
     std::span<const ScaledPart> parts_;
+    const RunByCount* by_count_ = nullptr; ///< it is that
     std::int64_t largest_known_ = 1;
 };
 

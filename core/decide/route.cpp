@@ -102,6 +102,7 @@ class Deciding {
         candidate.wait_s = choice.wait_s;
         candidate.start = choice.start;
         candidate.plan = choice.plan;
+        candidate.offers = found.offers;
         candidate.closed_until_s = closed_until(view.closures, choice.plan.start_s);
         candidate.completion_s = choice.completion_s;
         candidate.cost = choice.cost;
@@ -235,7 +236,7 @@ class Deciding {
             return;
         }
         const PlaceRun run = table_->run_of(*request_, *kind_, unit_type);
-        Found found{unit_type, chooser_.choose(view_of(unit_type), run, ChoiceAim::kBest)};
+        Found found{unit_type, chooser_.choose(view_of(unit_type), run, ChoiceAim::kBest), {}};
         if (found.choice.removed_by) decision_.candidates.push_back(describe(found));
     }
 

@@ -102,6 +102,14 @@ struct CountChoice {
     double objective{};
 };
 
+/// One count of units of a place: for who decides on several jobs together (core/schedule).
+struct CountOffer {
+    std::int64_t unit_count{1};
+    double run_s{};   ///< with transfers: as long as the units are held; 0: not known
+    double doubt_s{}; ///< Candidate::doubt_s
+    double objective{};
+};
+
 /// A job of unknown length must not look as if it took no time.
 inline constexpr double kLeastHeld_s = 1;
 
@@ -129,6 +137,7 @@ struct Candidate {
     std::int64_t knee{1};     ///< of the job on this unit type; 1 without scaling curves
     std::string count_reason; ///< why so many units, where that was ours to choose; for people
     std::vector<CountChoice> counts; ///< those that were compared, at most 32 of them; of the winner only
+    std::vector<CountOffer> offers;  ///< of all feasible ones: counts within deadline and budget; none: it starts later
     double wait_s{};                 ///< until unit_count units are free
     double closed_until_s{};         ///< end of the last maintenance that it waits past; 0: none
     WaitTime start;                  ///< when it really starts, with what starts take beyond that: 80 % interval

@@ -11,6 +11,7 @@ namespace fathom {
 struct Found {
     std::uint32_t unit_type{}; ///< index
     PlaceChoice choice;
+    std::vector<CountOffer> offers; ///< of a feasible one
 };
 
 /// The feasible places in order, the best first, as many as `most`: the first is the winner, whatever `most` is. Behind

@@ -1,7 +1,7 @@
 #include "core/schedule/job_arrivals.hpp"
 
 #include "core/decide/unit_worth.hpp"
-#include "core/schedule/waiting_views.hpp"
+#include "core/schedule/wanted_places.hpp"
 
 #include <string_view>
 #include <unordered_set>
@@ -12,11 +12,21 @@ std::vector<JobArrival::Place> arrival_places(const RouteRequest& request, const
 {
     std::vector<JobArrival::Place> places;
     if (!decision.winner) return places;
-    for (const Candidate* place : wanted_places(request, decision)) {
-        if (place->prediction.run_s > 0)
-            places.push_back({place->unit_type_id.value, place->unit_count, place->prediction.run_s});
+    for (const JobOption& option : options_of(request.prefer, offers_of(decision))) {
+        if (option.run_s > 0)
+            places.push_back(
+                {decision.candidates[option.unit_type].unit_type_id.value, option.unit_count, option.run_s});
     }
     return places;
+}
+
+std::vector<std::optional<double>> worths_of(std::span<const std::vector<JobOption>> arrived,
+                                             std::span<const UnitTypeLoad> unit_types)
+{
+    std::vector<std::optional<double>> worths;
+    for (const UnitWorth& one : unit_worths(arrived, 1, unit_types))
+        worths.push_back(one.load > 0 ? std::optional(one.worth) : std::nullopt);
+    return worths;
 }
 
 std::unordered_map<std::string, double> arrival_worths(std::span<const JobArrival> arrivals,
@@ -46,11 +56,10 @@ std::unordered_map<std::string, double> arrival_worths(std::span<const JobArriva
             if (found != index.end()) options.push_back({found->second, place.unit_count, place.run_s, 1});
         }
     }
-    // Worths do not depend on the time in which the jobs came.
-    const std::vector<UnitWorth> taken = unit_worths(arrived, 1, loads);
+    const std::vector<std::optional<double>> taken = worths_of(arrived, loads);
     std::unordered_map<std::string, double> worths;
     for (const auto& [id, type] : index) {
-        if (taken[type].load > 0) worths.emplace(id, taken[type].worth);
+        if (taken[type]) worths.emplace(id, *taken[type]);
     }
     return worths;
 }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "core/decide/order_jobs.hpp"
 #include "core/decide/route.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -28,6 +30,11 @@ inline constexpr std::size_t kFewestArrivals = 50;
 
 /// Where a job would go that was decided on so: the places that suit it, as far as their run times are known.
 std::vector<JobArrival::Place> arrival_places(const RouteRequest& request, const Decision& decision);
+
+/// What unit types are worth to the jobs that came, of each its options; nothing for those that none of them could use.
+/// The time in which they came does not matter.
+std::vector<std::optional<double>> worths_of(std::span<const std::vector<JobOption>> arrived,
+                                             std::span<const UnitTypeLoad> unit_types);
 
 /// What unit types are worth to the jobs that come, by id: those that wait are the ones that were not served, and are
 /// often few. Unit types where none of them could go are missing, and all are until kFewestArrivals have come.

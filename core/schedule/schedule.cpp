@@ -4,7 +4,7 @@
 #include "core/decide/better_wait.hpp"
 #include "core/decide/order_index.hpp"
 #include "core/decide/route_json.hpp"
-#include "core/schedule/waiting_views.hpp"
+#include "core/schedule/wanted_places.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +19,8 @@ namespace {
 constexpr double kTurnsPerDoubling = 4;
 constexpr double kMiddleTurn = 1000;
 constexpr double kFirstTurn = 1;
+/// A job of which so many places proved not to be free for it is left to be planned.
+constexpr std::size_t kMostLost = 4;
 
 bool waits_for_window(const Decision& decision)
 {
@@ -31,18 +33,37 @@ bool wants_units(const Decision& decision)
     return decision.winner && decision.quota_obstacle.empty() && !waits_for_window(decision);
 }
 
-/// Nothing can run it now, but what other jobs take may be the reason.
-bool may_be_crowded_out(const Decision& decision)
-{
-    return std::any_of(decision.candidates.begin(), decision.candidates.end(), [](const Candidate& candidate) {
-        return candidate.removed_by == Filter::kDeadline || candidate.removed_by == Filter::kBudget;
-    });
-}
-
 std::string turn_text(std::size_t position, std::size_t count, const OrderSettings& settings)
 {
     return "no. " + std::to_string(position) + " of " + std::to_string(count) +
            " waiting jobs that were decided together, by " + std::string(to_string(settings.rule));
+}
+
+/// The first place that is free now.
+std::optional<std::size_t> free_place(const Decision& decision)
+{
+    const auto found = std::find_if(decision.candidates.begin(), decision.candidates.end(),
+                                    [](const Candidate& one) { return one.feasible && one.plan.start_s <= 0; });
+    if (found == decision.candidates.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - decision.candidates.begin());
+}
+
+/// The place at a unit type whose units the job must wait for.
+std::optional<std::size_t> later_place(const Decision& decision, const UnitTypeId& unit_type)
+{
+    const auto found = std::find_if(decision.candidates.begin(), decision.candidates.end(), [&](const Candidate& one) {
+        return one.feasible && one.plan.start_s > 0 && !one.plan.window && one.unit_type_id == unit_type;
+    });
+    if (found == decision.candidates.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - decision.candidates.begin());
+}
+
+/// Whether the job's options are others when less is free: for one that wants nothing but an early end, on a number of
+/// units that is given, they are not.
+bool depends_on_what_is_free(const RouteRequest& request)
+{
+    return request.transfer.deadline || request.budget || request.prefer.cost > 0 || request.prefer.energy > 0 ||
+           request.transfer.moves_data() || !request.units.count;
 }
 
 /// Makes the candidate at `place` the winner, where the order of the jobs put it.
@@ -62,7 +83,9 @@ void put_first(Decision& decision, std::size_t place)
 class Scheduling {
   public:
     Scheduling(UnitLedger& units, const ScheduleInput& input)
-        : ledger_(&units), input_(&input), jobs_(input.jobs), projects_{input.project_uses, input.quota_uses}
+        : ledger_(&units), input_(&input), jobs_(input.jobs), projects_{input.project_uses, input.quota_uses},
+          places_(units, input.busy_shares, input.worths), views_(jobs_.size()), is_done_(jobs_.size(), false),
+          is_refused_(jobs_.size(), false)
     {
     }
 
@@ -74,31 +97,48 @@ class Scheduling {
         std::vector<ProjectUse> uses;
         QuotaUses quota_uses;
     };
-
-    /// False: they must be decided together; nothing has changed.
-    bool decide_one_by_one();
-    void decide_together();
-    /// Starts what order_jobs says, again until it says nothing new.
-    void start_in_order();
-    /// True when some start could not be made, and units may be left for others.
-    bool make_starts(const std::vector<std::size_t>& view_jobs, const std::vector<WaitingJobView>& views,
-                     const std::vector<OrderedStart>& starts);
-    bool start_at(std::size_t job, const JobOption& option, std::string turn);
-    void plan_rest();
-    /// Starts it if it can without delaying others; else plans it where it would go by itself.
-    void plan(std::size_t job);
-    /// Plans it at the place that it waits for. False: that does not pay on what is left.
-    bool plan_better(std::size_t job, const BetterWait& wait);
-    void wait_for_winner(ScheduledWait wait);
-    void set_turns();
+    /// A start that the order of the jobs has made.
+    struct OrderedPlace {
+        std::size_t start{}; ///< index into the plan's
+        bool is_own_choice{};
+    };
+    /// The jobs that the order is asked about.
+    struct Asked {
+        std::vector<std::size_t> jobs;
+        std::vector<WaitingJobView> views;
+    };
 
     /// The places of each job on the ledger as it is, into views_; what cannot start anywhere goes to the waits.
     void view_all();
     void load_projects();
-    std::vector<UnitTypeLoad> loads_now() const;
+    /// Starts what order_jobs says, again until it says nothing new.
+    void start_in_order();
+    /// Looks again at the jobs whose places depend on what is free. False: there are none.
+    bool view_again();
+    void assume_run_times(std::vector<JobOption>& options) const;
+    /// True when some start could not be made, and units may be left for others.
+    bool make_starts(const Asked& asked, const std::vector<OrderedStart>& starts);
+    bool start_gang(const Asked& asked, const std::vector<OrderedStart>& members);
+    bool start_at(std::size_t job, const JobOption& option);
+    /// The order need not ask for this place again: for this job it is none.
+    void lose(std::size_t job, const JobOption& option);
+    /// Looks at what the order makes wait for better places. True when one of these places was none, and is gone.
+    bool drop_vain_waits(const Asked& asked);
+    void plan_rest();
+    /// Starts it if it can without delaying others; else plans it where it would go by itself.
+    void plan(std::size_t job);
+    /// Plans it at the place that it waits for. False: on what is left there is none.
+    bool plan_better(std::size_t job, std::size_t unit_type);
+    void wait_for_winner(ScheduledWait wait);
+    void set_turns();
+    void tell_turns();
 
+    Asked ask() const;
     RouteRequest with_use(const ReadyJob& job) const;
+    /// On the ledger as it is. Nothing is decided twice for jobs of a kind while nothing starts.
+    const Decision& decide(std::size_t job);
     void start(std::size_t job, const RouteRequest& request, Decision decision);
+    void reserve(const Reservation& reservation);
     static Reservation reservation_of(const ReadyJob& job, const Candidate& winner);
 
     UnitLedger* ledger_;
@@ -106,17 +146,41 @@ class Scheduling {
     std::span<const ReadyJob> jobs_;
     Projects projects_;
     SchedulePlan plan_;
+    WantedPlaces places_;
     std::vector<WaitingJobView> views_; ///< of all jobs
-    std::vector<double> worths_;        ///< of the unit types
-    std::vector<double> busy_shares_;   ///< of the unit types
     std::vector<bool> is_done_;         ///< decided: it starts, or it waits for something else than its turn
     std::vector<bool> is_refused_;      ///< its start did not come about; it is planned
+    std::map<std::size_t, std::vector<JobOption>> left_; ///< by job: its options, where some of them proved to be none
+    std::map<std::size_t, std::size_t> better_waits_;    ///< by job: the unit type that it waits for
+    std::vector<OrderedPlace> ordered_;
+    double typical_run_s_ = 0;
+    bool has_planned_ = false;                               ///< some job waits for units
+    std::map<std::string, Decision, std::less<>> decisions_; ///< on the ledger as it is, by kind
 };
 
 SchedulePlan Scheduling::run()
 {
-    if (!decide_one_by_one()) decide_together();
+    view_all();
+    load_projects();
+    start_in_order();
+    plan_rest();
+    set_turns();
+    tell_turns();
     return std::move(plan_);
+}
+
+const Decision& Scheduling::decide(std::size_t job)
+{
+    const ReadyJob& asked = jobs_[job];
+    const auto known = decisions_.find(asked.kind);
+    if (known != decisions_.end()) return known->second;
+    return decisions_.emplace(asked.kind, ledger_->decide(with_use(asked))).first->second;
+}
+
+void Scheduling::reserve(const Reservation& reservation)
+{
+    ledger_->reserve(reservation);
+    decisions_.clear();
 }
 
 RouteRequest Scheduling::with_use(const ReadyJob& job) const
@@ -140,7 +204,7 @@ void Scheduling::start(std::size_t job, const RouteRequest& request, Decision de
     // As it was decided on, before its own units are taken.
     if (!request.is_probe)
         start.inputs = route_inputs_json(request, ledger_->views(), ledger_->knowledge(), start.decision).dump();
-    ledger_->reserve(reservation_of(jobs_[job], start.winner));
+    reserve(reservation_of(jobs_[job], start.winner));
     if (!request.is_probe) {
         add_units(projects_.uses, {request.project, start.winner.unit_type_id.value, start.winner.unit_count});
         const UnitTypeView* view = ledger_->find(start.winner.unit_type_id);
@@ -149,77 +213,25 @@ void Scheduling::start(std::size_t job, const RouteRequest& request, Decision de
     plan_.starts.push_back(std::move(start));
 }
 
-bool Scheduling::decide_one_by_one()
-{
-    const Projects before = projects_;
-    ledger_->begin_trial();
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-        const RouteRequest request = with_use(jobs_[i]);
-        Decision decision = ledger_->decide(request);
-        const bool is_crowded = !decision.winner ? may_be_crowded_out(decision)
-                                : !decision.quota_obstacle.empty()
-                                    ? true
-                                    : !decision.can_start_now && !waits_for_window(decision);
-        const bool breaks_gang = !jobs_[i].gang.empty() && !decision.can_start_now;
-        if (is_crowded || breaks_gang) {
-            ledger_->undo_trial();
-            projects_ = before;
-            return false;
-        }
-        if (decision.winner && decision.can_start_now)
-            start(i, request, std::move(decision));
-        else
-            plan_.waits.push_back({.job = i, .decision = std::move(decision), .turn = kLastTurn});
-    }
-    ledger_->keep_trial();
-    return true;
-}
-
-void Scheduling::decide_together()
-{
-    plan_ = {};
-    is_done_.assign(jobs_.size(), false);
-    is_refused_.assign(jobs_.size(), false);
-    view_all();
-    load_projects();
-    start_in_order();
-    plan_rest();
-    set_turns();
-}
-
 void Scheduling::view_all()
 {
-    std::unordered_map<std::string, std::size_t> index;
-    for (std::size_t i = 0; i < ledger_->views().size(); ++i)
-        index.emplace(ledger_->views()[i].id.value, i);
-    // Nothing is reserved meanwhile, so equal jobs have equal places.
-    std::map<std::string, Decision> by_kind;
-    views_.assign(jobs_.size(), {});
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         const ReadyJob& job = jobs_[i];
-        const RouteRequest request = with_use(job);
-        auto known = by_kind.find(job.kind);
-        if (known == by_kind.end()) known = by_kind.emplace(job.kind, ledger_->decide(request)).first;
-        const Decision& decision = known->second;
+        const Decision& decision = decide(i);
         WaitingJobView& view = views_[i];
         view.id = job.id;
         view.waited_s = job.waited_s;
         view.priority = job.priority;
         view.gang = job.gang;
         view.gang_size = job.gang_size;
-        if (wants_units(decision)) view.options = options_of(request, decision, index);
+        if (wants_units(decision)) view.options = places_.options_of(job.request, decision);
         is_done_[i] = view.options.empty();
         if (is_done_[i]) plan_.waits.push_back({.job = i, .decision = decision, .turn = kLastTurn});
     }
-    assume_run_times(views_);
-    std::vector<std::optional<double>> known_worths;
-    for (const UnitTypeView& view : ledger_->views()) {
-        const auto worth = input_->worths.find(view.id.value);
-        known_worths.push_back(worth == input_->worths.end() ? std::nullopt : std::optional(worth->second));
-        const auto share = input_->busy_shares.find(view.id.value);
-        busy_shares_.push_back(share == input_->busy_shares.end() ? 1 : share->second);
-    }
-    worths_ = worths_for(views_, ledger_->views(), known_worths);
+    typical_run_s_ = typical_run_s(views_);
+    for (WaitingJobView& view : views_)
+        assume_run_times(view.options);
+    places_.weigh(views_);
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         const TransferRequest& transfer = jobs_[i].request.transfer;
         if (!transfer.deadline || views_[i].options.empty()) continue;
@@ -238,102 +250,143 @@ void Scheduling::load_projects()
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return std::tie(jobs_[b].priority, jobs_[a].id) < std::tie(jobs_[a].priority, jobs_[b].id);
     });
-    std::vector<UnitTypeSize> sizes;
-    for (const UnitTypeView& view : ledger_->views())
-        sizes.push_back({view.id.value, view.unit_count});
     std::vector<PlannedTake> takes;
     for (const std::size_t job : order) {
-        const JobOption& best = views_[job].options.front();
-        takes.push_back({jobs_[job].request.project, sizes[best.unit_type].unit_type, best.unit_count});
+        const JobOption& alone = option_alone(views_[job].options);
+        takes.push_back({jobs_[job].request.project, places_.unit_type(alone.unit_type).id.value, alone.unit_count});
         // So that its share counts, also when it has used nothing yet.
         add_units(projects_.uses, {jobs_[job].request.project, {}, 0});
     }
+    if (projects_.uses.size() < 2) return; // nothing is to be shared
+    std::vector<UnitTypeSize> sizes;
+    for (const UnitTypeView& view : ledger_->views())
+        sizes.push_back({view.id.value, view.unit_count});
     const std::vector<double> loads = progressive_loads(projects_.uses, sizes, takes);
     for (std::size_t i = 0; i < order.size(); ++i)
         views_[order[i]].fair_load = loads[i];
 }
 
-std::vector<UnitTypeLoad> Scheduling::loads_now() const
+Scheduling::Asked Scheduling::ask() const
 {
-    std::vector<UnitTypeLoad> loads = unit_type_loads(ledger_->views());
-    for (std::size_t type = 0; type < loads.size(); ++type) {
-        loads[type].worth = worths_[type];
-        loads[type].load = busy_shares_[type];
+    Asked asked;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+        if (is_done_[i] || is_refused_[i]) continue;
+        asked.jobs.push_back(i);
+        asked.views.push_back(views_[i]);
+        if (const auto left = left_.find(i); left != left_.end()) asked.views.back().options = left->second;
     }
-    return loads;
+    return asked;
 }
 
 void Scheduling::start_in_order()
 {
-    for (bool has_more = true; has_more;) {
-        std::vector<std::size_t> view_jobs;
-        std::vector<WaitingJobView> views;
-        for (std::size_t i = 0; i < jobs_.size(); ++i) {
-            if (is_done_[i] || is_refused_[i]) continue;
-            view_jobs.push_back(i);
-            views.push_back(views_[i]);
-        }
-        if (views.empty()) return;
-        has_more = make_starts(view_jobs, views, order_starts(views, loads_now(), input_->settings));
+    for (;;) {
+        Asked asked = ask();
+        if (asked.jobs.empty()) return;
+        const std::size_t started = plan_.starts.size();
+        if (make_starts(asked, order_starts(asked.views, places_.loads(), input_->settings))) continue;
+        if (plan_.starts.size() > started && view_again()) continue;
+        asked = ask();
+        if (asked.jobs.empty() || !drop_vain_waits(asked)) return;
     }
 }
 
-bool Scheduling::make_starts(const std::vector<std::size_t>& view_jobs, const std::vector<WaitingJobView>& views,
-                             const std::vector<OrderedStart>& starts)
+void Scheduling::assume_run_times(std::vector<JobOption>& options) const
+{
+    for (JobOption& option : options)
+        option.run_s = option.run_s > 0 ? option.run_s : typical_run_s_;
+}
+
+bool Scheduling::view_again()
+{
+    bool has_some = false;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+        if (is_done_[i] || is_refused_[i] || !depends_on_what_is_free(jobs_[i].request)) continue;
+        has_some = true;
+        const Decision& decision = decide(i);
+        std::vector<JobOption> options;
+        if (wants_units(decision)) options = places_.options_of(jobs_[i].request, decision);
+        assume_run_times(options);
+        if (options == views_[i].options) continue;
+        left_.erase(i);
+        is_refused_[i] = options.empty();
+        if (!is_refused_[i]) views_[i].options = std::move(options);
+    }
+    return has_some;
+}
+
+bool Scheduling::make_starts(const Asked& asked, const std::vector<OrderedStart>& starts)
 {
     // Of a gang all or none: its members start in one go, wherever the first of them stands.
     std::map<std::string, std::vector<OrderedStart>> gangs;
     for (const OrderedStart& one : starts) {
-        if (!views[one.job].gang.empty()) gangs[views[one.job].gang].push_back(one);
+        if (!asked.views[one.job].gang.empty()) gangs[asked.views[one.job].gang].push_back(one);
     }
-    const std::size_t waiting = static_cast<std::size_t>(
-        std::count_if(views_.begin(), views_.end(), [](const WaitingJobView& view) { return !view.options.empty(); }));
     bool has_refused = false;
     std::set<std::string> seen;
     for (const OrderedStart& one : starts) {
-        const std::string& gang = views[one.job].gang;
-        if (!gang.empty() && !seen.insert(gang).second) continue;
-        const std::vector<OrderedStart> group = gang.empty() ? std::vector<OrderedStart>{one} : gangs.at(gang);
-        const std::size_t started = plan_.starts.size();
-        // A single start that is not made has changed nothing.
-        std::optional<Projects> before;
-        if (!gang.empty()) {
-            before = projects_;
-            ledger_->begin_trial();
+        const WaitingJobView& view = asked.views[one.job];
+        if (view.gang.empty()) {
+            const std::size_t job = asked.jobs[one.job];
+            is_done_[job] = start_at(job, view.options[one.option]);
+            if (!is_done_[job]) lose(job, view.options[one.option]);
+            has_refused = has_refused || !is_done_[job];
+        } else if (seen.insert(view.gang).second) {
+            const std::vector<OrderedStart>& members = gangs.at(view.gang);
+            const bool is_started = start_gang(asked, members);
+            has_refused = has_refused || !is_started;
+            for (const OrderedStart& member : members)
+                (is_started ? is_done_ : is_refused_)[asked.jobs[member.job]] = true;
         }
-        const bool is_started = std::all_of(group.begin(), group.end(), [&](const OrderedStart& member) {
-            return start_at(view_jobs[member.job], views[member.job].options[member.option],
-                            turn_text(plan_.starts.size() + 1, waiting, input_->settings));
-        });
-        if (before && is_started) {
-            ledger_->keep_trial();
-        } else if (before) {
-            ledger_->undo_trial();
-            projects_ = std::move(*before);
-            plan_.starts.resize(started);
-        }
-        has_refused = has_refused || !is_started;
-        for (const OrderedStart& member : group)
-            (is_started ? is_done_ : is_refused_)[view_jobs[member.job]] = true;
     }
     return has_refused;
 }
 
-bool Scheduling::start_at(std::size_t job, const JobOption& option, std::string turn)
+bool Scheduling::start_gang(const Asked& asked, const std::vector<OrderedStart>& members)
 {
-    const UnitTypeId& unit_type = ledger_->views()[option.unit_type].id;
-    RouteRequest request = with_use(jobs_[job]);
-    Decision decision = ledger_->decide(request);
-    if (!decision.winner || !decision.quota_obstacle.empty()) return false;
-    std::size_t place = decision.candidates.size();
-    for (std::size_t i = 0; i < decision.candidates.size(); ++i) {
-        const Candidate& candidate = decision.candidates[i];
-        if (candidate.unit_type_id == unit_type && candidate.feasible && candidate.plan.start_s <= 0) place = i;
+    const Projects before = projects_;
+    const std::size_t started = plan_.starts.size();
+    ledger_->begin_trial();
+    const bool is_started = std::all_of(members.begin(), members.end(), [&](const OrderedStart& member) {
+        return start_at(asked.jobs[member.job], asked.views[member.job].options[member.option]);
+    });
+    if (is_started) {
+        ledger_->keep_trial();
+        return true;
     }
-    if (place != *decision.winner || !decision.can_start_now) {
+    ledger_->undo_trial();
+    decisions_.clear();
+    projects_ = before;
+    plan_.starts.resize(started);
+    std::erase_if(ordered_, [&](const OrderedPlace& one) { return one.start >= started; });
+    return false;
+}
+
+void Scheduling::lose(std::size_t job, const JobOption& option)
+{
+    std::vector<JobOption>& left = left_.try_emplace(job, views_[job].options).first->second;
+    std::erase_if(left, [&](const JobOption& one) {
+        return one.unit_type == option.unit_type && one.unit_count == option.unit_count;
+    });
+    is_refused_[job] = left.empty() || views_[job].options.size() - left.size() >= kMostLost;
+}
+
+bool Scheduling::start_at(std::size_t job, const JobOption& option)
+{
+    const UnitTypeView& unit_type = places_.unit_type(option.unit_type);
+    RouteRequest request = with_use(jobs_[job]);
+    Decision decision = decide(job);
+    if (!decision.winner || !decision.quota_obstacle.empty()) return false;
+    const auto place = static_cast<std::size_t>(
+        std::find_if(decision.candidates.begin(), decision.candidates.end(),
+                     [&](const Candidate& one) { return one.unit_type_id == unit_type.id && one.feasible; }) -
+        decision.candidates.begin());
+    const bool is_own_choice = place == *decision.winner && decision.can_start_now &&
+                               decision.candidates[place].unit_count == option.unit_count;
+    if (!is_own_choice) {
         // The order's choice, not the job's own: what it is decided by again must say so.
-        request.units.center = ledger_->views()[option.unit_type].center_id.value;
-        request.units.type = unit_type.value;
+        request.units.center = unit_type.center_id.value;
+        request.units.type = unit_type.id.value;
         request.units.count = option.unit_count;
         Decision there = ledger_->decide(request);
         if (!there.winner || !there.can_start_now || !there.quota_obstacle.empty()) return false;
@@ -344,61 +397,72 @@ bool Scheduling::start_at(std::size_t job, const JobOption& option, std::string 
             decision = std::move(there);
         }
     }
-    decision.turn = std::move(turn);
+    ordered_.push_back({plan_.starts.size(), is_own_choice});
     start(job, request, std::move(decision));
     return true;
 }
 
+bool Scheduling::drop_vain_waits(const Asked& asked)
+{
+    better_waits_.clear();
+    bool has_dropped = false;
+    for (const BetterWait& wait : find_better_waits(asked.views, places_.loads(), input_->settings)) {
+        const std::size_t job = asked.jobs[wait.job];
+        const JobOption& better = asked.views[wait.job].options[wait.option];
+        const Decision& decision = decide(job);
+        const std::optional<std::size_t> here = free_place(decision);
+        const std::optional<std::size_t> there = later_place(decision, places_.unit_type(better.unit_type).id);
+        const std::vector<Candidate>& places = decision.candidates;
+        // The order does not know what is kept for others, nor how long starts take there.
+        const bool pays = decision.winner && here && there &&
+                          places[*there].start.wait_s - places[*here].start.wait_s <= wait.longest_wait_s;
+        better_waits_.emplace(job, better.unit_type);
+        if (pays || !here) continue;
+        lose(job, better);
+        has_dropped = true;
+    }
+    return has_dropped;
+}
+
 void Scheduling::plan_rest()
 {
-    std::vector<std::size_t> view_jobs;
-    std::vector<WaitingJobView> views;
+    Asked rest;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         if (is_done_[i]) continue;
-        view_jobs.push_back(i);
-        views.push_back(views_[i]);
+        rest.jobs.push_back(i);
+        rest.views.push_back(views_[i]);
     }
-    if (views.empty()) return;
-    const std::vector<UnitTypeLoad> loads = loads_now();
-    std::vector<std::optional<BetterWait>> better(views.size());
-    for (const BetterWait& wait : find_better_waits(views, loads, input_->settings))
-        better[wait.job] = wait;
-    for (const std::size_t next : order_waiting(views, loads, input_->settings)) {
-        if (better[next] && plan_better(view_jobs[next], *better[next])) continue;
-        plan(view_jobs[next]);
+    if (rest.jobs.empty()) return;
+    for (const std::size_t next : order_waiting(rest.views, places_.loads(), input_->settings)) {
+        const std::size_t job = rest.jobs[next];
+        const auto better = better_waits_.find(job);
+        if (better != better_waits_.end() && plan_better(job, better->second)) continue;
+        plan(job);
     }
 }
 
 void Scheduling::plan(std::size_t job)
 {
-    const RouteRequest request = with_use(jobs_[job]);
-    Decision decision = ledger_->decide(request);
+    Decision decision = decide(job);
     const bool may_start = decision.winner && decision.can_start_now && decision.quota_obstacle.empty();
     if (may_start && jobs_[job].gang.empty()) {
         // It ends before those that go before it need its units.
-        decision.turn = "before its turn: it delays no job that goes first";
-        start(job, request, std::move(decision));
+        if (has_planned_) decision.turn = "before its turn: it delays no job that goes first";
+        start(job, with_use(jobs_[job]), std::move(decision));
     } else {
         wait_for_winner({.job = job, .decision = std::move(decision)});
     }
 }
 
-bool Scheduling::plan_better(std::size_t job, const BetterWait& wait)
+bool Scheduling::plan_better(std::size_t job, std::size_t unit_type)
 {
-    Decision decision = ledger_->decide(with_use(jobs_[job]));
+    Decision decision = decide(job);
     if (!decision.winner || !decision.quota_obstacle.empty()) return false;
-    const UnitTypeId& better = ledger_->views()[views_[job].options[wait.option].unit_type].id;
-    const std::vector<Candidate>& places = decision.candidates;
-    const auto here = std::find_if(places.begin(), places.end(),
-                                   [](const Candidate& one) { return one.feasible && one.plan.start_s <= 0; });
-    const auto there = std::find_if(places.begin(), places.end(), [&](const Candidate& one) {
-        return one.feasible && one.plan.start_s > 0 && !one.plan.window && one.unit_type_id == better;
-    });
-    if (here == places.end() || there == places.end()) return false;
-    // The order does not know what is kept for others, nor how long starts take there.
-    if (there->start.wait_s - here->start.wait_s > wait.longest_wait_s) return false;
-    Candidate left_free = *here;
-    decision.winner = static_cast<std::size_t>(there - places.begin());
+    const std::optional<std::size_t> here = free_place(decision);
+    const std::optional<std::size_t> there = later_place(decision, places_.unit_type(unit_type).id);
+    if (!here || !there) return false;
+    Candidate left_free = decision.candidates[*here];
+    decision.winner = there;
     decision.can_start_now = false;
     wait_for_winner({.job = job, .decision = std::move(decision), .left_free = std::move(left_free)});
     return true;
@@ -409,14 +473,27 @@ void Scheduling::wait_for_winner(ScheduledWait wait)
     const Decision& decision = wait.decision;
     if (wants_units(decision)) {
         wait.planned = reservation_of(jobs_[wait.job], decision.candidates[*decision.winner]);
-        ledger_->reserve(*wait.planned);
+        reserve(*wait.planned);
+        has_planned_ = true;
     }
     plan_.waits.push_back(std::move(wait));
 }
 
+void Scheduling::tell_turns()
+{
+    const bool is_scarce = has_planned_ || std::any_of(ordered_.begin(), ordered_.end(),
+                                                       [](const OrderedPlace& one) { return !one.is_own_choice; });
+    if (!is_scarce) return; // each starts where it would go alone
+    const auto waiting =
+        std::count_if(views_.begin(), views_.end(), [](const WaitingJobView& view) { return !view.options.empty(); });
+    for (const OrderedPlace& one : ordered_)
+        plan_.starts[one.start].decision.turn =
+            turn_text(one.start + 1, static_cast<std::size_t>(waiting), input_->settings);
+}
+
 void Scheduling::set_turns()
 {
-    const OrderIndices indices = order_indices(views_, loads_now(), input_->settings);
+    const OrderIndices indices = order_indices(views_, places_.loads(), input_->settings);
     for (ScheduledWait& wait : plan_.waits) {
         const OrderIndex& own = indices.jobs[wait.job];
         const auto best = std::min_element(own.index.begin(), own.index.end());

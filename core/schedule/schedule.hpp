@@ -66,11 +66,11 @@ inline constexpr double kLastTurn = 1e6;
 
 /// Decides which of the waiting jobs start now, and where; the others get a plan. No I/O, no clock, no state.
 ///
-/// Each job is decided by itself, oldest first, as long as all of them can start where suits them best. Where one
-/// cannot, they are decided together: core/decide/order_jobs says who starts where, by run times on the units that are
-/// free, with the load of each job's project counted as if the project's jobs before it had started. The others are
+/// Each job's places on what is free are found (core/decide/route); core/decide/order_jobs says who starts where, by
+/// run times and what unit types are worth to the jobs, with the load of each job's project counted as if the project's
+/// jobs before it had started. What a start leaves is looked at again, until nothing more starts. The others are
 /// planned in the order of their turn; what still fits without delaying those before it starts, too, unless it does
-/// better to wait for another place than to take what is free.
+/// better to wait for another place than to take what is free (docs/routing.md "Order under load").
 ///
 /// @param units  what is free at the moment of the decisions; starts and plans are reserved in it.
 SchedulePlan schedule(UnitLedger& units, const ScheduleInput& input);

@@ -50,6 +50,7 @@ TEST(JobArrivals, GoWhereTheyWouldGoAndOnlyWhereTheirRunTimeIsKnown)
         candidate.unit_count = 2;
         candidate.feasible = run_s < 30;
         candidate.prediction.run_s = run_s;
+        candidate.offers = {{.unit_count = 2, .run_s = run_s, .objective = run_s}};
         decision.candidates.push_back(candidate);
     }
     EXPECT_TRUE(arrival_places({}, decision).empty()) << "it can go nowhere";

@@ -189,5 +189,52 @@ TEST_F(ScheduleTest, WorthsComeFromTheJobsThatCameOnceThereAreEnough)
     EXPECT_EQ(input_.jobs[among_many.starts[0].job].id, "short");
 }
 
+// Alone in an idle network, however busy it was before.
+TEST_F(ScheduleTest, BusierDaysDoNotSendALoneJobElsewhere)
+{
+    add_job("j", 100, 120);
+    input_.worths = {{"ut_alpha", 1.8}, {"ut_beta", 0.6}}; // work on alpha is worth 180, on beta 72
+
+    const SchedulePlan plan = decide();
+
+    ASSERT_EQ(plan.starts.size(), 1U);
+    EXPECT_EQ(plan.starts[0].winner.center, "alpha");
+    EXPECT_TRUE(plan.starts[0].decision.turn.empty());
+}
+
+TEST_F(ScheduleTest, OneProjectIsNotHeldAgainstItself)
+{
+    add_job("a_long", 100, 100);
+    add_job("b_short", 90, 90);
+    take("alpha", 5000);
+    take("beta", 5000);
+    for (ReadyJob& job : input_.jobs)
+        job.request.project = "only";
+    // All that the project has taken before the second job would count against it.
+    input_.project_uses = {{.project = "only", .used_unit_s = {{"ut_beta", 1e6}}, .units = {{"ut_beta", 1}}}};
+
+    const SchedulePlan plan = decide();
+
+    ASSERT_EQ(plan.starts.size(), 1U);
+    EXPECT_EQ(input_.jobs[plan.starts[0].job].id, "b_short");
+}
+
+// The order takes alpha for free, but it is kept from soon on: it is struck, and the job starts on beta.
+TEST_F(ScheduleTest, APlaceThatIsNotFreeForTheJobIsNoneOfItsPlaces)
+{
+    add_job("j", 100, 120);
+    add_job("other", 1000, 110);
+    unit_types_[0].unit_count = 2;
+    unit_types_[0].availability = Availability(2);
+    taken_.push_back({.unit_type_id = UnitTypeId{"ut_alpha"}, .release_s = 90000, .from_s = 50});
+    taken_.push_back({.unit_type_id = UnitTypeId{"ut_alpha"}, .release_s = 90000, .from_s = 60});
+
+    const SchedulePlan plan = decide();
+
+    ASSERT_EQ(plan.starts.size(), 2U);
+    EXPECT_EQ(plan.starts[0].winner.center, "beta");
+    EXPECT_EQ(plan.starts[1].winner.center, "beta");
+}
+
 } // namespace
 } // namespace fathom

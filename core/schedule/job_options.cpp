@@ -1,0 +1,53 @@
+#include "core/schedule/job_options.hpp"
+
+#include "core/decide/route_reasons.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace fathom {
+
+std::vector<JobOption> options_of(const Preference& prefer, std::span<const PlaceOffers> places)
+{
+    const bool is_about_time = prefer.cost == 0 && prefer.energy == 0;
+    double most = std::numeric_limits<double>::infinity();
+    for (const PlaceOffers& place : places) {
+        for (const CountOffer& offer : place.counts)
+            most = is_about_time ? most : std::min(most, offer.objective * (1 + kTieFraction));
+    }
+    std::vector<JobOption> options;
+    for (const PlaceOffers& place : places) {
+        for (const CountOffer& offer : place.counts) {
+            if (offer.objective > most) continue;
+            const double regret = offer.run_s > 0 ? 1 + offer.doubt_s / offer.run_s : 1;
+            options.push_back({place.unit_type, offer.unit_count, offer.run_s, regret});
+        }
+    }
+    return options;
+}
+
+const JobOption& option_alone(std::span<const JobOption> options)
+{
+    return *std::min_element(options.begin(), options.end(), [](const JobOption& a, const JobOption& b) {
+        return a.run_s * a.regret < b.run_s * b.regret;
+    });
+}
+
+double shortest_run_s(std::span<const JobOption> options)
+{
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const JobOption& option : options)
+        shortest = std::min(shortest, option.run_s);
+    return shortest;
+}
+
+double load_now(double busy_share, std::int64_t unit_count, std::int64_t free_units, const WantedUnits& wanted)
+{
+    if (unit_count <= 0) return busy_share;
+    const auto jobs = static_cast<double>(wanted.jobs);
+    const double others = wanted.jobs > 0 ? static_cast<double>(wanted.units) * (jobs - 1) / jobs : 0;
+    return std::min(busy_share,
+                    (static_cast<double>(unit_count - free_units) + others) / static_cast<double>(unit_count));
+}
+
+} // namespace fathom

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "core/decide/order_jobs.hpp"
+#include "core/decide/route.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// Where a job could run, as the order of jobs (core/decide/order_jobs) looks at it.
+namespace fathom {
+
+/// What one unit type offers a job.
+struct PlaceOffers {
+    std::size_t unit_type{}; ///< JobOption::unit_type
+    std::span<const CountOffer> counts;
+};
+
+/// An option for each count of each place. What is free now says nothing of what it costs: a job that cares for money
+/// or energy has only the options that are as good as its best. Regret is 1, and more where measurements are not fully
+/// believed. A run time that is not known stays 0.
+std::vector<JobOption> options_of(const Preference& prefer, std::span<const PlaceOffers> places);
+
+/// The option that the job would take if it were alone: of least run time · regret, of equal ones the first. There must
+/// be one.
+const JobOption& option_alone(std::span<const JobOption> options);
+
+/// The shortest of their run times; infinite without any.
+double shortest_run_s(std::span<const JobOption> options);
+
+/// What waiting jobs would take of a unit type if each were alone.
+struct WantedUnits {
+    std::int64_t jobs{};
+    std::int64_t units{};
+
+    void add(const JobOption& alone)
+    {
+        ++jobs;
+        units += alone.unit_count;
+    }
+    void remove(const JobOption& alone)
+    {
+        --jobs;
+        units -= alone.unit_count;
+    }
+};
+
+/// How busy units of a type are taken to be when jobs are ordered: as they have been of late (BusyShare), but not
+/// busier than what runs and all other jobs that wait for them would make them now. While there is room for all,
+/// nobody is sent elsewhere, or given fewer units, for the sake of others, whatever was before.
+/// @param busy_share  0..1.
+double load_now(double busy_share, std::int64_t unit_count, std::int64_t free_units, const WantedUnits& wanted);
+
+} // namespace fathom

@@ -1,0 +1,129 @@
+#include "core/schedule/wanted_places.hpp"
+
+#include "core/decide/unit_worth.hpp"
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+constexpr double kAssumedRunSeconds = 600;
+
+std::optional<double> find(const std::unordered_map<std::string, double>& by_id, const UnitTypeView& view)
+{
+    const auto known = by_id.find(view.id.value);
+    return known == by_id.end() ? std::nullopt : std::optional(known->second);
+}
+
+} // namespace
+
+std::vector<PlaceOffers> offers_of(const Decision& decision)
+{
+    std::vector<PlaceOffers> places;
+    for (std::size_t i = 0; i < decision.candidates.size(); ++i) {
+        if (decision.candidates[i].feasible) places.push_back({i, decision.candidates[i].offers});
+    }
+    return places;
+}
+
+double typical_run_s(std::span<const WaitingJobView> views)
+{
+    std::vector<double> known;
+    for (const WaitingJobView& view : views) {
+        for (const JobOption& option : view.options) {
+            if (option.run_s > 0) known.push_back(option.run_s);
+        }
+    }
+    if (known.empty()) return kAssumedRunSeconds;
+    const auto middle = known.begin() + std::ssize(known) / 2;
+    std::nth_element(known.begin(), middle, known.end());
+    return *middle;
+}
+
+std::vector<double> worths_with(std::span<const std::optional<double>> known,
+                                std::span<const std::vector<JobOption>> waiting,
+                                std::span<const UnitTypeLoad> unit_types)
+{
+    std::vector<UnitWorth> own(known.size());
+    const auto is_known = [](const std::optional<double>& worth) { return worth.has_value(); };
+    if (!std::all_of(known.begin(), known.end(), is_known)) own = unit_worths(waiting, 1, unit_types);
+    std::vector<double> worths;
+    worths.reserve(known.size());
+    for (std::size_t i = 0; i < known.size(); ++i)
+        worths.push_back(known[i].value_or(own[i].worth));
+    return worths;
+}
+
+UnitTypeLoad unit_type_load(const UnitTypeView& view)
+{
+    UnitTypeLoad load;
+    load.unit_count = view.unit_count;
+    load.free_units = std::max<std::int64_t>(0, view.availability.free_now());
+    const auto& steps = view.availability.steps();
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+        if (steps[i].free > steps[i - 1].free)
+            load.releases.push_back({steps[i].from_s, steps[i].free - steps[i - 1].free});
+        else if (steps[i].free <= 0)
+            load.free_for_s = std::min(load.free_for_s, steps[i].from_s);
+    }
+    return load;
+}
+
+std::size_t WantedPlaces::number_of(const UnitTypeId& unit_type)
+{
+    const UnitTypeView* view = ledger_->find(unit_type);
+    const auto [known, is_new] = numbers_.try_emplace(view, unit_types_.size());
+    if (!is_new) return known->second;
+    unit_types_.push_back(view);
+    known_worths_.push_back(find(*known_by_id_, *view));
+    // Of use only where others have been weighed already: no job that waits wants it, as far as was known.
+    worths_.push_back(known_worths_.back().value_or(1));
+    loads_.push_back(load_of(*view, {}));
+    return known->second;
+}
+
+double WantedPlaces::load_of(const UnitTypeView& view, const WantedUnits& wanted) const
+{
+    return load_now(find(*busy_shares_, view).value_or(1), view.unit_count,
+                    std::max<std::int64_t>(view.availability.free_now(), 0), wanted);
+}
+
+std::vector<JobOption> WantedPlaces::options_of(const RouteRequest& request, const Decision& decision)
+{
+    std::vector<PlaceOffers> offers = offers_of(decision);
+    for (PlaceOffers& place : offers)
+        place.unit_type = number_of(decision.candidates[place.unit_type].unit_type_id);
+    return fathom::options_of(request.prefer, offers);
+}
+
+void WantedPlaces::weigh(std::span<const WaitingJobView> views)
+{
+    std::vector<UnitTypeLoad> sizes;
+    for (const UnitTypeView* view : unit_types_)
+        sizes.emplace_back().unit_count = view->unit_count;
+    std::vector<std::vector<JobOption>> wanted;
+    std::vector<WantedUnits> wanted_units(unit_types_.size());
+    for (const WaitingJobView& view : views) {
+        if (view.options.empty()) continue;
+        wanted.push_back(view.options);
+        const JobOption& alone = option_alone(view.options);
+        wanted_units[alone.unit_type].add(alone);
+    }
+    worths_ = worths_with(known_worths_, wanted, sizes);
+    for (std::size_t i = 0; i < unit_types_.size(); ++i)
+        loads_[i] = load_of(*unit_types_[i], wanted_units[i]);
+}
+
+std::vector<UnitTypeLoad> WantedPlaces::loads() const
+{
+    std::vector<UnitTypeLoad> loads;
+    loads.reserve(unit_types_.size());
+    for (std::size_t i = 0; i < unit_types_.size(); ++i) {
+        loads.push_back(unit_type_load(*unit_types_[i]));
+        loads.back().worth = worths_[i];
+        loads.back().load = loads_[i];
+    }
+    return loads;
+}
+
+} // namespace fathom

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "core/schedule/job_options.hpp"
+#include "core/schedule/unit_ledger.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+/// Decisions and unit types as core/decide/order_jobs looks at them.
+namespace fathom {
+
+/// The feasible places of a decision that could start as soon as they are free; `unit_type` is the candidate's index.
+/// They refer to the decision.
+std::vector<PlaceOffers> offers_of(const Decision& decision);
+
+/// The median of the predicted run times of all places; 600 s when there are none: a job of unknown length is taken to
+/// be like the others.
+double typical_run_s(std::span<const WaitingJobView> views);
+
+/// What each unit type is worth: what is known of it, else what it is worth to the jobs that wait.
+/// @param known  by unit type
+std::vector<double> worths_with(std::span<const std::optional<double>> known,
+                                std::span<const std::vector<JobOption>> waiting,
+                                std::span<const UnitTypeLoad> unit_types);
+
+/// What is free, and what frees when. Worth and load are 1.
+UnitTypeLoad unit_type_load(const UnitTypeView& view);
+
+/// The unit types that waiting jobs could use, numbered as they are met: of a large network they are few. Not
+/// thread-safe; what it is made with must outlive it.
+class WantedPlaces {
+  public:
+    /// @param busy_shares  by unit type id; missing: 1.
+    /// @param worths       by unit type id; missing: what it is worth to the jobs that wait.
+    WantedPlaces(const UnitLedger& ledger, const std::unordered_map<std::string, double>& busy_shares,
+                 const std::unordered_map<std::string, double>& worths)
+        : ledger_(&ledger), busy_shares_(&busy_shares), known_by_id_(&worths)
+    {
+    }
+
+    /// The options of a job that was decided on so.
+    std::vector<JobOption> options_of(const RouteRequest& request, const Decision& decision);
+    /// Sets what the unit types are worth, and how busy they count as, now that these jobs wait for them. How fast work
+    /// arrives is not asked: worths do not depend on it.
+    void weigh(std::span<const WaitingJobView> views);
+    const UnitTypeView& unit_type(std::size_t number) const { return *unit_types_[number]; }
+    /// As they are now.
+    std::vector<UnitTypeLoad> loads() const;
+
+  private:
+    std::size_t number_of(const UnitTypeId& unit_type);
+    double load_of(const UnitTypeView& view, const WantedUnits& wanted) const;
+
+    const UnitLedger* ledger_;
+    const std::unordered_map<std::string, double>* busy_shares_;
+    const std::unordered_map<std::string, double>* known_by_id_;
+    std::vector<const UnitTypeView*> unit_types_;
+    std::unordered_map<const UnitTypeView*, std::size_t> numbers_;
+    std::vector<std::optional<double>> known_worths_;
+    std::vector<double> worths_;
+    std::vector<double> loads_; ///< UnitTypeLoad::load
+};
+
+} // namespace fathom
