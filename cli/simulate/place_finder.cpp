@@ -1,11 +1,11 @@
 #include "cli/simulate/place_finder.hpp"
 
 #include "core/decide/never.hpp"
-#include "core/decide/objective.hpp"
-#include "core/decide/plan_start.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
 
 namespace fathom::simulation {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr double kHour_s = 3600;
 
 /// A profile that knows the center's rates exactly; none where data is there at once.
-std::optional<NetworkProfile> profile_of(const Center& center)
+std::shared_ptr<const NetworkProfile> profile_of(const Center& center)
 {
     std::vector<NetworkSample> samples;
     for (std::size_t hour = 0; hour < center.network_rate_bytes.size(); ++hour) {
@@ -22,8 +22,8 @@ std::optional<NetworkProfile> profile_of(const Center& center)
             samples.push_back(
                 {moment_of(week_s + (static_cast<double>(hour) + 0.5) * kHour_s), center.network_rate_bytes[hour]});
     }
-    NetworkProfile profile(samples);
-    if (!(profile.best_rate_bytes() > 0)) return std::nullopt;
+    auto profile = std::make_shared<const NetworkProfile>(samples);
+    if (!(profile->best_rate_bytes() > 0)) return nullptr;
     return profile;
 }
 
@@ -38,40 +38,67 @@ double next_hour(double now_s)
     return (std::floor(now_s / kHour_s) + 1) * kHour_s;
 }
 
-} // namespace
+/// How long a job holds its units, as far as it is known, without transfers.
+class KnownRun final : public RunByCount {
+  public:
+    KnownRun(const Scenario& scenario, Knowledge& knowledge, std::size_t job, std::size_t unit_type)
+        : knowledge_(&knowledge), job_(job), unit_type_(unit_type),
+          most_(std::max<std::int64_t>(scenario.workload.jobs[job].most_units, 1)),
+          start_up_s_(scenario.network.centers[scenario.network.unit_types[unit_type].center].start_up_s)
+    {
+    }
 
-/// A place with all that its owner cares for.
-struct PlaceFinder::Plan {
-    JobOption option;
-    double start_in_s{};
-    double completion_s{}; ///< from now
-    double judged_s{};     ///< the same, but a wait that its deadline has room for costs nothing
-    Outcome outcome;
-    bool is_within_budget{};
-    bool may_come_within_budget{}; ///< at another time
+    RunTime at(std::int64_t unit_count) const override
+    {
+        const double run_s = start_up_s_ + knowledge_->expected_s(job_, unit_type_, unit_count);
+        return {run_s, run_s, run_s};
+    }
+    std::int64_t largest_known() const override { return most_; }
+
+  private:
+    Knowledge* knowledge_;
+    std::size_t job_;
+    std::size_t unit_type_;
+    std::int64_t most_;
+    double start_up_s_;
 };
+
+} // namespace
 
 PlaceFinder::PlaceFinder(const Scenario& scenario, Knowledge& knowledge) : scenario_(&scenario), knowledge_(&knowledge)
 {
+    std::vector<std::shared_ptr<const NetworkProfile>> networks;
     for (const Center& center : scenario.network.centers)
-        networks_.push_back(profile_of(center));
+        networks.push_back(profile_of(center));
+    for (const UnitType& type : scenario.network.unit_types) {
+        UnitTypeView& view = idle_.emplace_back();
+        view.unit_count = type.unit_count;
+        view.availability = Availability(type.unit_count);
+        view.network = networks[type.center];
+        view.price = std::make_shared<const UnitPrice>(type.price);
+    }
     for (const JobDetails& details : scenario.workload.details)
-        is_plain_.push_back(simulation::is_plain(details) ? 1 : 0);
+        is_plain_.push_back(is_plain(details) ? 1 : 0);
+    now_ = idle_;
 }
 
-bool PlaceFinder::is_plain(std::size_t job) const
+bool PlaceFinder::is_fixed(std::size_t job) const
 {
-    return is_plain_[scenario_->workload.jobs[job].details] != 0;
+    const Job& asked = scenario_->workload.jobs[job];
+    return is_plain_[asked.details] != 0 && asked.most_units <= asked.unit_count;
 }
 
-JobPlaces PlaceFinder::find(std::size_t job, double now_s, Hold hold)
+JobPlaces PlaceFinder::find(std::size_t job, double now_s)
 {
-    JobPlaces places;
-    if (is_plain(job))
-        add_plain(job, places);
-    else
-        add_planned(job, now_s, hold, places);
+    if (is_fixed(job)) return fixed_places(job);
+    JobPlaces places = choose(job, now_s, now_);
+    if (places.is_hopeless) places.is_hopeless = choose(job, now_s, idle_).is_hopeless;
     return places;
+}
+
+JobPlaces PlaceFinder::find_if_idle(std::size_t job, double now_s)
+{
+    return is_fixed(job) ? fixed_places(job) : choose(job, now_s, idle_);
 }
 
 /// Unit types that can run jobs of this kind, whatever their size.
@@ -88,35 +115,10 @@ const std::vector<std::uint32_t>& PlaceFinder::types_of(const Job& job)
     return entry->second;
 }
 
-/// What the job asks for; of a job that may have more, doubled again and again up to the knee of its speed-up, the
-/// count of largest S(n)²/n.
-const std::vector<std::int64_t>& PlaceFinder::counts_of(std::size_t job, std::size_t unit_type)
+/// What choose() would find, for jobs of which there may be millions.
+JobPlaces PlaceFinder::fixed_places(std::size_t job)
 {
-    const Job& asked = scenario_->workload.jobs[job];
-    counts_.assign(1, asked.unit_count);
-    const std::int64_t most =
-        std::min<std::int64_t>(asked.most_units, scenario_->network.unit_types[unit_type].unit_count);
-    if (most <= asked.unit_count) return counts_;
-    const auto power = [&](std::int64_t count) {
-        const double run_s = knowledge_->expected_s(job, unit_type, count);
-        return 1 / (run_s * run_s * static_cast<double>(count));
-    };
-    std::int64_t knee = asked.unit_count;
-    double largest = power(knee);
-    for (const std::int64_t count : counts_between(asked.unit_count + 1, most)) {
-        const double own = power(count);
-        if (own <= largest * (1 + 1e-9)) continue;
-        knee = count;
-        largest = own;
-    }
-    for (std::int64_t count = 2 * counts_.front(); count < knee; count *= 2)
-        counts_.push_back(count);
-    if (knee > counts_.front()) counts_.push_back(knee);
-    return counts_;
-}
-
-void PlaceFinder::add_plain(std::size_t job, JobPlaces& places)
-{
+    JobPlaces places;
     const Job& asked = scenario_->workload.jobs[job];
     const std::vector<std::uint32_t>& types = types_of(asked);
     places.options.reserve(types.size());
@@ -124,89 +126,80 @@ void PlaceFinder::add_plain(std::size_t job, JobPlaces& places)
         const UnitType& unit_type = scenario_->network.unit_types[type];
         if (asked.unit_count > unit_type.unit_count) continue;
         const double start_up_s = scenario_->network.centers[unit_type.center].start_up_s;
-        if (asked.most_units <= asked.unit_count) {
-            places.options.push_back(
-                {type, asked.unit_count, start_up_s + knowledge_->expected_s(job, type, asked.unit_count), 1});
-            continue;
-        }
-        for (const std::int64_t count : counts_of(job, type))
-            places.options.push_back({type, count, start_up_s + knowledge_->expected_s(job, type, count), 1});
+        places.options.push_back(
+            {type, asked.unit_count, start_up_s + knowledge_->expected_s(job, type, asked.unit_count), 1});
     }
     places.is_hopeless = places.options.empty();
+    return places;
 }
 
-std::optional<PlaceFinder::Plan> PlaceFinder::plan(std::size_t job, std::size_t unit_type, std::int64_t unit_count,
-                                                   double now_s, Hold hold)
+RouteRequest PlaceFinder::request_of(const Job& job, double now_s) const
 {
-    const Job& asked = scenario_->workload.jobs[job];
-    const JobDetails& details = scenario_->workload.details[asked.details];
-    const UnitType& type = scenario_->network.unit_types[unit_type];
-    const double run_s =
-        scenario_->network.centers[type.center].start_up_s + knowledge_->expected_s(job, unit_type, unit_count);
-    TransferRequest request;
-    request.in_bytes = details.data_in_bytes;
-    request.out_bytes = details.data_out_bytes;
-    request.now = moment_of(now_s);
-    if (hold == Hold::kOver) request.network = NetworkChoice::kNow;
-    const double left_s = details.deadline_in_s ? asked.arrival_s + *details.deadline_in_s - now_s : kNever;
-    if (details.deadline_in_s) request.deadline = moment_after(request.now, left_s);
-    const StartTerms terms{
-        .price = &type.price, .unit_count = unit_count, .prefer = details.prefer, .budget = details.budget};
-    const std::optional<NetworkProfile>& network = networks_[type.center];
-    const StartPlan start = plan_start(request, network ? &*network : nullptr, 0, {run_s, run_s, run_s}, terms);
-    if (start.completion_s > left_s) return std::nullopt;
-
-    const double held_s = start.occupied.run_s;
-    const double cost = type.price.cost(moment_after(request.now, start.start_s), held_s, unit_count);
-    const double limit = budget_limit(details.budget);
-    const bool waits_for_free = start.window && !start.window->is_for_price;
-    const double judged_s = waits_for_free ? held_s : start.completion_s;
-    return Plan{.option = {unit_type, unit_count, held_s, 1},
-                .start_in_s = start.start_s,
-                .completion_s = start.completion_s,
-                .judged_s = judged_s,
-                .outcome = {judged_s, cost, type.price.energy_j(held_s, unit_count)},
-                .is_within_budget = cost <= limit,
-                .may_come_within_budget = type.price.least_cost(run_s, unit_count) <= limit};
+    const JobDetails& details = scenario_->workload.details[job.details];
+    RouteRequest request;
+    request.units.min = job.unit_count;
+    request.units.max = std::max(job.unit_count, job.most_units);
+    if (request.units.max == request.units.min) request.units.count = job.unit_count;
+    request.transfer.in_bytes = details.data_in_bytes;
+    request.transfer.out_bytes = details.data_out_bytes;
+    request.transfer.now = moment_of(now_s);
+    if (details.deadline_in_s)
+        request.transfer.deadline = moment_after(request.transfer.now, job.arrival_s + *details.deadline_in_s - now_s);
+    request.prefer = details.prefer;
+    request.budget = details.budget;
+    return request;
 }
 
-void PlaceFinder::add_planned(std::size_t job, double now_s, Hold hold, JobPlaces& places)
+JobPlaces PlaceFinder::choose(std::size_t job, double now_s, std::span<const UnitTypeView> views)
 {
     const Job& asked = scenario_->workload.jobs[job];
-    const JobDetails& details = scenario_->workload.details[asked.details];
-    const double left_s = details.deadline_in_s ? asked.arrival_s + *details.deadline_in_s - now_s : kNever;
-    std::vector<Plan> plans;
+    const RouteRequest request = request_of(asked, now_s);
+    const RouteKnowledge knowledge;
+    PlaceChooser chooser(request, knowledge);
+    const double limit = budget_limit(request.budget);
+    std::vector<std::vector<CountOffer>> offers;
+    std::vector<std::uint32_t> offered;
+    double best = kNever;
+    std::optional<double> hold_s; // of the best place
+    JobPlaces places;
     places.is_hopeless = true;
     for (const std::uint32_t type : types_of(asked)) {
-        if (asked.unit_count > scenario_->network.unit_types[type].unit_count) continue;
-        for (const std::int64_t count : std::vector(counts_of(job, type))) {
-            const std::optional<Plan> one = plan(job, type, count, now_s, hold);
-            if (!one) continue;
-            places.is_hopeless = places.is_hopeless && !one->may_come_within_budget;
-            if (one->is_within_budget) plans.push_back(*one);
+        if (asked.unit_count > views[type].unit_count) continue;
+        const KnownRun run(*scenario_, *knowledge_, job, type);
+        PlaceRun known;
+        known.by_count = &run;
+        const PlaceChoice& choice = chooser.choose(views[type], known, ChoiceAim::kBest);
+        if (choice.removed_by == Filter::kBudget) {
+            // At another hour it may cost less.
+            const double least = views[type].price->least_cost(run.at(choice.unit_count).run_s, choice.unit_count);
+            places.is_hopeless = places.is_hopeless && least > limit;
         }
+        if (choice.removed_by) continue;
+        places.is_hopeless = false;
+        if (choice.objective < best) {
+            best = choice.objective;
+            hold_s = choice.plan.window ? std::optional(choice.plan.start_s) : std::nullopt;
+        }
+        offers.push_back(chooser.offers());
+        offered.push_back(type);
     }
     // Prices and networks change by the hour.
-    places.valid_until_s = next_hour(now_s);
-    const auto value = [&](const Plan& one) { return objective(details.prefer, one.outcome); };
-    const auto best =
-        std::min_element(plans.begin(), plans.end(), [&](const Plan& a, const Plan& b) { return value(a) < value(b); });
-    if (best == plans.end()) return;
-    if (best->start_in_s > 0) {
-        places.hold_until_s = now_s + best->start_in_s;
-        return;
+    if (is_plain_[asked.details] == 0) places.valid_until_s = next_hour(now_s);
+    if (offers.empty()) return places;
+    if (hold_s) {
+        places.hold_until_s = now_s + *hold_s;
+        return places;
     }
-    const double best_value = value(*best);
-    const bool is_about_time = details.prefer.cost == 0 && details.prefer.energy == 0;
-    double shortest_s = kNever;
-    for (Plan& one : plans) {
-        if (one.start_in_s > 0) continue;
-        if (!is_about_time) one.option.regret = value(one) / best_value;
-        shortest_s = std::min(shortest_s, one.option.run_s);
-        places.valid_until_s = std::min(places.valid_until_s, now_s + left_s - one.completion_s);
-        places.options.push_back(one.option);
-    }
-    places.latest_start_s = now_s + left_s - shortest_s;
+    std::vector<PlaceOffers> all;
+    for (std::size_t i = 0; i < offers.size(); ++i)
+        all.push_back({offered[i], offers[i]});
+    places.options = options_of(request.prefer, all);
+    if (!request.transfer.deadline) return places;
+    const double deadline_s = now_s + chooser.left_s();
+    places.latest_start_s = deadline_s - shortest_run_s(places.options);
+    for (const JobOption& option : places.options)
+        places.valid_until_s = std::min(places.valid_until_s, deadline_s - option.run_s);
+    return places;
 }
 
 } // namespace fathom::simulation

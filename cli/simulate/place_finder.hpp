@@ -2,12 +2,12 @@
 
 #include "cli/simulate/knowledge.hpp"
 #include "cli/simulate/scenario.hpp"
-#include "core/decide/network_window.hpp"
-#include "core/decide/order_jobs.hpp"
+#include "core/decide/place.hpp"
+#include "core/schedule/job_options.hpp"
 
 #include <limits>
 #include <map>
-#include <optional>
+#include <span>
 #include <vector>
 
 namespace fathom::simulation {
@@ -22,34 +22,39 @@ struct JobPlaces {
     bool is_hopeless = false;                                        ///< there is none, and none will come
 };
 
-/// Finds the places of jobs by what is known of run times: unit types that the job fits, and numbers of units up to the
-/// knee of its speed-up, each with start-up and transfers, within budget and deadline. Not thread-safe.
+/// Finds the places of jobs as the router does (PlaceChooser, options_of()), with the run times that are known here and
+/// the start-up of the centers. Not thread-safe.
 class PlaceFinder {
   public:
     /// Keeps both, which must outlive it.
     PlaceFinder(const Scenario& scenario, Knowledge& knowledge);
 
-    enum class Hold { kAllowed, kOver };
-    /// @param hold  whether the job may yet wait for a better time.
-    JobPlaces find(std::size_t job, double now_s, Hold hold);
+    /// What is free of a unit type from now on; all of it before this was said.
+    void set_available(std::size_t unit_type, Availability availability)
+    {
+        now_[unit_type].availability = std::move(availability);
+    }
 
-    /// Whether the job's places are the same at any time, as those of nearly all jobs are.
-    bool is_plain(std::size_t job) const;
+    /// By what is available.
+    JobPlaces find(std::size_t job, double now_s);
+    /// The same if nothing ran or was closed.
+    JobPlaces find_if_idle(std::size_t job, double now_s);
+
+    /// Whether the job's places are the same at any time, whatever is free, as those of nearly all jobs are.
+    bool is_fixed(std::size_t job) const;
 
   private:
-    struct Plan;
     const std::vector<std::uint32_t>& types_of(const Job& job);
-    const std::vector<std::int64_t>& counts_of(std::size_t job, std::size_t unit_type);
-    void add_plain(std::size_t job, JobPlaces& places);
-    std::optional<Plan> plan(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double now_s, Hold hold);
-    void add_planned(std::size_t job, double now_s, Hold hold, JobPlaces& places);
+    RouteRequest request_of(const Job& job, double now_s) const;
+    JobPlaces fixed_places(std::size_t job);
+    JobPlaces choose(std::size_t job, double now_s, std::span<const UnitTypeView> views);
 
     const Scenario* scenario_;
     Knowledge* knowledge_;
-    std::vector<std::optional<NetworkProfile>> networks_; ///< by center; none: data is there at once
-    std::vector<std::uint8_t> is_plain_;                  ///< by details
+    std::vector<UnitTypeView> idle_;                                                      ///< the unit types, all free
+    std::vector<UnitTypeView> now_;                                                       ///< the same as they are
+    std::vector<std::uint8_t> is_plain_;                                                  ///< by details
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> types_; ///< by job type and details
-    std::vector<std::int64_t> counts_;                                                    ///< of the last question
 };
 
 } // namespace fathom::simulation

@@ -1,5 +1,7 @@
 #include "cli/simulate/price_watch.hpp"
 
+#include "core/schedule/job_arrivals.hpp"
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -7,8 +9,6 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::size_t kRemembered = 1000;
-constexpr std::size_t kArrivalsPerLook = 50;
 /// A look takes time with the places that are looked at; so many of them an arrival are nothing beside its decision.
 constexpr std::size_t kPlacesPerArrival = 20;
 constexpr std::size_t kWaitingPlacesPerArrival = 1000; ///< the same of places that are weighed anew
@@ -23,7 +23,7 @@ bool are_same_places(const std::vector<JobOption>& a, const std::vector<JobOptio
 } // namespace
 
 PriceWatch::PriceWatch(const Scenario& scenario)
-    : kinds_(scenario), news_wanted_(kArrivalsPerLook), uses_(scenario.network.unit_types.size())
+    : kinds_(scenario), news_wanted_(kFewestArrivals), uses_(scenario.network.unit_types.size())
 {
     for (const UnitType& type : scenario.network.unit_types) {
         unit_types_.emplace_back();
@@ -32,10 +32,10 @@ PriceWatch::PriceWatch(const Scenario& scenario)
     }
 }
 
-void PriceWatch::note_arrival(const Job& job, std::vector<JobOption> places, double now_s)
+void PriceWatch::note_arrival(const Job& job, std::vector<JobOption> places)
 {
-    arrivals_.push_back({now_s, kinds_.index_of(job), std::move(places)});
-    if (arrivals_.size() > kRemembered) arrivals_.pop_front();
+    arrivals_.push_back({kinds_.index_of(job), std::move(places)});
+    if (arrivals_.size() > kMostArrivals) arrivals_.pop_front();
     ++news_;
 }
 
@@ -64,16 +64,15 @@ bool PriceWatch::has_news(std::size_t waiting_places) const
     return news_ >= std::max(news_wanted_, waiting_places / kWaitingPlacesPerArrival);
 }
 
-std::vector<UnitWorth> PriceWatch::worths(double now_s)
+std::vector<std::optional<double>> PriceWatch::worths()
 {
     news_ = 0;
-    if (arrivals_.empty()) return std::vector<UnitWorth>(unit_types_.size());
     const std::vector<std::vector<JobOption>> rows = merged();
     std::size_t places = 0;
     for (const std::vector<JobOption>& row : rows)
         places += row.size();
-    news_wanted_ = std::max(kArrivalsPerLook, places / kPlacesPerArrival);
-    return unit_worths(rows, now_s - arrivals_.front().at_s, unit_types_);
+    news_wanted_ = std::max(kFewestArrivals, places / kPlacesPerArrival);
+    return worths_of(rows, unit_types_);
 }
 
 void PriceWatch::pass(std::size_t unit_type, double now_s)

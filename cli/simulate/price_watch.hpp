@@ -2,36 +2,38 @@
 
 #include "cli/simulate/job_kinds.hpp"
 #include "core/decide/busy_share.hpp"
-#include "core/decide/unit_worth.hpp"
+#include "core/decide/order_jobs.hpp"
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 namespace fathom::simulation {
 
-/// What unit types are worth to the jobs that come, and how busy they have been, as a policy sees it. Not thread-safe.
+/// What a network keeps of the newest jobs and of its units, as the server's unit loads do: what unit types are worth
+/// to the jobs that come, and how busy they have been. Not thread-safe.
 class PriceWatch {
   public:
     /// Keeps the scenario, which must outlive it.
     explicit PriceWatch(const Scenario& scenario);
 
     /// A job has come, with these places.
-    void note_arrival(const Job& job, std::vector<JobOption> places, double now_s);
+    void note_arrival(const Job& job, std::vector<JobOption> places);
     /// So many more units of the type are busy from now on; fewer: negative.
     void note_use(std::size_t unit_type, std::int64_t units, double now_s);
 
     /// Whether enough jobs have come for worths() to be asked anew: fifty, and more where the answer takes long.
     /// @param waiting_places  of the jobs that are to be weighed anew then.
     bool has_news(std::size_t waiting_places) const;
-    /// What each unit type is worth to the newest arrivals, a thousand at most.
-    std::vector<UnitWorth> worths(double now_s);
+    /// What each unit type is worth to the newest arrivals, a thousand at most: worths_of()
+    /// (core/schedule/job_arrivals).
+    std::vector<std::optional<double>> worths();
     /// Mean share of the type's units in use, 0..1.
     double load(std::size_t unit_type, double now_s);
 
   private:
     struct Arrival {
-        double at_s{};
         std::size_t kind{};
         std::vector<JobOption> places;
     };
