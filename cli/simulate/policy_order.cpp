@@ -69,7 +69,7 @@ class OrderPolicy final : public Policy {
         look_at_prices(view);
         look_at_projects(view.now_s);
         std::vector<PolicyStart> starts;
-        for (;;) {
+        for (int looks = 0;; ++looks) {
             const std::size_t started = starts.size();
             for (const BookedStart& start : book_.decide(view.now_s)) {
                 const std::size_t job = jobs_[start.job];
@@ -78,7 +78,9 @@ class OrderPolicy final : public Policy {
                 forget(waiting_.find(job));
             }
             // Some that are left have other places then.
-            if (starts.size() == started || !has_changing() || finding_effort() > effort_.places) return starts;
+            if (starts.size() == started || looks == kMostLooksAgain || !has_changing() ||
+                finding_effort() > effort_.places)
+                return starts;
             renew_changing(view);
         }
     }

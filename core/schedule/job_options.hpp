@@ -28,6 +28,10 @@ const JobOption& option_alone(std::span<const JobOption> options);
 /// The shortest of their run times; infinite without any.
 double shortest_run_s(std::span<const JobOption> options);
 
+/// In one decision so often at most are jobs looked at again whose options depend on what is free, after others
+/// started: each look may start some more, and all of them together must not take long.
+inline constexpr int kMostLooksAgain = 8;
+
 /// What waiting jobs would take of a unit type if each were alone.
 struct WantedUnits {
     std::int64_t jobs{};

@@ -280,12 +280,12 @@ Scheduling::Asked Scheduling::ask() const
 
 void Scheduling::start_in_order()
 {
-    for (;;) {
+    for (int looks = 0;;) {
         Asked asked = ask();
         if (asked.jobs.empty()) return;
         const std::size_t started = plan_.starts.size();
         if (make_starts(asked, order_starts(asked.views, places_.loads(), input_->settings))) continue;
-        if (plan_.starts.size() > started && view_again()) continue;
+        if (plan_.starts.size() > started && looks++ < kMostLooksAgain && view_again()) continue;
         asked = ask();
         if (asked.jobs.empty() || !drop_vain_waits(asked)) return;
     }
