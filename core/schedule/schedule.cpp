@@ -136,7 +136,7 @@ class Scheduling {
     Asked ask() const;
     RouteRequest with_use(const ReadyJob& job) const;
     /// On the ledger as it is. Nothing is decided twice for jobs of a kind while nothing starts.
-    const Decision& decide(std::size_t job);
+    std::shared_ptr<const Decision> decide(std::size_t job);
     void start(std::size_t job, const RouteRequest& request, Decision decision);
     void reserve(const Reservation& reservation);
     static Reservation reservation_of(const ReadyJob& job, const Candidate& winner);
@@ -154,8 +154,10 @@ class Scheduling {
     std::map<std::size_t, std::size_t> better_waits_;    ///< by job: the unit type that it waits for
     std::vector<OrderedPlace> ordered_;
     double typical_run_s_ = 0;
-    bool has_planned_ = false;                               ///< some job waits for units
-    std::map<std::string, Decision, std::less<>> decisions_; ///< on the ledger as it is, by kind
+    std::size_t planned_ = 0; ///< jobs that wait for units, so far
+    using Decisions = std::map<std::string, std::shared_ptr<const Decision>, std::less<>>;
+    Decisions decisions_; ///< on the ledger as it is, by kind
+    Decisions seen_;      ///< the first ones
 };
 
 SchedulePlan Scheduling::run()
@@ -169,12 +171,13 @@ SchedulePlan Scheduling::run()
     return std::move(plan_);
 }
 
-const Decision& Scheduling::decide(std::size_t job)
+std::shared_ptr<const Decision> Scheduling::decide(std::size_t job)
 {
     const ReadyJob& asked = jobs_[job];
     const auto known = decisions_.find(asked.kind);
     if (known != decisions_.end()) return known->second;
-    return decisions_.emplace(asked.kind, ledger_->decide(with_use(asked))).first->second;
+    auto decided = std::make_shared<const Decision>(ledger_->decide(with_use(asked)));
+    return decisions_.emplace(asked.kind, std::move(decided)).first->second;
 }
 
 void Scheduling::reserve(const Reservation& reservation)
@@ -217,7 +220,8 @@ void Scheduling::view_all()
 {
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         const ReadyJob& job = jobs_[i];
-        const Decision& decision = decide(i);
+        const std::shared_ptr<const Decision> known = decide(i);
+        const Decision& decision = *known;
         WaitingJobView& view = views_[i];
         view.id = job.id;
         view.waited_s = job.waited_s;
@@ -226,8 +230,9 @@ void Scheduling::view_all()
         view.gang_size = job.gang_size;
         if (wants_units(decision)) view.options = places_.options_of(job.request, decision);
         is_done_[i] = view.options.empty();
-        if (is_done_[i]) plan_.waits.push_back({.job = i, .decision = decision, .turn = kLastTurn});
+        if (is_done_[i]) plan_.waits.push_back({.job = i, .decision = known, .turn = kLastTurn});
     }
+    seen_ = decisions_;
     typical_run_s_ = typical_run_s(views_);
     for (WaitingJobView& view : views_)
         assume_run_times(view.options);
@@ -303,7 +308,8 @@ bool Scheduling::view_again()
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         if (is_done_[i] || is_refused_[i] || !depends_on_what_is_free(jobs_[i].request)) continue;
         has_some = true;
-        const Decision& decision = decide(i);
+        const std::shared_ptr<const Decision> known = decide(i);
+        const Decision& decision = *known;
         std::vector<JobOption> options;
         if (wants_units(decision)) options = places_.options_of(jobs_[i].request, decision);
         assume_run_times(options);
@@ -375,7 +381,7 @@ bool Scheduling::start_at(std::size_t job, const JobOption& option)
 {
     const UnitTypeView& unit_type = places_.unit_type(option.unit_type);
     RouteRequest request = with_use(jobs_[job]);
-    Decision decision = decide(job);
+    Decision decision = *decide(job);
     if (!decision.winner || !decision.quota_obstacle.empty()) return false;
     const auto place = static_cast<std::size_t>(
         std::find_if(decision.candidates.begin(), decision.candidates.end(),
@@ -409,7 +415,8 @@ bool Scheduling::drop_vain_waits(const Asked& asked)
     for (const BetterWait& wait : find_better_waits(asked.views, places_.loads(), input_->settings)) {
         const std::size_t job = asked.jobs[wait.job];
         const JobOption& better = asked.views[wait.job].options[wait.option];
-        const Decision& decision = decide(job);
+        const std::shared_ptr<const Decision> known = decide(job);
+        const Decision& decision = *known;
         const std::optional<std::size_t> here = free_place(decision);
         const std::optional<std::size_t> there = later_place(decision, places_.unit_type(better.unit_type).id);
         const std::vector<Candidate>& places = decision.candidates;
@@ -443,12 +450,21 @@ void Scheduling::plan_rest()
 
 void Scheduling::plan(std::size_t job)
 {
-    Decision decision = decide(job);
-    const bool may_start = decision.winner && decision.can_start_now && decision.quota_obstacle.empty();
+    if (planned_ >= kMostPlanned) {
+        // Less is free than when it was looked at first, so what could not start then cannot start now.
+        const std::shared_ptr<const Decision>& seen = seen_.at(jobs_[job].kind);
+        if (wants_units(*seen) && !seen->can_start_now) {
+            wait_for_winner({.job = job, .decision = seen});
+            return;
+        }
+    }
+    std::shared_ptr<const Decision> decision = decide(job);
+    const bool may_start = decision->winner && decision->can_start_now && decision->quota_obstacle.empty();
     if (may_start && jobs_[job].gang.empty()) {
+        Decision own = *decision;
         // It ends before those that go before it need its units.
-        if (has_planned_) decision.turn = "before its turn: it delays no job that goes first";
-        start(job, with_use(jobs_[job]), std::move(decision));
+        if (planned_ > 0) own.turn = "before its turn: it delays no job that goes first";
+        start(job, with_use(jobs_[job]), std::move(own));
     } else {
         wait_for_winner({.job = job, .decision = std::move(decision)});
     }
@@ -456,7 +472,7 @@ void Scheduling::plan(std::size_t job)
 
 bool Scheduling::plan_better(std::size_t job, std::size_t unit_type)
 {
-    Decision decision = decide(job);
+    Decision decision = *decide(job);
     if (!decision.winner || !decision.quota_obstacle.empty()) return false;
     const std::optional<std::size_t> here = free_place(decision);
     const std::optional<std::size_t> there = later_place(decision, places_.unit_type(unit_type).id);
@@ -464,24 +480,28 @@ bool Scheduling::plan_better(std::size_t job, std::size_t unit_type)
     Candidate left_free = decision.candidates[*here];
     decision.winner = there;
     decision.can_start_now = false;
-    wait_for_winner({.job = job, .decision = std::move(decision), .left_free = std::move(left_free)});
+    wait_for_winner({.job = job,
+                     .decision = std::make_shared<const Decision>(std::move(decision)),
+                     .left_free = std::move(left_free)});
     return true;
 }
 
 void Scheduling::wait_for_winner(ScheduledWait wait)
 {
-    const Decision& decision = wait.decision;
+    const Decision& decision = *wait.decision;
     if (wants_units(decision)) {
-        wait.planned = reservation_of(jobs_[wait.job], decision.candidates[*decision.winner]);
-        reserve(*wait.planned);
-        has_planned_ = true;
+        wait.waits_for_units = true;
+        if (planned_++ < kMostPlanned) {
+            wait.planned = reservation_of(jobs_[wait.job], decision.candidates[*decision.winner]);
+            reserve(*wait.planned);
+        }
     }
     plan_.waits.push_back(std::move(wait));
 }
 
 void Scheduling::tell_turns()
 {
-    const bool is_scarce = has_planned_ || std::any_of(ordered_.begin(), ordered_.end(),
+    const bool is_scarce = planned_ > 0 || std::any_of(ordered_.begin(), ordered_.end(),
                                                        [](const OrderedPlace& one) { return !one.is_own_choice; });
     if (!is_scarce) return; // each starts where it would go alone
     const auto waiting =

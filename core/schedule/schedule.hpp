@@ -5,6 +5,7 @@
 #include "core/schedule/project_use.hpp"
 #include "core/schedule/unit_ledger.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -49,8 +50,9 @@ struct ScheduledStart {
 /// A job that waits.
 struct ScheduledWait {
     std::size_t job{};
-    Decision decision;
-    std::optional<Reservation> planned{}; ///< what the ledger keeps for it
+    std::shared_ptr<const Decision> decision; ///< equal jobs share one; never null
+    bool waits_for_units{};                   ///< it starts as soon as the winner's units are free
+    std::optional<Reservation> planned{};     ///< what the ledger keeps for it
     /// The free place that it leaves: it does better to wait for the winner.
     std::optional<Candidate> left_free{};
     double turn{}; ///< JobRow turn: smaller goes first
@@ -63,6 +65,10 @@ struct SchedulePlan {
 
 /// Turns of jobs that cannot start anywhere now, whatever is free: they are looked at last.
 inline constexpr double kLastTurn = 1e6;
+
+/// Units are planned for so many of the jobs that wait for units, those whose turn comes first: nothing starts that
+/// would delay these. What the others are told of their start is as if nobody but these went before them.
+inline constexpr std::size_t kMostPlanned = 64;
 
 /// Decides which of the waiting jobs start now, and where; the others get a plan. No I/O, no clock, no state.
 ///

@@ -142,8 +142,8 @@ std::set<std::string> RoutingPage::settle_impossible_gangs(const UnitLedger& net
         Need& need = needs[gang_key(ready.job)];
         need.members.push_back(&ready.job);
         need.units += ready.request.units.count.value_or(ready.request.units.min);
-        if (wait.decision.candidates.size() >= kMostCandidatesKept) need.is_known = false; // there may be more
-        for (const Candidate& candidate : wait.decision.candidates) {
+        if (wait.decision->candidates.size() >= kMostCandidatesKept) need.is_known = false; // there may be more
+        for (const Candidate& candidate : wait.decision->candidates) {
             if (can_ever_run(candidate))
                 need.offered[candidate.unit_type_id.value] = sizes[candidate.unit_type_id.value];
         }

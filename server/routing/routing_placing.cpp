@@ -129,17 +129,17 @@ void RoutingPage::keep_waiting(const std::vector<ScheduledWait>& waits)
         const WaitingJob& job = ready_[decided_[wait.job]].job;
         ++report_.waiting;
         if (wait.planned) report_.next.planned.push_back(*wait.planned);
-        if (wait.decision.winner) {
+        if (wait.decision->winner) {
             // Its units stay free for others until then: it takes what there is when the window opens.
-            if (const auto& window = wait.decision.candidates[*wait.decision.winner].plan.window)
+            if (const auto& window = wait.decision->candidates[*wait.decision->winner].plan.window)
                 report_.next_window = std::min(report_.next_window.value_or(window->start), window->start);
         }
-        const bool may_refresh =
-            report_.next.is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering || !wait.planned;
+        const bool may_refresh = report_.next.is_tick || job.waiting_reason.empty() ||
+                                 job.state == JobState::kMetering || !wait.waits_for_units;
         if (!may_refresh) continue;
-        std::string reason = waiting_reason_of(wait.decision, now_, catalog_->prices.currency());
+        std::string reason = waiting_reason_of(*wait.decision, now_, catalog_->prices.currency());
         if (wait.left_free)
-            reason += better_wait_text(wait.decision.candidates[*wait.decision.winner], *wait.left_free);
+            reason += better_wait_text(wait.decision->candidates[*wait.decision->winner], *wait.left_free);
         const GangRequest& gang = job.spec.gang;
         note_reason(job, gang.id.empty() ? reason
                                          : "waits until all " + std::to_string(gang.size) + " members of gang " +

@@ -11,7 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t kPageJobs = 256;
+/// The order of jobs is that within a page.
+constexpr std::int64_t kPageJobs = 1024;
 /// A pass must end so that the next one sees what has changed; the rest waits for it.
 constexpr int kPagesPerPass = 16;
 /// When nothing can be placed a tick only refreshes reasons and looks after metering: no need to hurry.

@@ -19,6 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kPages = 4;               ///< for single decisions: a thousand of them
+constexpr std::size_t kJobs = 256;      ///< of such a page: one that is not full
 constexpr int kLoneJobs = 12;           ///< each the only one of its page
 constexpr std::size_t kPlainOfPage = 6; ///< decided by a plain loop as well
 
@@ -54,7 +55,7 @@ class Bench {
         std::vector<double> lone;
         for (int i = 0; i < kLoneJobs; ++i)
             lone.push_back(time_page(1).page_ms);
-        const PageTime page = time_page(kPageJobs);
+        const PageTime page = time_page(kJobs);
         if (page.starts == 0 || unmeasured_ == 0) throw std::runtime_error("not a network as networks are");
         starts_ = page.starts;
         return {{"page_setup", median(setup_)},
@@ -64,7 +65,7 @@ class Bench {
                 {"first_of_kind", mean_of(first_)},
                 {"repeat_p99", quantile_of(repeat_, 0.99)},
                 {"cold", median(lone)},
-                {"page_job", page.page_ms / kPageJobs},
+                {"page_job", page.page_ms / kJobs},
                 {"plain_loop", mean_of(plain_)}};
     }
 
@@ -91,10 +92,10 @@ class Bench {
         UnmeasuredPlaces unmeasured(columns_, now);
         setup_.push_back(thread_ms() - began_ms);
         std::set<std::size_t> seen;
-        for (std::size_t i = 0; i < kPageJobs; ++i) {
+        for (std::size_t i = 0; i < kJobs; ++i) {
             const std::size_t kind = any_kind();
             const RouteRequest job = make_job(random_, kinds_[kind], now);
-            const bool is_compared = i % (kPageJobs / kPlainOfPage) == 0;
+            const bool is_compared = i % (kJobs / kPlainOfPage) == 0;
             const std::string expected = is_compared ? plain_winner(job, ledger) : std::string();
             began_ms = thread_ms();
             look_for_unmeasured(job, unmeasured);
@@ -102,7 +103,7 @@ class Bench {
             if (decision.winner) reserve(ledger, decision.candidates[*decision.winner]);
             const double took_ms = thread_ms() - began_ms;
             (seen.insert(kind).second ? first_ : repeat_).push_back(took_ms);
-            all_.push_back(took_ms + setup_.back() / kPageJobs);
+            all_.push_back(took_ms + setup_.back() / kJobs);
             const std::string ours =
                 decision.winner ? decision.candidates[*decision.winner].unit_type_id.value : "none";
             if (is_compared && ours != expected)
@@ -192,7 +193,7 @@ void print_growth(std::span<const int> sizes, std::span<const Figures> of_size)
 int run(std::span<const int> sizes)
 {
     fmt::print("{} kinds of jobs, pages of {}, each at its own moment; milliseconds of processor time\n", kKinds,
-               kPageJobs);
+               kJobs);
     std::vector<Figures> of_size;
     for (const int centers : sizes) {
         Bench bench(centers);

@@ -76,8 +76,8 @@ class ScheduleTest : public ::testing::Test {
 
 std::string reason_of(const ScheduledWait& wait)
 {
-    const Candidate& winner = wait.decision.candidates.at(wait.decision.winner.value());
-    return waiting_reason_of(wait.decision, kNow) +
+    const Candidate& winner = wait.decision->candidates.at(wait.decision->winner.value());
+    return waiting_reason_of(*wait.decision, kNow) +
            (wait.left_free ? better_wait_text(winner, *wait.left_free) : std::string());
 }
 
