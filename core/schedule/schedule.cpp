@@ -4,6 +4,8 @@
 #include "core/decide/better_wait.hpp"
 #include "core/decide/order_index.hpp"
 #include "core/decide/route_json.hpp"
+#include "core/schedule/decided_ledger.hpp"
+#include "core/schedule/decided_places.hpp"
 #include "core/schedule/wanted_places.hpp"
 
 #include <algorithm>
@@ -22,40 +24,10 @@ constexpr double kFirstTurn = 1;
 /// A job of which so many places proved not to be free for it is left to be planned.
 constexpr std::size_t kMostLost = 4;
 
-bool waits_for_window(const Decision& decision)
-{
-    return decision.winner && decision.candidates[*decision.winner].plan.window.has_value();
-}
-
-/// It takes units as soon as there are some.
-bool wants_units(const Decision& decision)
-{
-    return decision.winner && decision.quota_obstacle.empty() && !waits_for_window(decision);
-}
-
 std::string turn_text(std::size_t position, std::size_t count, const OrderSettings& settings)
 {
     return "no. " + std::to_string(position) + " of " + std::to_string(count) +
            " waiting jobs that were decided together, by " + std::string(to_string(settings.rule));
-}
-
-/// The first place that is free now.
-std::optional<std::size_t> free_place(const Decision& decision)
-{
-    const auto found = std::find_if(decision.candidates.begin(), decision.candidates.end(),
-                                    [](const Candidate& one) { return one.feasible && one.plan.start_s <= 0; });
-    if (found == decision.candidates.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - decision.candidates.begin());
-}
-
-/// The place at a unit type whose units the job must wait for.
-std::optional<std::size_t> later_place(const Decision& decision, const UnitTypeId& unit_type)
-{
-    const auto found = std::find_if(decision.candidates.begin(), decision.candidates.end(), [&](const Candidate& one) {
-        return one.feasible && one.plan.start_s > 0 && !one.plan.window && one.unit_type_id == unit_type;
-    });
-    if (found == decision.candidates.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - decision.candidates.begin());
 }
 
 /// Whether the job's options are others when less is free: for one that wants nothing but an early end, on a number of
@@ -66,37 +38,18 @@ bool depends_on_what_is_free(const RouteRequest& request)
            request.transfer.moves_data() || !request.units.count;
 }
 
-/// Makes the candidate at `place` the winner, where the order of the jobs put it.
-void put_first(Decision& decision, std::size_t place)
-{
-    decision.winner = 0;
-    decision.can_start_now = true;
-    if (place == 0) return;
-    Candidate& alone = decision.candidates.front();
-    alone.reason = "would be chosen if the job were alone; left to jobs that it suits better, or that go first";
-    const auto begin = decision.candidates.begin();
-    std::rotate(begin, begin + static_cast<std::ptrdiff_t>(place), begin + static_cast<std::ptrdiff_t>(place) + 1);
-    decision.candidates.front().reason = "the best use of what is free for all jobs that wait";
-}
-
 /// One call of schedule().
 class Scheduling {
   public:
     Scheduling(UnitLedger& units, const ScheduleInput& input)
-        : ledger_(&units), input_(&input), jobs_(input.jobs), projects_{input.project_uses, input.quota_uses},
-          places_(units, input.busy_shares, input.worths), views_(jobs_.size()), is_done_(jobs_.size(), false),
-          is_refused_(jobs_.size(), false)
+        : ledger_(units, input), input_(&input), jobs_(input.jobs), places_(units, input.busy_shares, input.worths),
+          views_(jobs_.size()), is_done_(jobs_.size(), false), is_refused_(jobs_.size(), false)
     {
     }
 
     SchedulePlan run();
 
   private:
-    /// What projects hold and have used; moves with each start.
-    struct Projects {
-        std::vector<ProjectUse> uses;
-        QuotaUses quota_uses;
-    };
     /// A start that the order of the jobs has made.
     struct OrderedPlace {
         std::size_t start{}; ///< index into the plan's
@@ -134,17 +87,13 @@ class Scheduling {
     void tell_turns();
 
     Asked ask() const;
-    RouteRequest with_use(const ReadyJob& job) const;
-    /// On the ledger as it is. Nothing is decided twice for jobs of a kind while nothing starts.
-    std::shared_ptr<const Decision> decide(std::size_t job);
+    /// On the ledger as it is.
+    std::shared_ptr<const Decision> decide(std::size_t job) { return ledger_.decide(jobs_[job]); }
     void start(std::size_t job, const RouteRequest& request, Decision decision);
-    void reserve(const Reservation& reservation);
-    static Reservation reservation_of(const ReadyJob& job, const Candidate& winner);
 
-    UnitLedger* ledger_;
+    DecidedLedger ledger_;
     const ScheduleInput* input_;
     std::span<const ReadyJob> jobs_;
-    Projects projects_;
     SchedulePlan plan_;
     WantedPlaces places_;
     std::vector<WaitingJobView> views_; ///< of all jobs
@@ -154,10 +103,8 @@ class Scheduling {
     std::map<std::size_t, std::size_t> better_waits_;    ///< by job: the unit type that it waits for
     std::vector<OrderedPlace> ordered_;
     double typical_run_s_ = 0;
-    std::size_t planned_ = 0; ///< jobs that wait for units, so far
-    using Decisions = std::map<std::string, std::shared_ptr<const Decision>, std::less<>>;
-    Decisions decisions_; ///< on the ledger as it is, by kind
-    Decisions seen_;      ///< the first ones
+    std::size_t planned_ = 0;       ///< jobs that wait for units, so far
+    DecidedLedger::Decisions seen_; ///< the first ones of all kinds
 };
 
 SchedulePlan Scheduling::run()
@@ -171,48 +118,15 @@ SchedulePlan Scheduling::run()
     return std::move(plan_);
 }
 
-std::shared_ptr<const Decision> Scheduling::decide(std::size_t job)
-{
-    const ReadyJob& asked = jobs_[job];
-    const auto known = decisions_.find(asked.kind);
-    if (known != decisions_.end()) return known->second;
-    auto decided = std::make_shared<const Decision>(ledger_->decide(with_use(asked)));
-    return decisions_.emplace(asked.kind, std::move(decided)).first->second;
-}
-
-void Scheduling::reserve(const Reservation& reservation)
-{
-    ledger_->reserve(reservation);
-    decisions_.clear();
-}
-
-RouteRequest Scheduling::with_use(const ReadyJob& job) const
-{
-    RouteRequest request = job.request;
-    const auto found = projects_.quota_uses.find(request.project);
-    if (found != projects_.quota_uses.end()) request.used = found->second;
-    return request;
-}
-
-Reservation Scheduling::reservation_of(const ReadyJob& job, const Candidate& winner)
-{
-    return {winner.unit_type_id, winner.unit_count, winner.wait_s + winner.held_s(), winner.wait_s,
-            job.request.project};
-}
-
 void Scheduling::start(std::size_t job, const RouteRequest& request, Decision decision)
 {
     ScheduledStart start{job, std::move(decision), {}, {}};
     start.winner = start.decision.candidates[*start.decision.winner];
     // As it was decided on, before its own units are taken.
     if (!request.is_probe)
-        start.inputs = route_inputs_json(request, ledger_->views(), ledger_->knowledge(), start.decision).dump();
-    reserve(reservation_of(jobs_[job], start.winner));
-    if (!request.is_probe) {
-        add_units(projects_.uses, {request.project, start.winner.unit_type_id.value, start.winner.unit_count});
-        const UnitTypeView* view = ledger_->find(start.winner.unit_type_id);
-        add(projects_.quota_uses[request.project], use_of(start.winner, view == nullptr ? 0 : view->score));
-    }
+        start.inputs =
+            route_inputs_json(request, ledger_.units().views(), ledger_.units().knowledge(), start.decision).dump();
+    ledger_.start(request, start.winner);
     plan_.starts.push_back(std::move(start));
 }
 
@@ -232,7 +146,7 @@ void Scheduling::view_all()
         is_done_[i] = view.options.empty();
         if (is_done_[i]) plan_.waits.push_back({.job = i, .decision = known, .turn = kLastTurn});
     }
-    seen_ = decisions_;
+    seen_ = ledger_.decisions();
     typical_run_s_ = typical_run_s(views_);
     for (WaitingJobView& view : views_)
         assume_run_times(view.options);
@@ -259,14 +173,13 @@ void Scheduling::load_projects()
     for (const std::size_t job : order) {
         const JobOption& alone = option_alone(views_[job].options);
         takes.push_back({jobs_[job].request.project, places_.unit_type(alone.unit_type).id.value, alone.unit_count});
-        // So that its share counts, also when it has used nothing yet.
-        add_units(projects_.uses, {jobs_[job].request.project, {}, 0});
+        ledger_.name_project(jobs_[job].request.project);
     }
-    if (projects_.uses.size() < 2) return; // nothing is to be shared
+    if (ledger_.project_uses().size() < 2) return; // nothing is to be shared
     std::vector<UnitTypeSize> sizes;
-    for (const UnitTypeView& view : ledger_->views())
+    for (const UnitTypeView& view : ledger_.units().views())
         sizes.push_back({view.id.value, view.unit_count});
-    const std::vector<double> loads = progressive_loads(projects_.uses, sizes, takes);
+    const std::vector<double> loads = progressive_loads(ledger_.project_uses(), sizes, takes);
     for (std::size_t i = 0; i < order.size(); ++i)
         views_[order[i]].fair_load = loads[i];
 }
@@ -350,19 +263,16 @@ bool Scheduling::make_starts(const Asked& asked, const std::vector<OrderedStart>
 
 bool Scheduling::start_gang(const Asked& asked, const std::vector<OrderedStart>& members)
 {
-    const Projects before = projects_;
     const std::size_t started = plan_.starts.size();
-    ledger_->begin_trial();
+    ledger_.begin_trial();
     const bool is_started = std::all_of(members.begin(), members.end(), [&](const OrderedStart& member) {
         return start_at(asked.jobs[member.job], asked.views[member.job].options[member.option]);
     });
     if (is_started) {
-        ledger_->keep_trial();
+        ledger_.keep_trial();
         return true;
     }
-    ledger_->undo_trial();
-    decisions_.clear();
-    projects_ = before;
+    ledger_.undo_trial();
     plan_.starts.resize(started);
     std::erase_if(ordered_, [&](const OrderedPlace& one) { return one.start >= started; });
     return false;
@@ -380,7 +290,7 @@ void Scheduling::lose(std::size_t job, const JobOption& option)
 bool Scheduling::start_at(std::size_t job, const JobOption& option)
 {
     const UnitTypeView& unit_type = places_.unit_type(option.unit_type);
-    RouteRequest request = with_use(jobs_[job]);
+    RouteRequest request = ledger_.request_of(jobs_[job]);
     Decision decision = *decide(job);
     if (!decision.winner || !decision.quota_obstacle.empty()) return false;
     const auto place = static_cast<std::size_t>(
@@ -394,7 +304,7 @@ bool Scheduling::start_at(std::size_t job, const JobOption& option)
         request.units.center = unit_type.center_id.value;
         request.units.type = unit_type.id.value;
         request.units.count = option.unit_count;
-        Decision there = ledger_->decide(request);
+        Decision there = ledger_.decide(request);
         if (!there.winner || !there.can_start_now || !there.quota_obstacle.empty()) return false;
         if (place < decision.candidates.size()) {
             decision.candidates[place] = there.candidates[*there.winner];
@@ -464,7 +374,7 @@ void Scheduling::plan(std::size_t job)
         Decision own = *decision;
         // It ends before those that go before it need its units.
         if (planned_ > 0) own.turn = "before its turn: it delays no job that goes first";
-        start(job, with_use(jobs_[job]), std::move(own));
+        start(job, ledger_.request_of(jobs_[job]), std::move(own));
     } else {
         wait_for_winner({.job = job, .decision = std::move(decision)});
     }
@@ -492,8 +402,8 @@ void Scheduling::wait_for_winner(ScheduledWait wait)
     if (wants_units(decision)) {
         wait.waits_for_units = true;
         if (planned_++ < kMostPlanned) {
-            wait.planned = reservation_of(jobs_[wait.job], decision.candidates[*decision.winner]);
-            reserve(*wait.planned);
+            wait.planned = reservation_of(jobs_[wait.job].request, decision.candidates[*decision.winner]);
+            ledger_.reserve(*wait.planned);
         }
     }
     plan_.waits.push_back(std::move(wait));

@@ -236,5 +236,22 @@ TEST_F(ScheduleTest, APlaceThatIsNotFreeForTheJobIsNoneOfItsPlaces)
     EXPECT_EQ(plan.starts[1].winner.center, "beta");
 }
 
+TEST_F(ScheduleTest, UnitsArePlannedForThoseWhoseTurnComesFirst)
+{
+    for (std::size_t i = 0; i < kMostPlanned + 6; ++i)
+        add_job("j" + std::to_string(100 + i), 100 + static_cast<double>(i), 5000);
+    take("alpha", 5000);
+    take("beta", 5000, 2);
+
+    const SchedulePlan plan = decide();
+
+    ASSERT_EQ(plan.waits.size(), kMostPlanned + 6);
+    for (const ScheduledWait& wait : plan.waits) {
+        EXPECT_TRUE(wait.waits_for_units);
+        EXPECT_EQ(wait.planned.has_value(), wait.job < kMostPlanned) << "short ones have their turn first";
+        EXPECT_THAT(reason_of(wait), HasSubstr("waits for a unit of "));
+    }
+}
+
 } // namespace
 } // namespace fathom

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/decide/route.hpp"
+
+#include <optional>
+
+/// What the order of jobs asks a decision, and changes in it; part of core/schedule/schedule.
+namespace fathom {
+
+/// It takes units as soon as there are some: it has a winner, which waits neither for a window nor for its quota.
+bool wants_units(const Decision& decision);
+
+/// The first place that is free now, as an index into the candidates.
+std::optional<std::size_t> free_place(const Decision& decision);
+
+/// The place at a unit type whose units the job must wait for, as an index into the candidates.
+std::optional<std::size_t> later_place(const Decision& decision, const UnitTypeId& unit_type);
+
+/// Makes the candidate at `place` the winner, where the order of the jobs put it, and says so.
+void put_first(Decision& decision, std::size_t place);
+
+} // namespace fathom
