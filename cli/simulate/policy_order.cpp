@@ -55,7 +55,7 @@ class OrderPolicy final : public Policy {
         waiting.possible_at_s = view.now_s;
         JobPlaces places = find_places(waiting, job, view.now_s);
         if (places.is_hopeless) return false;
-        if (weighs_places_) note_arrival(job, view.now_s);
+        if (weighs_places_) note_arrival(job, places, view.now_s);
         if (!finder_.is_fixed(job)) changing_.insert(job);
         book(waiting_.emplace(job, waiting).first, std::move(places));
         return true;
@@ -189,9 +189,10 @@ class OrderPolicy final : public Policy {
         }
     }
 
-    void note_arrival(std::size_t job, double now_s)
+    void note_arrival(std::size_t job, const JobPlaces& places, double now_s)
     {
-        std::vector<JobOption> options = finder_.find_if_idle(job, now_s).options;
+        std::vector<JobOption> options =
+            finder_.is_fixed(job) ? places.options : finder_.find_if_idle(job, now_s).options;
         if (!options.empty()) prices_.note_arrival(scenario_.workload.jobs[job], std::move(options));
     }
 
