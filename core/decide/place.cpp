@@ -75,7 +75,8 @@ std::vector<CountOffer> PlaceChooser::offers() const
             one.unit_count >= next || one.unit_count == choice_.unit_count || i + 1 == counts_.size();
         if (one.unit_count >= next) next = 2 * one.unit_count;
         if (!is_wanted || one.completion_s > left_s_ || one.cost > budget_) continue;
-        offers.push_back({one.unit_count, one.run_s, weighed_[i].doubt_s, one.objective});
+        const double start_s = std::max(weighed_[i].start.wait_s - weighed_[i].plan.start_s, 0.0);
+        offers.push_back({one.unit_count, one.run_s, weighed_[i].doubt_s + start_s, one.objective});
     }
     return offers;
 }

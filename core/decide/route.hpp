@@ -105,8 +105,9 @@ struct CountChoice {
 /// One count of units of a place: for who decides on several jobs together (core/schedule).
 struct CountOffer {
     std::int64_t unit_count{1};
-    double run_s{};   ///< with transfers: as long as the units are held; 0: not known
-    double doubt_s{}; ///< Candidate::doubt_s
+    double run_s{}; ///< with transfers: as long as the units are held; 0: not known
+    /// What the owner counts beyond that: Candidate::doubt_s, and what starts take there once the units are free.
+    double beyond_s{};
     double objective{};
 };
 

@@ -19,7 +19,7 @@ std::vector<JobOption> options_of(const Preference& prefer, std::span<const Plac
     for (const PlaceOffers& place : places) {
         for (const CountOffer& offer : place.counts) {
             if (offer.objective > most) continue;
-            const double regret = offer.run_s > 0 ? 1 + offer.doubt_s / offer.run_s : 1;
+            const double regret = offer.run_s > 0 ? 1 + offer.beyond_s / offer.run_s : 1;
             options.push_back({place.unit_type, offer.unit_count, offer.run_s, regret});
         }
     }

@@ -18,7 +18,7 @@ struct PlaceOffers {
 
 /// An option for each count of each place. What is free now says nothing of what it costs: a job that cares for money
 /// or energy has only the options that are as good as its best. Regret is 1, and more where measurements are not fully
-/// believed. A run time that is not known stays 0.
+/// believed or starts take long. A run time that is not known stays 0.
 std::vector<JobOption> options_of(const Preference& prefer, std::span<const PlaceOffers> places);
 
 /// The option that the job would take if it were alone: of least run time · regret, of equal ones the first. There must

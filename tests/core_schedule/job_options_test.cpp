@@ -10,9 +10,9 @@ const Preference kMoney{0.5, 0.5, 0};
 
 TEST(JobOptions, AreAllCountsOfAllPlacesOfAJobThatWantsToEndEarly)
 {
-    const std::vector<CountOffer> here{{.unit_count = 1, .run_s = 100, .doubt_s = 0, .objective = 100},
-                                       {.unit_count = 2, .run_s = 60, .doubt_s = 0, .objective = 60}};
-    const std::vector<CountOffer> there{{.unit_count = 1, .run_s = 40, .doubt_s = 40, .objective = 80}};
+    const std::vector<CountOffer> here{{.unit_count = 1, .run_s = 100, .beyond_s = 0, .objective = 100},
+                                       {.unit_count = 2, .run_s = 60, .beyond_s = 0, .objective = 60}};
+    const std::vector<CountOffer> there{{.unit_count = 1, .run_s = 40, .beyond_s = 40, .objective = 80}};
 
     const std::vector<JobOption> options = options_of(kTime, std::vector<PlaceOffers>{{0, here}, {3, there}});
 
@@ -24,9 +24,9 @@ TEST(JobOptions, AreAllCountsOfAllPlacesOfAJobThatWantsToEndEarly)
 
 TEST(JobOptions, OfAJobThatCaresForMoneyAreThoseAsGoodAsItsBest)
 {
-    const std::vector<CountOffer> cheap{{.unit_count = 1, .run_s = 100, .doubt_s = 0, .objective = 10},
-                                        {.unit_count = 2, .run_s = 60, .doubt_s = 0, .objective = 10.05}};
-    const std::vector<CountOffer> dear{{.unit_count = 1, .run_s = 40, .doubt_s = 0, .objective = 10.2}};
+    const std::vector<CountOffer> cheap{{.unit_count = 1, .run_s = 100, .beyond_s = 0, .objective = 10},
+                                        {.unit_count = 2, .run_s = 60, .beyond_s = 0, .objective = 10.05}};
+    const std::vector<CountOffer> dear{{.unit_count = 1, .run_s = 40, .beyond_s = 0, .objective = 10.2}};
 
     const std::vector<JobOption> options = options_of(kMoney, std::vector<PlaceOffers>{{0, dear}, {1, cheap}});
 
@@ -35,7 +35,7 @@ TEST(JobOptions, OfAJobThatCaresForMoneyAreThoseAsGoodAsItsBest)
 
 TEST(JobOptions, AnUnknownRunTimeStaysUnknown)
 {
-    const std::vector<CountOffer> unknown{{.unit_count = 1, .run_s = 0, .doubt_s = 0, .objective = 1}};
+    const std::vector<CountOffer> unknown{{.unit_count = 1, .run_s = 0, .beyond_s = 0, .objective = 1}};
     EXPECT_EQ(options_of(kTime, std::vector<PlaceOffers>{{2, unknown}}), (std::vector<JobOption>{{2, 1, 0, 1}}));
     EXPECT_TRUE(options_of(kTime, {}).empty());
 }

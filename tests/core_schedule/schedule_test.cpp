@@ -65,12 +65,13 @@ class ScheduleTest : public ::testing::Test {
     }
     SchedulePlan decide()
     {
-        UnitLedger units(unit_types_, {}, {}, taken_, {}, kNow);
+        UnitLedger units(unit_types_, knowledge_, {}, taken_, {}, kNow);
         return schedule(units, input_);
     }
 
     std::vector<UnitTypeView> unit_types_;
     ScheduleInput input_;
+    RouteKnowledge knowledge_;
     std::vector<Reservation> taken_;
 };
 
@@ -251,6 +252,19 @@ TEST_F(ScheduleTest, UnitsArePlannedForThoseWhoseTurnComesFirst)
         EXPECT_EQ(wait.planned.has_value(), wait.job < kMostPlanned) << "short ones have their turn first";
         EXPECT_THAT(reason_of(wait), HasSubstr("waits for a unit of "));
     }
+}
+
+TEST_F(ScheduleTest, WhatStartsTakeCountsForShortJobs)
+{
+    add_job("j", 1.0, 1.2);
+    std::vector<PastWait> starts(50, {.unit_type = "ut_alpha", .expected_s = 0, .actual_s = 2});
+    starts.insert(starts.end(), 50, {.unit_type = "ut_beta", .expected_s = 0, .actual_s = 0.1});
+    knowledge_.waits = std::make_shared<const WaitHistory>(starts);
+
+    const SchedulePlan plan = decide();
+
+    ASSERT_EQ(plan.starts.size(), 1U);
+    EXPECT_EQ(plan.starts[0].winner.center, "beta");
 }
 
 } // namespace
