@@ -305,6 +305,17 @@ void Application::stop()
     // 6. The database itself, when it is ours: the supervisor, once this process has ended.
 }
 
+/// From here on other threads take SIGTERM and SIGINT: those that run the handlers, until they have ended. One that
+/// comes later, from a service manager or passed on by the supervisor, then does not end what is ending.
+void leave_signals_to_other_threads()
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
 } // namespace
 
 int run_server(const ServerSettings& settings)
@@ -328,6 +339,7 @@ int run_server(const ServerSettings& settings)
             std::cerr << "fathomd: " << started.error().detail << std::endl;
             return 1;
         }
+        leave_signals_to_other_threads();
         application.run_until_signal();
         application.stop();
         return 0;

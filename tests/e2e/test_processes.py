@@ -1,4 +1,5 @@
 """fathomd's processes: who they are, and that none outlives the others (docs/security.md)."""
+import contextlib
 import json
 import os
 import signal
@@ -69,6 +70,12 @@ def test_a_signal_to_every_process_ends_it_in_order(network):
     for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGCONT):
         for pid in both:
             os.kill(pid, number)
+    # Again and again: however late one comes, it does not end what is ending. Within a second they are one signal.
+    again_until = time.monotonic() + 0.3
+    while supervisor.poll() is None and time.monotonic() < again_until:
+        for pid in both:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
     assert supervisor.wait(60) == 0
     log = network.server.process.log()
     assert '"event":"embedded_postgres_stopped"' in log and log.rstrip().endswith('"event":"stopped"}')
