@@ -100,7 +100,10 @@ class Run {
         // A FATHOM_CORES that is no number is fathom-probe's to refuse.
         if (const Result<int> cores = probes::usable_cores()) input_.cores = *cores;
         const int code = end->signal != 0 ? 128 + end->signal : end->exit_code;
-        if (sampler_->outside().running_s > 0.05) input_.bandwidth_bytes_per_s = measure_bandwidth();
+        if (sampler_->outside().running_s > 0.05) {
+            input_.bandwidth_bytes_per_s = measure_bandwidth();
+            sampler_->check_machine();
+        }
         const Result<void> reported = report();
         return reported ? code : fail(reported.error(), kFailed);
     }

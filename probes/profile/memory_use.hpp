@@ -16,8 +16,10 @@ class MemoryUse {
     virtual void look(const std::vector<pid_t>& processes) = 0;
     /// Time just spent in operators: what counters counted meanwhile is not of interest.
     virtual void skip() = 0;
+    /// After the program has ended: whether this machine shows at all what was looked for. May take 0.2 s.
+    virtual void check_machine() {}
     /// The fraction bound by memory, 0..1, for a processor core that moves `bandwidth` bytes a second; negative when
-    /// nothing was seen.
+    /// nothing was seen, or this machine does not show it.
     virtual double fraction(double bandwidth_bytes_per_s) const = 0;
     /// How it was found, for people.
     virtual std::string method() const = 0;

@@ -26,6 +26,9 @@ class Sampler {
     /// How long to wait before the next look, so that looking costs at most a hundredth of a core.
     std::chrono::milliseconds interval() const { return interval_; }
 
+    /// After the program has ended: whether what was seen of its memory can be believed. May take 0.2 s.
+    void check_machine() { memory_use_->check_machine(); }
+
     const OutsideTime& outside() const { return outside_; }
     const MemoryUse& memory_use() const { return *memory_use_; }
     const ProcessTree& tree() const { return tree_; }

@@ -400,7 +400,7 @@ def test_waiting_and_file_io_are_told_from_computing(tmp_path):
 
 def test_streaming_through_memory_is_told_from_computing(tmp_path):
     programs = {"stream": "a[i] = b[i] + 0.5 * c[i]", "compute": "a[i % 1024] += b[i % 1024] * 1.0001 / (1.5 + a[i % 512])"}
-    memory = {}
+    remainder = {}
     for name, step in programs.items():
         source = tmp_path / f"{name}.c"
         source.write_text(f"""
@@ -415,8 +415,13 @@ def test_streaming_through_memory_is_told_from_computing(tmp_path):
             }}""")
         program = str(tmp_path / name)
         subprocess.run(["gcc", "-O2", str(source), "-o", program], check=True)
-        memory[name] = profile(tmp_path, [program])["remainder"]["memory"]
-    assert memory["stream"] > memory["compute"] + 0.2
+        remainder[name] = profile(tmp_path, [program])["remainder"]
+    memory = {name: part["memory"] for name, part in remainder.items()}
+    if "does not show which pages" in remainder["stream"]["method"]:
+        # The profile found that this machine cannot tell: then it claims nothing.
+        assert memory == {"stream": 0, "compute": 0}
+    else:
+        assert memory["stream"] > memory["compute"] + 0.2
 
 
 @pytest.mark.parametrize("to_group", [False, True])
