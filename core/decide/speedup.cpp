@@ -25,10 +25,15 @@ double aggregation_levels(const SpeedupQuestion& q)
     return portable::log(q.machines) / portable::log(q.per_aggregation);
 }
 
-/// S2: A.
+/// S2: A. From a thousand machines on, the closed form and the sum differ by less than a hundredth.
 double aggregating_nodes(const SpeedupQuestion& q)
 {
-    return q.machines > 1 ? q.machines * q.per_aggregation / (q.per_aggregation - 1) : 1;
+    constexpr double kManyMachines = 1000;
+    if (q.machines >= kManyMachines) return q.machines * q.per_aggregation / (q.per_aggregation - 1);
+    double nodes = q.machines;
+    for (double level = q.machines; level > 1; nodes += level)
+        level = std::ceil(level / q.per_aggregation);
+    return nodes;
 }
 
 } // namespace

@@ -50,8 +50,8 @@ struct SpeedupAnswer {
 /// @error kInvalid
 Result<SpeedupQuestion> parse_speedup_question(const Json& json);
 
-/// S1–S6. The number of aggregating machines is the closed form n·k/(k−1) for n > 1 and 1 for one machine;
-/// against the exact sum, which ends in one machine, it is too large by less than 1/(k−1).
+/// S1–S6. The number of aggregating machines is the sum over whole machines n + ⌈n/k⌉ + ⌈⌈n/k⌉/k⌉ + …, which ends in
+/// one machine, and its closed form n·k/(k−1) from 1000 machines on.
 /// The question must have passed parse_speedup_question or obey its ranges.
 SpeedupAnswer predict_speedup(const SpeedupQuestion& question);
 

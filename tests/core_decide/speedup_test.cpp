@@ -67,6 +67,27 @@ TEST(Speedup, OneMachineAggregatesNothingButItsOwn)
     EXPECT_NEAR(predict_speedup(q).cpu_s, 2.2, 1e-12);
 }
 
+TEST(Speedup, FewMachinesAreAggregatedByWholeMachinesDownToOne)
+{
+    // No work and a network of 1 GB/s: the time is o·D·A = 0.1·A.
+    const auto nodes = [](double machines, double per_aggregation) {
+        SpeedupQuestion question;
+        question.input_gb = 1;
+        question.machines = machines;
+        question.per_aggregation = per_aggregation;
+        question.network_gb = 1;
+        question.gpu_parallelism = 64;
+        return predict_speedup(question).cpu_s / 0.1;
+    };
+    EXPECT_DOUBLE_EQ(nodes(1, 10), 1);
+    EXPECT_DOUBLE_EQ(nodes(2, 10), 2 + 1);
+    EXPECT_DOUBLE_EQ(nodes(11, 10), 11 + 2 + 1);
+    EXPECT_DOUBLE_EQ(nodes(100, 10), 100 + 10 + 1);
+    EXPECT_DOUBLE_EQ(nodes(999, 2), 999 + 500 + 250 + 125 + 63 + 32 + 16 + 8 + 4 + 2 + 1);
+    EXPECT_NEAR(nodes(1000, 10), nodes(999, 10), 0.01 * nodes(1000, 10)) << "no step where the closed form begins";
+    EXPECT_NEAR(nodes(1000, 2), nodes(999, 2), 0.01 * nodes(1000, 2));
+}
+
 TEST(Speedup, TheThresholdDecides)
 {
     SpeedupQuestion q = question({10, false, OperatorClass::kQuadratic, 0.2, 0, 0, 0, false});
