@@ -42,13 +42,21 @@ Answer create_reservation(ReservationService* service, const Clock* clock, Call 
     co_return response;
 }
 
+/// Who reserved what for whom is told to those who see all jobs, and else to the maker and the project's members.
+std::string reader_of(const Call& call)
+{
+    const bool sees_all = has_permission(call.principal.role, Permission::kReadAllJobs);
+    return sees_all ? std::string() : call.principal.token_id.value;
+}
+
 Answer list_reservations(ReservationService* service, Call call)
 {
     const Result<PageRequest> page = parse_page_request(call.request, {"project", "center", "open"});
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<bool> is_open_only = parse_open_parameter(call.request);
     if (!is_open_only) co_return net::problem(is_open_only.error(), call.request.request_id);
-    ReservationFilter filter{call.request.query["project"], call.request.query["center"], *is_open_only};
+    ReservationFilter filter{call.request.query["project"], call.request.query["center"], *is_open_only,
+                             reader_of(call)};
     const Result<Page<AdvanceReservation>> reservations =
         co_await service->list(std::move(filter), page->size, page->after);
     if (!reservations) co_return net::problem(reservations.error(), call.request.request_id);
@@ -57,7 +65,8 @@ Answer list_reservations(ReservationService* service, Call call)
 
 Answer get_reservation(ReservationService* service, Call call)
 {
-    const Result<AdvanceReservation> reservation = co_await service->get(call.request.path_params["id"]);
+    const Result<AdvanceReservation> reservation =
+        co_await service->get(call.request.path_params["id"], reader_of(call));
     if (!reservation) co_return net::problem(reservation.error(), call.request.request_id);
     co_return json_response(200, to_json(*reservation));
 }

@@ -203,10 +203,10 @@ asio::awaitable<Result<Page<AdvanceReservation>>> ReservationService::list(Reser
     co_return co_await database_->run(std::move(work));
 }
 
-asio::awaitable<Result<AdvanceReservation>> ReservationService::get(std::string id)
+asio::awaitable<Result<AdvanceReservation>> ReservationService::get(std::string id, std::string reader)
 {
     auto work = [&](pqxx::work& transaction) -> Result<AdvanceReservation> {
-        std::optional<AdvanceReservation> reservation = select_reservation(transaction, id);
+        std::optional<AdvanceReservation> reservation = select_reservation(transaction, id, reader);
         if (!reservation) return Error(Errc::kNotFound, "there is no such reservation");
         return std::move(*reservation);
     };

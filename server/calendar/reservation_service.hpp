@@ -41,8 +41,9 @@ class ReservationService {
     asio::awaitable<Result<AdvanceReservation>> create(Caller caller, Wanted wanted, Right right);
     asio::awaitable<Result<Page<AdvanceReservation>>> list(ReservationFilter filter, std::int64_t size,
                                                            std::string after);
-    /// @error kNotFound
-    asio::awaitable<Result<AdvanceReservation>> get(std::string id);
+    /// @param reader  as in ReservationFilter
+    /// @error kNotFound  missing, or not the reader's to see
+    asio::awaitable<Result<AdvanceReservation>> get(std::string id, std::string reader);
 
     enum class Whose { kOwn, kAnybodys };
     /// Gives the units free at once; of one that is cancelled already nothing changes.

@@ -19,6 +19,8 @@ constexpr Statement kSelect{"calendar_select_reservations", R"sql(
     FROM advance_reservation r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id
     WHERE ($1 = '' OR r.id = $1) AND ($2 = '' OR r.project = $2) AND ($3 = '' OR c.id = $3 OR c.name = $3)
       AND (NOT $4::boolean OR (r.cancelled_at IS NULL AND r.ends_at > now())) AND ($5 = '' OR r.id < $5)
+      AND ($7 = '' OR r.created_by = $7
+           OR EXISTS (SELECT 1 FROM project_member m WHERE m.project = r.project AND m.token_id = $7))
     ORDER BY r.id DESC LIMIT $6)sql"};
 
 constexpr Statement kLock{"calendar_lock_reservation", "SELECT 1 FROM advance_reservation WHERE id = $1 FOR UPDATE"};
@@ -82,8 +84,8 @@ std::vector<AdvanceReservation> select(pqxx::transaction_base& transaction, cons
                                        const ReservationFilter& filter, const std::string& after, std::int64_t limit)
 {
     std::vector<AdvanceReservation> all;
-    for (const pqxx::row& row :
-         exec(transaction, kSelect, id, filter.project, filter.center, filter.is_open_only, after, limit))
+    for (const pqxx::row& row : exec(transaction, kSelect, id, filter.project, filter.center, filter.is_open_only,
+                                     after, limit, filter.reader))
         all.push_back(to_reservation(row));
     return all;
 }
@@ -105,10 +107,11 @@ Page<AdvanceReservation> select_reservations(pqxx::transaction_base& transaction
                     [](const AdvanceReservation& one) { return one.id.value; });
 }
 
-std::optional<AdvanceReservation> select_reservation(pqxx::transaction_base& transaction, const std::string& id)
+std::optional<AdvanceReservation> select_reservation(pqxx::transaction_base& transaction, const std::string& id,
+                                                     const std::string& reader)
 {
     if (id.empty()) return std::nullopt;
-    std::vector<AdvanceReservation> found = select(transaction, id, {}, "", 1);
+    std::vector<AdvanceReservation> found = select(transaction, id, {.reader = reader}, "", 1);
     if (found.empty()) return std::nullopt;
     return std::move(found.front());
 }

@@ -39,6 +39,7 @@ struct ReservationFilter {
     std::string project{};
     std::string center{};     ///< id or name
     bool is_open_only{false}; ///< neither ended nor cancelled
+    std::string reader{};     ///< token that sees its own and those of projects it is a member of; empty: sees all
 };
 
 struct NewReservation {
@@ -53,7 +54,9 @@ void insert_reservation(pqxx::transaction_base& transaction, const NewReservatio
 /// Newest first; `after` is an id.
 Page<AdvanceReservation> select_reservations(pqxx::transaction_base& transaction, const ReservationFilter& filter,
                                              std::int64_t size, const std::string& after);
-std::optional<AdvanceReservation> select_reservation(pqxx::transaction_base& transaction, const std::string& id);
+/// @param reader  as in ReservationFilter
+std::optional<AdvanceReservation> select_reservation(pqxx::transaction_base& transaction, const std::string& id,
+                                                     const std::string& reader = {});
 /// The same, and nobody else changes it until the transaction ends.
 std::optional<AdvanceReservation> lock_reservation(pqxx::transaction_base& transaction, const std::string& id);
 void update_to_cancelled(pqxx::transaction_base& transaction, const ReservationId& id);

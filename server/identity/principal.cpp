@@ -13,7 +13,8 @@ constexpr Set bit(Permission permission)
     return 1U << static_cast<unsigned>(permission);
 }
 
-constexpr Set kViewer = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kReadAllJobs);
+constexpr Set kViewer = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kReadAllJobs) |
+                        bit(Permission::kReadUploads);
 constexpr Set kUser = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kSubmitJobs);
 constexpr Set kExpert = kViewer | kUser | bit(Permission::kManageMetering);
 constexpr Set kAdmin = kExpert | bit(Permission::kCancelAnyJob) | bit(Permission::kManageNetwork) |

@@ -18,6 +18,7 @@ std::optional<Role> parse_role(std::string_view text);
 enum class Permission {
     kReadNetwork, ///< centers, unit types, operators, tasks, runs, scores, policies
     kReadAllJobs, ///< also other people's
+    kReadUploads, ///< the code of uploaded operators
     kReadJobs,    ///< own
     kSubmitJobs,  ///< submit, and cancel own
     kCancelAnyJob,

@@ -22,7 +22,7 @@ asio::awaitable<Result<Page<JobTypeRecord>>> JobTypesService::list(std::int64_t 
                                                                    Principal reader)
 {
     auto work = [&](pqxx::work& transaction) -> Result<Page<JobTypeRecord>> {
-        return select_job_types(transaction, size, after, reader.token_id.value);
+        return select_job_types(transaction, size, after, {reader.token_id.value, owner_filter(reader)});
     };
     co_return co_await database_->run(std::move(work));
 }
@@ -30,7 +30,8 @@ asio::awaitable<Result<Page<JobTypeRecord>>> JobTypesService::list(std::int64_t 
 asio::awaitable<Result<JobTypeRecord>> JobTypesService::get(std::string name, Principal reader)
 {
     auto work = [&](pqxx::work& transaction) -> Result<JobTypeRecord> {
-        std::optional<JobTypeRecord> type = select_shown_job_type(transaction, name, reader.token_id.value);
+        std::optional<JobTypeRecord> type =
+            select_shown_job_type(transaction, name, {reader.token_id.value, owner_filter(reader)});
         if (!type) return Error{Errc::kNotFound, "nothing was learned of this job type"};
         return std::move(*type);
     };

@@ -36,10 +36,11 @@ constexpr const char* kSelectJobType =
     "SELECT " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name = $1 AND submitted_by = $2 AND project = $3";
 // Of several submitters' the caller's own comes first, then the newest.
 constexpr const char* kSelectShownJobType = "SELECT " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name = $1 "
+                                            "AND ($3 = '' OR submitted_by = $3) "
                                             "ORDER BY submitted_by <> $2, learned_at DESC LIMIT 1";
-constexpr const char* kSelectJobTypes =
-    "SELECT DISTINCT ON (name) " FATHOM_JOB_TYPE_COLUMNS
-    "FROM job_type WHERE name > $1 ORDER BY name, submitted_by <> $3, learned_at DESC LIMIT $2";
+constexpr const char* kSelectJobTypes = "SELECT DISTINCT ON (name) " FATHOM_JOB_TYPE_COLUMNS
+                                        "FROM job_type WHERE name > $1 AND ($4 = '' OR submitted_by = $4) ORDER BY "
+                                        "name, submitted_by <> $3, learned_at DESC LIMIT $2";
 
 JobTypeOrigin to_origin(const std::string& text)
 {
@@ -118,18 +119,19 @@ std::optional<JobTypeRecord> select_job_type(pqxx::work& transaction, const std:
 }
 
 std::optional<JobTypeRecord> select_shown_job_type(pqxx::work& transaction, const std::string& name,
-                                                   const std::string& reader)
+                                                   const JobTypeReader& reader)
 {
-    const pqxx::result rows = transaction.exec_params(kSelectShownJobType, name, reader);
+    const pqxx::result rows = transaction.exec_params(kSelectShownJobType, name, reader.token_id, reader.owner);
     if (rows.empty()) return std::nullopt;
     return to_job_type(rows[0]);
 }
 
 Page<JobTypeRecord> select_job_types(pqxx::work& transaction, std::int64_t size, const std::string& after,
-                                     const std::string& reader)
+                                     const JobTypeReader& reader)
 {
     std::vector<JobTypeRecord> types;
-    for (const pqxx::row& row : transaction.exec_params(kSelectJobTypes, after, size + 1, reader))
+    for (const pqxx::row& row :
+         transaction.exec_params(kSelectJobTypes, after, size + 1, reader.token_id, reader.owner))
         types.push_back(to_job_type(row));
     return cut_page(std::move(types), size, [](const JobTypeRecord& type) { return type.name; });
 }

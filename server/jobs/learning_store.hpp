@@ -43,12 +43,17 @@ struct JobTypeRecord {
 void upsert_job_type(pqxx::work& transaction, const JobTypeRecord& type);
 std::optional<JobTypeRecord> select_job_type(pqxx::work& transaction, const std::string& name,
                                              const std::string& submitted_by, const std::string& project);
+/// Who is shown types of jobs.
+struct JobTypeReader {
+    std::string token_id;
+    std::string owner; ///< whose types alone; empty: everybody's
+};
 /// What to show of a type: of several submitters' the reader's own, else the newest.
 std::optional<JobTypeRecord> select_shown_job_type(pqxx::work& transaction, const std::string& name,
-                                                   const std::string& reader);
+                                                   const JobTypeReader& reader);
 /// By name, each as select_shown_job_type(); `after` is a name.
 Page<JobTypeRecord> select_job_types(pqxx::work& transaction, std::int64_t size, const std::string& after,
-                                     const std::string& reader);
+                                     const JobTypeReader& reader);
 
 Json to_json(const JobTypeRecord& type);
 

@@ -131,7 +131,7 @@ void add_operators_routes(ApiRouter& router, OperatorsService& service, Database
     router.add(Method::kGet, "/operators/{id}/versions", Permission::kReadNetwork, bind(list_versions));
     router.add(Method::kDelete, "/operators/{id}/versions/{version}", Permission::kManageMetering,
                bind(withdraw_version));
-    router.add(Method::kGet, "/operators/{id}/versions/{version}/package", Permission::kReadNetwork, bind(get_package));
+    router.add(Method::kGet, "/operators/{id}/versions/{version}/package", Permission::kReadUploads, bind(get_package));
 }
 
 } // namespace fathom::server

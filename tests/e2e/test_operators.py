@@ -166,7 +166,11 @@ def test_a_good_upload_is_measured_and_scored_on_both_centers(uploads, network):
 
     shown = uploads.expert.get("/operators/dense_lu")
     assert (shown["origin"], shown["key_id"]) == ("uploaded", uploads.trusted)
-    assert uploads.expert.get("/operators/dense_lu/versions/1/package") == json.loads(package.read_text())
+    path = "/operators/dense_lu/versions/1/package"
+    assert uploads.expert.get(path) == json.loads(package.read_text())
+    for role, status in (("viewer", 200), ("user", 403)):  # other people's code is not for everybody
+        token = uploads.rest.post("/tokens", {"name": role, "role": role})["token"]
+        assert uploads.net.rest_of(uploads.net.server, token).call("GET", path).status_code == status
     runs = uploads.probe([{"id": "dense_lu"}, {"id": "dgemm", "parameters": {"m": 128, "n": 128, "k": 128}}])
     assert {run["center"] for run in runs} == {"alpha", "beta"}
     for run in runs:

@@ -123,6 +123,22 @@ TEST_F(Learning, NobodysJobsChangeWhatIsKnownOfAnothersType)
     EXPECT_EQ(type["learned_from"], own.value);
 }
 
+TEST_F(Learning, NobodySeesWhatAnothersJobsTaught)
+{
+    const Principal ada = add_token("ada", Role::kUser);
+    add_token("bob", Role::kUser);
+    add_token("eve", Role::kViewer);
+    finish_as(ada, dgemm_job({{"type", "secret/solver"}}));
+    const auto seen_by = [&](const std::string& user) {
+        return std::pair(call(net::Method::kGet, "/job-types/secret%2Fsolver", "", {}, user).status,
+                         Json::parse(call(net::Method::kGet, "/job-types", "", {}, user).body)["items"].size());
+    };
+
+    EXPECT_EQ(seen_by("ada"), std::pair(200, std::size_t{1}));
+    EXPECT_EQ(seen_by("eve"), std::pair(200, std::size_t{1}));
+    EXPECT_EQ(seen_by("bob"), std::pair(404, std::size_t{0}));
+}
+
 TEST_F(Learning, AnothersTypeOfAlikeMixDoesNotRenameMine)
 {
     const Principal bob = add_token("bob", Role::kUser);

@@ -132,6 +132,26 @@ TEST_F(Members, ProjectsMustExistOnceOneHasMembers)
     EXPECT_TRUE(admit("default"));
 }
 
+TEST_F(Members, ReservationsAreShownToTheirMakerAndTheProjectsMembers)
+{
+    using std::chrono::hours;
+    add_token("eve", Role::kViewer);
+    add_token("dan", Role::kUser);
+    put("ada", 10);
+    put("bob");
+    const net::Response made = reserve_as("ada", 1, hours(1));
+    ASSERT_EQ(made.status, 201) << made.body;
+    const std::string id = Json::parse(made.body)["id"];
+    const auto seen_by = [&](const std::string& user) {
+        return std::pair(call(net::Method::kGet, "/reservations/" + id, "", {}, user).status,
+                         Json::parse(call(net::Method::kGet, "/reservations", "", {}, user).body)["items"].size());
+    };
+
+    for (const char* who : {"ada", "bob", "eve", "admin"})
+        EXPECT_EQ(seen_by(who), std::pair(200, std::size_t{1})) << who;
+    EXPECT_EQ(seen_by("dan"), std::pair(404, std::size_t{0}));
+}
+
 TEST_F(Members, ReservingNeedsARightOfItsOwn)
 {
     using std::chrono::hours;
