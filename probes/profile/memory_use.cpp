@@ -146,6 +146,8 @@ class TouchedPages final : public MemoryUse {
     {
         const double now_s = seconds_since(start_);
         if (!budget_.is_due(now_s)) return;
+        if (marks_ == Marks::kUntried) marks_ = marks_are_costly() ? Marks::kCostly : Marks::kUsed;
+        if (marks_ == Marks::kCostly) return;
         std::uint64_t bytes = 0;
         const std::vector<pid_t> chosen = choose(processes, bytes);
         if (!budget_.affords(now_s, bytes) || chosen.empty()) return;
@@ -180,13 +182,13 @@ class TouchedPages final : public MemoryUse {
     void check_machine() override
     {
         constexpr double kEnough = 0.5;
-        shows_pages_ = share_seen_of_known_pages() >= kEnough;
+        if (weight_ > 0 && share_seen_of_known_pages() < kEnough) marks_ = Marks::kHidden;
     }
     double fraction(double bandwidth_bytes_per_s) const override
     {
         // Real loops reach some three fifths of what the best triad does, and wait for memory all the time.
         constexpr double kReached = 0.6;
-        return weight_ <= 0 || !shows_pages_
+        return weight_ <= 0 || marks_ == Marks::kHidden
                    ? -1
                    : std::clamp(rate_sum_ / weight_ / (kReached * bandwidth_bytes_per_s), 0.0, 1.0);
     }
@@ -198,15 +200,46 @@ class TouchedPages final : public MemoryUse {
     }
     std::string why_unknown() const override
     {
-        if (!shows_pages_)
-            return "no hardware counters here, and this processor does not show which pages a program touches: memory "
-                   "cannot be told from compute, all counted as compute";
+        if (marks_ == Marks::kHidden || marks_ == Marks::kCostly)
+            return std::string("no hardware counters here, and this machine ") +
+                   (marks_ == Marks::kHidden ? "does not show which pages a program touches"
+                                             : "does not show which pages a program touches without slowing it") +
+                   ": memory cannot be told from compute, all counted as compute";
         return any_too_large_ ? "no hardware counters here, and the program's processes are too large to look at their "
                                 "pages without slowing them: all counted as compute"
                               : MemoryUse::why_unknown();
     }
 
   private:
+    /// What is known of the marks of pages on this machine.
+    enum class Marks { kUntried, kUsed, kCostly, kHidden };
+
+    /// Where a hypervisor keeps the page tables that the processor walks, a page that is touched after its mark was
+    /// cleared costs a fault of 10 us of processor time instead of a tenth of a microsecond.
+    static bool marks_are_costly()
+    {
+        constexpr std::size_t kPages = 4096; // more than translation buffers hold
+        constexpr int kRounds = 3;           // the longest one: others' buffers may still have been warm
+        constexpr double kCostly_s = 2e-6;
+        const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+        std::vector<char> memory(kPages * page_bytes, 1);
+        double longest_s = 0;
+        for (int round = 0; round < kRounds; ++round) {
+            if (!clear_marks(::getpid())) return true;
+            const double began_s = thread_s();
+            for (std::size_t page = 0; page < kPages; ++page)
+                static_cast<volatile char&>(memory[page * page_bytes]) = static_cast<char>(round);
+            longest_s = std::max(longest_s, thread_s() - began_s);
+        }
+        return longest_s > kCostly_s * static_cast<double>(kPages);
+    }
+    /// Processor time of this thread: others that wait for a processor are no cost.
+    static double thread_s()
+    {
+        timespec time{};
+        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+    }
     /// Those whose turn it is, and how much memory of theirs is resident.
     std::vector<pid_t> choose(const std::vector<pid_t>& processes, std::uint64_t& bytes)
     {
@@ -287,7 +320,7 @@ class TouchedPages final : public MemoryUse {
     LookBudget budget_;
     std::size_t next_ = 0; ///< process whose turn it is
     bool any_too_large_ = false;
-    bool shows_pages_ = true;
+    Marks marks_ = Marks::kUntried;
     double rate_sum_ = 0; ///< bytes a second of processor time, times the time that each look stands for
     double weight_ = 0;
 };
