@@ -21,8 +21,8 @@ struct Figures {
     double mean_wait_s{}; ///< from arrival to the start of the last attempt
     double p95_wait_s{};
     double longest_wait_s{};
-    /// Completion over the shortest time that the job could have run anywhere, of which less than 10 s count as 10 s
-    /// (bounded slowdown: Feitelson et al., JSSPP 1997).
+    /// Completion over the shortest time that the job could have run anywhere, of which less than 10 s count as 10 s;
+    /// at least 1 (bounded slowdown: Feitelson et al., JSSPP 1997).
     double mean_slowdown{};
     double p95_slowdown{};
     double most_slowdown{};

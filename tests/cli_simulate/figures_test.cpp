@@ -99,6 +99,14 @@ TEST(Figures, SlowdownIsOverTheShortestRunAnywhereButAtLeastTenSeconds)
     EXPECT_NEAR(all.p95_slowdown, 2 + 0.95 * 2, 1e-9);
 }
 
+TEST(Figures, AShortJobThatDoesNotWaitIsNotSlowedDown)
+{
+    // 4 s of work take 2 s: over ten it would be 0.2.
+    const Scenario scenario = two_centers({job(0, 4)});
+
+    EXPECT_DOUBLE_EQ(run_of(scenario, {ended(0, 2)}).all.mean_slowdown, 1);
+}
+
 TEST(Figures, JobsOfManyCountsAreHeldAgainstTheirBestCount)
 {
     Scenario scenario = two_centers({job(0, 400)});
