@@ -16,5 +16,6 @@ function(fathom_embed target)
     VERBATIM)
   target_sources(${target} PRIVATE ${output})
   # C++ compilers need to support only 64 KiB a literal; those that we use have no limit.
-  set_source_files_properties(${output} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
+  # Alone in its object: a test that has files of its own does not get these.
+  set_source_files_properties(${output} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -40,11 +40,12 @@ endif()
 message(STATUS "Operators on CUDA devices: CUDA ${CUDAToolkit_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
 
 # The inputs and checks that all implementations share, compiled once more: a library needs other code than a program.
+fathom_operator_files(shared_sources *.cpp operators)
+list(FILTER shared_sources EXCLUDE REGEX "/cpu\\.cpp$")
 add_library(fathom_operators_cuda_host OBJECT
+  ${shared_sources}
   ${CMAKE_SOURCE_DIR}/core/base/result.cpp
   operators/checksum.cpp
-  operators/conjugate_gradient/truth.cpp
-  operators/conv2d/truth.cpp
   operators/cuda_device.cpp
   operators/cuda_library.cpp
   operators/cuda_operator.cpp
@@ -52,13 +53,8 @@ add_library(fathom_operators_cuda_host OBJECT
   operators/data_flow.cpp
   operators/fft_check.cpp
   operators/mapping.cpp
-  operators/random_access/truth.cpp
-  operators/reduction/truth.cpp
-  operators/sort/truth.cpp
-  operators/spmv/truth.cpp
-  operators/stencil_matrix.cpp
-  operators/stream_triad/truth.cpp
-  operators/trigonometric/truth.cpp)
+  operators/stencil_matrix.cpp)
+fathom_operator_table(fathom_operators_cuda_host cuda operators)
 target_link_libraries(fathom_operators_cuda_host PRIVATE fathom_options)
 list(JOIN CMAKE_CUDA_ARCHITECTURES ", " architectures)
 set_source_files_properties(operators/cuda_device.cpp PROPERTIES
@@ -67,24 +63,12 @@ target_include_directories(fathom_operators_cuda_host SYSTEM PRIVATE ${CUDAToolk
 set_target_properties(fathom_operators_cuda_host PROPERTIES
   POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 
+fathom_operator_files(device_sources cuda.cu operators)
 add_library(fathom_operators_cuda MODULE
   $<TARGET_OBJECTS:fathom_operators_cuda_host>
-  operators/conjugate_gradient/cuda.cu
-  operators/conv2d/cuda.cu
+  ${device_sources}
   operators/cuda_architecture.cu
-  operators/cufft_transform.cu
-  operators/dgemm/cuda.cu
-  operators/fft1d/cuda.cu
-  operators/fft2d/cuda.cu
-  operators/fft3d/cuda.cu
-  operators/gemm_mixed/cuda.cu
-  operators/random_access/cuda.cu
-  operators/reduction/cuda.cu
-  operators/sgemm/cuda.cu
-  operators/sort/cuda.cu
-  operators/spmv/cuda.cu
-  operators/stream_triad/cuda.cu
-  operators/trigonometric/cuda.cu)
+  operators/cufft_transform.cu)
 set_target_properties(fathom_operators_cuda PROPERTIES
   PREFIX "" OUTPUT_NAME fathom-operators-cuda LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
   CUDA_VISIBILITY_PRESET hidden

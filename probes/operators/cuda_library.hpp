@@ -11,16 +11,20 @@
 /// of their own, so that the program needs no CUDA where there is none.
 namespace fathom::probes {
 
-/// An operator of the library. Parameters must be complete and within the manifest's ranges.
+/// An operator of the library: the file cuda.cu of a folder probes/operators/<name>, which defines
+/// `CudaImplementation <name>_on_cuda()`. Parameters must be complete and within the manifest's ranges.
 struct CudaImplementation {
-    const char* id;
-    std::unique_ptr<ProbeOperator> (*make)(const Parameters& parameters, int threads);
-    double (*host_memory)(const Parameters& parameters);   ///< bytes, with the check
-    double (*device_memory)(const Parameters& parameters); ///< bytes
+    const char* id{}; ///< the folder's name: set by the build
+    std::unique_ptr<ProbeOperator> (*make)(const Parameters& parameters, int threads){};
+    double (*host_memory)(const Parameters& parameters){};   ///< bytes, with the check
+    double (*device_memory)(const Parameters& parameters){}; ///< bytes
     /// Whether the device can run it.
     /// @error kUnavailable  why not.
-    Result<void> (*available)();
+    Result<void> (*available)() = available_everywhere;
 };
+
+/// Of all folders that have one, sorted by id. Generated.
+std::span<const CudaImplementation> cuda_implementations();
 
 /// The device that the operators run on.
 struct CudaDevice {

@@ -1,5 +1,7 @@
 #include "probes/operators/manifests.hpp"
 
+#include <algorithm>
+
 namespace fathom::probes {
 
 namespace manifest_files {
@@ -21,6 +23,8 @@ std::vector<OperatorManifest> operator_manifests()
         FATHOM_ASSERT(manifest.has_value()); // our own files; a test reads every one
         manifests.push_back(std::move(*manifest));
     }
+    std::sort(manifests.begin(), manifests.end(),
+              [](const OperatorManifest& a, const OperatorManifest& b) { return a.id < b.id; });
     return manifests;
 }
 

@@ -70,4 +70,10 @@ class ProbeOperator {
     virtual std::span<std::byte> output() = 0;
 };
 
+/// Of an operator that nothing of the machine or the environment can be missing for.
+inline Result<void> available_everywhere()
+{
+    return {};
+}
+
 } // namespace fathom::probes

@@ -1,11 +1,10 @@
 #include "probes/operators/registry.hpp"
 
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/cuda_operators.hpp"
-#include "probes/operators/implementations.hpp"
 #include "probes/operators/manifests.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cblas.h>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -13,46 +12,15 @@
 namespace fathom::probes {
 namespace {
 
-Result<void> available_everywhere()
-{
-    return {};
-}
-
-struct Implementation {
-    std::string_view id;
-    std::unique_ptr<ProbeOperator> (*make)(const Parameters& parameters, int threads);
-    double (*memory)(const Parameters& parameters);
-    Result<void> (*available)() = available_everywhere;
-};
-
-constexpr std::array kImplementations{
-    Implementation{"conjugate_gradient", make_conjugate_gradient, conjugate_gradient_memory},
-    Implementation{"conv2d", make_conv2d, conv2d_memory},
-    Implementation{"dgemm", make_dgemm, dgemm_memory},
-    Implementation{"fft1d", make_fft1d, fft1d_memory},
-    Implementation{"fft2d", make_fft2d, fft2d_memory},
-    Implementation{"fft3d", make_fft3d, fft3d_memory},
-    Implementation{"file_read", make_file_read, file_read_memory},
-    Implementation{"file_write", make_file_write, file_write_memory},
-    Implementation{"gemm_mixed", make_gemm_mixed, gemm_mixed_memory, gemm_mixed_available},
-    Implementation{"network_fetch", make_network_fetch, network_fetch_memory, network_fetch_available},
-    Implementation{"random_access", make_random_access, random_access_memory},
-    Implementation{"reduction", make_reduction, reduction_memory},
-    Implementation{"sgemm", make_sgemm, sgemm_memory},
-    Implementation{"sort", make_sort, sort_memory},
-    Implementation{"spmv", make_spmv, spmv_memory},
-    Implementation{"stream_triad", make_stream_triad, stream_triad_memory},
-    Implementation{"trigonometric", make_trigonometric, trigonometric_memory},
-};
-
 std::vector<RegisteredOperator> register_operators()
 {
+    const std::span<const CpuImplementation> implementations = cpu_implementations();
     std::vector<RegisteredOperator> operators;
     for (OperatorManifest& manifest : operator_manifests()) {
-        const auto* const found =
-            std::find_if(kImplementations.begin(), kImplementations.end(),
-                         [&](const Implementation& implementation) { return implementation.id == manifest.id; });
-        FATHOM_ASSERT(found != kImplementations.end());
+        const auto found =
+            std::find_if(implementations.begin(), implementations.end(),
+                         [&](const CpuImplementation& implementation) { return implementation.id == manifest.id; });
+        FATHOM_ASSERT(found != implementations.end());
         operators.push_back({.manifest = std::move(manifest),
                              .make = found->make,
                              .memory = found->memory,

@@ -1,6 +1,6 @@
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/conjugate_gradient/truth.hpp"
-#include "probes/operators/implementations.hpp"
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/random.hpp"
 #include "probes/operators/stencil_matrix.hpp"
 #include "probes/operators/thread_team.hpp"
@@ -138,8 +138,6 @@ class ConjugateGradient final : public ProbeOperator {
     std::vector<double> sums_;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_conjugate_gradient(const Parameters& parameters, int threads)
 {
     return std::make_unique<ConjugateGradient>(static_cast<std::size_t>(parameters.at("edge")),
@@ -150,6 +148,13 @@ double conjugate_gradient_memory(const Parameters& parameters)
 {
     const double rows = std::pow(static_cast<double>(parameters.at("edge")), 3);
     return rows * (27 * 12 + 4 + 5 * 8) + rows * 8 * 5; // and the check's vectors
+}
+
+} // namespace
+
+CpuImplementation conjugate_gradient_on_cpu()
+{
+    return {.make = make_conjugate_gradient, .memory = conjugate_gradient_memory};
 }
 
 } // namespace fathom::probes

@@ -2,7 +2,7 @@
 #include "probes/operators/conjugate_gradient/truth.hpp"
 #include "probes/operators/cublas_handle.hpp"
 #include "probes/operators/cuda_fill.cuh"
-#include "probes/operators/cuda_implementations.hpp"
+#include "probes/operators/cuda_library.hpp"
 #include "probes/operators/cuda_operator.hpp"
 #include "probes/operators/cusparse_product.hpp"
 #include "probes/operators/stencil_pattern.hpp"
@@ -139,8 +139,6 @@ class CudaConjugateGradient final : public CudaOperator {
     std::optional<CublasHandle> cublas_;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_cuda_conjugate_gradient(const Parameters& parameters, int /*threads*/)
 {
     return std::make_unique<CudaConjugateGradient>(static_cast<std::size_t>(parameters.at("edge")),
@@ -157,6 +155,15 @@ double cuda_conjugate_gradient_device_memory(const Parameters& parameters)
 {
     const double rows = std::pow(static_cast<double>(parameters.at("edge")), 3);
     return cusparse_product_memory(rows, 27 * rows) + 5 * 8 * rows + kCublasWorkspaceBytes;
+}
+
+} // namespace
+
+CudaImplementation conjugate_gradient_on_cuda()
+{
+    return {.make = make_cuda_conjugate_gradient,
+            .host_memory = cuda_conjugate_gradient_host_memory,
+            .device_memory = cuda_conjugate_gradient_device_memory};
 }
 
 } // namespace fathom::probes

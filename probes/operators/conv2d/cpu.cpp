@@ -1,8 +1,8 @@
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/conv2d/truth.hpp"
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/data_flow.hpp"
-#include "probes/operators/implementations.hpp"
 #include "probes/operators/onednn_name.hpp"
 
 #include <algorithm>
@@ -130,8 +130,6 @@ class Conv2d final : public ProbeOperator {
     std::string implementation_ = "not prepared";
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_conv2d(const Parameters& parameters, int /*threads*/)
 {
     return std::make_unique<Conv2d>(convolution_shape(parameters)); // OpenMP's threads: limit_library_threads
@@ -142,6 +140,13 @@ double conv2d_memory(const Parameters& parameters)
     const ConvolutionShape s = convolution_shape(parameters);
     // Inputs in plain and in blocked layout, the output likewise while it is checked.
     return 8 * static_cast<double>(s.input_size() + s.weights_size() + s.output_size());
+}
+
+} // namespace
+
+CpuImplementation conv2d_on_cpu()
+{
+    return {.make = make_conv2d, .memory = conv2d_memory};
 }
 
 } // namespace fathom::probes

@@ -1,6 +1,6 @@
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/conv2d/truth.hpp"
-#include "probes/operators/cuda_implementations.hpp"
+#include "probes/operators/cuda_library.hpp"
 #include "probes/operators/cuda_operator.hpp"
 #include "probes/operators/data_flow.hpp"
 
@@ -205,8 +205,6 @@ class CudaConv2d final : public CudaOperator {
     std::optional<CudnnConvolution> convolution_;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_cuda_conv2d(const Parameters& parameters, int /*threads*/)
 {
     return std::make_unique<CudaConv2d>(convolution_shape(parameters));
@@ -226,6 +224,14 @@ double cuda_conv2d_device_memory(const Parameters& parameters)
     constexpr double kWorkBytes = 64e6; // of the handle, and small work spaces; larger ones tell by failing
     return 4 * (static_cast<double>(s.weights_size() + s.output_size()) + static_cast<double>(padded_size(s))) +
            kWorkBytes;
+}
+
+} // namespace
+
+CudaImplementation conv2d_on_cuda()
+{
+    return {
+        .make = make_cuda_conv2d, .host_memory = cuda_conv2d_host_memory, .device_memory = cuda_conv2d_device_memory};
 }
 
 } // namespace fathom::probes

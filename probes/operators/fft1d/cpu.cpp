@@ -1,7 +1,9 @@
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/fftw_transform.hpp"
-#include "probes/operators/implementations.hpp"
 
 namespace fathom::probes {
+
+namespace {
 
 std::unique_ptr<ProbeOperator> make_fft1d(const Parameters& parameters, int threads)
 {
@@ -11,6 +13,13 @@ std::unique_ptr<ProbeOperator> make_fft1d(const Parameters& parameters, int thre
 double fft1d_memory(const Parameters& parameters)
 {
     return fftw_memory(static_cast<double>(parameters.at("n")));
+}
+
+} // namespace
+
+CpuImplementation fft1d_on_cpu()
+{
+    return {.make = make_fft1d, .memory = fft1d_memory};
 }
 
 } // namespace fathom::probes

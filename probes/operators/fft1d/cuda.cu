@@ -1,7 +1,9 @@
-#include "probes/operators/cuda_implementations.hpp"
+#include "probes/operators/cuda_library.hpp"
 #include "probes/operators/cufft_transform.hpp"
 
 namespace fathom::probes {
+
+namespace {
 
 std::unique_ptr<ProbeOperator> make_cuda_fft1d(const Parameters& parameters, int /*threads*/)
 {
@@ -16,6 +18,13 @@ double cuda_fft1d_host_memory(const Parameters& parameters)
 double cuda_fft1d_device_memory(const Parameters& parameters)
 {
     return cufft_device_memory(static_cast<double>(parameters.at("n")));
+}
+
+} // namespace
+
+CudaImplementation fft1d_on_cuda()
+{
+    return {.make = make_cuda_fft1d, .host_memory = cuda_fft1d_host_memory, .device_memory = cuda_fft1d_device_memory};
 }
 
 } // namespace fathom::probes

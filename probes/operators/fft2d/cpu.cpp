@@ -1,7 +1,9 @@
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/fftw_transform.hpp"
-#include "probes/operators/implementations.hpp"
 
 namespace fathom::probes {
+
+namespace {
 
 std::unique_ptr<ProbeOperator> make_fft2d(const Parameters& parameters, int threads)
 {
@@ -12,6 +14,13 @@ double fft2d_memory(const Parameters& parameters)
 {
     const auto n = static_cast<double>(parameters.at("n"));
     return fftw_memory(n * n);
+}
+
+} // namespace
+
+CpuImplementation fft2d_on_cpu()
+{
+    return {.make = make_fft2d, .memory = fft2d_memory};
 }
 
 } // namespace fathom::probes

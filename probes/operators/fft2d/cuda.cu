@@ -1,9 +1,11 @@
-#include "probes/operators/cuda_implementations.hpp"
+#include "probes/operators/cuda_library.hpp"
 #include "probes/operators/cufft_transform.hpp"
 
 #include <cmath>
 
 namespace fathom::probes {
+
+namespace {
 
 std::unique_ptr<ProbeOperator> make_cuda_fft2d(const Parameters& parameters, int /*threads*/)
 {
@@ -18,6 +20,13 @@ double cuda_fft2d_host_memory(const Parameters& parameters)
 double cuda_fft2d_device_memory(const Parameters& parameters)
 {
     return cufft_device_memory(std::pow(static_cast<double>(parameters.at("n")), 2));
+}
+
+} // namespace
+
+CudaImplementation fft2d_on_cuda()
+{
+    return {.make = make_cuda_fft2d, .host_memory = cuda_fft2d_host_memory, .device_memory = cuda_fft2d_device_memory};
 }
 
 } // namespace fathom::probes

@@ -1,7 +1,9 @@
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/fftw_transform.hpp"
-#include "probes/operators/implementations.hpp"
 
 namespace fathom::probes {
+
+namespace {
 
 std::unique_ptr<ProbeOperator> make_fft3d(const Parameters& parameters, int threads)
 {
@@ -12,6 +14,13 @@ double fft3d_memory(const Parameters& parameters)
 {
     const auto n = static_cast<double>(parameters.at("n"));
     return fftw_memory(n * n * n);
+}
+
+} // namespace
+
+CpuImplementation fft3d_on_cpu()
+{
+    return {.make = make_fft3d, .memory = fft3d_memory};
 }
 
 } // namespace fathom::probes

@@ -1,5 +1,5 @@
 #include "probes/operators/checksum.hpp"
-#include "probes/operators/implementations.hpp"
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/scratch_file.hpp"
 
 #include <limits>
@@ -44,8 +44,6 @@ class FileRead final : public ProbeOperator {
     bool failed_ = false;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_file_read(const Parameters& parameters, int /*threads*/)
 {
     return std::make_unique<FileRead>(static_cast<std::size_t>(parameters.at("bytes")));
@@ -54,6 +52,13 @@ std::unique_ptr<ProbeOperator> make_file_read(const Parameters& parameters, int 
 double file_read_memory(const Parameters& parameters)
 {
     return static_cast<double>(parameters.at("bytes")) + kFileBlock;
+}
+
+} // namespace
+
+CpuImplementation file_read_on_cpu()
+{
+    return {.make = make_file_read, .memory = file_read_memory};
 }
 
 } // namespace fathom::probes

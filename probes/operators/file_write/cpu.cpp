@@ -1,5 +1,5 @@
 #include "probes/operators/checksum.hpp"
-#include "probes/operators/implementations.hpp"
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/scratch_file.hpp"
 
 #include <limits>
@@ -56,8 +56,6 @@ class FileWrite final : public ProbeOperator {
     bool failed_ = false;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_file_write(const Parameters& parameters, int /*threads*/)
 {
     return std::make_unique<FileWrite>(static_cast<std::size_t>(parameters.at("bytes")));
@@ -66,6 +64,13 @@ std::unique_ptr<ProbeOperator> make_file_write(const Parameters& parameters, int
 double file_write_memory(const Parameters& parameters)
 {
     return 2 * static_cast<double>(parameters.at("bytes")) + 2 * kFileBlock; // with what the check reads
+}
+
+} // namespace
+
+CpuImplementation file_write_on_cpu()
+{
+    return {.make = make_file_write, .memory = file_write_memory};
 }
 
 } // namespace fathom::probes

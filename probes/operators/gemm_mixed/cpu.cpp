@@ -1,8 +1,8 @@
 #include "probes/operators/bf16.hpp"
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/gemm_check.hpp"
-#include "probes/operators/implementations.hpp"
 #include "probes/operators/onednn_name.hpp"
 
 #include <cmath>
@@ -120,8 +120,6 @@ GemmShape shape_of(const Parameters& parameters)
             static_cast<std::size_t>(parameters.at("k"))};
 }
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_gemm_mixed(const Parameters& parameters, int /*threads*/)
 {
     return std::make_unique<GemmMixed>(shape_of(parameters)); // OpenMP's threads: limit_library_threads
@@ -142,6 +140,13 @@ Result<void> gemm_mixed_available()
         return unavailable(e);
     }
     return {};
+}
+
+} // namespace
+
+CpuImplementation gemm_mixed_on_cpu()
+{
+    return {.make = make_gemm_mixed, .memory = gemm_mixed_memory, .available = gemm_mixed_available};
 }
 
 } // namespace fathom::probes

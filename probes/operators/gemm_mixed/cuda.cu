@@ -1,7 +1,9 @@
 #include "probes/operators/cublas_gemm.cuh"
-#include "probes/operators/cuda_implementations.hpp"
+#include "probes/operators/cuda_library.hpp"
 
 namespace fathom::probes {
+
+namespace {
 
 std::unique_ptr<ProbeOperator> make_cuda_gemm_mixed(const Parameters& parameters, int /*threads*/)
 {
@@ -32,6 +34,16 @@ Result<void> cuda_gemm_mixed_available()
     if (major >= kFirstWithBf16) return {};
     return Error{Errc::kUnavailable, cuda_device_name() + " has no arithmetic with bf16: that begins with compute "
                                                           "capability 8.0"};
+}
+
+} // namespace
+
+CudaImplementation gemm_mixed_on_cuda()
+{
+    return {.make = make_cuda_gemm_mixed,
+            .host_memory = cuda_gemm_mixed_host_memory,
+            .device_memory = cuda_gemm_mixed_device_memory,
+            .available = cuda_gemm_mixed_available};
 }
 
 } // namespace fathom::probes

@@ -1,6 +1,6 @@
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
-#include "probes/operators/implementations.hpp"
+#include "probes/operators/cpu_implementation.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -42,6 +42,13 @@ unsigned char byte_at(std::size_t i, std::uint64_t seed)
 struct EasyHandle {
     void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
 };
+
+Result<void> network_fetch_available()
+{
+    if (environment(kUrlVariable) != nullptr) return {};
+    return Error{Errc::kUnavailable, std::string("the environment variable ") + kUrlVariable +
+                                         " is not set; it names the data site to fetch from"};
+}
 
 class NetworkFetch final : public ProbeOperator {
   public:
@@ -137,8 +144,6 @@ class NetworkFetch final : public ProbeOperator {
     std::unique_ptr<CURL, EasyHandle> handle_;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_network_fetch(const Parameters& parameters, int /*threads*/)
 {
     return std::make_unique<NetworkFetch>(static_cast<std::size_t>(parameters.at("bytes")));
@@ -149,11 +154,11 @@ double network_fetch_memory(const Parameters& parameters)
     return static_cast<double>(parameters.at("bytes"));
 }
 
-Result<void> network_fetch_available()
+} // namespace
+
+CpuImplementation network_fetch_on_cpu()
 {
-    if (environment(kUrlVariable) != nullptr) return {};
-    return Error{Errc::kUnavailable, std::string("the environment variable ") + kUrlVariable +
-                                         " is not set; it names the data site to fetch from"};
+    return {.make = make_network_fetch, .memory = network_fetch_memory, .available = network_fetch_available};
 }
 
 } // namespace fathom::probes

@@ -1,6 +1,6 @@
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
-#include "probes/operators/implementations.hpp"
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/random_access/truth.hpp"
 #include "probes/operators/thread_team.hpp"
 
@@ -63,8 +63,6 @@ class RandomAccess final : public ProbeOperator {
     Buffer<ChaseTrace> traces_;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_random_access(const Parameters& parameters, int threads)
 {
     return std::make_unique<RandomAccess>(static_cast<std::size_t>(parameters.at("n")), threads);
@@ -73,6 +71,13 @@ std::unique_ptr<ProbeOperator> make_random_access(const Parameters& parameters, 
 double random_access_memory(const Parameters& parameters)
 {
     return static_cast<double>(parameters.at("n")) * (sizeof(ChaseNode) + sizeof(std::uint32_t));
+}
+
+} // namespace
+
+CpuImplementation random_access_on_cpu()
+{
+    return {.make = make_random_access, .memory = random_access_memory};
 }
 
 } // namespace fathom::probes

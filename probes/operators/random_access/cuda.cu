@@ -1,6 +1,6 @@
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/cuda_fill.cuh"
-#include "probes/operators/cuda_implementations.hpp"
+#include "probes/operators/cuda_library.hpp"
 #include "probes/operators/cuda_operator.hpp"
 #include "probes/operators/random_access/truth.hpp"
 
@@ -78,8 +78,6 @@ class CudaRandomAccess final : public CudaOperator {
     DeviceResult<ChaseTrace> traces_;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_cuda_random_access(const Parameters& parameters, int /*threads*/)
 {
     return std::make_unique<CudaRandomAccess>(static_cast<std::size_t>(parameters.at("n")));
@@ -93,6 +91,15 @@ double cuda_random_access_host_memory(const Parameters& parameters)
 double cuda_random_access_device_memory(const Parameters& parameters)
 {
     return static_cast<double>(sizeof(ChaseNode) + sizeof(std::uint32_t)) * static_cast<double>(parameters.at("n"));
+}
+
+} // namespace
+
+CudaImplementation random_access_on_cuda()
+{
+    return {.make = make_cuda_random_access,
+            .host_memory = cuda_random_access_host_memory,
+            .device_memory = cuda_random_access_device_memory};
 }
 
 } // namespace fathom::probes

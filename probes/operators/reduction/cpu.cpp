@@ -1,4 +1,4 @@
-#include "probes/operators/implementations.hpp"
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/process_team.hpp"
 #include "probes/operators/reduction/truth.hpp"
 
@@ -110,8 +110,6 @@ class Reduction final : public ProbeOperator {
     std::unique_ptr<ProcessTeam> team_; ///< ends before the memory that it works on
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_reduction(const Parameters& parameters, int threads)
 {
     return std::make_unique<Reduction>(static_cast<std::size_t>(parameters.at("n")), threads);
@@ -123,6 +121,13 @@ double reduction_memory(const Parameters& parameters)
     cpu_set_t cores;
     const int most = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : CPU_SETSIZE;
     return 8 * static_cast<double>(parameters.at("n")) * (2.0 * most + 1);
+}
+
+} // namespace
+
+CpuImplementation reduction_on_cpu()
+{
+    return {.make = make_reduction, .memory = reduction_memory};
 }
 
 } // namespace fathom::probes

@@ -1,5 +1,5 @@
 #include "probes/operators/cuda_fill.cuh"
-#include "probes/operators/cuda_implementations.hpp"
+#include "probes/operators/cuda_library.hpp"
 #include "probes/operators/cuda_operator.hpp"
 #include "probes/operators/reduction/truth.hpp"
 
@@ -64,8 +64,6 @@ class CudaReduction final : public CudaOperator {
     DeviceResult<double> results_;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_cuda_reduction(const Parameters& parameters, int /*threads*/)
 {
     return std::make_unique<CudaReduction>(static_cast<std::size_t>(parameters.at("n")));
@@ -79,6 +77,15 @@ double cuda_reduction_host_memory(const Parameters& parameters)
 double cuda_reduction_device_memory(const Parameters& parameters)
 {
     return 2 * cuda_reduction_host_memory(parameters);
+}
+
+} // namespace
+
+CudaImplementation reduction_on_cuda()
+{
+    return {.make = make_cuda_reduction,
+            .host_memory = cuda_reduction_host_memory,
+            .device_memory = cuda_reduction_device_memory};
 }
 
 } // namespace fathom::probes

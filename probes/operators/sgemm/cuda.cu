@@ -1,7 +1,9 @@
 #include "probes/operators/cublas_gemm.cuh"
-#include "probes/operators/cuda_implementations.hpp"
+#include "probes/operators/cuda_library.hpp"
 
 namespace fathom::probes {
+
+namespace {
 
 std::unique_ptr<ProbeOperator> make_cuda_sgemm(const Parameters& parameters, int /*threads*/)
 {
@@ -16,6 +18,13 @@ double cuda_sgemm_host_memory(const Parameters& parameters)
 double cuda_sgemm_device_memory(const Parameters& parameters)
 {
     return cublas_gemm_device_memory<float, float>(parameters);
+}
+
+} // namespace
+
+CudaImplementation sgemm_on_cuda()
+{
+    return {.make = make_cuda_sgemm, .host_memory = cuda_sgemm_host_memory, .device_memory = cuda_sgemm_device_memory};
 }
 
 } // namespace fathom::probes

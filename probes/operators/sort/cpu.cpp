@@ -1,6 +1,6 @@
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
-#include "probes/operators/implementations.hpp"
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/random.hpp"
 #include "probes/operators/sort/truth.hpp"
 #include "probes/operators/thread_team.hpp"
@@ -131,8 +131,6 @@ class Sort final : public ProbeOperator {
     Buffer<Key> scratch_;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_sort(const Parameters& parameters, int threads)
 {
     return std::make_unique<Sort>(static_cast<std::size_t>(parameters.at("n")), threads);
@@ -141,6 +139,13 @@ std::unique_ptr<ProbeOperator> make_sort(const Parameters& parameters, int threa
 double sort_memory(const Parameters& parameters)
 {
     return 24 * static_cast<double>(parameters.at("n"));
+}
+
+} // namespace
+
+CpuImplementation sort_on_cpu()
+{
+    return {.make = make_sort, .memory = sort_memory};
 }
 
 } // namespace fathom::probes

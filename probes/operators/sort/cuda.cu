@@ -1,6 +1,6 @@
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/cuda_fill.cuh"
-#include "probes/operators/cuda_implementations.hpp"
+#include "probes/operators/cuda_library.hpp"
 #include "probes/operators/cuda_operator.hpp"
 #include "probes/operators/sort/truth.hpp"
 
@@ -65,8 +65,6 @@ class CudaSort final : public CudaOperator {
     DeviceArray<std::byte> work_;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_cuda_sort(const Parameters& parameters, int /*threads*/)
 {
     return std::make_unique<CudaSort>(static_cast<std::size_t>(parameters.at("n")));
@@ -81,6 +79,13 @@ double cuda_sort_device_memory(const Parameters& parameters)
 {
     constexpr double kCounters = 16e6;
     return 24 * static_cast<double>(parameters.at("n")) + kCounters; // keys, sorted keys, and a copy in between
+}
+
+} // namespace
+
+CudaImplementation sort_on_cuda()
+{
+    return {.make = make_cuda_sort, .host_memory = cuda_sort_host_memory, .device_memory = cuda_sort_device_memory};
 }
 
 } // namespace fathom::probes

@@ -1,8 +1,8 @@
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/csr_row.hpp"
 #include "probes/operators/data_flow.hpp"
-#include "probes/operators/implementations.hpp"
 #include "probes/operators/spmv/truth.hpp"
 #include "probes/operators/thread_team.hpp"
 
@@ -101,8 +101,6 @@ class Spmv final : public ProbeOperator {
     Buffer<double> y_;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_spmv(const Parameters& parameters, int threads)
 {
     return std::make_unique<Spmv>(static_cast<std::size_t>(parameters.at("rows")), threads);
@@ -111,6 +109,13 @@ std::unique_ptr<ProbeOperator> make_spmv(const Parameters& parameters, int threa
 double spmv_memory(const Parameters& parameters)
 {
     return static_cast<double>(parameters.at("rows")) * (kPerRow * 12 + 20);
+}
+
+} // namespace
+
+CpuImplementation spmv_on_cpu()
+{
+    return {.make = make_spmv, .memory = spmv_memory};
 }
 
 } // namespace fathom::probes

@@ -1,6 +1,6 @@
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/cuda_fill.cuh"
-#include "probes/operators/cuda_implementations.hpp"
+#include "probes/operators/cuda_library.hpp"
 #include "probes/operators/cuda_operator.hpp"
 #include "probes/operators/cusparse_product.hpp"
 #include "probes/operators/data_flow.hpp"
@@ -100,8 +100,6 @@ class CudaSpmv final : public CudaOperator {
     std::optional<CusparseProduct> product_;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_cuda_spmv(const Parameters& parameters, int /*threads*/)
 {
     return std::make_unique<CudaSpmv>(static_cast<std::size_t>(parameters.at("rows")));
@@ -116,6 +114,13 @@ double cuda_spmv_device_memory(const Parameters& parameters)
 {
     const auto rows = static_cast<double>(parameters.at("rows"));
     return cusparse_product_memory(rows, kPerRow * rows) + 2 * 8 * rows;
+}
+
+} // namespace
+
+CudaImplementation spmv_on_cuda()
+{
+    return {.make = make_cuda_spmv, .host_memory = cuda_spmv_host_memory, .device_memory = cuda_spmv_device_memory};
 }
 
 } // namespace fathom::probes

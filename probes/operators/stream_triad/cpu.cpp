@@ -1,7 +1,7 @@
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/data_flow.hpp"
-#include "probes/operators/implementations.hpp"
 #include "probes/operators/stream_triad/truth.hpp"
 #include "probes/operators/thread_team.hpp"
 
@@ -74,8 +74,6 @@ class StreamTriad final : public ProbeOperator {
     Buffer<double> c_;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_stream_triad(const Parameters& parameters, int threads)
 {
     return std::make_unique<StreamTriad>(static_cast<std::size_t>(parameters.at("n")), threads);
@@ -84,6 +82,13 @@ std::unique_ptr<ProbeOperator> make_stream_triad(const Parameters& parameters, i
 double stream_triad_memory(const Parameters& parameters)
 {
     return 24 * static_cast<double>(parameters.at("n"));
+}
+
+} // namespace
+
+CpuImplementation stream_triad_on_cpu()
+{
+    return {.make = make_stream_triad, .memory = stream_triad_memory};
 }
 
 } // namespace fathom::probes

@@ -1,6 +1,6 @@
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/cuda_fill.cuh"
-#include "probes/operators/cuda_implementations.hpp"
+#include "probes/operators/cuda_library.hpp"
 #include "probes/operators/cuda_operator.hpp"
 #include "probes/operators/data_flow.hpp"
 #include "probes/operators/stream_triad/truth.hpp"
@@ -67,8 +67,6 @@ class CudaStreamTriad final : public CudaOperator {
     DeviceResult<double> a_;
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_cuda_stream_triad(const Parameters& parameters, int /*threads*/)
 {
     return std::make_unique<CudaStreamTriad>(static_cast<std::size_t>(parameters.at("n")));
@@ -82,6 +80,15 @@ double cuda_stream_triad_host_memory(const Parameters& parameters)
 double cuda_stream_triad_device_memory(const Parameters& parameters)
 {
     return 24 * static_cast<double>(parameters.at("n"));
+}
+
+} // namespace
+
+CudaImplementation stream_triad_on_cuda()
+{
+    return {.make = make_cuda_stream_triad,
+            .host_memory = cuda_stream_triad_host_memory,
+            .device_memory = cuda_stream_triad_device_memory};
 }
 
 } // namespace fathom::probes

@@ -1,6 +1,6 @@
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
-#include "probes/operators/implementations.hpp"
+#include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/thread_team.hpp"
 #include "probes/operators/trigonometric/truth.hpp"
 #include "probes/operators/vector_math.hpp"
@@ -62,8 +62,6 @@ class Trigonometric final : public ProbeOperator {
     Buffer<double> results_; ///< sines, then cosines
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_trigonometric(const Parameters& parameters, int threads)
 {
     return std::make_unique<Trigonometric>(static_cast<std::size_t>(parameters.at("n")), threads);
@@ -72,6 +70,13 @@ std::unique_ptr<ProbeOperator> make_trigonometric(const Parameters& parameters, 
 double trigonometric_memory(const Parameters& parameters)
 {
     return 24 * (static_cast<double>(parameters.at("n")) + kVectorMathMultiple);
+}
+
+} // namespace
+
+CpuImplementation trigonometric_on_cpu()
+{
+    return {.make = make_trigonometric, .memory = trigonometric_memory};
 }
 
 } // namespace fathom::probes

@@ -1,6 +1,6 @@
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/cuda_fill.cuh"
-#include "probes/operators/cuda_implementations.hpp"
+#include "probes/operators/cuda_library.hpp"
 #include "probes/operators/cuda_operator.hpp"
 #include "probes/operators/trigonometric/truth.hpp"
 #include "probes/operators/vector_math.hpp"
@@ -61,8 +61,6 @@ class CudaTrigonometric final : public CudaOperator {
     DeviceResult<double> results_; ///< sines, then cosines
 };
 
-} // namespace
-
 std::unique_ptr<ProbeOperator> make_cuda_trigonometric(const Parameters& parameters, int /*threads*/)
 {
     return std::make_unique<CudaTrigonometric>(static_cast<std::size_t>(parameters.at("n")));
@@ -76,6 +74,15 @@ double cuda_trigonometric_host_memory(const Parameters& parameters)
 double cuda_trigonometric_device_memory(const Parameters& parameters)
 {
     return 24 * (static_cast<double>(parameters.at("n")) + kVectorMathMultiple);
+}
+
+} // namespace
+
+CudaImplementation trigonometric_on_cuda()
+{
+    return {.make = make_cuda_trigonometric,
+            .host_memory = cuda_trigonometric_host_memory,
+            .device_memory = cuda_trigonometric_device_memory};
 }
 
 } // namespace fathom::probes
