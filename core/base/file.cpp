@@ -1,5 +1,8 @@
 #include "core/base/file.hpp"
 
+#include "core/base/error_text.hpp"
+#include "core/base/open_file.hpp"
+
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -9,23 +12,6 @@
 
 namespace fathom {
 namespace {
-
-std::string error_text(int number)
-{
-    return std::error_code(number, std::generic_category()).message();
-}
-
-/// Closes on every path out.
-struct Descriptor {
-    int number{-1};
-    explicit Descriptor(int fd) : number(fd) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor()
-    {
-        if (number >= 0) ::close(number);
-    }
-};
 
 bool write_all(int fd, std::string_view content)
 {
@@ -41,8 +27,8 @@ bool write_all(int fd, std::string_view content)
 /// A device, a pipe or a socket cannot be replaced by a renamed file: /dev/null would be gone for everybody.
 Result<void> write_device(const std::filesystem::path& path, std::string_view content)
 {
-    const Descriptor device(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (device.number >= 0 && write_all(device.number, content)) return {};
+    const OpenFile device(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (device.number() >= 0 && write_all(device.number(), content)) return {};
     return Error{Errc::kUnavailable, "cannot write to " + path.string() + ": " + error_text(errno)};
 }
 
@@ -58,9 +44,9 @@ std::filesystem::path temporary_name(const std::filesystem::path& path)
 bool flush_folder_of(const std::filesystem::path& path)
 {
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-    const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (opened.number < 0) return errno == EACCES;
-    return ::fsync(opened.number) == 0 || errno == EINVAL;
+    const OpenFile opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (opened.number() < 0) return errno == EACCES;
+    return ::fsync(opened.number()) == 0 || errno == EINVAL;
 }
 
 Result<void> replace_file(const std::filesystem::path& path, std::string_view content, unsigned mode, bool flushed)
@@ -76,12 +62,12 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view co
         return error;
     };
     {
-        const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
-        if (file.number < 0) return failed("create");
+        const OpenFile file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+        if (file.number() < 0) return failed("create");
         // The umask must not widen or narrow what the caller asked for.
-        if (::fchmod(file.number, mode) != 0) return failed("set the mode of");
-        if (!write_all(file.number, content)) return failed("write");
-        if (flushed && ::fsync(file.number) != 0) return failed("flush");
+        if (::fchmod(file.number(), mode) != 0) return failed("set the mode of");
+        if (!write_all(file.number(), content)) return failed("write");
+        if (flushed && ::fsync(file.number()) != 0) return failed("flush");
     }
     if (::rename(temporary.c_str(), path.c_str()) != 0) return failed("rename");
     if (flushed && !flush_folder_of(path))
@@ -93,15 +79,15 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view co
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes)
 {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.number < 0) {
+    const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.number() < 0) {
         const Errc code = errno == ENOENT ? Errc::kNotFound : Errc::kUnavailable;
         return Error{code, "cannot open " + path.string() + ": " + error_text(errno)};
     }
     std::string content;
     std::string block(65536, '\0');
     for (;;) {
-        const ssize_t size = ::read(file.number, block.data(), block.size());
+        const ssize_t size = ::read(file.number(), block.data(), block.size());
         if (size < 0 && errno == EINTR) continue;
         if (size < 0) return Error{Errc::kUnavailable, "cannot read " + path.string() + ": " + error_text(errno)};
         if (size == 0) return content;

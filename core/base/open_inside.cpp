@@ -1,12 +1,12 @@
 #include "core/base/open_inside.hpp"
 
+#include "core/base/error_text.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
-#include <utility>
 
 namespace fathom {
 namespace {
@@ -16,7 +16,7 @@ Error not_opened(const std::filesystem::path& name, int code)
     const Errc kind = code == ENOENT ? Errc::kNotFound : Errc::kUnavailable;
     if (code == ELOOP || code == ENOTDIR)
         return {kind, name.string() + " is a link, or no folder: it is not followed; put it right and start again"};
-    return {kind, "cannot open " + name.string() + ": " + std::generic_category().message(code)};
+    return {kind, "cannot open " + name.string() + ": " + error_text(code)};
 }
 
 Error not_theirs(const std::filesystem::path& name, uid_t owner)
@@ -39,22 +39,6 @@ bool is_readable_file_of(int file, uid_t owner)
 
 } // namespace
 
-OpenFile::~OpenFile()
-{
-    if (number_ >= 0) close(number_);
-}
-
-OpenFile& OpenFile::operator=(OpenFile&& other) noexcept
-{
-    std::swap(number_, other.number_);
-    return *this;
-}
-
-int OpenFile::release()
-{
-    return std::exchange(number_, -1);
-}
-
 Result<OpenFile> open_folder(int parent, const std::filesystem::path& name, uid_t owner)
 {
     OpenFile folder(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -68,8 +52,7 @@ Result<OpenFile> open_folder(int parent, const std::filesystem::path& name, uid_
 Result<OpenFile> make_folder(int parent, const std::filesystem::path& name, uid_t owner, gid_t group)
 {
     if (mkdirat(parent, name.c_str(), 0700) != 0 && errno != EEXIST)
-        return Error{Errc::kUnavailable,
-                     "cannot make the folder " + name.string() + ": " + std::generic_category().message(errno)};
+        return Error{Errc::kUnavailable, "cannot make the folder " + name.string() + ": " + error_text(errno)};
     Result<OpenFile> folder = open_folder(parent, name, owner);
     if (!folder) return folder;
     // Of ours when it was made a moment ago, or by a start that did not end: nobody else can move a folder of ours
@@ -77,11 +60,9 @@ Result<OpenFile> make_folder(int parent, const std::filesystem::path& name, uid_
     struct stat facts{};
     const bool is_given = fstat(folder->number(), &facts) == 0 && facts.st_uid == owner;
     if (!is_given && fchown(folder->number(), owner, group) != 0)
-        return Error{Errc::kUnavailable,
-                     "cannot give away " + name.string() + ": " + std::generic_category().message(errno)};
+        return Error{Errc::kUnavailable, "cannot give away " + name.string() + ": " + error_text(errno)};
     if (fchmod(folder->number(), 0700) != 0)
-        return Error{Errc::kUnavailable,
-                     "cannot set the mode of " + name.string() + ": " + std::generic_category().message(errno)};
+        return Error{Errc::kUnavailable, "cannot set the mode of " + name.string() + ": " + error_text(errno)};
     return folder;
 }
 

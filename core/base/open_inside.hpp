@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/open_file.hpp"
 #include "core/base/result.hpp"
 
 #include <filesystem>
@@ -8,23 +9,6 @@
 #include <sys/types.h>
 
 namespace fathom {
-
-/// An open file or folder; closed when it goes.
-class OpenFile {
-  public:
-    explicit OpenFile(int number = -1) : number_(number) {}
-    ~OpenFile();
-    OpenFile(OpenFile&& other) noexcept : number_(other.release()) {}
-    OpenFile& operator=(OpenFile&& other) noexcept;
-    OpenFile(const OpenFile&) = delete;
-    OpenFile& operator=(const OpenFile&) = delete;
-
-    int number() const { return number_; }
-    int release();
-
-  private:
-    int number_;
-};
 
 // Work inside a folder that belongs to another user, who may put there what they like: links to files of ours, pipes
 // that nobody reads, other people's files by second names. So every step is one name in an open folder, no link is

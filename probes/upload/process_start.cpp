@@ -27,20 +27,20 @@ Error failed(const std::string& step)
     return Error{Errc::kUnavailable, step + ": " + std::error_code(errno, std::generic_category()).message()};
 }
 
-FileDescriptor open_host_program()
+OpenFile open_host_program()
 {
     std::error_code ignored;
     const auto folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-    return FileDescriptor(::open((folder / kHostProgram).c_str(), O_RDONLY | O_CLOEXEC));
+    return OpenFile(::open((folder / kHostProgram).c_str(), O_RDONLY | O_CLOEXEC));
 }
 
 /// A file in memory that holds `content`, to be read from its start.
-FileDescriptor memory_file(const char* name, std::string_view content, unsigned flags)
+OpenFile memory_file(const char* name, std::string_view content, unsigned flags)
 {
-    FileDescriptor file(::memfd_create(name, MFD_CLOEXEC | flags));
+    OpenFile file(::memfd_create(name, MFD_CLOEXEC | flags));
     if (file.number() < 0) return file;
     if (::pwrite(file.number(), content.data(), content.size(), 0) != static_cast<ssize_t>(content.size()))
-        return FileDescriptor();
+        return OpenFile();
     return file;
 }
 
@@ -103,25 +103,14 @@ void become_nobody()
 
 } // namespace
 
-FileDescriptor::~FileDescriptor()
-{
-    if (number_ >= 0) ::close(number_);
-}
-
-FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept
-{
-    std::swap(number_, other.number_);
-    return *this;
-}
-
 Result<StartedProcess> start_in_sandbox(std::string_view object, const SandboxNeeds& needs)
 {
     Result<std::vector<std::string>> command = sandbox_command(needs);
     if (!command) return command.error();
-    const FileDescriptor program = open_host_program();
+    const OpenFile program = open_host_program();
     if (program.number() < 0) return failed(std::string("cannot open ") + kHostProgram + " beside this program");
-    const FileDescriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    const FileDescriptor code = memory_file("operator", object, 0);
+    const OpenFile null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    const OpenFile code = memory_file("operator", object, 0);
     StartedProcess process;
     process.result_memory = memory_file("result", "", MFD_ALLOW_SEALING);
     process.stderr_memory = memory_file("stderr", "", 0);
@@ -129,8 +118,8 @@ Result<StartedProcess> start_in_sandbox(std::string_view object, const SandboxNe
     if (null.number() < 0 || code.number() < 0 || process.result_memory.number() < 0 ||
         process.stderr_memory.number() < 0 || ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
         return failed("cannot open what a sandbox needs");
-    process.socket = FileDescriptor(ends[0]);
-    const FileDescriptor far_end(ends[1]);
+    process.socket = OpenFile(ends[0]);
+    const OpenFile far_end(ends[1]);
 
     ChildPlan plan;
     for (std::string& argument : *command)

@@ -1,5 +1,7 @@
 #include "server/app/child_process.hpp"
 
+#include "core/base/error_text.hpp"
+#include "core/base/open_file.hpp"
 #include "core/base/process_limits.hpp"
 
 #include <cerrno>
@@ -11,7 +13,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <system_error>
 #include <unistd.h>
 
 namespace fathom::server {
@@ -109,26 +110,9 @@ bool limit(const Plan& plan)
     _exit(127);
 }
 
-class Descriptor {
-  public:
-    explicit Descriptor(int number = -1) : number_(number) {}
-    ~Descriptor() { reset(); }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const { return number_; }
-    void reset(int number = -1)
-    {
-        if (number_ >= 0) close(number_);
-        number_ = number;
-    }
-
-  private:
-    int number_;
-};
-
 Error system_error(const std::string& what, int code)
 {
-    return {Errc::kUnavailable, what + ": " + std::generic_category().message(code)};
+    return {Errc::kUnavailable, what + ": " + error_text(code)};
 }
 
 /// As exec wants them: null-terminated.
@@ -169,9 +153,9 @@ Result<pid_t> start_child(const ChildOptions& options)
 
     int pipe_ends[2];
     if (pipe2(pipe_ends, O_CLOEXEC) != 0) return system_error("pipe", errno);
-    const Descriptor report_read(pipe_ends[0]);
-    Descriptor report_write(pipe_ends[1]);
-    const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
+    const OpenFile report_read(pipe_ends[0]);
+    OpenFile report_write(pipe_ends[1]);
+    const OpenFile null(open("/dev/null", O_RDWR | O_CLOEXEC));
     const Plan plan{copies[0].c_str(),
                     arguments.data(),
                     variables.empty() ? environ : environment.data(),
@@ -181,20 +165,20 @@ Result<pid_t> start_child(const ChildOptions& options)
                     options.address_space_bytes,
                     descriptor_limit_at_start(),
                     options.user ? &*options.user : nullptr,
-                    null.get(),
-                    options.output >= 0 ? options.output : null.get(),
+                    null.number(),
+                    options.output >= 0 ? options.output : null.number(),
                     options.inherited,
                     options.signal_on_parent_death,
                     getpid(),
-                    report_write.get()};
+                    report_write.number()};
     const pid_t child = fork();
     if (child < 0) return system_error("fork", errno);
     if (child == 0) child_main(plan);
-    report_write.reset();
+    report_write = OpenFile();
     int code = 0;
     ssize_t size = 0;
     do
-        size = read(report_read.get(), &code, sizeof code);
+        size = read(report_read.number(), &code, sizeof code);
     while (size < 0 && errno == EINTR);
     if (size == 0) return child; // closed by a successful exec
     waitpid(child, nullptr, 0);
@@ -205,17 +189,17 @@ Result<std::string> run_child(ChildOptions options)
 {
     int pipe_ends[2];
     if (pipe2(pipe_ends, O_CLOEXEC) != 0) return system_error("pipe", errno);
-    const Descriptor output_read(pipe_ends[0]);
-    Descriptor output_write(pipe_ends[1]);
-    options.output = output_write.get();
+    const OpenFile output_read(pipe_ends[0]);
+    OpenFile output_write(pipe_ends[1]);
+    options.output = output_write.number();
     const Result<pid_t> child = start_child(options);
     if (!child) return child.error();
-    output_write.reset();
+    output_write = OpenFile();
     if (options.started) options.started(*child);
     std::string output;
     char buffer[4096];
     for (;;) {
-        const ssize_t size = read(output_read.get(), buffer, sizeof buffer);
+        const ssize_t size = read(output_read.number(), buffer, sizeof buffer);
         if (size < 0 && errno == EINTR) continue;
         if (size <= 0) break;
         output.append(buffer, static_cast<std::size_t>(size));

@@ -1,5 +1,6 @@
 #include "server/app/postgres_folder.hpp"
 
+#include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 
@@ -27,7 +28,7 @@ constexpr std::size_t kMostQuotedLog = 600; // bytes of the log in an error
 
 Error failed(const std::string& what, const fs::path& path)
 {
-    return {Errc::kUnavailable, what + " " + path.string() + ": " + std::generic_category().message(errno)};
+    return {Errc::kUnavailable, what + " " + path.string() + ": " + error_text(errno)};
 }
 
 std::optional<UnixUser> to_user(const passwd* entry)

@@ -1,5 +1,7 @@
 #include "server/app/state_lock.hpp"
 
+#include "core/base/error_text.hpp"
+
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
@@ -13,7 +15,7 @@ namespace {
 
 std::string reason()
 {
-    return std::generic_category().message(errno);
+    return error_text(errno);
 }
 
 /// A fathomd that was killed is gone with the last of its processes, moments after its first.

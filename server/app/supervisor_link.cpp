@@ -1,12 +1,12 @@
 #include "server/app/supervisor_link.hpp"
 
+#include "core/base/error_text.hpp"
 #include "core/base/process_answer.hpp"
 
 #include <cerrno>
 #include <charconv>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <system_error>
 #include <unistd.h>
 
 namespace fathom::server {
@@ -16,7 +16,7 @@ constexpr std::size_t kMostProbeOutput = 4UL << 20U;
 
 Error failed(const char* what)
 {
-    return {Errc::kUnavailable, std::string(what) + ": " + std::generic_category().message(errno)};
+    return {Errc::kUnavailable, std::string(what) + ": " + error_text(errno)};
 }
 
 Error supervisor_is_gone()

@@ -1,10 +1,11 @@
 #include "server/app/supervisor_messages.hpp"
 
+#include "core/base/error_text.hpp"
+
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
-#include <system_error>
 
 namespace fathom::server {
 namespace {
@@ -13,7 +14,7 @@ constexpr std::size_t kMostDescriptors = 2;
 
 Error failed(const char* what, int code)
 {
-    return {Errc::kUnavailable, std::string(what) + ": " + std::generic_category().message(code)};
+    return {Errc::kUnavailable, std::string(what) + ": " + error_text(code)};
 }
 
 } // namespace

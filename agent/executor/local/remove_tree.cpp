@@ -1,6 +1,7 @@
 #include "agent/executor/local/remove_tree.hpp"
 
 #include "core/base/error_text.hpp"
+#include "core/base/open_file.hpp"
 
 #include <cerrno>
 #include <dirent.h>
@@ -16,22 +17,6 @@ namespace {
 constexpr int kMostDepth = 100;   ///< of folders that are open at once: each holds a descriptor
 constexpr int kMostRounds = 1000; ///< against processes that make folders as fast as we delete them
 
-class FileDescriptor {
-  public:
-    explicit FileDescriptor(int number) : number_(number) {}
-    ~FileDescriptor()
-    {
-        if (number_ >= 0) ::close(number_);
-    }
-    FileDescriptor(const FileDescriptor&) = delete;
-    FileDescriptor& operator=(const FileDescriptor&) = delete;
-
-    int number() const { return number_; }
-
-  private:
-    int number_;
-};
-
 struct CloseFolder {
     void operator()(DIR* folder) const { ::closedir(folder); }
 };
@@ -44,7 +29,7 @@ class Removal {
 
     Result<void> perform()
     {
-        const FileDescriptor parent(::open(top_.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        const OpenFile parent(::open(top_.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
         if (parent.number() < 0) {
             if (errno != ENOENT) note(top_.parent_path(), errno);
             return outcome();
@@ -90,7 +75,7 @@ class Removal {
     /// Opens a folder for deleting what is in it. Its descriptor names one folder, whatever is put in its place.
     Folder open_folder(int parent, const std::string& name, const std::filesystem::path& path)
     {
-        const FileDescriptor handle(::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        const OpenFile handle(::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         struct stat facts{};
         if (handle.number() < 0 || ::fstat(handle.number(), &facts) != 0) {
             if (errno != ENOENT) note(path, errno);
