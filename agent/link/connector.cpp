@@ -33,7 +33,6 @@ double random_fraction()
 /// A refusal of the upgrade, or of the certificate right after it.
 bool is_refusal(const Error& error)
 {
-    if (error.detail.find("no longer, accepted") != std::string::npos) return true;
     const Errc code = error.code;
     return code == Errc::kForbidden || code == Errc::kUnauthenticated || code == Errc::kNotFound;
 }

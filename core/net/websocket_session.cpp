@@ -21,7 +21,8 @@ Error closed_error(const boost::system::error_code& ec, const websocket::close_r
     if (ec == websocket::error::closed || reason.code != websocket::close_code::none) {
         std::string text = "the peer closed the WebSocket";
         if (!reason.reason.empty()) text += ": " + std::string(reason.reason.data(), reason.reason.size());
-        return Error{Errc::kUnavailable, std::move(text)};
+        const bool is_refused = reason.code == websocket::close_code::policy_error;
+        return Error{is_refused ? Errc::kForbidden : Errc::kUnavailable, std::move(text)};
     }
     if (ec == beast::error::timeout) return Error{Errc::kUnavailable, "the WebSocket's peer is silent"};
     return Error{Errc::kUnavailable, "the WebSocket is lost: " + ec.message()};
@@ -149,9 +150,10 @@ Result<void> WebSocketSession::send(std::string text)
     return {};
 }
 
-void WebSocketSession::close(std::string reason)
+void WebSocketSession::close(std::string reason, CloseKind kind)
 {
-    close_with(websocket::close_code::normal, std::move(reason));
+    close_with(kind == CloseKind::kRefused ? websocket::close_code::policy_error : websocket::close_code::normal,
+               std::move(reason));
 }
 
 void WebSocketSession::close_with(websocket::close_code code, std::string reason)

@@ -43,7 +43,8 @@ class WebSocketSession final : public WebSocket, public std::enable_shared_from_
 
     asio::awaitable<Result<std::string>> read() override;
     Result<void> send(std::string text) override;
-    void close(std::string reason) override;
+    using WebSocket::close;
+    void close(std::string reason, CloseKind kind) override;
     bool is_open() const override { return open_.load(std::memory_order_acquire); }
 
   private:

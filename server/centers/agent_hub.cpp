@@ -84,7 +84,7 @@ asio::awaitable<void> AgentHub::State::serve(std::shared_ptr<State> self, std::s
 {
     if (!request.peer_certificate) {
         log_limited("agent_refused", {{"remote_address", request.remote_address}, {"error", "no client certificate"}});
-        socket->close("a client certificate of the network is required");
+        socket->close("a client certificate of the network is required", net::CloseKind::kRefused);
         co_return;
     }
     const asio::any_io_executor executor = co_await asio::this_coro::executor;

@@ -101,7 +101,10 @@ asio::awaitable<std::optional<SessionGrant>> AgentSession::greet()
     const Result<SessionGrant> grant = co_await parts_.database->run(std::move(work));
     if (!grant) {
         log_limited("agent_refused", {{"center_id", center.value}, {"error", grant.error().detail}});
-        end(grant.error().code == Errc::kForbidden ? grant.error().detail : "not available now");
+        if (grant.error().code == Errc::kForbidden)
+            end(grant.error().detail, net::CloseKind::kRefused);
+        else
+            end("not available now");
         co_return std::nullopt;
     }
     grant_ = *grant;
@@ -384,10 +387,10 @@ void AgentSession::recheck()
     });
 }
 
-void AgentSession::end(std::string reason)
+void AgentSession::end(std::string reason, net::CloseKind kind)
 {
     if (ended_.exchange(true)) return;
-    socket_->close(std::move(reason));
+    socket_->close(std::move(reason), kind);
     wake();
 }
 

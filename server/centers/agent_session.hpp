@@ -70,7 +70,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     void ask();
     /// A newer session or a revocation may have ended this one.
     void recheck();
-    void end(std::string reason);
+    void end(std::string reason, net::CloseKind kind = net::CloseKind::kNormal);
 
     std::int64_t epoch() const { return grant_.epoch; }
 

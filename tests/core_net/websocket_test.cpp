@@ -106,6 +106,19 @@ TEST(WebSocket, SendsWhatIsQueuedBeforeItCloses)
     });
 }
 
+TEST(WebSocket, TellsAPeerByACodeThatItIsRefused)
+{
+    const auto ended = std::make_shared<std::promise<Error>>();
+    const TestServer server(router_of(report_end(ended)));
+    run_on_loop([&]() -> asio::awaitable<void> {
+        const Socket socket = (co_await connect(server)).value();
+        socket->close("not, or no longer, accepted", CloseKind::kRefused);
+    });
+    const Error end = ended->get_future().get();
+    EXPECT_EQ(end.code, Errc::kForbidden);
+    EXPECT_THAT(end.detail, HasSubstr("no longer, accepted"));
+}
+
 TEST(WebSocket, TellsTheServerWhenTheClientCloses)
 {
     const auto ended = std::make_shared<std::promise<Error>>();
