@@ -56,7 +56,8 @@ int supervise_command(int argc, const char* const* argv)
         return 2;
     }
     set_descriptor_limit(std::strtoul(argv[1], nullptr, 10)); // the agent itself may have more
-    return supervise(*isolation);
+    supervise(*isolation);
+    return 0;
 }
 
 } // namespace fathom::agent

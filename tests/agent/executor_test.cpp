@@ -74,8 +74,9 @@ TEST_F(LocalExecutorTest, TellsWhatHasChangedWithoutBeingAsked)
 
     write_file(work(id) / "go", "").value();
     wait_until([&] { return tells([&] { return seen.written.contains(id); }); }, "its output");
-    wait_until([&] { return tells([&] { return executor().look(id).phase == RunPhase::kEnded; }); }, "its end");
-    EXPECT_TRUE(seen.moved.contains(id));
+    // The news may come after a look has shown it.
+    wait_until([&] { return tells([&] { return seen.moved.contains(id); }); }, "news");
+    wait_until([&] { return executor().look(id).phase == RunPhase::kEnded; }, "its end");
 }
 
 TEST_F(LocalExecutorTest, LookingAtAJobIsNoNewsOfIt)
@@ -111,7 +112,31 @@ TEST_F(LocalExecutorTest, StartsJobsBySupervisorsThatStoodReady)
 
     EXPECT_EQ(run(shell_order("exit 3")).exit_code, 3);
     EXPECT_EQ(run(shell_order("exit 4")).exit_code, 4);
-    EXPECT_EQ(run(shell_order("exit 5")).exit_code, 5) << "there were two only";
+    EXPECT_EQ(run(shell_order("exit 5")).exit_code, 5);
+}
+
+TEST_F(LocalExecutorTest, CountsEachOfASupervisorsAttemptsAlone)
+{
+    const AttemptEnd large = run(order({"python3", "-c", "x = bytearray(200 << 20); sum(range(10000000))"}));
+
+    const AttemptEnd small = wait_end(start_at(supervisor_of(large.attempt_id), {"true"}).attempt_id);
+
+    EXPECT_GT(large.max_resident_bytes, 200LL << 20U);
+    EXPECT_LT(small.max_resident_bytes, 100LL << 20U);
+    EXPECT_LT(small.cpu_s, large.cpu_s / 2);
+}
+
+TEST_F(LocalExecutorTest, LosesWithASupervisorOnlyTheAttemptThatItServes)
+{
+    const AttemptEnd first = run(shell_order("exit 3"));
+    const int supervisor = supervisor_of(first.attempt_id);
+    const AttemptOrder second = start_at(supervisor, {"sleep", "1000"});
+    wait_until([&] { return executor().look(second.attempt_id).started_at.has_value(); }, "its start");
+
+    ::kill(supervisor, SIGKILL);
+
+    wait_until([&] { return executor().look(second.attempt_id).phase == RunPhase::kVanished; }, "its loss");
+    EXPECT_EQ(executor().look(first.attempt_id).end->exit_code, 3);
 }
 
 TEST_F(LocalExecutorTest, StartsProcessesThatAreNotOlderThanTheirJobs)

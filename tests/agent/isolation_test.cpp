@@ -161,7 +161,7 @@ TEST_F(HostileJobs, SeeNoProcessesOfOthers)
         "ls /proc | grep -c '^[0-9]'; cat /proc/1/comm; ls /proc/1/root/ /proc/1/fd/ 2>/dev/null; echo $$");
 
     // The first process, the shell, and the pipeline's two.
-    EXPECT_EQ(text, "4\nfathom-init\n3\n"); // 2 has made it, and is gone
+    EXPECT_EQ(text, "4\nfathom-init\n2\n");
     expect_unharmed(neighbour);
 }
 
@@ -233,6 +233,21 @@ TEST_F(HostileJobs, DieOfTheirOwnMemoryOnly)
         EXPECT_THAT(end.detail, StartsWith("out of memory"));
     }
     expect_unharmed(neighbour);
+}
+
+TEST_F(HostileJobs, LeaveNeitherTheirLimitsNorTheirEndToTheNextOfTheirSupervisor)
+{
+    const std::string take = "x = bytearray(100 << 20); print(len(x))";
+    const RunOrder bomb{order({"python3", "-c", take}), {cpus_.front()}, 1, 64LL << 20U, {}};
+    ASSERT_TRUE(executor().start(bomb));
+    const AttemptEnd small = wait_end(bomb.order.attempt_id);
+
+    for (const std::int64_t memory_bytes : {256LL << 20U, 0LL}) {
+        const AttemptOrder next = start_at(supervisor_of(small.attempt_id), {"python3", "-c", take}, memory_bytes);
+        const AttemptEnd large = wait_end(next.attempt_id);
+        EXPECT_EQ(large.exit_code, 0) << large.detail;
+        EXPECT_EQ(large.detail, "");
+    }
 }
 
 TEST_F(HostileJobs, ThatFillTheDiskStillEndTruly)

@@ -123,22 +123,28 @@ fs::path jobs_folder_v2(const fs::path& own)
     return folder;
 }
 
+bool set_memory_limit(const fs::path& folder, std::int64_t bytes, bool version_2)
+{
+    const std::string text = bytes > 0 ? std::to_string(bytes) : version_2 ? "max" : "-1";
+    // Swapping would only make it slow for everybody. Not every kernel counts swap, and without any there is nothing to
+    // limit.
+    if (version_2) {
+        write_control(folder / "memory.swap.max", bytes > 0 ? "0" : "max");
+        write_control(folder / "memory.oom.group", "1");
+        return write_control(folder / "memory.max", text);
+    }
+    // The limit with swap must never be the smaller one: going down it comes second, going up first.
+    const fs::path limit = folder / "memory.limit_in_bytes";
+    const bool is_set = write_control(limit, text);
+    write_control(folder / "memory.memsw.limit_in_bytes", text);
+    return is_set || write_control(limit, text);
+}
+
 bool set_limit(const fs::path& folder, const std::string& controller, const CgroupLimits& limits, bool version_2)
 {
     if (controller == "cpuset") return write_control(folder / "cpuset.cpus", limits.cpus);
     if (controller == "pids") return write_control(folder / "pids.max", std::to_string(limits.processes));
-    if (limits.memory_bytes <= 0) return true;
-    const std::string bytes = std::to_string(limits.memory_bytes);
-    if (!write_control(folder / (version_2 ? "memory.max" : "memory.limit_in_bytes"), bytes)) return false;
-    // Swapping would only make it slow for everybody. Not every kernel counts swap, and without any there is nothing to
-    // limit.
-    if (version_2) {
-        write_control(folder / "memory.swap.max", "0");
-        write_control(folder / "memory.oom.group", "1");
-    } else {
-        write_control(folder / "memory.memsw.limit_in_bytes", bytes);
-    }
-    return true;
+    return limits.memory_bytes <= 0 || set_memory_limit(folder, limits.memory_bytes, version_2);
 }
 
 /// By trying: some groups take limits and no process.
@@ -181,6 +187,7 @@ void enter_leaf_group()
 Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits)
 {
     Cgroup group;
+    group.limits_ = limits;
     const std::map<std::string, fs::path> own = own_groups();
     for (const char* controller : kControllers) {
         const auto entry = own.find(controller);
@@ -211,10 +218,22 @@ Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits)
     return group;
 }
 
-void Cgroup::limit(const CgroupLimits& limits) const
+void Cgroup::limit(const CgroupLimits& limits)
 {
-    for (std::size_t i = 0; i < controllers_.size(); ++i) // version 2 has one folder for all
-        set_limit(is_version_2_ ? folders_.front() : folders_[i], controllers_[i], limits, is_version_2_);
+    for (std::size_t i = 0; i < controllers_.size(); ++i) {
+        const fs::path& folder = is_version_2_ ? folders_.front() : folders_[i]; // version 2 has one for all
+        const std::string& controller = controllers_[i];
+        const bool stays = controller == "cpuset"   ? limits.cpus == limits_.cpus
+                           : controller == "memory" ? limits.memory_bytes == limits_.memory_bytes
+                                                    : limits.processes == limits_.processes;
+        if (stays) continue;
+        if (controller == "memory")
+            set_memory_limit(folder, limits.memory_bytes, is_version_2_);
+        else
+            set_limit(folder, controller, limits, is_version_2_);
+    }
+    limits_ = limits;
+    kills_before_ = kills_for_memory();
 }
 
 void Cgroup::remove_left(const std::function<bool(const std::string& name)>& is_left)
@@ -247,20 +266,21 @@ std::vector<std::string> Cgroup::join_files() const
     return files;
 }
 
-bool Cgroup::ran_out_of_memory() const
+std::int64_t Cgroup::kills_for_memory() const
 {
     for (const fs::path& folder : folders_) {
         for (const char* file : {"memory.oom_control", "memory.events"}) {
             std::istringstream fields(read_control(folder / file));
-            for (std::string name, value; fields >> name >> value;) {
-                if (name == "oom_kill" && value != "0") return true;
+            std::int64_t value = 0;
+            for (std::string name; fields >> name >> value;) {
+                if (name == "oom_kill") return value;
             }
         }
     }
-    return false;
+    return 0;
 }
 
-void Cgroup::kill_all() const
+bool Cgroup::kill_all() const
 {
     const auto deadline = std::chrono::steady_clock::now() + kKillLimit;
     for (;;) {
@@ -273,7 +293,7 @@ void Cgroup::kill_all() const
                 if (pid > 0 && pid != ::getpid()) ::kill(pid, SIGKILL);
             }
         }
-        if (empty || std::chrono::steady_clock::now() > deadline) return;
+        if (empty || std::chrono::steady_clock::now() > deadline) return empty;
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
 }

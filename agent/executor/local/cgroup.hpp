@@ -26,7 +26,7 @@ class Cgroup {
     /// Makes the groups and sets the limits. Forks, to see whether a process can join.
     static Cgroup create(const std::string& name, const CgroupLimits& limits);
     /// Sets other limits.
-    void limit(const CgroupLimits& limits) const;
+    void limit(const CgroupLimits& limits);
     /// The groups of that name which exist already.
     static Cgroup find(const std::string& name);
     /// Deletes the groups without processes whose names `is_left` holds for.
@@ -37,16 +37,20 @@ class Cgroup {
     /// Writing "0" to each of these files moves the writer into the groups.
     std::vector<std::string> join_files() const;
 
-    /// Whether the kernel has killed something here for want of memory.
-    bool ran_out_of_memory() const;
-    /// Kills every process in the groups, and waits (at most 5 s) until none is left.
-    void kill_all() const;
+    /// Whether the kernel has killed something here for want of memory, since the limits were set last.
+    bool ran_out_of_memory() const { return kills_for_memory() > kills_before_; }
+    /// Kills every process in the groups, and waits at most 5 s. @return whether none is left.
+    bool kill_all() const;
     /// Deletes the groups; they must be empty.
     void remove();
 
   private:
+    std::int64_t kills_for_memory() const;
+
     std::vector<std::filesystem::path> folders_;
     std::vector<std::string> controllers_;
+    CgroupLimits limits_; ///< that are set
+    std::int64_t kills_before_ = 0;
     bool is_version_2_ = false;
 };
 

@@ -31,7 +31,10 @@ std::string try_steps(const JobView& view, bool as_root)
         if (const Result<void> entered = enter_user_namespace(); !entered) return entered.error().detail;
     }
     if (!view.own_processes) return enter_view(view);
-    const Result<JobInit> init = start_init();
+    const Result<Lifeline> lifeline = make_lifeline();
+    if (!lifeline) return lifeline.error().detail;
+    const ChildStack stack;
+    const Result<int> init = start_init(*lifeline, stack, InitParent::kCaller);
     if (!init) return init.error().detail;
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return "pipe: " + error_text(errno);
@@ -45,7 +48,7 @@ std::string try_steps(const JobView& view, bool as_root)
     std::array<char, 1000> text{};
     const ssize_t size = pid < 0 ? 0 : ::read(ends[0], text.data(), text.size());
     if (pid > 0) ::waitpid(pid, nullptr, 0);
-    end_init(*init);
+    static_cast<void>(end_init({*init, lifeline->our_end}));
     return pid < 0 ? "fork: " + error_text(errno)
                    : std::string(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
 }

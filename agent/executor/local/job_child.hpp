@@ -1,28 +1,67 @@
 #pragma once
 
 #include "agent/executor/local/attempt_folder.hpp"
+#include "agent/executor/local/environment.hpp"
+#include "agent/executor/local/job_init.hpp"
 
 namespace fathom::agent {
 
 /// The script of a job that has one, in its working folder.
 inline constexpr const char* kJobScriptName = "job-script";
 
-/// What the forked child has from its supervisor before there is a job.
-struct ChildStart {
-    int parent{}; ///< the supervisor
-    int stdout_fd{};
-    int stderr_fd{};
-    int report_fd{};                     ///< a socket, closed by exec(); see below
-    int go_fd{};                         ///< gives the folder of the attempt; without one this process ends
-    std::vector<std::string> join_files; ///< of its control groups
+/// A list of texts as exec() takes it.
+class TextList {
+  public:
+    explicit TextList(std::vector<std::string> texts);
+    TextList(const TextList&) = delete;
+    TextList& operator=(const TextList&) = delete;
+
+    char* const* get() { return pointers_.data(); }
+    const std::string& first() const { return texts_.front(); }
+
+  private:
+    std::vector<std::string> texts_;
+    std::vector<char*> pointers_;
 };
 
-/// What the process that becomes the job sends over report_fd first; its number comes with the message. A sentence
-/// after that, or without it, says why the job cannot start.
-inline constexpr std::string_view kJobIsHere{"\0", 1};
+/// All that the process that becomes a job needs. Made before it: a process that shares its parent's memory must leave
+/// nothing there.
+struct JobStart {
+    /// @param supervisor  the process that watches the job
+    JobStart(const SupervisorOrder& job_order, const AttemptFolder& job_folder, int supervisor);
 
-/// Joins the control groups, waits for the folder of an attempt, starts a child of this process's parent that becomes
-/// its job, and ends; never returns. Call it in a freshly forked process.
-[[noreturn]] void wait_to_start_job(const ChildStart& start);
+    const SupervisorOrder& order;
+    const AttemptFolder& folder;
+    const int parent;
+    const JobPlace place;
+    const JobView view;
+    const std::vector<std::string> command; ///< as it is ordered
+    const std::string search_path;
+    const std::string profiler;
+    TextList variables;
+    TextList arguments;
+    TextList profiled_arguments; ///< the same below fathom-profile
+
+    std::vector<std::string> join_files; ///< of its control groups
+    int stdout_fd{};
+    int stderr_fd{};
+    int report_fd{}; ///< a pipe, closed by exec(); a sentence in it says why the job cannot start
+    int pids_fd{};   ///< a pipe for JobPids
+    std::optional<Lifeline> lifeline;
+    const ChildStack* init_stack{};
+    const ChildStack* job_stack{};
+};
+
+/// What the starter makes, both children of its parent.
+struct JobPids {
+    int init = -1;
+    int job = -1;
+};
+
+/// The body of the starter, a process that joins the control groups, makes the job's PID namespace with its init and
+/// then the job, tells both by JobStart::pids_fd, and ends when the job runs its program or has failed to. The job is a
+/// new process in there with nobody but init, and no older than its start.
+/// @param start  a JobStart.
+int be_starter(void* start);
 
 } // namespace fathom::agent

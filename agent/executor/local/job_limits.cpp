@@ -35,8 +35,9 @@ void limit_resources(const SupervisorOrder& order)
     if (order.disk_limit_bytes > 0) lower(RLIMIT_FSIZE, static_cast<rlim_t>(order.disk_limit_bytes));
     // The kernel counts by user, so it says something about a job only where its user is its own.
     if (order.has_own_user) lower(RLIMIT_NPROC, static_cast<rlim_t>(most_processes(order.run.cores)));
-    // A process with a secret memory may not write here, unless it is root. What is left to hide goes with exec().
-    ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    // A process with a secret memory may not write here, unless it is root, whose memory here is its parent's, too
+    // (may_share_memory). What is left to hide goes with exec().
+    if (::geteuid() != 0) ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd < 0) return;
     static_cast<void>(!::write(fd, kKilledFirst, 3));

@@ -1,6 +1,7 @@
 #include "agent/executor/local/job_process.hpp"
 
 #include "agent/executor/local/job_child.hpp"
+#include "agent/executor/local/process_tree.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 
@@ -8,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/socket.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,16 +59,6 @@ struct Pipe {
         write_end = ends[1];
         return true;
     }
-    /// Takes messages, and tells the sender's process.
-    bool open_socket()
-    {
-        std::array<int, 2> ends{};
-        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return false;
-        read_end = ends[0];
-        write_end = ends[1];
-        const int on = 1;
-        return ::setsockopt(read_end, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0;
-    }
     void close_write_end()
     {
         if (write_end >= 0) ::close(write_end);
@@ -106,16 +97,35 @@ Result<void> prepare_work(const SupervisorOrder& order, const AttemptFolder& fol
     return give_to(order.user, work);
 }
 
-struct WaitingJob::Pipes {
+namespace {
+
+struct Pipes {
     Pipe output;
     Pipe errors;
-    Pipe report; ///< from the child: which process is the job, and why it cannot go on; sockets
-    Pipe go;     ///< to the child: the folder of its attempt, then the end
+    Pipe report; ///< from the job: why it cannot go on
+    Pipe pids;   ///< from the starter
 
-    bool open() { return output.open() && errors.open() && report.open_socket() && go.open(); }
+    bool open() { return output.open() && errors.open() && report.open() && pids.open(); }
 };
 
-namespace {
+/// Both ends are closed, unless the one that keeps the init alive was taken.
+class LifelineEnds {
+  public:
+    explicit LifelineEnds(std::optional<Lifeline> ends) : ends_(ends) {}
+    ~LifelineEnds()
+    {
+        if (!ends_) return;
+        ::close(ends_->init_end);
+        if (ends_->our_end >= 0) ::close(ends_->our_end);
+    }
+    LifelineEnds(const LifelineEnds&) = delete;
+    LifelineEnds& operator=(const LifelineEnds&) = delete;
+
+    int take() { return std::exchange(ends_->our_end, -1); }
+
+  private:
+    std::optional<Lifeline> ends_;
+};
 
 void wait_for(pid_t pid)
 {
@@ -123,101 +133,87 @@ void wait_for(pid_t pid)
     }
 }
 
-struct Report {
-    std::string problem; ///< empty: the program runs
-    pid_t job = -1;      ///< the process that became the job, or tried to
-};
-
-/// Until exec() closes the other end. The kernel gives the sender's number as it is in our PID namespace. The job goes
-/// on when `starter`, the process that has made it, is gone: it shall be alone in its namespace.
-Report read_report(int fd, pid_t starter)
+/// What was written by processes that have ended or run another program now, and left the pipe with that.
+std::string read_rest(int fd)
 {
-    Report report;
+    std::string text;
+    std::array<char, 4096> block; // NOLINT(cppcoreguidelines-pro-type-member-init): filled by read()
     for (;;) {
-        std::array<char, 4096> text{};
-        alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
-        iovec block{text.data(), text.size()};
-        msghdr message{};
-        message.msg_iov = &block;
-        message.msg_iovlen = 1;
-        message.msg_control = control.data();
-        message.msg_controllen = control.size();
-        const ssize_t size = ::recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+        const ssize_t size = ::read(fd, block.data(), block.size());
         if (size < 0 && errno == EINTR) continue;
-        if (size <= 0) return report;
-        const std::string_view content(text.data(), static_cast<std::size_t>(size));
-        if (content != kJobIsHere) {
-            report.problem += content;
-            continue;
-        }
-        ucred sender{};
-        const cmsghdr* header = CMSG_FIRSTHDR(&message);
-        if (header != nullptr && header->cmsg_type == SCM_CREDENTIALS)
-            std::memcpy(&sender, CMSG_DATA(header), sizeof sender);
-        report.job = sender.pid;
-        wait_for(starter);
-        static_cast<void>(::send(fd, kJobIsHere.data(), kJobIsHere.size(), MSG_NOSIGNAL));
+        if (size <= 0) return text;
+        text.append(block.data(), static_cast<std::size_t>(size));
     }
+}
+
+JobPids read_pids(int fd)
+{
+    JobPids pids;
+    const std::string told = read_rest(fd);
+    // The last one tells of both.
+    if (told.size() >= sizeof pids) std::memcpy(&pids, told.data() + told.size() - sizeof pids, sizeof pids);
+    return pids;
+}
+
+/// Until the starter has ended, and with that the job runs its program or has failed to.
+bool run_starter(JobStart& start, const ChildStack& stack)
+{
+    char** const variables = environ; // the job's are put in their place, in a memory that may be ours
+    const int memory = may_share_memory() ? CLONE_VM : 0;
+    const pid_t starter = stack.start(CLONE_VFORK | memory, &be_starter, &start);
+    environ = variables;
+    if (starter > 0) wait_for(starter);
+    return starter > 0;
+}
+
+/// The processes that a start in vain has left.
+void clear_away(const JobPids& pids, const std::optional<JobInit>& init)
+{
+    if (pids.job > 0) wait_for(pids.job);
+    if (init) static_cast<void>(end_init(*init));
+    static_cast<void>(kill_descendants());
 }
 
 } // namespace
 
-WaitingJob::WaitingJob(std::unique_ptr<Pipes> pipes, std::optional<JobInit> init, int pid)
-    : pipes_(std::move(pipes)), init_(std::move(init)), pid_(pid)
+Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& folder, const Cgroup& cgroup,
+                             const JobStacks& stacks)
 {
-}
-
-WaitingJob::~WaitingJob()
-{
-    pipes_.reset(); // a child that is told no folder ends
-    if (pid_ >= 0) wait_for(pid_);
-    if (init_) end_init(*init_);
-}
-
-Result<std::unique_ptr<WaitingJob>> WaitingJob::prepare(const Isolation& isolation, const Cgroup& cgroup)
-{
-    std::optional<JobInit> init;
-    if (isolation.processes) {
-        const Result<JobInit> started = start_init();
-        if (!started) return started.error();
-        init = *started;
+    Pipes pipes;
+    if (!pipes.open()) return Error{Errc::kUnavailable, "cannot make a pipe: " + error_text(errno)};
+    JobStart start(order, folder, ::getpid());
+    if (order.isolation.processes) {
+        const Result<Lifeline> lifeline = make_lifeline();
+        if (!lifeline) return lifeline.error();
+        start.lifeline = *lifeline;
     }
-    auto pipes = std::make_unique<Pipes>();
-    const pid_t parent = ::getpid();
-    const pid_t pid = pipes->open() ? ::fork() : -1;
-    if (pid == 0) {
-        pipes->go.close_write_end(); // or the end would never come
-        wait_to_start_job({parent, pipes->output.write_end, pipes->errors.write_end, pipes->report.write_end,
-                           pipes->go.read_end, cgroup.join_files()});
-    }
-    if (pid < 0) {
-        const int error = errno;
-        if (init) end_init(*init);
-        return Error{Errc::kUnavailable, "cannot make a process or a pipe: " + error_text(error)};
-    }
-    pipes->report.close_write_end();
-    return std::unique_ptr<WaitingJob>(new WaitingJob(std::move(pipes), init, pid));
-}
-
-Result<JobProcess> WaitingJob::start(const SupervisorOrder& order, const AttemptFolder& folder)
-{
+    LifelineEnds lifeline(start.lifeline);
     if (order.user) { // else it could not open /dev/stdout and /dev/stderr
-        static_cast<void>(::fchown(pipes_->output.write_end, order.user->uid, order.user->gid));
-        static_cast<void>(::fchown(pipes_->errors.write_end, order.user->uid, order.user->gid));
+        static_cast<void>(::fchown(pipes.output.write_end, order.user->uid, order.user->gid));
+        static_cast<void>(::fchown(pipes.errors.write_end, order.user->uid, order.user->gid));
     }
-    const std::string& path = folder.path().native();
-    const bool is_told = ::write(pipes_->go.write_end, path.data(), path.size()) == static_cast<ssize_t>(path.size());
-    pipes_->go.close_write_end();
-    pipes_->output.close_write_end();
-    pipes_->errors.close_write_end();
-    const Report report = read_report(pipes_->report.read_end, pid_);
-    if (report.job > 0) pid_ = -1;
-    if (report.problem.empty() && is_told && report.job > 0)
-        return JobProcess{report.job, pipes_->output.release_read_end(), pipes_->errors.release_read_end(),
-                          std::exchange(init_, std::nullopt)};
-    if (report.job > 0) wait_for(report.job);
-    return Error{Errc::kUnavailable,
-                 report.problem.empty() ? "the process that was to become the job is gone" : report.problem};
+    // Without mount namespaces (in most containers) the job must be able to walk to its real folder.
+    if (order.user && !order.isolation.files) ::chmod(folder.path().c_str(), 0711);
+    start.join_files = cgroup.join_files();
+    start.stdout_fd = pipes.output.write_end;
+    start.stderr_fd = pipes.errors.write_end;
+    start.report_fd = pipes.report.write_end;
+    start.pids_fd = pipes.pids.write_end;
+    start.init_stack = &stacks.init;
+    start.job_stack = &stacks.job;
+
+    if (!run_starter(start, stacks.starter))
+        return Error{Errc::kUnavailable, "cannot make a process: " + error_text(errno)};
+    for (Pipe* pipe : {&pipes.output, &pipes.errors, &pipes.report, &pipes.pids})
+        pipe->close_write_end();
+    const std::string problem = read_rest(pipes.report.read_end);
+    const JobPids pids = read_pids(pipes.pids.read_end);
+    std::optional<JobInit> init;
+    if (pids.init > 0) init = JobInit{pids.init, lifeline.take()};
+    if (problem.empty() && pids.job > 0)
+        return JobProcess{pids.job, pipes.output.release_read_end(), pipes.errors.release_read_end(), init};
+    clear_away(pids, init);
+    return Error{Errc::kUnavailable, problem.empty() ? "the process that was to become the job is gone" : problem};
 }
 
 } // namespace fathom::agent

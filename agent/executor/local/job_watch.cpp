@@ -29,6 +29,14 @@ double seconds(const timeval& time)
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
+/// Processor time of children that have ended, of all attempts of this process.
+double children_cpu_s()
+{
+    rusage usage{};
+    ::getrusage(RUSAGE_CHILDREN, &usage);
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 int open_signals()
 {
     sigset_t signals;
@@ -51,6 +59,13 @@ class JobWatch {
     {
     }
 
+    ~JobWatch()
+    {
+        if (signals_ >= 0) ::close(signals_);
+    }
+    JobWatch(const JobWatch&) = delete;
+    JobWatch& operator=(const JobWatch&) = delete;
+
     AttemptEnd run()
     {
         static_cast<void>(write_file_unflushed(folder_.running(), encode_running(started_at_), 0600));
@@ -59,8 +74,8 @@ class JobWatch {
             step();
         const SteadyTime ended = std::chrono::steady_clock::now();
         const bool out_of_memory = cgroup_.ran_out_of_memory();
-        if (job_.init) end_init(*job_.init);
-        kill_descendants();
+        if (job_.init) note_memory(end_init(*job_.init).value_or(0));
+        note_memory(kill_descendants());
         cgroup_.kill_all();
         drain();
         return make_end(ended, out_of_memory);
@@ -101,10 +116,14 @@ class JobWatch {
                 ask_to_end(AttemptOutcome::kLost);
         }
         int status = 0;
-        for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+        rusage use{};
+        for (pid_t pid = 0; (pid = ::wait4(-1, &status, WNOHANG, &use)) > 0;) {
             if (pid == job_.pid) wait_status_ = status;
+            note_memory(use.ru_maxrss);
         }
     }
+
+    void note_memory(std::int64_t most_kib) { most_resident_kib_ = std::max(most_resident_kib_, most_kib); }
 
     void look_for_cancel()
     {
@@ -155,10 +174,8 @@ class JobWatch {
         set_outcome(end, out_of_memory);
         if (stdout_.disk_failed() || stderr_.disk_failed())
             end.detail += std::string(end.detail.empty() ? "" : "; ") + "some output could not be stored at the center";
-        rusage usage{};
-        ::getrusage(RUSAGE_CHILDREN, &usage);
-        end.cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-        end.max_resident_bytes = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+        end.cpu_s = children_cpu_s() - cpu_before_s_;
+        end.max_resident_bytes = most_resident_kib_ * 1024;
         end.stdout_bytes = stdout_.written_bytes();
         end.stderr_bytes = stderr_.written_bytes();
         return end;
@@ -193,6 +210,7 @@ class JobWatch {
     const AttemptFolder& folder_;
     JobProcess job_;
     const Cgroup& cgroup_;
+    double cpu_before_s_ = children_cpu_s(); ///< of earlier attempts of this process
     int signals_;
     SteadyTime started_;
     Timestamp started_at_;
@@ -203,6 +221,7 @@ class JobWatch {
     OutputCopier stderr_;
     DiskUse disk_;
     bool is_over_disk_limit_ = false;
+    std::int64_t most_resident_kib_ = 0;
 };
 
 } // namespace

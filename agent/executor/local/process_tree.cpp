@@ -2,6 +2,7 @@
 
 #include "core/base/file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -76,19 +78,28 @@ void adopt_orphans()
     ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
-void kill_descendants()
+std::int64_t kill_descendants()
 {
     // Killing our children makes their children ours: round by round none is left.
     const auto deadline = std::chrono::steady_clock::now() + kKillLimit;
+    std::int64_t most_resident_kib = 0;
     while (std::chrono::steady_clock::now() < deadline) {
         pid_t reaped = 0;
-        while ((reaped = ::waitpid(-1, nullptr, WNOHANG)) > 0) {
-        }
-        if (reaped < 0 && errno == ECHILD) return;
+        rusage use{};
+        while ((reaped = ::wait4(-1, nullptr, WNOHANG, &use)) > 0)
+            most_resident_kib = std::max<std::int64_t>(most_resident_kib, use.ru_maxrss);
+        if (reaped < 0 && errno == ECHILD) break;
         for (const int pid : children_of(::getpid()))
             ::kill(pid, SIGKILL);
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
+    return most_resident_kib;
+}
+
+bool has_children()
+{
+    siginfo_t found{};
+    return ::waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
 }
 
 std::vector<int> descendants_of(int process)

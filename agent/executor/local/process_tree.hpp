@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace fathom::agent {
 
@@ -9,7 +11,10 @@ void adopt_orphans();
 
 /// Kills and reaps every descendant of this process, also those that are made meanwhile; needs
 /// adopt_orphans(). Gives up after 10 s.
-void kill_descendants();
+/// @return the most memory that one of them had, in KiB.
+std::int64_t kill_descendants();
+/// Whether this process has any, also such as have ended and wait to be reaped.
+bool has_children();
 /// The children of a process, and theirs: those that live now.
 std::vector<int> descendants_of(int process);
 

@@ -1,15 +1,17 @@
 #pragma once
 
 #include "agent/executor/local/isolation.hpp"
+#include "core/base/open_inside.hpp"
 
-#include <deque>
 #include <filesystem>
+#include <map>
 #include <vector>
 
 namespace fathom::agent {
 
-/// Starts supervisors, a few before they are needed: to start one takes several times as long as to tell it its
-/// attempt. A spare ends by itself when this process does. Not thread-safe.
+/// Supervisors: those that stand ready, a few of which are started before they are needed, and those that serve an
+/// attempt and may come back for another, since to start one takes several times as long as to tell it its attempt.
+/// They end when this process has, or when they have served what they serve. Not thread-safe.
 class SpareSupervisors {
   public:
     /// `program` has the subcommand `supervise`. Starts nothing yet.
@@ -27,12 +29,17 @@ class SpareSupervisors {
     void reap();
 
   private:
-    Result<int> start_one();
+    Result<OpenFile> start_one();
+    void watch(OpenFile busy);
+    void take_back();
+    void take_back_one(int number);
 
     std::filesystem::path program_;
     Isolation isolation_;
-    std::deque<int> spares_;   ///< what each one reads its folder from; the oldest first
-    std::vector<int> leaving_; ///< children that end as soon as their supervisor has left them
+    std::vector<OpenFile> spares_; ///< what each one reads its folder from; the last one is used next
+    std::map<int, OpenFile> busy_; ///< by their numbers
+    OpenFile answers_;             ///< tells which of the busy ones has said something, or has ended
+    std::vector<int> leaving_;     ///< children that end as soon as their supervisor has left them
 };
 
 } // namespace fathom::agent

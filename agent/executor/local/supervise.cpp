@@ -15,11 +15,16 @@
 #include <csignal>
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace fathom::agent {
 namespace {
+
+/// Served by one supervisor, so that nothing that it might lose an attempt lasts.
+constexpr int kMostServed = 1000;
+constexpr std::size_t kMostOrderBytes = 1UL << 20U;
 
 /// Goes on as a child of init, so that neither the agent's death nor a terminal's touches it.
 void leave_parent()
@@ -41,45 +46,63 @@ void block_signals()
     ::sigprocmask(SIG_BLOCK, &signals, nullptr);
 }
 
-/// True when this supervisor is the one that may start the attempt's program. The lock says that it
-/// lives; the marker, which is never deleted, that there has been one.
-bool become_the_only_one(const AttemptFolder& folder)
-{
-    // Both descriptors stay open on purpose: the lock lives as long as the process.
-    const int lock = ::open(folder.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (lock < 0 || !take_lock(lock)) return false;
-    const int marker = ::open(folder.started().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (marker < 0) return false;
-    // A marker that a power failure forgets would let the program start twice.
-    const int directory = ::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool durable = ::fsync(marker) == 0 && directory >= 0 && ::fsync(directory) == 0;
-    ::close(marker);
-    if (directory >= 0) ::close(directory);
-    return durable;
-}
+/// Says that an attempt has a supervisor that lives, and that it has had one.
+class AttemptClaim {
+  public:
+    explicit AttemptClaim(const AttemptFolder& folder)
+        : lock_(::open(folder.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600))
+    {
+        is_ours_ = lock_ >= 0 && take_lock(lock_) && make_marker(folder);
+    }
+    ~AttemptClaim()
+    {
+        if (lock_ >= 0) ::close(lock_);
+    }
+    AttemptClaim(const AttemptClaim&) = delete;
+    AttemptClaim& operator=(const AttemptClaim&) = delete;
 
-/// What a supervisor has ready before it knows its attempt.
-struct Preparation {
-    Cgroup cgroup;
-    Result<std::unique_ptr<WaitingJob>> job;
+    /// This supervisor is the one that may start the attempt's program.
+    bool is_ours() const { return is_ours_; }
+
+  private:
+    /// It is never deleted: a second one cannot be made.
+    static bool make_marker(const AttemptFolder& folder)
+    {
+        const int marker = ::open(folder.started().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (marker < 0) return false;
+        // A marker that a power failure forgets would let the program start twice.
+        const int directory = ::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        const bool durable = ::fsync(marker) == 0 && directory >= 0 && ::fsync(directory) == 0;
+        ::close(marker);
+        if (directory >= 0) ::close(directory);
+        return durable;
+    }
+
+    int lock_; ///< locked as long as it is open
+    bool is_ours_;
 };
 
-Result<std::unique_ptr<WaitingJob>> prepare_job(const Isolation& isolation, const Cgroup& cgroup)
+/// What a supervisor has ready before it knows an attempt, and uses for one after another.
+struct Preparation {
+    Cgroup cgroup;
+    Result<void> separated; ///< whether namespaces can be made
+    JobStacks stacks{};
+};
+
+Result<void> separate(const Isolation& isolation)
 {
     if (isolation.user_namespace) {
-        if (const Result<void> entered = enter_user_namespace(); !entered) return entered.error();
+        if (Result<void> entered = enter_user_namespace(); !entered) return entered;
     }
     keep_memory_private(); // not before: a secret process may not map its users
-    return WaitingJob::prepare(isolation, cgroup);
+    return {};
 }
 
 Preparation prepare(const Isolation& isolation)
 {
     const std::string name = supervisor_cgroup(name_process(::getpid()).value_or(ProcessName{}));
-    Preparation ready{.cgroup = Cgroup::create(name, {.cpus = format_cpu_list(allowed_cpus())}),
-                      .job = Error{Errc::kUnavailable, "not prepared"}};
-    ready.job = prepare_job(isolation, ready.cgroup);
-    return ready;
+    const CgroupLimits limits{.cpus = format_cpu_list(allowed_cpus())};
+    return {.cgroup = Cgroup::create(name, limits), .separated = separate(isolation)};
 }
 
 void tell_who_we_are(const AttemptFolder& folder)
@@ -139,11 +162,11 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
     if (::access(folder.cancel().c_str(), F_OK) == 0) return never_ran(id, AttemptOutcome::kCancelled, "");
     if (const Result<void> made = prepare_work(order, folder); !made)
         return never_ran(id, AttemptOutcome::kFailedToStart, made.error().detail);
-    if (!ready.job) return never_ran(id, AttemptOutcome::kFailedToStart, ready.job.error().detail);
+    if (!ready.separated) return never_ran(id, AttemptOutcome::kFailedToStart, ready.separated.error().detail);
     ready.cgroup.limit({.cpus = format_cpu_list(order.run.cpus),
                         .memory_bytes = order.run.memory_bytes,
                         .processes = most_processes(order.run.cores)});
-    const Result<JobProcess> job = (*ready.job)->start(order, folder);
+    const Result<JobProcess> job = start_job(order, folder, ready.cgroup, ready.stacks);
     AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
     if (job && order.run.order.profile) add_profile(end, folder);
@@ -160,7 +183,7 @@ std::string status_text(AttemptEnd end)
     return link::encode(link::make_message(link::AttemptEnded{end}));
 }
 
-/// The folder of the attempt, a line on standard input; empty when the agent is gone or has no work for us.
+/// The folder of the next attempt, a line on standard input; empty when the agent is gone or has no work for us.
 std::filesystem::path wait_for_folder()
 {
     std::string line;
@@ -169,22 +192,26 @@ std::filesystem::path wait_for_folder()
         const ssize_t size = ::read(STDIN_FILENO, &character, 1);
         if (size < 0 && errno == EINTR) continue;
         if (size <= 0) return {};
-        if (character == '\n') break;
+        if (character == '\n') return line;
         line += character;
     }
-    const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (null >= 0) ::dup2(null, STDIN_FILENO); // so that the agent's end of it goes
-    if (null >= 0) ::close(null);
-    return line;
 }
 
-/// From the order to the end. @return the process's exit code.
-int serve(const AttemptFolder& folder, Preparation& ready)
+/// The agent, if it still lives, may send the next folder.
+bool ask_for_next()
+{
+    return ::send(STDIN_FILENO, kNextFolder.data(), kNextFolder.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(kNextFolder.size());
+}
+
+/// From the order to the end. @return whether another attempt can follow.
+bool serve(const AttemptFolder& folder, Preparation& ready)
 {
     const Result<std::string> text = read_file(folder.order(), 64UL << 20U);
     const Result<SupervisorOrder> order = text ? decode_supervisor_order(*text) : Result<SupervisorOrder>(text.error());
-    if (!order) return 1; // nothing was started, so another try is safe
-    if (!become_the_only_one(folder)) return 0;
+    if (!order) return false; // nothing was started, so another try is safe
+    const AttemptClaim claim(folder);
+    if (!claim.is_ours()) return false;
     tell_who_we_are(folder);
 
     const StatusFile status(folder);
@@ -196,23 +223,26 @@ int serve(const AttemptFolder& folder, Preparation& ready)
         for (const std::filesystem::path& made : {folder.work(), folder.tmp(), folder.var_tmp()})
             static_cast<void>(remove_tree(made));
     }
-    return is_told || status.write(told) ? 0 : 1;
+    // A large order has made this process large, and jobs start with its size as their most.
+    const bool is_small = text->size() <= kMostOrderBytes;
+    // What is found by our name as that of a lost attempt's supervisor must not be another attempt.
+    return (is_told || status.write(told)) && is_small && !has_children() && ready.cgroup.kill_all();
 }
 
 } // namespace
 
-int supervise(const Isolation& isolation)
+void supervise(const Isolation& isolation)
 {
     block_signals();
     leave_parent();
     adopt_orphans();
     Preparation ready = prepare(isolation);
-    const std::filesystem::path path = wait_for_folder();
-    const int code = path.empty() ? 0 : serve(AttemptFolder(path), ready);
-    ready.job = Error{Errc::kUnavailable, "over"}; // the child first, when it was not needed
+    for (int attempts = 0; attempts < kMostServed; ++attempts) {
+        const std::filesystem::path path = wait_for_folder();
+        if (path.empty() || !serve(AttemptFolder(path), ready) || !ask_for_next()) break;
+    }
     ready.cgroup.kill_all();
     ready.cgroup.remove();
-    return code;
 }
 
 } // namespace fathom::agent

@@ -54,6 +54,19 @@ void LocalExecutorTest::start(const AttemptOrder& order, std::vector<std::int64_
     ASSERT_TRUE(started) << started.error().detail;
 }
 
+AttemptOrder LocalExecutorTest::start_at(int supervisor, const std::vector<std::string>& command,
+                                         std::int64_t memory_bytes)
+{
+    for (int tries = 0; tries < 100; ++tries) {
+        const AttemptOrder started = order(command);
+        executor().start({started, {cpus_.front()}, 1, memory_bytes, {}}).value();
+        if (supervisor_of(started.attempt_id) == supervisor) return started;
+        executor().cancel(started.attempt_id);
+        wait_end(started.attempt_id);
+    }
+    throw std::runtime_error("no attempt came to supervisor " + std::to_string(supervisor));
+}
+
 AttemptEnd LocalExecutorTest::run(const AttemptOrder& order, std::vector<std::int64_t> cpus)
 {
     start(order, std::move(cpus));

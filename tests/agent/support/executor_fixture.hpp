@@ -24,6 +24,8 @@ class LocalExecutorTest : public testing::Test {
     /// Made at first use, from options_.
     LocalExecutor& executor();
     void start(const AttemptOrder& order, std::vector<std::int64_t> cpus = {});
+    /// Starts the command again and again, until the supervisor that it comes to is this one.
+    AttemptOrder start_at(int supervisor, const std::vector<std::string>& command, std::int64_t memory_bytes = 0);
     AttemptEnd run(const AttemptOrder& order, std::vector<std::int64_t> cpus = {});
     AttemptEnd wait_end(const AttemptId& id);
     std::string output(const AttemptId& id, OutputStream stream);
