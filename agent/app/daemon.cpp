@@ -85,6 +85,8 @@ void Daemon::run()
     work_.restart();
     work_.poll();
     conversation_->disconnected();
+    if (const Result<void> stored = spool_->commit(); !stored)
+        log_warning("spool_failed", {{"reason", stored.error().detail}}); // acknowledgements, which come again
     log_info("agent_stopped", {{"running_attempts", book_->running_count()}});
 }
 

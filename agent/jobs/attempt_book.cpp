@@ -1,5 +1,6 @@
 #include "agent/jobs/attempt_book.hpp"
 
+#include "core/base/file.hpp"
 #include "core/base/log.hpp"
 
 #include <cstdlib>
@@ -11,6 +12,7 @@ namespace {
 constexpr std::chrono::seconds kStartPatience{5};  ///< for a supervisor to show itself
 constexpr std::chrono::seconds kCancelInterval{2}; ///< between repeated requests to end
 constexpr std::chrono::seconds kSaveInterval{1};   ///< of output progress: repeats are harmless
+constexpr std::chrono::seconds kCommitInterval{1}; ///< of what else may be repeated: acknowledgements
 constexpr int kMaxStarts = 3;
 constexpr std::size_t kMaxOutputMessages = 16; ///< sent in one go
 constexpr std::chrono::hours kRememberForgotten{7 * 24};
@@ -27,6 +29,13 @@ T require(Result<T> result)
         std::_Exit(70);
     }
     if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+/// Another one after each start of the host; empty where it cannot be told.
+std::string boot_id()
+{
+    const Result<std::string> text = read_file("/proc/sys/kernel/random/boot_id", 100);
+    return text ? *text : std::string();
 }
 
 /// A probe's result is read from its output when its end is told. Of others the end comes first: their units are free.
@@ -60,6 +69,8 @@ Result<void> AttemptBook::load()
         log_error("attempt_unreadable", {{"attempt_id", attempt.id},
                                          {"reason", describe(attempt.error)},
                                          {"effect", "the metascheduler takes it for lost"}});
+    const Result<bool> is_same_boot = spool_.note_boot(boot_id());
+    if (!is_same_boot) return is_same_boot.error();
     for (StoredAttempt& attempt : stored->attempts) {
         log_attempt("attempt_found_again", attempt.order);
         if (attempt.stage == Stage::kStarting || attempt.stage == Stage::kRunning) {
@@ -67,8 +78,10 @@ Result<void> AttemptBook::load()
             executor_.watch(attempt.order.attempt_id);
         }
         add(std::move(attempt));
+        entries_.back().is_of_earlier_boot = !*is_same_boot;
     }
     find_strays();
+    spool_.gather();
     return {};
 }
 
@@ -89,6 +102,33 @@ void AttemptBook::add(StoredAttempt attempt)
     } else {
         looks_.push_front({SteadyTime{}, id});
     }
+}
+
+/// What is done together since the last time is on disk.
+void AttemptBook::commit()
+{
+    must_commit_ = false;
+    require(spool_.commit());
+}
+
+/// What may be repeated after a crash waits for something that may not, or for its time.
+void AttemptBook::commit_now_and_then(SteadyTime now)
+{
+    if (must_commit_ || (spool_.has_changes() && now - last_commit_ >= kCommitInterval)) commit();
+    if (!spool_.has_changes()) last_commit_ = now;
+}
+
+/// What follows from changes that are stored now.
+void AttemptBook::carry_out(SteadyTime now)
+{
+    commit_now_and_then(now);
+    for (const AttemptId& id : std::exchange(to_start_, {})) {
+        if (Entry* entry = find(id)) start(*entry, now);
+    }
+    if (must_commit_) commit(); // some could not be started
+    if (spool_.has_changes()) return;
+    for (const AttemptId& id : std::exchange(over_, {}))
+        folders_.add(id);
 }
 
 /// Folders that outlived their entry: kept on purpose, or left by a crash between two deletions. What still runs
@@ -123,14 +163,53 @@ void AttemptBook::look_at_stray(const AttemptId& id)
 
 Result<void> AttemptBook::accept(const AttemptOrder& order)
 {
+    if (must_commit_) commit(); // a failure here undoes what is not stored
     const Result<bool> is_new = spool_.accept(order);
-    if (!is_new) return is_new.error();
+    if (!is_new) {
+        undo_accepted();
+        return is_new.error();
+    }
     if (!*is_new) return {};
     StoredAttempt attempt;
     attempt.order = order;
     add(std::move(attempt));
+    accepted_.push_back(order.attempt_id);
     log_attempt("attempt_accepted", order);
     return {};
+}
+
+Result<void> AttemptBook::store_orders(SteadyTime now)
+{
+    if (accepted_.empty()) return {};
+    // Only the new ones: what else waits is no matter of this write.
+    for (const AttemptId& id : accepted_) {
+        Entry* entry = find(id);
+        if (entry != nullptr && waiting_.size() == accepted_.size() && !entry->stored.cancel_reason)
+            give_units(*entry, now);
+    }
+    if (const Result<void> stored = spool_.commit(); !stored) {
+        undo_accepted();
+        return stored.error();
+    }
+    must_commit_ = false;
+    accepted_.clear();
+    return {};
+}
+
+/// Nothing but these orders was changed since the last commit.
+void AttemptBook::undo_accepted()
+{
+    must_commit_ = false;
+    for (const AttemptId& id : std::exchange(accepted_, {})) {
+        units_.release(id);
+        outputs_.remove(id);
+        waiting_.remove(id);
+        std::erase(to_start_, id);
+        const auto found = by_id_.find(id);
+        if (found == by_id_.end()) continue;
+        entries_.erase(found->second);
+        by_id_.erase(found);
+    }
 }
 
 void AttemptBook::cancel(const AttemptId& id, const std::string& reason)
@@ -140,6 +219,7 @@ void AttemptBook::cancel(const AttemptId& id, const std::string& reason)
     log_attempt("attempt_cancel_requested", entry->stored.order, reason);
     entry->stored.cancel_reason = reason;
     require(spool_.save(entry->stored));
+    commit();
     due_.insert(id);
     if (entry->stored.stage != Stage::kAccepted) executor_.cancel(id);
 }
@@ -162,6 +242,7 @@ void AttemptBook::advance(SteadyTime now)
     look_around(now);
     advance_due(now);
     advance_waiting(now);
+    carry_out(now);
     executor_.prepare();
     if (now - last_save_ >= kSaveInterval) {
         last_save_ = now;
@@ -231,7 +312,8 @@ void AttemptBook::advance_one(Entry& entry, SteadyTime now)
     for (Stage before = entry.stored.stage;; before = entry.stored.stage) {
         if (before == Stage::kReported) return drop_if_done(entry);
         take_step(entry, now);
-        if (entry.stored.stage == before) return;
+        const bool is_to_start = before == Stage::kAccepted && entry.stored.stage == Stage::kStarting;
+        if (entry.stored.stage == before || is_to_start) return;
     }
 }
 
@@ -278,6 +360,7 @@ AttemptFacts AttemptBook::facts_of(const Entry& entry, const RunView& view, Stea
     facts.phase = view.phase;
     facts.runs = view.started_at.has_value();
     facts.cancelled = entry.stored.cancel_reason.has_value();
+    facts.is_of_earlier_boot = entry.is_of_earlier_boot;
     facts.started_lately = entry.start_asked && now - *entry.start_asked < kStartPatience;
     facts.output_done = facts.stage == Stage::kEnded && outputs_.is_done(entry.stored.order.attempt_id);
     return facts;
@@ -300,9 +383,10 @@ void AttemptBook::give_units(Entry& entry, SteadyTime now)
     entry.stored.cpus = allocation->cpus;
     entry.stored.units = allocation->units;
     entry.stored.unit_type = allocation->unit_type;
-    require(spool_.save(entry.stored)); // before the start: a crash in between must find its units held
+    require(spool_.save(entry.stored));
+    must_commit_ = true; // before the start: a crash in between must find its units held
     looks_.push_back({now + kLookInterval, order.attempt_id});
-    start(entry, now);
+    to_start_.push_back(order.attempt_id);
 }
 
 RunOrder AttemptBook::run_order(const Entry& entry) const
@@ -354,6 +438,7 @@ void AttemptBook::report_started(Entry& entry, Timestamp started_at)
     stored.stage = Stage::kRunning;
     const std::array messages{link::make_message(started_message(stored, started_at, units_.plan()))};
     require(spool_.save(stored, messages));
+    must_commit_ = true;
     stored.order.files.clear(); // they are in its folder, and in the spool
     log_attempt("attempt_started", stored.order);
 }
@@ -369,6 +454,7 @@ void AttemptBook::record_end(Entry& entry, AttemptEnd end)
     stored.end = std::move(end);
     if (stored.stage == Stage::kReported) messages.push_back(link::make_message(link::AttemptEnded{*stored.end}));
     require(spool_.save(stored, messages));
+    must_commit_ = true;
     executor_.unwatch(stored.order.attempt_id);
     outputs_.note_written(stored.order.attempt_id);
     units_.release(stored.order.attempt_id);
@@ -403,6 +489,7 @@ void AttemptBook::report_ended(Entry& entry)
     entry.stored.stage = Stage::kReported;
     const std::array messages{link::make_message(link::AttemptEnded{*entry.stored.end})};
     require(spool_.save(entry.stored, messages));
+    must_commit_ = true;
 }
 
 std::vector<link::Message> AttemptBook::next_output()
@@ -441,7 +528,7 @@ void AttemptBook::drop_if_done(Entry& entry)
 void AttemptBook::drop(const AttemptId& id)
 {
     require(spool_.forget(id, clock_.now()));
-    folders_.add(id);
+    over_.push_back(id);
     outputs_.remove(id);
     const auto found = by_id_.find(id);
     entries_.erase(found->second);

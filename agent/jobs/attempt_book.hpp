@@ -25,9 +25,9 @@ struct BookOptions {
 
 /// All attempts of this center: accepts orders, gives them units, has the executor run them, and reports.
 ///
-/// Each change is in the spool before anything follows from it; after a crash, load() goes on where the
-/// spool and the executor stand. A spool that fails stops the process: jobs go on under their supervisors,
-/// and the next start finds the truth. Messages are put into the spool; somebody else sends them.
+/// Each change is in the spool before anything follows from it, and what comes together is one write; after a crash,
+/// load() goes on where the spool and the executor stand. A spool that fails stops the process: jobs go on under their
+/// supervisors, and the next start finds the truth. Messages are put into the spool; somebody else sends them.
 ///
 /// It acts on what the executor tells (ExecutorChanges), and looks at each live attempt now and then in case that
 /// something was missed: once a second, or less often where there are many.
@@ -40,9 +40,12 @@ class AttemptBook {
     /// Takes up what the spool holds. Call once, first.
     Result<void> load();
 
-    /// Stores a new order; a known one is left as it is.
-    /// @error kUnavailable  it could not be stored: do not acknowledge.
+    /// Takes a new order; a known one is left as it is. Before it is acknowledged, store_orders() must have stored it.
+    /// @error kUnavailable  it could not be stored, nor could those that were taken since store_orders().
     Result<void> accept(const AttemptOrder& order);
+    /// Stores what was accepted, with the units that are free for it; advance() starts it.
+    /// @error kUnavailable  none of it could be stored: do not acknowledge.
+    Result<void> store_orders(SteadyTime now);
     /// Ends an attempt; unknown and ended ones are ignored.
     void cancel(const AttemptId& id, const std::string& reason);
     /// Drops an attempt that the metascheduler knows to have ended. One that has not is cancelled.
@@ -77,7 +80,8 @@ class AttemptBook {
         std::optional<SteadyTime> start_asked = std::nullopt;
         std::optional<SteadyTime> cancel_asked = std::nullopt;
         int starts = 0;
-        bool end_is_known = false; ///< to the metascheduler; what is left is output
+        bool end_is_known = false;       ///< to the metascheduler; what is left is output
+        bool is_of_earlier_boot = false; ///< of the host: a marker that it was started may be lost
     };
     /// An attempt that is looked at when nothing was heard of it.
     struct Look {
@@ -86,6 +90,10 @@ class AttemptBook {
     };
 
     void add(StoredAttempt attempt);
+    void undo_accepted();
+    void commit();
+    void commit_now_and_then(SteadyTime now);
+    void carry_out(SteadyTime now);
     void take_changes();
     void look_around(SteadyTime now);
     void advance_due(SteadyTime now);
@@ -119,6 +127,10 @@ class AttemptBook {
     FinishedFolders folders_;
     std::list<Entry> entries_; ///< in order of arrival
     std::unordered_map<AttemptId, std::list<Entry>::iterator> by_id_;
+    std::vector<AttemptId> accepted_;  ///< that are not stored yet
+    std::vector<AttemptId> to_start_;  ///< as soon as it is stored that they have units
+    std::vector<AttemptId> over_;      ///< whose folders may go as soon as it is stored that they are forgotten
+    bool must_commit_ = false;         ///< something follows from changes that are not stored yet
     std::set<AttemptId> due_;          ///< to be advanced now
     std::deque<Look> looks_;           ///< the next one first
     std::list<AttemptId> waiting_;     ///< for units, in order of arrival
@@ -126,6 +138,7 @@ class AttemptBook {
     std::set<AttemptId> strays_;       ///< that run although nothing is written of them
     bool units_changed_ = false;       ///< or an attempt has come that wants some
     SteadyTime last_save_{};
+    SteadyTime last_commit_{};
     SteadyTime last_purge_{};
 };
 

@@ -7,6 +7,7 @@ Step while_starting(const AttemptFacts& facts)
 {
     switch (facts.phase) {
     case RunPhase::kAbsent:
+        if (facts.is_of_earlier_boot) return Step::kRecordLost;
         return facts.started_lately ? Step::kWait : Step::kStart;
     case RunPhase::kAlive:
         if (facts.runs) return Step::kReportStarted;

@@ -24,8 +24,9 @@ struct AttemptFacts {
     RunPhase phase = RunPhase::kAbsent;
     bool runs = false; ///< the executor knows when the program started
     bool cancelled = false;
-    bool started_lately = false; ///< the executor was asked so lately that it may not show yet
-    bool output_done = false;    ///< the metascheduler has all of its output
+    bool started_lately = false;     ///< the executor was asked so lately that it may not show yet
+    bool is_of_earlier_boot = false; ///< what the executor shows may have been forgotten by a power failure
+    bool output_done = false;        ///< the metascheduler has all of its output
 };
 
 /// The state machine of an attempt (see Stage). Pure.

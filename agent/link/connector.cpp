@@ -116,6 +116,7 @@ asio::awaitable<Connector::Attempt> Connector::talk(std::shared_ptr<net::WebSock
     asio::post(conversation_executor_,
                [self, peer = std::move(peer)]() mutable { self->conversation_.connected(std::move(peer)); });
 
+    const auto inbox = std::make_shared<Inbox>();
     Attempt attempt;
     for (;;) {
         Result<std::string> text = co_await socket->read();
@@ -124,20 +125,42 @@ asio::awaitable<Connector::Attempt> Connector::talk(std::shared_ptr<net::WebSock
             socket->close("");
             co_return attempt;
         }
-        auto decoded = std::make_shared<std::variant<link::Message, link::DecodeFailure>>(link::decode(*text));
-        if (const auto* message = std::get_if<link::Message>(decoded.get());
+        Decoded decoded = link::decode(*text);
+        if (const auto* message = std::get_if<link::Message>(&decoded);
             message != nullptr && std::holds_alternative<link::Welcome>(message->body)) {
             attempt.welcome = true;
             failures_ = 0;
             limit->cancel();
         }
-        asio::post(conversation_executor_, [self, decoded] {
-            if (const auto* failure = std::get_if<link::DecodeFailure>(decoded.get()))
-                self->conversation_.refuse(*failure);
-            else
-                self->conversation_.receive(std::get<link::Message>(*decoded));
-        });
+        pass_on(inbox, std::move(decoded));
     }
+}
+
+void Connector::pass_on(const std::shared_ptr<Inbox>& inbox, Decoded decoded)
+{
+    {
+        const std::lock_guard guard(inbox->mutex);
+        inbox->messages.push_back(std::move(decoded));
+        if (inbox->messages.size() > 1) return; // somebody is on the way to them
+    }
+    asio::post(conversation_executor_, [self = shared_from_this(), inbox] { self->deliver(*inbox); });
+}
+
+/// All that has come until now, so that the conversation can answer it at once.
+void Connector::deliver(Inbox& inbox)
+{
+    std::vector<Decoded> messages;
+    {
+        const std::lock_guard guard(inbox.mutex);
+        messages.swap(inbox.messages);
+    }
+    for (const Decoded& message : messages) {
+        if (const auto* failure = std::get_if<link::DecodeFailure>(&message))
+            conversation_.refuse(*failure);
+        else
+            conversation_.receive(std::get<link::Message>(message));
+    }
+    conversation_.settle();
 }
 
 void Connector::reconnect(const std::string& reason)

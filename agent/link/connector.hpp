@@ -40,8 +40,17 @@ class Connector : public std::enable_shared_from_this<Connector> {
         Error error{Errc::kUnavailable, "closed"};
     };
 
+    using Decoded = std::variant<link::Message, link::DecodeFailure>;
+    /// What has come over one connection and was not passed on yet.
+    struct Inbox {
+        std::mutex mutex;
+        std::vector<Decoded> messages;
+    };
+
     boost::asio::awaitable<Attempt> connect_once();
     boost::asio::awaitable<Attempt> talk(std::shared_ptr<net::WebSocket> socket);
+    void pass_on(const std::shared_ptr<Inbox>& inbox, Decoded decoded);
+    void deliver(Inbox& inbox);
     void set_socket(std::shared_ptr<net::WebSocket> socket);
     std::chrono::milliseconds next_delay(const Attempt& attempt);
     void log_failure(const Attempt& attempt, std::chrono::milliseconds delay) const;

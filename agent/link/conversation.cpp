@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <utility>
 
 namespace fathom::agent {
 namespace {
@@ -28,6 +29,7 @@ void Conversation::disconnected()
     welcome_ = false;
     travelling_.clear();
     last_sequence_ = 0;
+    settle();
     book_.connection_lost();
 }
 
@@ -68,19 +70,35 @@ void Conversation::handle(const link::Ack& ack)
     last_output_ = {}; // the next pieces need not wait
 }
 
+void Conversation::take_start(const link::Message& message, const AttemptOrder& order)
+{
+    if (const Result<void> taken = book_.accept(order); !taken) return refuse_orders(taken.error());
+    taken_.push_back(message.id);
+}
+
+/// Without an answer the orders stay with the metascheduler, which will repeat them.
+void Conversation::refuse_orders(const Error& error)
+{
+    taken_.clear();
+    log_error("order_not_stored", {{"reason", error.detail}});
+    if (peer_) peer_->close("the agent cannot store orders");
+}
+
 /// Orders are acknowledged when they are safe on disk, not when they are done.
+void Conversation::settle()
+{
+    if (taken_.empty()) return;
+    const SteadyTime now = std::chrono::steady_clock::now();
+    if (const Result<void> stored = book_.store_orders(now); !stored) return refuse_orders(stored.error());
+    for (const MessageId& id : std::exchange(taken_, {}))
+        acknowledge(id);
+    book_.advance(now); // a start need not wait for the next tick
+}
+
 bool Conversation::handle_order(const link::Message& message)
 {
     if (const auto* start = std::get_if<link::StartAttempt>(&message.body)) {
-        const Result<void> stored = book_.accept(start->order);
-        if (!stored) {
-            // Without an answer the order stays with the metascheduler, which will repeat it.
-            log_error("order_not_stored", {{"reason", stored.error().detail}});
-            if (peer_) peer_->close("the agent cannot store orders");
-            return true;
-        }
-        acknowledge(message.id);
-        book_.advance(std::chrono::steady_clock::now()); // a start need not wait for the next tick
+        take_start(message, start->order);
         return true;
     }
     if (const auto* query = std::get_if<link::UnitTypesQuery>(&message.body)) {
@@ -88,6 +106,7 @@ bool Conversation::handle_order(const link::Message& message)
         return true;
     }
     if (const auto* cancel = std::get_if<link::CancelAttempt>(&message.body)) {
+        settle(); // what comes before it stands
         book_.cancel(cancel->attempt_id, cancel->reason);
         acknowledge(message.id);
         return true;
@@ -155,7 +174,8 @@ void Conversation::offer_changed(Catalog catalog)
 Result<void> Conversation::request_probes(const std::string& reason)
 {
     // Spooled: it is said once the metascheduler can be reached, and until it has been heard.
-    const Result<void> stored = spool_.put(link::make_message(link::ProbeRequest{reason}));
+    Result<void> stored = spool_.put(link::make_message(link::ProbeRequest{reason}));
+    if (stored) stored = spool_.commit();
     if (stored && welcome_) send_spooled();
     return stored;
 }

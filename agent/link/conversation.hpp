@@ -24,7 +24,9 @@ class Conversation {
     /// A new connection: says hello.
     void connected(Peer peer);
     void disconnected();
+    /// After the last of those that came together, settle() answers orders among them.
     void receive(const link::Message& message);
+    void settle();
     /// Something that was no message: refused by name, if it had one.
     void refuse(const link::DecodeFailure& failure);
 
@@ -48,6 +50,8 @@ class Conversation {
     void handle(const link::Welcome& welcome);
     void handle(const link::Ack& ack);
     bool handle_order(const link::Message& message);
+    void take_start(const link::Message& message, const AttemptOrder& order);
+    void refuse_orders(const Error& error);
     void acknowledge(const MessageId& id, std::optional<Error> error = std::nullopt);
     void say(const link::Message& message);
     void send(std::string text);
@@ -61,6 +65,7 @@ class Conversation {
     bool welcome_{};
     std::int64_t last_sequence_{}; ///< of the spooled messages sent on this connection
     std::set<MessageId> travelling_;
+    std::vector<MessageId> taken_; ///< orders that are not stored yet
     std::chrono::seconds heartbeat_{10};
     SteadyTime last_heartbeat_{};
     SteadyTime last_output_{};

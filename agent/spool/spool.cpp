@@ -7,7 +7,8 @@ namespace {
 
 // Orders and ends are kept as the wire messages that carry them: one codec, and it is tested anyway.
 // The first one also meets spools that were made before the schema had versions.
-constexpr const char* kMigrations[] = {R"sql(
+constexpr const char* kMigrations[] = {
+    R"sql(
     CREATE TABLE IF NOT EXISTS attempt (
         number INTEGER PRIMARY KEY AUTOINCREMENT, -- order of arrival
         id TEXT NOT NULL UNIQUE,
@@ -30,7 +31,8 @@ constexpr const char* kMigrations[] = {R"sql(
     );
     CREATE INDEX IF NOT EXISTS message_of_attempt ON message (attempt_id);
 )sql",
-                                       "ALTER TABLE message ADD COLUMN is_end INTEGER NOT NULL DEFAULT 0"};
+    "ALTER TABLE message ADD COLUMN is_end INTEGER NOT NULL DEFAULT 0",
+    "CREATE TABLE IF NOT EXISTS boot (id TEXT NOT NULL) -- of the host, at most one"};
 
 /// Makes the database grow, and its log with it. What is then freed stays part of the files, so that the few
 /// kilobytes of a change find room also on a disk that a job has filled.
@@ -45,6 +47,9 @@ constexpr const char* kSaveOutput = "UPDATE attempt SET stdout_acked = ?2, stder
 constexpr const char* kForget = R"sql(
     UPDATE attempt SET stage = ?2, forgotten_at = ?3, start_message = NULL, end_message = NULL WHERE id = ?1)sql";
 constexpr const char* kForgetMessages = "DELETE FROM message WHERE attempt_id = ?";
+constexpr const char* kSelectBoot = "SELECT id FROM boot";
+constexpr const char* kForgetBoot = "DELETE FROM boot";
+constexpr const char* kNoteBoot = "INSERT INTO boot VALUES (?)";
 constexpr const char* kPurge = "DELETE FROM attempt WHERE forgotten_at < ?";
 constexpr const char* kAttempts = R"sql(
     SELECT start_message, end_message, stage, cpus, units, cancel_reason, stdout_acked, stderr_acked, unit_type, id
@@ -116,15 +121,61 @@ Result<Spool> Spool::open(const std::filesystem::path& path)
     return Spool(std::move(*database));
 }
 
+/// All of the statements, or with them all that was gathered, or nothing.
+template <class T>
+Result<T> Spool::change(const std::function<Result<T>()>& statements)
+{
+    if (!is_open_) {
+        if (const Result<void> begun = database_.execute("BEGIN IMMEDIATE"); !begun) return begun.error();
+        is_open_ = true;
+    }
+    Result<T> done = statements();
+    if (!done) {
+        static_cast<void>(database_.execute("ROLLBACK")); // an error may have done that already
+        is_open_ = false;
+        return done;
+    }
+    if (gathers_) return done;
+    if (const Result<void> committed = commit(); !committed) return committed.error();
+    return done;
+}
+
+Result<void> Spool::commit()
+{
+    if (!is_open_) return {};
+    Result<void> done = database_.execute("COMMIT");
+    if (!done) static_cast<void>(database_.execute("ROLLBACK"));
+    is_open_ = false;
+    return done;
+}
+
+Result<bool> Spool::note_boot(const std::string& id)
+{
+    return change<bool>([&]() -> Result<bool> {
+        Statement select = database_.prepare(kSelectBoot);
+        const Result<bool> row = select.step();
+        if (!row) return row.error();
+        if (*row && select.text(0) == id) return true;
+        const bool is_first = !*row; // what older agents left needs no boot: their supervisors' markers are durable
+        if (const Result<void> done = run(database_.prepare(kForgetBoot)); !done) return done.error();
+        Statement insert = database_.prepare(kNoteBoot);
+        insert.bind(1, std::string_view(id));
+        if (const Result<void> done = run(std::move(insert)); !done) return done.error();
+        return is_first;
+    });
+}
+
 Result<bool> Spool::accept(const AttemptOrder& order)
 {
     const std::string text = link::encode(link::make_message(link::StartAttempt{order}));
-    Statement insert = database_.prepare(kAccept);
-    insert.bind(1, std::string_view(order.attempt_id.value)).bind(2, static_cast<std::int64_t>(Stage::kAccepted));
-    insert.bind(3, std::string_view(text));
-    const Result<bool> done = insert.step();
-    if (!done) return done.error();
-    return database_.changes() > 0;
+    return change<bool>([&]() -> Result<bool> {
+        Statement insert = database_.prepare(kAccept);
+        insert.bind(1, std::string_view(order.attempt_id.value)).bind(2, static_cast<std::int64_t>(Stage::kAccepted));
+        insert.bind(3, std::string_view(text));
+        const Result<bool> done = insert.step();
+        if (!done) return done.error();
+        return database_.changes() > 0;
+    });
 }
 
 Result<void> Spool::save(const StoredAttempt& attempt, std::span<const link::Message> messages)
@@ -132,45 +183,50 @@ Result<void> Spool::save(const StoredAttempt& attempt, std::span<const link::Mes
     std::optional<std::string> end;
     if (attempt.end) end = link::encode(link::make_message(link::AttemptEnded{*attempt.end}));
     const std::string& id = attempt.order.attempt_id.value;
-
-    Transaction transaction(database_);
-    Statement update = database_.prepare(kSave);
-    update.bind(1, std::string_view(id)).bind(2, static_cast<std::int64_t>(attempt.stage)).bind(3, end);
-    update.bind(4, std::string_view(Json(attempt.cpus).dump())).bind(5, std::string_view(Json(attempt.units).dump()));
-    update.bind(6, attempt.cancel_reason).bind(7, attempt.stdout_acked).bind(8, attempt.stderr_acked);
-    update.bind(9, std::string_view(attempt.unit_type));
-    if (Result<void> done = run(std::move(update)); !done) return done;
-    for (const link::Message& message : messages) {
-        if (Result<void> done = insert_message(message, id); !done) return done;
-    }
-    return transaction.commit();
+    return change<void>([&]() -> Result<void> {
+        Statement update = database_.prepare(kSave);
+        update.bind(1, std::string_view(id)).bind(2, static_cast<std::int64_t>(attempt.stage)).bind(3, end);
+        update.bind(4, std::string_view(Json(attempt.cpus).dump()))
+            .bind(5, std::string_view(Json(attempt.units).dump()));
+        update.bind(6, attempt.cancel_reason).bind(7, attempt.stdout_acked).bind(8, attempt.stderr_acked);
+        update.bind(9, std::string_view(attempt.unit_type));
+        if (Result<void> done = run(std::move(update)); !done) return done;
+        for (const link::Message& message : messages) {
+            if (Result<void> done = insert_message(message, id); !done) return done;
+        }
+        return {};
+    });
 }
 
 Result<void> Spool::save_output_acked(const AttemptId& id, std::int64_t stdout_acked, std::int64_t stderr_acked)
 {
-    Statement update = database_.prepare(kSaveOutput);
-    update.bind(1, std::string_view(id.value)).bind(2, stdout_acked).bind(3, stderr_acked);
-    return run(std::move(update));
+    return change<void>([&] {
+        Statement update = database_.prepare(kSaveOutput);
+        update.bind(1, std::string_view(id.value)).bind(2, stdout_acked).bind(3, stderr_acked);
+        return run(std::move(update));
+    });
 }
 
 Result<void> Spool::forget(const AttemptId& id, Timestamp now)
 {
-    Transaction transaction(database_);
-    Statement update = database_.prepare(kForget);
-    update.bind(1, std::string_view(id.value)).bind(2, static_cast<std::int64_t>(Stage::kForgotten));
-    update.bind(3, static_cast<std::int64_t>(now.time_since_epoch().count()));
-    if (Result<void> done = run(std::move(update)); !done) return done;
-    Statement messages = database_.prepare(kForgetMessages);
-    messages.bind(1, std::string_view(id.value));
-    if (Result<void> done = run(std::move(messages)); !done) return done;
-    return transaction.commit();
+    return change<void>([&]() -> Result<void> {
+        Statement update = database_.prepare(kForget);
+        update.bind(1, std::string_view(id.value)).bind(2, static_cast<std::int64_t>(Stage::kForgotten));
+        update.bind(3, static_cast<std::int64_t>(now.time_since_epoch().count()));
+        if (Result<void> done = run(std::move(update)); !done) return done;
+        Statement messages = database_.prepare(kForgetMessages);
+        messages.bind(1, std::string_view(id.value));
+        return run(std::move(messages));
+    });
 }
 
 Result<void> Spool::purge(Timestamp before)
 {
-    Statement statement = database_.prepare(kPurge);
-    statement.bind(1, static_cast<std::int64_t>(before.time_since_epoch().count()));
-    return run(std::move(statement));
+    return change<void>([&] {
+        Statement statement = database_.prepare(kPurge);
+        statement.bind(1, static_cast<std::int64_t>(before.time_since_epoch().count()));
+        return run(std::move(statement));
+    });
 }
 
 Result<StoredAttempts> Spool::attempts()
@@ -192,7 +248,7 @@ Result<StoredAttempts> Spool::attempts()
 
 Result<void> Spool::put(const link::Message& message)
 {
-    return insert_message(message, std::nullopt);
+    return change<void>([&] { return insert_message(message, std::nullopt); });
 }
 
 Result<void> Spool::insert_message(const link::Message& message, const std::optional<std::string>& attempt_id)
@@ -220,9 +276,11 @@ Result<std::vector<SpooledMessage>> Spool::messages_after(std::int64_t sequence,
 
 Result<void> Spool::acknowledge(const MessageId& id)
 {
-    Statement statement = database_.prepare(kAcknowledge);
-    statement.bind(1, std::string_view(id.value));
-    return run(std::move(statement));
+    return change<void>([&] {
+        Statement statement = database_.prepare(kAcknowledge);
+        statement.bind(1, std::string_view(id.value));
+        return run(std::move(statement));
+    });
 }
 
 Result<std::optional<AttemptId>> Spool::attempt_of(const MessageId& id)

@@ -4,6 +4,7 @@
 #include "core/model/attempt.hpp"
 #include "schema/link/messages.hpp"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -55,11 +56,22 @@ struct SpooledMessage {
 };
 
 /// What must survive kill -9: attempts, and messages that the metascheduler has not acknowledged.
-/// Everything is on disk when a function returns. Blocks for a few milliseconds. Not thread-safe.
+/// Everything is on disk when a function returns, unless changes are gathered. Blocks for a few milliseconds. Not
+/// thread-safe.
 class Spool {
   public:
     /// @error kUnavailable  the file cannot be opened or is not ours.
     static Result<Spool> open(const std::filesystem::path& path);
+
+    /// From now on changes are on disk when commit() returns, all since the last one together. Who looks here sees them
+    /// at once; after a failure of any function that changes something, all of them are undone.
+    void gather() { gathers_ = true; }
+    /// Whether there is something to commit.
+    bool has_changes() const { return is_open_; }
+    Result<void> commit();
+
+    /// Remembers since which start of the host this is written. @return whether nothing here is of an earlier one.
+    Result<bool> note_boot(const std::string& id);
 
     /// Stores a new attempt. @return false when it is known already, also when it was forgotten.
     Result<bool> accept(const AttemptOrder& order);
@@ -94,8 +106,12 @@ class Spool {
     explicit Spool(Database database) : database_(std::move(database)) {}
 
     Result<void> insert_message(const link::Message& message, const std::optional<std::string>& attempt_id);
+    template <class T>
+    Result<T> change(const std::function<Result<T>()>& statements);
 
     Database database_;
+    bool gathers_ = false;
+    bool is_open_ = false; ///< a transaction, at the database
 };
 
 } // namespace fathom::agent

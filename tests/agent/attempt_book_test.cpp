@@ -210,6 +210,65 @@ TEST_F(AttemptBookTest, KeepsAnAttemptUntilItsOutputHasArrivedToo)
     EXPECT_EQ(executor_.removals, 1);
 }
 
+TEST_F(AttemptBookTest, StartsWhatIsStoredWithItsUnits)
+{
+    AttemptBook book = this->book(0s, 2);
+    ASSERT_TRUE(book.load());
+    std::vector<AttemptId> orders;
+    for (int i = 0; i < 2; ++i)
+        orders.push_back(accept_running(book).attempt_id);
+    const auto stored = [&] { return Spool::open(folder_.path() / "spool.db").value().attempts().value().attempts; };
+    EXPECT_TRUE(stored().empty());
+
+    ASSERT_TRUE(book.store_orders(steady_));
+
+    ASSERT_EQ(stored().size(), 2U);
+    EXPECT_EQ(stored()[1].stage, Stage::kStarting);
+    EXPECT_TRUE(executor_.started.empty());
+    book.advance(steady_);
+    EXPECT_EQ(executor_.started, orders);
+}
+
+TEST_F(AttemptBookTest, GivesTheNextItsUnitsWithTheEndOfTheOneBefore)
+{
+    AttemptBook book = this->book(0s);
+    ASSERT_TRUE(book.load());
+    const AttemptOrder first = accept_running(book);
+    const AttemptOrder second = accept_running(book);
+    ASSERT_TRUE(book.store_orders(steady_));
+    advance(book, 2s);
+    ASSERT_THAT(executor_.started, testing::ElementsAre(first.attempt_id));
+
+    executor_.views[first.attempt_id] = {RunPhase::kEnded, clock_.now(), end_of(first)};
+    executor_.news.moved = {first.attempt_id};
+    book.advance(steady_);
+
+    EXPECT_THAT(executor_.started, testing::ElementsAre(first.attempt_id, second.attempt_id));
+    EXPECT_FALSE(spool_.has_changes());
+}
+
+TEST_F(AttemptBookTest, TakesOrdersAgainThatCouldNotBeStored)
+{
+    AttemptBook book = this->book(0s);
+    ASSERT_TRUE(book.load());
+    const AttemptOrder order = test::shell_order("true");
+    executor_.views[order.attempt_id] = {RunPhase::kAlive, clock_.now()};
+    {
+        Spool other = Spool::open(folder_.path() / "spool.db").value();
+        other.gather();
+        ASSERT_TRUE(other.accept(test::shell_order("true")).value()); // and holds the file
+        EXPECT_FALSE(book.accept(order));
+    }
+    EXPECT_TRUE(book.inventory().empty());
+    EXPECT_TRUE(book.store_orders(steady_));
+
+    EXPECT_TRUE(book.accept(order));
+    EXPECT_TRUE(book.store_orders(steady_));
+    book.advance(steady_);
+
+    EXPECT_THAT(executor_.started, testing::ElementsAre(order.attempt_id));
+}
+
 TEST_F(AttemptBookTest, GivesTheProcessorsOfAStrayToNobody)
 {
     const AttemptId stray = AttemptId::make();

@@ -18,6 +18,9 @@ TEST(AttemptStep, StartsAgainOnlyWhatHasNeverBeenStarted)
     EXPECT_EQ(next_step({.stage = Stage::kStarting, .phase = RunPhase::kAlive}), Step::kWait);
     EXPECT_EQ(next_step({.stage = Stage::kStarting, .phase = RunPhase::kVanished}), Step::kRecordLost);
     EXPECT_EQ(next_step({.stage = Stage::kRunning, .phase = RunPhase::kAbsent}), Step::kRecordLost);
+    EXPECT_EQ(next_step({.stage = Stage::kStarting, .phase = RunPhase::kAbsent, .is_of_earlier_boot = true}),
+              Step::kRecordLost)
+        << "a power failure may have taken the marker that it was";
 }
 
 TEST(AttemptStep, TellsOfTheStartBeforeTheEnd)

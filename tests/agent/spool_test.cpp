@@ -78,6 +78,36 @@ TEST(Spool, HasRoomForWhatHappensOnAFullDisk)
     }
 }
 
+TEST(Spool, StoresWhatIsGatheredAtOnceOrNotAtAll)
+{
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "spool.db";
+    Spool spool = Spool::open(file).value();
+    const auto stored = [&] { return Spool::open(file).value().attempts().value().attempts.size(); };
+    spool.gather();
+    ASSERT_TRUE(spool.accept(shell_order("true")).value());
+    ASSERT_TRUE(spool.accept(shell_order("true")).value());
+    EXPECT_TRUE(spool.has_changes());
+    EXPECT_EQ(spool.attempts().value().attempts.size(), 2U);
+    EXPECT_EQ(stored(), 0U);
+
+    ASSERT_TRUE(spool.commit());
+
+    EXPECT_FALSE(spool.has_changes());
+    EXPECT_EQ(stored(), 2U);
+}
+
+TEST(Spool, KnowsWhetherTheHostWasStartedAnew)
+{
+    const TemporaryFolder folder;
+    Spool spool = Spool::open(folder.path() / "spool.db").value();
+
+    EXPECT_TRUE(spool.note_boot("a").value()) << "older agents did not note it, nor needed to";
+    EXPECT_TRUE(spool.note_boot("a").value());
+    EXPECT_FALSE(spool.note_boot("b").value());
+    EXPECT_TRUE(spool.note_boot("b").value());
+}
+
 TEST(Spool, TakesAnOrderOnceEvenAfterItWasForgotten)
 {
     const TemporaryFolder folder;

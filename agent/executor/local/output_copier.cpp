@@ -55,7 +55,7 @@ void OutputCopier::keep(const char* data, std::size_t size)
 
 void OutputCopier::flush()
 {
-    if (target_ >= 0 && ::fsync(target_) != 0) disk_failed_ = true;
+    if (target_ >= 0 && kept_bytes_ > 0 && ::fsync(target_) != 0) disk_failed_ = true;
 }
 
 } // namespace fathom::agent

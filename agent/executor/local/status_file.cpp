@@ -24,12 +24,14 @@ StatusFile::~StatusFile()
     if (file_ >= 0) ::close(file_);
 }
 
-bool StatusFile::write(const std::string& text) const
+bool StatusFile::write(const std::string& text)
 {
     const auto size = static_cast<ssize_t>(text.size());
-    if (file_ < 0 || ::pwrite(file_, text.data(), text.size(), 0) != size || ::ftruncate(file_, size) != 0 ||
-        ::fsync(file_) != 0 || ::rename(reserved_.c_str(), folder_.status().c_str()) != 0)
+    if (file_ < 0 || ::pwrite(file_, text.data(), text.size(), 0) != size || ::ftruncate(file_, size) != 0)
         return false;
+    if (!is_shown_ && ::rename(reserved_.c_str(), folder_.status().c_str()) != 0) return false;
+    is_shown_ = true;
+    if (::fsync(file_) != 0) return false;
     const int directory = ::open(folder_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0) return true; // it can be read; only a power failure could still take it
     static_cast<void>(::fsync(directory));

@@ -14,13 +14,15 @@ class StatusFile {
     StatusFile(const StatusFile&) = delete;
     StatusFile& operator=(const StatusFile&) = delete;
 
-    /// Durable when true is returned. May be tried again.
-    bool write(const std::string& text) const;
+    /// Durable when true is returned; readers, who keep what they pass on, need not wait for that. May be tried again
+    /// with the same text.
+    bool write(const std::string& text);
 
   private:
     const AttemptFolder& folder_;
     std::filesystem::path reserved_;
     int file_;
+    bool is_shown_ = false;
 };
 
 } // namespace fathom::agent

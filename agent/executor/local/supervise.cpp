@@ -65,17 +65,14 @@ class AttemptClaim {
     bool is_ours() const { return is_ours_; }
 
   private:
-    /// It is never deleted: a second one cannot be made.
+    /// It is never deleted: a second one cannot be made. A power failure may forget it, but not that units were given
+    /// to the attempt before: then the agent takes it for lost.
     static bool make_marker(const AttemptFolder& folder)
     {
         const int marker = ::open(folder.started().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (marker < 0) return false;
-        // A marker that a power failure forgets would let the program start twice.
-        const int directory = ::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        const bool durable = ::fsync(marker) == 0 && directory >= 0 && ::fsync(directory) == 0;
         ::close(marker);
-        if (directory >= 0) ::close(directory);
-        return durable;
+        return true;
     }
 
     int lock_; ///< locked as long as it is open
@@ -214,7 +211,7 @@ bool serve(const AttemptFolder& folder, Preparation& ready)
     if (!claim.is_ours()) return false;
     tell_who_we_are(folder);
 
-    const StatusFile status(folder);
+    StatusFile status(folder);
     const AttemptEnd end = run_attempt(*order, folder, ready);
     const std::string told = status_text(end);
     const bool is_told = status.write(told);
