@@ -18,7 +18,7 @@ namespace {
 
 /// What is used at most, so that a large network's estimates are made within a second: of sizes those that most unit
 /// types were measured with.
-constexpr std::size_t kMostRows = 512;
+constexpr std::size_t kMostRows = kMostEstimateRows;
 /// Unit types that rows are fitted to; the others are placed among them one by one.
 constexpr std::size_t kMostFitted = 1000;
 /// Rows and columns that the strength of the ridge is chosen with.
@@ -50,6 +50,9 @@ class RowSet {
         for (std::size_t i = 0; i < words_.size(); ++i)
             words_[i] |= other.words_[i];
     }
+    RowSet() = default;
+    explicit RowSet(const EstimateRowBits& words) : words_(words) {}
+    const EstimateRowBits& words() const { return words_; }
     bool meets(const RowSet& other) const
     {
         for (std::size_t i = 0; i < words_.size(); ++i) {
@@ -59,7 +62,7 @@ class RowSet {
     }
 
   private:
-    std::array<std::uint64_t, kMostRows / 64> words_{};
+    EstimateRowBits words_{};
 };
 
 bool is_measured(const MeasuredOperator& measured)
@@ -257,6 +260,42 @@ OperatorEstimates OperatorEstimates::from(std::span<const EstimatedOperator> ent
     auto model = std::make_shared<Model>();
     for (const EstimatedOperator& one : entries)
         model->given[{one.operator_id, one.parameters_key, one.unit_type}] = one.estimate;
+    OperatorEstimates estimates;
+    estimates.model_ = std::move(model);
+    return estimates;
+}
+
+OperatorEstimateTable OperatorEstimates::table() const
+{
+    OperatorEstimateTable table;
+    if (!model_) return table;
+    for (const auto& [size, row] : model_->rows)
+        table.rows.emplace_back(std::get<0>(size), std::get<1>(size));
+    for (const auto& [name, column] : model_->columns)
+        table.columns.push_back(name);
+    table.fit = model_->fit;
+    table.deviations = model_->deviations;
+    for (const RowSet& rows : model_->like)
+        table.like.push_back(rows.words());
+    for (const RowSet& rows : model_->measured_at)
+        table.measured_at.push_back(rows.words());
+    return table;
+}
+
+OperatorEstimates OperatorEstimates::from(const OperatorEstimateTable& table)
+{
+    auto model = std::make_shared<Model>();
+    // In order, as the maps have them.
+    for (const auto& [operator_id, parameters] : table.rows)
+        model->rows.emplace(std::tuple(operator_id, parameters), model->rows.size());
+    for (const std::string& unit_type : table.columns)
+        model->columns.emplace(unit_type, model->columns.size());
+    model->fit = table.fit;
+    model->deviations = table.deviations;
+    for (const EstimateRowBits& bits : table.like)
+        model->like.emplace_back(bits);
+    for (const EstimateRowBits& bits : table.measured_at)
+        model->measured_at.emplace_back(bits);
     OperatorEstimates estimates;
     estimates.model_ = std::move(model);
     return estimates;

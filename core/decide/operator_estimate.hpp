@@ -1,7 +1,10 @@
 #pragma once
 
 #include "core/decide/predict.hpp"
+#include "core/decide/rank_one_fit.hpp"
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,6 +37,20 @@ struct EstimatedOperator {
     OperatorEstimate estimate;
 };
 
+/// Rows that estimates are made for at most, and a set of them.
+inline constexpr std::size_t kMostEstimateRows = 512;
+using EstimateRowBits = std::array<std::uint64_t, kMostEstimateRows / 64>;
+
+/// All that estimates are computed with.
+struct OperatorEstimateTable {
+    std::vector<std::pair<std::string, std::string>> rows; ///< operator and parameters, in order, each once
+    std::vector<std::string> columns;                      ///< ids of unit types, in order, each once
+    TableFit fit;                                          ///< with a part for each of them
+    std::vector<double> deviations;                        ///< by row
+    std::vector<EstimateRowBits> like;                     ///< by row: those that some unit type was measured with, too
+    std::vector<EstimateRowBits> measured_at;              ///< by column
+};
+
 /// Fills the gaps of the table ln(time) of (operator and size) × unit type: unit types that were alike on the operators
 /// that both were measured with are taken to be alike on the others (collaborative filtering; Paragon, Delimitrou and
 /// Kozyrakis, ASPLOS 2013, does so for whole programs). One factor and two biases are fitted by alternating ridge
@@ -46,6 +63,9 @@ class OperatorEstimates {
     explicit OperatorEstimates(std::span<const MeasuredUnitType> unit_types);
     /// Estimates that are these, and none else: for a decision that is made again.
     static OperatorEstimates from(std::span<const EstimatedOperator> entries);
+    /// So that the same estimates can be made again. Of those that are rebuilt from entries it is empty.
+    OperatorEstimateTable table() const;
+    static OperatorEstimates from(const OperatorEstimateTable& table);
 
     /// Empty where too little is known. Where it was measured this is not asked.
     std::optional<OperatorEstimate> find(std::string_view operator_id, std::string_view parameters_key,

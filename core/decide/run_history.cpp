@@ -58,6 +58,7 @@ std::shared_ptr<const RunHistory::Model> RunHistory::make_model(std::span<const 
 }
 
 RunHistory::RunHistory(std::span<const PastRun> runs, Timestamp now)
+    : runs_(std::make_shared<const std::vector<PastRun>>(runs.begin(), runs.end())), learned_at_(now)
 {
     RunCalibrations calibrations = calibrate(runs, now);
     model_ = make_model(runs, now, calibrations);

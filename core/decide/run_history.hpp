@@ -115,6 +115,14 @@ class RunHistory {
     const std::map<std::string, Calibration, std::less<>>& by_unit_type() const { return by_unit_type_; }
     const std::map<std::string, Calibration, std::less<>>& by_job_type() const { return by_job_type_; }
 
+    /// What it was learned from, and when: of the same comes the same history again. Of one that was rebuilt from
+    /// answers none.
+    std::span<const PastRun> runs() const
+    {
+        return runs_ ? std::span<const PastRun>(*runs_) : std::span<const PastRun>();
+    }
+    Timestamp learned_at() const { return learned_at_; }
+
   private:
     struct Model;
     using Models = std::map<std::string, std::shared_ptr<const Model>, std::less<>>;
@@ -128,6 +136,8 @@ class RunHistory {
     Calibration calibration_;
     std::map<std::string, Calibration, std::less<>> by_unit_type_;
     std::map<std::string, Calibration, std::less<>> by_job_type_;
+    std::shared_ptr<const std::vector<PastRun>> runs_;
+    Timestamp learned_at_{};
 };
 
 /// The promise with the correction: run time and interval. The interval's half width, on the log scale, is

@@ -65,9 +65,10 @@ WaitHistory::WaitHistory(std::span<const PastWait> waits)
         by_unit_type_.emplace(unit_type, shrunk(std::move(starts), common_));
 }
 
-WaitHistory WaitHistory::from(std::map<std::string, WaitModel, std::less<>> by_unit_type)
+WaitHistory WaitHistory::from(std::map<std::string, WaitModel, std::less<>> by_unit_type, const WaitModel& common)
 {
     WaitHistory history;
+    history.common_ = common;
     history.by_unit_type_ = std::move(by_unit_type);
     return history;
 }

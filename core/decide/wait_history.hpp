@@ -57,7 +57,11 @@ class WaitHistory {
 
     /// What expect() computes with, so that a decision can be made again.
     const WaitModel& model(std::string_view unit_type) const;
-    static WaitHistory from(std::map<std::string, WaitModel, std::less<>> by_unit_type);
+    /// What it computes with, so that the same decisions can be made again: by unit type, and of all others.
+    const std::map<std::string, WaitModel, std::less<>>& by_unit_type() const { return by_unit_type_; }
+    const WaitModel& common() const { return common_; }
+    /// @param common  of unit types that are missing.
+    static WaitHistory from(std::map<std::string, WaitModel, std::less<>> by_unit_type, const WaitModel& common = {});
 
   private:
     WaitModel common_;

@@ -32,16 +32,6 @@ class NetworkMaker {
         return network;
     }
 
-    const Timestamp now = *parse_rfc3339("2026-11-20T11:04:14.25Z");
-
-  private:
-    static constexpr std::array<const char*, 3> kOperators{"dgemm", "fft3d", "spmv"};
-
-    bool chance(double share) { return std::uniform_real_distribution(0.0, 1.0)(random_) < share; }
-    int whole(int least, int most) { return std::uniform_int_distribution(least, most)(random_); }
-    double real(double least, double most) { return std::uniform_real_distribution(least, most)(random_); }
-    double scale(double least, double most) { return std::exp(real(std::log(least), std::log(most))); }
-
     RouteRequest request()
     {
         RouteRequest request;
@@ -63,6 +53,16 @@ class NetworkMaker {
         if (chance(0.3)) request.budget = scale(0.01, 10);
         return request;
     }
+
+    const Timestamp now = *parse_rfc3339("2026-11-20T11:04:14.25Z");
+
+  private:
+    static constexpr std::array<const char*, 3> kOperators{"dgemm", "fft3d", "spmv"};
+
+    bool chance(double share) { return std::uniform_real_distribution(0.0, 1.0)(random_) < share; }
+    int whole(int least, int most) { return std::uniform_int_distribution(least, most)(random_); }
+    double real(double least, double most) { return std::uniform_real_distribution(least, most)(random_); }
+    double scale(double least, double most) { return std::exp(real(std::log(least), std::log(most))); }
 
     MeasuredOperator measured(const std::string& id, double speed)
     {

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/schedule/schedule.hpp"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// All that one call of schedule() took, as documents, so that it can be decided again bit for bit, anywhere.
+///
+/// A cycle refers to a catalog (unit types, and what was learned from jobs that have run), which many cycles share. It
+/// is written in parts, and what has not changed in it is the same part, byte for byte: who keeps parts by what they
+/// contain keeps each once. Documents are bytes with a version; readers take nothing that schedule() could not decide
+/// on.
+namespace fathom {
+
+/// Documents of other versions are refused.
+inline constexpr std::uint64_t kCycleVersion = 1;
+
+/// What a cycle decides on, beside the catalog.
+struct CycleMoment {
+    Timestamp now{};
+    UnitCalendar calendar;
+    std::vector<Reservation> reserved; ///< what attempts hold
+    std::vector<Reservation> planned;  ///< for jobs that the pass has looked at before
+    ScheduleInput input;
+};
+
+/// The unit types in order of id, with nothing reserved, and what is known.
+struct CycleCatalog {
+    std::vector<UnitTypeView> unit_types;
+    RouteKnowledge knowledge;
+};
+
+/// The jobs' kinds are numbered as they are met; nothing else of the moment is lost.
+std::string write_cycle(const CycleMoment& moment);
+/// @error kInvalid  it is no such document, or none of this version
+Result<CycleMoment> read_cycle(std::string_view document);
+
+/// Calls `keep` with each part, one after another: they are many megabytes in a large network.
+void write_catalog(std::span<const UnitTypeView> unit_types, const RouteKnowledge& knowledge,
+                   const std::function<void(std::string)>& keep);
+/// @param parts  all of them, in the order in which they were written.
+/// @error kInvalid  as read_cycle()
+Result<CycleCatalog> read_catalog(std::span<const std::string> parts);
+
+} // namespace fathom

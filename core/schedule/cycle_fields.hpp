@@ -1,0 +1,268 @@
+#pragma once
+
+#include "core/schedule/byte_archive.hpp"
+#include "core/schedule/schedule.hpp"
+
+#include <algorithm>
+
+/// The fields of what a scheduling cycle takes, in the order in which documents have them; part of
+/// core/schedule/cycle_document. Whoever adds a field to one of these objects adds it here, and raises kCycleVersion.
+namespace fathom::cycle {
+
+inline constexpr std::int64_t kMostUnits = std::int64_t{1} << 40;
+inline constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+
+/// Stop to compile when an object gets a field that is not written yet: add it to its fields(), and here.
+namespace all_fields {
+inline void know(const OperatorDemand& demand)
+{
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9] = demand;
+}
+inline void know(const UnitRequest& units)
+{
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9] = units;
+}
+inline void know(const TransferRequest& transfer)
+{
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5] = transfer;
+}
+inline void know(const RouteRequest& request)
+{
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14] = request;
+}
+inline void know(const ProjectUse& use)
+{
+    [[maybe_unused]] const auto& [f1, f2, f3, f4] = use;
+}
+inline void know(const OrderSettings& settings)
+{
+    [[maybe_unused]] const auto& [f1, f2, f3, f4] = settings;
+}
+inline void know(const Reservation& reservation)
+{
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5] = reservation;
+}
+inline void know(const MeasuredOperator& measured)
+{
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12] = measured;
+}
+inline void know(const PastRun& run)
+{
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14] = run;
+}
+} // namespace all_fields
+
+template <class Archive, FieldsOf<OperatorDemand> T>
+void fields(Archive& archive, T& demand)
+{
+    archive.text(demand.operator_id);
+    archive.text(demand.parameters_key);
+    archive.integer(demand.count);
+    archive.real(demand.operations, NumberRange::kAmount);
+    archive.real(demand.bytes, NumberRange::kAmount);
+    archive.real(demand.share, NumberRange::kAmount);
+    archive.flag(demand.is_serial);
+    archive.real(demand.likeness, NumberRange::kAmount);
+    archive.text(demand.remainder);
+}
+
+template <class Archive, FieldsOf<UnitRequest> T>
+void fields(Archive& archive, T& units)
+{
+    archive.text(units.type);
+    archive.text(units.device);
+    text_fields(archive, units.isa);
+    archive.integer(units.memory_bytes, 0, kAll);
+    archive.text(units.center);
+    optional_fields(archive, units.count, [&](auto& count) { archive.integer(count, 1); });
+    archive.integer(units.min, 1);
+    archive.integer(units.max, 1);
+    archive.flag(units.ignore_knee);
+    archive.expect(units.min <= units.max, "a job's least count is above its most");
+}
+
+template <class Archive, FieldsOf<TransferRequest> T>
+void fields(Archive& archive, T& transfer)
+{
+    archive.real(transfer.in_bytes, NumberRange::kAmount);
+    archive.real(transfer.out_bytes, NumberRange::kAmount);
+    archive.choice(transfer.network, NetworkChoice::kNow);
+    optional_fields(archive, transfer.deadline, [&](auto& deadline) { archive.moment(deadline); });
+    archive.moment(transfer.now);
+}
+
+template <class Archive, FieldsOf<Preference> T>
+void fields(Archive& archive, T& prefer)
+{
+    archive.real(prefer.time, NumberRange::kAmount);
+    archive.real(prefer.cost, NumberRange::kAmount);
+    archive.real(prefer.energy, NumberRange::kAmount);
+}
+
+template <class Archive, FieldsOf<Quota> T>
+void fields(Archive& archive, T& quota)
+{
+    archive.integer(quota.most_units);
+    archive.real(quota.most_score_hours, NumberRange::kAmount);
+    archive.real(quota.most_cost, NumberRange::kAmount);
+}
+
+template <class Archive, FieldsOf<QuotaUse> T>
+void fields(Archive& archive, T& use)
+{
+    archive.integer(use.units);
+    archive.real(use.score_hours, NumberRange::kAmount);
+    archive.real(use.cost, NumberRange::kAmount);
+}
+
+template <class Archive, FieldsOf<RouteRequest> T>
+void fields(Archive& archive, T& request)
+{
+    archive.text(request.job_type);
+    archive.text(request.project);
+    archive.text(request.owner);
+    list_fields(archive, request.operators, [&](auto& demand) { fields(archive, demand); });
+    fields(archive, request.units);
+    fields(archive, request.transfer);
+    text_fields(archive, request.sites);
+    fields(archive, request.prefer);
+    optional_fields(archive, request.budget, [&](auto& budget) { archive.real(budget, NumberRange::kAmount); });
+    text_fields(archive, request.project_centers);
+    fields(archive, request.quota);
+    fields(archive, request.used);
+    archive.real(request.gpu_threshold, NumberRange::kAmount);
+    archive.flag(request.is_probe);
+}
+
+template <class Archive, FieldsOf<ProjectUse> T>
+void fields(Archive& archive, T& use)
+{
+    archive.text(use.project);
+    archive.real(use.share, NumberRange::kAmount);
+    archive.expect(use.share > 0, "a project's share is not above 0");
+    map_fields(archive, use.used_unit_s, [&](auto& used) { archive.real(used, NumberRange::kAmount); });
+    map_fields(archive, use.units, [&](auto& units) { archive.integer(units, -kMostUnits); });
+}
+
+template <class Archive, FieldsOf<OrderSettings> T>
+void fields(Archive& archive, T& settings)
+{
+    archive.choice(settings.rule, OrderRule::kMinCostAssignment);
+    archive.real(settings.advantage_exponent, NumberRange::kAmount);
+    archive.real(settings.patience_factor, NumberRange::kAmount);
+    archive.real(settings.patience_s, NumberRange::kAmount);
+}
+
+template <class Archive, FieldsOf<Reservation> T>
+void fields(Archive& archive, T& reservation)
+{
+    archive.text(reservation.unit_type_id.value);
+    archive.integer(reservation.unit_count);
+    archive.real(reservation.release_s, NumberRange::kForEver);
+    archive.real(reservation.from_s, NumberRange::kForEver);
+    archive.text(reservation.project);
+}
+
+template <class Archive, FieldsOf<UnitCalendar> T>
+void fields(Archive& archive, T& calendar)
+{
+    list_fields(archive, calendar.holds, [&](auto& hold) {
+        archive.text(hold.unit_type_id.value);
+        archive.text(hold.project);
+        archive.moment(hold.from);
+        archive.moment(hold.to);
+        archive.integer(hold.unit_count);
+    });
+    list_fields(archive, calendar.closures, [&](auto& closure) {
+        archive.text(closure.unit_type_id.value);
+        archive.moment(closure.from);
+        archive.moment(closure.to);
+    });
+}
+
+template <class Archive, FieldsOf<MeasuredOperator> T>
+void fields(Archive& archive, T& measured)
+{
+    archive.text(measured.operator_id);
+    archive.text(measured.parameters_key);
+    for (auto* amount : {&measured.operations, &measured.bytes, &measured.median_s, &measured.ci_low_s,
+                         &measured.ci_high_s, &measured.error, &measured.tolerance, &measured.start_up_s})
+        archive.real(*amount, NumberRange::kAmount);
+    archive.text(measured.probe_run_id);
+    archive.moment(measured.measured_at);
+}
+
+template <class Archive, FieldsOf<HourOfWeek> T>
+void fields(Archive& archive, T& hour)
+{
+    archive.integer(hour.count);
+    if (hour.count == 0) return;
+    archive.real(hour.median_bytes, NumberRange::kAmount);
+    archive.real(hour.spread, NumberRange::kAmount);
+    archive.expect(hour.median_bytes > 0, "a bandwidth is not above 0");
+}
+
+template <class Archive, FieldsOf<NetworkProfile::Known> T>
+void fields(Archive& archive, T& known)
+{
+    std::int64_t hour = known.calendar.hour.count();
+    archive.integer(hour, 1, 3'600'000'000);
+    if constexpr (Archive::kReads) known.calendar.hour = Timestamp::duration(hour);
+    for (auto& one : known.hours)
+        fields(archive, one);
+    for (auto& one : known.days)
+        fields(archive, one);
+    fields(archive, known.overall);
+}
+
+template <class Archive, FieldsOf<Hold> T>
+void fields(Archive& archive, T& hold)
+{
+    archive.text(hold.project);
+    archive.real(hold.from_s);
+    archive.real(hold.to_s, NumberRange::kForEver);
+    archive.integer(hold.unit_count);
+}
+
+template <class Archive, FieldsOf<Closure> T>
+void fields(Archive& archive, T& closure)
+{
+    archive.real(closure.from_s);
+    archive.real(closure.to_s, NumberRange::kForEver);
+}
+
+template <class Archive, FieldsOf<PastRun> T>
+void fields(Archive& archive, T& run)
+{
+    archive.text(run.owner);
+    archive.text(run.project);
+    archive.text(run.job_type);
+    archive.text(run.unit_type);
+    archive.integer(run.unit_count);
+    for (auto* time : {&run.promised_s, &run.promised_low_s, &run.promised_high_s, &run.predicted_s, &run.low_s,
+                       &run.high_s, &run.width_factor, &run.actual_s})
+        archive.real(*time, NumberRange::kAmount);
+    archive.moment(run.ended_at);
+}
+
+template <class Archive, FieldsOf<WaitModel> T>
+void fields(Archive& archive, T& model)
+{
+    for (auto* quantiles : {&model.extra_s, &model.ratio}) {
+        archive.real(quantiles->low);
+        archive.real(quantiles->middle);
+        archive.real(quantiles->high);
+    }
+}
+
+template <class Archive, FieldsOf<FitPart> T>
+void fields(Archive& archive, T& part)
+{
+    archive.real(part.bias);
+    archive.real(part.factor);
+    std::uint64_t count = part.count;
+    archive.number(count);
+    if constexpr (Archive::kReads) part.count = count;
+}
+
+} // namespace fathom::cycle
