@@ -59,7 +59,7 @@ void shorten_queue(UnitTypeView& view, double by_s)
     view.availability = view.availability.sooner(by_s - own_s);
 }
 
-void try_queue(RouteTrial& trial, std::size_t index, std::vector<Found>& found)
+void try_queue(DecisionTrial& trial, std::size_t index, std::vector<Found>& found)
 {
     const Candidate& candidate = trial.candidate(index);
     const double most_s = candidate.wait_s + trial.view(index).queued_s;
@@ -92,7 +92,7 @@ std::string price_text(double per_hour, std::string_view currency)
            " per unit-hour";
 }
 
-void try_price(RouteTrial& trial, std::size_t index, std::string_view currency, std::vector<Found>& found)
+void try_price(DecisionTrial& trial, std::size_t index, std::string_view currency, std::vector<Found>& found)
 {
     const Candidate& candidate = trial.candidate(index);
     const double unit_hours =
@@ -117,7 +117,7 @@ void try_price(RouteTrial& trial, std::size_t index, std::string_view currency, 
          1 - needed / now});
 }
 
-void try_trust(RouteTrial& trial, std::size_t index, std::vector<Found>& found)
+void try_trust(DecisionTrial& trial, std::size_t index, std::vector<Found>& found)
 {
     constexpr double kWorthSaying = 0.99;
     const Candidate& candidate = trial.candidate(index);
@@ -153,7 +153,7 @@ void measure_unknown(UnitTypeView& view, const Candidate& candidate, const Route
     }
 }
 
-void try_measurement(RouteTrial& trial, std::size_t index, std::vector<Found>& found)
+void try_measurement(DecisionTrial& trial, std::size_t index, std::vector<Found>& found)
 {
     constexpr double kLeastSeconds = 1e-6;
     const Candidate& candidate = trial.candidate(index);
@@ -178,7 +178,7 @@ void try_measurement(RouteTrial& trial, std::size_t index, std::vector<Found>& f
                      0.5});
 }
 
-void try_limits(RouteTrial& trial, std::size_t index, std::string_view currency, std::vector<Found>& found)
+void try_limits(DecisionTrial& trial, std::size_t index, std::string_view currency, std::vector<Found>& found)
 {
     const Candidate& candidate = trial.candidate(index);
     const std::string wins_text = trial.winner() == nullptr ? "could run it if the " : "would win if the ";
@@ -219,7 +219,7 @@ std::string difference_text(const Candidate& other, const Candidate& winner, std
     return text.empty() ? text : " (" + text + ")";
 }
 
-void try_preferences(const RouteTrial& trial, std::string_view currency, std::vector<Found>& found)
+void try_preferences(DecisionTrial& trial, std::string_view currency, std::vector<Found>& found)
 {
     struct Wish {
         const char* name;
@@ -249,7 +249,7 @@ void try_preferences(const RouteTrial& trial, std::string_view currency, std::ve
 }
 
 /// Another count than the one that the job asks for.
-void try_counts(const RouteTrial& trial, std::string_view currency, std::vector<Found>& found)
+void try_counts(DecisionTrial& trial, std::string_view currency, std::vector<Found>& found)
 {
     RouteRequest request = trial.request();
     if (!request.units.count) return;
@@ -300,25 +300,32 @@ std::vector<Counterfactual> nearest_of(std::vector<Found> found)
 
 } // namespace
 
-std::vector<Counterfactual> find_counterfactuals(const RouteRequest& request, const Decision& decision,
-                                                 std::span<const UnitTypeView> unit_types,
-                                                 const RouteKnowledge& knowledge, std::string_view currency)
+std::vector<Counterfactual> find_counterfactuals(DecisionTrial& trial, std::string_view currency)
 {
-    RouteTrial trial(request, decision, unit_types, knowledge);
-    if (!trial.is_sound()) return {};
     std::vector<Found> found;
+    // What takes one decision each comes first: there may be no time for all.
+    try_preferences(trial, currency, found);
+    try_counts(trial, currency, found);
+    for (std::size_t i = 0; i < trial.size(); ++i)
+        try_limits(trial, i, currency, found);
     std::size_t tried = 0;
     for (std::size_t i = 0; i < trial.size(); ++i) {
-        try_limits(trial, i, currency, found);
         if (!trial.is_runner_up(i) || tried++ >= kMostTried) continue;
         try_queue(trial, i, found);
         try_price(trial, i, currency, found);
         try_trust(trial, i, found);
         try_measurement(trial, i, found);
     }
-    try_preferences(trial, currency, found);
-    try_counts(trial, currency, found);
     return nearest_of(std::move(found));
+}
+
+std::vector<Counterfactual> find_counterfactuals(const RouteRequest& request, const Decision& decision,
+                                                 std::span<const UnitTypeView> unit_types,
+                                                 const RouteKnowledge& knowledge, std::string_view currency)
+{
+    RouteTrial trial(request, decision, unit_types, knowledge);
+    if (!trial.is_sound()) return {};
+    return find_counterfactuals(trial, currency);
 }
 
 } // namespace fathom

@@ -133,7 +133,17 @@ Json candidate_json(const Candidate& candidate, std::string_view currency)
     return json;
 }
 
-Json counterfactuals_json(const std::vector<Counterfactual>& counterfactuals)
+Json devices_json(const std::vector<DeviceChoice>& devices)
+{
+    Json list = Json::array();
+    for (const DeviceChoice& one : devices)
+        list.push_back(to_json(one));
+    return list;
+}
+
+} // namespace
+
+Json to_json(const std::vector<Counterfactual>& counterfactuals)
 {
     Json list = Json::array();
     for (const Counterfactual& one : counterfactuals) {
@@ -145,16 +155,6 @@ Json counterfactuals_json(const std::vector<Counterfactual>& counterfactuals)
     }
     return list;
 }
-
-Json devices_json(const std::vector<DeviceChoice>& devices)
-{
-    Json list = Json::array();
-    for (const DeviceChoice& one : devices)
-        list.push_back(to_json(one));
-    return list;
-}
-
-} // namespace
 
 Json to_json(const Decision& decision, std::string_view currency)
 {
@@ -168,7 +168,7 @@ Json to_json(const Decision& decision, std::string_view currency)
             {"assumptions", decision.assumptions},
             {"candidates", std::move(candidates)},
             {"funnel", to_json(decision.funnel)},
-            {"counterfactuals", counterfactuals_json(decision.counterfactuals)},
+            {"counterfactuals", to_json(decision.counterfactuals)},
             {"devices", devices_json(decision.devices)}};
 }
 

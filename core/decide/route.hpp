@@ -166,7 +166,8 @@ struct Candidate {
 
 /// What would make another choice right (core/decide/counterfactual.hpp).
 struct Counterfactual {
-    std::string kind;   ///< "wait", "price", "trust", "deadline", "budget", "preference", "units", "measurement"
+    /// "wait", "price", "trust", "deadline", "budget", "preference", "units", "measurement", "priority"
+    std::string kind;
     std::string center; ///< of the place that would win, or become possible
     std::string unit_type;
     double needed{};  ///< of what `kind` names: seconds, currency, share; 0 where a number says nothing
@@ -234,6 +235,8 @@ Decision route(const RouteRequest& request, RouteTable& table);
 /// The same with a table made for this one decision.
 Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
                const RouteKnowledge& knowledge = {});
+
+Json to_json(const std::vector<Counterfactual>& counterfactuals);
 
 /// The explanation that is stored with a placement and shown by `fathom job explain`.
 /// @param currency  of the prices; empty: nothing has a price, so no costs are written.

@@ -63,6 +63,17 @@ const UnitTypeView* UnitLedger::find(const UnitTypeId& id) const
     return found == index_.end() ? nullptr : &views_[found->second];
 }
 
+void UnitLedger::change(const UnitTypeId& id, const std::function<void(UnitTypeView&)>& change)
+{
+    FATHOM_ASSERT(!table_);
+    const auto found = index_.find(id.value);
+    if (found == index_.end()) return;
+    UnitTypeView& view = views_[found->second];
+    const MeasuredOperator* const measured = view.measured.data();
+    change(view);
+    if (view.measured.data() != measured) columns_ = nullptr; // they have what was measured before
+}
+
 void UnitLedger::begin_trial()
 {
     trial_.emplace();

@@ -4,6 +4,7 @@
 #include "core/schedule/unit_calendar.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +38,8 @@ class UnitLedger {
     const UnitTypeView* find(const UnitTypeId& id) const;
     /// Decides on what is left. The first decision lays out a table, which the next ones use.
     Decision decide(const RouteRequest& request);
+    /// As if a unit type were otherwise. Before the first decision. @param change  must leave its id alone.
+    void change(const UnitTypeId& id, const std::function<void(UnitTypeView&)>& change);
     /// Takes units for the time of the reservation.
     void reserve(const Reservation& reservation);
     /// From here on, until the trial ends, what is reserved can be taken back. One at a time.
