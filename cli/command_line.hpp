@@ -109,6 +109,8 @@ void add_score_commands(CLI::App& app, Invocation& invocation);
 void add_job_commands(CLI::App& app, Invocation& invocation);
 /// `fathom place`
 void add_place_commands(CLI::App& app, Invocation& invocation);
+/// `fathom replay`
+void add_replay_commands(CLI::App& app, Invocation& invocation);
 /// `fathom job submit` and `fathom job preview`
 void add_job_submit_commands(CLI::App& job, Invocation& invocation);
 /// `fathom job wait`, `logs`

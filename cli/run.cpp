@@ -70,6 +70,7 @@ void add_commands(CLI::App& app, Invocation& invocation)
     add_score_commands(app, invocation);
     add_profile_command(app, invocation);
     add_place_commands(app, invocation);
+    add_replay_commands(app, invocation);
     add_predict_commands(app, invocation);
     add_simulate_commands(app, invocation);
     add_probe_commands(app, invocation);

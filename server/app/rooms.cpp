@@ -44,6 +44,9 @@
 #include "server/probing/scaling_step.hpp"
 #include "server/probing/schedule_api.hpp"
 #include "server/probing/schedule_duty.hpp"
+#include "server/routing/cycle_api.hpp"
+#include "server/routing/cycle_recorder.hpp"
+#include "server/routing/cycle_service.hpp"
 #include "server/routing/placement_api.hpp"
 #include "server/routing/placement_service.hpp"
 #include "server/routing/project_use_api.hpp"
@@ -62,6 +65,9 @@ constexpr std::chrono::seconds kProjectUsePeriod = 5s;
 constexpr std::chrono::seconds kStoredUsePeriod = 5s;
 constexpr std::chrono::seconds kScalingStepPeriod = 10s;
 constexpr std::chrono::seconds kProbeRequestPeriod = 2s;
+constexpr std::chrono::seconds kCyclesPeriod = 30s; // a thousand jobs that wait are a megabyte each two seconds
+/// Cycles in which nothing started are many, and say little that the next one does not.
+constexpr std::chrono::hours kKeepIdleCycles = 1h;
 /// Trust is judged from thousands of jobs; a list that is read page by page need not see each of them at once.
 constexpr std::chrono::seconds kTrustLifetime = 2s;
 /// The catalog is read after every probe and every change of a center.
@@ -94,6 +100,13 @@ VerificationState verification_state(const RoomContext& context, bool can_verify
 {
     const VerificationChoice choice = verification_choice(context.settings, can_verify);
     return {choice.is_possible, choice.share};
+}
+
+CycleLimits cycle_limits(const RetentionRule& keep, Timestamp now)
+{
+    CycleLimits limits{.most_bytes = keep.cycle_bytes, .oldest = {}, .oldest_idle = now - kKeepIdleCycles};
+    if (keep.cycles > std::chrono::days(0)) limits.oldest = now - keep.cycles;
+    return limits;
 }
 
 JobRules job_rules(const RoomContext& context)
@@ -172,6 +185,9 @@ struct Rooms::State {
                      job_closer,       compute,          context.clock,   job_rules(context)}; // what clients do
     UnitLoadService unit_loads{context.database, catalog, compute,
                                context.clock}; // how busy and sought after units are
+    CycleRecorder cycles{context.database, context.executor, context.metrics,
+                         context.replica.value};           // what was decided on
+    CycleService cycle_replays{context.database, compute}; // decides it again
     RoutingService routing{context.database,
                            context.executor,
                            context.metrics,
@@ -180,7 +196,9 @@ struct Rooms::State {
                            unit_loads,
                            probe_planning,
                            job_closer,
-                           {.replica = context.replica, .metering_period = context.settings.metering_period}};
+                           {.replica = context.replica,
+                            .metering_period = context.settings.metering_period,
+                            .recorder = context.settings.keep.cycle_bytes > 0 ? &cycles : nullptr}};
     PlacementService placements{context.database, catalog, context.clock, compute}; // where jobs go, and why
     RetentionDuty retention{context.database, context.clock, context.metrics,
                             context.settings.keep}; // removes what is old
@@ -226,6 +244,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_reservation_routes(context.api, rooms.reservations, context.database, context.clock);
     add_maintenance_routes(context.api, rooms.maintenance, context.database, context.clock);
     add_placement_routes(context.api, rooms.placements);
+    add_cycle_routes(context.api, rooms.cycle_replays);
     add_project_use_routes(context.api, rooms.project_uses, context.clock);
     add_price_books_routes(context.api, rooms.price_books, context.database, context.clock);
     add_events_routes(context.api, rooms.events);
@@ -251,6 +270,11 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
         return uses->count_ended(transaction);
     });
     context.duties.add("stored_use", kStoredUsePeriod, fold_stored_changes);
+    context.duties.add("cycles", kCyclesPeriod,
+                       [keep = context.settings.keep, clock = &context.clock](pqxx::work& transaction) -> Result<void> {
+                           remove_cycles(transaction, cycle_limits(keep, clock->now()));
+                           return {};
+                       });
     // Drift is asked for no more often than it is looked for; a request that has no room is open for a day.
     context.duties.add(
         "drift_probes", context.settings.drift_period,
@@ -280,6 +304,7 @@ Result<void> Rooms::start()
     if (Result<void> done = state_->catalog.load(); !done) return done;
     state_->catalog.start(state_->context.tasks);
     state_->unit_loads.start(state_->context.tasks, state_->context.executor);
+    state_->cycles.start(state_->context.tasks);
     state_->routing.start(state_->context.tasks);
     state_->events.start(state_->context.tasks);
     state_->job_duties.start(state_->context.tasks);

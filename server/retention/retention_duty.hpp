@@ -19,6 +19,8 @@ struct RetentionRule {
     std::chrono::days measurements{730}; ///< probe runs that no figure rests on any more
     std::chrono::days audit{1095};
     std::chrono::days usage{1095}; ///< what projects used, by the day: what bills and quotas are made of
+    std::chrono::days cycles{7};   ///< what schedulers decided on
+    std::int64_t cycle_bytes{std::int64_t{1} << 30}; ///< the same: the newest so many bytes; 0: none are kept
 };
 
 /// Removes what is older than the rule says, in small transactions with pauses between them, and keeps the gauges of

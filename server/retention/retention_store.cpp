@@ -117,6 +117,7 @@ constexpr Statement kSelectStoredBytes{"retention_select_stored_bytes", R"sql(
                              WHEN c.relname IN ('probe_run', 'measurement') THEN 'measurements'
                              WHEN c.relname = 'audit_log' THEN 'audit'
                              WHEN c.relname = 'project_use' THEN 'usage'
+                             WHEN c.relname IN ('schedule_cycle', 'schedule_part') THEN 'cycles'
                              ELSE 'other' END AS kind
           FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace) t
     GROUP BY kind)sql"};

@@ -3,6 +3,7 @@
 #include "core/decide/counterfactual.hpp"
 #include "core/decide/route_json.hpp"
 #include "core/schedule/waiting_reason.hpp"
+#include "server/routing/cycle_service.hpp"
 #include "server/routing/job_operators.hpp"
 #include "server/routing/project_uses.hpp"
 
@@ -80,10 +81,22 @@ Json place_id(const Decision& decision)
     return decision.winner ? Json(decision.candidates[*decision.winner].unit_type_id.value) : Json();
 }
 
-/// What would have changed a stored decision, from what it rested on. Nothing where the order of the jobs that waited
-/// decided, since a change of one place says nothing of that.
-Json stored_counterfactuals(const PlacementRecord& record, const Json& stored)
+/// Whether it was made together with other jobs that wanted the same.
+bool is_joint(const Json& stored)
 {
+    return stored.contains("turn") && stored["turn"].is_string() && !stored["turn"].get<std::string>().empty();
+}
+
+/// What would have changed a stored decision, from what it rested on: of one that was made together with others all of
+/// these are decided again. Where that cycle is no longer kept, nothing is said where the order of the jobs decided,
+/// since a change of one place says nothing of that.
+Json stored_counterfactuals(const PlacementRecord& record, const std::optional<LoadedCycle>& cycle, const Json& stored)
+{
+    if (cycle) {
+        const Result<CycleReplay> replay = replay_loaded(*cycle);
+        if (replay && replay->differences.empty())
+            return to_json(counterfactuals_in(*replay, record.job_id.value, record.currency));
+    }
     const Result<RouteInputs> inputs = parse_route_inputs(Json::parse(record.inputs));
     if (!inputs) return Json::array();
     const Decision again = route(inputs->request, inputs->unit_types, inputs->knowledge);
@@ -173,12 +186,22 @@ Json preview_json(const RouteRequest& request, const UnitLedger& ledger, const R
 struct Explained {
     PlacementRecord record;
     std::optional<WaitingInputs> waiting; ///< of one that waits
+    std::optional<LoadedCycle> cycle;     ///< in which it was decided together with others, where that is kept
 };
 
 /// Between attempts (the last one was given back) a waiting job has an old decision: it waits for a new one.
 bool is_waiting(const PlacementRecord& record)
 {
     return record.state == "queued" || record.state == "metering";
+}
+
+std::optional<LoadedCycle> read_joint_cycle(pqxx::work& transaction, const PlacementRecord& record)
+{
+    const std::optional<CycleId> id = CycleId::parse(record.cycle);
+    if (!id || record.decision.empty() || !is_joint(Json::parse(record.decision))) return std::nullopt;
+    Result<LoadedCycle> cycle = load_cycle(transaction, *id);
+    if (!cycle) return std::nullopt; // its time is over, or it has yet to be written
+    return std::move(*cycle);
 }
 
 Json explanation_json(const PlacementService::Question& question, const Explained& found,
@@ -191,6 +214,7 @@ Json explanation_json(const PlacementService::Question& question, const Explaine
                    {"attempt_id", has_attempt ? Json(*record.attempt_id) : Json()},
                    {"decided_at", has_attempt && record.decided_at ? Json(format_rfc3339(*record.decided_at)) : Json()},
                    {"decided_by", has_attempt ? Json(record.decided_by) : Json()},
+                   {"cycle_id", has_attempt && !record.cycle.empty() ? Json(record.cycle) : Json()},
                    {"actual", has_attempt ? actual_json(record) : Json()},
                    {"waiting", nullptr}};
     Json inputs;
@@ -203,7 +227,7 @@ Json explanation_json(const PlacementService::Question& question, const Explaine
         answer["decision"] = record.decision.empty() ? Json() : Json::parse(record.decision);
         if (!record.inputs.empty()) {
             inputs = Json::parse(record.inputs);
-            answer["decision"]["counterfactuals"] = stored_counterfactuals(record, answer["decision"]);
+            answer["decision"]["counterfactuals"] = stored_counterfactuals(record, found.cycle, answer["decision"]);
         }
     }
     if (question.with_inputs) answer["inputs"] = std::move(inputs);
@@ -220,8 +244,11 @@ asio::awaitable<Result<Json>> PlacementService::explain(Question question)
         std::optional<PlacementRecord> record = select_placement(transaction, question.job);
         if (!record || (!question.owner.empty() && record->submitted_by != question.owner))
             return Error{Errc::kNotFound, "there is no such job"};
-        Explained explained{std::move(*record), std::nullopt};
-        if (!is_waiting(explained.record)) return explained;
+        Explained explained{std::move(*record), std::nullopt, std::nullopt};
+        if (!is_waiting(explained.record)) {
+            explained.cycle = read_joint_cycle(transaction, explained.record);
+            return explained;
+        }
         Result<WaitingInputs> waiting = read_waiting(transaction, explained.record, *catalog, now);
         if (!waiting) return waiting.error();
         explained.waiting = std::move(*waiting);

@@ -7,6 +7,7 @@
 #include "server/probing/probe_ports.hpp"
 #include "server/routing/catalog_cache.hpp"
 #include "server/routing/columns_of_catalog.hpp"
+#include "server/routing/cycle_recorder.hpp"
 #include "server/routing/gang_store.hpp"
 #include "server/routing/prediction_store.hpp"
 #include "server/routing/project_uses.hpp"
@@ -57,6 +58,7 @@ struct PageReport {
 struct RoutingSettings {
     ReplicaId replica;
     std::chrono::seconds metering_period{604800};
+    CycleRecorder* recorder = nullptr; ///< keeps what each page is decided on; nullptr: nothing is kept
 };
 
 /// Routes one page of waiting jobs in three steps: read() in a transaction, plan() in none, with nothing locked, and
@@ -81,6 +83,8 @@ class RoutingPage {
     /// Writes what still holds of the plan. Leaves the page as it is, so that it may be run again. Blocks; pqxx's
     /// exceptions pass through.
     Result<PageReport> commit(pqxx::work& transaction) const;
+    /// After plan(), once: what was decided on, for the recorder; empty without one.
+    std::optional<DecidedCycle> take_cycle() { return std::exchange(cycle_, std::nullopt); }
 
   private:
     /// A decision that starts its job now.
@@ -149,6 +153,8 @@ class RoutingPage {
     /// What is noted so far is written, and forgotten.
     void write_notes(pqxx::work& transaction);
     Result<void> place(const Ready& ready, ScheduledStart start);
+    /// Before anything is taken from the plan: it, with what it was decided on, for the recorder.
+    void note_cycle(const SchedulePlan& plan);
     void keep_waiting(const std::vector<ScheduledWait>& waits);
     /// Gangs that even an idle network could not start together wait for a while, lest what is missing comes back;
     /// then they end. @return the ids of their members.
@@ -188,6 +194,8 @@ class RoutingPage {
     std::vector<Ready> ready_;         ///< in order of id
     std::vector<std::size_t> decided_; ///< which of them are the jobs of the input
     ScheduleInput input_;
+    std::optional<DecidedCycle> cycle_;
+    std::string cycle_id_; ///< empty: the cycle is not kept
     std::vector<Placement> placements_;
     std::vector<GangEnd> gang_ends_;
     std::vector<WaitingReason> reasons_;

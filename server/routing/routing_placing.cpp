@@ -72,6 +72,7 @@ Result<void> RoutingPage::plan()
                      columns_->get(catalog_));
     SchedulePlan plan = schedule(units, input_);
     report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    if (settings_->recorder != nullptr) note_cycle(plan);
     const std::set<std::string> settled = settle_impossible_gangs(units, plan.waits);
     std::erase_if(plan.waits, [&](const ScheduledWait& wait) { return settled.contains(input_.jobs[wait.job].id); });
     keep_waiting(plan.waits);
@@ -81,7 +82,24 @@ Result<void> RoutingPage::plan()
     }
     report_.has_free_unit = units.has_free_unit();
     report_.is_done = report_.is_end || (!report_.next.is_tick && !report_.has_free_unit);
+    if (cycle_) {
+        // Nobody asks for them any more.
+        cycle_->moment.reserved = std::move(in_use_);
+        cycle_->moment.input = std::move(input_);
+    }
     return {};
+}
+
+void RoutingPage::note_cycle(const SchedulePlan& plan)
+{
+    cycle_.emplace();
+    cycle_->id = CycleId::make();
+    cycle_id_ = cycle_->id.value;
+    cycle_->catalog = catalog_;
+    cycle_->moment.now = now_;
+    cycle_->moment.calendar = catalog_->calendar;
+    cycle_->moment.planned = report_.next.planned;
+    cycle_->plan = record_of(plan);
 }
 
 void RoutingPage::read_projects(pqxx::work& transaction)
@@ -272,7 +290,7 @@ void RoutingPage::commit_placements(pqxx::work& transaction, const std::set<std:
         }
         attempts.push_back(std::move(attempt));
     }
-    insert_attempts(transaction, attempts, settings_->replica.value, checked.start);
+    insert_attempts(transaction, attempts, {settings_->replica.value, cycle_id_}, checked.start);
     insert_predictions(transaction, predictions);
     record_job_events(transaction, events);
     report.placed = static_cast<std::int64_t>(attempts.size());

@@ -129,6 +129,8 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, st
     auto write = [&](pqxx::work& transaction) -> Result<PageReport> { return page->commit(transaction); };
     Result<PageReport> report = co_await database_->run(std::move(write));
     if (report) uses_.add(report->started);
+    if (std::optional<DecidedCycle> cycle = page->take_cycle(); report && cycle)
+        settings_.recorder->add(std::move(*cycle));
     co_return report;
 }
 

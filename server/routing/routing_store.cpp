@@ -67,8 +67,8 @@ constexpr const char* kInsertAttempts = R"sql(
          AS n (id, job_id, center_id, unit_type_id, unit_count, run_s))sql";
 
 constexpr const char* kInsertPlacements = R"sql(
-    INSERT INTO placement (attempt_id, job_id, decision, inputs)
-    SELECT n.attempt_id, n.job_id, n.decision::jsonb, n.inputs::jsonb
+    INSERT INTO placement (attempt_id, job_id, decision, inputs, cycle_id)
+    SELECT n.attempt_id, n.job_id, n.decision::jsonb, n.inputs::jsonb, nullif($5, '')
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS n (attempt_id, job_id, decision, inputs))sql";
 
 constexpr const char* kUpdateToPlaced = R"sql(
@@ -92,7 +92,7 @@ constexpr const char* kUpdateToMetered = R"sql(
 
 constexpr const char* kSelectPlacement = R"sql(
     SELECT j.label, j.state, j.submitted_by, j.spec::text AS spec, a.id AS attempt_id, p.decided_at, a.decided_by,
-           p.decision::text AS decision, p.inputs::text AS inputs, a.run_s, j.job_type, j.waiting_reason,
+           p.decision::text AS decision, p.inputs::text AS inputs, p.cycle_id, a.run_s, j.job_type, j.waiting_reason,
            extract(epoch FROM a.started_at - j.submitted_at)::float8 AS wait_s,
            r.run_s AS predicted_run_s, r.low_s, r.high_s, r.wait_s AS predicted_wait_s, r.wait_low_s, r.wait_high_s,
            r.actual_wait_s, r.cost, r.actual_cost, r.currency,
@@ -248,7 +248,7 @@ std::vector<Reservation> select_reservations(pqxx::work& transaction)
     return reservations;
 }
 
-void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const std::string& decided_by,
+void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const DecisionOrigin& origin,
                      Timestamp start)
 {
     if (attempts.empty()) return;
@@ -279,8 +279,8 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
     const std::string id_array = ids.take();
     const std::string job_array = sql_array(job_ids);
     transaction.exec_params0(kInsertAttempts, id_array, job_array, centers.take(), unit_types.take(),
-                             unit_counts.take(), run_times.take(), decided_by, format_rfc3339(start));
-    transaction.exec_params0(kInsertPlacements, id_array, job_array, decisions.take(), inputs.take());
+                             unit_counts.take(), run_times.take(), origin.replica, format_rfc3339(start));
+    transaction.exec_params0(kInsertPlacements, id_array, job_array, decisions.take(), inputs.take(), origin.cycle);
     transaction.exec_params0(kUpdateToPlaced, job_array);
 }
 
@@ -329,6 +329,7 @@ std::optional<PlacementRecord> select_placement(pqxx::work& transaction, const J
     record.decided_by = row["decided_by"].as<std::string>("");
     record.decision = row["decision"].as<std::string>("");
     record.inputs = row["inputs"].as<std::string>("");
+    record.cycle = row["cycle_id"].as<std::string>("");
     record.job_type = row["job_type"].as<std::string>();
     record.waiting_reason = row["waiting_reason"].as<std::string>();
     record.jobs_ahead = row["jobs_ahead"].as<std::int64_t>();

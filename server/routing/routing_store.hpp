@@ -108,9 +108,14 @@ struct NewAttempt {
     std::string decision;        ///< JSON text
     std::string inputs;          ///< JSON text; empty: not kept
 };
+/// Who decided, and in which cycle.
+struct DecisionOrigin {
+    std::string replica;
+    std::string cycle{}; ///< id; empty: none is kept
+};
 /// Adds the attempts with their placements, and moves their jobs to `placed`. Their run times count from `start`: what
 /// they were checked by must be what the next ones are checked by.
-void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const std::string& decided_by,
+void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const DecisionOrigin& origin,
                      Timestamp start);
 
 struct WaitingReason {
@@ -139,6 +144,7 @@ struct PlacementRecord {
     std::string decided_by;
     std::string decision; ///< JSON text; empty when there is none yet
     std::string inputs;   ///< JSON text; empty when none were kept
+    std::string cycle;    ///< id of the cycle in which it was decided; empty: none was kept
     std::optional<double> run_s;
     std::optional<double> wait_s; ///< from submission to start
     std::string job_type;

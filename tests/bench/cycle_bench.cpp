@@ -1,6 +1,7 @@
 // What it costs the server to decide once on all jobs that wait (see tests/bench/cycle).
-#include "core/schedule/schedule.hpp"
+#include "core/schedule/cycle_plan.hpp"
 #include "core/schedule/unmeasured_places.hpp"
+#include "server/routing/deflated.hpp"
 #include "tests/bench/routing_world.hpp"
 
 #include <fmt/format.h>
@@ -48,6 +49,9 @@ class Bench {
         double largest_page_ms{};
         std::size_t starts{};
         std::size_t planned{};
+        double noted_ms{};   ///< in the cycle, so that it can be decided again
+        double written_ms{}; ///< the same, after the cycle, on a thread of its own
+        std::size_t kept_bytes{};
     };
 
     /// Page after page, as RoutingService does: each on the units that are taken and what was planned before.
@@ -75,6 +79,14 @@ class Bench {
             const double took_ms = thread_ms() - began_ms;
             cycle.took_ms += took_ms;
             cycle.largest_page_ms = std::max(cycle.largest_page_ms, took_ms);
+            const double noted_ms = thread_ms();
+            const PlanRecord record = record_of(plan);
+            const double written_ms = thread_ms();
+            cycle.noted_ms += written_ms - noted_ms;
+            cycle.kept_bytes +=
+                server::deflated(write_cycle({now, catalog.calendar, reserved, planned, input})).size() +
+                server::deflated(write_plan(record)).size();
+            cycle.written_ms += thread_ms() - written_ms;
             for (const ScheduledStart& start : plan.starts)
                 reserved.push_back({start.winner.unit_type_id,
                                     start.winner.unit_count,
@@ -117,6 +129,9 @@ int run(const std::vector<std::size_t>& sizes)
                    cycle.took_ms * 1e3 / static_cast<double>(jobs));
         fmt::print("RESULT cycle_ms_{}_jobs {:.0f} ms\n", jobs, cycle.took_ms);
         fmt::print("RESULT largest_page_ms_{}_jobs {:.1f} ms\n", jobs, cycle.largest_page_ms);
+        fmt::print("RESULT noted_to_replay_ms_{}_jobs {:.1f} ms\n", jobs, cycle.noted_ms);
+        fmt::print("RESULT written_to_replay_ms_{}_jobs {:.1f} ms\n", jobs, cycle.written_ms);
+        fmt::print("RESULT kept_to_replay_kb_{}_jobs {:.0f} KB\n", jobs, static_cast<double>(cycle.kept_bytes) / 1000);
         std::cout.flush();
     }
     fmt::print("RESULT peak_memory_mb {:.0f} MiB\n", peak_memory_mb());

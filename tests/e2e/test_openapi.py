@@ -367,6 +367,11 @@ def test_jobs(call):
     call("GET", A + f"/jobs/{job['id']}/placement")
     assert call("GET", A + f"/jobs/{job['id']}/placement?inputs=true").json()["inputs"]["request"]
     call("GET", A + f"/jobs/{job['id']}/placement?inputs=perhaps", 400)
+    decided = call("GET", A + f"/jobs/{job['id']}/placement").json()["cycle_id"]
+    wait_until(lambda: decided in call("GET", A + "/cycles?page_size=100").text, 60, "the job's cycle to be kept")
+    assert call("GET", A + f"/cycles/{decided}/replay").json()["is_same"]
+    assert call("GET", A + f"/cycles/{decided}/replay?job={job['id']}").json()["job"]["is_start"]
+    call("GET", A + f"/cycles/{decided}/replay?job=none", 400)
     call("POST", A + f"/jobs/{job['id']}:cancel", 409)
     sleeper = call("POST", A + "/jobs", 201, json={"command": ["/bin/sleep", "600"]}).json()
     call("POST", A + f"/jobs/{sleeper['id']}:cancel", 202)

@@ -1,0 +1,74 @@
+#include "server/routing/cycle_api.hpp"
+
+#include "server/api/render_page.hpp"
+#include "server/routing/cycle_service.hpp"
+
+namespace fathom::server {
+namespace {
+
+using Answer = asio::awaitable<net::Response>;
+
+/// A cycle is a thousand decisions: twenty of them at once, and one in two seconds.
+constexpr double kReplaysAtOnce = 20;
+constexpr double kReplaysPerSecond = 0.5;
+
+/// The service, and how often each token may ask it.
+struct Asked {
+    explicit Asked(CycleService& service) : cycles(&service) {}
+    CycleService* cycles;
+    TokenRate rate{kReplaysAtOnce, kReplaysPerSecond};
+};
+
+Answer list_cycles(std::shared_ptr<Asked> asked, Call call)
+{
+    const Result<PageRequest> page = parse_page_request(call.request, {});
+    if (!page) co_return net::problem(page.error(), call.request.request_id);
+    const Result<Page<StoredCycle>> found = co_await asked->cycles->list(page->after, page->size);
+    if (!found) co_return net::problem(found.error(), call.request.request_id);
+    co_return render_page(*found);
+}
+
+/// The id of the job that is asked for; empty: none. @error kInvalid
+Result<std::string> parse_job(const net::Request& request)
+{
+    std::vector<FieldError> errors;
+    std::string job;
+    for (const auto& [name, value] : request.query) {
+        if (name != "job")
+            errors.push_back({name, "is not a parameter of this answer; there is only job"});
+        else if (!JobId::parse(value))
+            errors.push_back({name, "must be the id of a job"});
+        else
+            job = value;
+    }
+    return value_or_errors(std::move(job), std::move(errors), "the query");
+}
+
+Answer get_replay(std::shared_ptr<Asked> asked, Call call)
+{
+    const std::string request_id = call.request.request_id;
+    const std::optional<CycleId> id = CycleId::parse(call.request.path_params["id"]);
+    if (!id) co_return net::problem(Error(Errc::kNotFound, "there is no such cycle"), request_id);
+    Result<std::string> job = parse_job(call.request);
+    if (!job) co_return net::problem(job.error(), request_id);
+    const std::string token = call.principal.token_id.value;
+    if (const Result<void> may = asked->rate.take(token, std::chrono::steady_clock::now()); !may)
+        co_return net::problem(may.error(), request_id);
+    CycleService::Question question{*id, std::move(*job), token};
+    const Result<Json> answer = co_await asked->cycles->replay(std::move(question));
+    if (!answer) co_return net::problem(answer.error(), request_id);
+    co_return json_response(200, *answer);
+}
+
+} // namespace
+
+void add_cycle_routes(ApiRouter& api, CycleService& cycles)
+{
+    const auto asked = std::make_shared<Asked>(cycles);
+    api.add(net::Method::kGet, "/cycles", Permission::kReadAllJobs,
+            [asked](Call call) { return list_cycles(asked, std::move(call)); });
+    api.add(net::Method::kGet, "/cycles/{id}/replay", Permission::kReadAllJobs,
+            [asked](Call call) { return get_replay(asked, std::move(call)); });
+}
+
+} // namespace fathom::server

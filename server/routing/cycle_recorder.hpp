@@ -1,0 +1,77 @@
+#pragma once
+
+#include "core/base/metrics.hpp"
+#include "core/net/task_group.hpp"
+#include "core/schedule/cycle_plan.hpp"
+#include "server/api/compute_pool.hpp"
+#include "server/events/wake_signal.hpp"
+#include "server/routing/catalog_snapshot.hpp"
+#include "server/routing/cycle_store.hpp"
+#include "server/store/database.hpp"
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace fathom::server {
+
+/// A cycle that has just been decided.
+struct DecidedCycle {
+    CycleId id;
+    CatalogPointer catalog;
+    CycleMoment moment;
+    PlanRecord plan;
+};
+
+/// Keeps what the router decided on, so that each cycle can be decided again. It writes on a thread and a connection of
+/// its own, after the cycle: nothing waits for it, and a cycle for which it has no time is not kept, which is counted.
+/// Thread-safe. The database must outlive it.
+class CycleRecorder {
+  public:
+    CycleRecorder(Database& database, const asio::any_io_executor& executor, Metrics& metrics, std::string replica);
+
+    /// Returns at once.
+    void add(DecidedCycle cycle);
+    void start(net::TaskGroup& group);
+    /// Writes all that was added. Called by the loop, and by tests.
+    asio::awaitable<Result<void>> write_all();
+
+  private:
+    /// The parts of a catalog by what they contain, and the part that lists them.
+    struct Listed {
+        std::vector<std::string> hashes;
+        std::string list; ///< text of the listing part
+        std::string root; ///< its hash
+    };
+    asio::awaitable<void> follow();
+    std::shared_ptr<DecidedCycle> next();
+    asio::awaitable<Result<void>> write(const DecidedCycle& cycle);
+    /// So that the parts of the catalog are there. @return the hash of the part that lists them
+    asio::awaitable<Result<std::string>> keep_catalog(const CatalogPointer& catalog);
+    asio::awaitable<Result<void>> write_parts(const CatalogPointer& catalog, const Listed& listed,
+                                              std::vector<std::string> missing);
+
+    Database* database_;
+    const std::string replica_;
+    WakeSignal wake_;
+    ComputePool pool_{{.threads = 1}};
+    std::mutex mutex_;
+    std::deque<std::shared_ptr<DecidedCycle>> waiting_;
+    // Of the one who writes.
+    CatalogPointer catalog_; ///< the last one that was kept
+    std::string root_;
+    std::chrono::steady_clock::time_point touch_due_; ///< its parts are in use: to be noted again
+    Metrics::Counter kept_;
+    Metrics::Counter left_out_;
+    Metrics::Counter bytes_;
+    Metrics::SecondsHistogram seconds_;
+};
+
+/// The hashes that such a part lists, one a line.
+std::vector<std::string> listed_hashes(const std::string& list);
+
+} // namespace fathom::server

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "core/base/json_reader.hpp"
+#include "core/schedule/cycle_replay.hpp"
+#include "server/api/compute_pool.hpp"
+#include "server/routing/cycle_store.hpp"
+#include "server/store/database.hpp"
+#include "server/store/page.hpp"
+
+#include <string>
+#include <vector>
+
+namespace fathom::server {
+
+/// A cycle with its catalog, as it is stored.
+struct LoadedCycle {
+    StoredCycle cycle;
+    std::vector<std::string> parts; ///< of the catalog, compressed
+};
+
+/// Reads a cycle with all that it refers to. Blocks; pqxx's exceptions pass through.
+/// @error kNotFound  it was never kept, or is gone; or its catalog is.
+Result<LoadedCycle> load_cycle(pqxx::work& transaction, const CycleId& id);
+
+/// Decides it again. Only computes. @error kConflict  another version wrote it, in a form that this one does not read.
+Result<CycleReplay> replay_loaded(const LoadedCycle& loaded);
+
+/// What would have changed the job's place in the cycle, as far as that is found in a few seconds; none where it was
+/// not in it.
+std::vector<Counterfactual> counterfactuals_in(const CycleReplay& replay, std::string_view job,
+                                               std::string_view currency);
+
+/// Decides stored cycles again. Thread-safe.
+class CycleService {
+  public:
+    CycleService(Database& database, ComputePool& compute) : database_(&database), compute_(&compute) {}
+
+    /// The newest first.
+    asio::awaitable<Result<Page<StoredCycle>>> list(std::string after, std::int64_t limit);
+
+    struct Question {
+        CycleId cycle;
+        std::string job;   ///< id; empty: no job's place is asked for
+        std::string asker; ///< token id
+    };
+    /// Whether the same plan comes out, in what it differs, and the place of a job in it.
+    /// @error kNotFound  as load_cycle(); and where the job was not in the cycle. Others as ComputePool::run.
+    asio::awaitable<Result<Json>> replay(Question question);
+
+  private:
+    Database* database_;
+    ComputePool* compute_;
+};
+
+Json to_json(const StoredCycle& cycle);
+
+} // namespace fathom::server

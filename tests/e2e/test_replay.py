@@ -1,0 +1,67 @@
+"""What the scheduler decided on is kept, and the same comes out when it is decided again."""
+import json
+
+import openapi_check as check
+from network import wait_until
+
+
+def replayed(network, cycle, job=""):
+    answer = network.rest.get(f"/cycles/{cycle}/replay" + (f"?job={job}" if job else ""))
+    assert not check.schema_errors({"$ref": "#/components/schemas/CycleReplay"}, answer)
+    return answer
+
+
+def cycles(network):
+    return network.rest.get("/cycles?page_size=200")["items"]
+
+
+def test_cycles_of_jobs_that_compete_come_out_again(network):
+    # Two centers of one unit each, and jobs of three projects that all want them.
+    jobs = [network.submit(command=["/bin/sleep", "1"], units={"count": 1}, metering_wait_s=0, project=f"p{i % 3}",
+                           priority=10 * (i % 4), type=f"replay/{i % 2}")["id"] for i in range(12)]
+    for job in jobs:
+        assert network.wait_job(job)["state"] == "succeeded"
+    placements = {job: network.rest.get(f"/jobs/{job}/placement") for job in jobs}
+    decided = {job: found["cycle_id"] for job, found in placements.items()}
+    assert all(decided.values()), decided
+    wait_until(lambda: set(decided.values()) <= {cycle["id"] for cycle in cycles(network)}, 60, "cycles to be kept")
+
+    kept = {cycle["id"]: cycle for cycle in cycles(network)}
+    assert max(kept[cycle]["job_count"] for cycle in decided.values()) > 2, "none competed"
+    for job, cycle in decided.items():
+        answer = replayed(network, cycle, job)
+        assert answer["is_same"], answer["differences"]
+        assert answer["job"]["is_start"] and answer["job"]["job_id"] == job
+        # What was stored with the attempt is what came out.
+        stored = placements[job]["decision"]
+        again = answer["job"]["decision"]
+        winner = again["candidates"][again["winner"]]
+        assert winner["unit_type_id"] == stored["candidates"][stored["winner"]]["unit_type_id"]
+        assert winner["completion_s"] == stored["candidates"][stored["winner"]]["completion_s"]
+        assert again.get("turn") == stored.get("turn")
+
+    # Those in which nobody started come out again, too; and a job that waits is told what went before it.
+    crowded = max((cycle for cycle in kept.values()), key=lambda cycle: cycle["job_count"] - cycle["start_count"])
+    assert replayed(network, crowded["id"])["is_same"]
+    started = [job for job, cycle in decided.items() if cycle != crowded["id"]]
+    waiting = next(answer for answer in (network.rest.call("GET", f"/cycles/{crowded['id']}/replay?job={job}")
+                                         for job in started) if answer.status_code == 200).json()["job"]
+    assert not waiting["is_start"] and waiting["waiting"]["reason"].startswith("waits for"), waiting
+
+    job, cycle = next(iter(decided.items()))
+    text = network.cli("replay", cycle, "--job", job)
+    assert "The same plan comes out, bit for bit" in text and "starts as no. " in text, text
+    assert cycle in network.cli("replay")
+    as_json = json.loads(network.cli("--output", "json", "replay", cycle))
+    assert as_json["is_same"] and as_json["job"] is None
+
+
+def test_what_is_not_there_is_said(network):
+    some = cycles(network)[0]["id"]
+    assert network.rest.call("GET", f"/cycles/{some[:-1]}/replay").status_code == 404
+    assert network.rest.call("GET", "/cycles/cyc_01JD0000000000000000000000/replay").status_code == 404
+    assert network.rest.call("GET", f"/cycles/{some}/replay?job=mine").status_code == 400
+    assert network.rest.call("GET", f"/cycles/{some}/replay?jobs=all").status_code == 400
+    unknown = network.rest.call("GET", f"/cycles/{some}/replay?job=job_01JD0000000000000000000000")
+    assert unknown.status_code == 404 and "was not among" in unknown.text
+    network.cli("replay", "--job", "job_01JD0000000000000000000000", expect=2)
