@@ -22,11 +22,7 @@ struct PredictOptions {
 /// A probe's result with its measurements as predictions take them.
 struct ReadResult {
     std::string path;
-    std::vector<MeasuredOperator> operators;
-    std::vector<MeasuredOperator> one_core;
-    std::int64_t cores{1};
-
-    UnitMeasurements units() const { return {operators, cores, one_core}; }
+    ProbedUnit unit;
 };
 
 /// @param one_core  the file with the same measured by one thread; empty for none.
@@ -36,14 +32,14 @@ Result<ReadResult> read_result(const std::string& path, const std::string& one_c
     if (!json) return json.error();
     const Result<ProbeResult> result = parse_probe_result(*json);
     if (!result) return in_file(path, result.error());
-    ReadResult read{path, measured_operators(*result), {}, result->cores};
+    ReadResult read{path, {measured_operators(*result), {}, result->cores}};
     if (one_core.empty()) return read;
     const Result<ReadResult> serial = read_result(one_core, "", console);
     if (!serial) return serial.error();
-    if (serial->cores != 1)
-        return Error{Errc::kInvalid, one_core + " was measured with " + std::to_string(serial->cores) +
+    if (serial->unit.cores != 1)
+        return Error{Errc::kInvalid, one_core + " was measured with " + std::to_string(serial->unit.cores) +
                                          " threads; run fathom-probe with FATHOM_CORES=1"};
-    read.one_core = serial->operators;
+    read.unit.one_core = serial->unit.operators;
     return read;
 }
 
@@ -60,15 +56,15 @@ Json operator_json(const OperatorPrediction& one)
     return json;
 }
 
-Json prediction_json(const ReadResult& there, const CalibratedPrediction& found)
+Json prediction_json(const ReadResult& there, const RunPrediction& found)
 {
     Json operators = Json::array();
-    for (const OperatorPrediction& one : found.run.operators)
+    for (const OperatorPrediction& one : found.operators)
         operators.push_back(operator_json(one));
     return {{"probe", there.path},
-            {"run_s", found.run.run_s},
-            {"low_s", found.run.low_s},
-            {"high_s", found.run.high_s},
+            {"run_s", found.run_s},
+            {"low_s", found.low_s},
+            {"high_s", found.high_s},
             {"waiting_s", found.waiting_s},
             {"unmatched_s", found.unmatched_s},
             {"unknown_share", found.unknown_share},
@@ -76,21 +72,21 @@ Json prediction_json(const ReadResult& there, const CalibratedPrediction& found)
 }
 
 /// What takes most of the time there, with what it took before.
-std::string render_parts(const CalibratedPrediction& found, const ProgramProfile& program, Session& session)
+std::string render_parts(const RunPrediction& found, const ProgramProfile& program, Session& session)
 {
     constexpr std::size_t kMostRows = 12;
     Table table({{"OPERATOR"}, {"SIZE"}, {"BEFORE", Align::kRight}, {"THERE", Align::kRight}, {"BASIS"}});
-    std::vector<std::size_t> order(found.run.operators.size());
+    std::vector<std::size_t> order(found.operators.size());
     for (std::size_t i = 0; i < order.size(); ++i)
         order[i] = i;
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        const double first = found.run.operators[a].total_s;
-        const double second = found.run.operators[b].total_s;
+        const double first = found.operators[a].total_s;
+        const double second = found.operators[b].total_s;
         return first != second ? first > second : a < b;
     });
     order.resize(std::min(order.size(), kMostRows));
     for (const std::size_t i : order) {
-        const OperatorPrediction& one = found.run.operators[i];
+        const OperatorPrediction& one = found.operators[i];
         const std::string name =
             one.remainder.empty() ? one.operator_id : fmt::format("{} (remainder: {})", one.operator_id, one.remainder);
         table.add_row({name, one.parameters_key, format_duration(program.operators[i].share * program.wall_s),
@@ -99,21 +95,21 @@ std::string render_parts(const CalibratedPrediction& found, const ProgramProfile
     return table.render(table_style(session));
 }
 
-void print_prediction(Session& session, const ReadResult& there, const CalibratedPrediction& found,
+void print_prediction(Session& session, const ReadResult& there, const RunPrediction& found,
                       const ProgramProfile& program)
 {
     std::ostream& out = *session.console().out;
     out << fmt::format("{}\nRun time  {}   80 % interval {}   {:.2f} × the profiled run of {}\n", there.path,
-                       format_duration(found.run.run_s), format_interval(found.run.low_s, found.run.high_s),
-                       found.run.run_s / program.wall_s, format_duration(program.wall_s));
+                       format_duration(found.run_s), format_interval(found.low_s, found.high_s),
+                       found.run_s / program.wall_s, format_duration(program.wall_s));
     out << render_parts(found, program, session);
-    if (found.waiting_s > 0.005 * found.run.run_s)
+    if (found.waiting_s > 0.005 * found.run_s)
         out << fmt::format("waiting, the same everywhere: {}\n", format_duration(found.waiting_s));
-    if (found.unmatched_s > 0.005 * found.run.run_s)
+    if (found.unmatched_s > 0.005 * found.run_s)
         out << fmt::format("without an operator, scaled like the rest: {}\n", format_duration(found.unmatched_s));
-    if (found.run.unknown_operators > 0)
+    if (found.unknown_share > 0)
         out << fmt::format("{} operators were not measured on both: {} of the run is scaled like the rest\n",
-                           found.run.unknown_operators, format_percent(found.unknown_share));
+                           found.estimated_operators, format_percent(found.unknown_share));
 }
 
 Outcome predict(Session& session, const PredictOptions& options)
@@ -126,13 +122,12 @@ Outcome predict(Session& session, const PredictOptions& options)
         return Error{Errc::kInvalid, "--one-core is needed once for each --probe, or not at all"};
     const Result<ReadResult> reference = read_result(options.reference, options.reference_one_core, session.console());
     if (!reference) return reference.error();
-    const ReferenceRun run = reference_run(*program, reference->units());
     Json items = Json::array();
     for (std::size_t i = 0; i < options.probes.size(); ++i) {
         const std::string one_core = options.probes_one_core.empty() ? "" : options.probes_one_core[i];
         const Result<ReadResult> there = read_result(options.probes[i], one_core, session.console());
         if (!there) return there.error();
-        const CalibratedPrediction found = predict_from_reference(program->operators, run, there->units());
+        const RunPrediction found = predict_program(*program, reference->unit, there->unit);
         if (session.wants_json())
             items.push_back(prediction_json(*there, found));
         else

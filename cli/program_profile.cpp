@@ -45,12 +45,23 @@ Result<ProgramProfile> parse_program_profile(const Json& json)
     return value_or_errors(std::move(profile), std::move(errors), "the profile");
 }
 
-ReferenceRun reference_run(const ProgramProfile& program, const UnitMeasurements& units)
+KnownRun known_run(const ProgramProfile& program, const ProbedUnit& unit)
 {
-    return {.run_s = program.wall_s,
-            .waiting_share = program.waiting_share,
-            .parallelism = program.parallelism,
-            .units = units};
+    KnownRun known;
+    known.run_s = program.wall_s;
+    known.waiting_share = program.waiting_share;
+    known.parallelism = program.parallelism;
+    known.cores = unit.cores;
+    known.operators = program.operators;
+    known.measured = unit.operators;
+    known.one_core = unit.one_core;
+    return known;
+}
+
+RunPrediction predict_program(const ProgramProfile& program, const ProbedUnit& reference, const ProbedUnit& there)
+{
+    const KnownRun known = known_run(program, reference);
+    return predict_run({.operators = program.operators, .known = &known, .there = there.units(), .missing = {}});
 }
 
 std::vector<MeasuredOperator> measured_operators(const ProbeResult& result)

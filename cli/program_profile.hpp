@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/json_reader.hpp"
-#include "core/decide/predict_from_reference.hpp"
+#include "core/decide/predict_run.hpp"
 #include "core/model/probe_result.hpp"
 
 namespace fathom::cli {
@@ -17,8 +17,20 @@ struct ProgramProfile {
 /// @error kInvalid  with every field error. Fields that a prediction does not need are ignored.
 Result<ProgramProfile> parse_program_profile(const Json& json);
 
-/// The profiled run on the units that were measured so.
-ReferenceRun reference_run(const ProgramProfile& program, const UnitMeasurements& units);
+/// What was measured of one unit, by a probe's results.
+struct ProbedUnit {
+    std::vector<MeasuredOperator> operators;
+    std::vector<MeasuredOperator> one_core; ///< with one thread; empty: not measured, or `cores` is 1
+    std::int64_t cores{1};
+
+    UnitMeasurements units() const { return {operators, cores, one_core}; }
+};
+
+/// The profiled run as the router knows runs, on the unit that was measured so.
+KnownRun known_run(const ProgramProfile& program, const ProbedUnit& unit);
+
+/// How long the profiled program would take on another unit: what the router promises, by the same function.
+RunPrediction predict_program(const ProgramProfile& program, const ProbedUnit& reference, const ProbedUnit& there);
 
 /// A probe's results as measurements.
 std::vector<MeasuredOperator> measured_operators(const ProbeResult& result);

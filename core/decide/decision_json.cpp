@@ -88,6 +88,14 @@ Json correction_json(const Candidate& candidate)
             {"like_count", candidate.correction.like_count}};
 }
 
+Json rungs_json(const std::vector<PredictionRung>& rungs)
+{
+    Json list = Json::array();
+    for (const PredictionRung& one : rungs)
+        list.push_back({{"rung", one.rung}, {"weight", one.weight}, {"text", one.text}});
+    return list;
+}
+
 /// Of a place that only its end or its cost rules out these say by how much.
 void add_plan(const Candidate& candidate, std::string_view currency, Json& json)
 {
@@ -102,6 +110,7 @@ void add_choice(const Candidate& candidate, std::string_view currency, Json& jso
 {
     json["prediction"] = prediction_json(candidate.prediction);
     json["correction"] = correction_json(candidate);
+    if (!candidate.rungs.empty()) json["rungs"] = rungs_json(candidate.rungs);
     if (!candidate.run_basis.empty()) json["run_basis"] = candidate.run_basis;
     json["expected_start"] = {
         {"wait_s", candidate.start.wait_s}, {"low_s", candidate.start.low_s}, {"high_s", candidate.start.high_s}};

@@ -16,10 +16,10 @@ bool starts_by_the_hour(const TransferRequest& request, const UnitTypeView& view
            view.network->calendar().hour == Timestamp::duration(std::chrono::hours(1));
 }
 
-/// Candidate::doubt_s.
+/// Candidate::doubt_s. What history says beyond the promise counts already; that it says less is no reason for doubt.
 double distrust_s(double trust_factor, double promised_s, double compute_s)
 {
-    return std::max(0.0, promised_s / trust_factor - compute_s);
+    return std::max(0.0, promised_s / trust_factor - std::max(promised_s, compute_s));
 }
 
 /// The completion beyond which an objective is more than `ratio` times that of `completion_s`, or a later one.
@@ -254,8 +254,6 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     } else {
         estimate_.reset();
     }
-    if (!is_unknown_job && runs != nullptr && !request_->job_type.empty())
-        choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner());
     choice_.is_power_missing = request_->prefer.energy > 0 && (view.price == nullptr || !view.price->knows_power());
     choice_.estimated_operators = known.estimated_operators;
     choice_.unknown_parts = known.unknown_operators + (choice_.is_run_missing ? 1 : 0) +
@@ -264,6 +262,9 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     const DividedRun run = estimate_                   ? DividedRun(estimate_->time, {})
                            : known.by_count != nullptr ? DividedRun(*known.by_count)
                                                        : DividedRun(known.single, known.parts);
+    if (!is_unknown_job && runs != nullptr && !request_->job_type.empty())
+        choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner(),
+                                              {known.basis, !request_->takes_operators, &run});
     if (known.knee > 0)
         choice_.knee = known.knee;
     else if (!request_->units.count)

@@ -15,8 +15,9 @@ struct PlaceRun {
     std::span<const ScaledPart> parts;
     std::int64_t unknown_operators{};
     std::int64_t estimated_operators{};
-    std::int64_t knee{};                  ///< where it is known already; 0: it is not
-    const RunByCount* by_count = nullptr; ///< instead of `single` and `parts`, of a request without operators
+    std::int64_t knee{};                          ///< where it is known already; 0: it is not
+    PromiseBasis basis{PromiseBasis::kOperators}; ///< of `single`
+    const RunByCount* by_count = nullptr;         ///< instead of `single` and `parts`, of a request without operators
 };
 
 /// What is known of waits; where nothing is, what is assumed.

@@ -111,6 +111,17 @@ std::string_view to_string(PredictionBasis basis)
     return "unknown";
 }
 
+std::string_view to_string(PromiseBasis basis)
+{
+    switch (basis) {
+    case PromiseBasis::kOperators:
+        return "operators";
+    case PromiseBasis::kReference:
+        return "reference";
+    }
+    return "operators";
+}
+
 double deviation_at(double distance)
 {
     return kDeviationPerLogWork * std::abs(distance);
@@ -163,8 +174,8 @@ double median_start_up(std::span<const MeasuredOperator> measured)
     return times.empty() ? 0 : median(std::move(times));
 }
 
-RunPrediction predict_run(std::span<const OperatorDemand> demands, std::span<const MeasuredOperator> measured,
-                          const EstimateSource& missing)
+RunPrediction sum_operators(std::span<const OperatorDemand> demands, std::span<const MeasuredOperator> measured,
+                            const EstimateSource& missing)
 {
     RunPrediction run;
     run.start_up_s = run.run_s = median_start_up(measured);

@@ -33,7 +33,7 @@ struct OperatorDemand {
     std::int64_t count{1};
     double operations{};
     double bytes{};
-    // What follows is read by predict_from_reference only.
+    // What follows is read where a known run is scaled (core/decide/predict_from_reference).
     double share{0};         ///< of the reference run's time, 0..1
     bool is_serial{false};   ///< the program's threads decide how many compute it, not the library: FFTW
     double likeness{1};      ///< how much of this time goes as the operator's does, 0..1; the rest as the core does
@@ -67,14 +67,26 @@ struct OperatorPrediction {
     std::optional<Timestamp> measured_at;
 };
 
+/// What measurements make a promise of.
+enum class PromiseBasis {
+    kOperators, ///< the sum of a job's operators; what they do not cover is not in it
+    kReference, ///< a known run of the job's type, each part scaled by the ratio of probes
+};
+std::string_view to_string(PromiseBasis basis);
+
 struct RunPrediction {
-    double run_s{}; ///< start_up_s + Σ total_s
+    double run_s{}; ///< start_up_s + waiting_s + unmatched_s + Σ total_s
     double low_s{}; ///< 80 % interval of run_s
     double high_s{};
     double start_up_s{};
     std::vector<OperatorPrediction> operators;
-    std::int64_t unknown_operators{}; ///< their time is not in run_s
-    std::int64_t estimated_operators{};
+    std::int64_t unknown_operators{};   ///< their time is not in run_s
+    std::int64_t estimated_operators{}; ///< never measured there: estimated, or scaled like the rest of a known run
+    PromiseBasis basis{PromiseBasis::kOperators};
+    // Of a known run only; 0 elsewhere.
+    double waiting_s{};     ///< part of run_s that no unit makes shorter
+    double unmatched_s{};   ///< part of run_s that no operator stands for
+    double unknown_share{}; ///< of the known run: operators not measured on both types, scaled like the rest
 };
 
 class OperatorEstimates;
@@ -93,17 +105,17 @@ double deviation_at(double distance);
 /// Of the 95 % interval of a measurement's median, as a standard deviation of the logarithm of time.
 double deviation_of(const MeasuredOperator& measured);
 
-/// Predicts how long a job's operators take on one unit (M23, first version): Σ count × time per
-/// execution. A size that was not measured is interpolated between the two nearest measured sizes on a
-/// log-log scale of its work, or scaled from the nearest one; its interval is widened by the distance.
+/// How long a job's operators take on one unit: Σ count × time per execution. A size that was not measured is
+/// interpolated between the two nearest measured sizes on a log-log scale of its work, or scaled from the nearest one;
+/// its interval is widened by the distance.
 /// Sizes of one shape are compared by their work; where the measured ones differ in operations per byte, as a thin
 /// and a square matrix product of equal work do, those nearest in both count.
 /// The start-up time is the median of what the probes' processes needed on these units. Errors of the operators are
 /// taken as independent: their deviations add in squares. What is never counted, the program's own work between its
-/// operators, is not in the prediction; where a run of the program is known, predict_from_reference has it.
+/// operators, is not in it: predict_run() is who knows more.
 /// @param measured  of one unit type, in any order.
-RunPrediction predict_run(std::span<const OperatorDemand> demands, std::span<const MeasuredOperator> measured,
-                          const EstimateSource& missing = {});
+RunPrediction sum_operators(std::span<const OperatorDemand> demands, std::span<const MeasuredOperator> measured,
+                            const EstimateSource& missing = {});
 
 /// The part of one operator in it.
 OperatorPrediction predict_operator(const OperatorDemand& demand, std::span<const MeasuredOperator> measured,

@@ -1,6 +1,7 @@
 #include "core/decide/predict_from_reference.hpp"
 
 #include "core/base/portable_math.hpp"
+#include "core/decide/operator_estimate.hpp"
 #include "core/decide/operator_size.hpp"
 
 #include <algorithm>
@@ -179,8 +180,21 @@ void apply_likeness(std::span<const OperatorDemand> demands, std::vector<RatioTh
     }
 }
 
+/// Of what was never measured there: from unit types that are alike.
+RatioThere estimate_ratio(const OperatorDemand& demand, const ReferenceRun& reference, const EstimateSource& missing)
+{
+    if (missing.estimates == nullptr) return {};
+    const auto measured = newest_by_size(reference.units.operators, demand.operator_id);
+    const auto before = measured.find(demand.parameters_key);
+    if (before == measured.end()) return {};
+    const auto estimate = missing.estimates->find(demand.operator_id, demand.parameters_key, missing.unit_type);
+    if (!estimate || !(estimate->execution_s > 0)) return {};
+    return {PredictionBasis::kEstimated, portable::log(estimate->execution_s / before->second->median_s),
+            portable::hypot(estimate->deviation, deviation_of(*before->second)), nullptr};
+}
+
 std::vector<RatioThere> find_ratios(std::span<const OperatorDemand> demands, const ReferenceRun& reference,
-                                    const UnitMeasurements& there)
+                                    const UnitMeasurements& there, const EstimateSource& missing)
 {
     std::map<std::pair<std::string, bool>, std::vector<Ratio>> by_operator;
     std::vector<RatioThere> found;
@@ -193,6 +207,7 @@ std::vector<RatioThere> find_ratios(std::span<const OperatorDemand> demands, con
                        : ratios_of(demand.operator_id, reference.units, there);
         }
         RatioThere ratio = ratio_at(demand, place->second);
+        if (ratio.basis == PredictionBasis::kUnknown && !is_own) ratio = estimate_ratio(demand, reference, missing);
         if (is_own && ratio.basis != PredictionBasis::kUnknown) ratio.log_ratio += threads_log_factor(reference, there);
         found.push_back(ratio);
     }
@@ -238,36 +253,60 @@ OperatorPrediction describe(const OperatorDemand& demand, const RatioThere& rati
 
 } // namespace
 
-CalibratedPrediction predict_from_reference(std::span<const OperatorDemand> demands, const ReferenceRun& reference,
-                                            const UnitMeasurements& there)
+namespace {
+
+/// The known run with each part multiplied by its ratio.
+RunPrediction scale_parts(std::span<const OperatorDemand> demands, const ReferenceRun& reference,
+                          std::vector<RatioThere> ratios)
 {
-    CalibratedPrediction prediction;
-    std::vector<RatioThere> ratios = find_ratios(demands, reference, there);
+    RunPrediction prediction;
+    prediction.basis = PromiseBasis::kReference;
     const double mean = mean_ratio(demands, ratios);
     double variance = 0; // of the run time, in squared seconds
+    double unsure_s = 0; // what is scaled like the rest
     double shares = std::clamp(reference.waiting_share, 0.0, 1.0);
     prediction.waiting_s = shares * reference.run_s;
     for (std::size_t i = 0; i < demands.size(); ++i) {
         const double share = std::clamp(demands[i].share, 0.0, std::max(0.0, 1 - shares));
         shares += share;
-        if (ratios[i].basis == PredictionBasis::kUnknown) {
+        const bool is_unknown = ratios[i].basis == PredictionBasis::kUnknown;
+        if (is_unknown) {
             ratios[i].log_ratio = portable::log(mean);
             ratios[i].deviation = kUnknownDeviation;
             prediction.unknown_share += share;
-            ++prediction.run.unknown_operators;
         }
+        if (is_unknown || ratios[i].basis == PredictionBasis::kEstimated) ++prediction.estimated_operators;
         const double total_s = share * reference.run_s * portable::exp(ratios[i].log_ratio);
-        prediction.run.run_s += total_s;
-        variance += portable::square(total_s * ratios[i].deviation);
-        prediction.run.operators.push_back(describe(demands[i], ratios[i], total_s));
+        prediction.run_s += total_s;
+        (is_unknown ? unsure_s : variance) += is_unknown ? total_s : portable::square(total_s * ratios[i].deviation);
+        prediction.operators.push_back(describe(demands[i], ratios[i], total_s));
     }
     prediction.unmatched_s = (1 - shares) * reference.run_s * mean;
-    variance += portable::square(prediction.unmatched_s * kUnknownDeviation);
-    prediction.run.run_s += prediction.unmatched_s + prediction.waiting_s;
-    if (prediction.run.run_s <= 0) return prediction;
-    const double deviation = portable::hypot(std::sqrt(variance) / prediction.run.run_s, kRunDeviation);
-    prediction.run.low_s = prediction.run.run_s * portable::exp(-kWidthOf80Percent * deviation);
-    prediction.run.high_s = prediction.run.run_s * portable::exp(kWidthOf80Percent * deviation);
+    variance += portable::square((unsure_s + prediction.unmatched_s) * kUnknownDeviation);
+    prediction.run_s += prediction.unmatched_s + prediction.waiting_s;
+    if (prediction.run_s <= 0) return prediction;
+    const double deviation = portable::hypot(std::sqrt(variance) / prediction.run_s, kRunDeviation);
+    prediction.low_s = prediction.run_s * portable::exp(-kWidthOf80Percent * deviation);
+    prediction.high_s = prediction.run_s * portable::exp(kWidthOf80Percent * deviation);
+    return prediction;
+}
+
+} // namespace
+
+RunPrediction predict_from_reference(std::span<const OperatorDemand> demands, const ReferenceRun& reference,
+                                     const UnitMeasurements& there, const EstimateSource& missing)
+{
+    return scale_parts(demands, reference, find_ratios(demands, reference, there, missing));
+}
+
+RunPrediction repeat_reference(std::span<const OperatorDemand> demands, const ReferenceRun& reference)
+{
+    RunPrediction prediction =
+        scale_parts(demands, reference, std::vector<RatioThere>(demands.size(), {PredictionBasis::kMeasured, 0, 0}));
+    // What no operator stands for took what it took here, too.
+    if (prediction.run_s <= 0) return prediction;
+    prediction.low_s = prediction.run_s * portable::exp(-kWidthOf80Percent * kRunDeviation);
+    prediction.high_s = prediction.run_s * portable::exp(kWidthOf80Percent * kRunDeviation);
     return prediction;
 }
 

@@ -19,14 +19,6 @@ struct ReferenceRun {
     UnitMeasurements units{}; ///< where it ran
 };
 
-/// A prediction from a known run, with what it rests on.
-struct CalibratedPrediction {
-    RunPrediction run;      ///< start_up_s is 0: the known run has it
-    double waiting_s{};     ///< part of run_s that no unit makes shorter
-    double unmatched_s{};   ///< part of run_s that no operator stands for
-    double unknown_share{}; ///< of the known run: operators not measured on both types, scaled like the rest
-};
-
 /// Predicts a program's run time on one unit type from a known run on another (M23). The time of each operator in
 /// the known run, share × run_s, is multiplied by the ratio of the probes' times, there to reference, so that what is
 /// wrong alike on both sides (cold caches, call overhead, the likeness of the operator itself) cancels:
@@ -47,9 +39,14 @@ struct CalibratedPrediction {
 /// The 80 % interval combines, as independent deviations of logarithms weighted by their part of the time: the
 /// measurements' own intervals, the distance of interpolation, a quarter of what likeness moved between, for the
 /// remainder half the logarithm by which the ratios of its classes differ (it may be of another class than it seems),
-/// and the run-to-run variation of programs.
+/// and the run-to-run variation of programs. What was measured on one side only, and what no operator stands for, is
+/// off by one common error.
 /// @param demands  with shares; shares and waiting_share sum to at most 1.
-CalibratedPrediction predict_from_reference(std::span<const OperatorDemand> demands, const ReferenceRun& reference,
-                                            const UnitMeasurements& there);
+/// @param missing  what stands in for a time there that was not measured.
+RunPrediction predict_from_reference(std::span<const OperatorDemand> demands, const ReferenceRun& reference,
+                                     const UnitMeasurements& there, const EstimateSource& missing = {});
+
+/// The same on the very units of the known run, whatever was measured since: what it took.
+RunPrediction repeat_reference(std::span<const OperatorDemand> demands, const ReferenceRun& reference);
 
 } // namespace fathom

@@ -72,7 +72,10 @@ class Deciding {
 
     RunPrediction predict(const UnitTypeView& view) const
     {
-        return predict_run(request_->operators, view.measured, {table_->knowledge.estimates.get(), view.id.value});
+        return predict_run({request_->operators,
+                            request_->known_run.get(),
+                            units_of(view),
+                            {table_->knowledge.estimates.get(), view.id.value}});
     }
 
     Candidate describe(const Found& found)
@@ -276,7 +279,8 @@ class Deciding {
         chooser_.choose(view, table_->run_of(*request_, *kind_, found.unit_type), ChoiceAim::kBest);
         winner.counts = shown_counts(chooser_.counts(), winner.unit_count);
         const RunPrediction single = predict(view);
-        const ScaledRun run(single, request_->operators, view.speedups.get());
+        const ScaledRun run(single, request_->parts(), view.speedups.get());
+        winner.rungs = list_rungs(*request_, winner);
         winner.knee = run.knee(view.unit_count);
         winner.assumptions = run.assumptions(winner.unit_count);
         if (!request_->operators.empty())

@@ -10,6 +10,7 @@
 #include "core/decide/objective.hpp"
 #include "core/decide/operator_estimate.hpp"
 #include "core/decide/plan_start.hpp"
+#include "core/decide/predict_run.hpp"
 #include "core/decide/predict_units.hpp"
 #include "core/decide/run_history.hpp"
 #include "core/decide/unit_price.hpp"
@@ -50,6 +51,8 @@ struct UnitTypeView {
     double score{};                ///< of one unit, for quotas in score-hours; 0: it has none
     /// Newest of each operator and size, on one unit. Many copies of a view are made, few are measured anew.
     SharedList<MeasuredOperator> measured;
+    /// The same with one thread, of units with several cores; empty: not measured.
+    SharedList<MeasuredOperator> one_core;
     /// How its operators scale over units; nullptr when nothing is known.
     std::shared_ptr<const UnitSpeedups> speedups;
     /// Its network over the week; nullptr when no transfer was ever timed at its center.
@@ -72,6 +75,9 @@ struct RouteRequest {
     std::string project;
     std::string owner; ///< whose runs of the type teach, then those of the project; empty: all runs do
     std::vector<OperatorDemand> operators; ///< may be empty: an unknown job
+    bool takes_operators{};                ///< they are those of its type: the job itself does not name any
+    /// A profiled run of its type, for a job that takes its operators from there; nullptr: none is known.
+    std::shared_ptr<const KnownRun> known_run;
     UnitRequest units;
     TransferRequest transfer;       ///< with the moment of the decision, the deadline, and whether it may wait
     std::vector<std::string> sites; ///< JobData::sites
@@ -85,6 +91,11 @@ struct RouteRequest {
     bool is_probe{};         ///< it measures (M22); all the same to a place but one that is quarantined
 
     RunOwner run_owner() const { return {owner, project}; }
+    /// What its run is made of: the parts of the known run, else its operators.
+    std::span<const OperatorDemand> parts() const
+    {
+        return known_run ? std::span<const OperatorDemand>(known_run->operators) : operators;
+    }
     /// Whether the unit type takes it now.
     bool is_taken_by(const UnitTypeView& view) const
     {
@@ -114,6 +125,13 @@ struct CountOffer {
 /// A job of unknown length must not look as if it took no time.
 inline constexpr double kLeastHeld_s = 1;
 
+/// What a prediction rests on (the ladder of predictions, docs/routing.md).
+struct PredictionRung {
+    std::string rung; ///< "runs", "reference", "operators", "type"
+    double weight{};  ///< 0..1, of its logarithm in the prediction; they sum to 1
+    std::string text; ///< "3 runs of its type there", for people
+};
+
 /// One unit type as a place for the job.
 struct Candidate {
     UnitTypeId unit_type_id;
@@ -134,6 +152,7 @@ struct Candidate {
     /// Seconds of computing that it counts for beyond its prediction, because its measurements are not fully believed:
     /// what they promise takes 1 / trust_factor as long, and what history has corrected already is not counted twice.
     double doubt_s{};
+    std::vector<PredictionRung> rungs; ///< that its run time rests on, the heaviest first; of the winner only
     std::string run_basis;    ///< for people, when the run time is not from its own operators' measurements there
     std::int64_t knee{1};     ///< of the job on this unit type; 1 without scaling curves
     std::string count_reason; ///< why so many units, where that was ours to choose; for people

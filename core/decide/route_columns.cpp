@@ -39,6 +39,11 @@ double speed_of(const UnitTypeView& view)
     return count > 0 ? portable::exp(sum / static_cast<double>(count)) : 0;
 }
 
+UnitMeasurements units_of(const UnitTypeView& view)
+{
+    return {.operators = view.measured, .cores = view.cores_per_unit, .one_core = view.one_core};
+}
+
 RouteColumns::RouteColumns(std::span<const UnitTypeView> unit_types, std::shared_ptr<const OperatorEstimates> estimates)
     : unit_types_(unit_types), estimates_(std::move(estimates)), id_rank_(unit_types.size()),
       by_center_(unit_types.size())
@@ -92,6 +97,29 @@ std::shared_ptr<const OperatorColumn> RouteColumns::find(const OperatorDemand& d
     }
     found->second.last_used = ++uses_;
     return found->second.column;
+}
+
+std::shared_ptr<const KnownRunColumn> RouteColumns::find(const KnownRun& known)
+{
+    const auto found = known_runs_.find(known.job_id);
+    if (found != known_runs_.end()) return found->second;
+    const std::size_t bytes =
+        (sizeof(RunTime) + known.operators.size() * sizeof(double)) * std::max<std::size_t>(size(), 1);
+    if (known_runs_.size() >= std::max(kMostBytes / bytes, kFewestColumns)) known_runs_.clear();
+    auto column = std::make_shared<KnownRunColumn>();
+    for (const OperatorDemand& demand : known.operators)
+        column->operators.push_back(find(demand));
+    column->times.reserve(size());
+    column->parts.reserve(size() * known.operators.size());
+    for (const UnitTypeView& view : unit_types_) {
+        const RunPrediction run =
+            predict_run({known.operators, &known, units_of(view), {estimates_.get(), view.id.value}});
+        column->times.push_back({run.run_s, run.low_s, run.high_s});
+        for (const OperatorPrediction& part : run.operators)
+            column->parts.push_back(part.total_s);
+        column->estimated.push_back(static_cast<std::uint8_t>(std::min<std::int64_t>(run.estimated_operators, 255)));
+    }
+    return known_runs_[known.job_id] = std::move(column);
 }
 
 const std::vector<std::uint8_t>& RouteColumns::offers(const std::string& operator_id)

@@ -32,6 +32,19 @@ struct OperatorColumn {
     std::vector<double> least_unit_s;
 };
 
+/// A known run carried over to every unit type (predict_run), and how its parts are divided among units.
+struct KnownRunColumn {
+    std::vector<RunTime> times;                                   ///< on one unit
+    std::vector<double> parts;                                    ///< of each unit type the times of all parts
+    std::vector<std::uint8_t> estimated;                          ///< parts that were never measured there; at most 255
+    std::vector<std::shared_ptr<const OperatorColumn>> operators; ///< of the parts, for their curves
+
+    double part(std::size_t unit_type, std::size_t index) const { return parts[unit_type * operators.size() + index]; }
+};
+
+/// What is measured of one unit.
+UnitMeasurements units_of(const UnitTypeView& view);
+
 /// Geometric mean of operations (or bytes) per second over what was measured; 0 when nothing was.
 double speed_of(const UnitTypeView& view);
 
@@ -45,6 +58,8 @@ class RouteColumns {
 
     std::size_t size() const { return unit_types_.size(); }
     std::shared_ptr<const OperatorColumn> find(const OperatorDemand& demand);
+    /// Of a known run, told by its job's id.
+    std::shared_ptr<const KnownRunColumn> find(const KnownRun& known);
     /// When each unit type was last measured at this very size; the least Timestamp: never. Valid until the next call.
     const std::vector<Timestamp>& measured_at(const std::string& operator_id, const std::string& parameters_key);
     /// By unit type: 1 where it runs the operator at all. Valid until the next call.
@@ -73,6 +88,7 @@ class RouteColumns {
     std::vector<double> start_up_s_;
     std::vector<double> speeds_;
     std::map<std::string, Kept> columns_;
+    std::map<std::string, std::shared_ptr<const KnownRunColumn>> known_runs_; ///< by job
     std::map<std::pair<std::string, std::string>, std::vector<Timestamp>> measured_at_;
     std::map<std::string, std::vector<std::uint8_t>> offers_;
     std::vector<std::uint8_t> is_sorted_; ///< by unit type: whether its measurements stand in order of operators

@@ -60,6 +60,8 @@ inline Timestamp time(ObjectReader& reader, std::string_view name)
     return at.value_or(Timestamp{});
 }
 
+MeasuredOperator read_measured(const Json& json, const std::string& path, Errors& errors);
+
 /// The request of the document.
 RouteRequest read_request(const Json& json, Errors& errors);
 

@@ -49,24 +49,6 @@ Closure read_closure(const Json& json, const std::string& path, Errors& errors)
     return closure;
 }
 
-MeasuredOperator read_measured(const Json& json, const std::string& path, Errors& errors)
-{
-    ObjectReader reader(json, path, errors);
-    MeasuredOperator one;
-    one.operator_id = text(reader, "operator_id");
-    one.parameters_key = text(reader, "parameters_key");
-    one.operations = number(reader, "operations");
-    one.bytes = number(reader, "bytes");
-    one.median_s = number(reader, "median_s");
-    one.ci_low_s = number(reader, "ci_low_s");
-    one.ci_high_s = number(reader, "ci_high_s");
-    one.start_up_s = number(reader, "start_up_s");
-    one.probe_run_id = text(reader, "probe_run_id");
-    one.measured_at = time(reader, "measured_at");
-    reader.finish(UnknownFields::kReject);
-    return one;
-}
-
 void read_speedup(const Json& json, const std::string& path, UnitSpeedups& speedups, Errors& errors)
 {
     ObjectReader reader(json, path, errors);
@@ -153,6 +135,10 @@ RunAnswer read_run(const Json& json, const std::string& path, Errors& errors)
     RunAnswer answer;
     answer.correction.factor = number(reader, "factor");
     answer.correction.deviation = number(reader, "deviation");
+    // Missing in decisions from before these were kept.
+    answer.correction.promise_share = reader.optional_number("promise_share", 0, 1).value_or(1);
+    answer.correction.own_share = reader.optional_number("own_share", 0, 1).value_or(0);
+    answer.correction.knows_type = reader.optional_boolean("knows_type").value_or(false);
     answer.correction.job_count = reader.required_integer("job_count", 0, kMostUnits);
     answer.correction.like_count = reader.required_integer("like_count", 0, kMostUnits);
     answer.correction.width_factor = number(reader, "width_factor");
@@ -262,6 +248,9 @@ UnitTypeView read_unit_type(const Json& json, const std::string& path, const Rou
     });
     for_each_item(reader, "measured", kMostRows, [&](const Json& item, const std::string& at) {
         view.measured.push_back(read_measured(item, at, errors));
+    });
+    for_each_item(reader, "one_core", kMostRows, [&](const Json& item, const std::string& at) {
+        view.one_core.push_back(read_measured(item, at, errors));
     });
     UnitSpeedups speedups;
     for_each_item(reader, "speedups", kMostRows,

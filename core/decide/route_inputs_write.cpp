@@ -1,3 +1,4 @@
+#include "core/decide/route_inputs_request.hpp"
 #include "core/decide/route_json.hpp"
 #include "core/decide/route_table.hpp"
 #include "core/decide/sample_statistics.hpp"
@@ -9,56 +10,14 @@
 namespace fathom {
 namespace {
 
+using namespace route_inputs;
+
 constexpr std::size_t kMostSteps = 512;
 constexpr std::size_t kBestKept = 8;
 
 Json wait_quantiles_json(const WaitQuantiles& quantiles)
 {
     return {quantiles.low, quantiles.middle, quantiles.high};
-}
-
-Json request_json(const RouteRequest& request)
-{
-    Json operators = Json::array();
-    for (const OperatorDemand& one : request.operators) {
-        operators.push_back({{"operator_id", one.operator_id},
-                             {"parameters_key", one.parameters_key},
-                             {"count", one.count},
-                             {"operations", one.operations},
-                             {"bytes", one.bytes}});
-    }
-    // What a job says of itself is written as jobs are.
-    JobSpec job;
-    job.command = {"-"};
-    job.units = request.units;
-    job.data.sites = request.sites;
-    job.network = request.transfer.network;
-    job.deadline = request.transfer.deadline;
-    job.prefer = request.prefer;
-    Json written = to_json(job);
-    Json said = Json::object();
-    for (const char* name : {"units", "data", "network", "deadline", "prefer"}) {
-        if (written.contains(name)) said[name] = std::move(written[name]);
-    }
-    Json json = {
-        {"job_type", request.job_type},
-        {"project", request.project},
-        {"gpu_threshold", request.gpu_threshold},
-        {"is_probe", request.is_probe},
-        {"job", std::move(said)},
-        {"operators", std::move(operators)},
-        {"now", format_rfc3339(request.transfer.now)},
-        {"in_bytes", request.transfer.in_bytes},
-        {"out_bytes", request.transfer.out_bytes},
-        {"project_centers", request.project_centers},
-        {"quota",
-         {{"most_units", request.quota.most_units},
-          {"most_score_hours", request.quota.most_score_hours},
-          {"most_cost", request.quota.most_cost}}},
-        {"used",
-         {{"units", request.used.units}, {"score_hours", request.used.score_hours}, {"cost", request.used.cost}}}};
-    if (request.budget) json["budget"] = *request.budget;
-    return json;
 }
 
 /// Units beyond what the job may ever take do not matter to it, so that steps above are joined.
@@ -99,21 +58,6 @@ Json closures_json(const std::vector<Closure>& closures)
         list.push_back(std::move(json));
     }
     return list;
-}
-
-bool is_wanted(const RouteRequest& request, const std::string& operator_id)
-{
-    return std::any_of(request.operators.begin(), request.operators.end(),
-                       [&](const OperatorDemand& demand) { return demand.operator_id == operator_id; });
-}
-
-Json measured_operator_json(const MeasuredOperator& one)
-{
-    return {{"operator_id", one.operator_id},   {"parameters_key", one.parameters_key},
-            {"operations", one.operations},     {"bytes", one.bytes},
-            {"median_s", one.median_s},         {"ci_low_s", one.ci_low_s},
-            {"ci_high_s", one.ci_high_s},       {"start_up_s", one.start_up_s},
-            {"probe_run_id", one.probe_run_id}, {"measured_at", format_rfc3339(one.measured_at)}};
 }
 
 /// Of a unit type's measurements the job reads those of its operators, and of all together the median start-up, and,
@@ -188,11 +132,17 @@ Json price_json(const UnitPrice& price)
             {"unit_power_w", price.unit_power_w()}};
 }
 
-Json run_json(const RunHistory& runs, const RouteRequest& request, const std::string& unit_type)
+/// @param decided  the correction that the decision was made by; nullptr where it came to none.
+Json run_json(const RunHistory& runs, const RouteRequest& request, const std::string& unit_type,
+              const RunCorrection* decided)
 {
-    const RunCorrection correction = runs.correction(request.job_type, unit_type, request.run_owner());
+    const RunCorrection correction =
+        decided != nullptr ? *decided : runs.correction(request.job_type, unit_type, request.run_owner());
     Json json = {{"factor", correction.factor},
                  {"deviation", correction.deviation},
+                 {"promise_share", correction.promise_share},
+                 {"own_share", correction.own_share},
+                 {"knows_type", correction.knows_type},
                  {"job_count", correction.job_count},
                  {"like_count", correction.like_count},
                  {"width_factor", correction.width_factor}};
@@ -209,7 +159,7 @@ Json estimates_json(const RouteRequest& request, const OperatorEstimates& estima
 {
     Json list = Json::array();
     std::set<std::pair<std::string, std::string>> seen;
-    for (const OperatorDemand& demand : request.operators) {
+    for (const OperatorDemand& demand : request.parts()) {
         if (!seen.emplace(demand.operator_id, demand.parameters_key).second) continue;
         const auto found = estimates.find(demand.operator_id, demand.parameters_key, unit_type);
         if (!found) continue;
@@ -222,7 +172,8 @@ Json estimates_json(const RouteRequest& request, const OperatorEstimates& estima
     return list;
 }
 
-Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const RouteKnowledge& knowledge)
+Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const RouteKnowledge& knowledge,
+                    const RunCorrection* decided)
 {
     std::vector<std::string> operators;
     std::copy_if(view.operators.begin(), view.operators.end(), std::back_inserter(operators),
@@ -253,7 +204,8 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
     }
     if (view.network != nullptr && request.transfer.moves_data()) json["network"] = network_json(*view.network);
     if (view.price != nullptr) json["price"] = price_json(*view.price);
-    if (knowledge.runs != nullptr) json["run"] = run_json(*knowledge.runs, request, view.id.value);
+    if (!view.one_core.empty()) json["one_core"] = wanted_json(request, view.one_core);
+    if (knowledge.runs != nullptr) json["run"] = run_json(*knowledge.runs, request, view.id.value, decided);
     if (knowledge.waits != nullptr) {
         const WaitModel& model = knowledge.waits->model(view.id.value);
         json["wait"] = {{"extra_s", wait_quantiles_json(model.extra_s)}, {"ratio", wait_quantiles_json(model.ratio)}};
@@ -330,12 +282,27 @@ std::vector<const UnitTypeView*> views_of(const Decision& decision, std::span<co
     return views;
 }
 
+namespace {
+
+/// What a described candidate was decided by; nullptr: no choice was made there.
+const RunCorrection* correction_of(const Decision& decision, const UnitTypeId& unit_type)
+{
+    for (const Candidate& one : decision.candidates) {
+        const bool is_described =
+            one.feasible || one.removed_by == Filter::kDeadline || one.removed_by == Filter::kBudget;
+        if (one.unit_type_id == unit_type && is_described) return &one.correction;
+    }
+    return nullptr;
+}
+
+} // namespace
+
 Json route_inputs_json(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
                        const RouteKnowledge& knowledge, const Decision& decision)
 {
     Json list = Json::array();
     for (const UnitTypeView* view : views_of(decision, telling_candidates(decision), unit_types))
-        list.push_back(unit_type_json(request, *view, knowledge));
+        list.push_back(unit_type_json(request, *view, knowledge, correction_of(decision, view->id)));
     return {{"request", request_json(request)}, {"unit_types", std::move(list)}};
 }
 

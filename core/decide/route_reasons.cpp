@@ -144,6 +144,47 @@ void explain_ranking(const RouteRequest& request, std::vector<Candidate>& candid
     winner.reason = reason_for_winning(request, winner);
 }
 
+namespace {
+
+PredictionRung promise_rung(const RouteRequest& request, const Candidate& winner)
+{
+    if (request.known_run) {
+        const KnownRun& known = *request.known_run;
+        const bool is_there = known.unit_type == winner.unit_type_id.value;
+        return {"reference", 1,
+                "its type's profiled run on " + known.place + ", " + duration_text(known.run_s) + " (" + known.job_id +
+                    ")" + (is_there ? "" : ", each part scaled by the ratio of probes")};
+    }
+    return {"operators", 1,
+            winner.correction.knows_type
+                ? "its operators, with what runs of its type took beside them"
+                : "the named operators only: what else the program does is known after the first run of its type"};
+}
+
+/// Each text once: jobs have many operators of one kind.
+void add_once(std::vector<std::string>& texts, std::string text)
+{
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
+}
+
+} // namespace
+
+std::vector<PredictionRung> list_rungs(const RouteRequest& request, const Candidate& winner)
+{
+    if (request.operators.empty()) {
+        if (winner.run_basis.empty()) return {};
+        return {{"type", 1, winner.run_basis}};
+    }
+    std::vector<PredictionRung> rungs{promise_rung(request, winner)};
+    const double own = winner.correction.own_share;
+    if (own <= 0) return rungs;
+    rungs.front().weight = 1 - own;
+    const std::int64_t count = winner.correction.job_count;
+    rungs.push_back({"runs", own, std::to_string(count) + (count == 1 ? " run" : " runs") + " of its type there"});
+    if (own > rungs.front().weight) std::swap(rungs.front(), rungs.back());
+    return rungs;
+}
+
 std::vector<std::string> list_assumptions(const RouteRequest& request, const Candidate& winner)
 {
     std::vector<std::string> assumptions;
@@ -156,17 +197,23 @@ std::vector<std::string> list_assumptions(const RouteRequest& request, const Can
             assumptions.push_back("unit count: auto gives " + std::to_string(winner.unit_count) +
                                   ", the least that the job takes");
     }
+    const bool is_partial = !request.operators.empty() && !request.takes_operators && !request.known_run;
+    if (is_partial && !winner.correction.knows_type && winner.correction.deviation > 0)
+        assumptions.emplace_back("the prediction covers the named operators only, until a first run of its type has "
+                                 "shown what else the program does");
     for (const OperatorPrediction& one : winner.prediction.operators) {
         if (one.basis == PredictionBasis::kUnknown)
-            assumptions.push_back(one.operator_id + " is not measured on " + place + ": its time is left out");
+            add_once(assumptions, one.operator_id + " is not measured on " + place + ": its time is " +
+                                      (request.known_run ? "scaled as the rest of the known run" : "left out"));
         if (one.basis == PredictionBasis::kEstimated)
-            assumptions.push_back(one.operator_id + " is not measured on " + place +
-                                  ": its time is estimated from unit types that are alike");
+            add_once(assumptions, one.operator_id + " is not measured on " + place +
+                                      ": its time is estimated from unit types that are alike");
         if (one.basis == PredictionBasis::kScaled || one.basis == PredictionBasis::kInterpolated)
-            assumptions.push_back(one.operator_id + "(" + one.parameters_key + ") is " +
-                                  std::string(to_string(one.basis)) + " from other sizes");
+            add_once(assumptions, one.operator_id + "(" + one.parameters_key + ") is " +
+                                      std::string(to_string(one.basis)) + " from other sizes");
     }
-    assumptions.insert(assumptions.end(), winner.assumptions.begin(), winner.assumptions.end());
+    for (const std::string& text : winner.assumptions)
+        add_once(assumptions, text);
     const TransferRequest& transfer = request.transfer;
     if (winner.plan.is_network_unknown)
         assumptions.push_back("the network of " + winner.center + " was never measured: the transfer of " +

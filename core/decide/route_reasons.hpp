@@ -26,6 +26,9 @@ std::string missed_budget_reason(double budget, const Candidate& candidate);
 void explain_ranking(const RouteRequest& request, std::vector<Candidate>& candidates);
 
 /// What was not known when the winner won.
+/// What the winner's run time rests on, the heaviest first.
+std::vector<PredictionRung> list_rungs(const RouteRequest& request, const Candidate& winner);
+
 std::vector<std::string> list_assumptions(const RouteRequest& request, const Candidate& winner);
 
 } // namespace fathom

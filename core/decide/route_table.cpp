@@ -1,8 +1,8 @@
 #include "core/decide/route_table.hpp"
 
 #include "core/base/portable_math.hpp"
-#include "core/decide/byte_key.hpp"
 #include "core/decide/route_filter.hpp"
+#include "core/decide/route_kind_key.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,57 +10,11 @@
 namespace fathom {
 namespace {
 
-using byte_key::add;
-
 constexpr std::size_t kMostKinds = 256;
 /// Of all kinds together, roughly.
 constexpr std::size_t kMostBytes = std::size_t{512} << 20;
 constexpr std::size_t kMostFunnelCenters = 100;
 constexpr std::size_t kFirstOfEachFilter = 8;
-
-void add_units(std::string& key, const UnitRequest& units)
-{
-    add(key, units.type);
-    add(key, units.device);
-    add(key, units.isa);
-    add(key, units.memory_bytes);
-    add(key, units.center);
-    add(key, units.count.value_or(0));
-    add(key, units.min);
-    add(key, units.max);
-    add(key, units.ignore_knee);
-}
-
-/// Equal for requests of one kind.
-std::string key_of(const RouteRequest& request)
-{
-    std::string key;
-    add(key, request.job_type);
-    add(key, request.project);
-    add(key, request.owner);
-    add(key, request.is_probe);
-    for (const OperatorDemand& demand : request.operators) {
-        add_size(key, demand);
-        add(key, demand.count);
-    }
-    add(key, request.operators.size());
-    add_units(key, request.units);
-    add(key, request.transfer.in_bytes);
-    add(key, request.transfer.out_bytes);
-    add(key, request.transfer.network);
-    add(key, request.transfer.now);
-    add(key, request.transfer.deadline.has_value());
-    add(key, request.budget.has_value());
-    add(key, request.sites);
-    add(key, request.prefer.time);
-    add(key, request.prefer.cost);
-    add(key, request.prefer.energy);
-    add(key, request.project_centers);
-    add(key, request.quota.most_units);
-    add(key, request.quota.most_score_hours);
-    add(key, request.quota.most_cost);
-    return key;
-}
 
 bool has_limits(const RouteRequest& request)
 {
@@ -108,8 +62,19 @@ PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& 
 {
     PlaceRun run;
     parts_.clear();
+    run.knee = kind.knee[unit_type];
+    if (kind.known != nullptr) {
+        const KnownRunColumn& known = *kind.known;
+        for (std::size_t i = 0; i < known.operators.size(); ++i)
+            parts_.push_back({known.part(unit_type, i), known.operators[i]->times[unit_type].curve});
+        run.single = known.times[unit_type];
+        run.estimated_operators = known.estimated[unit_type];
+        run.basis = PromiseBasis::kReference;
+        run.parts = parts_;
+        return run;
+    }
     double run_s = columns->start_up_s(unit_type);
-    double below = 0; // as predict_run adds them up
+    double below = 0; // as sum_operators adds them up
     double above = 0;
     for (std::size_t i = 0; i < request.operators.size(); ++i) {
         const OperatorTime& time = kind.operators[i]->times[unit_type];
@@ -123,7 +88,6 @@ PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& 
         run.estimated_operators += time.basis == PredictionBasis::kEstimated ? 1 : 0;
         parts_.push_back({total_s, time.curve});
     }
-    run.knee = kind.knee[unit_type];
     run.single = {run_s, run_s - std::sqrt(below), run_s + std::sqrt(above)};
     run.parts = parts_;
     return run;
@@ -131,7 +95,7 @@ PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& 
 
 RouteKind& RouteTable::Impl::kind_of(const RouteRequest& request, PlaceChooser& chooser)
 {
-    std::string key = key_of(request);
+    std::string key = kind_key(request);
     auto found = kinds_.find(key);
     if (found == kinds_.end()) {
         forget_oldest();
@@ -175,6 +139,7 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     }
     for (const OperatorDemand& demand : request.operators)
         kind.operators.push_back(columns->find(demand));
+    if (request.known_run) kind.known = columns->find(*request.known_run);
     kind.seen_changes = changes.size();
     if (!kind.knows_work && knowledge.runs) {
         kind.knows_work = std::any_of(unit_types.begin(), unit_types.end(), [&](const UnitTypeView& view) {
@@ -187,14 +152,20 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     const bool is_rough =
         size > kMostCandidatesKept && kind.knows_work && !request.operators.empty() && !request.quota.is_limited();
     if (is_rough) kind.is_rough.assign(size, 1);
-    if (knowledge.runs && !request.job_type.empty())
-        kind.least_factor = knowledge.runs->least_factor(request.job_type, request.run_owner());
+    const bool has_history = knowledge.runs && !request.job_type.empty();
+    const RunPromise promise{request.known_run ? PromiseBasis::kReference : PromiseBasis::kOperators,
+                             !request.takes_operators};
+    if (has_history) kind.least_factor = knowledge.runs->least_factor(request.job_type, request.run_owner(), promise);
     for (std::size_t i = 0; i < size; ++i) {
         const bool runs_operators = std::all_of(kind.operators.begin(), kind.operators.end(),
                                                 [i](const auto& column) { return column->times[i].is_offered; });
         const std::optional<Filter> filter = removing_filter(request, unit_types[i], runs_operators);
         kind.own_filter[i] = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
-        if (is_rough && !filter)
+        // What runs there took may be less than any bound of promises.
+        const bool has_runs = is_rough && has_history && request.takes_operators &&
+                              knowledge.runs->has_runs(request.job_type, unit_types[i].id.value, request.run_owner());
+        if (has_runs) kind.is_rough[i] = 0;
+        if (is_rough && !filter && !has_runs)
             estimate_roughly(request, chooser, kind, i);
         else
             update(request, chooser, kind, i);
@@ -224,6 +195,42 @@ const RouteTable::Impl::Least& RouteTable::Impl::least_of(std::size_t unit_type)
     return least;
 }
 
+RouteTable::Impl::LeastRun RouteTable::Impl::least_run(const RouteRequest& request, const RouteKind& kind,
+                                                       std::size_t unit_type)
+{
+    const auto fewest = static_cast<double>(request.units.count.value_or(request.units.min));
+    const bool is_divided = request.units.count != 1;
+    LeastRun least;
+    if (kind.known != nullptr) {
+        const KnownRunColumn& known = *kind.known;
+        double rest_s = known.times[unit_type].run_s;
+        for (std::size_t i = 0; i < known.operators.size(); ++i) {
+            const double part_s = known.part(unit_type, i);
+            const OperatorSpeedup* const curve = known.operators[i]->times[unit_type].curve;
+            least.run_s += part_s * (is_divided && curve != nullptr ? 1 - curve->most_saved() : 1);
+            least.unit_s += part_s / (is_divided && curve != nullptr ? curve->best_efficiency() : 1);
+            rest_s -= part_s;
+        }
+        // Sums of rounded parts may miss zero by a rounding.
+        least.run_s += std::max(rest_s, 0.0);
+        least.unit_s += std::max(rest_s, 0.0) * (is_divided ? fewest : 1);
+        least.is_estimated = known.estimated[unit_type] > 0;
+        return least;
+    }
+    least.run_s = columns->start_up_s(unit_type);
+    least.unit_s = least.run_s * fewest;
+    for (std::size_t i = 0; i < request.operators.size(); ++i) {
+        const OperatorColumn& column = *kind.operators[i];
+        const OperatorTime& time = column.times[unit_type];
+        const auto executions = static_cast<double>(request.operators[i].count);
+        least.run_s += executions * (is_divided ? column.least_s[unit_type] : time.execution_s);
+        least.unit_s += executions * (is_divided ? column.least_unit_s[unit_type] : time.execution_s);
+        least.unknown += time.basis == PredictionBasis::kUnknown ? 1 : 0;
+        least.is_estimated = least.is_estimated || time.basis == PredictionBasis::kEstimated;
+    }
+    return least;
+}
+
 void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
                                         std::size_t unit_type)
 {
@@ -233,34 +240,22 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
         return;
     }
     const std::int64_t fewest = request.units.count.value_or(request.units.min);
-    const bool is_divided = request.units.count != 1;
-    double run_s = columns->start_up_s(unit_type);
-    double unit_s = run_s * static_cast<double>(fewest);
-    std::int64_t unknown = 0;
-    bool is_estimated = false;
-    for (std::size_t i = 0; i < request.operators.size(); ++i) {
-        const OperatorColumn& column = *kind.operators[i];
-        const OperatorTime& time = column.times[unit_type];
-        const auto executions = static_cast<double>(request.operators[i].count);
-        run_s += executions * (is_divided ? column.least_s[unit_type] : time.execution_s);
-        unit_s += executions * (is_divided ? column.least_unit_s[unit_type] : time.execution_s);
-        unknown += time.basis == PredictionBasis::kUnknown ? 1 : 0;
-        is_estimated = is_estimated || time.basis == PredictionBasis::kEstimated;
-    }
+    const LeastRun run = least_run(request, kind, unit_type);
+    std::int64_t unknown = run.unknown;
     const UnitTypeView& view = unit_types[unit_type];
     const TransferRequest& transfer = request.transfer;
     if (request.prefer.energy > 0 && least.power_w <= 0) ++unknown;
     if (transfer.moves_data() && view.network == nullptr) ++unknown;
     const double moved_s = transfer.moves_data() ? (transfer.in_bytes + transfer.out_bytes) * least.s_per_byte : 0;
-    const double compute_s = run_s * kind.least_factor;
-    const double taken_unit_s = unit_s * kind.least_factor + moved_s * static_cast<double>(fewest);
-    const double judged_s =
-        std::min(least.free_s, least.start_s) + moved_s + std::max(compute_s, run_s / view.trust_factor);
+    const double compute_s = run.run_s * kind.least_factor;
+    const double taken_unit_s = run.unit_s * kind.least_factor + moved_s * static_cast<double>(fewest);
+    const double doubt_s = std::max(0.0, run.run_s / view.trust_factor - std::max(run.run_s, compute_s));
+    const double judged_s = std::min(least.free_s, least.start_s) + moved_s + compute_s + doubt_s;
     constexpr double kRounding = 1 - 1e-9;
     kind.objective[unit_type] = kRounding * objective(request.prefer, {judged_s, least.cost_per_s * taken_unit_s,
                                                                        least.power_w * taken_unit_s});
     kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(unknown, 255));
-    kind.is_estimated[unit_type] = is_estimated ? 1 : 0;
+    kind.is_estimated[unit_type] = run.is_estimated ? 1 : 0;
     kind.start_s[unit_type] = least.free_s;
     kind.unit_count[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(fewest, std::int64_t{1} << 30));
     kind.filter[unit_type] = RouteKind::kStays;

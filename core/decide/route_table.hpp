@@ -40,6 +40,7 @@ struct RouteKind {
     std::vector<double> cost;
 
     std::vector<std::shared_ptr<const OperatorColumn>> operators; ///< of the request, in order
+    std::shared_ptr<const KnownRunColumn> known; ///< of its known run; nullptr: it has none, and its operators count
     bool is_rough_at(std::size_t unit_type) const { return !is_rough.empty() && is_rough[unit_type] != 0; }
 
     std::array<std::int64_t, kFilterCount> removed{};
@@ -61,7 +62,7 @@ struct RouteTable::Impl {
     const Funnel& funnel_of(const RouteRequest& request, RouteKind& kind) const;
     /// Makes the choice of a unit type where there was none yet.
     void refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
-    /// Of the operators of a kind on one unit type; valid until the next call.
+    /// What is promised for a kind on one unit type; valid until the next call.
     PlaceRun run_of(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
 
     std::span<const UnitTypeView> unit_types;
@@ -84,6 +85,14 @@ struct RouteTable::Impl {
     void follow_changes(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind);
     /// What no choice on the unit type can beat, into the columns.
     void estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
+    /// Bounds of a run that hold for any number of units.
+    struct LeastRun {
+        double run_s{};
+        double unit_s{}; ///< summed over the units
+        std::int64_t unknown{};
+        bool is_estimated{};
+    };
+    LeastRun least_run(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
     const Least& least_of(std::size_t unit_type);
     void forget_oldest();
 

@@ -12,9 +12,6 @@
 namespace fathom {
 namespace {
 
-/// Deviations of r before there are runs to tell: from run to run, and of a level from its parent.
-constexpr double kPriorNoise = 0.1;
-constexpr double kPriorLevel = 0.2;
 /// No history knows better.
 constexpr double kLeastDeviation = 0.02;
 constexpr double kWildDeviations = 3;
@@ -26,21 +23,19 @@ struct UnitRuns {
     double promise_variance{}; ///< that the promises admit, on average
     double weight{};
     double median{};
-    double mean{};     ///< y_tu
-    double variance{}; ///< from run to run
-
-    double certainty() const { return weight / (weight + kPriorJobs); } ///< c
+    double mean{};      ///< y_tu
+    double variance{};  ///< from run to run
+    double certainty{}; ///< c
 };
 
 struct TypeRuns {
     std::string_view job_type;
     std::vector<UnitRuns> cells;
     double median{};
-    double mean{};  ///< y_t
-    double count{}; ///< Σ c
+    double mean{};      ///< y_t
+    double count{};     ///< Σ c
+    double certainty{}; ///< f
     std::int64_t run_count{};
-
-    double certainty() const { return count / (count + 1); } ///< f
 };
 
 /// How much things differ.
@@ -81,11 +76,27 @@ UnitRuns sum_up(std::string_view unit_type, std::vector<Residual> residuals)
     return cell;
 }
 
-std::vector<TypeRuns> arrange(std::span<const PastRun> runs, Timestamp now)
+/// Step 2's weights, by how much things differ.
+void set_certainties(std::vector<TypeRuns>& types, const Spread& spread)
+{
+    const double noise = portable::square(spread.noise);
+    const double of_units = portable::square(spread.unit_type);
+    const double of_types = portable::square(spread.job_type);
+    for (TypeRuns& type : types) {
+        type.count = 0;
+        for (UnitRuns& cell : type.cells) {
+            cell.certainty = of_units / (of_units + noise / cell.weight);
+            type.count += cell.certainty;
+        }
+        type.certainty = of_types / (of_types + of_units / type.count);
+    }
+}
+
+std::vector<TypeRuns> arrange(std::span<const PastRun> runs, Timestamp now, PromiseBasis basis)
 {
     std::map<std::string_view, std::map<std::string_view, std::vector<Residual>>> cells;
     for (const PastRun& run : runs) {
-        if (!is_time(run.promised_s) || !is_time(run.actual_s)) continue;
+        if (run.basis != basis || !is_time(run.promised_s) || !is_time(run.actual_s)) continue;
         const double residual = portable::log(run.actual_s) - portable::log(run.promised_s);
         const double weight = recency(run.ended_at, now);
         if (!(weight > 0)) continue;
@@ -97,13 +108,16 @@ std::vector<TypeRuns> arrange(std::span<const PastRun> runs, Timestamp now)
         type.job_type = job_type;
         for (auto& [unit_type, residuals] : by_unit_type) {
             UnitRuns cell = sum_up(unit_type, std::move(residuals));
-            type.count += cell.certainty();
             type.run_count += static_cast<std::int64_t>(cell.residuals.size());
             type.cells.push_back(std::move(cell));
         }
+    }
+    const LevelPriors priors = priors_of(basis);
+    set_certainties(types, {priors.noise, priors.unit_type, priors.job_type, 0});
+    for (TypeRuns& type : types) {
         std::vector<WeightedValue> medians;
         for (const UnitRuns& cell : type.cells)
-            medians.push_back({cell.median, cell.certainty()});
+            medians.push_back({cell.median, cell.certainty});
         type.median = weighted_median(std::move(medians));
     }
     return types;
@@ -113,18 +127,18 @@ double overall_median(const std::vector<TypeRuns>& types)
 {
     std::vector<WeightedValue> medians{{0, 1}};
     for (const TypeRuns& type : types)
-        medians.push_back({type.median, type.certainty()});
+        medians.push_back({type.median, type.certainty});
     return weighted_median(std::move(medians));
 }
 
 /// Told by medians of absolute deviations, so that neither a wild run nor a wild unit type makes all others unsure.
-Spread find_spread(const std::vector<TypeRuns>& types, double centre)
+Spread find_spread(const std::vector<TypeRuns>& types, double centre, const LevelPriors& priors)
 {
     std::vector<WeightedValue> noise;
     std::vector<WeightedValue> of_units;
     std::vector<WeightedValue> of_types;
     for (const TypeRuns& type : types) {
-        of_types.push_back({std::abs(type.median - centre), type.certainty()});
+        of_types.push_back({std::abs(type.median - centre), type.certainty});
         const auto cells = static_cast<double>(type.cells.size());
         for (const UnitRuns& cell : type.cells) {
             // Of one or two runs the median leaves nothing to see, nor does that of one unit type.
@@ -132,30 +146,39 @@ Spread find_spread(const std::vector<TypeRuns>& types, double centre)
                 if (cell.residuals.size() > 2) noise.push_back({std::abs(one.value - cell.median), one.weight});
             }
             const double unseen = std::sqrt(cells / std::max(cells - 1, 1.0));
-            if (cells > 1) of_units.push_back({unseen * std::abs(cell.median - type.median), cell.certainty()});
+            if (cells > 1) of_units.push_back({unseen * std::abs(cell.median - type.median), cell.certainty});
         }
     }
-    return {.noise = weighted_deviation(std::move(noise), kPriorNoise, kPriorJobs),
-            .unit_type = weighted_deviation(std::move(of_units), kPriorLevel, 1),
-            .job_type = weighted_deviation(std::move(of_types), kPriorLevel, 1),
+    const auto deviation = [](std::vector<WeightedValue> away, double prior, double prior_weight) {
+        return std::max(weighted_deviation(std::move(away), prior, prior_weight), kLeastDeviation);
+    };
+    return {.noise = deviation(std::move(noise), priors.noise, kPriorJobs),
+            .unit_type = deviation(std::move(of_units), priors.unit_type, 1),
+            .job_type = deviation(std::move(of_types), priors.job_type, 1),
             .promise_variance = 0};
 }
 
-/// Cuts the wild runs of a cell (step 1) and takes its mean.
+/// Cuts the wild runs of a cell (step 1) and takes its mean. What is not known yet is what the other runs there leave
+/// unknown: of the first run that is all by which types and unit types differ.
 void winsorize(UnitRuns& cell, double parent, const Spread& spread)
 {
+    const double of_units = portable::square(spread.unit_type);
+    const double noise_square = portable::square(spread.noise);
     std::vector<WeightedValue> with_prior = cell.residuals;
-    with_prior.push_back({parent, kPriorJobs});
-    const double centre = weighted_median(std::move(with_prior));
+    with_prior.push_back({parent, std::min(noise_square / of_units, kPriorJobs)});
+    // One or two runs have no median to speak of.
+    const bool has_median = cell.residuals.size() > 2;
+    const double centre = has_median ? weighted_median(std::move(with_prior)) : parent;
     std::vector<WeightedValue> away;
     for (const WeightedValue& one : cell.residuals)
         away.push_back({std::abs(one.value - centre), one.weight});
-    const double noise = weighted_deviation(std::move(away), spread.noise, kPriorJobs);
-    const double unknown =
-        (portable::square(spread.unit_type) + portable::square(spread.job_type)) * (1 - cell.certainty());
-    const double limit = kWildDeviations * std::sqrt(portable::square(noise) + unknown);
+    const double noise = has_median ? weighted_deviation(std::move(away), spread.noise, kPriorJobs) : spread.noise;
     double sum = 0;
     for (WeightedValue& one : cell.residuals) {
+        const double others = std::max(cell.weight - one.weight, 0.0);
+        const double unknown =
+            (of_units + portable::square(spread.job_type)) * noise_square / (noise_square + others * of_units);
+        const double limit = kWildDeviations * std::sqrt(portable::square(noise) + unknown);
         one.value = std::clamp(one.value, centre - limit, centre + limit);
         sum += one.weight * one.value;
     }
@@ -163,9 +186,9 @@ void winsorize(UnitRuns& cell, double parent, const Spread& spread)
 }
 
 /// Steps 1 and 2 up to the job types; with the variances from run to run.
-void find_means(std::vector<TypeRuns>& types, double centre, Spread& spread)
+void find_means(std::vector<TypeRuns>& types, double centre, const LevelPriors& priors, Spread& spread)
 {
-    double squares = kPriorJobs * portable::square(kPriorNoise);
+    double squares = kPriorJobs * portable::square(priors.noise);
     double count = kPriorJobs;
     double promises = 0;
     double weights = 0;
@@ -178,12 +201,12 @@ void find_means(std::vector<TypeRuns>& types, double centre, Spread& spread)
     for (TypeRuns& type : types) {
         std::vector<WeightedValue> medians{{centre, 1}};
         for (const UnitRuns& cell : type.cells)
-            medians.push_back({cell.median, cell.certainty()});
+            medians.push_back({cell.median, cell.certainty});
         const double parent = weighted_median(std::move(medians));
         double sum = 0;
         for (UnitRuns& cell : type.cells) {
             winsorize(cell, parent, spread);
-            sum += cell.certainty() * cell.mean;
+            sum += cell.certainty * cell.mean;
             squares += own_squares(cell);
             count += std::max(cell.weight - 1, 0.0);
             promises += cell.weight * cell.promise_variance;
@@ -208,53 +231,82 @@ double excess(double variance, double promise_variance)
 
 } // namespace
 
-RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now)
+LevelPriors priors_of(PromiseBasis basis)
 {
-    std::vector<TypeRuns> types = arrange(runs, now);
-    if (types.empty()) return;
-    const double centre = overall_median(types);
-    Spread spread = find_spread(types, centre);
-    find_means(types, centre, spread);
+    switch (basis) {
+    case PromiseBasis::kOperators:
+        return {.noise = 0.1, .unit_type = 0.2, .job_type = 0.5, .all = 0.2};
+    case PromiseBasis::kReference:
+        return {.noise = 0.05, .unit_type = 0.1, .job_type = 0.03, .all = 0.01};
+    }
+    return {};
+}
 
+RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now, PromiseBasis basis)
+{
+    const LevelPriors priors = priors_of(basis);
+    std::vector<TypeRuns> types = arrange(runs, now, basis);
+    const double centre = overall_median(types);
+    Spread spread = find_spread(types, centre, priors);
+    set_certainties(types, spread);
+    find_means(types, centre, priors, spread);
+
+    const double of_types = portable::square(spread.job_type);
+    const double of_units = portable::square(spread.unit_type);
+    const double parent = of_types / portable::square(priors.all);
     double sum = 0;
     double weights = 0;
     std::int64_t run_count = 0;
     for (const TypeRuns& type : types) {
-        sum += type.certainty() * type.mean;
-        weights += type.certainty();
+        sum += type.certainty * type.mean;
+        weights += type.certainty;
         run_count += type.run_count;
     }
-    const double common = sum / (weights + 1);
-    const double common_variance = portable::square(kPriorLevel) / (weights + 1);
+    const double common = sum / (weights + parent);
+    const double common_variance = of_types / (weights + parent);
     const double noise = excess(portable::square(spread.noise), spread.promise_variance);
-    const double of_types = portable::square(spread.job_type) + common_variance;
-    const double of_units = portable::square(spread.unit_type);
+    const double of_unknown = of_types + common_variance;
+    other_level_ = {common, of_units + of_unknown, run_count};
     other_ = {.factor = portable::exp(common),
-              .deviation = std::sqrt(noise + of_units + of_types),
-              .job_count = 0,
+              .deviation = std::sqrt(noise + of_units + of_unknown),
               .like_count = run_count};
     for (const TypeRuns& type : types) {
-        const double f = type.certainty();
+        const double f = type.certainty;
         const double level = common + f * (type.mean - common);
         const double level_variance =
-            portable::square(1 - f) * of_types + portable::square(f) * of_units / std::max(type.count, 1.0);
+            portable::square(1 - f) * of_unknown + portable::square(f) * of_units / type.count;
         RunLevels::Type& made = types_[std::string(type.job_type)];
+        made.level = {level, of_units + level_variance, type.run_count};
         made.elsewhere = {.factor = portable::exp(level),
                           .deviation = std::sqrt(noise + of_units + level_variance),
-                          .job_count = 0,
-                          .like_count = type.run_count};
+                          .like_count = type.run_count,
+                          .knows_type = true};
         for (const UnitRuns& cell : type.cells) {
-            const double c = cell.certainty();
+            const double c = cell.certainty;
             const double own = portable::square(c) * cell.variance / cell.weight +
                                portable::square(1 - c) * (of_units + level_variance);
             const auto count = static_cast<std::int64_t>(cell.residuals.size());
             made.by_unit_type[std::string(cell.unit_type)] = {
                 .factor = portable::exp(level + c * (cell.mean - level)),
                 .deviation = std::sqrt(excess(cell.variance, cell.promise_variance) + own),
+                .own_share = c,
                 .job_count = count,
-                .like_count = type.run_count - count};
+                .like_count = type.run_count - count,
+                .knows_type = true};
         }
     }
+}
+
+RunCorrection RunLevels::elsewhere(std::string_view job_type) const
+{
+    const auto type = types_.find(job_type);
+    return type == types_.end() ? other_ : type->second.elsewhere;
+}
+
+RunLevels::Level RunLevels::level(std::string_view job_type) const
+{
+    const auto type = types_.find(job_type);
+    return type == types_.end() ? other_level_ : type->second.level;
 }
 
 RunCorrection RunLevels::find(std::string_view job_type, std::string_view unit_type) const

@@ -25,7 +25,7 @@ RunPrediction predicted(std::span<const OperatorDemand> demands, const std::vect
         one.median_s = one.ci_low_s = one.ci_high_s = seconds[i];
         measured.push_back(bus_gb > 0 ? with_transfers(one, bus_gb) : one);
     }
-    return predict_run(demands, measured);
+    return sum_operators(demands, measured);
 }
 
 TEST(CompareDevices, TheBusTurnsALightOperatorToTheCpuAndAHeavyOneToTheGpu)

@@ -33,7 +33,7 @@ TEST(PredictRun, AddsCountTimesMeasuredTimeAndTheStartUp)
     const std::vector all{measured("dgemm", "n=512", 2e8, 0.01), measured("fft3d", "n=64", 1e7, 0.004)};
     const std::vector job{demand("dgemm", "n=512", 3000, 2e8), demand("fft3d", "n=64", 20, 1e7)};
 
-    const RunPrediction run = predict_run(job, all);
+    const RunPrediction run = sum_operators(job, all);
 
     EXPECT_DOUBLE_EQ(run.run_s, 0.25 + 3000 * 0.01 + 20 * 0.004);
     // 1 % to both sides at 95 % is 0.0051 as a deviation, and 80 % are 1.28 deviations; the two add in squares.
@@ -51,7 +51,7 @@ TEST(PredictRun, InterpolatesBetweenTwoSizesOnALogScale)
     // Time grows as work^1.0 between the two: half way on the log scale is the geometric mean.
     const std::vector all{measured("dgemm", "n=100", 1e6, 1e-4), measured("dgemm", "n=1000", 1e9, 1e-1)};
 
-    const RunPrediction run = predict_run(std::vector{demand("dgemm", "n=300", 1, 3.1622776601683795e7)}, all);
+    const RunPrediction run = sum_operators(std::vector{demand("dgemm", "n=300", 1, 3.1622776601683795e7)}, all);
 
     EXPECT_EQ(run.operators[0].basis, PredictionBasis::kInterpolated);
     EXPECT_NEAR(run.operators[0].execution_s, 3.1622776601683795e-3, 1e-9);
@@ -63,7 +63,7 @@ TEST(PredictRun, ScalesFromTheNearestSizeOutsideTheMeasuredRange)
 {
     const std::vector all{measured("dgemm", "n=100", 1e6, 1e-4), measured("dgemm", "n=1000", 1e9, 0.05)};
 
-    const RunPrediction run = predict_run(std::vector{demand("dgemm", "n=2000", 1, 8e9)}, all);
+    const RunPrediction run = sum_operators(std::vector{demand("dgemm", "n=2000", 1, 8e9)}, all);
 
     EXPECT_EQ(run.operators[0].basis, PredictionBasis::kScaled);
     EXPECT_DOUBLE_EQ(run.operators[0].execution_s, 0.4);
@@ -77,7 +77,7 @@ TEST(PredictRun, PrefersASizeOfTheSameShapeToOneOfTheSameWork)
     OperatorDemand job = demand("dgemm", "k=4,m=1000,n=1000", 1, 8e6);
     job.bytes = 8e6;
 
-    const RunPrediction run = predict_run(std::vector{job}, std::vector{square, thin});
+    const RunPrediction run = sum_operators(std::vector{job}, std::vector{square, thin});
 
     EXPECT_EQ(run.operators[0].basis, PredictionBasis::kScaled);
     EXPECT_DOUBLE_EQ(run.operators[0].execution_s, 4.8e-3 * 8 / 2.4);
@@ -88,7 +88,7 @@ TEST(PredictRun, GrowsWithEveryCount)
     const std::vector all{measured("dgemm", "n=512", 2e8, 0.01)};
     double last = 0;
     for (const std::int64_t count : {1, 2, 30, 4000}) {
-        const RunPrediction run = predict_run(std::vector{demand("dgemm", "n=300", count, 5e7)}, all);
+        const RunPrediction run = sum_operators(std::vector{demand("dgemm", "n=300", count, 5e7)}, all);
 
         EXPECT_GT(run.run_s, last);
         EXPECT_GE(run.low_s, 0);
@@ -99,7 +99,7 @@ TEST(PredictRun, GrowsWithEveryCount)
 TEST(PredictRun, CountsOperatorsThatWereNeverMeasured)
 {
     const RunPrediction run =
-        predict_run(std::vector{demand("spmv", "rows=1000", 7, 1e6)}, std::vector{measured("dgemm", "n=1", 1, 1)});
+        sum_operators(std::vector{demand("spmv", "rows=1000", 7, 1e6)}, std::vector{measured("dgemm", "n=1", 1, 1)});
 
     EXPECT_EQ(run.unknown_operators, 1);
     EXPECT_EQ(run.operators[0].basis, PredictionBasis::kUnknown);
@@ -113,8 +113,8 @@ TEST(PredictRun, TakesTheNewestOfEqualSizesWhateverTheOrder)
     new_one.measured_at = old_one.measured_at + std::chrono::hours{1};
     const std::vector job{demand("dgemm", "n=512", 1, 2e8)};
 
-    EXPECT_DOUBLE_EQ(predict_run(job, std::vector{old_one, new_one}).operators[0].total_s, 0.01);
-    EXPECT_DOUBLE_EQ(predict_run(job, std::vector{new_one, old_one}).operators[0].total_s, 0.01);
+    EXPECT_DOUBLE_EQ(sum_operators(job, std::vector{old_one, new_one}).operators[0].total_s, 0.01);
+    EXPECT_DOUBLE_EQ(sum_operators(job, std::vector{new_one, old_one}).operators[0].total_s, 0.01);
 }
 
 } // namespace

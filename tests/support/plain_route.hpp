@@ -54,17 +54,20 @@ inline std::optional<PlainPlace> plain_route(const RouteRequest& request, std::s
     for (std::size_t i = 0; i < unit_types.size(); ++i) {
         const UnitTypeView& view = unit_types[i];
         if (removing_filter(request, view)) continue;
-        const RunPrediction single =
-            predict_run(request.operators, view.measured, {knowledge.estimates.get(), view.id.value});
+        const RunPrediction single = predict_run({request.operators,
+                                                  request.known_run.get(),
+                                                  {view.measured, view.cores_per_unit, view.one_core},
+                                                  {knowledge.estimates.get(), view.id.value}});
         std::vector<ScaledPart> parts;
         for (std::size_t o = 0; o < single.operators.size(); ++o) {
-            const OperatorDemand& demand = request.operators[o];
+            const OperatorDemand& demand = request.parts()[o];
             const double work = demand.operations > 0 ? demand.operations : std::max(demand.bytes, 1.0);
             parts.push_back({single.operators[o].total_s,
                              find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key, work)});
         }
-        const PlaceRun run{
+        PlaceRun run{
             {single.run_s, single.low_s, single.high_s}, parts, single.unknown_operators, single.estimated_operators};
+        run.basis = single.basis;
         PlainPlace place{i, chooser.choose(view, run, ChoiceAim::kBest)};
         if (!place.choice.removed_by) places.push_back(std::move(place));
     }
