@@ -19,7 +19,7 @@ using cycle::fields;
 [[maybe_unused]] void know(const UnitTypeView& view)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22, f23, f24] = view;
+                                  f20, f21, f22, f23, f24, f25] = view;
 }
 [[maybe_unused]] void know(const RouteKnowledge& knowledge)
 {
@@ -40,10 +40,45 @@ void head_fields(Archive& archive, DocumentKind kind)
     archive.expect(read == kind, "it is another document");
 }
 
-// Jobs: those that ask for the same share one request, which is written once, as a text.
+// Jobs: those that ask for the same share one request, which is written once, as a text; so is a known run, which many
+// requests share.
+
+/// The known runs of a cycle that is written or read.
+class KnownRuns {
+  public:
+    void fields_of(ByteWriter& archive, const std::shared_ptr<const KnownRun>& run)
+    {
+        std::string& text = texts_[run.get()];
+        if (run && text.empty()) {
+            ByteWriter own;
+            fields(own, *run);
+            text = own.take();
+        }
+        archive.text(text);
+    }
+    void fields_of(ByteReader& archive, std::shared_ptr<const KnownRun>& run)
+    {
+        std::string text;
+        archive.text(text);
+        if (text.empty()) return;
+        std::shared_ptr<const KnownRun>& known = runs_[text];
+        if (!known) {
+            ByteReader own(text);
+            const auto read = std::make_shared<KnownRun>();
+            fields(own, *read);
+            archive.expect(own.finish("a known run").has_value(), "a known run is broken");
+            known = read;
+        }
+        run = known;
+    }
+
+  private:
+    std::unordered_map<const KnownRun*, std::string> texts_;
+    std::unordered_map<std::string, std::shared_ptr<const KnownRun>> runs_;
+};
 
 template <class Archive, FieldsOf<ReadyJob> T>
-void job_fields(Archive& archive, T& job, std::unordered_map<std::string, std::string>& kinds)
+void job_fields(Archive& archive, T& job, std::unordered_map<std::string, std::string>& kinds, KnownRuns& known_runs)
 {
     archive.text(job.id);
     std::string request;
@@ -58,6 +93,7 @@ void job_fields(Archive& archive, T& job, std::unordered_map<std::string, std::s
         fields(own, job.request);
         archive.expect(own.finish("a request").has_value(), "a job's request is broken");
     }
+    known_runs.fields_of(archive, job.request.known_run);
     archive.real(job.waited_s, NumberRange::kAmount);
     archive.integer(job.priority, -1000, 1000);
     archive.text(job.gang);
@@ -78,7 +114,8 @@ void moment_fields(Archive& archive, T& moment)
         list_fields(archive, *reservations, [&](auto& one) { fields(archive, one); });
     auto& input = moment.input;
     std::unordered_map<std::string, std::string> kinds;
-    list_fields(archive, input.jobs, [&](auto& job) { job_fields(archive, job, kinds); });
+    KnownRuns known_runs;
+    list_fields(archive, input.jobs, [&](auto& job) { job_fields(archive, job, kinds, known_runs); });
     list_fields(archive, input.project_uses, [&](auto& use) { fields(archive, use); });
     map_fields(archive, input.quota_uses, [&](auto& use) { fields(archive, use); });
     for (auto* shares : {&input.busy_shares, &input.worths})
@@ -89,11 +126,12 @@ void moment_fields(Archive& archive, T& moment)
 /// Equal kinds must ask for the same: they are decided once.
 bool are_kinds_equal(const std::vector<ReadyJob>& jobs)
 {
-    std::unordered_map<std::string_view, std::string> requests;
+    using Request = std::pair<std::string, const KnownRun*>; // equal runs are one
+    std::unordered_map<std::string_view, Request> requests;
     for (const ReadyJob& job : jobs) {
         ByteWriter writer;
         fields(writer, job.request);
-        std::string request = writer.take();
+        const Request request{writer.take(), job.request.known_run.get()};
         const auto [known, is_new] = requests.try_emplace(job.kind, request);
         if (!is_new && known->second != request) return false;
     }
@@ -224,18 +262,6 @@ void shared_fields(Archive& archive, T& view, SharedOfViews& shared)
     }
 }
 
-template <class Archive, class T, class Fields>
-void shared_list_fields(Archive& archive, T& list, const Fields& item_fields)
-{
-    if constexpr (Archive::kReads) {
-        std::vector<typename T::value_type> values;
-        list_fields(archive, values, item_fields);
-        list = std::move(values);
-    } else {
-        list_fields(archive, list, item_fields);
-    }
-}
-
 template <class Archive, FieldsOf<UnitTypeView> T>
 void availability_fields(Archive& archive, T& view)
 {
@@ -263,7 +289,7 @@ void view_fields(Archive& archive, T& view, SharedOfViews& shared)
     archive.text(view.center_name);
     archive.text(view.resource_type);
     for (auto* texts : {&view.operators, &view.isa})
-        shared_list_fields(archive, *texts, [&](auto& text) { archive.text(text); });
+        cycle::shared_list_fields(archive, *texts, [&](auto& text) { archive.text(text); });
     archive.expect(std::is_sorted(view.operators.begin(), view.operators.end()) &&
                        std::is_sorted(view.isa.begin(), view.isa.end()),
                    "names are not in order");
@@ -274,7 +300,8 @@ void view_fields(Archive& archive, T& view, SharedOfViews& shared)
     list_fields(archive, view.holds, [&](auto& hold) { fields(archive, hold); });
     list_fields(archive, view.closures, [&](auto& closure) { fields(archive, closure); });
     archive.real(view.bus_gb, NumberRange::kAmount);
-    shared_list_fields(archive, view.measured, [&](auto& measured) { fields(archive, measured); });
+    for (auto* measurements : {&view.measured, &view.one_core})
+        cycle::shared_list_fields(archive, *measurements, [&](auto& measured) { fields(archive, measured); });
     shared_fields(archive, view, shared);
 }
 

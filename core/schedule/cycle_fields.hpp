@@ -28,7 +28,11 @@ inline void know(const TransferRequest& transfer)
 }
 inline void know(const RouteRequest& request)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14] = request;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16] = request;
+}
+inline void know(const KnownRun& run)
+{
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10] = run;
 }
 inline void know(const ProjectUse& use)
 {
@@ -48,7 +52,7 @@ inline void know(const MeasuredOperator& measured)
 }
 inline void know(const PastRun& run)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14] = run;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15] = run;
 }
 } // namespace all_fields
 
@@ -115,6 +119,7 @@ void fields(Archive& archive, T& use)
     archive.real(use.cost, NumberRange::kAmount);
 }
 
+/// Without its known run, which jobs share.
 template <class Archive, FieldsOf<RouteRequest> T>
 void fields(Archive& archive, T& request)
 {
@@ -122,6 +127,7 @@ void fields(Archive& archive, T& request)
     archive.text(request.project);
     archive.text(request.owner);
     list_fields(archive, request.operators, [&](auto& demand) { fields(archive, demand); });
+    archive.flag(request.takes_operators);
     fields(archive, request.units);
     fields(archive, request.transfer);
     text_fields(archive, request.sites);
@@ -192,6 +198,32 @@ void fields(Archive& archive, T& measured)
     archive.moment(measured.measured_at);
 }
 
+template <class Archive, class T, class Fields>
+void shared_list_fields(Archive& archive, T& list, const Fields& item_fields)
+{
+    if constexpr (Archive::kReads) {
+        std::vector<typename T::value_type> values;
+        list_fields(archive, values, item_fields);
+        list = std::move(values);
+    } else {
+        list_fields(archive, list, item_fields);
+    }
+}
+
+template <class Archive, FieldsOf<KnownRun> T>
+void fields(Archive& archive, T& run)
+{
+    archive.text(run.job_id);
+    archive.text(run.unit_type);
+    archive.text(run.place);
+    for (auto* amount : {&run.run_s, &run.waiting_share, &run.parallelism})
+        archive.real(*amount, NumberRange::kAmount);
+    archive.integer(run.cores);
+    list_fields(archive, run.operators, [&](auto& demand) { fields(archive, demand); });
+    for (auto* measurements : {&run.measured, &run.one_core})
+        shared_list_fields(archive, *measurements, [&](auto& measured) { fields(archive, measured); });
+}
+
 template <class Archive, FieldsOf<HourOfWeek> T>
 void fields(Archive& archive, T& hour)
 {
@@ -239,6 +271,7 @@ void fields(Archive& archive, T& run)
     archive.text(run.job_type);
     archive.text(run.unit_type);
     archive.integer(run.unit_count);
+    archive.choice(run.basis, PromiseBasis::kReference);
     for (auto* time : {&run.promised_s, &run.promised_low_s, &run.promised_high_s, &run.predicted_s, &run.low_s,
                        &run.high_s, &run.width_factor, &run.actual_s})
         archive.real(*time, NumberRange::kAmount);

@@ -70,6 +70,27 @@ class CycleMaker {
         }
     }
 
+    /// A job that takes its operators from its type, of which a run on one of the unit types is known.
+    void take_known_run(RouteRequest& request, const RandomCycle& cycle)
+    {
+        if (request.operators.empty()) return;
+        const auto last = static_cast<int>(cycle.catalog.unit_types.size()) - 1;
+        const UnitTypeView& view = cycle.catalog.unit_types[static_cast<std::size_t>(whole(0, last))];
+        const auto known = std::make_shared<KnownRun>();
+        known->job_id = "job_known";
+        known->unit_type = view.id.value;
+        known->place = view.center_name + "/" + view.name;
+        known->run_s = real(1, 500);
+        known->waiting_share = chance(0.3) ? real(0, 0.2) : 0;
+        known->cores = view.cores_per_unit;
+        known->operators = request.operators;
+        for (OperatorDemand& part : known->operators)
+            part.share = real(0.1, 0.9) / static_cast<double>(known->operators.size());
+        known->measured = view.measured;
+        request.takes_operators = true;
+        request.known_run = known;
+    }
+
     void add_jobs(RandomCycle& cycle)
     {
         ScheduleInput& input = cycle.moment.input;
@@ -83,6 +104,7 @@ class CycleMaker {
                 if (chance(0.2)) request.quota.most_units = whole(1, 20);
                 if (chance(0.1)) request.is_probe = true;
                 request.owner = chance(0.5) ? "tok_ada" : "";
+                if (chance(0.4)) take_known_run(request, cycle);
             }
             ReadyJob job;
             job.id = "job_" + std::to_string(100 + i);
