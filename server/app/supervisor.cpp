@@ -4,6 +4,7 @@
 #include "core/base/log.hpp"
 #include "core/base/own_user.hpp"
 #include "core/base/process_answer.hpp"
+#include "server/app/background_process.hpp"
 #include "server/app/embedded_postgres.hpp"
 #include "server/app/state_lock.hpp"
 #include "server/app/verifier_program.hpp"
@@ -79,6 +80,7 @@ class Supervisor {
     std::optional<VerifierProgram> verifier_; ///< once it was asked for
     pid_t probe_ = 0;                         ///< 0: none runs
     OpenFile probe_end_;
+    std::optional<BackgroundProcess> probe_pace_; ///< of the probe that runs
 };
 
 int Supervisor::run()
@@ -90,13 +92,18 @@ int Supervisor::run()
                                      {probes_.number(), POLLIN, 0},
                                      {database_started_.number(), POLLIN, 0},
                                      {probe_end_.number(), POLLIN, 0}}}; // -1: nothing to wait for
-        if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) return finish();
+        const int limit_ms = probe_pace_ ? static_cast<int>(BackgroundProcess::kPeriod.count()) : -1;
+        if (poll(waits.data(), waits.size(), limit_ms) < 0 && errno != EINTR) return finish();
+        // After the end was seen below there is nothing to look at; before it the process is there, if only as a
+        // zombie.
+        if (probe_pace_) probe_pace_->look();
         if (waits[0].revents != 0) return finish();
         if (waits[1].revents != 0) pass_signal_on();
         if (waits[2].revents != 0) serve_request();
         if (waits[3].revents != 0) serve_probe_request();
         if (waits[4].revents != 0) tell_database();
         if (waits[5].revents != 0) {
+            probe_pace_.reset();
             const int status = wait_for(std::exchange(probe_, 0));
             probe_end_ = OpenFile();
             tell_probe_end(status == 0 ? Result<void>()
@@ -201,6 +208,7 @@ Result<void> Supervisor::start_probe(const Message& request)
     if (!started) return started.error();
     probe_ = *started;
     probe_end_ = open_process(probe_);
+    probe_pace_.emplace(probe_);
     return {};
 }
 

@@ -7,9 +7,10 @@
 namespace fathom::server {
 namespace {
 
-/// Times are of no interest: long enough for a slow machine, and for one whose processors are busy.
-constexpr double kPatience = 6;
-constexpr double kLongest_s = 120;
+/// Times are of no interest: long enough for a slow machine, and for one whose processors are busy, where it stands
+/// still most of the time; but shorter than the lease of claim_verification().
+constexpr double kPatience = 60;
+constexpr double kLongest_s = 540;
 constexpr double kShortSample_s = 1e-4;
 
 bool is_transfer(const OperatorManifest& manifest)

@@ -1,0 +1,24 @@
+#include "core/decide/background_pace.hpp"
+
+#include <algorithm>
+
+namespace fathom {
+
+bool BackgroundPace::next(const ProcessorLook& look)
+{
+    const double idle_s = kIdleShare * look.elapsed_s;
+    if (may_run_) {
+        const bool is_known = look.own_processor < look.busy_s.size();
+        const double others_s = is_known ? look.busy_s[look.own_processor] - look.own_s : 0;
+        if (others_s <= idle_s) return true;
+        may_run_ = false;
+        pause_s_ = kPause * look.own_s;
+        return false;
+    }
+    pause_s_ = std::max(pause_s_ - look.elapsed_s, 0.0);
+    may_run_ = pause_s_ <= 0 &&
+               std::any_of(look.busy_s.begin(), look.busy_s.end(), [=](double busy_s) { return busy_s <= idle_s; });
+    return may_run_;
+}
+
+} // namespace fathom
