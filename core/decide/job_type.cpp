@@ -105,11 +105,58 @@ std::vector<std::string> simple_command(std::string_view text)
 
 std::string program_of(std::vector<std::string> words, int depth);
 
+/// What a shell does itself.
+bool is_of_shell(std::string_view word)
+{
+    static const std::set<std::string_view> words{
+        "cd", "echo", "export", "set",  "unset", "if",   "then", "else", "elif", "fi",     "for",   "while",  "until",
+        "do", "done", "case",   "esac", "in",    "{",    "}",    "!",    "test", "[",      "[[",    "true",   "false",
+        ":",  "exit", "return", "trap", "umask", "wait", "read", "eval", ".",    "source", "shift", "printf", "exec"};
+    return words.contains(word);
+}
+
+/// The programs that a shell's text starts, as far as its words tell, for people to know it by: `gcc`, `cc1`.
+std::vector<std::string> programs_in(std::string_view code)
+{
+    constexpr std::size_t kMostNamed = 3;
+    constexpr std::string_view ends = ";|&()\n`";
+    std::vector<std::string> programs;
+    while (!code.empty() && programs.size() < kMostNamed) {
+        const std::size_t end = std::min(code.find_first_of(ends), code.size());
+        std::string_view part = code.substr(0, end);
+        code.remove_prefix(std::min(end + 1, code.size()));
+        // The first word that is neither an assignment nor the shell's own; words that it would change are no names.
+        while (!part.empty()) {
+            part.remove_prefix(std::min(part.find_first_not_of(" \t"), part.size()));
+            const std::size_t word_end = std::min(part.find_first_of(" \t"), part.size());
+            const std::string word(part.substr(0, word_end));
+            part.remove_prefix(word_end);
+            const bool is_own = is_of_shell(word);
+            if (word.empty() || is_assignment(word)) continue;
+            if (is_own && word != "do" && word != "then" && word != "else" && word != "exec" && word != "{") break;
+            if (is_own) continue;
+            if (word.find_first_of("$\\\"'{}*?[]#!~<>=") == std::string::npos) {
+                const std::string name(base_name(word));
+                if (std::find(programs.begin(), programs.end(), name) == programs.end()) programs.push_back(name);
+            }
+            break;
+        }
+    }
+    return programs;
+}
+
 std::string inline_code(std::string_view program, const std::string& code, bool is_shell, int depth)
 {
     const std::vector<std::string> words = is_shell ? simple_command(code) : std::vector<std::string>();
     if (!words.empty()) return program_of(words, depth + 1);
-    return std::string(program) + "-" + fingerprint(code);
+    // Enough of it to tell the few texts apart that one submitter runs.
+    constexpr std::size_t kShort = 8;
+    std::string name(program);
+    if (is_shell) {
+        for (const std::string& started : programs_in(code))
+            name += (name.size() == program.size() ? ":" : "+") + started;
+    }
+    return name + "-" + fingerprint(code).substr(0, kShort);
 }
 
 /// What a launcher starts, from its own words; empty when it starts nothing.
@@ -151,10 +198,11 @@ std::string program_of(std::vector<std::string> words, int depth)
     return started.empty() ? program : started;
 }
 
-/// `@4` for a job that asks for a number of units: more units are another program to measure.
+/// `@4` for a job that asks for several units: more units are another program to measure. One unit is what a job gets
+/// that asks for none.
 std::string units_suffix(const UnitRequest& units)
 {
-    return units.count ? "@" + std::to_string(*units.count) : std::string();
+    return units.count && *units.count > 1 ? "@" + std::to_string(*units.count) : std::string();
 }
 
 } // namespace

@@ -29,7 +29,8 @@ std::string name_of_mix(const OperatorMix& mix);
 
 /// The program that a job runs: interpreters and launchers (sh, python3, Rscript, mpirun, srun, env, …) are looked
 /// through to the script or program that they start. Code that has no file, such as `python3 -c …` or a job's script,
-/// is named by its fingerprint, so that two such jobs are of one type only when they run the same.
+/// is named by its fingerprint, so that two such jobs are of one type only when they run the same; that of a shell also
+/// by the first programs that it starts, for people: `sh:gcc+strip-1f2e3d4c`.
 std::string application_of(const JobSpec& spec);
 
 /// Where a job's type came from (M11).

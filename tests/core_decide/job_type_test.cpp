@@ -163,7 +163,12 @@ TEST(ApplicationOf, TellsCodeWithoutAFileApartByWhatItSays)
     EXPECT_THAT(application({"python3", "-c", "print(1)"}), StartsWith("python-"));
     EXPECT_EQ(application({"python3", "-c", "print(1)"}), application({"/usr/bin/python3", "-c", "print(1)"}));
     EXPECT_NE(application({"python3", "-c", "print(1)"}), application({"python3", "-c", "print(2)"}));
-    EXPECT_THAT(application({"sh", "-c", "cd x && pw.x"}), StartsWith("sh-"));
+    EXPECT_THAT(application({"sh", "-c", "cd x && pw.x"}), StartsWith("sh:pw.x-"));
+    EXPECT_THAT(
+        application({"sh", "-c", "for f in a b; do LEVEL=9 /usr/bin/zstd -q $f; done | tee log; openssl speed"}),
+        StartsWith("sh:zstd+tee+openssl-"));
+    EXPECT_THAT(application({"sh", "-c", "\"$PROGRAM\" -x; exit 1"}), StartsWith("sh-"));
+    EXPECT_EQ(application({"sh", "-c", "cd x && pw.x"}).size(), std::string("sh:pw.x-").size() + 8);
     JobSpec script;
     script.script = "#!/bin/sh\npw.x\n";
     EXPECT_THAT(application_of(script), StartsWith("script-"));
