@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "server/events/job_event_log.hpp"
 #include "server/jobs/attempt_words.hpp"
+#include "server/jobs/job_work.hpp"
 #include "server/store/notifier.hpp"
 
 #include <algorithm>
@@ -295,10 +296,12 @@ void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job
 Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const
 {
     const std::optional<double> cost = job.label == "job" ? cost_of(*catalog_->get(), job, end) : std::nullopt;
-    const EndedAttemptRow row = update_to_ended(transaction, end, cost);
+    // Units are held, and paid for, as long as the profiler needs them; the job's time is its program's.
+    const std::optional<double> program_s = program_run_s(end.profile, end.run_s);
+    const EndedAttemptRow row = update_to_ended(transaction, end, cost, program_s);
     if (!row.is_first) return closer_->note_late_end(transaction, job.job_id, job.label, end);
     if (row.predicted_s > 0 && end.outcome == AttemptOutcome::kExited && end.exit_code == 0)
-        count_error(*metrics_, row.predicted_s, end.run_s);
+        count_error(*metrics_, row.predicted_s, program_s.value_or(end.run_s));
     const JobEnding ending = ending_of(end, job.wall_limit_s);
     EndedJob ended;
     ended.id = job.job_id;
@@ -308,7 +311,7 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
     ended.started_at = end.started_at;
     ended.ended_at = end.ended_at;
     ended.outcome = end.outcome;
-    if (end.started_at) ended.run_s = end.run_s;
+    if (end.started_at) ended.run_s = program_s.value_or(end.run_s);
     Json evidence = {{"outcome", to_string(end.outcome)},
                      {"run_s", end.run_s},
                      {"cpu_s", end.cpu_s},

@@ -62,7 +62,7 @@ constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
         UPDATE run_prediction p SET ended_at = e.ended_at,
             actual_cost = coalesce($13::float8, CASE WHEN e.outcome <> 'lost' AND e.run_s > 0 AND p.run_s > 0
                                                      THEN p.cost * e.run_s / p.run_s END),
-            actual_run_s = CASE WHEN e.started_at IS NOT NULL AND e.outcome <> 'lost' THEN greatest(e.run_s, 0) END,
+            actual_run_s = CASE WHEN e.started_at IS NOT NULL AND e.outcome <> 'lost' THEN greatest(coalesce($14::float8, e.run_s), 0) END,
             actual_wait_s = greatest(extract(epoch FROM e.started_at - p.decided_at)::float8, 0),
             outcome = CASE WHEN e.outcome <> 'exited' THEN e.outcome WHEN e.exit_code = 0 THEN 'succeeded'
                            ELSE 'failed' END
@@ -329,7 +329,8 @@ bool update_counted_units(pqxx::work& transaction, const link::AttemptStarted& s
     return exec(transaction, kUpdateCountedUnits, started.attempt_id.value).affected_rows() == 1;
 }
 
-EndedAttemptRow update_to_ended(pqxx::work& transaction, const AttemptEnd& end, std::optional<double> cost)
+EndedAttemptRow update_to_ended(pqxx::work& transaction, const AttemptEnd& end, std::optional<double> cost,
+                                std::optional<double> program_s)
 {
     const auto exit_code = number_text(end.exit_code);
     const auto signal = number_text(end.signal);
@@ -337,7 +338,7 @@ EndedAttemptRow update_to_ended(pqxx::work& transaction, const AttemptEnd& end, 
     const pqxx::result rows =
         exec(transaction, kUpdateToEnded, end.attempt_id.value, std::string(to_string(end.outcome)), or_null(exit_code),
              or_null(signal), end.detail, or_null(started_at), format_rfc3339(end.ended_at), end.run_s, end.cpu_s,
-             end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes, cost);
+             end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes, cost, program_s);
     if (rows.empty()) return {};
     return {true, rows[0]["predicted_s"].as<double>()};
 }

@@ -50,8 +50,10 @@ struct EndedAttemptRow {
     double predicted_s{}; ///< the run time that was; 0: none was
 };
 /// Any -> ended, and what was predicted for it gets what came.
-/// @param cost  what it has cost; empty: nobody knows.
-EndedAttemptRow update_to_ended(pqxx::work& transaction, const AttemptEnd& end, std::optional<double> cost);
+/// @param cost       what it has cost; empty: nobody knows.
+/// @param program_s  how long its program ran, where its units were held for longer.
+EndedAttemptRow update_to_ended(pqxx::work& transaction, const AttemptEnd& end, std::optional<double> cost,
+                                std::optional<double> program_s);
 /// Whether it has ended in another way than by its program's own exit: lost, or cancelled.
 bool has_not_exited(pqxx::work& transaction, const AttemptId& attempt);
 

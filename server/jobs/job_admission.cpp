@@ -91,7 +91,7 @@ Result<void> check_limits(const std::vector<AdmittedJob>& jobs, const std::strin
     JobLimits limits(catalog, now);
     Infeasible infeasible(batch);
     for (std::size_t i = 0; i < jobs.size() && !infeasible.is_enough(); ++i)
-        infeasible.add(i, limits.check(jobs[i].spec, jobs[i].job_type, owner));
+        infeasible.add(i, limits.check(jobs[i].spec, {jobs[i].job_type, owner, !jobs[i].operators_from.empty()}));
     return infeasible.result();
 }
 

@@ -31,7 +31,7 @@ NewJobEvent lose_or_requeue(pqxx::work& transaction, const AffectedJob& job, Tim
     end.outcome = AttemptOutcome::kLost;
     end.detail = "never sent: center " + job.center + " was lost";
     end.ended_at = now;
-    update_to_ended(transaction, end, 0);
+    update_to_ended(transaction, end, 0, std::nullopt);
     update_job_requeued(transaction, job.job_id);
     event.state = JobState::kQueued;
     event.cause = "center " + job.center + " was lost before it got the job: placed anew";

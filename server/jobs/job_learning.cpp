@@ -64,6 +64,9 @@ Result<bool> JobLearning::learn_from(pqxx::work& transaction, const JobId& job, 
     type.learned_from = job.value;
     type.submitted_by = evidence->submitted_by;
     type.project = evidence->spec.project;
+    if (is_profiled) {
+        if (const std::optional<KeptRun> run = kept_run(*evidence, catalog)) type.known_run = to_json(*run);
+    }
     const LearnedTask learned{.job_type = type.name, .operators = type.operators, .job = job};
     const Result<ProbeTaskId> task = planner_->keep_learned_task(transaction, learned);
     if (task)

@@ -4,6 +4,7 @@
 #include "server/store/column.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace fathom::server {
 namespace {
@@ -93,7 +94,74 @@ Json use_json(const OperatorUse& use, const CatalogSnapshot& catalog)
     return json;
 }
 
+double number_in(const Json& json, const char* name, double least, double most, double otherwise)
+{
+    const auto found = json.is_object() ? json.find(name) : json.end();
+    if (!json.is_object() || found == json.end() || !found->is_number()) return otherwise;
+    const double number = found->get<double>();
+    return number >= least && number <= most ? number : otherwise;
+}
+
+bool flag_in(const Json& json, const char* name)
+{
+    const auto found = json.find(name);
+    return found != json.end() && found->is_boolean() && found->get<bool>();
+}
+
+/// One operator of a profile as a part of its run; the work is the library's formula's.
+std::optional<OperatorDemand> read_part(const Json& item, const CatalogSnapshot& catalog)
+{
+    std::vector<FieldError> errors;
+    const std::optional<OperatorUse> use = read_use(item, catalog, errors);
+    if (!use || !use->share) return std::nullopt;
+    const OperatorVersion* const found = catalog.find_operator(use->id, use->version);
+    if (found == nullptr) return std::nullopt;
+    const Result<double> operations = evaluate_formula(found->manifest.operation_count, use->parameters);
+    const Result<double> bytes = evaluate_formula(found->manifest.byte_count, use->parameters);
+    return OperatorDemand{.operator_id = use->id,
+                          .parameters_key = parameters_key(use->parameters),
+                          .count = use->count,
+                          .operations = operations ? *operations : 0,
+                          .bytes = bytes ? *bytes : 0,
+                          .share = *use->share,
+                          .is_serial = flag_in(item, "serial"),
+                          .likeness = number_in(item, "likeness", 0, 1, 1),
+                          .remainder = use->remainder};
+}
+
 } // namespace
+
+std::optional<double> program_run_s(const Json& profile, double run_s)
+{
+    const double wall_s = number_in(profile, "wall_s", 0, run_s, 0);
+    if (!(wall_s > 0)) return std::nullopt;
+    return wall_s;
+}
+
+std::optional<KeptRun> kept_run(const JobEvidence& evidence, const CatalogSnapshot& catalog)
+{
+    constexpr double kLongest_s = 1e9;
+    constexpr double kMostThreads = 1e6;
+    if (evidence.unit_count != 1 || evidence.unit_type_id.empty()) return std::nullopt;
+    const std::optional<double> run_s = program_run_s(evidence.profile, kLongest_s);
+    const Json items = profile_member(evidence.profile, "operators", &Json::is_array);
+    if (!run_s || !items.is_array()) return std::nullopt;
+    KeptRun run{.unit_type_id = evidence.unit_type_id,
+                .run_s = *run_s,
+                .waiting_share =
+                    number_in(profile_member(evidence.profile, "remainder", &Json::is_object), "waiting", 0, 1, 0),
+                .parallelism = number_in(evidence.profile, "parallelism", 1, kMostThreads, 1),
+                .operators = {}};
+    for (const Json& item : items) {
+        if (std::optional<OperatorDemand> part = read_part(item, catalog)) run.operators.push_back(std::move(*part));
+    }
+    if (run.operators.empty()) return std::nullopt;
+    std::sort(run.operators.begin(), run.operators.end(), [](const OperatorDemand& a, const OperatorDemand& b) {
+        return std::tie(b.share, a.operator_id, a.parameters_key) < std::tie(a.share, b.operator_id, b.parameters_key);
+    });
+    if (run.operators.size() > kMostOperators) run.operators.resize(kMostOperators);
+    return run;
+}
 
 ObservedWork observe_work(const JobEvidence& evidence, const CatalogSnapshot& catalog)
 {

@@ -2,6 +2,7 @@
 
 #include "server/jobs/learning_store.hpp"
 #include "server/routing/catalog_snapshot.hpp"
+#include "server/routing/known_runs.hpp"
 
 namespace fathom::server {
 
@@ -15,6 +16,14 @@ struct ObservedWork {
 /// The operators of a job: as its profile counted them, else as it was submitted with. A profile comes from the center,
 /// where the job could have written anything: what does not fit the library is left out. Pure.
 ObservedWork observe_work(const JobEvidence& evidence, const CatalogSnapshot& catalog);
+
+/// What a profiled run says of others of its type. Only of one unit: how its parts are divided among more is not in a
+/// profile. A profile comes from the center, where the job could have written anything: what does not fit is left out.
+std::optional<KeptRun> kept_run(const JobEvidence& evidence, const CatalogSnapshot& catalog);
+
+/// How long the program itself ran, as its profile says; empty where that cannot be within `run_s`. What the profiler
+/// does before and after it is no part of the program.
+std::optional<double> program_run_s(const Json& profile, double run_s);
 
 /// For GET /jobs/{id}/operators: the operators with their size classes, counts and shares, the remainder, and what was
 /// not matched (M3, M6).

@@ -294,7 +294,7 @@ Result<void> JobsService::stop_job(pqxx::work& transaction, const JobId& id, con
         end.detail = cause;
         end.ended_at = clock_->now();
         // A center that cannot be reached may have run it for a while.
-        update_to_ended(transaction, end, job.is_attempt_sent ? std::nullopt : std::optional<double>(0));
+        update_to_ended(transaction, end, job.is_attempt_sent ? std::nullopt : std::optional<double>(0), std::nullopt);
     }
     EndedJob ended;
     ended.id = id;

@@ -10,9 +10,10 @@ namespace {
 
 // Files and scripts are not what is asked for.
 constexpr const char* kSelectEvidence = R"sql(
-    SELECT j.id, j.name, j.job_type, j.submitted_by, j.operators_from, j.spec - 'files' AS spec, p.profile
+    SELECT j.id, j.name, j.job_type, j.submitted_by, j.operators_from, j.spec - 'files' AS spec, p.profile,
+           coalesce(a.unit_type_id, '') AS unit_type_id, coalesce(a.unit_count, 1) AS unit_count
     FROM job j
-    LEFT JOIN LATERAL (SELECT id FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
+    LEFT JOIN LATERAL (SELECT id, unit_type_id, unit_count FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
     LEFT JOIN attempt_profile p ON p.attempt_id = a.id
     WHERE j.id = $1)sql";
 
@@ -22,10 +23,11 @@ constexpr const char* kTakeLessons = R"sql(
     RETURNING job_id)sql";
 
 constexpr const char* kUpsertJobType = R"sql(
-    INSERT INTO job_type (name, origin, mix, operators, profiled, learned_from, probe_task_id, submitted_by, project)
-    VALUES ($1, $2, $3::jsonb, $4::jsonb, $5::boolean, $6, nullif($7, ''), $8, $9)
+    INSERT INTO job_type (name, origin, mix, operators, profiled, learned_from, probe_task_id, submitted_by, project, known_run)
+    VALUES ($1, $2, $3::jsonb, $4::jsonb, $5::boolean, $6, nullif($7, ''), $8, $9, nullif($10::jsonb, 'null'::jsonb))
     ON CONFLICT (name, submitted_by, project) DO UPDATE SET mix = excluded.mix, operators = excluded.operators, profiled = excluded.profiled,
-        learned_from = excluded.learned_from, probe_task_id = excluded.probe_task_id, learned_at = now())sql";
+        learned_from = excluded.learned_from, probe_task_id = excluded.probe_task_id, learned_at = now(),
+        known_run = excluded.known_run)sql";
 
 // Literals, so that statements are joined by the compiler and stay constants.
 #define FATHOM_JOB_TYPE_COLUMNS                                                                                        \
@@ -92,6 +94,8 @@ std::optional<JobEvidence> select_evidence(pqxx::work& transaction, const std::s
                        .submitted_by = row["submitted_by"].as<std::string>(),
                        .operators_from = row["operators_from"].as<std::string>(),
                        .spec = std::move(*spec),
+                       .unit_type_id = row["unit_type_id"].as<std::string>(),
+                       .unit_count = row["unit_count"].as<std::int64_t>(),
                        .profile = to_json_value(row["profile"])};
 }
 
@@ -107,7 +111,7 @@ void upsert_job_type(pqxx::work& transaction, const JobTypeRecord& type)
 {
     transaction.exec_params0(kUpsertJobType, type.name, std::string(to_string(type.origin)), Json(type.mix).dump(),
                              operators_json(type.operators).dump(), type.profiled, type.learned_from,
-                             type.probe_task_id, type.submitted_by, type.project);
+                             type.probe_task_id, type.submitted_by, type.project, type.known_run.dump());
 }
 
 std::optional<JobTypeRecord> select_job_type(pqxx::work& transaction, const std::string& name,

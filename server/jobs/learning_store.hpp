@@ -20,7 +20,9 @@ struct JobEvidence {
     std::string submitted_by;
     std::string operators_from; ///< the job that its type learned them from; empty: its own
     JobSpec spec;
-    Json profile; ///< of its newest attempt; null when there is none
+    std::string unit_type_id;   ///< where its newest attempt ran; empty: nowhere yet
+    std::int64_t unit_count{1}; ///< of that attempt
+    Json profile;               ///< of its newest attempt; null when there is none
 };
 std::optional<JobEvidence> select_evidence(pqxx::work& transaction, const std::string& job);
 
@@ -38,6 +40,7 @@ struct JobTypeRecord {
     std::string probe_task_id; ///< empty when none could be made
     std::string submitted_by;  ///< whose jobs it was learned from, and is used for
     std::string project;       ///< of those jobs
+    Json known_run;            ///< KeptRun; null: none that others could be predicted from
 };
 /// Adds a type of a submitter and project, or replaces what was known of it; its origin stays.
 void upsert_job_type(pqxx::work& transaction, const JobTypeRecord& type);

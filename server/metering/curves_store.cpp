@@ -37,7 +37,7 @@ constexpr const char* kSelectFetchingTypes = R"sql(
 // for jobs that move data, how fast the network was says nothing of the units, and for those of which not all was
 // measured.
 constexpr const char* kSelectResiduals = R"sql(
-    SELECT unit_type_id, job_type, promised_s, actual_run_s
+    SELECT unit_type_id, job_type || chr(10) || promise_basis AS job_type, promised_s, actual_run_s
     FROM run_prediction
     WHERE ended_at > now() - interval '90 days' AND outcome = 'succeeded' AND job_type <> '' AND promised_s > 0
       AND actual_run_s > 0

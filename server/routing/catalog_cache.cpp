@@ -14,6 +14,8 @@ using namespace std::chrono_literals;
 
 /// Changes come in groups (an agent connects, a probe stores ten measurements): they are read once.
 constexpr auto kDebounce = 20ms;
+/// Runs end in groups, too, and none teaches more than half a second later.
+constexpr auto kRunsDebounce = 200ms;
 /// A wake-up can be lost with its connection.
 constexpr auto kReadAtLeastEvery = 30s;
 /// Networks are measured over weeks, their transfers are many: counting them may take a twentieth of the time at most.
@@ -37,7 +39,7 @@ void assign_trust(CatalogSnapshot& catalog, const std::map<std::string, Trust>& 
 CatalogCache::CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
                            NetworkCalendar calendar, TrustSource trust, PolicySource policy)
     : database_(&database), metrics_(&metrics), calendar_(calendar), trust_(std::move(trust)),
-      policy_(std::move(policy)), wake_(executor), current_(std::make_shared<CatalogSnapshot>()),
+      policy_(std::move(policy)), wake_(executor), runs_wake_(executor), current_(std::make_shared<CatalogSnapshot>()),
       refreshes_(database, executor, "catalog_refreshes", metrics,
                  [this](pqxx::work& transaction, const std::vector<Refresh>& all) {
                      return read_for(transaction, all.size());
@@ -48,6 +50,10 @@ CatalogCache::CatalogCache(Database& database, const asio::any_io_executor& exec
 void CatalogCache::subscribe(Notifier& notifier)
 {
     notifier.subscribe("catalog", [this](const std::string&) { wake_.wake(); });
+    // Whoever ends an attempt frees units.
+    notifier.subscribe("route", [this](const std::string& payload) {
+        if (payload != "submitted") runs_wake_.wake();
+    });
 }
 
 Result<void> CatalogCache::load()
@@ -62,12 +68,19 @@ Result<void> CatalogCache::load()
 void CatalogCache::start(net::TaskGroup& group)
 {
     group.spawn(wake_.executor(), "follow_catalog", follow_changes());
+    group.spawn(runs_wake_.executor(), "follow_runs", follow_runs());
 }
 
 CatalogPointer CatalogCache::get() const
 {
     const std::scoped_lock lock(mutex_);
     return current_;
+}
+
+RouteKnowledge CatalogCache::knowledge_for(const CatalogSnapshot& catalog) const
+{
+    const std::scoped_lock lock(mutex_);
+    return {.runs = runs_.runs, .waits = runs_.waits, .estimates = catalog.knowledge.estimates};
 }
 
 asio::awaitable<Result<CatalogPointer>> CatalogCache::refresh()
@@ -129,6 +142,7 @@ CatalogPointer CatalogCache::reload(pqxx::work& transaction)
     if (number > current_read_) {
         current_read_ = number;
         current_ = fresh;
+        runs_ = fresh->knowledge;
     }
     return fresh;
 }
@@ -161,6 +175,28 @@ void CatalogCache::read_scores(pqxx::work& transaction, CatalogSnapshot& catalog
     const auto ended = std::chrono::steady_clock::now();
     const std::scoped_lock lock(mutex_);
     scores_due_ = ended + kScoresShare * (ended - began);
+}
+
+asio::awaitable<void> CatalogCache::follow_runs()
+{
+    auto read = [this](pqxx::work& transaction) -> Result<void> {
+        RouteKnowledge known;
+        {
+            const std::scoped_lock lock(mutex_);
+            known = runs_;
+        }
+        known = history_.read_runs_only(transaction, known);
+        const std::scoped_lock lock(mutex_);
+        runs_ = std::move(known);
+        return {};
+    };
+    for (;;) {
+        co_await runs_wake_.wait(kReadAtLeastEvery);
+        const auto due = history_.runs_due() - std::chrono::steady_clock::now();
+        co_await net::TaskGroup::sleep(std::max(kRunsDebounce, std::chrono::ceil<std::chrono::milliseconds>(due)));
+        const Result<void> done = co_await database_->run(read);
+        if (!done) log_warning("runs_not_read", {{"error", describe(done.error())}});
+    }
 }
 
 asio::awaitable<void> CatalogCache::follow_changes()

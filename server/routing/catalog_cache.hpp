@@ -45,6 +45,9 @@ class CatalogCache {
 
     /// Never null; empty before the first load.
     CatalogPointer get() const;
+    /// What runs teach by now, half a second after they ended at the latest (later where reading them would take more
+    /// than a twentieth of the time); estimates of operators are the snapshot's.
+    RouteKnowledge knowledge_for(const CatalogSnapshot& catalog) const;
     /// The catalog as it was when this was called or later, for those who must not refuse on an old one. All who ask
     /// while it is read share the next read; these take a fifth of the time at most, so some wait for four times as
     /// long as a read takes.
@@ -56,6 +59,7 @@ class CatalogCache {
     struct Refresh {};
 
     asio::awaitable<void> follow_changes();
+    asio::awaitable<void> follow_runs();
     asio::awaitable<Result<CatalogPointer>> read_now();
     /// One read for all who wait for it.
     Result<std::vector<CatalogPointer>> read_for(pqxx::work& transaction, std::size_t count);
@@ -73,8 +77,10 @@ class CatalogCache {
     const PolicySource policy_;
     CatalogHistory history_;
     WakeSignal wake_;
+    WakeSignal runs_wake_;
     mutable std::mutex mutex_;
     CatalogPointer current_;
+    RouteKnowledge runs_;             ///< of runs and waits, as it was read last
     std::uint64_t started_reads_ = 0; ///< numbers the reads, so that a slow old one does not replace a newer
     std::uint64_t current_read_ = 0;
     std::chrono::steady_clock::time_point networks_due_; ///< not read again before

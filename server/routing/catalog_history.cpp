@@ -23,7 +23,7 @@ constexpr Statement kSelectNewest{"routing_select_newest_run", R"sql(
 // A unit type that was measured again because its jobs went otherwise makes other promises now: how far the old ones
 // were off would correct it a second time. Its waits still hold.
 constexpr Statement kSelectRuns{"routing_select_past_runs", R"sql(
-    SELECT p.submitted_by, p.project, p.job_type, p.unit_type_id, p.unit_count, p.promised_s, p.promised_low_s, p.promised_high_s, p.run_s, p.low_s,
+    SELECT p.submitted_by, p.project, p.job_type, p.unit_type_id, p.unit_count, p.promised_s, p.promised_low_s, p.promised_high_s, p.promise_basis, p.run_s, p.low_s,
            p.high_s, p.width_factor, p.free_s, p.actual_run_s, p.actual_wait_s, p.ended_at, now() AS read_at,
            p.outcome = 'succeeded' AND p.job_type <> ''
                AND (u.drift_requested_at IS NULL OR p.decided_at > u.drift_requested_at) AS teaches
@@ -42,6 +42,9 @@ PastRun to_past_run(const pqxx::row& row)
             .promised_s = number("promised_s"),
             .promised_low_s = number("promised_low_s"),
             .promised_high_s = number("promised_high_s"),
+            .basis = row["promise_basis"].as<std::string>() == to_string(PromiseBasis::kReference)
+                         ? PromiseBasis::kReference
+                         : PromiseBasis::kOperators,
             .predicted_s = number("run_s"),
             .low_s = number("low_s"),
             .high_s = number("high_s"),
@@ -81,7 +84,7 @@ RouteKnowledge CatalogHistory::read(pqxx::work& transaction, const CatalogSnapsh
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return previous;
     const SteadyTime now = std::chrono::steady_clock::now();
-    if (now >= runs_due_) {
+    if (now >= runs_due_.load()) {
         read_runs(transaction);
         runs_due_ = due_after(now);
     }
@@ -91,6 +94,16 @@ RouteKnowledge CatalogHistory::read(pqxx::work& transaction, const CatalogSnapsh
         estimates_due_ = due_after(then);
     }
     return known_;
+}
+
+RouteKnowledge CatalogHistory::read_runs_only(pqxx::work& transaction, const RouteKnowledge& previous)
+{
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    const SteadyTime now = std::chrono::steady_clock::now();
+    if (!lock.owns_lock() || now < runs_due_.load()) return previous;
+    read_runs(transaction);
+    runs_due_ = due_after(now);
+    return {.runs = known_.runs, .waits = known_.waits, .estimates = previous.estimates};
 }
 
 void CatalogHistory::read_runs(pqxx::work& transaction)
@@ -107,7 +120,8 @@ void CatalogHistory::read_runs(pqxx::work& transaction)
                 {row["unit_type_id"].as<std::string>(), row["free_s"].as<double>(), row["actual_wait_s"].as<double>()});
         if (row["teaches"].as<bool>() && !row["actual_run_s"].is_null()) runs.push_back(to_past_run(row));
     }
-    known_.runs = runs.empty() ? nullptr : std::make_shared<const RunHistory>(runs, now);
+    // Also of no runs: how far promises usually are off is known before the first.
+    known_.runs = std::make_shared<const RunHistory>(runs, now);
     known_.waits = waits.empty() ? nullptr : std::make_shared<const WaitHistory>(waits);
     newest_ = std::move(newest);
 }

@@ -3,6 +3,7 @@
 #include "server/routing/catalog_snapshot.hpp"
 #include "server/store/transaction.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -18,6 +19,10 @@ class CatalogHistory {
     /// For `catalog`, all of whose measurements are there; `previous` where another thread is making it. Blocks; pqxx's
     /// exceptions pass through.
     RouteKnowledge read(pqxx::work& transaction, const CatalogSnapshot& catalog, const RouteKnowledge& previous);
+    /// Only what runs and waits teach; `previous` where that is nothing new, or its share of the time is spent.
+    RouteKnowledge read_runs_only(pqxx::work& transaction, const RouteKnowledge& previous);
+    /// When runs may be read again.
+    std::chrono::steady_clock::time_point runs_due() const { return runs_due_.load(); }
 
   private:
     void read_runs(pqxx::work& transaction);
@@ -27,7 +32,7 @@ class CatalogHistory {
     RouteKnowledge known_;
     std::string newest_;           ///< of the runs that `known_` was made of
     std::uint64_t measurements_{}; ///< fingerprint of those that `known_` was made of
-    std::chrono::steady_clock::time_point runs_due_;
+    std::atomic<std::chrono::steady_clock::time_point> runs_due_{};
     std::chrono::steady_clock::time_point estimates_due_;
 };
 

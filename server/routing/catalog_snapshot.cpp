@@ -111,6 +111,17 @@ Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapsh
     return request;
 }
 
+void set_origin(RouteRequest& request, JobOrigin origin, const CatalogSnapshot& catalog)
+{
+    request.job_type = std::move(origin.job_type);
+    request.owner = std::move(origin.owner);
+    request.takes_operators = origin.takes_operators;
+    request.known_run = nullptr;
+    if (!origin.takes_operators) return;
+    const KnownJobType* const known = catalog.find_job_type(request.job_type, request.run_owner());
+    if (known != nullptr) request.known_run = known->known_run;
+}
+
 Result<RouteRequest> make_metering_request(const JobSpec& spec, const CatalogSnapshot& catalog)
 {
     if (spec.operators.empty()) return make_route_request(spec, catalog, {});

@@ -32,6 +32,7 @@ struct KnownJobType {
     bool profiled{false};               ///< counted while it ran, not named by its submitter
     std::string learned_from;           ///< id of the job
     Timestamp learned_at{};
+    std::shared_ptr<const KnownRun> known_run; ///< profiled where it can still be compared; nullptr: none is
 };
 
 /// The transfers that were timed on a unit type, and what they say; the first two tell whether there are new ones.
@@ -89,6 +90,15 @@ using CatalogPointer = std::shared_ptr<const CatalogSnapshot>;
 /// What the router must know of a job at the moment `now`, with the work of each operator from its manifest's formulas.
 /// @error kInvalid  an operator or version that the library does not have; nothing else, once a job was admitted.
 Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp now);
+
+/// Whose job a request is of.
+struct JobOrigin {
+    std::string job_type;
+    std::string owner;
+    bool takes_operators{}; ///< from its type: it names none itself
+};
+/// Lets history and the type's known run speak for the request.
+void set_origin(RouteRequest& request, JobOrigin origin, const CatalogSnapshot& catalog);
 
 /// The part of a request that needs no formulas: what the job names itself, without its operators, its type and the
 /// rules of its project. A budget in another currency than the prices' is 0.

@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "server/routing/catalog_curves.hpp"
 #include "server/routing/catalog_prices.hpp"
+#include "server/routing/known_runs.hpp"
 #include "server/store/column.hpp"
 #include "server/store/measured_operator.hpp"
 
@@ -38,7 +39,7 @@ constexpr const char* kSelectMeasurements = R"sql(
 // Bounded, because every submission is compared with its owner's. Each owner's newest come first, so that nobody's
 // types crowd out another's. What fell out is learned anew.
 constexpr const char* kSelectJobTypes = R"sql(
-    SELECT name, submitted_by, project, mix, operators, profiled, learned_from, learned_at
+    SELECT name, submitted_by, project, mix, operators, profiled, learned_from, learned_at, known_run
     FROM (SELECT *, row_number() OVER (PARTITION BY submitted_by ORDER BY learned_at DESC) AS place FROM job_type) t
     ORDER BY place, learned_at DESC LIMIT 5000)sql";
 
@@ -125,6 +126,8 @@ void read_job_types(pqxx::work& transaction, CatalogSnapshot& catalog)
         type.owner = row["submitted_by"].as<std::string>();
         type.project = row["project"].as<std::string>();
         type.mix = to_json_value(row["mix"]).get<OperatorMix>();
+        if (!row["known_run"].is_null())
+            type.known_run = read_known_run(to_json_value(row["known_run"]), type.learned_from, catalog);
         catalog.job_types[name].push_back(std::move(type));
     }
     for (auto& [name, types] : catalog.job_types) {

@@ -58,13 +58,12 @@ bool JobLimits::has_limit(const JobSpec& spec, const CatalogSnapshot& catalog)
     return spec.deadline || spec.budget || find_rules(catalog.projects, spec.project).has_quota();
 }
 
-Result<void> JobLimits::check(const JobSpec& spec, const std::string& job_type, const std::string& owner)
+Result<void> JobLimits::check(const JobSpec& spec, const JobOrigin& origin)
 {
     if (!has_limit(spec, *catalog_)) return {};
     Result<RouteRequest> request = make_route_request(spec, *catalog_, now_);
     if (!request) return request.error();
-    request->job_type = job_type;
-    request->owner = owner;
+    set_origin(*request, origin, *catalog_);
     if (!network_) network_ = std::make_unique<Network>(*catalog_, now_);
     const Decision decision = route(*request, network_->table);
     if (decision.winner) return {};

@@ -17,10 +17,9 @@ class JobLimits {
 
     /// Whether it has any of them.
     static bool has_limit(const JobSpec& spec, const CatalogSnapshot& catalog);
-    /// @param job_type  that its run time is learned by.
     /// @error kInfeasible  with what could be kept instead: "no center can finish before 18:00 UTC; the earliest is
     /// 18:40 UTC at beta/core".
-    Result<void> check(const JobSpec& spec, const std::string& job_type, const std::string& owner);
+    Result<void> check(const JobSpec& spec, const JobOrigin& origin);
 
   private:
     struct Network;

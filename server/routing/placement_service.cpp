@@ -140,8 +140,7 @@ Result<WaitingInputs> read_waiting(pqxx::work& transaction, const PlacementRecor
     Result<RouteRequest> request = make_route_request(*spec, catalog, now);
     if (!request) return request.error();
     // As the router decides it.
-    request->job_type = record.job_type;
-    request->owner = record.submitted_by;
+    set_origin(*request, {record.job_type, record.submitted_by, record.takes_operators}, catalog);
     request->is_probe = record.label == "probe";
     if (request->is_probe)
         apply_rules(ProjectRules(), *request);
@@ -151,11 +150,10 @@ Result<WaitingInputs> read_waiting(pqxx::work& transaction, const PlacementRecor
 }
 
 WaitingAnswer answer_waiting(const PlacementRecord& record, const WaitingInputs& inputs, const CatalogSnapshot& catalog,
-                             Timestamp now)
+                             const RouteKnowledge& knowledge, Timestamp now)
 {
     const std::string currency = catalog.prices.currency();
-    const UnitLedger ledger(catalog.unit_types, catalog.knowledge, catalog.calendar, inputs.reserved, {}, now);
-    const RouteKnowledge& knowledge = catalog.knowledge;
+    const UnitLedger ledger(catalog.unit_types, knowledge, catalog.calendar, inputs.reserved, {}, now);
     Decision decision = route(inputs.request, ledger.views(), knowledge);
     WaitingAnswer answer;
     answer.waiting = waiting_json(record, inputs.request, decision, currency);
@@ -205,7 +203,7 @@ std::optional<LoadedCycle> read_joint_cycle(pqxx::work& transaction, const Place
 }
 
 Json explanation_json(const PlacementService::Question& question, const Explained& found,
-                      const CatalogSnapshot& catalog, Timestamp now)
+                      const CatalogSnapshot& catalog, const RouteKnowledge& knowledge, Timestamp now)
 {
     const PlacementRecord& record = found.record;
     const bool has_attempt = record.attempt_id.has_value() && !found.waiting;
@@ -219,7 +217,7 @@ Json explanation_json(const PlacementService::Question& question, const Explaine
                    {"waiting", nullptr}};
     Json inputs;
     if (found.waiting) {
-        WaitingAnswer waiting = answer_waiting(record, *found.waiting, catalog, now);
+        WaitingAnswer waiting = answer_waiting(record, *found.waiting, catalog, knowledge, now);
         answer["decision"] = std::move(waiting.decision);
         answer["waiting"] = std::move(waiting.waiting);
         inputs = std::move(waiting.inputs);
@@ -256,7 +254,8 @@ asio::awaitable<Result<Json>> PlacementService::explain(Question question)
     };
     const Result<Explained> found = co_await database_->run(std::move(read));
     if (!found) co_return found.error();
-    auto answer = [&]() -> Result<Json> { return explanation_json(question, *found, *catalog, now); };
+    const RouteKnowledge knowledge = catalog_->knowledge_for(*catalog);
+    auto answer = [&]() -> Result<Json> { return explanation_json(question, *found, *catalog, knowledge, now); };
     co_return co_await compute_->run(question.asker, std::move(answer));
 }
 
@@ -280,7 +279,9 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::strin
             "the question has " + std::to_string(errors.size()) + (errors.size() == 1 ? " error" : " errors");
         co_return Error(Errc::kInvalid, detail, std::move(errors));
     }
-    take_learned_operators(spec, owner, **catalog);
+    // As it will be at submission: history corrects by the type, which is that of the job without what it learned.
+    const std::string job_type = (*catalog)->type_of(spec, owner).name;
+    const bool takes_operators = !take_learned_operators(spec, owner, **catalog).empty();
     const CatalogPointer known = *catalog;
     Result<RouteRequest> request = make_route_request(spec, *known, now);
     if (!request) co_return request.error();
@@ -290,12 +291,11 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::strin
     };
     const Result<std::vector<Reservation>> reserved = co_await database_->run(std::move(read));
     if (!reserved) co_return reserved.error();
+    const RouteKnowledge knowledge = catalog_->knowledge_for(*known);
     auto answer = [&]() -> Result<Json> {
-        request->owner = owner;
-        // As it will be at submission: history corrects by it.
-        if (request->job_type.empty()) request->job_type = known->type_of(spec, owner).name;
-        const UnitLedger ledger(known->unit_types, known->knowledge, known->calendar, *reserved, {}, now);
-        return preview_json(*request, ledger, known->knowledge, currency, what_if);
+        set_origin(*request, {job_type, owner, takes_operators}, *known);
+        const UnitLedger ledger(known->unit_types, knowledge, known->calendar, *reserved, {}, now);
+        return preview_json(*request, ledger, knowledge, currency, what_if);
     };
     co_return co_await compute_->run(owner, std::move(answer));
 }

@@ -19,10 +19,11 @@ struct NewPrediction {
     UnitTypeId unit_type_id;
     std::int64_t unit_count{1};
     RunTime promised; ///< by measurements alone; 0 for a job that moves data: its actual time does not tell them apart
-    RunTime run;      ///< with transfers, corrected
-    double width_factor{1}; ///< of the interval of `run` (RunCorrection)
-    double free_s{};        ///< until its units are free
-    WaitTime start;         ///< until it runs
+    PromiseBasis basis{PromiseBasis::kOperators}; ///< of the promise
+    RunTime run;                                  ///< with transfers, corrected
+    double width_factor{1};                       ///< of the interval of `run` (RunCorrection)
+    double free_s{};                              ///< until its units are free
+    WaitTime start;                               ///< until it runs
     double cost{};
     double energy_j{};    ///< 0: not known
     std::string currency; ///< empty: there are no prices

@@ -219,9 +219,8 @@ Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
     const Result<const KnownDemands*> demands = demands_of(job);
     if (!demands) return demands.error();
     RouteRequest request = make_route_terms(job.spec, *catalog_, now_);
-    request.job_type = job.job_type;
-    request.owner = job.submitter;
     request.operators = (*demands)->own;
+    set_origin(request, {job.job_type, job.submitter, job.takes_operators}, *catalog_);
     request.is_probe = job.label == "probe";
     // A probe measures for the network, whatever project it is kept under.
     if (!request.is_probe) apply_rules(find_rules(catalog_->projects, job.spec.project), request);

@@ -68,8 +68,8 @@ void RoutingPage::read_input(pqxx::work& transaction)
 Result<void> RoutingPage::plan()
 {
     const auto began = std::chrono::steady_clock::now();
-    UnitLedger units(catalog_->unit_types, catalog_->knowledge, catalog_->calendar, in_use_, report_.next.planned, now_,
-                     columns_->get(catalog_));
+    UnitLedger units(catalog_->unit_types, cache_->knowledge_for(*catalog_), catalog_->calendar, in_use_,
+                     report_.next.planned, now_, columns_->get(catalog_));
     SchedulePlan plan = schedule(units, input_);
     report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (settings_->recorder != nullptr) note_cycle(plan);

@@ -91,8 +91,9 @@ constexpr const char* kUpdateToMetered = R"sql(
     WHERE id = ANY ($1::text[]))sql";
 
 constexpr const char* kSelectPlacement = R"sql(
-    SELECT j.label, j.state, j.submitted_by, j.spec::text AS spec, a.id AS attempt_id, p.decided_at, a.decided_by,
-           p.decision::text AS decision, p.inputs::text AS inputs, p.cycle_id, a.run_s, j.job_type, j.waiting_reason,
+    SELECT j.label, j.state, j.submitted_by, j.operators_from <> '' AS takes_operators, j.spec::text AS spec,
+           a.id AS attempt_id, p.decided_at, a.decided_by, p.decision::text AS decision, p.inputs::text AS inputs,
+           p.cycle_id, coalesce(r.actual_run_s, a.run_s) AS run_s, j.job_type, j.waiting_reason,
            extract(epoch FROM a.started_at - j.submitted_at)::float8 AS wait_s,
            r.run_s AS predicted_run_s, r.low_s, r.high_s, r.wait_s AS predicted_wait_s, r.wait_low_s, r.wait_high_s,
            r.actual_wait_s, r.cost, r.actual_cost, r.currency,
@@ -128,7 +129,7 @@ std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows)
 
 // The command is replaced: the router need not carry scripts and files about.
 const char* const kWaitingJobColumns = R"sql(
-    SELECT id, version, label, job_type, submitted_by, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
+    SELECT id, version, label, job_type, submitted_by, operators_from <> '' AS takes_operators, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
            waiting_reason, coalesce(extract(epoch FROM now() - waiting_reason_at), 0)::float8 AS reason_s,
            submitted_at, turn,
            jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
@@ -145,6 +146,7 @@ WaitingJob to_waiting_job(const pqxx::row& row)
     job.label = row["label"].as<std::string>();
     job.job_type = row["job_type"].as<std::string>();
     job.submitter = row["submitted_by"].as<std::string>();
+    job.takes_operators = row["takes_operators"].as<bool>();
     job.state = parse_job_state(row["state"].c_str()).value_or(JobState::kQueued);
     job.is_metered = row["metered"].as<bool>();
     job.is_metering_over = row["metering_over"].as<bool>();
@@ -175,7 +177,8 @@ std::string kind_of(const WaitingJob& job)
     JobSpec spec = job.spec;
     spec.priority = 0;
     spec.gang = {};
-    return job.label + '\n' + job.submitter + '\n' + job.job_type + '\n' + to_json(spec).dump();
+    return job.label + '\n' + job.submitter + '\n' + job.job_type + (job.takes_operators ? "\n<\n" : "\n") +
+           to_json(spec).dump();
 }
 
 std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range)
@@ -323,6 +326,7 @@ std::optional<PlacementRecord> select_placement(pqxx::work& transaction, const J
     record.label = row["label"].as<std::string>();
     record.state = row["state"].as<std::string>();
     record.submitted_by = row["submitted_by"].as<std::string>();
+    record.takes_operators = row["takes_operators"].as<bool>();
     record.spec = row["spec"].as<std::string>();
     record.attempt_id = optional_of<std::string>(row["attempt_id"]);
     record.decided_at = to_optional_timestamp(row["decided_at"]);

@@ -27,6 +27,7 @@ struct WaitingJob {
     std::string label;
     std::string job_type;
     std::string submitter;
+    bool takes_operators{false}; ///< its operators are those of its type: it named none
     JobState state{JobState::kQueued};
     bool is_metered{false};
     bool is_metering_over{false}; ///< its time for metering has passed
@@ -138,7 +139,8 @@ struct PlacementRecord {
     std::string label;
     std::string state;
     std::string submitted_by;
-    std::string spec; ///< JSON text
+    bool takes_operators{false}; ///< as WaitingJob
+    std::string spec;            ///< JSON text
     std::optional<std::string> attempt_id;
     std::optional<Timestamp> decided_at;
     std::string decided_by;

@@ -35,8 +35,7 @@ std::vector<JobArrival> arrivals_of(const std::vector<WaitingJob>& jobs, const C
         if (is_new) {
             Result<RouteRequest> request = make_route_request(job.spec, catalog, now);
             if (!request) continue; // its operator is gone
-            request->job_type = job.job_type;
-            request->owner = job.submitter;
+            set_origin(*request, {job.job_type, job.submitter, job.takes_operators}, catalog);
             known->second = arrival_places(*request, units.decide(*request));
         }
         if (!known->second.empty()) arrivals.push_back({job.id.value, known->second});

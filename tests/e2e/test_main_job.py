@@ -90,6 +90,37 @@ def test_a_dense_job_goes_to_the_center_that_is_measured_faster_and_says_why(mea
     assert measured.rest.call("GET", f"/jobs/{job['id']}/logs/stderr").content == b"to-stderr\n"
 
 
+def is_measuring(network):
+    return any(run["state"] == "queued" for run in network.rest.items("/probe-runs"))
+
+
+def test_a_profiled_run_predicts_its_program_elsewhere_and_the_last_run_there_the_next(network):
+    """A program of Debian that calls no library which Fathom knows: all of it is remainder."""
+    job = {"name": "key", "command": ["openssl", "enc", "-aes-256-cbc", "-pbkdf2", "-iter", "3000000", "-k", "secret", "-S",
+                                      "0123456789abcdef", "-in", "/etc/os-release", "-out", "/dev/null"]}
+    first = network.wait_job(network.submit(**job, profile=True, units={"center": "alpha", "count": 1})["id"])
+    assert first["state"] == "succeeded", first["end_reason"]
+    wait_until(lambda: any(t["learned_from"] == first["id"] for t in network.rest.items("/job-types")), 60, "the lesson")
+    for _ in range(3):
+        wait_until(lambda: not is_measuring(network), 120, "the end of all probes")
+
+    second = network.wait_job(network.submit(**job, units={"center": "beta", "count": 1})["id"])
+    assert second["type"] == first["type"] == "app/openssl" and second["operators_from"] == first["id"]
+    winner = network.rest.get(f"/jobs/{second['id']}/placement")["decision"]["candidates"][0]
+    assert [r["rung"] for r in winner["rungs"]] == ["reference"] and "alpha/core" in winner["rungs"][0]["text"]
+    # The kernels of linear algebra, by which the two differ, are nothing to it. Tests share the machine: a wide bound.
+    assert winner["prediction"]["run_s"] == pytest.approx(first["run_s"], rel=0.5)
+    assert second["run_s"] == pytest.approx(winner["prediction"]["run_s"], rel=0.6)
+    assert "Predicted by" in network.cli("job", "explain", second["id"])
+
+    def predicted_by_runs():
+        third = network.wait_job(network.submit(**job, units={"center": "beta", "count": 1})["id"])
+        place = network.rest.get(f"/jobs/{third['id']}/placement")["decision"]["candidates"][0]
+        assert place["rungs"][0]["rung"] == "runs" and place["rungs"][0]["weight"] > 0.6
+        return place["prediction"]["run_s"]
+    assert predicted_by_runs() == pytest.approx(second["run_s"], rel=0.25)
+
+
 def test_a_job_of_an_unmeasured_size_is_measured_first(measured):
     size = {"m": 300, "n": 300, "k": 300}
     job = measured.submit(name="fresh", command=["true"], operators=[{"id": "dgemm", "parameters": size, "count": 5000}])

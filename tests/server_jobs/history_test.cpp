@@ -105,7 +105,7 @@ TEST_F(History, WhatWasLearnedBeforeAUnitTypeWasMeasuredAgainDoesNotCorrectItTwi
     sql("UPDATE unit_type SET drift_requested_at = now()");
     ASSERT_TRUE(test::eventually([&] {
         reload_catalog();
-        return catalog_.get()->knowledge.runs == nullptr;
+        return catalog_.get()->knowledge.runs->calibration().job_count == 0;
     }));
 
     EXPECT_GT(learned_s, 3.3);

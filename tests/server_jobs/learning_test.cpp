@@ -89,6 +89,31 @@ TEST_F(Learning, AJobTeachesItsTypeAndTheNextOneNeedsNoOperators)
     EXPECT_EQ(get("/jobs/" + second.value + "/operators")["source"], "type");
 }
 
+TEST_F(Learning, AProfiledRunIsWhatRunsElsewhereArePredictedFrom)
+{
+    const std::string beta = add_center("beta");
+    add_measurement(unit_type_, 0.01);
+    add_measurement(beta, 0.02);
+    const Json at_alpha = {{"center", "alpha"}, {"count", 1}};
+    const Json at_beta = {{"center", "beta"}, {"count", 1}};
+    const JobId first = finish_as(admin_, spec({{"type", "solver"}, {"profile", true}, {"units", at_alpha}}),
+                                  dense_profile(), 0, 4);
+    const JobId second = submit(spec({{"type", "solver"}, {"units", at_beta}}));
+    sql("UPDATE job SET metered = true");
+    route();
+    const Json decision = get("/jobs/" + second.value + "/placement")["decision"];
+    const Json winner = decision["candidates"][0];
+
+    EXPECT_EQ(shown(first)["run_s"], 2.5) << "what the profiler did beside the program is not in it";
+    EXPECT_EQ(sql("SELECT actual_run_s FROM run_prediction WHERE job_id = '" + first.value + "'"), "2.5");
+    EXPECT_EQ(sql("SELECT run_s FROM attempt WHERE job_id = '" + first.value + "'"), "4") << "its units were held";
+    // 80 % products, twice as slow; 5 % waiting, the same; 15 % without an operator, as the mean.
+    EXPECT_NEAR(winner["correction"]["promised_s"].get<double>(), 2.5 * (0.8 * 2 + 0.05 + 0.15 * 2), 1e-9);
+    EXPECT_EQ(winner["rungs"][0]["rung"], "reference");
+    EXPECT_THAT(winner["rungs"][0]["text"].get<std::string>(), HasSubstr("alpha/core"));
+    EXPECT_EQ(sql("SELECT promise_basis FROM run_prediction WHERE job_id = '" + second.value + "'"), "reference");
+}
+
 TEST_F(Learning, NobodysJobsChangeWhatIsKnownOfAnothersType)
 {
     add_measurement(unit_type_, 0.0001);
