@@ -105,7 +105,9 @@ bool is_center(const UnitTypeView& view, const std::string& name_or_id)
 
 bool has_operator(const UnitTypeView& view, const std::string& operator_id)
 {
-    return std::binary_search(view.operators.begin(), view.operators.end(), operator_id);
+    // `id@version` is another version than the one in use: whoever runs the one runs the other.
+    const std::string_view id = std::string_view(operator_id).substr(0, operator_id.find('@'));
+    return std::binary_search(view.operators.begin(), view.operators.end(), id, std::less<>());
 }
 
 std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view)

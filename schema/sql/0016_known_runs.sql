@@ -6,3 +6,8 @@ COMMENT ON COLUMN job_type.known_run IS 'Its last profiled run on one unit: wher
 ALTER TABLE run_prediction ADD COLUMN promise_basis text NOT NULL DEFAULT 'operators' CHECK (promise_basis IN ('operators', 'reference'));
 COMMENT ON COLUMN run_prediction.promise_basis IS 'Of promised_s: the sum of the job''s operators, or a known run of its type, carried over by the ratios of probes.';
 COMMENT ON COLUMN run_prediction.actual_run_s IS 'Of the program itself: what its profile took beside it is not in it.';
+
+-- M2: results of one version of an operator say nothing of another.
+CREATE VIEW operator_in_use AS
+    SELECT id, coalesce(max(version) FILTER (WHERE withdrawn_at IS NULL), max(version)) AS version FROM operator GROUP BY id;
+COMMENT ON VIEW operator_in_use IS 'The version of each operator that jobs and tasks get which name none: the newest that is not withdrawn.';

@@ -16,7 +16,8 @@ constexpr const char* kSelectCounts = R"sql(
            json_agg(json_build_array(n.unit_count, 1 / n.median_s) ORDER BY n.unit_count) AS points,
            max(n.measured_at) AS measured_at
     FROM (SELECT DISTINCT ON (unit_type_id, unit_count, operator_id, parameters_key) *
-          FROM measurement WHERE void_reason = ''
+          FROM measurement m WHERE void_reason = ''
+            AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
           ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC) n
          JOIN unit_type u ON u.id = n.unit_type_id JOIN center c ON c.id = u.center_id
     WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)

@@ -18,6 +18,7 @@ constexpr const char* kSelectMeasurements = R"sql(
         WHERE ($1 = '' OR c.id = $1 OR c.name = $1)
           AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
           AND ($3 = '' OR m.operator_id = $3) AND m.void_reason = ''
+          AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
         ORDER BY m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.measured_at DESC) newest
     WHERE (center, unit_type, operator_id, parameters_key, unit_count) > ($4, $5, $6, $7, $8::bigint)
     ORDER BY center, unit_type, operator_id, parameters_key, unit_count LIMIT $9)sql";
@@ -39,13 +40,15 @@ constexpr const char* kSelectUnitMeasurements = R"sql(
     SELECT DISTINCT ON (unit_type_id, unit_count, operator_id, parameters_key)
            unit_type_id, operator_id, parameters_key, operations, bytes, median_s, ci_low_s, ci_high_s, error,
            tolerance, start_up_s, probe_run_id, measured_at
-    FROM measurement WHERE unit_type_id = ANY ($1::text[]) AND unit_count = 1 AND void_reason = ''
+    FROM measurement m WHERE unit_type_id = ANY ($1::text[]) AND unit_count = 1 AND void_reason = ''
+      AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
     ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC)sql";
 
 // The library is small; each of its operators is looked up in the index measurement_of_operator.
 constexpr const char* kSelectMeasuredOperators = R"sql(
-    SELECT o.id FROM (SELECT DISTINCT id FROM operator) o
-    WHERE EXISTS (SELECT 1 FROM measurement m WHERE m.operator_id = o.id AND m.void_reason = ''))sql";
+    SELECT o.id FROM operator_in_use o
+    WHERE EXISTS (SELECT 1 FROM measurement m WHERE m.operator_id = o.id AND m.operator_version = o.version
+                                                AND m.void_reason = ''))sql";
 
 constexpr const char* kSelectDiversity = R"sql(
     SELECT o.id, count(*) AS unit_types

@@ -15,7 +15,8 @@ constexpr Statement kSelectUnitTypes{"metering_speedup_unit_types", R"sql(
 
 constexpr Statement kSelectMeasured{"metering_speedup_measured", R"sql(
     SELECT DISTINCT ON (parameters_key) *
-    FROM measurement WHERE unit_type_id = $1 AND unit_count = 1 AND operator_id = $2 AND void_reason = ''
+    FROM measurement m WHERE unit_type_id = $1 AND unit_count = 1 AND operator_id = $2 AND void_reason = ''
+      AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
     ORDER BY parameters_key, measured_at DESC)sql"};
 
 constexpr Statement kSelectRate{"metering_speedup_rate", R"sql(

@@ -14,6 +14,7 @@ constexpr Statement kSelectAges{"probing_select_figure_ages", R"sql(
            (m.ci_high_s - m.ci_low_s) / (2 * m.median_s) AS interval
     FROM measurement m JOIN unit_type u ON u.id = m.unit_type_id
     WHERE u.center_id = $1 AND u.active AND m.unit_count = 1 AND m.void_reason = ''
+      AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
     ORDER BY m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.measured_at DESC)sql"};
 
 // The newest jobs only: a share of them says enough, and years of jobs must not be read for it.

@@ -20,6 +20,13 @@ const OperatorVersion* CatalogSnapshot::find_operator(std::string_view id, std::
     return nullptr;
 }
 
+std::string CatalogSnapshot::operator_name(const OperatorManifest& manifest) const
+{
+    const OperatorVersion* const in_use = find_operator(manifest.id, 0);
+    if (in_use == nullptr || in_use->manifest.version == manifest.version) return manifest.id;
+    return manifest.id + "@" + std::to_string(manifest.version);
+}
+
 ManifestLookup CatalogSnapshot::manifests() const
 {
     return [this](std::string_view id, std::int64_t version) -> const OperatorManifest* {
@@ -102,7 +109,7 @@ Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapsh
         if (found == nullptr) return Error{Errc::kInvalid, "operator " + use.id + " is not in the library"};
         const Result<double> operations = evaluate_formula(found->manifest.operation_count, use.parameters);
         const Result<double> bytes = evaluate_formula(found->manifest.byte_count, use.parameters);
-        request.operators.push_back({.operator_id = use.id,
+        request.operators.push_back({.operator_id = catalog.operator_name(found->manifest),
                                      .parameters_key = parameters_key(use.parameters),
                                      .count = use.count,
                                      .operations = operations ? *operations : 0,

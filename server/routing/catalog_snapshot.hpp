@@ -74,6 +74,9 @@ struct CatalogSnapshot {
 
     /// `version` 0: the newest that is not withdrawn. nullptr when there is none.
     const OperatorVersion* find_operator(std::string_view id, std::int64_t version) const;
+    /// What decisions call a version of an operator: its id, or `id@version` for another one than the one in use, whose
+    /// measurements are of other work (M2).
+    std::string operator_name(const OperatorManifest& manifest) const;
     /// The manifest of find_operator(), for core/decide.
     ManifestLookup manifests() const;
     /// What the owner's own jobs of the project taught; nullptr when they taught nothing.

@@ -28,13 +28,16 @@ constexpr const char* kCountCenters = "SELECT count(*) FROM center WHERE revoked
 
 constexpr const char* kSelectOperators = "SELECT id, version, manifest, withdrawn_at FROM operator";
 
-// One row for each unit type, count, operator and size: what the index measurement_newest is made for.
+// One row for each unit type, count, operator, size and version: what the index measurement_newest is made for, but for
+// the last. Another version than the one in use is another operator (operator_name()).
 constexpr const char* kSelectMeasurements = R"sql(
-    SELECT DISTINCT ON (unit_type_id, unit_count, operator_id, parameters_key)
-           unit_type_id, unit_count, operator_id, parameters_key, operations, bytes, median_s, ci_low_s, ci_high_s, error,
-           tolerance, start_up_s, probe_run_id, measured_at
-    FROM measurement WHERE void_reason = ''
-    ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC)sql";
+    SELECT DISTINCT ON (m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.operator_version)
+           m.unit_type_id, m.unit_count,
+           m.operator_id || CASE WHEN v.version <> m.operator_version THEN '@' || m.operator_version ELSE '' END AS operator_id,
+           m.parameters_key, m.operations, m.bytes, m.median_s, m.ci_low_s, m.ci_high_s, m.error, m.tolerance,
+           m.start_up_s, m.probe_run_id, m.measured_at
+    FROM measurement m LEFT JOIN operator_in_use v ON v.id = m.operator_id WHERE m.void_reason = ''
+    ORDER BY m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.operator_version, m.measured_at DESC)sql";
 
 // Bounded, because every submission is compared with its owner's. Each owner's newest come first, so that nobody's
 // types crowd out another's. What fell out is learned anew.

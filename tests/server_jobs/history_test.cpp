@@ -112,6 +112,21 @@ TEST_F(History, WhatWasLearnedBeforeAUnitTypeWasMeasuredAgainDoesNotCorrectItTwi
     EXPECT_NEAR(place(dgemm_job())["prediction"]["run_s"].get<double>(), 4.1, 1e-6);
 }
 
+TEST_F(History, ResultsOfAnotherVersionOfAnOperatorPredictNothing)
+{
+    add_operators();
+    add_measurement(add_center("alpha"), 0.02);
+    Json job = dgemm_job();
+    job["metering_wait_s"] = 0; // placed on what is known
+    const Json before = place(job);
+    sql("UPDATE measurement SET operator_version = 7");
+    reload_catalog();
+    const Json after = place(job);
+
+    EXPECT_EQ(before["prediction"]["unknown_operators"], 0);
+    EXPECT_EQ(after["prediction"]["unknown_operators"], 1);
+}
+
 TEST_F(History, AnUnknownJobTakesWhatItsTypeTookAndSaysSo)
 {
     add_center("alpha");
