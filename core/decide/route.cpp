@@ -70,12 +70,20 @@ class Deciding {
         return candidate;
     }
 
-    RunPrediction predict(const UnitTypeView& view) const
+    /// On one unit; valid until the next call.
+    const RunPrediction& predict(std::uint32_t unit_type)
     {
-        return predict_run({request_->operators,
-                            request_->known_run.get(),
-                            units_of(view),
-                            {table_->knowledge.estimates.get(), view.id.value}});
+        auto& known = kind_->predictions;
+        if (known.size() == RouteKind::kMostPredictions) known.clear();
+        const auto [prediction, is_new] = known.try_emplace(unit_type);
+        if (is_new) {
+            const UnitTypeView& view = view_of(unit_type);
+            prediction->second = predict_run({request_->operators,
+                                              request_->known_run.get(),
+                                              units_of(view),
+                                              {table_->knowledge.estimates.get(), view.id.value}});
+        }
+        return prediction->second;
     }
 
     Candidate describe(const Found& found)
@@ -86,7 +94,7 @@ class Deciding {
         candidate.feasible = !choice.removed_by;
         candidate.removed_by = choice.removed_by;
         candidate.unit_count = choice.unit_count;
-        candidate.prediction = predict(view);
+        candidate.prediction = predict(found.unit_type);
         const RunTime single{candidate.prediction.run_s, candidate.prediction.low_s, candidate.prediction.high_s};
         const bool is_estimate = request_->operators.empty() && choice.compute.run_s > 0 && table_->knowledge.runs;
         candidate.single_run_s = is_estimate
@@ -278,7 +286,7 @@ class Deciding {
         chooser_.show_costs();
         chooser_.choose(view, table_->run_of(*request_, *kind_, found.unit_type), ChoiceAim::kBest);
         winner.counts = shown_counts(chooser_.counts(), winner.unit_count);
-        const RunPrediction single = predict(view);
+        const RunPrediction& single = predict(found.unit_type);
         const ScaledRun run(single, request_->parts(), view.speedups.get());
         winner.rungs = list_rungs(*request_, winner);
         winner.knee = run.knee(view.unit_count);

@@ -38,6 +38,11 @@ void RouteTable::changed(std::size_t unit_type)
     impl_->note_change(unit_type);
 }
 
+void RouteTable::begin_page()
+{
+    impl_->begin_page();
+}
+
 RouteTable::Impl::Impl(std::span<const UnitTypeView> views, RouteKnowledge learned,
                        std::shared_ptr<RouteColumns> shared)
     : unit_types(views), knowledge(std::move(learned)), columns(std::move(shared)), is_marked_(views.size())
@@ -104,7 +109,23 @@ RouteKind& RouteTable::Impl::kind_of(const RouteRequest& request, PlaceChooser& 
     RouteKind& kind = found->second;
     kind.last_used = ++uses_;
     follow_changes(request, chooser, kind);
+    if (kind.page != page_) roughen(request, chooser, kind);
     return kind;
+}
+
+void RouteTable::Impl::roughen(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind)
+{
+    kind.page = page_;
+    for (std::size_t i = 0; i < kind.is_rough.size(); ++i) {
+        if (kind.is_rough[i] != 0 || kind.own_filter[i] != RouteKind::kStays) continue;
+        if (kind.filter[i] != RouteKind::kStays) {
+            --kind.removed[kind.filter[i]];
+            kind.filter[i] = RouteKind::kStays;
+            kind.is_funnel_made = false;
+        }
+        kind.is_rough[i] = 1;
+        estimate_roughly(request, chooser, kind, i);
+    }
 }
 
 void RouteTable::Impl::forget_oldest()
@@ -141,6 +162,7 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
         kind.operators.push_back(columns->find(demand));
     if (request.known_run) kind.known = columns->find(*request.known_run);
     kind.seen_changes = changes.size();
+    kind.page = page_;
     if (!kind.knows_work && knowledge.runs) {
         kind.knows_work = std::any_of(unit_types.begin(), unit_types.end(), [&](const UnitTypeView& view) {
             return knowledge.runs->estimate(request.job_type, view.id.value, request.run_owner()).has_value();

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 /// What a RouteTable keeps; part of core/decide/route.
@@ -41,6 +42,9 @@ struct RouteKind {
 
     std::vector<std::shared_ptr<const OperatorColumn>> operators; ///< of the request, in order
     std::shared_ptr<const KnownRunColumn> known; ///< of its known run; nullptr: it has none, and its operators count
+    /// Of its operators on one unit, by unit type, of those that decisions described.
+    std::unordered_map<std::uint32_t, RunPrediction> predictions;
+    static constexpr std::size_t kMostPredictions = 256;
     bool is_rough_at(std::size_t unit_type) const { return !is_rough.empty() && is_rough[unit_type] != 0; }
 
     std::array<std::int64_t, kFilterCount> removed{};
@@ -48,6 +52,7 @@ struct RouteKind {
     std::vector<std::uint32_t> removed_first; ///< a few of each filter, each of another center
     bool is_funnel_made{};
     std::size_t seen_changes{}; ///< of the table's
+    std::uint64_t page{};       ///< of the table, in which it was made, or made like new
     std::uint64_t last_used{};
 };
 
@@ -56,6 +61,8 @@ struct RouteTable::Impl {
     Impl(std::span<const UnitTypeView> views, RouteKnowledge learned, std::shared_ptr<RouteColumns> shared);
 
     void note_change(std::size_t unit_type);
+    /// From here on decisions are those of a table that is made now: which places were looked at closely is forgotten.
+    void begin_page() { ++page_; }
     /// The kind of the request, up to date. The chooser is of the same request.
     RouteKind& kind_of(const RouteRequest& request, PlaceChooser& chooser);
     /// What the filters of the kind remove, as far as choices were made.
@@ -95,6 +102,8 @@ struct RouteTable::Impl {
     LeastRun least_run(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
     const Least& least_of(std::size_t unit_type);
     void forget_oldest();
+    /// Where a new kind has rough bounds, this one has them again.
+    void roughen(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind);
 
     std::map<std::string, RouteKind> kinds_;
     std::vector<Least> least_; ///< each made when it is first asked for
@@ -102,6 +111,7 @@ struct RouteTable::Impl {
     std::vector<std::uint32_t> changed_once_;
     std::vector<std::uint8_t> is_marked_;
     std::uint64_t uses_ = 0;
+    std::uint64_t page_ = 0;
 };
 
 } // namespace fathom

@@ -27,6 +27,12 @@ UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge 
         reserve(one);
     for (const Reservation& one : planned)
         reserve(one);
+    reserved_later_.clear();
+}
+
+void UnitLedger::begin_page()
+{
+    if (table_) table_->begin_page();
 }
 
 void UnitLedger::lay_calendar(const UnitCalendar& calendar, Timestamp now)
@@ -55,6 +61,7 @@ void UnitLedger::reserve(const Reservation& reservation)
     view.availability.take(reservation.from_s, reservation.release_s, reservation.unit_count);
     use_holds(view.holds, {reservation.project, reservation.from_s, reservation.release_s, reservation.unit_count});
     if (table_) table_->changed(found->second);
+    reserved_later_.push_back(reservation);
 }
 
 const UnitTypeView* UnitLedger::find(const UnitTypeId& id) const
@@ -77,6 +84,7 @@ void UnitLedger::change(const UnitTypeId& id, const std::function<void(UnitTypeV
 void UnitLedger::begin_trial()
 {
     trial_.emplace();
+    before_trial_ = reserved_later_.size();
 }
 
 void UnitLedger::undo_trial()
@@ -88,6 +96,7 @@ void UnitLedger::undo_trial()
         if (table_) table_->changed(before->index);
     }
     trial_.reset();
+    reserved_later_.resize(before_trial_);
 }
 
 Decision UnitLedger::decide(const RouteRequest& request)

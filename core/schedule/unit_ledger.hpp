@@ -42,6 +42,11 @@ class UnitLedger {
     void change(const UnitTypeId& id, const std::function<void(UnitTypeView&)>& change);
     /// Takes units for the time of the reservation.
     void reserve(const Reservation& reservation);
+    /// What follows is decided as on a ledger that is made now of the same, with what was reserved later as planned: to
+    /// the last bit, so that one ledger serves page after page, and each page can still be decided again by itself.
+    void begin_page();
+    /// What was reserved since it was made, in order, without what was taken back.
+    const std::vector<Reservation>& reserved_later() const { return reserved_later_; }
     /// From here on, until the trial ends, what is reserved can be taken back. One at a time.
     void begin_trial();
     void keep_trial() { trial_.reset(); }
@@ -65,6 +70,8 @@ class UnitLedger {
     std::shared_ptr<RouteColumns> columns_;
     std::optional<RouteTable> table_;          ///< of views_
     std::optional<std::vector<Before>> trial_; ///< in the order in which they were touched
+    std::vector<Reservation> reserved_later_;
+    std::size_t before_trial_ = 0; ///< of these
 };
 
 /// The same without a ledger: True when an open unit type has a unit that is neither in use nor closed at `now`.

@@ -59,6 +59,40 @@ TEST_P(CycleDocumentProperty, OfWhatWasWrittenAndReadComesTheSamePlanToTheLastTe
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CycleDocumentProperty, ::testing::Range(0, 4));
 
+// A ledger that is kept from page to page, and one that is made anew for each.
+TEST(UnitLedgerProperty, PageAfterPageOnOneLedgerIsDecidedAsOnNewOnes)
+{
+    std::size_t starts = 0;
+    std::size_t waits = 0;
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        test::RandomCycle cycle = test::CycleMaker(900 + seed).make(seed % 2 == 0 ? 90 : 0);
+        const CycleMoment first = cycle.moment;
+        UnitLedger kept(cycle.catalog.unit_types, cycle.catalog.knowledge, first.calendar, first.reserved,
+                        first.planned, first.now);
+        for (int page = 0; page < 3; ++page) {
+            cycle.moment.planned = first.planned;
+            cycle.moment.planned.insert(cycle.moment.planned.end(), kept.reserved_later().begin(),
+                                        kept.reserved_later().end());
+            const SchedulePlan fresh = decide_cycle(cycle.moment, cycle.catalog);
+            kept.begin_page();
+
+            const SchedulePlan plan = schedule(kept, cycle.moment.input);
+
+            ASSERT_EQ(all_of(plan), all_of(fresh)) << seed << ", page " << page;
+            ASSERT_EQ(record_of(plan).size(), record_of(fresh).size());
+            EXPECT_THAT(
+                plan_differences(record_of(fresh), record_of(plan), cycle.moment.input.jobs, cycle.catalog.unit_types),
+                IsEmpty());
+            starts += plan.starts.size();
+            waits += plan.waits.size();
+            for (ReadyJob& job : cycle.moment.input.jobs) // others of the same kinds
+                job.waited_s += 100;
+        }
+    }
+    EXPECT_GT(starts, 20U);
+    EXPECT_GT(waits, 20U);
+}
+
 TEST(CycleDocument, PartsOfWhatHasNotChangedAreTheSame)
 {
     test::RandomCycle cycle = test::CycleMaker(7).make(40);
