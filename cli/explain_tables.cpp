@@ -155,7 +155,7 @@ std::string promise_text(const Json& winner, const TableStyle& style)
         details.emplace_back("Run", duration_of(prediction, "run_s") + likely_text(prediction) + ", from " + basis);
     for (const Json& rung : items_of(winner, "rungs")) {
         const double weight = number_of(rung, "weight").value_or(0);
-        details.emplace_back("Predicted by", (weight < 1 ? format_percent(weight) + " " : "") + text_of(rung, "text"));
+        details.emplace_back("Basis", (weight < 1 ? format_percent(weight) + " " : "") + text_of(rung, "text"));
     }
     details.emplace_back("Completion", "after " + predicted_duration(winner, winner, "completion_s"));
     if (!member(winner, "cost").is_null()) details.emplace_back("Cost", money_of(winner, "cost"));

@@ -65,6 +65,7 @@ TEST(Explain, ShowsWhoWonWhoLostAndWhatIsKnown)
 
   Start:       at once
   Run:         12.1 s (80 %: 12.0–12.2 s)
+  Basis:       the named operators only: what else the program does is known after the first run of its type
   Completion:  after 12.1 s
 
 Candidates, best first
