@@ -7,10 +7,12 @@
 
 #include <pqxx/connection>
 #include <pqxx/errorhandler>
+#include <pqxx/nontransaction>
 
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <poll.h>
 #include <thread>
 
 namespace fathom::server {
@@ -38,6 +40,12 @@ class Link {
 
     pqxx::connection& operator*() { return connection_; }
     bool is_open() const { return connection_.is_open(); }
+    /// The server sends nothing to a connection that asks nothing, but that it closes it.
+    bool has_input() const
+    {
+        pollfd watched{connection_.sock(), POLLIN, 0};
+        return poll(&watched, 1, 0) != 0;
+    }
 
   private:
     pqxx::connection connection_;
@@ -81,13 +89,13 @@ struct Database::State {
     void serve();
     std::unique_ptr<Link> connect(std::string& failure) const;
     Result<void> open(Slot& slot);
-    Result<void> transact_on(Slot& slot, const std::function<Result<void>(pqxx::work&)>& step);
+    Result<void> transact_on(Slot& slot, Scope scope, const Step& step);
 
     struct Attempt {
         Result<void> outcome;
         bool again = false;
     };
-    Attempt attempt(Slot& slot, const std::function<Result<void>(pqxx::work&)>& step);
+    Attempt attempt(Slot& slot, Scope scope, const Step& step);
 
     std::unique_ptr<Slot> take_spare();
     void give_spare(std::unique_ptr<Slot> slot);
@@ -175,14 +183,14 @@ void Database::submit(std::function<void()> task, std::function<void(Error)> ref
     refused(std::move(error));
 }
 
-Result<void> Database::transact(const std::function<Result<void>(pqxx::work&)>& step)
+Result<void> Database::transact(Scope scope, const Step& step)
 {
     const PoolThread& here = t_pool_thread;
     // Inside a transaction of this very thread its connection is taken; a spare one serves then too.
-    if (here.pool == state_.get() && !here.slot->busy) return state_->transact_on(*here.slot, step);
+    if (here.pool == state_.get() && !here.slot->busy) return state_->transact_on(*here.slot, scope, step);
     std::unique_ptr<Slot> spare = state_->take_spare();
     if (spare == nullptr) return Error{Errc::kUnavailable, "the server is stopping"};
-    Result<void> outcome = state_->transact_on(*spare, step);
+    Result<void> outcome = state_->transact_on(*spare, scope, step);
     state_->give_spare(std::move(spare));
     return outcome;
 }
@@ -222,7 +230,7 @@ void Database::State::give_spare(std::unique_ptr<Slot> slot)
     if (!stopping && spares.size() < 2) spares.push_back(std::move(slot));
 }
 
-Result<void> Database::State::transact_on(Slot& slot, const std::function<Result<void>(pqxx::work&)>& step)
+Result<void> Database::State::transact_on(Slot& slot, Scope scope, const Step& step)
 {
     slot.busy = true;
     const SteadyTime start = std::chrono::steady_clock::now();
@@ -230,7 +238,7 @@ Result<void> Database::State::transact_on(Slot& slot, const std::function<Result
     for (int run = 1; run <= kMostRuns; ++run) {
         if (run > 1) repeats.add();
         if (last.outcome = open(slot); !last.outcome) break;
-        last = attempt(slot, step);
+        last = attempt(slot, scope, step);
         if (!last.again) break;
     }
     slot.busy = false;
@@ -238,19 +246,31 @@ Result<void> Database::State::transact_on(Slot& slot, const std::function<Result
     return last.outcome;
 }
 
-/// One run of the step in one transaction on an open slot.
-Database::State::Attempt Database::State::attempt(Slot& slot, const std::function<Result<void>(pqxx::work&)>& step)
+/// One run of the step on an open slot.
+Database::State::Attempt Database::State::attempt(Slot& slot, Scope scope, const Step& step)
 {
     bool began = false;
     Attempt result;
     SqlFailure failure;
+    // BEGIN finds out about a connection that died while idle before anything is done. A statement alone cannot tell
+    // that from one that may have run, so it goes without only where the server has not said goodbye.
+    const bool is_alone = scope == Scope::kStatement && !slot.link->has_input();
     try {
-        pqxx::work transaction(**slot.link);
-        began = true;
-        result.outcome = step(transaction);
-        if (result.outcome) transaction.commit();
+        if (is_alone) {
+            pqxx::nontransaction statement(**slot.link);
+            began = true;
+            result.outcome = step(statement);
+        } else {
+            pqxx::work transaction(**slot.link);
+            began = true;
+            result.outcome = step(transaction);
+            if (result.outcome) transaction.commit();
+        }
     } catch (...) {
         failure = classify_sql_exception(std::current_exception());
+        if (is_alone && began && failure.reconnect)
+            failure.error = {Errc::kUnavailable,
+                             "the database broke off; whether what was asked took place is not known"};
         result.outcome = failure.error;
         result.again = failure.again;
         if (failure.error.code == Errc::kInternal)

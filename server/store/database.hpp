@@ -54,14 +54,59 @@ class Database {
     template <class Work, class R = std::invoke_result_t<Work&, pqxx::work&>>
     asio::awaitable<R> run(Work work)
     {
+        return run_in(Scope::kTransaction, as_transaction(std::move(work)));
+    }
+
+    /// The same for `work(pqxx::transaction_base&) -> Result<T>` that executes one statement, or several reads that
+    /// need not agree: each is a transaction of its own, which saves the round trips of BEGIN and COMMIT. A statement
+    /// that has run stays, whatever the work returns. When the connection breaks meanwhile, whether it took place is
+    /// not known.
+    template <class Work, class R = std::invoke_result_t<Work&, pqxx::transaction_base&>>
+    asio::awaitable<R> run_statement(Work work)
+    {
+        return run_in(Scope::kStatement, std::move(work));
+    }
+    /// The same as run() for a thread that may block: start-up, duties with their own thread, tests.
+    template <class Work, class R = std::invoke_result_t<Work&, pqxx::work&>>
+    R blocking_run(Work& work)
+    {
+        auto step = as_transaction([&work](pqxx::work& transaction) -> R { return work(transaction); });
+        return blocking_run_in<decltype(step), R>(Scope::kTransaction, step);
+    }
+
+  private:
+    /// What work runs in: one transaction with BEGIN and COMMIT, or statements that are each one of their own.
+    enum class Scope { kTransaction, kStatement };
+    using Step = std::function<Result<void>(pqxx::transaction_base&)>;
+
+    template <class Handler, class Guard, class Work>
+    struct Call {
+        Call(Handler h, Guard g, Work w) : handler(std::move(h)), home(std::move(g)), work(std::move(w)) {}
+        Handler handler;
+        Guard home;
+        Work work;
+    };
+
+    /// What runs in Scope::kTransaction gets a pqxx::work there.
+    template <class Work>
+    static auto as_transaction(Work work)
+    {
+        return [work = std::move(work)](pqxx::transaction_base& transaction) mutable {
+            return work(static_cast<pqxx::work&>(transaction));
+        };
+    }
+
+    template <class Work, class R = std::invoke_result_t<Work&, pqxx::transaction_base&>>
+    asio::awaitable<R> run_in(Scope scope, Work work)
+    {
         // Named on purpose: GCC 12 destroys a capturing temporary twice inside a co_await expression.
-        auto initiate = [this](auto handler, Work job) {
+        auto initiate = [this, scope](auto handler, Work job) {
             auto home = asio::make_work_guard(handler);
             auto shared = std::make_shared<Call<decltype(handler), decltype(home), Work>>(
                 std::move(handler), std::move(home), std::move(job));
             submit(
-                [this, shared] {
-                    R result = blocking_run(shared->work);
+                [this, scope, shared] {
+                    R result = blocking_run_in<Work, R>(scope, shared->work);
                     auto executor = shared->home.get_executor();
                     asio::post(executor, [shared, result = std::move(result)]() mutable {
                         auto handler_now = std::move(shared->handler);
@@ -82,33 +127,23 @@ class Database {
                                                                                          std::move(work));
     }
 
-    /// The same for a thread that may block: start-up, duties with their own thread, tests.
-    template <class Work, class R = std::invoke_result_t<Work&, pqxx::work&>>
-    R blocking_run(Work& work)
+    template <class Work, class R>
+    R blocking_run_in(Scope scope, Work& work)
     {
         R result = Error{Errc::kInternal, "the transaction did not run"};
-        const std::function<Result<void>(pqxx::work&)> step = [&](pqxx::work& transaction) -> Result<void> {
+        const Step step = [&](pqxx::transaction_base& transaction) -> Result<void> {
             result = work(transaction);
             if (!result) return result.error();
             return {};
         };
-        if (Result<void> outcome = transact(step); !outcome) return outcome.error();
+        if (Result<void> outcome = transact(scope, step); !outcome) return outcome.error();
         return result;
     }
 
-  private:
-    template <class Handler, class Guard, class Work>
-    struct Call {
-        Call(Handler h, Guard g, Work w) : handler(std::move(h)), home(std::move(g)), work(std::move(w)) {}
-        Handler handler;
-        Guard home;
-        Work work;
-    };
-
     /// Runs `task` on a pool thread, or calls `refused` at once when the waiting line is full or the pool stopped.
     void submit(std::function<void()> task, std::function<void(Error)> refused);
-    /// One transaction with retries on this thread's connection. On a thread outside the pool: on a spare connection.
-    Result<void> transact(const std::function<Result<void>(pqxx::work&)>& step);
+    /// One step with retries on this thread's connection. On a thread outside the pool: on a spare connection.
+    Result<void> transact(Scope scope, const Step& step);
 
     struct State;
     std::unique_ptr<State> state_;

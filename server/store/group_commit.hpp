@@ -25,13 +25,23 @@ class GroupCommit {
     /// Writes all items; returns one answer an item, in order. It may run again with the same items (after a
     /// conflict, or one by one), so it must leave them as they were.
     using Write = std::function<Result<std::vector<Answer>>(pqxx::work&, std::vector<Item>&)>;
+    /// The same with exactly one statement, which needs no BEGIN and COMMIT around it (Database::run_statement).
+    struct OneStatement {
+        std::function<Result<std::vector<Answer>>(pqxx::transaction_base&, std::vector<Item>&)> write;
+    };
 
     /// Batches commit one after another, in the order of their items.
     GroupCommit(Database& database, asio::any_io_executor executor, std::string name, Metrics& metrics, Write write,
                 std::size_t max_batch = 512)
-        : state_(std::make_shared<State>(database, std::move(executor), std::move(name), metrics, std::move(write),
-                                         max_batch))
+        : state_(std::make_shared<State>(database, std::move(executor), std::move(name), metrics, max_batch))
     {
+        state_->write = std::move(write);
+    }
+    GroupCommit(Database& database, asio::any_io_executor executor, std::string name, Metrics& metrics,
+                OneStatement statement, std::size_t max_batch = 512)
+        : state_(std::make_shared<State>(database, std::move(executor), std::move(name), metrics, max_batch))
+    {
+        state_->statement = std::move(statement);
     }
     /// Items that wait are still written.
     ~GroupCommit() = default;
@@ -55,9 +65,9 @@ class GroupCommit {
     };
 
     struct State {
-        State(Database& db, asio::any_io_executor flush_executor, std::string name, Metrics& metrics, Write writer,
+        State(Database& db, asio::any_io_executor flush_executor, std::string name, Metrics& metrics,
               std::size_t batch_limit)
-            : database(&db), executor(std::move(flush_executor)), write(std::move(writer)), max_batch(batch_limit),
+            : database(&db), executor(std::move(flush_executor)), max_batch(batch_limit),
               items(metrics.counter("fathom_group_commit_items_total", "Small writes that went through a group commit",
                                     {{"group", name}})),
               batches(metrics.counter("fathom_group_commit_batches_total", "Transactions that wrote a group",
@@ -69,7 +79,8 @@ class GroupCommit {
 
         Database* database;
         asio::any_io_executor executor;
-        Write write;
+        Write write;            ///< empty where `statement` is not
+        OneStatement statement; ///< empty where `write` is not
         std::size_t max_batch;
         Metrics::Counter items;
         Metrics::Counter batches;
@@ -189,13 +200,23 @@ class GroupCommit {
     static asio::awaitable<Result<std::vector<Answer>>> write_once(std::shared_ptr<State> state,
                                                                    std::shared_ptr<std::vector<Item>> items)
     {
-        auto work = [state, items](pqxx::work& transaction) -> Result<std::vector<Answer>> {
-            Result<std::vector<Answer>> answers = state->write(transaction, *items);
-            if (answers && answers->size() != items->size())
-                return Error{Errc::kInternal, "a group commit gave the wrong number of answers"};
-            return answers;
+        if (!state->write) {
+            auto statement = [state, items](pqxx::transaction_base& transaction) {
+                return checked(state->statement.write(transaction, *items), items->size());
+            };
+            co_return co_await state->database->run_statement(std::move(statement));
+        }
+        auto work = [state, items](pqxx::work& transaction) {
+            return checked(state->write(transaction, *items), items->size());
         };
         co_return co_await state->database->run(std::move(work));
+    }
+
+    static Result<std::vector<Answer>> checked(Result<std::vector<Answer>> answers, std::size_t count)
+    {
+        if (answers && answers->size() != count)
+            return Error{Errc::kInternal, "a group commit gave the wrong number of answers"};
+        return answers;
     }
 
     /// A defect in the flush itself, for those that its batch did not have yet.

@@ -129,6 +129,60 @@ TEST_F(DatabaseTest, ReplacesConnectionsThatDiedWhileIdle)
     }
 }
 
+TEST_F(DatabaseTest, AStatementAloneIsATransactionOfItsOwn)
+{
+    auto insert = [](pqxx::transaction_base& transaction) -> Result<std::string> {
+        return transaction.exec("INSERT INTO item VALUES (1, 'a') RETURNING pg_current_xact_id()::text")[0][0]
+            .as<std::string>();
+    };
+    auto insert_bad = [](pqxx::transaction_base& transaction) -> Result<void> {
+        transaction.exec("INSERT INTO item VALUES (2, 'b'), (3, 'bad')");
+        return {};
+    };
+
+    const Result<std::string> inserted = io_.run(database_.run_statement(insert));
+    const Result<void> refused = io_.run(database_.run_statement(insert_bad));
+
+    ASSERT_TRUE(inserted) << inserted.error().detail;
+    EXPECT_EQ(refused.error().code, Errc::kInternal);
+    EXPECT_EQ(run_sql(url_, "SELECT string_agg(name, ',') FROM item"), "a") << "all of a statement or nothing of it";
+}
+
+TEST_F(DatabaseTest, AStatementAloneFindsOutAboutConnectionsThatDiedWhileIdle)
+{
+    auto count = [](pqxx::transaction_base& transaction) -> Result<int> {
+        return transaction.exec("SELECT count(*) FROM item")[0][0].as<int>();
+    };
+    for (int i = 0; i < 4; ++i)
+        ASSERT_TRUE(io_.run(database_.run_statement(count)));
+    run_sql(url_, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                  " WHERE datname = current_database() AND pid <> pg_backend_pid()");
+    ASSERT_TRUE(eventually([&] {
+        return run_sql(url_, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()") == "1";
+    }));
+
+    for (int i = 0; i < 4; ++i) {
+        const Result<int> counted = io_.run(database_.run_statement(count));
+        EXPECT_TRUE(counted) << counted.error().detail;
+    }
+}
+
+TEST_F(DatabaseTest, AStatementAloneThatMayHaveRunIsNotRepeated)
+{
+    std::atomic<int> runs{0};
+    auto break_off = [&](pqxx::transaction_base& transaction) -> Result<void> {
+        ++runs;
+        transaction.exec("SELECT pg_terminate_backend(pg_backend_pid())");
+        return {};
+    };
+
+    const Result<void> outcome = io_.run(database_.run_statement(break_off));
+
+    EXPECT_EQ(outcome.error().code, Errc::kUnavailable);
+    EXPECT_EQ(runs, 1);
+    EXPECT_TRUE(query("SELECT 1")) << "the connection is replaced";
+}
+
 TEST_F(DatabaseTest, SaysUnavailableWhenTheConnectionBreaksDuringTheWork)
 {
     const Result<std::string> broken = query("SELECT pg_terminate_backend(pg_backend_pid())");

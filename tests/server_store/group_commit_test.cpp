@@ -122,6 +122,34 @@ TEST_F(GroupCommitTest, OneBadItemDoesNotTakeTheOthersDown)
     EXPECT_EQ(run_sql(url_, "SELECT string_agg(name, ',' ORDER BY name) FROM item"), "fine,first,good");
 }
 
+TEST_F(GroupCommitTest, WritesBatchesOfOneStatementWithoutTheBadItem)
+{
+    std::counting_semaphore<1000> gate(0);
+    auto write_names = [&](pqxx::transaction_base& transaction,
+                           std::vector<std::string>& names) -> Result<std::vector<std::string>> {
+        ++writes_;
+        gate.acquire();
+        std::vector<std::string> answers;
+        for (const pqxx::row& row : exec(transaction, kInsert, sql_array(names)))
+            answers.push_back(row[1].as<std::string>());
+        return answers;
+    };
+    using Group = GroupCommit<std::string, std::string>;
+    Group group(database_, io_.executor(), "test", metrics_, Group::OneStatement{write_names});
+    auto first = io_.spawn(group.add("first"));
+    ASSERT_TRUE(test::eventually([&] { return writes_ == 1; }));
+    auto good = io_.spawn(group.add("good"));
+    auto bad = io_.spawn(group.add("bad"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+
+    gate.release(1000);
+
+    EXPECT_EQ(*io_.get(std::move(first)), "first");
+    EXPECT_EQ(*io_.get(std::move(good)), "good");
+    EXPECT_EQ(io_.get(std::move(bad)).error().code, Errc::kInternal);
+    EXPECT_EQ(run_sql(url_, "SELECT string_agg(name, ',' ORDER BY name) FROM item"), "first,good");
+}
+
 TEST_F(GroupCommitTest, BatchesKeepToTheirLimit)
 {
     auto group = make_group(10);
