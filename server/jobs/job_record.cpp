@@ -84,6 +84,8 @@ JobRecord make_job_record(JobId id, std::string label, const AdmittedJob& admitt
     job.operators_from = admitted.operators_from;
     job.spec = to_json(admitted.spec).dump();
     job.secrets = secrets_text(admitted.spec);
+    job.priority = admitted.spec.priority;
+    job.gang = admitted.spec.gang.id;
     job.submitted_by = std::move(submitted_by);
     return job;
 }

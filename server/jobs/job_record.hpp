@@ -57,6 +57,8 @@ struct JobRecord {
     std::string operators_from; ///< the job that its type learned its operators from; empty: they are its own
     std::string spec;           ///< JSON text
     std::string secrets;        ///< of a new one: secrets_text(); never read back but for its orders
+    std::int64_t priority{};    ///< of a new one, as in its specification
+    std::string gang;           ///< of a new one: its gang's id
     std::string state = "queued";
     std::int64_t version{1};
     Timestamp submitted_at{};

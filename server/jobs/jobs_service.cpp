@@ -14,7 +14,7 @@ constexpr std::size_t kQuickJobs = 16;
 
 using Queued = std::shared_ptr<const JobRecord>;
 
-Result<std::vector<Timestamp>> write_submissions(pqxx::work& transaction, std::vector<Queued>& jobs)
+Result<std::vector<Timestamp>> write_submissions(pqxx::transaction_base& transaction, std::vector<Queued>& jobs)
 {
     const Timestamp at = insert_jobs(transaction, jobs);
     return std::vector<Timestamp>(jobs.size(), at);
@@ -54,7 +54,7 @@ Result<StoredAnswer> render_again(pqxx::work& transaction, StoredAnswer stored, 
     return render(jobs);
 }
 
-std::vector<JobRecord> insert_all(pqxx::work& transaction, const std::vector<Queued>& jobs)
+std::vector<JobRecord> insert_all(pqxx::transaction_base& transaction, const std::vector<Queued>& jobs)
 {
     const Timestamp at = insert_jobs(transaction, jobs);
     std::vector<JobRecord> records;
@@ -77,7 +77,7 @@ JobsService::JobsService(Database& database, const asio::any_io_executor& execut
     : database_(&database), catalog_(&catalog), closer_(&closer), compute_(&compute), clock_(&clock), rules_(rules),
       quota_(database, rules.quota),
       submitted_(metrics.counter("fathom_jobs_submitted_total", "Jobs accepted from clients.")),
-      submissions_(database, executor, "submissions", metrics, write_submissions)
+      submissions_(database, executor, "submissions", metrics, Submissions::OneStatement{write_submissions})
 {
 }
 
@@ -170,10 +170,11 @@ asio::awaitable<Result<JobRecord>> JobsService::submit(AdmittedJob job, std::str
 asio::awaitable<Result<std::vector<JobRecord>>> JobsService::submit_all(std::vector<AdmittedJob> admitted,
                                                                         std::string owner)
 {
-    auto work = [jobs = queue_up(admitted, owner)](pqxx::work& transaction) -> Result<std::vector<JobRecord>> {
+    auto work = [jobs =
+                     queue_up(admitted, owner)](pqxx::transaction_base& transaction) -> Result<std::vector<JobRecord>> {
         return insert_all(transaction, jobs);
     };
-    Result<std::vector<JobRecord>> records = co_await database_->run(std::move(work));
+    Result<std::vector<JobRecord>> records = co_await database_->run_statement(std::move(work));
     if (records) submitted_.add(static_cast<double>(records->size()));
     co_return records;
 }
@@ -233,13 +234,13 @@ Error JobsService::no_such_job(const JobId& id) const
 
 asio::awaitable<Result<JobRecord>> JobsService::get(JobId id, Principal principal)
 {
-    auto work = [&](pqxx::work& transaction) -> Result<JobRecord> {
+    auto work = [&](pqxx::transaction_base& transaction) -> Result<JobRecord> {
         std::optional<JobRecord> job = select_job(transaction, id);
         const std::string owner = owner_filter(principal);
         if (!job || (!owner.empty() && job->submitted_by != owner)) return no_such_job(id);
         return std::move(*job);
     };
-    co_return co_await database_->run(std::move(work));
+    co_return co_await database_->run_statement(std::move(work));
 }
 
 asio::awaitable<Result<JobsService::CancelAnswer>> JobsService::cancel(JobId id, Principal principal,

@@ -89,6 +89,8 @@ class JobsService {
     Result<void> stop_job(pqxx::work& transaction, const JobId& id, const LockedJob& job,
                           const std::string& cause) const;
 
+    using Submissions = GroupCommit<std::shared_ptr<const JobRecord>, Timestamp>;
+
     Database* database_;
     CatalogCache* catalog_;
     const JobCloser* closer_;
@@ -98,7 +100,7 @@ class JobsService {
     JobQuotaGuard quota_;
     JobTyping typing_;
     Metrics::Counter submitted_;
-    GroupCommit<std::shared_ptr<const JobRecord>, Timestamp> submissions_;
+    Submissions submissions_;
 };
 
 /// "submitted_by" that a caller's view is limited to; empty when it may see every job.

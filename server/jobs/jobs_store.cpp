@@ -14,16 +14,17 @@ namespace fathom::server {
 namespace {
 
 // Jobs, their first events and the wake-ups (as notify() sends them) in one round trip: this statement is most of what
-// a submission costs.
+// a submission costs. What is known of the specification is told, so that PostgreSQL reads it once and writes it once.
 constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
     WITH added AS (
         INSERT INTO job (id, label, name, project, job_type, spec, submitted_by, operators_from,
-                         secret_environment, priority, gang)
-        SELECT n.id, n.label, n.name, n.project, n.job_type, n.spec, n.submitted_by, n.operators_from,
-               nullif(n.secret_environment, ''), coalesce((n.spec ->> 'priority')::integer, 0), coalesce(n.spec #>> '{gang,id}', '')
-        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::text[], $8::text[],
-                    $9::text[])
-             AS n (id, label, name, project, job_type, spec, submitted_by, operators_from, secret_environment)
+                         secret_environment, priority, gang, spec_bytes)
+        SELECT n.id, n.label, n.name, n.project, n.job_type, n.spec::jsonb, n.submitted_by, n.operators_from,
+               nullif(n.secret_environment, ''), n.priority, n.gang, octet_length(n.spec)
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                    $9::text[], $10::integer[], $11::text[])
+             AS n (id, label, name, project, job_type, spec, submitted_by, operators_from, secret_environment,
+                   priority, gang)
         RETURNING id, label, submitted_by, project, spec_bytes),
     stored AS (
         INSERT INTO stored_change (submitted_by, project, bytes)
@@ -84,7 +85,7 @@ constexpr const char* kCountOpenJobs = R"sql(
 
 } // namespace
 
-Timestamp insert_jobs(pqxx::work& transaction, std::span<const std::shared_ptr<const JobRecord>> jobs)
+Timestamp insert_jobs(pqxx::transaction_base& transaction, std::span<const std::shared_ptr<const JobRecord>> jobs)
 {
     SqlArray ids;
     SqlArray labels;
@@ -95,6 +96,8 @@ Timestamp insert_jobs(pqxx::work& transaction, std::span<const std::shared_ptr<c
     SqlArray owners;
     SqlArray sources;
     SqlArray secrets;
+    SqlArray priorities;
+    SqlArray gangs;
     for (const auto& job : jobs) {
         ids.add(job->id.value);
         labels.add(job->label);
@@ -105,9 +108,12 @@ Timestamp insert_jobs(pqxx::work& transaction, std::span<const std::shared_ptr<c
         owners.add(job->submitted_by);
         sources.add(job->operators_from);
         secrets.add(job->secrets);
+        priorities.add(job->priority);
+        gangs.add(job->gang);
     }
-    const pqxx::result rows = exec(transaction, kInsertJobs, ids.take(), labels.take(), names.take(), projects.take(),
-                                   types.take(), specs.take(), owners.take(), sources.take(), secrets.take());
+    const pqxx::result rows =
+        exec(transaction, kInsertJobs, ids.take(), labels.take(), names.take(), projects.take(), types.take(),
+             specs.take(), owners.take(), sources.take(), secrets.take(), priorities.take(), gangs.take());
     return to_timestamp(rows[0]["at"]);
 }
 
@@ -150,7 +156,7 @@ std::vector<std::string> select_used_projects(pqxx::work& transaction, const std
     return used;
 }
 
-std::optional<JobRecord> select_job(pqxx::work& transaction, const JobId& id)
+std::optional<JobRecord> select_job(pqxx::transaction_base& transaction, const JobId& id)
 {
     const pqxx::result rows = exec(transaction, kSelectJob, id.value);
     if (rows.empty()) return std::nullopt;
@@ -216,7 +222,7 @@ std::string join_output(const std::vector<OutputPiece>& pieces, std::int64_t& po
     return text;
 }
 
-std::vector<JobCount> count_open_jobs(pqxx::work& transaction)
+std::vector<JobCount> count_open_jobs(pqxx::transaction_base& transaction)
 {
     std::vector<JobCount> counts;
     for (const pqxx::row& row : transaction.exec(kCountOpenJobs))

@@ -14,9 +14,9 @@
 /// exceptions through to Database::run.
 namespace fathom::server {
 
-/// Adds queued jobs with their first events, and wakes the router. `jobs` is not empty.
+/// Adds queued jobs with their first events, and wakes the router. One statement. `jobs` is not empty.
 /// @return when they were submitted: one moment for all.
-Timestamp insert_jobs(pqxx::work& transaction, std::span<const std::shared_ptr<const JobRecord>> jobs);
+Timestamp insert_jobs(pqxx::transaction_base& transaction, std::span<const std::shared_ptr<const JobRecord>> jobs);
 
 /// Empty texts mean any.
 struct JobFilter {
@@ -31,7 +31,7 @@ Page<JobRecord> select_jobs(pqxx::work& transaction, const JobFilter& filter, st
                             const std::string& after);
 /// These jobs as they were when they were submitted, in the order of `ids`; those that are gone are left out.
 std::vector<JobRecord> select_jobs_as_submitted(pqxx::work& transaction, const std::vector<std::string>& ids);
-std::optional<JobRecord> select_job(pqxx::work& transaction, const JobId& id);
+std::optional<JobRecord> select_job(pqxx::transaction_base& transaction, const JobId& id);
 
 /// Those of these projects that have jobs, ended ones too.
 std::vector<std::string> select_used_projects(pqxx::work& transaction, const std::vector<std::string>& projects);
@@ -78,6 +78,6 @@ struct JobCount {
     std::int64_t count{};
 };
 /// How many jobs wait and live, by state. Ended ones are not counted: that would read the whole table.
-std::vector<JobCount> count_open_jobs(pqxx::work& transaction);
+std::vector<JobCount> count_open_jobs(pqxx::transaction_base& transaction);
 
 } // namespace fathom::server
