@@ -13,6 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLookEvery = 5s;
+constexpr int kCountingShare = 100; // counting takes at most one part in so many of the time
 
 /// An order that was never sent can go elsewhere; one that was sent may be running, and must not run twice.
 NewJobEvent lose_or_requeue(pqxx::work& transaction, const AffectedJob& job, Timestamp now)
@@ -85,8 +86,14 @@ asio::awaitable<void> JobDuties::follow()
     for (;;) {
         const Result<std::int64_t> moved = co_await follow_centers();
         if (!moved) log_warning("job_duty_failed", {{"error", describe(moved.error())}});
-        const Result<void> gauges = co_await set_gauges();
-        if (!gauges) log_debug("job_gauges_failed", {{"error", describe(gauges.error())}});
+        const auto began = std::chrono::steady_clock::now();
+        if (began >= next_count_) {
+            const Result<void> gauges = co_await set_gauges();
+            if (!gauges) log_debug("job_gauges_failed", {{"error", describe(gauges.error())}});
+            const auto ended = std::chrono::steady_clock::now();
+            // It takes longer the more jobs wait.
+            next_count_ = ended + kCountingShare * (ended - began);
+        }
         // Probes wake "catalog" often: a look now and then is enough.
         co_await net::TaskGroup::sleep(500ms);
         co_await wake_.wait(kLookEvery);
@@ -101,8 +108,10 @@ asio::awaitable<Result<std::int64_t>> JobDuties::follow_centers()
 
 asio::awaitable<Result<void>> JobDuties::set_gauges()
 {
-    auto count = [](pqxx::work& transaction) -> Result<std::vector<JobCount>> { return count_open_jobs(transaction); };
-    const Result<std::vector<JobCount>> counts = co_await database_->run(count);
+    auto count = [](pqxx::transaction_base& transaction) -> Result<std::vector<JobCount>> {
+        return count_open_jobs(transaction);
+    };
+    const Result<std::vector<JobCount>> counts = co_await database_->run_statement(count);
     if (!counts) co_return counts.error();
     constexpr std::array open_states{"queued", "metering", "placed", "dispatched", "running", "lost"};
     for (const char* state : open_states) {

@@ -34,6 +34,7 @@ class JobDuties {
     Metrics* metrics_;
     const Clock* clock_;
     WakeSignal wake_;
+    std::chrono::steady_clock::time_point next_count_{}; ///< runs on: the wake signal's strand
 };
 
 } // namespace fathom::server

@@ -28,8 +28,11 @@ constexpr Statement kFoldChanges{"jobs_fold_stored_changes", R"sql(
     SELECT submitted_by, project, sum(bytes) FROM gone GROUP BY submitted_by, project ORDER BY submitted_by, project
     ON CONFLICT (submitted_by, project) DO UPDATE SET bytes = total.bytes + excluded.bytes)sql"};
 
-constexpr auto kUseIsFresh = 2s;
+constexpr auto kUseIsFresh = 2s;       // near a limit
+constexpr auto kUseIsOld = 60s;        // far from it
 constexpr auto kUseIsJustRead = 200ms; // nobody is refused by older figures
+constexpr int kReadingShare = 100;     // far from a limit, reading takes at most one part in so many of the time
+constexpr std::int64_t kNearLimit = 4; // from one part in so many of a limit on
 constexpr auto kPatienceWithRead = 5s;
 constexpr std::size_t kMostEntries = 10000;
 
@@ -51,7 +54,7 @@ asio::awaitable<Result<void>> JobQuotaGuard::take(Submitter submitter, std::map<
     }
     wanted.push_back({{"token", submitter.token}, {all, submitter.bytes}});
 
-    std::vector<Key> unknown = stale(wanted, kUseIsFresh);
+    std::vector<Key> unknown = stale(wanted, kUseIsOld);
     if (!unknown.empty()) {
         const Result<void> known = co_await read(std::move(unknown));
         if (!known) co_return known.error();
@@ -65,7 +68,23 @@ asio::awaitable<Result<void>> JobQuotaGuard::take(Submitter submitter, std::map<
     co_return count(wanted);
 }
 
-std::vector<JobQuotaGuard::Key> JobQuotaGuard::stale(const std::vector<Wanted>& wanted, std::chrono::milliseconds fresh)
+JobQuotaGuard::Use JobQuotaGuard::limit_of(const Key& key) const
+{
+    if (key.first == "token") return {quota_.queued_of_token, quota_.stored_bytes_of_token};
+    return {quota_.queued_of_project, quota_.stored_bytes_of_project};
+}
+
+JobQuotaGuard::SteadyTime::duration JobQuotaGuard::fresh_time(const Entry& entry, const Wanted& wanted) const
+{
+    const auto is_near = [](std::int64_t used, std::int64_t limit) { return limit > 0 && used > limit / kNearLimit; };
+    const Use limit = limit_of(wanted.key);
+    if (is_near(entry.known.queued + entry.since.queued + wanted.more.queued, limit.queued) ||
+        is_near(entry.known.bytes + entry.since.bytes + wanted.more.bytes, limit.bytes))
+        return kUseIsFresh;
+    return std::max<SteadyTime::duration>(kUseIsFresh, entry.read_took * kReadingShare);
+}
+
+std::vector<JobQuotaGuard::Key> JobQuotaGuard::stale(const std::vector<Wanted>& wanted, std::chrono::milliseconds most)
 {
     const SteadyTime now = std::chrono::steady_clock::now();
     std::vector<Key> keys;
@@ -73,6 +92,7 @@ std::vector<JobQuotaGuard::Key> JobQuotaGuard::stale(const std::vector<Wanted>& 
     forget_old();
     for (const Wanted& one : wanted) {
         Entry& entry = entries_[one.key];
+        const auto fresh = std::min<SteadyTime::duration>(most, fresh_time(entry, one));
         if (entry.read_at && now - *entry.read_at < fresh) continue;
         // Somebody reads it already: until then what is known counts.
         if (entry.read_at && entry.reading_since && now - *entry.reading_since < kPatienceWithRead) continue;
@@ -84,13 +104,14 @@ std::vector<JobQuotaGuard::Key> JobQuotaGuard::stale(const std::vector<Wanted>& 
 
 asio::awaitable<Result<void>> JobQuotaGuard::read(std::vector<Key> keys)
 {
+    const SteadyTime began = std::chrono::steady_clock::now();
     std::vector<Use> before;
     {
         const std::scoped_lock lock(mutex_);
         for (const Key& key : keys)
             before.push_back(entries_[key].since);
     }
-    auto work = [&keys](pqxx::work& transaction) -> Result<std::vector<Use>> {
+    auto work = [&keys](pqxx::transaction_base& transaction) -> Result<std::vector<Use>> {
         std::vector<Use> uses;
         for (const auto& [kind, name] : keys) {
             const Statement& statement = kind == "token" ? kSelectUseOfToken : kSelectUseOfProject;
@@ -99,7 +120,7 @@ asio::awaitable<Result<void>> JobQuotaGuard::read(std::vector<Key> keys)
         }
         return uses;
     };
-    const Result<std::vector<Use>> uses = co_await database_->run(std::move(work));
+    const Result<std::vector<Use>> uses = co_await database_->run_statement(std::move(work));
     const std::scoped_lock lock(mutex_);
     for (std::size_t i = 0; i < keys.size(); ++i) {
         Entry& entry = entries_[keys[i]];
@@ -110,6 +131,7 @@ asio::awaitable<Result<void>> JobQuotaGuard::read(std::vector<Key> keys)
         entry.since.queued = std::max<std::int64_t>(entry.since.queued - before[i].queued, 0);
         entry.since.bytes = std::max<std::int64_t>(entry.since.bytes - before[i].bytes, 0);
         entry.read_at = std::chrono::steady_clock::now();
+        entry.read_took = *entry.read_at - began;
     }
     if (!uses) co_return uses.error();
     co_return Result<void>();
@@ -137,8 +159,7 @@ std::optional<Error> JobQuotaGuard::refusal(const Wanted& wanted) const
     const bool is_token = wanted.key.first == "token";
     const std::string who = is_token ? "this token" : "project " + wanted.key.second;
     const std::string kind = is_token ? "token" : "project";
-    const std::int64_t most_queued = is_token ? quota_.queued_of_token : quota_.queued_of_project;
-    const std::int64_t most_bytes = is_token ? quota_.stored_bytes_of_token : quota_.stored_bytes_of_project;
+    const auto [most_queued, most_bytes] = limit_of(wanted.key);
     const std::int64_t queued = entry.known.queued + entry.since.queued;
     const std::int64_t bytes = entry.known.bytes + entry.since.bytes;
     if (most_queued > 0 && queued + wanted.more.queued > most_queued)

@@ -28,9 +28,10 @@ struct Submitter {
     std::int64_t bytes{}; ///< of the request
 };
 
-/// Holds submissions to the quota. What is used is read from the database every few seconds and counted along here, so
-/// that a submission need not ask: replicas together may let through some seconds' worth too much, never too little.
-/// Thread-safe.
+/// Holds submissions to the quota. What is used is read from the database now and then and counted along here, so that
+/// a submission need not ask: every few seconds from a quarter of a limit on, and before that so seldom that reading,
+/// which takes longer the more jobs wait, does not add up. Up to four replicas together may let through some seconds'
+/// worth too much, never too little. Thread-safe.
 class JobQuotaGuard {
   public:
     JobQuotaGuard(Database& database, JobQuota quota) : database_(&database), quota_(quota) {}
@@ -51,6 +52,7 @@ class JobQuotaGuard {
         Use known;
         Use since; ///< let through since it was read
         std::optional<SteadyTime> read_at;
+        SteadyTime::duration read_took{};
         std::optional<SteadyTime> reading_since;
     };
     struct Wanted {
@@ -58,9 +60,14 @@ class JobQuotaGuard {
         Use more;
     };
 
+    /// What `key` may have; 0: as much as it likes.
+    Use limit_of(const Key& key) const;
     std::optional<Error> refusal(const Wanted& wanted) const;
+    /// For how long what is known of it counts.
+    SteadyTime::duration fresh_time(const Entry& entry, const Wanted& wanted) const;
     /// Those whose use must be read first.
-    std::vector<Key> stale(const std::vector<Wanted>& wanted, std::chrono::milliseconds fresh);
+    /// @param most  what is known is not older than this.
+    std::vector<Key> stale(const std::vector<Wanted>& wanted, std::chrono::milliseconds most);
     asio::awaitable<Result<void>> read(std::vector<Key> keys);
     Result<void> count(const std::vector<Wanted>& wanted);
     void forget_old();
