@@ -62,8 +62,7 @@ void RoutingPage::write_notes(pqxx::work& transaction)
 {
     update_to_metered(transaction, std::exchange(metered_, {}));
     update_to_metering(transaction, std::exchange(metering_, {}));
-    update_waiting_reasons(transaction, std::exchange(reasons_, {}));
-    update_turns(transaction, std::exchange(turns_, {}));
+    update_waiting(transaction, std::exchange(reasons_, {}), std::exchange(turns_, {}));
     record_job_events(transaction, std::exchange(events_, {}));
 }
 

@@ -177,13 +177,29 @@ void RoutingPage::note_turn(const WaitingJob& job, double turn)
     if (turn != job.turn) turns_.push_back({job.id, turn});
 }
 
+std::vector<DecidedJob> RoutingPage::changed_jobs() const
+{
+    std::set<std::string_view> changed;
+    for (const Placement& placement : placements_)
+        changed.insert(placement.job.value);
+    for (const GangEnd& end : gang_ends_)
+        changed.insert(end.job.value);
+    for (const WaitingReason& reason : reasons_)
+        changed.insert(reason.id.value);
+    for (const NewTurn& turn : turns_)
+        changed.insert(turn.id.value);
+    std::vector<DecidedJob> jobs;
+    for (const std::size_t index : decided_) {
+        const WaitingJob& job = ready_[index].job;
+        if (changed.contains(job.id.value)) jobs.push_back({job.id, job.version});
+    }
+    return jobs;
+}
+
 Result<PageReport> RoutingPage::commit(pqxx::work& transaction) const
 {
     PageReport report = report_;
-    std::vector<DecidedJob> jobs;
-    for (const std::size_t index : decided_)
-        jobs.push_back({ready_[index].job.id, ready_[index].job.version});
-    const std::set<std::string> held = lock_decided_jobs(transaction, jobs);
+    const std::set<std::string> held = lock_decided_jobs(transaction, changed_jobs());
     const auto holds = [&held](const JobId& id) { return held.contains(id.value); };
     if (const Result<void> ended = end_gangs(transaction, held); !ended) return ended.error();
     commit_placements(transaction, held, report);
@@ -193,8 +209,7 @@ Result<PageReport> RoutingPage::commit(pqxx::work& transaction) const
                  [&](const WaitingReason& one) { return holds(one.id); });
     std::copy_if(turns_.begin(), turns_.end(), std::back_inserter(turns),
                  [&](const NewTurn& one) { return holds(one.id); });
-    update_waiting_reasons(transaction, reasons);
-    update_turns(transaction, turns);
+    update_waiting(transaction, reasons, turns);
     replace_routing_claim(transaction, settings_->replica.value, {}, std::chrono::seconds(0));
     return report;
 }

@@ -7,6 +7,7 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <map>
 
 namespace fathom::server {
 namespace {
@@ -37,10 +38,6 @@ constexpr const char* kSelectMeteringTypes = R"sql(
 constexpr const char* kSelectNextWaiting = R"sql(
     SELECT turn, id FROM job WHERE state IN ('queued', 'metering') AND (turn, id) > ($1::float8, $2)
     ORDER BY turn, id LIMIT 1)sql";
-
-constexpr const char* kUpdateTurns = R"sql(
-    UPDATE job SET turn = n.turn
-    FROM unnest($1::text[], $2::float8[]) AS n (id, turn) WHERE job.id = n.id)sql";
 
 constexpr const char* kReplaceClaim = R"sql(
     INSERT INTO routing_claim (replica, job_ids, until)
@@ -75,9 +72,11 @@ constexpr const char* kUpdateToPlaced = R"sql(
     UPDATE job SET state = 'placed', version = version + 1, state_changed_at = now(), waiting_reason = ''
     WHERE id = ANY ($1::text[]))sql";
 
-constexpr const char* kUpdateWaitingReasons = R"sql(
-    UPDATE job SET waiting_reason = n.reason, waiting_reason_at = now()
-    FROM unnest($1::text[], $2::text[]) AS n (id, reason) WHERE job.id = n.id)sql";
+// Both at once: each update of a row writes all of it, and a place in each index.
+constexpr const char* kUpdateWaiting = R"sql(
+    UPDATE job SET turn = coalesce(n.turn, job.turn), waiting_reason = coalesce(n.reason, job.waiting_reason),
+                   waiting_reason_at = CASE WHEN n.reason IS NULL THEN job.waiting_reason_at ELSE now() END
+    FROM unnest($1::text[], $2::float8[], $3::text[]) AS n (id, turn, reason) WHERE job.id = n.id)sql";
 
 constexpr const char* kUpdateToMetering = R"sql(
     UPDATE job SET state = 'metering', version = version + 1, state_changed_at = now(),
@@ -227,18 +226,6 @@ std::optional<LinePlace> select_next_waiting(pqxx::work& transaction, const Line
     return LinePlace{rows[0]["turn"].as<double>(), rows[0]["id"].as<std::string>()};
 }
 
-void update_turns(pqxx::work& transaction, const std::vector<NewTurn>& turns)
-{
-    if (turns.empty()) return;
-    SqlArray ids;
-    SqlArray values;
-    for (const NewTurn& one : turns) {
-        ids.add(one.id.value);
-        values.add(one.turn);
-    }
-    transaction.exec_params0(kUpdateTurns, ids.take(), values.take());
-}
-
 std::vector<Reservation> select_reservations(pqxx::work& transaction)
 {
     std::vector<Reservation> reservations;
@@ -287,16 +274,27 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
     transaction.exec_params0(kUpdateToPlaced, job_array);
 }
 
-void update_waiting_reasons(pqxx::work& transaction, const std::vector<WaitingReason>& reasons)
+void update_waiting(pqxx::work& transaction, const std::vector<WaitingReason>& reasons,
+                    const std::vector<NewTurn>& turns)
 {
-    if (reasons.empty()) return;
+    std::map<std::string_view, std::pair<std::optional<double>, std::optional<std::string>>> jobs;
+    for (const NewTurn& one : turns)
+        jobs[one.id.value].first = one.turn;
+    for (const WaitingReason& one : reasons)
+        jobs[one.id.value].second = one.reason;
+    if (jobs.empty()) return;
     SqlArray ids;
-    SqlArray texts;
-    for (const WaitingReason& one : reasons) {
-        ids.add(one.id.value);
-        texts.add(one.reason);
+    SqlArray values;
+    std::vector<std::optional<std::string>> texts;
+    for (auto& [id, change] : jobs) {
+        ids.add(id);
+        if (change.first)
+            values.add(*change.first);
+        else
+            values.add_null();
+        texts.push_back(std::move(change.second));
     }
-    transaction.exec_params0(kUpdateWaitingReasons, ids.take(), texts.take());
+    transaction.exec_params0(kUpdateWaiting, ids.take(), values.take(), sql_array(texts));
 }
 
 void update_to_metering(pqxx::work& transaction, const std::vector<MeteringStart>& jobs)

@@ -93,7 +93,6 @@ struct NewTurn {
     JobId id;
     double turn{};
 };
-void update_turns(pqxx::work& transaction, const std::vector<NewTurn>& turns);
 
 /// The units in use, with the time in which they are expected to be free. An attempt without an expected end, or
 /// past it, is expected to take as long again as it is past it.
@@ -123,7 +122,9 @@ struct WaitingReason {
     JobId id;
     std::string reason;
 };
-void update_waiting_reasons(pqxx::work& transaction, const std::vector<WaitingReason>& reasons);
+/// One update for each job, whether its reason, its turn or both are new.
+void update_waiting(pqxx::work& transaction, const std::vector<WaitingReason>& reasons,
+                    const std::vector<NewTurn>& turns);
 
 struct MeteringStart {
     JobId id;
