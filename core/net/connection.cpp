@@ -22,6 +22,8 @@ namespace {
 
 constexpr auto kNever = std::numeric_limits<std::chrono::steady_clock::rep>::max();
 constexpr std::chrono::seconds kLingerTime{2};
+/// Allocating TLS's buffers of 2 × 17 KiB anew for each request costs a busy connection more than it is worth.
+constexpr std::chrono::seconds kBuffersTime{1};
 
 std::optional<PeerCertificate> verified_certificate(TlsStream& stream)
 {
@@ -54,7 +56,8 @@ std::string remote_address_of(const Tcp::socket& socket)
 Connection::Connection(std::shared_ptr<ServerCore> core, Strand strand, Tcp::socket socket)
     : core_(std::move(core)), strand_(std::move(strand)), stream_(std::move(socket), *core_->tls),
       is_proxied_(is_from(core_->limits.proxies, stream_.next_layer())),
-      remote_address_(remote_address_of(stream_.next_layer())), wake_(strand_), deadline_(kNever)
+      remote_address_(remote_address_of(stream_.next_layer())), wake_(strand_), deadline_(kNever),
+      buffers_until_(kNever)
 {
 }
 
@@ -94,8 +97,21 @@ void Connection::kill()
 
 void Connection::check_deadline(SteadyTime now)
 {
-    if (deadline_.load(std::memory_order_relaxed) > now.time_since_epoch().count()) return;
+    const auto time = now.time_since_epoch().count();
+    if (buffers_until_.load(std::memory_order_relaxed) <= time)
+        asio::post(strand_, [self = shared_from_this()] { self->give_buffers_back(); });
+    if (deadline_.load(std::memory_order_relaxed) > time) return;
     asio::post(strand_, [self = shared_from_this()] { self->expire(); });
+}
+
+void Connection::give_buffers_back()
+{
+    // The phase may have changed since the server looked.
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    if (phase_ != Phase::kIdle || buffers_until_.load(std::memory_order_relaxed) > now) return;
+    buffers_until_.store(kNever, std::memory_order_relaxed);
+    SSL_free_buffers(stream_.native_handle()); // does nothing while a record is half read
+    std::string().swap(out_);
 }
 
 void Connection::expire()
@@ -118,12 +134,16 @@ void Connection::expire()
 void Connection::enter(Phase phase, std::chrono::milliseconds limit)
 {
     phase_ = phase;
-    deadline_.store((std::chrono::steady_clock::now() + limit).time_since_epoch().count(), std::memory_order_relaxed);
+    const SteadyTime now = std::chrono::steady_clock::now();
+    deadline_.store((now + limit).time_since_epoch().count(), std::memory_order_relaxed);
+    const auto keep = phase == Phase::kIdle ? (now + kBuffersTime).time_since_epoch().count() : kNever;
+    buffers_until_.store(keep, std::memory_order_relaxed);
 }
 
 void Connection::enter_unlimited(Phase phase)
 {
     phase_ = phase;
+    buffers_until_.store(kNever, std::memory_order_relaxed);
     deadline_.store(kNever, std::memory_order_relaxed);
 }
 
@@ -181,6 +201,7 @@ asio::awaitable<bool> Connection::shake_hands()
         co_return false;
     }
     peer_certificate_ = verified_certificate(stream_);
+    SSL_clear_mode(stream_.native_handle(), SSL_MODE_RELEASE_BUFFERS); // give_buffers_back() does it
     co_return core_->settle(this, peer_certificate_.has_value());
 }
 
@@ -304,6 +325,7 @@ asio::awaitable<Response> Connection::call_handler(const Handler& handler, Reque
 asio::awaitable<Connection::After> Connection::upgrade(const WebSocketHandler& handler, Request request)
 {
     enter_unlimited(Phase::kUpgraded);
+    SSL_set_mode(stream_.native_handle(), SSL_MODE_RELEASE_BUFFERS);
     WebSocketOptions options;
     options.message_bytes = core_->limits.websocket_message_bytes;
     options.queue_bytes = core_->limits.websocket_queue_bytes;

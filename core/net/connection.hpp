@@ -128,6 +128,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     void enter(Phase phase, std::chrono::milliseconds limit);
     void enter_unlimited(Phase phase);
     void expire();
+    /// Gives TLS's record buffers and our own back while the client says nothing.
+    void give_buffers_back();
     void close_socket();
     void watch_peer();
     void record(const Exchange& exchange, int status);
@@ -155,6 +157,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     asio::steady_timer wake_; ///< ends a stream's sleep and waits for the watching read
     std::array<char, 512> watch_space_{};
     std::atomic<std::chrono::steady_clock::rep> deadline_;
+    std::atomic<std::chrono::steady_clock::rep> buffers_until_; ///< when an idle connection gives its buffers back
     Phase phase_ = Phase::kHandshake;
     bool watching_ = false; ///< a read is pending beside a streamed answer
     bool streaming_ = false;
