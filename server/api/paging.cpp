@@ -1,5 +1,6 @@
 #include "core/base/secret.hpp"
 #include "server/api/api_router.hpp"
+#include "server/api/page_text.hpp"
 
 #include <charconv>
 
@@ -77,6 +78,19 @@ net::Response page_response(Json items, const std::string& next_after)
     Json body = {{"items", std::move(items)}, {"next_page_token", nullptr}};
     if (!next_after.empty()) body["next_page_token"] = encode_token(next_after);
     return json_response(200, body);
+}
+
+net::Response page_of_texts(const std::vector<std::string>& items, const std::string& next_after)
+{
+    std::string body = "{\"items\":[";
+    for (const std::string& item : items) {
+        if (&item != &items.front()) body += ',';
+        body += item;
+    }
+    body += "],\"next_page_token\":";
+    body += next_after.empty() ? "null" : Json(encode_token(next_after)).dump();
+    body += '}';
+    return net::json_response(200, std::move(body));
 }
 
 } // namespace fathom::server

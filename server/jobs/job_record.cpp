@@ -2,6 +2,8 @@
 
 #include "server/store/column.hpp"
 
+#include <algorithm>
+
 namespace fathom::server {
 namespace {
 
@@ -48,28 +50,58 @@ Json predicted_json(const PredictedRecord& predicted)
             {"wait_s", or_null(predicted.wait_s)}};
 }
 
-Json without_spec(const JobRecord& job)
-{
-    return {{"id", job.id.value},
-            {"label", job.label},
-            {"name", job.name},
-            {"project", job.project},
-            {"type", job.job_type},
-            {"operators_from", text_or_null(job.operators_from)},
-            {"state", job.state},
-            {"version", job.version},
-            {"submitted_at", format_rfc3339(job.submitted_at)},
-            {"submitted_by", job.submitted_by},
-            {"state_changed_at", format_rfc3339(job.state_changed_at)},
-            {"waiting_reason", job.waiting_reason},
-            {"exit_code", or_null(job.exit_code)},
-            {"end_reason", job.end_reason},
-            {"started_at", time_json(job.started_at)},
-            {"ended_at", time_json(job.ended_at)},
-            {"run_s", or_null(job.run_s)},
-            {"attempt", job.attempt ? attempt_json(*job.attempt) : Json()},
-            {"predicted", job.predicted ? predicted_json(*job.predicted) : Json()}};
-}
+/// Writes members of an object as text, without the tree of the whole.
+class ObjectText {
+  public:
+    explicit ObjectText(std::string& out) : out_(&out) { *out_ += '{'; }
+
+    void add_raw(std::string_view name, std::string_view json)
+    {
+        *out_ += first_ ? "\"" : ",\"";
+        first_ = false;
+        *out_ += name;
+        *out_ += "\":";
+        *out_ += json;
+    }
+    void add(std::string_view name, const Json& value) { add_raw(name, value.dump()); }
+    void add(std::string_view name, std::int64_t value) { add_raw(name, std::to_string(value)); }
+    void add(std::string_view name, const std::string& text)
+    {
+        const bool is_plain =
+            std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+        if (!is_plain) return add(name, Json(text));
+        add_raw(name, "\"");
+        *out_ += text;
+        *out_ += '"';
+    }
+    void add_or_null(std::string_view name, const std::string& text)
+    {
+        if (text.empty())
+            add_raw(name, "null");
+        else
+            add(name, text);
+    }
+    template <class T>
+    void add(std::string_view name, const std::optional<T>& value)
+    {
+        if (value)
+            add(name, *value);
+        else
+            add_raw(name, "null");
+    }
+    void add(std::string_view name, const std::optional<Timestamp>& time)
+    {
+        if (time)
+            add(name, format_rfc3339(*time));
+        else
+            add_raw(name, "null");
+    }
+    void close() { *out_ += '}'; }
+
+  private:
+    std::string* out_;
+    bool first_ = true;
+};
 
 } // namespace
 
@@ -92,19 +124,31 @@ JobRecord make_job_record(JobId id, std::string label, const AdmittedJob& admitt
 
 std::string job_text(const JobRecord& job)
 {
-    std::string text = without_spec(job).dump();
-    text.pop_back();
-    text += ",\"spec\":";
-    text += job.spec;
-    text += '}';
-    return text;
-}
-
-Json to_json(const JobRecord& job)
-{
-    Json json = without_spec(job);
-    json["spec"] = Json::parse(job.spec);
-    return json;
+    std::string out;
+    out.reserve(768 + job.spec.size());
+    ObjectText text(out);
+    text.add_raw("attempt", job.attempt ? attempt_json(*job.attempt).dump() : "null");
+    text.add("end_reason", job.end_reason);
+    text.add("ended_at", job.ended_at);
+    text.add("exit_code", job.exit_code);
+    text.add("id", job.id.value);
+    text.add("label", job.label);
+    text.add("name", job.name);
+    text.add_or_null("operators_from", job.operators_from);
+    text.add_raw("predicted", job.predicted ? predicted_json(*job.predicted).dump() : "null");
+    text.add("project", job.project);
+    text.add("run_s", or_null(job.run_s));
+    text.add("started_at", job.started_at);
+    text.add("state", job.state);
+    text.add("state_changed_at", format_rfc3339(job.state_changed_at));
+    text.add("submitted_at", format_rfc3339(job.submitted_at));
+    text.add("submitted_by", job.submitted_by);
+    text.add("type", job.job_type);
+    text.add("version", job.version);
+    text.add("waiting_reason", job.waiting_reason);
+    text.add_raw("spec", job.spec);
+    text.close();
+    return out;
 }
 
 } // namespace fathom::server

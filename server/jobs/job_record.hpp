@@ -84,8 +84,7 @@ struct AdmittedJob {
 /// A job that is about to be queued.
 JobRecord make_job_record(JobId id, std::string label, const AdmittedJob& job, std::string submitted_by);
 
-/// As JSON text: the spec goes in as it is, which saves building its tree for each submission.
+/// As JSON text: the spec goes in as it is, and no tree is built, for each submission and each look at a job makes one.
 std::string job_text(const JobRecord& job);
-Json to_json(const JobRecord& job);
 
 } // namespace fathom::server

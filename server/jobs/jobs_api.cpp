@@ -1,6 +1,6 @@
 #include "server/jobs/jobs_api.hpp"
 
-#include "server/api/render_page.hpp"
+#include "server/api/page_text.hpp"
 #include "server/jobs/job_requests.hpp"
 
 namespace fathom::server {
@@ -100,7 +100,10 @@ asio::awaitable<net::Response> list_jobs(JobsService* jobs, Call call)
     filter->owner = owner_filter(call.principal);
     const Result<Page<JobRecord>> found = co_await jobs->list(std::move(*filter), page->size, std::move(page->after));
     if (!found) co_return net::problem(found.error(), request_id);
-    co_return render_page(*found);
+    std::vector<std::string> items;
+    for (const JobRecord& job : found->items)
+        items.push_back(job_text(job));
+    co_return page_of_texts(items, found->next_after);
 }
 
 asio::awaitable<net::Response> get_job(JobsService* jobs, Call call)
