@@ -75,7 +75,9 @@ TEST(RecordedCycles, DISABLED_Record)
                       [&](std::string part) { recorded.parts.push_back(std::move(part)); });
         ByteWriter writer;
         fields(writer, recorded);
-        std::ofstream(kFolder / (std::to_string(seed) + ".cycle"), std::ios::binary) << writer.take();
+        std::ofstream file(kFolder / (std::to_string(seed) + ".cycle"), std::ios::binary);
+        file << writer.take();
+        ASSERT_TRUE(file.flush().good());
     }
 }
 
