@@ -35,6 +35,9 @@ Result<Json> read_input_file(const std::string& path, const Console& console, Js
 {
     const Result<std::string> text = read_text(path, console, limits.max_bytes);
     if (!text) return in_file(path, text.error());
+    if (text->find_first_not_of(" \t\r\n") == std::string::npos)
+        return in_file(path,
+                       Error{Errc::kInvalid, "is empty: the command that should have written it may have failed"});
     const bool by_name = path.ends_with(".yaml") || path.ends_with(".yml");
     Result<Json> json =
         !by_name && looks_like_json(path, *text) ? parse_json(*text, limits) : parse_yaml(*text, limits);

@@ -11,3 +11,7 @@ COMMENT ON COLUMN run_prediction.actual_run_s IS 'Of the program itself: what it
 CREATE VIEW operator_in_use AS
     SELECT id, coalesce(max(version) FILTER (WHERE withdrawn_at IS NULL), max(version)) AS version FROM operator GROUP BY id;
 COMMENT ON VIEW operator_in_use IS 'The version of each operator that jobs and tasks get which name none: the newest that is not withdrawn.';
+
+-- M7: a job's own sizes may take too long for a probe; then smaller ones stand for them.
+ALTER TABLE probe_task ADD COLUMN scaled_to text REFERENCES probe_task (id);
+COMMENT ON COLUMN probe_task.scaled_to IS 'The task of smaller sizes that is measured instead of this one, which took too long; null: none.';

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 namespace fathom::server {
 namespace {
@@ -17,6 +18,8 @@ constexpr std::size_t kLongestTypeName = 200;
 
 /// A refusal is not for ever: the unit may have been broken or loaded, or the operator has a new version.
 constexpr auto kRefusalHolds = std::chrono::hours(24);
+/// For so long what smaller sizes took stands for a job's own.
+constexpr auto kScaledHolds = std::chrono::hours(24);
 
 bool is_refusal_old(pqxx::work& transaction, const ProbeTaskRecord& task)
 {
@@ -33,6 +36,20 @@ bool is_pretest_stuck(pqxx::work& transaction, const ProbeTaskRecord& task)
 {
     const std::optional<ProbeRunRecord> run = select_run(transaction, task.pretest_run_id);
     return !run || run->state != "queued" || is_run_lost(transaction, run->id);
+}
+
+/// Steps from a task that took too long to the one of smaller sizes that is measured instead. @return whether it did
+bool follow_scaled(pqxx::work& transaction, ProbeTaskRecord& task)
+{
+    constexpr int kMostSteps = 8; // a quarter of the work each
+    bool is_scaled = false;
+    for (int step = 0; step < kMostSteps && task.state == ProbeTaskState::kRefused && !task.scaled_to.empty(); ++step) {
+        std::optional<ProbeTaskRecord> next = lock_task(transaction, task.scaled_to);
+        if (!next) break;
+        task = std::move(*next);
+        is_scaled = true;
+    }
+    return is_scaled;
 }
 
 void add_awaited(ProbeTaskRecord& task, const std::vector<std::string>& unit_types)
@@ -106,6 +123,12 @@ Result<RequestedProbes> ProbePlanning::request_probes(pqxx::work& transaction, c
     for (const UnitTypeId& unit_type : unit_types)
         ids.push_back(unit_type.value);
     RequestedProbes requested;
+    if (const bool is_scaled = follow_scaled(transaction, *task); is_scaled) {
+        // Its sizes are not the job's, which will never be measured: what is fresh of it is enough.
+        const std::set<std::string> measured = select_measured_by(transaction, task->id, kScaledHolds);
+        std::erase_if(ids, [&](const std::string& id) { return measured.contains(id); });
+        if (ids.empty()) return requested;
+    }
     switch (task->state) {
     case ProbeTaskState::kRetired:
         requested.obstacle = named(*task) + " is retired";

@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "core/base/secret.hpp"
 #include "core/base/utf8_prefix.hpp"
+#include "core/decide/shrink_task.hpp"
 #include "server/probing/check_result.hpp"
 #include "server/probing/run_evidence.hpp"
 #include "server/probing/task_release.hpp"
@@ -45,6 +46,13 @@ std::string failure_of(const EndedProbeJob& ended)
     return words.empty() ? ended.reason : ended.reason + ": " + words;
 }
 
+/// Whether the runner, or its center, ended it for its time. The runner's words are ours: probes/runner/run_task.cpp.
+bool took_too_long(const EndedProbeJob& ended)
+{
+    return ended.outcome == AttemptOutcome::kWallLimit ||
+           last_words(ended.stderr_text).find("longer than its limit") != std::string::npos;
+}
+
 std::string figure(double value)
 {
     std::array<char, 32> text{};
@@ -85,6 +93,9 @@ TestVerdict verdict_on(const EndedProbeJob& ended, const EndingRun& run)
             .may_retry = !run.job_cancelled};
 }
 
+/// What took too long is tried again at a quarter of the work: a few turns of that reach any limit.
+constexpr double kShrunk = 0.25;
+
 TestVerdict verdict_on(const ProbeResult& result, const ProbeTask& task)
 {
     using Kind = TestVerdict::Kind;
@@ -122,9 +133,13 @@ Result<std::optional<Finding>> ProbeResults::store(pqxx::work& transaction, cons
 {
     const OperatorLibraryPointer library = operators_->library();
     Result<ProbeResult> result = read_probe_result(text);
-    if (!result)
-        return std::optional(Finding{FindingKind::kNonsense, "not a result of this task: " + describe(result.error()),
-                                     Json{{"output_bytes", text.size()}}});
+    if (!result) {
+        const bool is_empty = text.find_first_not_of(" \t\r\n") == std::string::npos;
+        return std::optional(
+            Finding{FindingKind::kNonsense,
+                    is_empty ? "the probe wrote no result" : "not a result of this task: " + describe(result.error()),
+                    Json{{"output_bytes", text.size()}}});
+    }
     const std::vector<ResultFault> faults = check_probe_result(*result, run.task, run.unit_count, *library);
     if (!faults.empty()) return std::optional(to_finding(faults));
     const RunEvidence evidence = select_evidence(transaction, run);
@@ -139,6 +154,13 @@ Result<std::optional<Finding>> ProbeResults::store(pqxx::work& transaction, cons
     if (choice_.is_possible) choose_verification(transaction, run, *result, draw(choice_.share));
     right = std::move(*result);
     return std::optional<Finding>();
+}
+
+std::optional<ProbeTask> ProbeResults::smaller_task(const EndingRun& run) const
+{
+    const OperatorLibraryPointer library = operators_->library();
+    const auto manifests = [&](std::string_view id, std::int64_t version) { return library->manifest(id, version); };
+    return shrink_task(run.asked, kShrunk, manifests);
 }
 
 void ProbeResults::probe_job_started(pqxx::work& transaction, const JobId& job,
@@ -165,7 +187,9 @@ Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedP
     if (!ended.succeeded) {
         end_run(transaction, run->id, state_after(ended, *run), gist_of(failure_of(ended)));
         if (!run->is_pretest) return {};
-        return conclude_test(transaction, *writer_, *run, verdict_on(ended, *run));
+        TestVerdict verdict = verdict_on(ended, *run);
+        if (took_too_long(ended)) verdict.smaller = smaller_task(*run);
+        return conclude_test(transaction, *writer_, *run, verdict);
     }
     std::optional<ProbeResult> right;
     const Result<std::optional<Finding>> stored = store(transaction, *run, ended.stdout_text, right);
@@ -182,7 +206,9 @@ Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedP
     }
     notify(transaction, "catalog", run->center_id.value);
     if (!run->is_pretest) return {};
-    return conclude_test(transaction, *writer_, *run, verdict_on(*right, run->task));
+    TestVerdict verdict = verdict_on(*right, run->task);
+    if (right->wall_s > run->task.limit_s) verdict.smaller = smaller_task(*run);
+    return conclude_test(transaction, *writer_, *run, verdict);
 }
 
 Result<void> ProbeResults::probe_job_reported_late(pqxx::work& transaction, const EndedProbeJob& ended)

@@ -36,6 +36,9 @@ class ProbeResults final : public ProbeJobObserver {
     Result<std::optional<Finding>> store(pqxx::work& transaction, const EndingRun& run, const std::string& text,
                                          std::optional<ProbeResult>& right) const;
 
+    /// The task of a run at sizes that should take a fraction of the time; empty: there are none.
+    std::optional<ProbeTask> smaller_task(const EndingRun& run) const;
+
     const OperatorsService* operators_;
     ProbeJobWriter* writer_;
     Metrics* metrics_;

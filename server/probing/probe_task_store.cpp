@@ -24,7 +24,8 @@ constexpr std::array<std::pair<ProbeTaskState, std::string_view>, 6> kStateNames
 // Literals, so that statements are joined by the compiler and stay constants.
 #define FATHOM_TASK_COLUMNS                                                                                            \
     "id, name, job_type, origin, document, created_at, created_by, state, state_reason, state_changed_at, version, "   \
-    "from_job, coalesce(pretest_run_id, '') AS pretest_run_id, pretest_s, releases_itself, "                           \
+    "from_job, coalesce(pretest_run_id, '') AS pretest_run_id, coalesce(scaled_to, '') AS scaled_to, pretest_s, "      \
+    "releases_itself, "                                                                                                \
     "to_jsonb(awaited_unit_types) AS awaited_unit_types, awaited_cause "
 
 // DO UPDATE without effect: it locks and returns the row in one statement, whoever made it.
@@ -46,7 +47,7 @@ constexpr const char* kSelectTasks =
 
 constexpr const char* kUpdateTaskState = R"sql(
     UPDATE probe_task SET state = $2, state_reason = $3, pretest_run_id = nullif($4, ''), pretest_s = $5::float8,
-        releases_itself = $6::boolean, awaited_unit_types = $7::text[], awaited_cause = $8,
+        releases_itself = $6::boolean, awaited_unit_types = $7::text[], awaited_cause = $8, scaled_to = nullif($9, ''),
         state_changed_at = CASE WHEN state = $2 THEN state_changed_at ELSE now() END, version = version + 1
     WHERE id = $1 RETURNING version, state_changed_at)sql";
 
@@ -69,7 +70,8 @@ ProbeTaskRecord to_task(const pqxx::row& row)
             .pretest_s = row["pretest_s"].is_null() ? std::nullopt : std::optional(row["pretest_s"].as<double>()),
             .releases_itself = row["releases_itself"].as<bool>(),
             .awaited_unit_types = to_json_value(row["awaited_unit_types"]).get<std::vector<std::string>>(),
-            .awaited_cause = row["awaited_cause"].as<std::string>()};
+            .awaited_cause = row["awaited_cause"].as<std::string>(),
+            .scaled_to = row["scaled_to"].as<std::string>()};
 }
 
 std::optional<ProbeTaskRecord> first_task(const pqxx::result& rows)
@@ -142,7 +144,7 @@ void update_task_state(pqxx::transaction_base& transaction, ProbeTaskRecord& tas
     const pqxx::row row =
         transaction.exec_params1(kUpdateTaskState, task.id.value, std::string(to_string(task.state)), task.state_reason,
                                  task.pretest_run_id, pretest_s ? pretest_s->c_str() : nullptr, task.releases_itself,
-                                 sql_array(task.awaited_unit_types), task.awaited_cause);
+                                 sql_array(task.awaited_unit_types), task.awaited_cause, task.scaled_to);
     task.version = row["version"].as<std::int64_t>();
     task.state_changed_at = to_timestamp(row["state_changed_at"]);
 }

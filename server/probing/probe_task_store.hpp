@@ -41,6 +41,7 @@ struct ProbeTaskRecord {
     bool releases_itself{false};
     std::vector<std::string> awaited_unit_types; ///< ids
     std::string awaited_cause;
+    std::string scaled_to; ///< id of the task of smaller sizes that is measured instead; empty: none
 };
 
 struct NewProbeTask {

@@ -10,6 +10,10 @@
 namespace fathom::server {
 namespace {
 
+constexpr const char* kSelectMeasuredBy = R"sql(
+    SELECT DISTINCT unit_type_id FROM probe_run
+    WHERE probe_task_id = $1 AND state = 'succeeded' AND ended_at > now() - $2 * interval '1 second')sql";
+
 constexpr const char* kInsertRun = R"sql(
     INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, cause, job_id, created_by,
                            document, order_id, count_by, able_unit_types, repeats_run_id)
@@ -244,6 +248,15 @@ void update_able_unit_types(pqxx::transaction_base& transaction, const JobId& jo
                             const std::vector<std::string>& names)
 {
     transaction.exec_params0(kUpdateAble, job.value, sql_array(names));
+}
+
+std::set<std::string> select_measured_by(pqxx::transaction_base& transaction, const ProbeTaskId& task,
+                                         std::chrono::seconds age)
+{
+    std::set<std::string> unit_types;
+    for (const pqxx::row& row : transaction.exec_params(kSelectMeasuredBy, task.value, age.count()))
+        unit_types.insert(row[0].as<std::string>());
+    return unit_types;
 }
 
 void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const std::string& state,

@@ -7,7 +7,9 @@
 #include "server/probing/probe_task_store.hpp"
 #include "server/store/page.hpp"
 
+#include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -103,6 +105,9 @@ std::optional<EndingRun> lock_run_of_job(pqxx::transaction_base& transaction, co
 /// What the center said when the run's job started: names of all its unit types that could have run it (M18).
 void update_able_unit_types(pqxx::transaction_base& transaction, const JobId& job,
                             const std::vector<std::string>& names);
+/// The unit types on which a run of the task has succeeded within `age`: ids.
+std::set<std::string> select_measured_by(pqxx::transaction_base& transaction, const ProbeTaskId& task,
+                                         std::chrono::seconds age);
 void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const std::string& state,
              const std::string& error);
 /// Ends the run as succeeded and adds a measurement for each operator, scaled from the size that ran to the one

@@ -58,6 +58,32 @@ Result<void> release(pqxx::work& transaction, ProbeJobWriter& writer, ProbeTaskR
     return {};
 }
 
+/// A task that was made for a job and took too long is measured at smaller sizes instead, where it would have been.
+Result<void> scale_down(pqxx::work& transaction, ProbeJobWriter& writer, ProbeTaskRecord& task,
+                        const ProbeTask& smaller)
+{
+    NewProbeTask made;
+    made.job_type = task.job_type;
+    made.origin = task.origin;
+    made.document = smaller;
+    made.created_by = kOwnActor;
+    made.from_job = task.from_job;
+    ProbeTaskRecord scaled = find_or_insert_task(transaction, made).record;
+    task.scaled_to = scaled.id.value;
+    task.state_reason += "; smaller sizes are measured instead, by probe task " + scaled.id.value;
+    if (scaled.state != ProbeTaskState::kDraft) return {};
+    scaled.releases_itself = true;
+    scaled.awaited_unit_types = task.awaited_unit_types;
+    scaled.awaited_cause = task.awaited_cause;
+    const std::vector<UnitTypeOffer> offers = unit_type_offers(transaction);
+    const Result<ProbeRunId> run = begin_test_somewhere(transaction, writer, scaled, offers, scaled.awaited_unit_types);
+    if (run) return {};
+    if (run.error().code != Errc::kInfeasible) return run.error();
+    scaled.state_reason = run.error().detail;
+    update_task_state(transaction, scaled);
+    return {};
+}
+
 /// The test could not be held there: tries the next place, or leaves the task a draft.
 Result<void> try_elsewhere(pqxx::work& transaction, ProbeJobWriter& writer, ProbeTaskRecord& task,
                            const UnitTypeId& tried)
@@ -176,6 +202,8 @@ Result<void> conclude_test(pqxx::work& transaction, ProbeJobWriter& writer, cons
     case TestVerdict::Kind::kRefused:
         task->state = ProbeTaskState::kRefused;
         task->pretest_s.reset();
+        if (verdict.smaller && task->releases_itself && task->origin == "job")
+            done = scale_down(transaction, writer, *task, *verdict.smaller);
         task->awaited_unit_types.clear();
         break;
     case TestVerdict::Kind::kNotConcluded:

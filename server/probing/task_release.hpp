@@ -51,6 +51,8 @@ struct TestVerdict {
     std::string reason;   ///< with the figure, for people; empty when passed
     double wall_s{};      ///< when passed
     bool may_retry{true}; ///< kNotConcluded: another place may be tried
+    /// kRefused because it took too long: the same operators at smaller sizes; empty: there are none.
+    std::optional<ProbeTask> smaller{};
 };
 
 /// Moves the task of a pre-test that has ended: to tested, released (with the runs that waited for it), refused, or

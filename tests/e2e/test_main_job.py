@@ -94,6 +94,12 @@ def is_measuring(network):
     return any(run["state"] == "queued" for run in network.rest.items("/probe-runs"))
 
 
+def had_a_core(network, job):
+    """Whether it computed all the time: where tests share a busy machine, how long it took says nothing."""
+    end = network.rest.items(f"/jobs/{job['id']}/events")[-1]["evidence"]
+    return end["cpu_s"] > 0.8 * end["run_s"]
+
+
 def test_a_profiled_run_predicts_its_program_elsewhere_and_the_last_run_there_the_next(network):
     """A program of Debian that calls no library which Fathom knows: all of it is remainder."""
     job = {"name": "key", "command": ["openssl", "enc", "-aes-256-cbc", "-pbkdf2", "-iter", "3000000", "-k", "secret", "-S",
@@ -108,10 +114,11 @@ def test_a_profiled_run_predicts_its_program_elsewhere_and_the_last_run_there_th
     assert second["type"] == first["type"] == "app/openssl" and second["operators_from"] == first["id"]
     winner = network.rest.get(f"/jobs/{second['id']}/placement")["decision"]["candidates"][0]
     assert [r["rung"] for r in winner["rungs"]] == ["reference"] and "alpha/core" in winner["rungs"][0]["text"]
-    # The kernels of linear algebra, by which the two differ, are nothing to it. Tests share the machine: a wide bound.
+    # The kernels of linear algebra, by which the two differ, are nothing to it.
     assert winner["prediction"]["run_s"] == pytest.approx(first["run_s"], rel=0.5)
-    assert second["run_s"] == pytest.approx(winner["prediction"]["run_s"], rel=0.6)
-    assert "Predicted by" in network.cli("job", "explain", second["id"])
+    if had_a_core(network, first) and had_a_core(network, second):
+        assert second["run_s"] == pytest.approx(winner["prediction"]["run_s"], rel=0.4)
+    assert "Basis:" in network.cli("job", "explain", second["id"])
 
     def predicted_by_runs():
         third = network.wait_job(network.submit(**job, units={"center": "beta", "count": 1})["id"])
@@ -141,6 +148,24 @@ def test_a_job_of_an_unmeasured_size_is_measured_first(measured):
     again = measured.submit(name="again", command=["true"], operators=[{"id": "dgemm", "parameters": size, "count": 5000}])
     measured.wait_job(again["id"])
     assert "metering" not in [e["state"] for e in measured.rest.items(f"/jobs/{again['id']}/events")]
+
+
+def test_what_takes_too_long_is_measured_at_smaller_sizes(network):
+    """A product that no probe can wait for: seven of them on alpha, the slower, take longer than the 10 s of a task."""
+    size = {"m": 3900, "n": 3900, "k": 3900}
+    job = {"command": ["true"], "type": "large-products", "units": {"center": "alpha", "count": 1},
+           "operators": [{"id": "dgemm", "parameters": size, "count": 3}]}
+    network.wait_job(network.submit(**job)["id"], limit_s=240)
+    tasks = [t for t in network.rest.items("/probe-tasks") if t["job_type"] == "large-products"]
+    assert {t["state"] for t in tasks} == {"refused", "released"}, [(t["state"], t["state_reason"]) for t in tasks]
+    released = next(t for t in tasks if t["state"] == "released")
+    assert any(released["id"] in (t["state_reason"] or "") for t in tasks)
+    assert released["document"]["operators"][0]["parameters"]["m"] < 3900
+    # Once: the next job of the type is placed at once, on what the smaller size says.
+    again = network.wait_job(network.submit(**job)["id"])
+    assert "metering" not in [e["state"] for e in network.rest.items(f"/jobs/{again['id']}/events")]
+    winner = network.rest.get(f"/jobs/{again['id']}/placement")["decision"]["candidates"][0]
+    assert winner["prediction"]["operators"][0]["basis"] in ("scaled", "interpolated")
 
 
 def test_a_job_that_must_not_wait_for_metering_is_placed_on_what_is_known(measured):
