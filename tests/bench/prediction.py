@@ -1,150 +1,206 @@
-"""Predicted against actual run times of real programs, on configurations of one machine that really differ."""
+"""Predicted against actual run times of real programs, as users meet them: through fathomd, its router and its ledger."""
 import argparse
-import json
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 
+from prediction_centers import QUOTA_CORES, Bench, centers
 from prediction_programs import programs
-from prediction_units import Quota, configurations, run
+from prediction_units import Quota
 
 BIN = os.environ["FATHOM_BIN"]
-DGEMM = {"name": "dgemm", "operators": [{"id": "dgemm", "parameters": {"m": 1024, "n": 1024, "k": 1024}}]}
 
 
-class Measured:
-    """One configuration with all that was measured on it, by program."""
+class Outcome:
+    """One run against what was predicted for it."""
 
-    def __init__(self, configuration):
-        self.configuration = configuration
-        self.times = {}
-        self.probes = {}
-        self.dgemm_s = 0.0
+    def __init__(self, program, center, rung, row, naive):
+        self.program, self.center, self.rung = program, center, rung
+        self.predicted, self.actual, self.naive = row["predicted"], row["actual_run_s"], naive
 
+    def error_pct(self, predicted=None):
+        value = self.predicted["run_s"] if predicted is None else predicted
+        return 100 * abs(value - self.actual) / self.actual
 
-def profile(program, configuration, folder, rounds):
-    """The profile whose run time is the median one."""
-    found = []
-    for number in range(rounds):
-        path = folder / f"{program.name}.profile{number}.json"
-        command = [f"{BIN}/fathom", "profile", "--format", "json", "--output-file", str(path), "--",
-                   *program.command(configuration)]
-        run(command, configuration, program.folder)
-        found.append((json.loads(path.read_text())["wall_s"], path))
-    return sorted(found)[len(found) // 2][1]
+    def is_inside(self):
+        return self.predicted["low_s"] <= self.actual <= self.predicted["high_s"]
 
 
-def probe(task, configuration, folder, name):
-    """With all cores, and with one for what programs do serially."""
-    paths = []
-    for threads in sorted({configuration.cores(), 1}, reverse=True):
-        paths.append(folder / f"{name}.{configuration.name}.{threads}.json")
-        command = [f"{BIN}/fathom-probe", "--task", str(task)]
-        paths[-1].write_text(run(command, configuration, folder, threads).stdout)
-    return paths
+class Measuring:
+    """Runs every program where it is to be predicted, and keeps what came."""
+
+    def __init__(self, bench, places, rounds):
+        self.bench, self.places, self.rounds = bench, places, rounds
+        self.outcomes = []
+        self.dgemm = {}
+
+    def measure_dgemm(self):
+        """For a naive predictor; again where a busy machine stretched a probe over its limit."""
+        for _ in range(3):
+            runs = self.bench.rest.post("/probe-runs", {"operators": [
+                {"id": "dgemm", "parameters": {"m": 1024, "n": 1024, "k": 1024}}]})["items"]
+            self.bench.wait_for_probes()
+            failed = []
+            for run in runs:
+                ended = self.bench.rest.get(f"/probe-runs/{run['id']}")
+                if ended["state"] == "succeeded":
+                    self.dgemm[ended["center"]] = ended["result"]["operators"][0]["median_s"]
+                else:
+                    failed.append(f"{ended['center']}: {ended['error']}")
+            if len(self.dgemm) == len(self.places):
+                return
+        sys.exit("prediction: dgemm could not be measured: " + "; ".join(failed))
+
+    def naive(self, before, place, last):
+        reference = self.places[0]
+        found = {"same time": before, "by DGEMM": before * self.dgemm[place.name] / self.dgemm[reference.name],
+                 "by clock × cores": before * reference.power() / place.power()}
+        if last is not None:
+            found["last run there"] = last
+        return found
+
+    def note(self, program, place, rung, ended, before, last):
+        _, row, winner = ended
+        if row["predicted"] is None:
+            print(f"{program.name:<10} {place.name:<10} {rung:<9} nothing was predicted; it took "
+                  f"{row['actual_run_s']:.2f} s")
+            return
+        outcome = Outcome(program.name, place.name, rung, row, self.naive(before, place, last))
+        self.outcomes.append(outcome)
+        rungs = ", ".join(f"{r['rung']} {r['weight']:.2f}" for r in winner.get("rungs", []))
+        print(f"{program.name:<10} {place.name:<10} {rung:<9} {outcome.predicted['run_s']:>7.2f} s "
+              f"[{outcome.predicted['low_s']:>6.2f}, {outcome.predicted['high_s']:>6.2f}] {outcome.actual:>7.2f} s "
+              f"{100 * (outcome.predicted['run_s'] / outcome.actual - 1):>+6.1f} %  {rungs}", flush=True)
+
+    def work(self, program):
+        reference, *others = self.places
+        job = program.job()
+        self.bench.run(program.name, job, reference.name)  # files come into memory
+        profiled = self.bench.run(program.name, job, reference.name, profile=True)
+        self.bench.wait_for_probes()
+        before = profiled[1]["actual_run_s"]
+        again = self.bench.run(program.name, job, reference.name)
+        self.note(program, reference, "again", again, before, before)
+        for place in others:
+            last = None
+            for number in range(self.rounds):
+                rung = ("first", "second", "third")[min(number, 2)]
+                ended = self.bench.run(program.name, job, place.name)
+                self.note(program, place, rung, ended, before, last)
+                last = ended[1]["actual_run_s"]
+
+    def load(self, chosen):
+        """Two programs at the same time, each on a core of its own."""
+        if len(os.sched_getaffinity(0)) < 2 or len(chosen) < 2:
+            return
+        cpus = sorted(os.sched_getaffinity(0))
+        for program in chosen:
+            before = next(o.actual for o in self.outcomes if o.program == program.name and o.center == "older")
+            with Neighbour(cpus[-1]):
+                ended = self.bench.run(program.name, program.job(), "older")
+            self.note(program, self.places[1], "loaded", ended, before, before)
 
 
-def measure(measured, chosen, tasks, folder, rounds):
-    """Programs and probes take turns on all configurations, so that drift of the machine meets all of them."""
-    for number in range(rounds):
-        for place in measured:
-            for program in chosen:
-                ended = run(program.command(place.configuration), place.configuration, program.folder)
-                place.times.setdefault(program.name, []).append(ended.seconds)
-                if number == rounds // 2:
-                    place.probes[program.name] = probe(tasks[program.name], place.configuration, folder, program.name)
-            if number == rounds // 2:
-                result = json.loads(probe(tasks["dgemm"], place.configuration, folder, "dgemm")[0].read_text())
-                place.dgemm_s = result["operators"][0]["median_s"]
+class Neighbour:
+    """Keeps a core and the memory busy, as another center's job would."""
+
+    CODE = ("import numpy\na = numpy.random.random((1500, 1500))\nb = numpy.random.random(30_000_000)\n"
+            "while True:\n    a @ a\n    b * 2\n")
+
+    def __init__(self, cpu):
+        self.cpu = cpu
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            ["taskset", "-c", str(self.cpu), "/usr/bin/python3", "-c", self.CODE],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, stdin=subprocess.DEVNULL)
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
 
 
-def predict(profile_path, reference, place):
-    command = [f"{BIN}/fathom", "predict", "run", "--profile", str(profile_path), "--reference", str(reference[0]),
-               "--probe", str(place[0]), "--output", "json"]
-    if len(reference) > 1:
-        command += ["--reference-one-core", str(reference[1])]
-    if len(place) > 1:
-        command += ["--one-core", str(place[1])]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+def ninetieth(values):
+    return statistics.quantiles(values, n=10, method="inclusive")[-1] if len(values) > 1 else values[0]
 
 
-def error_pct(predicted, actual):
-    return 100 * abs(predicted - actual) / actual
+def report_rung(name, outcomes):
+    """@return the median error over that of the best naive predictor"""
+    ours = [o.error_pct() for o in outcomes]
+    naive = {kind: statistics.median(o.error_pct(o.naive[kind]) for o in outcomes if kind in o.naive)
+             for kind in outcomes[0].naive}
+    inside = 100 * sum(o.is_inside() for o in outcomes) / len(outcomes)
+    print(f"{name:<22} n {len(outcomes):>3}   median {statistics.median(ours):>5.1f} %   p90 {ninetieth(ours):>5.1f} %   "
+          f"in interval {inside:>3.0f} %   " + ", ".join(f"{kind} {error:.1f} %" for kind, error in naive.items()))
+    return statistics.median(ours) / max(min(naive.values()), 0.1)
 
 
-def report(measured, chosen, profiles, folder):
-    reference, places = measured[0], measured[1:]
-    ours, by_dgemm, by_clock, inside = [], [], [], []
-    print(f"\n{'program':<10} {'configuration':<16} {'predicted':>9} {'80 % interval':>17} {'actual':>8} {'error':>8}"
-          f" {'by DGEMM':>9} {'by clock':>9}")
-    for program in chosen:
-        for place in places:
-            found = predict(profiles[program.name], reference.probes[program.name], place.probes[program.name])
-            (folder / f"{program.name}.{place.configuration.name}.prediction.json").write_text(json.dumps(found))
-            item = found["items"][0]
-            actual = statistics.median(place.times[program.name])
-            before = statistics.median(reference.times[program.name])
-            dgemm = before * place.dgemm_s / reference.dgemm_s
-            clock = before * reference.configuration.power() / place.configuration.power()
-            ours.append(error_pct(item["run_s"], actual))
-            by_dgemm.append(error_pct(dgemm, actual))
-            by_clock.append(error_pct(clock, actual))
-            inside.append(item["low_s"] <= actual <= item["high_s"])
-            print(f"{program.name:<10} {place.configuration.name:<16} {item['run_s']:>7.2f} s "
-                  f"[{item['low_s']:>6.2f}, {item['high_s']:>6.2f}] {actual:>6.2f} s "
-                  f"{100 * (item['run_s'] - actual) / actual:>+6.1f} % {100 * (dgemm - actual) / actual:>+7.0f} % "
-                  f"{100 * (clock - actual) / actual:>+7.0f} %")
-    naive = min(statistics.median(by_dgemm), statistics.median(by_clock))
-    print(f"\nmedian error: ours {statistics.median(ours):.1f} %, by DGEMM {statistics.median(by_dgemm):.1f} %, "
-          f"by clock × cores × quota {statistics.median(by_clock):.1f} %")
-    ninetieth = statistics.quantiles(ours, n=10, method="inclusive")[-1] if len(ours) > 1 else ours[0]
-    print(f"RESULT median_abs_error_pct {statistics.median(ours):.1f} percent")
-    print(f"RESULT p90_abs_error_pct {ninetieth:.1f} percent")
-    print(f"RESULT naive_over_ours {naive / statistics.median(ours):.2f} ratio")
-    print(f"RESULT in_interval_pct {100 * sum(inside) / len(inside):.0f} percent")
+def report(measured):
+    by_rung = {}
+    for outcome in measured.outcomes:
+        by_rung.setdefault(outcome.rung, []).append(outcome)
+    print()
+    over = {rung: report_rung(rung, outcomes) for rung, outcomes in by_rung.items()}
+    for place in measured.places[1:]:
+        chosen = [o for o in by_rung.get("first", []) if o.center == place.name]
+        if chosen:
+            report_rung(f"first, {place.name}", chosen)
+    figures = []
+    if first := by_rung.get("first"):
+        errors = [o.error_pct() for o in first]
+        figures += [("new_place_median_error_pct", statistics.median(errors)),
+                    ("new_place_p90_error_pct", ninetieth(errors))]
+    if second := by_rung.get("second"):
+        figures.append(("second_run_median_error_pct", statistics.median(o.error_pct() for o in second)))
+    if loaded := by_rung.get("loaded"):
+        figures.append(("loaded_median_error_pct", statistics.median(o.error_pct() for o in loaded)))
+    figures.append(("in_interval_pct", 100 * sum(o.is_inside() for o in measured.outcomes) / len(measured.outcomes)))
+    for name, value in figures:
+        print(f"RESULT {name} {value:.1f} percent")
+    print(f"RESULT worst_over_naive {max(over.values()):.2f} ratio")
 
 
 def work(arguments, folder, quota):
-    chosen = [one for one in programs(folder) if not arguments.programs or one.name in arguments.programs.split(",")]
+    wanted = arguments.programs.split(",") if arguments.programs else ["numpy", "zstd"] if arguments.quick else []
+    chosen = programs(folder, wanted)
     if not chosen:
         sys.exit("prediction: no such program")
-    measured = [Measured(configuration) for configuration in configurations(quota)]
-    if arguments.configurations:
-        wanted = arguments.configurations.split(",")
-        measured = [measured[0], *[one for one in measured[1:] if one.configuration.name in wanted]]
-    reference = measured[0].configuration
-    tasks = {"dgemm": folder / "dgemm.task.json"}
-    tasks["dgemm"].write_text(json.dumps(DGEMM))
-    profiles = {}
-    print("reference: " + reference.describe())
-    for place in measured[1:]:
-        print("predicted: " + place.configuration.describe())
-    for program in chosen:
-        profiles[program.name] = profile(program, reference, folder, arguments.rounds)
-        printed = subprocess.run([f"{BIN}/fathom", "predict", "task", str(profiles[program.name])],
-                                 capture_output=True, text=True, check=True).stdout
-        # A quota or a busy machine may stretch a probe over the limit that centers have; here nobody waits.
-        task = {**json.loads(printed), "limit_s": 60, "sample_budget_s": 2}
-        tasks[program.name] = folder / f"{program.name}.task.json"
-        tasks[program.name].write_text(json.dumps(task))
-    measure(measured, chosen, tasks, folder, arguments.rounds)
-    report(measured, chosen, profiles, folder)
+    places = centers(quota)
+    for place in places:
+        print(place.describe())
+    bench = Bench(places, folder)
+    try:
+        measured = Measuring(bench, places, 2 if arguments.quick else arguments.rounds)
+        measured.measure_dgemm()
+        for program in chosen:
+            measured.work(program)
+        measured.load(chosen)
+        report(measured)
+    except BaseException:
+        print(bench.dump_logs(30), file=sys.stderr)
+        raise
+    finally:
+        bench.close()
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--programs", default="")
-    parser.add_argument("--configurations", default="")
-    parser.add_argument("--keep", default="")
+    parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary, Quota(0.5) as quota:
-        folder = pathlib.Path(arguments.keep or temporary).absolute()
-        folder.mkdir(parents=True, exist_ok=True)
-        work(arguments, folder, quota)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-prediction-"))
+    folder.chmod(0o755)
+    try:
+        with Quota(QUOTA_CORES) as quota:
+            work(arguments, folder, quota)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 main()

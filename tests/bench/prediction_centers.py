@@ -1,0 +1,86 @@
+"""fathomd and four centers of this machine that truly differ: OpenBLAS kernels, cores, processor time."""
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from network import Agent, Network, agent_config, wait_until  # noqa: E402
+from prediction_units import Quota  # noqa: E402
+
+QUOTA_CORES = 0.6
+
+
+class Center:
+    """What is known of a center without measuring it."""
+
+    def __init__(self, name, kernels, cpus, quota=None):
+        self.name, self.kernels, self.cpus, self.quota = name, kernels, cpus, quota
+
+    def power(self):
+        """Cores times quota; the clock is the same on one machine."""
+        return self.quota.cores if self.quota else len(self.cpus)
+
+    def describe(self):
+        quota = f", {100 * self.quota.cores:.0f} % of a core's time" if self.quota else ""
+        return f"{self.name}: {len(self.cpus)} core(s), OpenBLAS kernels for {self.kernels}{quota}"
+
+
+def centers(quota):
+    """The one where programs are profiled comes first."""
+    cpus = sorted(os.sched_getaffinity(0))
+    flags = pathlib.Path("/proc/cpuinfo").read_text()
+    if "avx2" not in flags:
+        sys.exit("prediction: this processor has too few kernels to choose from")
+    best = "SkylakeX" if "avx512vl" in flags else "Haswell"
+    found = [Center("reference", best, cpus[:1]), Center("older", "Prescott", cpus[:1])]
+    if quota.folder is not None:
+        found.append(Center("quota", "Haswell", cpus[:1], quota))
+    if len(cpus) >= 2:
+        found.append(Center("two-cores", "Sandybridge", cpus[:2]))
+    return found
+
+
+class Bench(Network):
+    """The network of the benchmark. Centers share cores, so its jobs run one after another."""
+
+    def __init__(self, chosen, inputs):
+        super().__init__(settings=["--verify-one-in", "0"])
+        self.inputs = inputs
+        for center in chosen:
+            self.add_center(center)
+
+    def add_center(self, center):
+        config = agent_config(cores=",".join(map(str, center.cpus)), unit_name="unit", cores_per_unit=len(center.cpus),
+                              environment={"OPENBLAS_CORETYPE": center.kernels,
+                                           "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+        agent = Agent(self.folder, center.name, config).enrol(self.server, self.rest)
+        agent.config.write_text(agent.config.read_text().replace(
+            'shared_folders = "', f'shared_folders = "{self.inputs},', 1))
+        if center.quota is not None:
+            # The groups of its jobs are made below the agent's own.
+            agent.process.arguments = ["sh", "-c", 'echo $$ > "$0" && exec "$@"',
+                                       str(center.quota.folder / "cgroup.procs"), *agent.process.arguments]
+        agent.start()
+        self.agents.append(agent)
+        wait_until(lambda: self.center(center.name)["state"] == "online", 120, f"center {center.name} being online")
+
+    def wait_for_probes(self, limit_s=900):
+        """Until nothing is being measured, and what was is known to the router."""
+        quiet = []
+
+        def is_quiet():
+            busy = [run for run in self.rest.items("/probe-runs") if run["state"] == "queued"]
+            quiet.append(not busy)
+            return len(quiet) >= 3 and all(quiet[-3:])
+        wait_until(is_quiet, limit_s, "the end of all probes", pause_s=0.7)
+
+    def run(self, name, job, center, **more):
+        """One job on a center, ended, with its row of the ledger."""
+        spec = {"name": name, "units": {"center": center, "count": 1}, "wall_limit_s": 600, **job, **more}
+        ended = self.wait_job(self.submit(**spec)["id"], limit_s=900)
+        if ended["state"] != "succeeded":
+            stderr = self.rest.call("GET", f"/jobs/{ended['id']}/logs/stderr").text
+            sys.exit(f"prediction: {name} on {center}: {ended['state']}, {ended['end_reason']}\n{stderr[-2000:]}")
+        decision = self.rest.get(f"/jobs/{ended['id']}/placement")["decision"]
+        row = next(r for r in self.rest.items("/predictions") if r["job_id"] == ended["id"])
+        return ended, row, decision["candidates"][decision["winner"]]
