@@ -13,24 +13,51 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OPERATORS = ["dgemm", "fft1d", "fft3d", "spmv", "conv2d", "stream_triad"]
 
-HPCC_EXAMPLE = pathlib.Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
-
-
-def hpcc_input():
-    """The example of Debian's package hpcc, on one process and with a matrix that takes some seconds."""
-    text = HPCC_EXAMPLE.read_text()
-    for old, new in (("1000         Ns", "2000         Ns"), ("2            Ps", "1            Ps"),
-                     ("2            Qs", "1            Qs")):
-        if old not in text:
-            raise Failed(f"{HPCC_EXAMPLE} is not as expected: it has no line {old!r}")
-        text = text.replace(old, new, 1)
-    return text
+# What hpcc reads: a value a line, in its fixed order; what follows it on the line is for people. One process, and a matrix
+# that takes some seconds. Not the package's own example, which lies among the documents that small systems leave out.
+HPCC_INPUT = """The HPC Challenge on one process
+two lines for people
+out    name of a file that hpcc does not use
+8      output to a file
+1      number of problem sizes
+2000   N
+1      number of block sizes
+80     NB
+0      processes by rows
+1      number of process grids
+1      P
+1      Q
+16.0   threshold
+1      number of panel factorizations
+2      right-looking
+1      number of stopping criteria
+4      NBMIN
+1      number of divisions
+2      NDIV
+1      number of recursive factorizations
+1      Crout
+1      number of broadcasts
+1      modified ring
+1      number of depths
+1      depth
+2      swap: mixed
+64     swapping threshold
+0      L1 transposed
+0      U transposed
+1      equilibration
+8      alignment
+a line between
+0      further problem sizes for PTRANS
+1200   N
+0      further block sizes for PTRANS
+40     NB
+"""
 
 
 def real_programs():
     """Programs of Debian packages, whose code nobody here wrote: the HPC Challenge, and OpenSSL deriving a key."""
     return [
-        {"name": "hpcc", "command": ["hpcc"], "files": {"hpccinf.txt": hpcc_input()}},
+        {"name": "hpcc", "command": ["hpcc"], "files": {"hpccinf.txt": HPCC_INPUT}},
         {"name": "openssl", "command": ["openssl", "enc", "-aes-256-cbc", "-pbkdf2", "-iter", "8000000", "-k", "secret",
                                         "-S", "0123456789abcdef", "-in", "/etc/os-release", "-out", "/dev/null"]},
     ]
