@@ -117,7 +117,7 @@ void RouteTable::Impl::roughen(const RouteRequest& request, PlaceChooser& choose
 {
     kind.page = page_;
     for (std::size_t i = 0; i < kind.is_rough.size(); ++i) {
-        if (kind.is_rough[i] != 0 || kind.own_filter[i] != RouteKind::kStays) continue;
+        if (kind.is_rough[i] != 0 || kind.own_filter[i] != RouteKind::kStays || has_runs(request, i)) continue;
         if (kind.filter[i] != RouteKind::kStays) {
             --kind.removed[kind.filter[i]];
             kind.filter[i] = RouteKind::kStays;
@@ -126,6 +126,12 @@ void RouteTable::Impl::roughen(const RouteRequest& request, PlaceChooser& choose
         kind.is_rough[i] = 1;
         estimate_roughly(request, chooser, kind, i);
     }
+}
+
+bool RouteTable::Impl::has_runs(const RouteRequest& request, std::size_t unit_type) const
+{
+    return knowledge.runs && !request.job_type.empty() && request.takes_operators &&
+           knowledge.runs->has_runs(request.job_type, unit_types[unit_type].id.value, request.run_owner());
 }
 
 void RouteTable::Impl::forget_oldest()
@@ -183,11 +189,9 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
                                                 [i](const auto& column) { return column->times[i].is_offered; });
         const std::optional<Filter> filter = removing_filter(request, unit_types[i], runs_operators);
         kind.own_filter[i] = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
-        // What runs there took may be less than any bound of promises.
-        const bool has_runs = is_rough && has_history && request.takes_operators &&
-                              knowledge.runs->has_runs(request.job_type, unit_types[i].id.value, request.run_owner());
-        if (has_runs) kind.is_rough[i] = 0;
-        if (is_rough && !filter && !has_runs)
+        const bool is_bounded = is_rough && !has_runs(request, i);
+        if (is_rough && !is_bounded) kind.is_rough[i] = 0;
+        if (is_bounded && !filter)
             estimate_roughly(request, chooser, kind, i);
         else
             update(request, chooser, kind, i);

@@ -101,6 +101,8 @@ struct RouteTable::Impl {
     };
     LeastRun least_run(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
     const Least& least_of(std::size_t unit_type);
+    /// Whether runs of the request's type there tell what it takes: that may be less than any bound of promises.
+    bool has_runs(const RouteRequest& request, std::size_t unit_type) const;
     void forget_oldest();
     /// Where a new kind has rough bounds, this one has them again.
     void roughen(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind);
