@@ -91,6 +91,7 @@ void AttemptBook::add(StoredAttempt attempt)
     outputs_.add(id, attempt.stdout_acked, attempt.stderr_acked);
     outputs_.note_written(id);
     const Stage stage = attempt.stage;
+    if (stage < Stage::kRunning) outputs_.wait_for_start(id);
     const auto entry = entries_.insert(entries_.end(), Entry{.stored = std::move(attempt)});
     by_id_.emplace(id, entry);
     if (stage == Stage::kAccepted) {
@@ -439,6 +440,7 @@ void AttemptBook::report_started(Entry& entry, Timestamp started_at)
     const std::array messages{link::make_message(started_message(stored, started_at, units_.plan()))};
     require(spool_.save(stored, messages));
     must_commit_ = true;
+    outputs_.note_started(stored.order.attempt_id);
     stored.order.files.clear(); // they are in its folder, and in the spool
     log_attempt("attempt_started", stored.order);
 }
@@ -456,7 +458,7 @@ void AttemptBook::record_end(Entry& entry, AttemptEnd end)
     require(spool_.save(stored, messages));
     must_commit_ = true;
     executor_.unwatch(stored.order.attempt_id);
-    outputs_.note_written(stored.order.attempt_id);
+    outputs_.note_started(stored.order.attempt_id); // it is told before the end
     units_.release(stored.order.attempt_id);
     units_changed_ = true;
     log_attempt("attempt_ended", stored.order, to_string(stored.end->outcome));

@@ -16,6 +16,20 @@ void AttemptOutputs::remove(const AttemptId& attempt)
     std::erase_if(travelling_, [&](const auto& piece) { return piece.second == attempt; });
 }
 
+void AttemptOutputs::wait_for_start(const AttemptId& attempt)
+{
+    const auto found = streams_.find(attempt);
+    if (found != streams_.end()) found->second.waits_for_start = true;
+}
+
+void AttemptOutputs::note_started(const AttemptId& attempt)
+{
+    const auto found = streams_.find(attempt);
+    if (found == streams_.end()) return;
+    found->second.waits_for_start = false;
+    note_written(attempt);
+}
+
 void AttemptOutputs::note_written(const AttemptId& attempt)
 {
     const auto found = streams_.find(attempt);
@@ -40,6 +54,10 @@ std::vector<link::Message> AttemptOutputs::next(std::size_t most)
         turns_.pop_front();
         const auto found = streams_.find(attempt);
         if (found == streams_.end()) continue;
+        if (found->second.waits_for_start) {
+            found->second.is_queued = false;
+            continue;
+        }
         const bool sent_out = send_piece(attempt, found->second.out, messages);
         const bool sent_err = send_piece(attempt, found->second.err, messages);
         found->second.is_queued = sent_out || sent_err;

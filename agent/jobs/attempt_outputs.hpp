@@ -19,6 +19,10 @@ class AttemptOutputs {
     void add(const AttemptId& attempt, std::int64_t stdout_acked, std::int64_t stderr_acked);
     void remove(const AttemptId& attempt);
 
+    /// Nothing of this attempt is sent by next() before note_started(): its start is told before its first line.
+    void wait_for_start(const AttemptId& attempt);
+    void note_started(const AttemptId& attempt);
+
     /// There may be more to send of this attempt.
     void note_written(const AttemptId& attempt);
     /// Pieces that should be sent now, `most` in all.
@@ -48,6 +52,7 @@ class AttemptOutputs {
         OutputFeed err;
         bool is_queued{};
         bool has_progress{};
+        bool waits_for_start{};
     };
 
     bool send_piece(const AttemptId& attempt, OutputFeed& feed, std::vector<link::Message>& messages);

@@ -42,6 +42,20 @@ TEST_F(AttemptOutputsTest, TakesTurnsSoThatANoisyAttemptHoldsUpNoOther)
     EXPECT_THAT(attempts_of(outputs_.next(3)), testing::ElementsAre(noisy, other, noisy));
 }
 
+TEST_F(AttemptOutputsTest, SendsNothingBeforeTheStartIsToldHoweverEarlyItIsWritten)
+{
+    const AttemptId id = add("a line\n");
+    outputs_.wait_for_start(id);
+    EXPECT_TRUE(outputs_.next(100).empty());
+    outputs_.connection_lost();
+    outputs_.note_written(id);
+    EXPECT_TRUE(outputs_.next(100).empty());
+
+    outputs_.note_started(id);
+
+    EXPECT_THAT(attempts_of(outputs_.next(100)), testing::ElementsAre(id));
+}
+
 TEST_F(AttemptOutputsTest, SendsTheRestWhenWhatTravelsIsAcknowledged)
 {
     const AttemptId id = add(std::string(5 * link::kMaxOutputBytes, 'x'));
