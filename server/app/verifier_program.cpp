@@ -62,6 +62,8 @@ Result<std::string> try_program(VerifierProgram& program)
         program.group_file = make_background_group();
     }
     ChildOptions ask = child_options(program);
+    ask.is_background = false; // fathomd's start waits for the answer, on a busy machine, too
+    ask.group_file.clear();
     ask.arguments = {program.path.string(), "--version"};
     return run_child(std::move(ask));
 }
