@@ -293,7 +293,7 @@ TEST_P(MisbehavingUpload, EndsTheProbeWithItsReason)
 constexpr Misbehaviour kMisbehaviours[] = {
     {"CRASH_IN_EXECUTE", 5, "the uploaded code crashed: signal 11 (SIGSEGV) while executing"},
     {"CRASH_WHEN_LOADED", 5, "the uploaded code crashed: signal 11 (SIGSEGV) while being loaded"},
-    {"HANG_IN_EXECUTE", 5, "no answer within 1.0"},
+    {"HANG_IN_EXECUTE", 5, "no answer within"},
     {"HANG_IN_PREPARE", 5, "while preparing"},
     {"TRUE_WITHOUT_LOOKING", 5, "lies: error() finds 0 (tolerance 1e-14) after one element"},
     {"CONSTANT_RESULT", 5, "lies: other inputs give the same result"},
