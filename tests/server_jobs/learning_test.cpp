@@ -96,8 +96,8 @@ TEST_F(Learning, AProfiledRunIsWhatRunsElsewhereArePredictedFrom)
     add_measurement(beta, 0.02);
     const Json at_alpha = {{"center", "alpha"}, {"count", 1}};
     const Json at_beta = {{"center", "beta"}, {"count", 1}};
-    const JobId first = finish_as(admin_, spec({{"type", "solver"}, {"profile", true}, {"units", at_alpha}}),
-                                  dense_profile(), 0, 4);
+    const JobId first =
+        finish_as(admin_, spec({{"type", "solver"}, {"profile", true}, {"units", at_alpha}}), dense_profile(), 0, 4);
     const JobId second = submit(spec({{"type", "solver"}, {"units", at_beta}}));
     sql("UPDATE job SET metered = true");
     route();
