@@ -98,7 +98,7 @@ asio::awaitable<Result<void>> CycleRecorder::write_all()
 
 asio::awaitable<Result<void>> CycleRecorder::write(const DecidedCycle& cycle)
 {
-    const Result<std::string> root = co_await keep_catalog(cycle.catalog);
+    const Result<std::string> root = co_await keep_catalog(cycle);
     if (!root) co_return root.error();
     auto pack = [&]() -> Result<StoredCycle> {
         StoredCycle stored;
@@ -124,13 +124,15 @@ asio::awaitable<Result<void>> CycleRecorder::write(const DecidedCycle& cycle)
     co_return co_await database_->run(std::move(insert));
 }
 
-asio::awaitable<Result<std::string>> CycleRecorder::keep_catalog(const CatalogPointer& catalog)
+asio::awaitable<Result<std::string>> CycleRecorder::keep_catalog(const DecidedCycle& cycle)
 {
     const auto now = std::chrono::steady_clock::now();
-    if (catalog == catalog_ && now < touch_due_) co_return root_;
+    const bool is_known = cycle.catalog == catalog_ && cycle.knowledge.runs == knowledge_.runs &&
+                          cycle.knowledge.waits == knowledge_.waits;
+    if (is_known && now < touch_due_) co_return root_;
     auto list = [&]() -> Result<Listed> {
         Listed listed;
-        write_catalog(catalog->unit_types, catalog->knowledge, [&](const std::string& part) {
+        write_catalog(cycle.catalog->unit_types, cycle.knowledge, [&](const std::string& part) {
             listed.hashes.push_back(sha256_hex(part));
             listed.list += listed.hashes.back() + '\n';
         });
@@ -148,16 +150,17 @@ asio::awaitable<Result<std::string>> CycleRecorder::keep_catalog(const CatalogPo
         };
         const Result<std::vector<std::string>> missing = co_await database_->run(std::move(touch));
         if (!missing) co_return missing.error();
-        const Result<void> written = co_await write_parts(catalog, *listed, *missing);
+        const Result<void> written = co_await write_parts(cycle, *listed, *missing);
         if (!written) co_return written.error();
         touch_due_ = now + kTouchEvery;
     }
-    catalog_ = catalog;
+    catalog_ = cycle.catalog;
+    knowledge_ = cycle.knowledge;
     root_ = listed->root;
     co_return root_;
 }
 
-asio::awaitable<Result<void>> CycleRecorder::write_parts(const CatalogPointer& catalog, const Listed& listed,
+asio::awaitable<Result<void>> CycleRecorder::write_parts(const DecidedCycle& cycle, const Listed& listed,
                                                          std::vector<std::string> missing)
 {
     std::set<std::string, std::less<>> left(missing.begin(), missing.end());
@@ -171,7 +174,7 @@ asio::awaitable<Result<void>> CycleRecorder::write_parts(const CatalogPointer& c
                 bytes += part.size();
                 parts.push_back({hash, deflated(part)});
             };
-            write_catalog(catalog->unit_types, catalog->knowledge,
+            write_catalog(cycle.catalog->unit_types, cycle.knowledge,
                           [&](const std::string& part) { take(listed.hashes[place++], part); });
             take(listed.root, listed.list);
             return parts;

@@ -23,6 +23,7 @@ namespace fathom::server {
 struct DecidedCycle {
     CycleId id;
     CatalogPointer catalog;
+    RouteKnowledge knowledge; ///< that it was decided with: of ended runs it is newer than the catalog's
     CycleMoment moment;
     PlanRecord plan;
 };
@@ -50,9 +51,9 @@ class CycleRecorder {
     asio::awaitable<void> follow();
     std::shared_ptr<DecidedCycle> next();
     asio::awaitable<Result<void>> write(const DecidedCycle& cycle);
-    /// So that the parts of the catalog are there. @return the hash of the part that lists them
-    asio::awaitable<Result<std::string>> keep_catalog(const CatalogPointer& catalog);
-    asio::awaitable<Result<void>> write_parts(const CatalogPointer& catalog, const Listed& listed,
+    /// So that the parts of its catalog are there. @return the hash of the part that lists them
+    asio::awaitable<Result<std::string>> keep_catalog(const DecidedCycle& cycle);
+    asio::awaitable<Result<void>> write_parts(const DecidedCycle& cycle, const Listed& listed,
                                               std::vector<std::string> missing);
 
     Database* database_;
@@ -62,7 +63,8 @@ class CycleRecorder {
     std::mutex mutex_;
     std::deque<std::shared_ptr<DecidedCycle>> waiting_;
     // Of the one who writes.
-    CatalogPointer catalog_; ///< the last one that was kept
+    CatalogPointer catalog_;   ///< the last one that was kept
+    RouteKnowledge knowledge_; ///< with it
     std::string root_;
     std::chrono::steady_clock::time_point touch_due_; ///< its parts are in use: to be noted again
     Metrics::Counter kept_;

@@ -154,7 +154,7 @@ class RoutingPage {
     void write_notes(pqxx::work& transaction);
     Result<void> place(const Ready& ready, ScheduledStart start);
     /// Before anything is taken from the plan: it, with what it was decided on, for the recorder.
-    void note_cycle(const SchedulePlan& plan);
+    void note_cycle(const SchedulePlan& plan, const RouteKnowledge& knowledge);
     void keep_waiting(const std::vector<ScheduledWait>& waits);
     /// Gangs that even an idle network could not start together wait for a while, lest what is missing comes back;
     /// then they end. @return the ids of their members.

@@ -68,11 +68,12 @@ void RoutingPage::read_input(pqxx::work& transaction)
 Result<void> RoutingPage::plan()
 {
     const auto began = std::chrono::steady_clock::now();
-    UnitLedger units(catalog_->unit_types, cache_->knowledge_for(*catalog_), catalog_->calendar, in_use_,
-                     report_.next.planned, now_, columns_->get(catalog_));
+    const RouteKnowledge knowledge = cache_->knowledge_for(*catalog_);
+    UnitLedger units(catalog_->unit_types, knowledge, catalog_->calendar, in_use_, report_.next.planned, now_,
+                     columns_->get(catalog_));
     SchedulePlan plan = schedule(units, input_);
     report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    if (settings_->recorder != nullptr) note_cycle(plan);
+    if (settings_->recorder != nullptr) note_cycle(plan, knowledge);
     const std::set<std::string> settled = settle_impossible_gangs(units, plan.waits);
     std::erase_if(plan.waits, [&](const ScheduledWait& wait) { return settled.contains(input_.jobs[wait.job].id); });
     keep_waiting(plan.waits);
@@ -90,12 +91,13 @@ Result<void> RoutingPage::plan()
     return {};
 }
 
-void RoutingPage::note_cycle(const SchedulePlan& plan)
+void RoutingPage::note_cycle(const SchedulePlan& plan, const RouteKnowledge& knowledge)
 {
     cycle_.emplace();
     cycle_->id = CycleId::make();
     cycle_id_ = cycle_->id.value;
     cycle_->catalog = catalog_;
+    cycle_->knowledge = knowledge;
     cycle_->moment.now = now_;
     cycle_->moment.calendar = catalog_->calendar;
     cycle_->moment.planned = report_.next.planned;
