@@ -76,20 +76,20 @@ def test_a_task_that_takes_too_long_is_refused_with_its_figure(network):
     assert "refused" in network.cli("probe", "task", "list")
 
 
-def test_a_refused_task_of_a_job_is_said_and_the_job_is_placed_on_what_is_known(network):
+def test_a_refused_task_of_a_job_is_made_smaller_until_it_fits(network):
     # Nine operators at their largest sizes, seven samples each: no core does that in ten seconds.
     wanted = {"dgemm", "sgemm", "conjugate_gradient", "random_access", "fft2d", "fft3d", "sort", "spmv", "stream_triad"}
     huge = [{"id": o["id"], "parameters": o["size_classes"][-1]["parameters"], "count": 10**6}
             for o in network.rest.items("/operators") if o["id"] in wanted]
     job = network.submit(name="huge", type="e2e/huge", command=["true"], operators=huge, metering_wait_s=60)
     assert network.wait_job(job["id"])["state"] == "succeeded"
-    task = network.rest.items("/probe-tasks?job_type=e2e%2Fhuge")[0]
-    assert task["state"] == "refused" and "limit of 10 s" in task["state_reason"]
-    told = " | ".join(cause for _, cause in events(network, job))
-    assert "was refused" in told and "limit of 10 s" in told and "placed on what is known" in told
+    tasks = network.rest.items("/probe-tasks?job_type=e2e%2Fhuge")
+    refused = [task for task in tasks if task["state"] == "refused"]
+    assert refused and any("limit of 10 s" in task["state_reason"] for task in refused), tasks
+    assert tasks[0]["state"] == "released", tasks[0]["state_reason"]
     again = network.submit(name="again", type="e2e/huge", command=["true"], operators=huge)
     network.wait_job(again["id"])
-    assert "metering" not in [state for state, _ in events(network, again)]  # a refusal is remembered
+    assert "metering" not in [state for state, _ in events(network, again)]  # neither is tried again
 
 
 def test_data_flow_golden_through_rest(network):
