@@ -81,7 +81,8 @@ TEST(DataFlow, AnyMixOfOperatorsCanBeFed)
                                      {.id = consumer, .parameters = {}, .inputs = {"source"}}},
                        .repeats = 1,
                        .target_interval = 0,
-                       .min_sample_s = 0};
+                       .min_sample_s = 0,
+                       .limit_s = 600};
         task = validate_task(std::move(task)).value();
 
         const Result<ProbeResult> result = run(task);

@@ -100,8 +100,9 @@ TEST_F(Quotas, CountWhatOtherReplicasTook)
 
 TEST_F(Quotas, BoundTheBytesThatAreStored)
 {
+    sql("INSERT INTO stored_use (submitted_by, project, bytes) VALUES ('ann', 'q', 2 << 20)");
     JobsService jobs = service({.stored_bytes_of_token = 3 << 20});
-    ASSERT_TRUE(submit_to(jobs, "ann", "p", 2 << 20));
+    ASSERT_TRUE(submit_to(jobs, "ann", "p", 1 << 10));
 
     const Result<JobId> refused = submit_to(jobs, "ann", "p", 2 << 20);
 
