@@ -3,19 +3,20 @@
 #include "server/store/column.hpp"
 #include "server/store/index_order.hpp"
 #include "server/store/sql_array.hpp"
+#include "server/store/statement.hpp"
 
 #include <pqxx/pqxx>
 
 namespace fathom::server {
 namespace {
 
-constexpr const char* kInsertJobEvents = R"sql(
+constexpr Statement kInsertJobEvents{"events_insert_job_events", R"sql(
     WITH added AS (
         INSERT INTO job_event (job_id, state, cause, evidence)
         SELECT e.job_id, e.state, e.cause, e.evidence::jsonb
         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS e (job_id, state, cause, evidence)
         RETURNING id)
-    SELECT max(id) FROM added)sql";
+    SELECT max(id) FROM added)sql"};
 
 constexpr const char* kSelectJobEvents = R"sql(
     SELECT e.id, e.job_id, e.at, e.state, e.cause, e.evidence::text AS evidence, j.submitted_by
@@ -64,7 +65,7 @@ std::int64_t insert_job_events(pqxx::work& transaction, const std::vector<NewJob
         causes.add(event.cause);
         evidence.add(event.evidence.dump(-1, ' ', false, Json::error_handler_t::replace));
     }
-    return transaction.exec_params1(kInsertJobEvents, jobs.take(), states.take(), causes.take(), evidence.take())[0]
+    return exec(transaction, kInsertJobEvents, jobs.take(), states.take(), causes.take(), evidence.take())[0][0]
         .as<std::int64_t>();
 }
 

@@ -2,6 +2,7 @@
 
 #include "server/routing/catalog_calendars.hpp"
 #include "server/store/sql_array.hpp"
+#include "server/store/statement.hpp"
 
 #include <pqxx/pqxx>
 
@@ -12,18 +13,18 @@ namespace {
 
 // NO KEY: attempts and measurements that refer to these rows need not wait for us. In order of id, else two
 // replicas that lock the same types would deadlock.
-constexpr const char* kLockUnitTypes = R"sql(
+constexpr Statement kLockUnitTypes{"routing_lock_unit_types", R"sql(
     SELECT u.id, u.unit_count
     FROM unit_type u JOIN center c ON c.id = u.center_id
     WHERE u.id = ANY ($1::text[]) AND u.active AND c.state = 'online' AND NOT c.drained AND c.revoked_at IS NULL
       AND (c.quarantined_at IS NULL OR u.id <> ALL ($2::text[]))
-    ORDER BY u.id FOR NO KEY UPDATE OF u)sql";
+    ORDER BY u.id FOR NO KEY UPDATE OF u)sql"};
 
 // A statement of its own after the lock, so that it sees what the last holder of the lock committed.
-constexpr const char* kCountUnitsInUse = R"sql(
+constexpr Statement kCountUnitsInUse{"routing_count_units_in_use", R"sql(
     SELECT unit_type_id, sum(unit_count)::bigint AS in_use
     FROM attempt WHERE state <> 'ended' AND unit_type_id = ANY ($1::text[])
-    GROUP BY unit_type_id)sql";
+    GROUP BY unit_type_id)sql"};
 
 // Where something is planned it matters when units come back, and whose they are. Expected ends as the router sees
 // them: select_reservations(); but from the moment that everything else here counts from, else a reservation that
@@ -65,7 +66,7 @@ void lay_attempts(pqxx::work& transaction, LockedUnits::UnitTypes& unit_types, c
     std::vector<std::string> others;
     for (const auto& [id, unit_type] : unit_types)
         (planned.contains(id) ? with_calendar : others).push_back(id);
-    for (const pqxx::row& row : transaction.exec_params(kCountUnitsInUse, sql_array(others)))
+    for (const pqxx::row& row : exec(transaction, kCountUnitsInUse, sql_array(others)))
         unit_types.at(row["unit_type_id"].as<std::string>())
             .availability.take(0, Availability::kForEver, row["in_use"].as<std::int64_t>());
     if (with_calendar.empty()) return;
@@ -101,8 +102,7 @@ LockedUnits lock_units(pqxx::work& transaction, const std::vector<std::string>& 
 {
     LockedUnits::UnitTypes unit_types;
     std::unordered_map<std::string, std::int64_t> unit_counts;
-    for (const pqxx::row& row :
-         transaction.exec_params(kLockUnitTypes, sql_array(unit_type_ids), sql_array(for_jobs))) {
+    for (const pqxx::row& row : exec(transaction, kLockUnitTypes, sql_array(unit_type_ids), sql_array(for_jobs))) {
         const auto id = row["id"].as<std::string>();
         unit_counts[id] = row["unit_count"].as<std::int64_t>();
         unit_types[id].availability = Availability(unit_counts[id]);

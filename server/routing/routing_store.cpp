@@ -3,6 +3,7 @@
 #include "server/store/column.hpp"
 #include "server/store/index_order.hpp"
 #include "server/store/sql_array.hpp"
+#include "server/store/statement.hpp"
 
 #include <pqxx/pqxx>
 
@@ -39,44 +40,44 @@ constexpr const char* kSelectNextWaiting = R"sql(
     SELECT turn, id FROM job WHERE state IN ('queued', 'metering') AND (turn, id) > ($1::float8, $2)
     ORDER BY turn, id LIMIT 1)sql";
 
-constexpr const char* kReplaceClaim = R"sql(
+constexpr Statement kReplaceClaim{"routing_replace_claim", R"sql(
     INSERT INTO routing_claim (replica, job_ids, until)
     VALUES ($1, $2::text[], clock_timestamp() + $3 * interval '1 second')
-    ON CONFLICT (replica) DO UPDATE SET job_ids = excluded.job_ids, until = excluded.until)sql";
+    ON CONFLICT (replica) DO UPDATE SET job_ids = excluded.job_ids, until = excluded.until)sql"};
 
 // In order of id, as everywhere; what somebody else holds has changed, or is about to.
-constexpr const char* kLockDecided = R"sql(
+constexpr Statement kLockDecided{"routing_lock_decided", R"sql(
     SELECT j.id
     FROM unnest($1::text[], $2::bigint[]) AS n (id, version) JOIN job j ON j.id = n.id
     WHERE j.state = 'queued' AND j.cancel_requested_at IS NULL AND j.version = n.version
-    ORDER BY j.id FOR UPDATE OF j SKIP LOCKED)sql";
+    ORDER BY j.id FOR UPDATE OF j SKIP LOCKED)sql"};
 
 constexpr const char* kSelectReservations = R"sql(
     SELECT a.unit_type_id, a.unit_count, j.project,
            greatest(1, abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - now())))::float8 AS release_s
     FROM attempt a JOIN job j ON j.id = a.job_id WHERE a.state <> 'ended')sql";
 
-constexpr const char* kInsertAttempts = R"sql(
+constexpr Statement kInsertAttempts{"routing_insert_attempts", R"sql(
     INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, expected_end_at)
     SELECT n.id, n.job_id, coalesce((SELECT max(a.epoch) FROM attempt a WHERE a.job_id = n.job_id), 0) + 1,
            n.center_id, n.unit_type_id, n.unit_count, $7, $8::timestamptz + n.run_s * interval '1 second'
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[])
-         AS n (id, job_id, center_id, unit_type_id, unit_count, run_s))sql";
+         AS n (id, job_id, center_id, unit_type_id, unit_count, run_s))sql"};
 
-constexpr const char* kInsertPlacements = R"sql(
+constexpr Statement kInsertPlacements{"routing_insert_placements", R"sql(
     INSERT INTO placement (attempt_id, job_id, decision, inputs, cycle_id)
     SELECT n.attempt_id, n.job_id, n.decision::jsonb, n.inputs::jsonb, nullif($5, '')
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS n (attempt_id, job_id, decision, inputs))sql";
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS n (attempt_id, job_id, decision, inputs))sql"};
 
-constexpr const char* kUpdateToPlaced = R"sql(
+constexpr Statement kUpdateToPlaced{"routing_update_to_placed", R"sql(
     UPDATE job SET state = 'placed', version = version + 1, state_changed_at = now(), waiting_reason = ''
-    WHERE id = ANY ($1::text[]))sql";
+    WHERE id = ANY ($1::text[]))sql"};
 
 // Both at once: each update of a row writes all of it, and a place in each index.
-constexpr const char* kUpdateWaiting = R"sql(
+constexpr Statement kUpdateWaiting{"routing_update_waiting", R"sql(
     UPDATE job SET turn = coalesce(n.turn, job.turn), waiting_reason = coalesce(n.reason, job.waiting_reason),
                    waiting_reason_at = CASE WHEN n.reason IS NULL THEN job.waiting_reason_at ELSE now() END
-    FROM unnest($1::text[], $2::float8[], $3::text[]) AS n (id, turn, reason) WHERE job.id = n.id)sql";
+    FROM unnest($1::text[], $2::float8[], $3::text[]) AS n (id, turn, reason) WHERE job.id = n.id)sql"};
 
 constexpr const char* kUpdateToMetering = R"sql(
     UPDATE job SET state = 'metering', version = version + 1, state_changed_at = now(),
@@ -202,7 +203,7 @@ std::vector<WaitingJob> claim_oldest_jobs(pqxx::work& transaction, std::int64_t 
 void replace_routing_claim(pqxx::work& transaction, const std::string& replica, const std::vector<std::string>& jobs,
                            std::chrono::seconds lifetime)
 {
-    transaction.exec_params0(kReplaceClaim, replica, sql_array(jobs), lifetime.count());
+    exec(transaction, kReplaceClaim, replica, sql_array(jobs), lifetime.count());
 }
 
 std::set<std::string> lock_decided_jobs(pqxx::work& transaction, const std::vector<DecidedJob>& jobs)
@@ -214,7 +215,7 @@ std::set<std::string> lock_decided_jobs(pqxx::work& transaction, const std::vect
         versions.add(job.version);
     }
     std::set<std::string> locked;
-    for (const pqxx::row& row : transaction.exec_params(kLockDecided, ids.take(), versions.take()))
+    for (const pqxx::row& row : exec(transaction, kLockDecided, ids.take(), versions.take()))
         locked.insert(row["id"].as<std::string>());
     return locked;
 }
@@ -268,10 +269,10 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
     }
     const std::string id_array = ids.take();
     const std::string job_array = sql_array(job_ids);
-    transaction.exec_params0(kInsertAttempts, id_array, job_array, centers.take(), unit_types.take(),
-                             unit_counts.take(), run_times.take(), origin.replica, format_rfc3339(start));
-    transaction.exec_params0(kInsertPlacements, id_array, job_array, decisions.take(), inputs.take(), origin.cycle);
-    transaction.exec_params0(kUpdateToPlaced, job_array);
+    exec(transaction, kInsertAttempts, id_array, job_array, centers.take(), unit_types.take(), unit_counts.take(),
+         run_times.take(), origin.replica, format_rfc3339(start));
+    exec(transaction, kInsertPlacements, id_array, job_array, decisions.take(), inputs.take(), origin.cycle);
+    exec(transaction, kUpdateToPlaced, job_array);
 }
 
 void update_waiting(pqxx::work& transaction, const std::vector<WaitingReason>& reasons,
@@ -294,7 +295,7 @@ void update_waiting(pqxx::work& transaction, const std::vector<WaitingReason>& r
             values.add_null();
         texts.push_back(std::move(change.second));
     }
-    transaction.exec_params0(kUpdateWaiting, ids.take(), values.take(), sql_array(texts));
+    exec(transaction, kUpdateWaiting, ids.take(), values.take(), sql_array(texts));
 }
 
 void update_to_metering(pqxx::work& transaction, const std::vector<MeteringStart>& jobs)
