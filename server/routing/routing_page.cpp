@@ -11,7 +11,8 @@
 namespace fathom::server {
 namespace {
 
-/// The oldest waiting jobs are in the first page of each pass, whatever their turns.
+/// The oldest waiting jobs are in the first page of each pass, whatever their turns: so many, and of a short page one
+/// more to four in turn.
 constexpr std::int64_t kOldestJobs = 64;
 
 void append(std::vector<WaitingJob>& jobs, std::vector<WaitingJob> more)
@@ -79,7 +80,7 @@ std::vector<WaitingJob> RoutingPage::claim(pqxx::work& transaction, std::int64_t
     const bool is_alone = limit == 1;
     if (!is_alone) {
         const std::ptrdiff_t in_turn = std::ssize(jobs);
-        if (is_first) append(jobs, claim_oldest_jobs(transaction, kOldestJobs, terms));
+        if (is_first) append(jobs, claim_oldest_jobs(transaction, std::min(kOldestJobs, limit / 4), terms));
         const std::set<GangKey> left = claim_gangs(transaction, jobs);
         if (!left.empty()) end_before(left, jobs, in_turn);
     }

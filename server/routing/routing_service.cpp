@@ -5,6 +5,7 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <utility>
 
 namespace fathom::server {
 namespace {
@@ -13,6 +14,9 @@ using namespace std::chrono_literals;
 
 /// The order of jobs is that within a page.
 constexpr std::int64_t kPageJobs = 1024;
+/// Of the first page after the network was full: what became free goes to the first in line, and thousands that wait
+/// behind them need not be read for it. The next page follows if they do not take all, and each tick orders all.
+constexpr std::int64_t kFirstJobsWhenFull = 32;
 /// A pass must end so that the next one sees what has changed; the rest waits for it.
 constexpr int kPagesPerPass = 16;
 /// When nothing can be placed a tick only refreshes reasons and looks after metering: no need to hurry.
@@ -90,11 +94,12 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
 {
     PassState state;
     state.is_tick = kind == Pass::kTick;
+    std::int64_t limit = state.is_tick || has_room_ ? kPageJobs : kFirstJobsWhenFull;
     std::int64_t placed = 0;
     int pages = kPagesPerPass;
     for (int page = 0; page < pages; ++page) {
         if (page == pages / 2) state.after = std::max(state.after, sweep_after_);
-        Result<PageReport> report = co_await run_page(state, kPageJobs);
+        Result<PageReport> report = co_await run_page(state, std::exchange(limit, kPageJobs));
         if (!report && report.error().code == Errc::kInternal) report = co_await run_page_singly(state);
         has_room_ = !report || report->has_free_unit;
         if (!report) co_return report.error();
