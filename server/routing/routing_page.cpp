@@ -1,6 +1,7 @@
 #include "server/routing/routing_page.hpp"
 
 #include "core/base/log.hpp"
+#include "server/store/commit_without_wait.hpp"
 
 #include <pqxx/pqxx>
 
@@ -53,10 +54,16 @@ Result<void> RoutingPage::read(pqxx::work& transaction, PassState state, std::in
         }
     }
     read_input(transaction);
+    if (only_claims()) commit_without_wait(transaction);
     write_notes(transaction);
     report_.has_free_unit = has_free_unit_;
     report_.is_done = report_.is_end || (!report_.next.is_tick && !has_free_unit_);
     return {};
+}
+
+bool RoutingPage::only_claims() const
+{
+    return report_.overdue == 0 && metered_.empty() && metering_.empty() && requested_.empty() && events_.empty();
 }
 
 void RoutingPage::write_notes(pqxx::work& transaction)

@@ -150,6 +150,8 @@ class RoutingPage {
     void read_input(pqxx::work& transaction);
     std::vector<std::size_t> leave_out_gangs(pqxx::work& transaction);
     void read_projects(pqxx::work& transaction);
+    /// Nothing was noted but whose jobs these are, why they wait, and their turns: all of it is found again.
+    bool only_claims() const;
     /// What is noted so far is written, and forgotten.
     void write_notes(pqxx::work& transaction);
     Result<void> place(const Ready& ready, ScheduledStart start);
