@@ -25,20 +25,28 @@ void append(std::vector<WaitingJob>& jobs, std::vector<WaitingJob> more)
 
 RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
                          WaitingJobEnder& ender, ProjectUses& uses, ColumnsOfCatalog& columns,
-                         std::shared_ptr<const UnitLoads> loads, const Clock& clock)
+                         std::shared_ptr<const UnitLoads> loads, const Clock& clock, PassLedger& pass)
     : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), uses_(&uses), columns_(&columns),
-      loads_(std::move(loads)), clock_(&clock), now_(clock.now()), catalog_(catalog.get()),
-      unmeasured_(std::in_place, columns_->get(catalog_), now_)
+      loads_(std::move(loads)), clock_(&clock), pass_(&pass), now_(clock.now()), catalog_(catalog.get())
 {
+    if (pass_->serves(catalog_, now_))
+        now_ = pass_->now;
+    else
+        pass_->units.reset();
+    unmeasured_.emplace(columns_->get(catalog_), now_);
 }
 
 Result<void> RoutingPage::read(pqxx::work& transaction, PassState state, std::int64_t limit)
 {
     report_.next = std::move(state);
-    in_use_ = select_reservations(transaction);
-    std::vector<Reservation> taken = in_use_;
-    taken.insert(taken.end(), report_.next.planned.begin(), report_.next.planned.end());
-    has_free_unit_ = has_free_unit(catalog_->unit_types, catalog_->calendar, taken, now_);
+    if (pass_->units) {
+        has_free_unit_ = pass_->units->has_free_unit();
+    } else {
+        in_use_ = select_reservations(transaction);
+        std::vector<Reservation> taken = in_use_;
+        taken.insert(taken.end(), report_.next.planned.begin(), report_.next.planned.end());
+        has_free_unit_ = has_free_unit(catalog_->unit_types, catalog_->calendar, taken, now_);
+    }
     report_.is_done = true;
     if (!report_.next.is_tick && !has_free_unit_) return {};
     if (const Result<void> found = find_metered_types(transaction); !found) return found.error();
@@ -148,6 +156,10 @@ void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
     if (is_fresh_) return;
     is_fresh_ = true;
     catalog_ = cache_->reload(transaction);
+    if (pass_->units) { // of the old one
+        pass_->units.reset();
+        in_use_ = select_reservations(transaction);
+    }
     unmeasured_.emplace(columns_->get(catalog_), now_);
     // Prices may be in another currency now.
     for (Ready& ready : ready_)

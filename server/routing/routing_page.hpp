@@ -9,6 +9,7 @@
 #include "server/routing/columns_of_catalog.hpp"
 #include "server/routing/cycle_recorder.hpp"
 #include "server/routing/gang_store.hpp"
+#include "server/routing/pass_ledger.hpp"
 #include "server/routing/prediction_store.hpp"
 #include "server/routing/project_uses.hpp"
 #include "server/routing/routing_store.hpp"
@@ -69,7 +70,7 @@ class RoutingPage {
   public:
     RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, WaitingJobEnder& ender,
                 ProjectUses& uses, ColumnsOfCatalog& columns, std::shared_ptr<const UnitLoads> loads,
-                const Clock& clock);
+                const Clock& clock, PassLedger& pass);
 
     /// Claims jobs and reads what they are decided by. Does what comes before a decision: ends what is overdue, has
     /// measured what must be first. Blocks; pqxx's exceptions pass through.
@@ -146,6 +147,8 @@ class RoutingPage {
     /// Ends a job whose deadline has passed; false: there was time left.
     Result<bool> end_overdue(pqxx::work& transaction, const WaitingJob& job);
 
+    /// The ledger that the page decides on, as of the beginning of the page.
+    UnitLedger& begin_ledger();
     /// Makes the ready jobs the input of the plan, all but members of gangs that are not complete, which wait.
     void read_input(pqxx::work& transaction);
     std::vector<std::size_t> leave_out_gangs(pqxx::work& transaction);
@@ -155,8 +158,8 @@ class RoutingPage {
     /// What is noted so far is written, and forgotten.
     void write_notes(pqxx::work& transaction);
     Result<void> place(const Ready& ready, ScheduledStart start);
-    /// Before anything is taken from the plan: it, with what it was decided on, for the recorder.
-    void note_cycle(const SchedulePlan& plan, const RouteKnowledge& knowledge);
+    /// What the page is about to be decided on, for the recorder.
+    void note_cycle(const UnitLedger& units);
     void keep_waiting(const std::vector<ScheduledWait>& waits);
     /// Gangs that even an idle network could not start together wait for a while, lest what is missing comes back;
     /// then they end. @return the ids of their members.
@@ -188,11 +191,12 @@ class RoutingPage {
     ColumnsOfCatalog* columns_;
     std::shared_ptr<const UnitLoads> loads_;
     const Clock* clock_;
+    PassLedger* pass_;
     Timestamp now_; ///< of the decisions
     CatalogPointer catalog_;
     bool is_fresh_ = false;
     bool has_free_unit_ = false;
-    std::vector<Reservation> in_use_;
+    std::vector<Reservation> in_use_;            ///< where the pass has no ledger yet that serves
     std::optional<UnmeasuredPlaces> unmeasured_; ///< of catalog_
     PageReport report_;
     std::vector<Ready> ready_;         ///< in order of id

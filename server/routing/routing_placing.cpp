@@ -65,15 +65,29 @@ void RoutingPage::read_input(pqxx::work& transaction)
     replace_routing_claim(transaction, settings_->replica.value, ids, kClaimLifetime);
 }
 
+UnitLedger& RoutingPage::begin_ledger()
+{
+    PassLedger& pass = *pass_;
+    if (pass.units) {
+        pass.units->begin_page();
+        return *pass.units;
+    }
+    pass.catalog = catalog_;
+    pass.now = now_;
+    pass.reserved = std::move(in_use_);
+    pass.planned = report_.next.planned;
+    return pass.units.emplace(catalog_->unit_types, cache_->knowledge_for(*catalog_), catalog_->calendar, pass.reserved,
+                              pass.planned, now_, columns_->get(catalog_));
+}
+
 Result<void> RoutingPage::plan()
 {
     const auto began = std::chrono::steady_clock::now();
-    const RouteKnowledge knowledge = cache_->knowledge_for(*catalog_);
-    UnitLedger units(catalog_->unit_types, knowledge, catalog_->calendar, in_use_, report_.next.planned, now_,
-                     columns_->get(catalog_));
+    UnitLedger& units = begin_ledger();
+    if (settings_->recorder != nullptr) note_cycle(units);
     SchedulePlan plan = schedule(units, input_);
     report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    if (settings_->recorder != nullptr) note_cycle(plan, knowledge);
+    if (cycle_) cycle_->plan = record_of(plan);
     const std::set<std::string> settled = settle_impossible_gangs(units, plan.waits);
     std::erase_if(plan.waits, [&](const ScheduledWait& wait) { return settled.contains(input_.jobs[wait.job].id); });
     keep_waiting(plan.waits);
@@ -83,25 +97,23 @@ Result<void> RoutingPage::plan()
     }
     report_.has_free_unit = units.has_free_unit();
     report_.is_done = report_.is_end || (!report_.next.is_tick && !report_.has_free_unit);
-    if (cycle_) {
-        // Nobody asks for them any more.
-        cycle_->moment.reserved = std::move(in_use_);
-        cycle_->moment.input = std::move(input_);
-    }
+    if (cycle_) cycle_->moment.input = std::move(input_); // nobody asks for it any more
     return {};
 }
 
-void RoutingPage::note_cycle(const SchedulePlan& plan, const RouteKnowledge& knowledge)
+void RoutingPage::note_cycle(const UnitLedger& units)
 {
     cycle_.emplace();
     cycle_->id = CycleId::make();
     cycle_id_ = cycle_->id.value;
     cycle_->catalog = catalog_;
-    cycle_->knowledge = knowledge;
+    cycle_->knowledge = units.knowledge();
     cycle_->moment.now = now_;
     cycle_->moment.calendar = catalog_->calendar;
-    cycle_->moment.planned = report_.next.planned;
-    cycle_->plan = record_of(plan);
+    cycle_->moment.reserved = pass_->reserved;
+    cycle_->moment.planned = pass_->planned;
+    cycle_->moment.planned.insert(cycle_->moment.planned.end(), units.reserved_later().begin(),
+                                  units.reserved_later().end());
 }
 
 void RoutingPage::read_projects(pqxx::work& transaction)

@@ -95,6 +95,7 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
     PassState state;
     state.is_tick = kind == Pass::kTick;
     std::int64_t limit = state.is_tick || has_room_ ? kPageJobs : kFirstJobsWhenFull;
+    pass_.units.reset();
     std::int64_t placed = 0;
     int pages = kPagesPerPass;
     for (int page = 0; page < pages; ++page) {
@@ -122,7 +123,7 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, st
 {
     std::optional<RoutingPage> page;
     auto look = [&](pqxx::work& transaction) -> Result<void> {
-        page.emplace(settings_, *catalog_, *planner_, *ender_, uses_, columns_, loads_->get(), *clock_);
+        page.emplace(settings_, *catalog_, *planner_, *ender_, uses_, columns_, loads_->get(), *clock_, pass_);
         return page->read(transaction, state, limit);
     };
     const Result<void> seen = co_await database_->run(std::move(look));
@@ -130,10 +131,13 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, st
     if (!page->has_ready()) co_return page->report();
     auto decide = [&]() -> Result<void> { return page->plan(); };
     const Result<void> planned = co_await planning_.run(std::string(), std::move(decide));
+    if (!planned) pass_.units.reset();
     if (!planned) co_return planned.error();
     auto write = [&](pqxx::work& transaction) -> Result<PageReport> { return page->commit(transaction); };
     Result<PageReport> report = co_await database_->run(std::move(write));
     if (report) uses_.add(report->started);
+    // It has units as taken that are not.
+    if (!report || report->conflicts > 0) pass_.units.reset();
     if (std::optional<DecidedCycle> cycle = page->take_cycle(); report && cycle)
         settings_.recorder->add(std::move(*cycle));
     co_return report;

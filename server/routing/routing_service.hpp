@@ -45,6 +45,7 @@ class RoutingService {
     WakeSignal wake_;
     ColumnsOfCatalog columns_;
     ProjectUses uses_;
+    PassLedger pass_; ///< of the pass that runs
     ComputePool planning_{{.threads = 1}};
     LinePlace sweep_after_;                ///< where the second half of the next pass goes on
     std::optional<Timestamp> next_window_; ///< the earliest that the last ticks found

@@ -15,7 +15,8 @@ namespace fathom {
 namespace {
 
 constexpr int kCenters = 100;
-constexpr double kFreeShare = 0.05; ///< of the unit types some units are free
+constexpr std::size_t kPagesPerPass = 16; ///< RoutingService's
+constexpr double kFreeShare = 0.05;       ///< of the unit types some units are free
 
 double peak_memory_mb()
 {
@@ -62,6 +63,8 @@ class Bench {
         Cycle cycle;
         std::vector<Reservation> reserved = world_.reserved;
         std::vector<Reservation> planned;
+        std::optional<UnitLedger> ledger; // of a pass
+        std::size_t pages = 0;
         for (std::size_t first = 0; first < jobs.size(); first += kPageJobs) {
             ScheduleInput input;
             input.busy_shares = busy_shares_;
@@ -70,12 +73,14 @@ class Bench {
                       jobs.begin() + static_cast<std::ptrdiff_t>(last), std::back_inserter(input.jobs));
             const double began_ms = thread_ms();
             const server::CatalogSnapshot& catalog = world_.catalog;
-            UnitLedger ledger(catalog.unit_types, catalog.knowledge, catalog.calendar, reserved, planned, now,
-                              columns_);
+            if (pages++ % kPagesPerPass == 0)
+                ledger.emplace(catalog.unit_types, catalog.knowledge, catalog.calendar, reserved, planned, now,
+                               columns_);
+            ledger->begin_page();
             UnmeasuredPlaces unmeasured(columns_, now);
             for (const ReadyJob& job : input.jobs)
                 unmeasured.find(job.request, kMeteringPeriod);
-            const SchedulePlan plan = schedule(ledger, input);
+            const SchedulePlan plan = schedule(*ledger, input);
             const double took_ms = thread_ms() - began_ms;
             cycle.took_ms += took_ms;
             cycle.largest_page_ms = std::max(cycle.largest_page_ms, took_ms);

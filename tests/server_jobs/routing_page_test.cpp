@@ -3,6 +3,8 @@
 
 #include <pqxx/pqxx>
 
+#include <deque>
+
 namespace fathom::server {
 namespace {
 
@@ -18,7 +20,8 @@ class RoutingPageTest : public JobsHouse {
     }
     RoutingPage page(const RoutingSettings& settings)
     {
-        return {settings, catalog_, probing_, closer_, uses_, columns_, unit_loads_.get(), clock_};
+        return {
+            settings, catalog_, probing_, closer_, uses_, columns_, unit_loads_.get(), clock_, passes_.emplace_back()};
     }
     Result<void> read(RoutingPage& page)
     {
@@ -43,6 +46,7 @@ class RoutingPageTest : public JobsHouse {
     JobId submit_dgemm() { return submit(spec({{"operators", {{{"id", "dgemm"}, {"count", 100}}}}})); }
 
     ColumnsOfCatalog columns_;
+    std::deque<PassLedger> passes_; ///< each page is the first of its own
     ProjectUses uses_;
     RoutingSettings mine_{{"rep_1"}};
     RoutingSettings others_{{"rep_2"}};
