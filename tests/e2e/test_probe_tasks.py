@@ -27,6 +27,11 @@ def sizes_of(task):
     return [math.prod(o["parameters"].values()) for o in task["document"]["operators"]]
 
 
+def bases_of(placement):
+    """What the times of operators rest on, at all candidates."""
+    return {o["basis"] for c in placement["decision"]["candidates"] for o in c["prediction"]["operators"]}
+
+
 def test_a_job_of_an_unmeasured_type_is_tried_released_measured_and_placed(network):
     job = network.submit(name="fresh", type="e2e/fresh", command=["true"],
                          operators=[{"id": "dgemm", "parameters": SIZE, "count": 3000},
@@ -190,13 +195,15 @@ def test_a_profiled_dense_solve_teaches_its_application_and_becomes_three_dgemms
     task_in(network, learned["probe_task_id"], "released")
     wait_until(lambda: {r["center"] for r in network.rest.items(f"/probe-runs?probe_task={learned['probe_task_id']}")
                         if r["state"] == "succeeded"} == {"alpha", "beta"}, 120, "the type being measured everywhere")
-    again = network.submit(name="again", command=["python3", "-c", program])
+    again = {"name": "again", "command": ["python3", "-c", program]}
+    wait_until(lambda: "unknown" not in bases_of(network.rest.post("/placements:preview", again, expect=200)), 30,
+               "the measurements of all of its operators in decisions")
+    again = network.submit(**again)
     assert again["operators_from"] == job["id"]
     network.wait_job(again["id"])
     assert "metering" not in [state for state, _ in events(network, again)]  # placed at once, from stored results
-    candidates = network.rest.get(f"/jobs/{again['id']}/placement")["decision"]["candidates"]
     # The task joins sizes of one class, so some sizes are read between two that were measured.
-    assert {o["basis"] for c in candidates for o in c["prediction"]["operators"]} <= {"measured", "interpolated", "scaled"}
+    assert bases_of(network.rest.get(f"/jobs/{again['id']}/placement")) <= {"measured", "interpolated", "scaled"}
 
 
 def test_a_stale_change_is_refused(network):
