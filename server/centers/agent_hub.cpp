@@ -16,7 +16,7 @@ asio::awaitable<void> send_orders(std::shared_ptr<AgentSession> session)
     co_await session->send_orders();
 }
 
-/// A session ends when its reader does, also by an exception.
+/// A session ends when its reader does, or what carries out its reports, also by an exception.
 class EndGuard {
   public:
     explicit EndGuard(std::shared_ptr<AgentSession> session) : session_(std::move(session)) {}
@@ -27,6 +27,12 @@ class EndGuard {
   private:
     std::shared_ptr<AgentSession> session_;
 };
+
+asio::awaitable<void> take_reports(std::shared_ptr<AgentSession> session)
+{
+    const EndGuard guard(session);
+    co_await session->take_reports();
+}
 
 } // namespace
 
@@ -98,6 +104,7 @@ asio::awaitable<void> AgentHub::State::serve(std::shared_ptr<State> self, std::s
         co_return;
     }
     self->tasks.spawn(executor, "send_orders", send_orders(session));
+    self->tasks.spawn(executor, "take_reports", take_reports(session));
     co_await session->serve();
     self->delist(grant->center_id, session);
 }

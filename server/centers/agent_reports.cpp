@@ -9,19 +9,13 @@
 
 #include <algorithm>
 
-// What a session does with what its agent reports.
+// What a session does with what its agent reports, but for how far attempts are.
 namespace fathom::server {
 
 asio::awaitable<Result<void>> AgentSession::apply(link::Body body)
 {
-    if (auto* started = std::get_if<link::AttemptStarted>(&body))
-        co_return co_await parts_.gateway->attempt_started(reporter(), std::move(*started));
     if (auto* output = std::get_if<link::AttemptOutput>(&body))
         co_return co_await parts_.gateway->attempt_output(reporter(), std::move(*output));
-    if (auto* ended = std::get_if<link::AttemptEnded>(&body)) {
-        cancelled_.erase(ended->end.attempt_id);
-        co_return co_await parts_.gateway->attempt_ended(reporter(), std::move(*ended));
-    }
     if (auto* changed = std::get_if<link::CatalogChanged>(&body))
         co_return co_await change_catalog(std::move(changed->catalog));
     if (auto* answer = std::get_if<link::UnitTypesAnswer>(&body)) co_return co_await note_answer(std::move(*answer));

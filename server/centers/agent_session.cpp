@@ -4,6 +4,7 @@
 #include "core/base/log_limit.hpp"
 #include "server/centers/catalog_change.hpp"
 #include "server/centers/dead_letter_store.hpp"
+#include "server/centers/transient_error.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
 
@@ -14,44 +15,12 @@
 #include <algorithm>
 
 namespace fathom::server {
-namespace {
-
-/// True when sending the same message again later can help: the agent must keep it.
-bool is_transient(Errc code)
-{
-    switch (code) {
-    case Errc::kUnavailable:
-    case Errc::kDeadline:
-    case Errc::kTooMany:
-    case Errc::kInternal:
-        return true;
-    case Errc::kInvalid:
-    case Errc::kUnauthenticated:
-    case Errc::kForbidden:
-    case Errc::kNotFound:
-    case Errc::kConflict:
-    case Errc::kInfeasible:
-    case Errc::kTooLarge:
-        return false;
-    }
-    return true;
-}
-
-/// The attempt that a message is about, or empty.
-std::string attempt_of(const link::Body& body)
-{
-    if (const auto* started = std::get_if<link::AttemptStarted>(&body)) return started->attempt_id.value;
-    if (const auto* output = std::get_if<link::AttemptOutput>(&body)) return output->attempt_id.value;
-    if (const auto* ended = std::get_if<link::AttemptEnded>(&body)) return ended->end.attempt_id.value;
-    return {};
-}
-
-} // namespace
 
 AgentSession::AgentSession(std::shared_ptr<net::WebSocket> socket, net::PeerCertificate certificate,
                            AgentSessionParts parts, AgentSessionOptions options, asio::any_io_executor executor)
     : socket_(std::move(socket)), certificate_(std::move(certificate)), parts_(parts), options_(std::move(options)),
-      executor_(executor), questions_(*parts_.database), wake_timer_(executor)
+      executor_(executor), reports_came_(executor), reports_went_(executor), questions_(*parts_.database),
+      wake_timer_(executor)
 {
 }
 
@@ -165,9 +134,27 @@ asio::awaitable<bool> AgentSession::handle(std::string text)
         co_return refuse(failure->id, failure->error, "");
     auto& message = std::get<link::Message>(decoded);
     if (std::holds_alternative<link::Heartbeat>(message.body)) co_return true;
-    if (auto* ack = std::get_if<link::Ack>(&message.body)) co_return co_await handle_ack(std::move(*ack));
+    if (auto* ack = std::get_if<link::Ack>(&message.body)) {
+        co_await handle_ack(std::move(*ack));
+        co_return !ended_;
+    }
+    if (auto* started = std::get_if<link::AttemptStarted>(&message.body)) {
+        AttemptId attempt = started->attempt_id;
+        ReadReport report{std::move(*started), std::move(attempt), message.id, std::move(text)};
+        co_await add_report(std::move(report));
+        co_return !ended_;
+    }
+    if (auto* ended = std::get_if<link::AttemptEnded>(&message.body)) {
+        AttemptId attempt = ended->end.attempt_id;
+        ReadReport report{std::move(*ended), std::move(attempt), message.id, std::move(text)};
+        co_await add_report(std::move(report));
+        co_return !ended_;
+    }
+    co_await until_reports_are(0, 0); // what comes after them is carried out after them
+    if (ended_) co_return false;
 
-    const std::string attempt = attempt_of(message.body);
+    const auto* const output = std::get_if<link::AttemptOutput>(&message.body);
+    const std::string attempt = output == nullptr ? std::string() : output->attempt_id.value;
     const Result<void> applied = co_await apply(std::move(message.body));
     if (applied) {
         acknowledge(message.id, std::nullopt);
@@ -209,33 +196,6 @@ bool AgentSession::refuse(const std::optional<MessageId>& id, const Error& error
     log_warning("agent_closed_for_malformed_messages", {{"center", grant_.center_name}, {"count", refusals_}});
     end("too many malformed messages");
     return false;
-}
-
-asio::awaitable<bool> AgentSession::handle_ack(link::Ack ack)
-{
-    if (questions_.is_question(ack.of)) {
-        const Result<void> noted = co_await questions_.refused(grant_.center_id, ack.of);
-        if (!noted) log_refusal(noted.error(), "");
-        co_return true;
-    }
-    const auto start = starts_.find(ack.of);
-    if (start == starts_.end()) co_return true; // of a cancellation, or of an earlier connection
-    const SentStart sent = start->second;
-    const AttemptId& attempt = sent.attempt;
-    const Result<void> noted = co_await parts_.gateway->start_acknowledged(reporter(), attempt, std::move(ack.error));
-    if (!noted) {
-        log_refusal(noted.error(), attempt.value);
-        if (is_transient(noted.error().code)) {
-            end("not available now");
-            co_return false;
-        }
-    }
-    // Only now: until the row says so, pending_orders() would name the attempt again.
-    starting_.erase(attempt);
-    // Once, whatever else was read meanwhile.
-    if (starts_.erase(ack.of) == 1) starting_bytes_ -= sent.bytes;
-    if (has_more_starts_ && room_for_starts() > 0) wake();
-    co_return true;
 }
 
 asio::awaitable<void> AgentSession::send_orders()
@@ -392,6 +352,10 @@ void AgentSession::end(std::string reason, net::CloseKind kind)
     if (ended_.exchange(true)) return;
     socket_->close(std::move(reason), kind);
     wake();
+    asio::post(executor_, [self = shared_from_this()] {
+        self->reports_came_.cancel();
+        self->reports_went_.cancel();
+    });
 }
 
 } // namespace fathom::server

@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -45,10 +46,11 @@ struct AgentSessionParts {
 ///
 ///     greeting --hello stored--> open --closed, superseded, revoked or a database failure--> ended
 ///
-/// Two coroutines: serve() reads and answers one message after the other, so a flood of messages waits in
-/// the agent's socket and not in our memory; send_orders() tells the agent what the jobs room has for it
-/// and keeps last_seen_at. A message is acknowledged after its transaction committed. When the database
-/// fails, the session ends without an acknowledgement and the agent sends again.
+/// Three coroutines: serve() reads and answers one message after the other, but for reports on attempts, of which it
+/// reads some ahead; take_reports() carries those out, what has come meanwhile in one transaction; send_orders() tells
+/// the agent what the jobs room has for it and keeps last_seen_at. A flood of messages waits in the agent's socket and
+/// not in our memory. A message is acknowledged after its transaction committed. When the database fails, the session
+/// ends without an acknowledgement and the agent sends again.
 ///
 /// Runs on: the connection's strand; wake(), recheck() and end() are thread-safe.
 class AgentSession : public std::enable_shared_from_this<AgentSession> {
@@ -61,8 +63,9 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<std::optional<SessionGrant>> greet();
     /// After greet(): reconciles, says welcome, and reads until the connection ends.
     asio::awaitable<void> serve();
-    /// After greet(), beside serve(): returns when the session has ended.
+    /// After greet(), beside serve(): return when the session has ended.
     asio::awaitable<void> send_orders();
+    asio::awaitable<void> take_reports();
 
     /// Orders may wait.
     void wake();
@@ -82,8 +85,22 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     /// Keeps a message that could not be carried out for people to look at. False when the database is away.
     asio::awaitable<bool> put_away(std::string text, std::string attempt, Error error);
     bool refuse(const std::optional<MessageId>& id, const Error& error, const std::string& attempt_id);
-    asio::awaitable<bool> handle_ack(link::Ack ack);
+    asio::awaitable<void> handle_ack(link::Ack ack);
     asio::awaitable<Result<void>> apply(link::Body body);
+
+    /// A report on an attempt that was read.
+    struct ReadReport {
+        AttemptReport report;
+        AttemptId attempt;
+        MessageId id;     ///< of the message; of an acknowledgement: of the order that it is about
+        std::string text; ///< of the message, should it be put away; none of an acknowledgement
+    };
+    asio::awaitable<void> add_report(ReadReport report);
+    /// Until so many reports at most wait to be carried out, or the session has ended.
+    asio::awaitable<void> until_reports_are(std::size_t most_count, std::size_t most_bytes);
+    /// False when the session cannot go on.
+    asio::awaitable<bool> answer_report(const ReadReport& report, const Result<void>& taken);
+    void forget_start(const MessageId& order, const AttemptId& attempt);
     asio::awaitable<Result<void>> change_catalog(Catalog catalog);
     asio::awaitable<void> pace_catalogs();
     asio::awaitable<Result<void>> note_request(link::ProbeRequest request);
@@ -115,8 +132,12 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     std::map<MessageId, SentStart> starts_;
     std::set<AttemptId> starting_; ///< the same attempts
     std::size_t starting_bytes_ = 0;
-    bool has_more_starts_ = false;  ///< than there was room for
-    std::set<AttemptId> cancelled_; ///< told to end in this connection
+    bool has_more_starts_ = false;   ///< than there was room for
+    std::set<AttemptId> cancelled_;  ///< told to end in this connection
+    std::deque<ReadReport> reports_; ///< not yet carried out, those that are being included
+    std::size_t report_bytes_ = 0;
+    asio::steady_timer reports_came_;
+    asio::steady_timer reports_went_;
     SessionQuestions questions_;
     asio::steady_timer wake_timer_;
     bool wake_pending_ = false;

@@ -4,6 +4,7 @@
 #include "schema/link/messages.hpp"
 
 #include <optional>
+#include <variant>
 #include <vector>
 
 namespace fathom::server {
@@ -19,6 +20,22 @@ struct Reporter {
     Reporter(CenterId center) : center_id(std::move(center)) {} // NOLINT(google-explicit-constructor): it is its name
     Reporter(CenterId center, std::int64_t session_epoch) : center_id(std::move(center)), epoch(session_epoch) {}
 };
+
+/// The agent has an order to start an attempt (placed -> dispatched), or refused it: then the attempt has ended.
+struct StartAcknowledged {
+    AttemptId attempt_id;
+    std::optional<Error> refusal{};
+};
+
+/// What an agent says of how far an attempt is.
+using AttemptReport = std::variant<StartAcknowledged, link::AttemptStarted, link::AttemptEnded>;
+
+inline const AttemptId& attempt_of(const AttemptReport& report)
+{
+    if (const auto* started = std::get_if<link::AttemptStarted>(&report)) return started->attempt_id;
+    if (const auto* ended = std::get_if<link::AttemptEnded>(&report)) return ended->end.attempt_id;
+    return std::get<StartAcknowledged>(report).attempt_id;
+}
 
 /// What an agent's session needs from the jobs room. Every call is idempotent, first writer wins, refuses attempts of
 /// other centers with kNotFound, and changes nothing for a session that was superseded or revoked (kUnavailable).
@@ -46,12 +63,11 @@ class AttemptGateway {
     virtual asio::awaitable<Result<PendingOrders>>
     pending_orders(Reporter reporter, std::vector<std::string> on_their_way, std::int64_t room_bytes) = 0;
 
-    /// The agent acknowledged a StartAttempt (`refusal` when it refused it): placed -> dispatched, or ended.
-    virtual asio::awaitable<Result<void>> start_acknowledged(Reporter reporter, AttemptId attempt,
-                                                             std::optional<Error> refusal) = 0;
-    virtual asio::awaitable<Result<void>> attempt_started(Reporter reporter, link::AttemptStarted started) = 0;
+    /// Carries out reports in their order, as many as may in one transaction. One that cannot be carried out changes
+    /// nothing for the others. @return what became of each
+    virtual asio::awaitable<std::vector<Result<void>>> take_reports(Reporter reporter,
+                                                                    std::vector<AttemptReport> reports) = 0;
     virtual asio::awaitable<Result<void>> attempt_output(Reporter reporter, link::AttemptOutput output) = 0;
-    virtual asio::awaitable<Result<void>> attempt_ended(Reporter reporter, link::AttemptEnded ended) = 0;
 };
 
 } // namespace fathom::server

@@ -86,6 +86,16 @@ Result<void> start(pqxx::work& transaction, ProbeJobObserver& observer, const At
     return {};
 }
 
+Result<void> check_report(const AttemptReport& report)
+{
+    const auto* started = std::get_if<link::AttemptStarted>(&report);
+    if (started == nullptr) return {};
+    for (const std::string& name : started->able_unit_types) {
+        if (contains_nul(name)) return Error{Errc::kInvalid, "a unit type's name holds a NUL character"};
+    }
+    return {};
+}
+
 /// By the prices that are in force now; empty when nobody knows how long it ran, or what its units cost because they
 /// have left the catalog.
 std::optional<double> cost_of(const CatalogSnapshot& catalog, const AttemptJob& job, const AttemptEnd& end)
@@ -218,34 +228,91 @@ Result<void> AttemptsService::end_unreadable(pqxx::work& transaction, const Cent
     return end_attempt(transaction, *job, end);
 }
 
-asio::awaitable<Result<void>> AttemptsService::start_acknowledged(Reporter reporter, AttemptId attempt,
-                                                                  std::optional<Error> refusal)
+asio::awaitable<std::vector<Result<void>>> AttemptsService::take_reports(Reporter reporter,
+                                                                         std::vector<AttemptReport> reports)
 {
-    auto work = [this, reporter, attempt, refusal = std::move(refusal)](pqxx::work& transaction) -> Result<void> {
-        const Result<AttemptJob> job = lock_attempt_job(transaction, attempt, reporter);
-        if (!job) return job.error();
-        if (!refusal) return acknowledge(transaction, *job, attempt);
-        AttemptEnd end;
-        end.attempt_id = attempt;
-        end.outcome = AttemptOutcome::kFailedToStart;
-        end.detail = "center " + job->center + " refused it: " + describe(*refusal);
-        end.ended_at = clock_->now();
-        return end_attempt(transaction, *job, end);
-    };
-    co_return co_await database_->run(std::move(work));
+    Answers answers;
+    if (reports.size() == 1) {
+        answers.push_back(co_await take_alone(std::move(reporter), std::move(reports.front())));
+        co_return answers;
+    }
+    const auto all = std::make_shared<std::vector<AttemptReport>>(std::move(reports));
+    auto work = [this, reporter, all](pqxx::work& transaction) { return take_all(transaction, reporter, *all); };
+    Result<Answers> taken = co_await database_->run(std::move(work));
+    if (taken) co_return std::move(*taken);
+    const bool is_content = taken.error().code != Errc::kUnavailable && taken.error().code != Errc::kDeadline;
+    for (AttemptReport& report : *all) {
+        if (is_content)
+            answers.push_back(co_await take_alone(reporter, std::move(report)));
+        else
+            answers.emplace_back(taken.error());
+    }
+    co_return answers;
 }
 
-asio::awaitable<Result<void>> AttemptsService::attempt_started(Reporter reporter, link::AttemptStarted started)
+asio::awaitable<Result<void>> AttemptsService::take_alone(Reporter reporter, AttemptReport report)
 {
-    for (const std::string& name : started.able_unit_types) {
-        if (contains_nul(name)) co_return Error{Errc::kInvalid, "a unit type's name holds a NUL character"};
+    const auto one = std::make_shared<std::vector<AttemptReport>>();
+    one->push_back(std::move(report));
+    auto work = [this, reporter, one](pqxx::work& transaction) { return take_all(transaction, reporter, *one); };
+    Result<Answers> taken = co_await database_->run(work);
+    auto* const ended = std::get_if<link::AttemptEnded>(&one->front());
+    if (!taken && taken.error().code == Errc::kInternal && ended != nullptr) {
+        // Something in the report cannot be stored. That the attempt has ended is what matters.
+        log_error("attempt_end_not_stored",
+                  {{"attempt_id", ended->end.attempt_id.value}, {"error", describe(taken.error())}});
+        ended->end.profile = nullptr;
+        ended->end.detail = "the center's report of its end could not be stored";
+        taken = co_await database_->run(work);
     }
-    auto work = [this, reporter, started = std::move(started)](pqxx::work& transaction) -> Result<void> {
-        const Result<AttemptJob> job = lock_attempt_job(transaction, started.attempt_id, reporter);
-        if (!job) return job.error();
-        return start(transaction, closer_->observer(), *job, started);
-    };
-    co_return co_await database_->run(std::move(work));
+    if (!taken) co_return taken.error();
+    co_return taken->front();
+}
+
+Result<AttemptsService::Answers> AttemptsService::take_all(pqxx::work& transaction, const Reporter& reporter,
+                                                           const std::vector<AttemptReport>& reports) const
+{
+    if (reports.size() > 1) {
+        std::vector<std::string> attempts;
+        for (const AttemptReport& report : reports)
+            attempts.push_back(attempt_of(report).value);
+        lock_jobs_of_attempts(transaction, attempts, reporter.center_id);
+    }
+    Answers answers;
+    for (const AttemptReport& report : reports) {
+        if (Result<void> good = check_report(report); !good) {
+            answers.push_back(std::move(good));
+            continue;
+        }
+        const Result<AttemptJob> job = lock_attempt_job(transaction, attempt_of(report), reporter);
+        if (!job) {
+            answers.emplace_back(job.error());
+            continue;
+        }
+        if (const Result<void> done = carry_out(transaction, *job, report); !done) return done.error();
+        answers.emplace_back();
+    }
+    return answers;
+}
+
+Result<void> AttemptsService::carry_out(pqxx::work& transaction, const AttemptJob& job,
+                                        const AttemptReport& report) const
+{
+    if (const auto* started = std::get_if<link::AttemptStarted>(&report))
+        return start(transaction, closer_->observer(), job, *started);
+    if (const auto* ended = std::get_if<link::AttemptEnded>(&report)) {
+        AttemptEnd end = ended->end;
+        limit_run(end, job);
+        return end_attempt(transaction, job, end);
+    }
+    const auto& [attempt, refusal] = std::get<StartAcknowledged>(report);
+    if (!refusal) return acknowledge(transaction, job, attempt);
+    AttemptEnd end;
+    end.attempt_id = attempt;
+    end.outcome = AttemptOutcome::kFailedToStart;
+    end.detail = "center " + job.center + " refused it: " + describe(*refusal);
+    end.ended_at = clock_->now();
+    return end_attempt(transaction, job, end);
 }
 
 asio::awaitable<Result<void>> AttemptsService::attempt_output(Reporter reporter, link::AttemptOutput output)
@@ -255,25 +322,6 @@ asio::awaitable<Result<void>> AttemptsService::attempt_output(Reporter reporter,
     const Result<OutputFate> fate = co_await output_.add(std::move(piece));
     if (!fate) co_return fate.error();
     co_return superseded_or_unknown(*fate, attempt);
-}
-
-asio::awaitable<Result<void>> AttemptsService::attempt_ended(Reporter reporter, link::AttemptEnded ended)
-{
-    auto end = std::make_shared<AttemptEnd>(std::move(ended.end));
-    auto work = [this, reporter, end](pqxx::work& transaction) -> Result<void> {
-        const Result<AttemptJob> job = lock_attempt_job(transaction, end->attempt_id, reporter);
-        if (!job) return job.error();
-        AttemptEnd held = *end;
-        limit_run(held, *job);
-        return end_attempt(transaction, *job, held);
-    };
-    const Result<void> done = co_await database_->run(work);
-    if (done || done.error().code != Errc::kInternal) co_return done;
-    // Something in the report cannot be stored. That the attempt has ended is what matters.
-    log_error("attempt_end_not_stored", {{"attempt_id", end->attempt_id.value}, {"error", describe(done.error())}});
-    end->profile = nullptr;
-    end->detail = "the center's report of its end could not be stored";
-    co_return co_await database_->run(work);
 }
 
 void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,

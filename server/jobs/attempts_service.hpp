@@ -28,13 +28,18 @@ class AttemptsService final : public AttemptGateway {
                                                       std::vector<link::InventoryItem> inventory) override;
     asio::awaitable<Result<PendingOrders>> pending_orders(Reporter reporter, std::vector<std::string> on_their_way,
                                                           std::int64_t room_bytes) override;
-    asio::awaitable<Result<void>> start_acknowledged(Reporter reporter, AttemptId attempt,
-                                                     std::optional<Error> refusal) override;
-    asio::awaitable<Result<void>> attempt_started(Reporter reporter, link::AttemptStarted started) override;
+    asio::awaitable<std::vector<Result<void>>> take_reports(Reporter reporter,
+                                                            std::vector<AttemptReport> reports) override;
     asio::awaitable<Result<void>> attempt_output(Reporter reporter, link::AttemptOutput output) override;
-    asio::awaitable<Result<void>> attempt_ended(Reporter reporter, link::AttemptEnded ended) override;
 
   private:
+    using Answers = std::vector<Result<void>>;
+
+    asio::awaitable<Result<void>> take_alone(Reporter reporter, AttemptReport report);
+    /// An error undoes all of them.
+    Result<Answers> take_all(pqxx::work& transaction, const Reporter& reporter,
+                             const std::vector<AttemptReport>& reports) const;
+    Result<void> carry_out(pqxx::work& transaction, const AttemptJob& job, const AttemptReport& report) const;
     Result<void> end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const;
     /// Keeps the profile of a job that ended, and puts the job in line for its type to learn from (M11).
     void take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end, JobState state) const;

@@ -26,6 +26,11 @@ constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
     WHERE a.id = $1 AND a.center_id = $2
     FOR UPDATE OF j)sql"};
 
+// In order of id, as everywhere.
+constexpr Statement kLockJobsOfAttempts{"jobs_lock_jobs_of_attempts", R"sql(
+    SELECT 1 FROM attempt a JOIN job j ON j.id = a.job_id WHERE a.id = ANY ($1::text[]) AND a.center_id = $2
+    ORDER BY j.id FOR UPDATE OF j)sql"};
+
 constexpr Statement kCheckReporter{"jobs_check_reporter", R"sql(
     SELECT 1 FROM center WHERE id = $1 AND session_epoch = $2::bigint AND revoked_at IS NULL)sql"};
 
@@ -280,6 +285,11 @@ std::vector<AffectedJob> to_affected_jobs(const pqxx::result& rows)
 }
 
 } // namespace
+
+void lock_jobs_of_attempts(pqxx::work& transaction, const std::vector<std::string>& attempts, const CenterId& center)
+{
+    exec(transaction, kLockJobsOfAttempts, sql_array(attempts), center.value);
+}
 
 Result<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& attempt, const Reporter& reporter)
 {

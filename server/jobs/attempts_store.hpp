@@ -32,6 +32,8 @@ struct AttemptJob {
     bool names_operators{false}; ///< it was submitted with operators of its own
     double ordered_s{};          ///< since its order was sent, or else the attempt was made, by our clock
 };
+/// Before several of a center's attempts are changed in one transaction: two that do so cannot wait for each other.
+void lock_jobs_of_attempts(pqxx::work& transaction, const std::vector<std::string>& attempts, const CenterId& center);
 /// @error kNotFound     there is no such attempt, or it belongs to another center.
 /// @error kUnavailable  the reporter's session was superseded or its center revoked.
 Result<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& attempt, const Reporter& reporter);

@@ -38,7 +38,7 @@ TEST_F(Attempts, GoForwardsWithTheirJob)
     EXPECT_EQ(order.command, std::vector<std::string>{"true"});
     EXPECT_EQ(order.label, "job");
     EXPECT_EQ(state_of(job), "placed");
-    ASSERT_TRUE(run(attempts_.start_acknowledged(center, attempt_of(job), std::nullopt)));
+    ASSERT_TRUE(run(report(attempts_, center, StartAcknowledged{attempt_of(job)})));
     EXPECT_EQ(state_of(job), "dispatched");
     ASSERT_TRUE(report_start(job));
     EXPECT_EQ(state_of(job), "running");
@@ -79,6 +79,53 @@ TEST_F(Attempts, CarrySecretsThatNobodyElseSees)
     EXPECT_THAT(copied.body, ::testing::HasSubstr("secret_environment.KEY"));
 }
 
+TEST_F(Attempts, ManyReportsAtOnceAreTakenInTheirOrder)
+{
+    const JobId short_job = job_in("sent");
+    const CenterId center = center_of(short_job);
+    const AttemptId attempt = attempt_of(short_job);
+    link::AttemptStarted started{attempt, clock_.now(), {0}, {0}, ""};
+    link::AttemptEnded ended{exited(0)};
+    ended.end.attempt_id = attempt;
+    ended.end.started_at = ended.end.ended_at = clock_.now();
+    link::AttemptEnded unknown = ended;
+    unknown.end.attempt_id = AttemptId::make();
+    link::AttemptStarted malformed = started;
+    malformed.able_unit_types = {std::string("a\0b", 3)};
+
+    const std::vector<Result<void>> taken =
+        run(attempts_.take_reports(center, {StartAcknowledged{attempt}, malformed, started, unknown, ended, ended}));
+
+    std::vector<bool> is_taken;
+    for (const Result<void>& one : taken)
+        is_taken.push_back(one.has_value());
+    EXPECT_THAT(is_taken, ::testing::ElementsAre(true, false, true, false, true, true));
+    EXPECT_EQ(taken[1].error().code, Errc::kInvalid);
+    EXPECT_EQ(taken[3].error().code, Errc::kNotFound);
+    EXPECT_EQ(sql("SELECT string_agg(state, ' ' ORDER BY id) FROM job_event WHERE job_id = '" + short_job.value + "'"),
+              "queued placed dispatched running succeeded");
+}
+
+TEST_F(Attempts, AReportThatCannotBeStoredTakesNoOtherWithIt)
+{
+    const JobId bad = job_in("running");
+    const CenterId center = center_of(bad);
+    link::AttemptEnded unstorable{exited(0)};
+    unstorable.end.attempt_id = attempt_of(bad);
+    unstorable.end.detail = std::string("\xff\xfe not UTF-8");
+    unstorable.end.started_at = unstorable.end.ended_at = clock_.now();
+    const JobId good = job_in("sent");
+
+    const std::vector<Result<void>> taken =
+        run(attempts_.take_reports(center_of(good), {StartAcknowledged{attempt_of(good)}, unstorable}));
+
+    EXPECT_TRUE(taken[0]);
+    EXPECT_TRUE(taken[1]) << describe(taken[1].error());
+    EXPECT_EQ(state_of(good), "dispatched");
+    EXPECT_EQ(state_of(bad), "succeeded");
+    EXPECT_EQ(center_of(good), center) << "one center's session reports both";
+}
+
 TEST_F(Attempts, CostNoMoreThanTheTimeSinceTheirOrderWasSent)
 {
     const JobId job = job_in("running");
@@ -88,7 +135,7 @@ TEST_F(Attempts, CostNoMoreThanTheTimeSinceTheirOrderWasSent)
     said.end.ended_at = clock_.now();
     said.end.run_s = 86'400;
 
-    ASSERT_TRUE(run(attempts_.attempt_ended(center_of(job), said)));
+    ASSERT_TRUE(run(report(attempts_, center_of(job), said)));
 
     const double kept = job_json(job)["run_s"];
     EXPECT_GE(kept, 10);
@@ -138,9 +185,8 @@ TEST_F(Attempts, BelongToTheNewestSessionOfTheirCenter)
     ended.end.attempt_id = attempt_of(job);
     const auto expect_refused = [&](const Reporter& old) {
         EXPECT_EQ(run(attempts_.attempt_output(old, output)).error().code, Errc::kUnavailable);
-        EXPECT_EQ(run(attempts_.attempt_ended(old, ended)).error().code, Errc::kUnavailable);
-        EXPECT_EQ(run(attempts_.start_acknowledged(old, attempt_of(job), std::nullopt)).error().code,
-                  Errc::kUnavailable);
+        EXPECT_EQ(run(report(attempts_, old, ended)).error().code, Errc::kUnavailable);
+        EXPECT_EQ(run(report(attempts_, old, StartAcknowledged{attempt_of(job)})).error().code, Errc::kUnavailable);
         EXPECT_EQ(run(attempts_.reconcile(old, {})).error().code, Errc::kUnavailable) << "else the job would be lost";
         EXPECT_EQ(run(attempts_.pending_orders(old, {}, 1'000'000)).error().code, Errc::kUnavailable);
         EXPECT_EQ(state_of(job), "running");
@@ -152,7 +198,7 @@ TEST_F(Attempts, BelongToTheNewestSessionOfTheirCenter)
     expect_refused({center, 5});
     sql("UPDATE center SET revoked_at = NULL");
     EXPECT_TRUE(run(attempts_.attempt_output({center, 5}, output)));
-    EXPECT_TRUE(run(attempts_.attempt_ended({center, 5}, ended)));
+    EXPECT_TRUE(run(report(attempts_, {center, 5}, ended)));
     EXPECT_EQ(state_of(job), "succeeded");
 }
 
@@ -161,12 +207,12 @@ TEST_F(Attempts, TakeEachReportOnce)
     const JobId job = job_in("running");
     const CenterId center = center_of(job);
 
-    EXPECT_TRUE(run(attempts_.start_acknowledged(center, attempt_of(job), std::nullopt)));
+    EXPECT_TRUE(run(report(attempts_, center, StartAcknowledged{attempt_of(job)})));
     EXPECT_TRUE(report_start(job));
     EXPECT_TRUE(report_end(job, exited(3)));
     EXPECT_TRUE(report_end(job, exited(0)));
     EXPECT_TRUE(report_start(job));
-    EXPECT_TRUE(run(attempts_.start_acknowledged(center, attempt_of(job), std::nullopt)));
+    EXPECT_TRUE(run(report(attempts_, center, StartAcknowledged{attempt_of(job)})));
 
     EXPECT_EQ(state_of(job), "failed");
     EXPECT_EQ(job_json(job)["end_reason"], "exit code 3");
@@ -193,10 +239,10 @@ TEST_F(Attempts, OfOtherCentersAreRefused)
     link::AttemptEnded ended;
     ended.end.attempt_id = attempt_of(job);
 
-    EXPECT_EQ(run(attempts_.attempt_started(other, started)).error().code, Errc::kNotFound);
+    EXPECT_EQ(run(report(attempts_, other, started)).error().code, Errc::kNotFound);
     EXPECT_EQ(run(attempts_.attempt_output(other, output)).error().code, Errc::kNotFound);
-    EXPECT_EQ(run(attempts_.attempt_ended(other, ended)).error().code, Errc::kNotFound);
-    EXPECT_EQ(run(attempts_.start_acknowledged(other, attempt_of(job), std::nullopt)).error().code, Errc::kNotFound);
+    EXPECT_EQ(run(report(attempts_, other, ended)).error().code, Errc::kNotFound);
+    EXPECT_EQ(run(report(attempts_, other, StartAcknowledged{attempt_of(job)})).error().code, Errc::kNotFound);
     EXPECT_EQ(state_of(job), "dispatched");
     EXPECT_EQ(sql("SELECT count(*) FROM job_output"), "0");
 }
@@ -205,8 +251,8 @@ TEST_F(Attempts, FailTheJobWhenTheAgentRefusesThem)
 {
     const JobId job = job_in("sent");
 
-    EXPECT_TRUE(
-        run(attempts_.start_acknowledged(center_of(job), attempt_of(job), Error{Errc::kInvalid, "no such unit type"})));
+    EXPECT_TRUE(run(report(attempts_, center_of(job),
+                           StartAcknowledged{attempt_of(job), Error{Errc::kInvalid, "no such unit type"}})));
 
     EXPECT_EQ(state_of(job), "failed");
     EXPECT_THAT(job_json(job)["end_reason"].get<std::string>(), ::testing::HasSubstr("no such unit type"));
@@ -222,7 +268,7 @@ TEST_F(Attempts, MoveToTheUnitTypeThatTheCenterChose)
     started.started_at = clock_.now();
     started.unit_type = "gpu";
 
-    EXPECT_TRUE(run(attempts_.attempt_started(center_of(job), started)));
+    EXPECT_TRUE(run(report(attempts_, center_of(job), started)));
 
     EXPECT_EQ(sql("SELECT unit_type_id FROM attempt"), "ut_2");
 }
@@ -292,7 +338,7 @@ TEST_F(Attempts, OfProbesThatWereTakenForLostAreNotedWhenTheyEndWellAllTheSame)
     };
     ASSERT_TRUE(database_.blocking_run(work));
     route();
-    ASSERT_TRUE(run(attempts_.start_acknowledged(center_of(job), attempt_of(job), std::nullopt)));
+    ASSERT_TRUE(run(report(attempts_, center_of(job), StartAcknowledged{attempt_of(job)})));
     reconcile({}); // its center came back without it
     ASSERT_EQ(sql("SELECT outcome FROM attempt"), "lost");
 
@@ -334,7 +380,7 @@ TEST_F(Attempts, OfProbesWhoseCenterCountsHoldWhatIsFreeUntilTheyStart)
     started.attempt_id = attempt_of(job);
     started.units = {1};
     started.able_unit_types = {"core"};
-    ASSERT_TRUE(run(attempts_.attempt_started(center_of(job), started)));
+    ASSERT_TRUE(run(report(attempts_, center_of(job), started)));
     EXPECT_EQ(sql("SELECT unit_count FROM attempt"), "1");
     EXPECT_EQ(probing_.able, std::vector<std::string>{"core"});
 }

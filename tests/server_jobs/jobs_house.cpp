@@ -80,6 +80,14 @@ Result<void> FakeProbing::probe_job_reported_late(pqxx::work&, const EndedProbeJ
     return {};
 }
 
+asio::awaitable<Result<void>> report(AttemptGateway& gateway, Reporter reporter, AttemptReport one)
+{
+    std::vector<AttemptReport> reports;
+    reports.push_back(std::move(one));
+    const std::vector<Result<void>> taken = co_await gateway.take_reports(std::move(reporter), std::move(reports));
+    co_return taken.front();
+}
+
 JobsHouse::JobsHouse()
     : url_(test::migrated_database()), database_({.url = url_, .connections = 6}, metrics_), notifier_(url_),
       closer_(probing_, metrics_), catalog_(database_, io_.executor(), metrics_), learning_(catalog_, probing_),
@@ -233,7 +241,7 @@ JobId JobsHouse::job_in(const std::string& state)
     const CenterId center = center_of(job);
     orders_for(center);
     if (state == "sent") return job;
-    EXPECT_TRUE(run(attempts_.start_acknowledged(center, attempt_of(job), std::nullopt)));
+    EXPECT_TRUE(run(report(attempts_, center, StartAcknowledged{attempt_of(job)})));
     if (state == "dispatched") return job;
     EXPECT_TRUE(report_start(job));
     if (state == "running") return job;
@@ -258,7 +266,7 @@ Result<void> JobsHouse::report_start(const JobId& job)
     started.started_at = clock_.now();
     started.cpus = {0, 1};
     started.units = {0};
-    return run(attempts_.attempt_started(center_of(job), started));
+    return run(report(attempts_, center_of(job), started));
 }
 
 Result<void> JobsHouse::report_end(const JobId& job, AttemptEnd end)
@@ -269,7 +277,7 @@ Result<void> JobsHouse::report_end(const JobId& job, AttemptEnd end)
     const std::string ran = "make_interval(secs => " + std::to_string(end.run_s) + ")";
     sql("UPDATE attempt SET created_at = created_at - " + ran + ", dispatched_at = dispatched_at - " + ran +
         " WHERE id = '" + end.attempt_id.value + "'");
-    return run(attempts_.attempt_ended(center_of(job), link::AttemptEnded{end}));
+    return run(report(attempts_, center_of(job), link::AttemptEnded{end}));
 }
 
 Result<void> JobsHouse::write_output(const JobId& job, std::int64_t offset, std::string data, const std::string& stream)

@@ -68,6 +68,9 @@ class HouseClock final : public Clock {
     std::atomic<Timestamp::duration> ahead_{Timestamp::duration::zero()};
 };
 
+/// What the gateway answers to one report.
+asio::awaitable<Result<void>> report(AttemptGateway& gateway, Reporter reporter, AttemptReport one);
+
 /// One replica's rooms on a database of its own; nothing runs by itself unless a test starts it.
 class JobsHouse : public ::testing::Test {
   protected:

@@ -76,7 +76,7 @@ TEST_F(Predictions, EndByOurClockWhenThatOfTheCenterIsBehind)
     end.attempt_id = attempt_of(job);
     end.ended_at -= std::chrono::hours(48);
 
-    ASSERT_TRUE(run(attempts_.attempt_ended(center_of(job), link::AttemptEnded{end})));
+    ASSERT_TRUE(run(report(attempts_, center_of(job), link::AttemptEnded{end})));
 
     EXPECT_EQ(column(job, "ended_at BETWEEN decided_at AND now()"), "t");
 }

@@ -46,8 +46,8 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     ASSERT_TRUE(run(placements.preview(one.spec, "tok_x", std::nullopt)));
     ASSERT_EQ(run(attempts.pending_orders(center, {}, 16 << 20)).value().bodies.size(), 1U);
     const AttemptId attempt = attempt_of(job);
-    ASSERT_TRUE(run(attempts.start_acknowledged(center, attempt, std::nullopt)));
-    ASSERT_TRUE(run(attempts.attempt_started(center, {attempt, clock_.now(), {}, {}, ""})));
+    ASSERT_TRUE(run(report(attempts, center, StartAcknowledged{attempt})));
+    ASSERT_TRUE(run(report(attempts, center, link::AttemptStarted{attempt, clock_.now(), {}, {}, ""})));
     ASSERT_TRUE(run(attempts.attempt_output(center, {attempt, "stdout", 0, "x"})));
     ASSERT_TRUE(run(attempts.reconcile(center, {{attempt, "running"}})));
     LogRequest log{.job = job, .stream = "stdout"};
@@ -68,7 +68,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     AttemptEnd end;
     end.attempt_id = attempt;
     end.ended_at = clock_.now();
-    ASSERT_TRUE(run(attempts.attempt_ended(center, {end})));
+    ASSERT_TRUE(run(report(attempts, center, link::AttemptEnded{end})));
     database.stop(); // its connections report their counts when they close
 
     EXPECT_TRUE(test::eventually([&] {

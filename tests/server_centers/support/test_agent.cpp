@@ -44,31 +44,32 @@ FakeGateway::pending_orders(Reporter, std::vector<std::string> on_their_way, std
     co_return pending;
 }
 
-asio::awaitable<Result<void>> FakeGateway::start_acknowledged(Reporter, AttemptId attempt, std::optional<Error> refusal)
+asio::awaitable<std::vector<Result<void>>> FakeGateway::take_reports(Reporter, std::vector<AttemptReport> reports)
 {
+    std::vector<Result<void>> taken;
+    for (const AttemptReport& report : reports)
+        taken.push_back(take(report));
+    co_return taken;
+}
+
+Result<void> FakeGateway::take(const AttemptReport& report)
+{
+    const std::string attempt = attempt_of(report).value;
+    if (std::holds_alternative<link::AttemptStarted>(report)) return note("started " + attempt);
+    if (std::holds_alternative<link::AttemptEnded>(report)) return note("ended " + attempt);
     {
         const std::scoped_lock lock(mutex_);
         std::erase_if(orders_, [&](const link::Body& body) {
             const auto* start = std::get_if<link::StartAttempt>(&body);
-            return start != nullptr && start->order.attempt_id == attempt;
+            return start != nullptr && start->order.attempt_id.value == attempt;
         });
     }
-    co_return note((refusal ? "refused " : "acknowledged ") + attempt.value);
-}
-
-asio::awaitable<Result<void>> FakeGateway::attempt_started(Reporter, link::AttemptStarted started)
-{
-    co_return note("started " + started.attempt_id.value);
+    return note((std::get<StartAcknowledged>(report).refusal ? "refused " : "acknowledged ") + attempt);
 }
 
 asio::awaitable<Result<void>> FakeGateway::attempt_output(Reporter, link::AttemptOutput output)
 {
     co_return note("output " + output.data);
-}
-
-asio::awaitable<Result<void>> FakeGateway::attempt_ended(Reporter, link::AttemptEnded ended)
-{
-    co_return note("ended " + ended.end.attempt_id.value);
 }
 
 void FakeGateway::order(link::Body order)

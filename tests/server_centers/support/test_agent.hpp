@@ -21,11 +21,9 @@ class FakeGateway final : public AttemptGateway {
                                                       std::vector<link::InventoryItem> inventory) override;
     asio::awaitable<Result<PendingOrders>> pending_orders(Reporter reporter, std::vector<std::string> on_their_way,
                                                           std::int64_t room_bytes) override;
-    asio::awaitable<Result<void>> start_acknowledged(Reporter reporter, AttemptId attempt,
-                                                     std::optional<Error> refusal) override;
-    asio::awaitable<Result<void>> attempt_started(Reporter reporter, link::AttemptStarted started) override;
+    asio::awaitable<std::vector<Result<void>>> take_reports(Reporter reporter,
+                                                            std::vector<AttemptReport> reports) override;
     asio::awaitable<Result<void>> attempt_output(Reporter reporter, link::AttemptOutput output) override;
-    asio::awaitable<Result<void>> attempt_ended(Reporter reporter, link::AttemptEnded ended) override;
 
     /// What pending_orders() gives until the start is acknowledged.
     void order(link::Body order);
@@ -39,6 +37,7 @@ class FakeGateway final : public AttemptGateway {
 
   private:
     Result<void> note(const std::string& line);
+    Result<void> take(const AttemptReport& report);
 
     mutable std::mutex mutex_;
     std::vector<link::Body> orders_;
