@@ -2,8 +2,6 @@
 
 #include "core/schedule/schedule.hpp"
 
-#include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,22 +26,9 @@ struct CycleMoment {
     ScheduleInput input;
 };
 
-/// The unit types in order of id, with nothing reserved, and what is known.
-struct CycleCatalog {
-    std::vector<UnitTypeView> unit_types;
-    RouteKnowledge knowledge;
-};
-
 /// The jobs' kinds are numbered as they are met; nothing else of the moment is lost.
 std::string write_cycle(const CycleMoment& moment);
 /// @error kInvalid  it is no such document, or none of this version
 Result<CycleMoment> read_cycle(std::string_view document);
-
-/// Calls `keep` with each part, one after another: they are many megabytes in a large network.
-void write_catalog(std::span<const UnitTypeView> unit_types, const RouteKnowledge& knowledge,
-                   const std::function<void(std::string)>& keep);
-/// @param parts  all of them, in the order in which they were written.
-/// @error kInvalid  as read_cycle()
-Result<CycleCatalog> read_catalog(std::span<const std::string> parts);
 
 } // namespace fathom

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/json_reader.hpp"
+#include "core/schedule/catalog_document.hpp"
 #include "core/schedule/cycle_plan.hpp"
 
 #include <optional>

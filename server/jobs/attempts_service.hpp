@@ -1,6 +1,7 @@
 #pragma once
 
 #include "server/jobs/attempt_gateway.hpp"
+#include "server/jobs/attempt_output_store.hpp"
 #include "server/jobs/attempts_store.hpp"
 #include "server/jobs/job_closer.hpp"
 #include "server/routing/catalog_cache.hpp"

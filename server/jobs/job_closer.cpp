@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/events/job_event_log.hpp"
+#include "server/jobs/attempt_output_store.hpp"
 #include "server/store/notifier.hpp"
 
 namespace fathom::server {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/schedule/catalog_document.hpp"
 #include "core/schedule/cycle_document.hpp"
 #include "tests/core_decide/random_network.hpp"
 

@@ -1,3 +1,4 @@
+#include "server/jobs/attempt_output_store.hpp"
 #include "server/jobs/attempt_words.hpp"
 #include "tests/server_jobs/jobs_house.hpp"
 

@@ -1,0 +1,388 @@
+#include "core/schedule/catalog_document.hpp"
+
+#include "core/schedule/cycle_fields.hpp"
+#include "core/schedule/document_head.hpp"
+
+namespace fathom {
+namespace {
+
+using cycle::fields;
+
+// As cycle::all_fields.
+[[maybe_unused]] void know(const UnitTypeView& view)
+{
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
+                                  f20, f21, f22, f23, f24, f25] = view;
+}
+[[maybe_unused]] void know(const RouteKnowledge& knowledge)
+{
+    [[maybe_unused]] const auto& [f1, f2, f3] = knowledge;
+}
+
+/// So many unit types share a part: fewer are written anew where one of them is measured.
+constexpr std::size_t kUnitTypesOfPart = 16;
+
+/// An hour of the week at a price of its own.
+PriceBand band_of(std::size_t hour_of_week, std::int64_t micros)
+{
+    const auto hour = static_cast<int>(hour_of_week);
+    return {.days = {hour / 24}, .from_hour = hour % 24, .to_hour = hour % 24 + 1, .per_unit_hour_micros = micros};
+}
+
+template <class Archive>
+void price_fields(Archive& archive, std::vector<std::int64_t>& per_hour, double& unit_power_w)
+{
+    list_fields(archive, per_hour, [&](auto& micros) { archive.integer(micros, 0, std::int64_t{1} << 52); });
+    archive.expect(per_hour.size() == 1 || per_hour.size() == 168, "a week has 168 hours");
+    archive.real(unit_power_w, NumberRange::kAmount);
+}
+
+void write_price(ByteWriter& writer, const UnitPrice& price)
+{
+    std::vector<std::int64_t> per_hour;
+    for (const double amount : price.per_hour())
+        per_hour.push_back(to_micros(amount));
+    if (price.is_flat()) per_hour.resize(1);
+    double unit_power_w = price.unit_power_w();
+    price_fields(writer, per_hour, unit_power_w);
+}
+
+std::shared_ptr<const UnitPrice> read_price(ByteReader& reader)
+{
+    std::vector<std::int64_t> per_hour;
+    PriceEntry entry;
+    price_fields(reader, per_hour, entry.unit_power_w);
+    if (per_hour.size() == 1) entry.per_unit_hour_micros = per_hour.front();
+    for (std::size_t i = 0; per_hour.size() > 1 && i < per_hour.size(); ++i)
+        entry.bands.push_back(band_of(i, per_hour[i]));
+    return std::make_shared<const UnitPrice>(entry);
+}
+
+std::shared_ptr<const NetworkProfile> read_network(ByteReader& reader)
+{
+    NetworkProfile::Known known{};
+    fields(reader, known);
+    return std::make_shared<const NetworkProfile>(NetworkProfile::from(known));
+}
+
+void write_speedups(ByteWriter& writer, const UnitSpeedups& speedups)
+{
+    list_fields(writer, speedups, [&](const std::shared_ptr<const OperatorSpeedup>& one) {
+        writer.text(one->operator_id());
+        writer.text(one->parameters_key());
+        writer.real(one->work());
+        list_fields(writer, one->points(), [&](const ScalingPoint& point) {
+            writer.real(point.unit_count);
+            writer.real(point.rate);
+        });
+    });
+}
+
+/// Of equal points comes an equal curve.
+std::shared_ptr<const OperatorSpeedup> read_speedup(ByteReader& reader)
+{
+    std::string operator_id;
+    std::string parameters_key;
+    double work = 0;
+    std::vector<ScalingPoint> points;
+    reader.text(operator_id);
+    reader.text(parameters_key);
+    reader.real(work, NumberRange::kAmount);
+    list_fields(reader, points, [&](ScalingPoint& point) {
+        reader.real(point.unit_count);
+        reader.real(point.rate);
+        reader.expect(point.unit_count >= 1 && point.unit_count <= 1e6 && point.rate > 0, "a curve's point is none");
+    });
+    reader.expect(work > 0 && points.size() >= 2 && points.size() <= 1000, "a curve is none");
+    if (!reader.is_good()) return nullptr;
+    const Result<ScalingCurve> curve = fit_scaling(points, ScalingMode::kStrong);
+    if (!curve) {
+        reader.fail("a curve cannot be fitted");
+        return nullptr;
+    }
+    return std::make_shared<const OperatorSpeedup>(operator_id, parameters_key, work, *curve);
+}
+
+std::shared_ptr<const UnitSpeedups> read_speedups(ByteReader& reader)
+{
+    UnitSpeedups speedups;
+    list_fields(reader, speedups, [&](std::shared_ptr<const OperatorSpeedup>& one) { one = read_speedup(reader); });
+    return std::make_shared<const UnitSpeedups>(std::move(speedups));
+}
+
+/// What parts' unit types point at.
+struct SharedOfViews {
+    SharedFields<UnitPrice> prices;
+    SharedFields<NetworkProfile> networks;
+    SharedFields<UnitSpeedups> speedups;
+};
+
+template <class Archive, FieldsOf<UnitTypeView> T>
+void shared_fields(Archive& archive, T& view, SharedOfViews& shared)
+{
+    if constexpr (Archive::kReads) {
+        shared.prices(archive, view.price, [&] { return read_price(archive); });
+        shared.networks(archive, view.network, [&] { return read_network(archive); });
+        shared.speedups(archive, view.speedups, [&] { return read_speedups(archive); });
+    } else {
+        shared.prices(archive, view.price, [&](const UnitPrice& price) { write_price(archive, price); });
+        shared.networks(archive, view.network, [&](const NetworkProfile& network) {
+            const NetworkProfile::Known known = network.known();
+            fields(archive, known);
+        });
+        shared.speedups(archive, view.speedups, [&](const UnitSpeedups& one) { write_speedups(archive, one); });
+    }
+}
+
+template <class Archive, FieldsOf<UnitTypeView> T>
+void availability_fields(Archive& archive, T& view)
+{
+    std::vector<Availability::Step> steps;
+    if constexpr (!Archive::kReads) steps = view.availability.steps();
+    list_fields(archive, steps, [&](auto& step) {
+        archive.real(step.from_s, NumberRange::kAmount);
+        archive.integer(step.free, -cycle::kMostUnits);
+    });
+    if constexpr (Archive::kReads) {
+        bool is_ordered = !steps.empty() && steps.front().from_s == 0;
+        for (std::size_t i = 1; i < steps.size(); ++i)
+            is_ordered = is_ordered && steps[i - 1].from_s < steps[i].from_s;
+        archive.expect(is_ordered, "what is free is not in order of time");
+        if (archive.is_good()) view.availability = Availability::from(std::move(steps));
+    }
+}
+
+template <class Archive, FieldsOf<UnitTypeView> T>
+void view_fields(Archive& archive, T& view, SharedOfViews& shared)
+{
+    archive.text(view.id.value);
+    archive.text(view.name);
+    archive.text(view.center_id.value);
+    archive.text(view.center_name);
+    archive.text(view.resource_type);
+    for (auto* texts : {&view.operators, &view.isa})
+        cycle::shared_list_fields(archive, *texts, [&](auto& text) { archive.text(text); });
+    archive.expect(std::is_sorted(view.operators.begin(), view.operators.end()) &&
+                       std::is_sorted(view.isa.begin(), view.isa.end()),
+                   "names are not in order");
+    archive.integer(view.unit_count);
+    archive.integer(view.cores_per_unit);
+    archive.integer(view.memory_bytes_per_unit, 0, cycle::kAll);
+    availability_fields(archive, view);
+    list_fields(archive, view.holds, [&](auto& hold) { fields(archive, hold); });
+    list_fields(archive, view.closures, [&](auto& closure) { fields(archive, closure); });
+    archive.real(view.bus_gb, NumberRange::kAmount);
+    for (auto* measurements : {&view.measured, &view.one_core})
+        cycle::shared_list_fields(archive, *measurements, [&](auto& measured) { fields(archive, measured); });
+    shared_fields(archive, view, shared);
+}
+
+/// What changes from hour to hour.
+template <class Archive, FieldsOf<UnitTypeView> T>
+void state_fields(Archive& archive, T& view)
+{
+    archive.text(view.closed_reason);
+    archive.choice(view.closed_by, Filter::kBudget);
+    archive.flag(view.is_open_to_probes);
+    archive.real(view.queued_s, NumberRange::kAmount);
+    archive.real(view.score, NumberRange::kAmount);
+    archive.real(view.trust_factor, NumberRange::kAmount);
+    archive.expect(view.trust_factor > 0 && view.trust_factor <= 1, "trust is not above 0 and at most 1");
+}
+
+// What was learned.
+
+/// Runs of so long share a part: with each new one only the last part is another.
+using TimeOfPart = std::chrono::duration<std::int64_t, std::ratio<6 * 3600>>;
+
+std::string write_runs(std::span<const PastRun> runs, Timestamp learned_at)
+{
+    ByteWriter writer;
+    head_fields(writer, DocumentKind::kRuns);
+    writer.moment(learned_at);
+    list_fields(writer, runs, [&](const PastRun& run) { fields(writer, run); });
+    return writer.take();
+}
+
+/// The parts of runs that came one after another keep their order. When it was learned stands in the first, which is
+/// empty beside.
+void write_history(const RunHistory& history, const std::function<void(std::string)>& keep)
+{
+    keep(write_runs({}, history.learned_at()));
+    const std::span<const PastRun> runs = history.runs();
+    const auto time_of = [](const PastRun& run) { return std::chrono::floor<TimeOfPart>(run.ended_at); };
+    for (std::size_t first = 0; first < runs.size();) {
+        std::size_t last = first + 1;
+        while (last < runs.size() && time_of(runs[last]) == time_of(runs[first]))
+            ++last;
+        keep(write_runs(runs.subspan(first, last - first), {}));
+        first = last;
+    }
+}
+
+struct LearnedRuns {
+    bool is_there{};
+    Timestamp learned_at{};
+    std::vector<PastRun> runs;
+};
+
+Result<void> read_runs(std::string_view document, LearnedRuns& learned)
+{
+    ByteReader reader(document);
+    head_fields(reader, DocumentKind::kRuns);
+    Timestamp learned_at;
+    reader.moment(learned_at);
+    if (!learned.is_there) learned.learned_at = learned_at;
+    learned.is_there = true;
+    std::vector<PastRun> runs;
+    list_fields(reader, runs, [&](PastRun& run) { fields(reader, run); });
+    learned.runs.insert(learned.runs.end(), std::make_move_iterator(runs.begin()), std::make_move_iterator(runs.end()));
+    return reader.finish("a part of a catalog");
+}
+
+template <class Archive, class Models, class Common>
+void wait_fields(Archive& archive, Models& by_unit_type, Common& common)
+{
+    head_fields(archive, DocumentKind::kWaits);
+    fields(archive, common);
+    map_fields(archive, by_unit_type, [&](auto& model) { fields(archive, model); });
+}
+
+template <class Archive, FieldsOf<OperatorEstimateTable> T>
+void estimate_fields(Archive& archive, T& table)
+{
+    head_fields(archive, DocumentKind::kEstimates);
+    list_fields(archive, table.rows, [&](auto& row) {
+        archive.text(row.first);
+        archive.text(row.second);
+    });
+    text_fields(archive, table.columns);
+    for (auto* parts : {&table.fit.rows, &table.fit.columns})
+        list_fields(archive, *parts, [&](auto& part) { fields(archive, part); });
+    list_fields(archive, table.deviations, [&](auto& deviation) { archive.real(deviation, NumberRange::kAmount); });
+    for (auto* sets : {&table.like, &table.measured_at}) {
+        list_fields(archive, *sets, [&](auto& set) {
+            for (auto& word : set)
+                archive.number(word);
+        });
+    }
+    const std::size_t rows = table.rows.size();
+    const std::size_t columns = table.columns.size();
+    archive.expect(rows <= kMostEstimateRows && table.fit.rows.size() == rows && table.deviations.size() == rows &&
+                       table.like.size() == rows && table.fit.columns.size() == columns &&
+                       table.measured_at.size() == columns && std::is_sorted(table.rows.begin(), table.rows.end()) &&
+                       std::is_sorted(table.columns.begin(), table.columns.end()),
+                   "the table of estimates is broken");
+}
+
+/// What kind of document it seems to be; its reader tells whether it is.
+DocumentKind kind_of(std::string_view document)
+{
+    ByteReader reader(document);
+    reader.number();
+    DocumentKind kind{};
+    reader.choice(kind, DocumentKind::kEstimates);
+    return kind;
+}
+
+/// A catalog that is being read.
+struct CatalogReading {
+    CycleCatalog catalog;
+    LearnedRuns learned;
+    bool has_states{};
+
+    Result<void> read(std::string_view part)
+    {
+        ByteReader reader(part);
+        switch (kind_of(part)) {
+        case DocumentKind::kRuns:
+            return read_runs(part, learned);
+        case DocumentKind::kStates:
+            head_fields(reader, DocumentKind::kStates);
+            for (UnitTypeView& view : catalog.unit_types)
+                state_fields(reader, view);
+            has_states = true;
+            break;
+        case DocumentKind::kWaits: {
+            std::map<std::string, WaitModel, std::less<>> by_unit_type;
+            WaitModel common;
+            wait_fields(reader, by_unit_type, common);
+            catalog.knowledge.waits =
+                std::make_shared<const WaitHistory>(WaitHistory::from(std::move(by_unit_type), common));
+            break;
+        }
+        case DocumentKind::kEstimates: {
+            OperatorEstimateTable table;
+            estimate_fields(reader, table);
+            if (reader.is_good())
+                catalog.knowledge.estimates = std::make_shared<const OperatorEstimates>(OperatorEstimates::from(table));
+            break;
+        }
+        case DocumentKind::kUnitTypes:
+        case DocumentKind::kCycle:
+            read_unit_types(reader);
+        }
+        return reader.finish("a part of a catalog");
+    }
+
+    void read_unit_types(ByteReader& reader)
+    {
+        head_fields(reader, DocumentKind::kUnitTypes);
+        reader.expect(!has_states, "unit types stand behind their states");
+        SharedOfViews shared;
+        std::vector<UnitTypeView> views;
+        list_fields(reader, views, [&](UnitTypeView& view) { view_fields(reader, view, shared); });
+        for (UnitTypeView& view : views) {
+            reader.expect(catalog.unit_types.empty() || catalog.unit_types.back().id.value < view.id.value,
+                          "unit types are not in order");
+            catalog.unit_types.push_back(std::move(view));
+        }
+    }
+};
+
+} // namespace
+
+void write_catalog(std::span<const UnitTypeView> unit_types, const RouteKnowledge& knowledge,
+                   const std::function<void(std::string)>& keep)
+{
+    for (std::size_t first = 0; first < unit_types.size(); first += kUnitTypesOfPart) {
+        ByteWriter writer;
+        head_fields(writer, DocumentKind::kUnitTypes);
+        SharedOfViews shared;
+        const auto part = unit_types.subspan(first, std::min(kUnitTypesOfPart, unit_types.size() - first));
+        list_fields(writer, part, [&](const UnitTypeView& view) { view_fields(writer, view, shared); });
+        keep(writer.take());
+    }
+    ByteWriter states;
+    head_fields(states, DocumentKind::kStates);
+    for (const UnitTypeView& view : unit_types)
+        state_fields(states, view);
+    keep(states.take());
+    if (knowledge.runs) write_history(*knowledge.runs, keep);
+    if (knowledge.waits) {
+        ByteWriter writer;
+        wait_fields(writer, knowledge.waits->by_unit_type(), knowledge.waits->common());
+        keep(writer.take());
+    }
+    if (knowledge.estimates) {
+        ByteWriter writer;
+        const OperatorEstimateTable table = knowledge.estimates->table();
+        estimate_fields(writer, table);
+        keep(writer.take());
+    }
+}
+
+Result<CycleCatalog> read_catalog(std::span<const std::string> parts)
+{
+    CatalogReading reading;
+    for (const std::string& part : parts) {
+        if (const Result<void> read = reading.read(part); !read) return read.error();
+    }
+    if (!reading.has_states) return Error{Errc::kInvalid, "a catalog cannot be read: a part of it is missing"};
+    if (reading.learned.is_there)
+        reading.catalog.knowledge.runs =
+            std::make_shared<const RunHistory>(reading.learned.runs, reading.learned.learned_at);
+    return std::move(reading.catalog);
+}
+
+} // namespace fathom

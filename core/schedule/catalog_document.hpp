@@ -1,0 +1,26 @@
+#pragma once
+
+#include "core/decide/route.hpp"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+/// The catalog that cycles refer to (cycle_document.hpp), as documents.
+namespace fathom {
+
+/// The unit types in order of id, with nothing reserved, and what is known.
+struct CycleCatalog {
+    std::vector<UnitTypeView> unit_types;
+    RouteKnowledge knowledge;
+};
+
+/// Calls `keep` with each part, one after another: they are many megabytes in a large network.
+void write_catalog(std::span<const UnitTypeView> unit_types, const RouteKnowledge& knowledge,
+                   const std::function<void(std::string)>& keep);
+/// @param parts  all of them, in the order in which they were written.
+/// @error kInvalid  as read_cycle()
+Result<CycleCatalog> read_catalog(std::span<const std::string> parts);
+
+} // namespace fathom

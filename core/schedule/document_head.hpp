@@ -1,0 +1,24 @@
+#pragma once
+
+// Internal to core/schedule.
+
+#include "core/schedule/cycle_fields.hpp"
+#include "core/schedule/cycle_document.hpp"
+
+namespace fathom {
+
+/// What each document begins with, after the version.
+enum class DocumentKind { kCycle, kUnitTypes, kStates, kRuns, kWaits, kEstimates };
+
+template <class Archive>
+void head_fields(Archive& archive, DocumentKind kind)
+{
+    std::uint64_t version = kCycleVersion;
+    archive.number(version);
+    archive.expect(version == kCycleVersion, "it is of another version");
+    DocumentKind read = kind;
+    archive.choice(read, DocumentKind::kEstimates);
+    archive.expect(read == kind, "it is another document");
+}
+
+} // namespace fathom
