@@ -1,5 +1,6 @@
 #include "agent/jobs/attempt_book.hpp"
 
+#include "agent/jobs/require_spool.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 
@@ -9,39 +10,18 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::chrono::seconds kStartPatience{5};  ///< for a supervisor to show itself
-constexpr std::chrono::seconds kCancelInterval{2}; ///< between repeated requests to end
 constexpr std::chrono::seconds kSaveInterval{1};   ///< of output progress: repeats are harmless
 constexpr std::chrono::seconds kCommitInterval{1}; ///< of what else may be repeated: acknowledgements
-constexpr int kMaxStarts = 3;
-constexpr std::size_t kMaxOutputMessages = 16; ///< sent in one go
+constexpr std::size_t kMaxOutputMessages = 16;     ///< sent in one go
 constexpr std::chrono::hours kRememberForgotten{7 * 24};
 constexpr std::chrono::hours kPurgeInterval{1};
-constexpr std::chrono::seconds kLookInterval{1}; ///< at an attempt of which nothing was heard
-constexpr std::size_t kLooksPerSecond = 500;     ///< at all together: 10 000 attempts must not cost a processor
-
-/// Without the spool no promise can be kept, so nothing more may be done or said.
-template <class T>
-T require(Result<T> result)
-{
-    if (!result) {
-        log_error("spool_failed", {{"reason", describe(result.error())}, {"effect", "the agent stops; jobs go on"}});
-        std::_Exit(70);
-    }
-    if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
+constexpr std::size_t kLooksPerSecond = 500; ///< at all together: 10 000 attempts must not cost a processor
 
 /// Another one after each start of the host; empty where it cannot be told.
 std::string boot_id()
 {
     const Result<std::string> text = read_file("/proc/sys/kernel/random/boot_id", 100);
     return text ? *text : std::string();
-}
-
-/// A probe's result is read from its output when its end is told. Of others the end comes first: their units are free.
-bool needs_output_first(const AttemptOrder& order)
-{
-    return order.label == "probe";
 }
 
 } // namespace
@@ -98,7 +78,7 @@ void AttemptBook::add(StoredAttempt attempt)
         waiting_.push_back(id);
         units_changed_ = true;
     } else if (stage == Stage::kReported) {
-        entry->end_is_known = require(spool_.message_count(id)) == 0;
+        entry->end_is_known = require_spool(spool_.message_count(id)) == 0;
         if (entry->end_is_known) due_.insert(id);
     } else {
         looks_.push_front({SteadyTime{}, id});
@@ -109,7 +89,7 @@ void AttemptBook::add(StoredAttempt attempt)
 void AttemptBook::commit()
 {
     must_commit_ = false;
-    require(spool_.commit());
+    require_spool(spool_.commit());
 }
 
 /// What may be repeated after a crash waits for something that may not, or for its time.
@@ -219,7 +199,7 @@ void AttemptBook::cancel(const AttemptId& id, const std::string& reason)
     if (entry == nullptr || entry->stored.stage >= Stage::kEnded || entry->stored.cancel_reason) return;
     log_attempt("attempt_cancel_requested", entry->stored.order, reason);
     entry->stored.cancel_reason = reason;
-    require(spool_.save(entry->stored));
+    require_spool(spool_.save(entry->stored));
     commit();
     due_.insert(id);
     if (entry->stored.stage != Stage::kAccepted) executor_.cancel(id);
@@ -252,7 +232,7 @@ void AttemptBook::advance(SteadyTime now)
     }
     if (now - last_purge_ >= kPurgeInterval) {
         last_purge_ = now;
-        require(spool_.purge(clock_.now() - kRememberForgotten));
+        require_spool(spool_.purge(clock_.now() - kRememberForgotten));
     }
 }
 
@@ -307,193 +287,6 @@ void AttemptBook::advance_waiting(SteadyTime now)
     }
 }
 
-/// As far as it goes now.
-void AttemptBook::advance_one(Entry& entry, SteadyTime now)
-{
-    for (Stage before = entry.stored.stage;; before = entry.stored.stage) {
-        if (before == Stage::kReported) return drop_if_done(entry);
-        take_step(entry, now);
-        const bool is_to_start = before == Stage::kAccepted && entry.stored.stage == Stage::kStarting;
-        if (entry.stored.stage == before || is_to_start) return;
-    }
-}
-
-void AttemptBook::take_step(Entry& entry, SteadyTime now)
-{
-    const Stage stage = entry.stored.stage;
-    const RunView view = stage == Stage::kStarting || stage == Stage::kRunning
-                             ? executor_.look(entry.stored.order.attempt_id)
-                             : RunView{};
-    switch (next_step(facts_of(entry, view, now))) {
-    case Step::kWait:
-        break;
-    case Step::kGiveUnits:
-        give_units(entry, now);
-        break;
-    case Step::kEndUnstarted:
-        end_unstarted(entry, AttemptOutcome::kCancelled, *entry.stored.cancel_reason);
-        break;
-    case Step::kStart:
-        start(entry, now);
-        break;
-    case Step::kReportStarted:
-        report_started(entry, *view.started_at);
-        break;
-    case Step::kCancel:
-        ask_to_end(entry, now);
-        break;
-    case Step::kRecordEnd:
-        record_end(entry, *view.end);
-        break;
-    case Step::kRecordLost:
-        record_lost(entry, view);
-        break;
-    case Step::kReportEnded:
-        report_ended(entry);
-        break;
-    }
-}
-
-AttemptFacts AttemptBook::facts_of(const Entry& entry, const RunView& view, SteadyTime now)
-{
-    AttemptFacts facts;
-    facts.stage = entry.stored.stage;
-    facts.phase = view.phase;
-    facts.runs = view.started_at.has_value();
-    facts.cancelled = entry.stored.cancel_reason.has_value();
-    facts.is_of_earlier_boot = entry.is_of_earlier_boot;
-    facts.started_lately = entry.start_asked && now - *entry.start_asked < kStartPatience;
-    facts.output_done = facts.stage == Stage::kEnded && outputs_.is_done(entry.stored.order.attempt_id);
-    return facts;
-}
-
-void AttemptBook::give_units(Entry& entry, SteadyTime now)
-{
-    const AttemptOrder& order = entry.stored.order;
-    if (full_types_.contains(order.unit_type)) return;
-    const Result<Allocation> allocation = units_.allocate(order);
-    if (!allocation && allocation.error().code == Errc::kTooMany) {
-        full_types_.insert(order.unit_type);
-        return;
-    }
-    if (!allocation) {
-        end_unstarted(entry, AttemptOutcome::kFailedToStart, allocation.error().detail);
-        return;
-    }
-    entry.stored.stage = Stage::kStarting;
-    entry.stored.cpus = allocation->cpus;
-    entry.stored.units = allocation->units;
-    entry.stored.unit_type = allocation->unit_type;
-    require(spool_.save(entry.stored));
-    must_commit_ = true; // before the start: a crash in between must find its units held
-    looks_.push_back({now + kLookInterval, order.attempt_id});
-    to_start_.push_back(order.attempt_id);
-}
-
-RunOrder AttemptBook::run_order(const Entry& entry) const
-{
-    const AttemptOrder& order = entry.stored.order;
-    RunOrder run{order, entry.stored.cpus, static_cast<std::int64_t>(entry.stored.cpus.size()), 0,
-                 options_.environment};
-    run.order.unit_type = entry.stored.unit_type;
-    run.order.unit_count = static_cast<std::int64_t>(entry.stored.units.size());
-    pass_fetch_site(run, options_.fetch_url, options_.fetch_ca_pem);
-    pass_trusted_keys(run, options_.operator_trust);
-    if (const UnitType* type = units_.find(entry.stored.unit_type)) {
-        run.cores = type->report.cores_per_unit * run.order.unit_count;
-        run.memory_bytes = type->report.memory_bytes_per_unit * run.order.unit_count;
-        pass_resource_type(run, type->report.resource_type);
-    }
-    return run;
-}
-
-void AttemptBook::start(Entry& entry, SteadyTime now)
-{
-    const AttemptOrder& order = entry.stored.order;
-    if (entry.starts >= kMaxStarts) {
-        executor_.cancel(order.attempt_id); // should one of them still come to life
-        end_unstarted(entry, AttemptOutcome::kFailedToStart, "no supervisor for it came up at the center");
-        return;
-    }
-    if (const Result<void> trusted = check_uploads(order, options_.operator_trust); !trusted) {
-        end_unstarted(entry, AttemptOutcome::kFailedToStart, trusted.error().detail);
-        return;
-    }
-    ++entry.starts;
-    entry.start_asked = now;
-    if (const Result<void> started = executor_.start(run_order(entry)); !started)
-        log_warning("attempt_start_failed",
-                    {{"attempt_id", order.attempt_id.value}, {"reason", started.error().detail}});
-}
-
-void AttemptBook::ask_to_end(Entry& entry, SteadyTime now)
-{
-    if (entry.cancel_asked && now - *entry.cancel_asked < kCancelInterval) return;
-    entry.cancel_asked = now;
-    executor_.cancel(entry.stored.order.attempt_id);
-}
-
-void AttemptBook::report_started(Entry& entry, Timestamp started_at)
-{
-    StoredAttempt& stored = entry.stored;
-    stored.stage = Stage::kRunning;
-    const std::array messages{link::make_message(started_message(stored, started_at, units_.plan()))};
-    require(spool_.save(stored, messages));
-    must_commit_ = true;
-    outputs_.note_started(stored.order.attempt_id);
-    stored.order.files.clear(); // they are in its folder, and in the spool
-    log_attempt("attempt_started", stored.order);
-}
-
-void AttemptBook::record_end(Entry& entry, AttemptEnd end)
-{
-    StoredAttempt& stored = entry.stored;
-    std::vector<link::Message> messages;
-    if (stored.stage == Stage::kStarting && end.started_at) // it was over before we looked
-        messages.push_back(link::make_message(started_message(stored, *end.started_at, units_.plan())));
-    if (end.outcome == AttemptOutcome::kCancelled && end.detail.empty()) end.detail = stored.cancel_reason.value_or("");
-    stored.stage = needs_output_first(stored.order) ? Stage::kEnded : Stage::kReported;
-    stored.end = std::move(end);
-    if (stored.stage == Stage::kReported) messages.push_back(link::make_message(link::AttemptEnded{*stored.end}));
-    require(spool_.save(stored, messages));
-    must_commit_ = true;
-    executor_.unwatch(stored.order.attempt_id);
-    outputs_.note_started(stored.order.attempt_id); // it is told before the end
-    units_.release(stored.order.attempt_id);
-    units_changed_ = true;
-    log_attempt("attempt_ended", stored.order, to_string(stored.end->outcome));
-}
-
-void AttemptBook::record_lost(Entry& entry, const RunView& view)
-{
-    executor_.end_leftovers(entry.stored.order.attempt_id);
-    AttemptEnd end;
-    end.attempt_id = entry.stored.order.attempt_id;
-    end.outcome = AttemptOutcome::kLost;
-    end.detail = "its supervisor at the center vanished: the host was restarted, or the process was killed";
-    end.started_at = view.started_at;
-    end.ended_at = clock_.now();
-    record_end(entry, std::move(end));
-}
-
-void AttemptBook::end_unstarted(Entry& entry, AttemptOutcome outcome, const std::string& detail)
-{
-    AttemptEnd end;
-    end.attempt_id = entry.stored.order.attempt_id;
-    end.outcome = outcome;
-    end.detail = detail;
-    end.ended_at = clock_.now();
-    record_end(entry, std::move(end));
-}
-
-void AttemptBook::report_ended(Entry& entry)
-{
-    entry.stored.stage = Stage::kReported;
-    const std::array messages{link::make_message(link::AttemptEnded{*entry.stored.end})};
-    require(spool_.save(entry.stored, messages));
-    must_commit_ = true;
-}
-
 std::vector<link::Message> AttemptBook::next_output()
 {
     return outputs_.next(kMaxOutputMessages);
@@ -505,10 +298,11 @@ void AttemptBook::acknowledged(const MessageId& id)
         due_.insert(*attempt); // an end may wait for it
         return;
     }
-    const std::optional<AttemptId> attempt = require(spool_.attempt_of(id));
-    require(spool_.acknowledge(id));
+    const std::optional<AttemptId> attempt = require_spool(spool_.attempt_of(id));
+    require_spool(spool_.acknowledge(id));
     Entry* entry = attempt ? find(*attempt) : nullptr;
-    if (entry == nullptr || entry->stored.stage != Stage::kReported || require(spool_.message_count(*attempt)) > 0)
+    if (entry == nullptr || entry->stored.stage != Stage::kReported ||
+        require_spool(spool_.message_count(*attempt)) > 0)
         return;
     entry->end_is_known = true;
     drop_if_done(*entry);
@@ -529,7 +323,7 @@ void AttemptBook::drop_if_done(Entry& entry)
 
 void AttemptBook::drop(const AttemptId& id)
 {
-    require(spool_.forget(id, clock_.now()));
+    require_spool(spool_.forget(id, clock_.now()));
     over_.push_back(id);
     outputs_.remove(id);
     const auto found = by_id_.find(id);
@@ -544,7 +338,7 @@ void AttemptBook::save_output_progress()
             entry->stored.stdout_acked = acked.stdout_bytes;
             entry->stored.stderr_acked = acked.stderr_bytes;
         }
-        require(spool_.save_output_acked(acked.attempt, acked.stdout_bytes, acked.stderr_bytes));
+        require_spool(spool_.save_output_acked(acked.attempt, acked.stdout_bytes, acked.stderr_bytes));
     }
 }
 

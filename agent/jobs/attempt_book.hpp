@@ -75,6 +75,8 @@ class AttemptBook {
     std::int64_t running_count() const;
 
   private:
+    static constexpr std::chrono::seconds kLookInterval{1}; ///< at an attempt of which nothing was heard
+
     struct Entry {
         StoredAttempt stored;
         std::optional<SteadyTime> start_asked = std::nullopt;

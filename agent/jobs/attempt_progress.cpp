@@ -1,0 +1,209 @@
+#include "agent/jobs/attempt_book.hpp"
+#include "agent/jobs/require_spool.hpp"
+
+#include <utility>
+
+// How an attempt goes on, step by step, from its order to the report of its end.
+namespace fathom::agent {
+namespace {
+
+constexpr std::chrono::seconds kStartPatience{5};  ///< for a supervisor to show itself
+constexpr std::chrono::seconds kCancelInterval{2}; ///< between repeated requests to end
+constexpr int kMaxStarts = 3;
+
+/// A probe's result is read from its output when its end is told. Of others the end comes first: their units are free.
+bool needs_output_first(const AttemptOrder& order)
+{
+    return order.label == "probe";
+}
+
+} // namespace
+
+/// As far as it goes now.
+void AttemptBook::advance_one(Entry& entry, SteadyTime now)
+{
+    for (Stage before = entry.stored.stage;; before = entry.stored.stage) {
+        if (before == Stage::kReported) return drop_if_done(entry);
+        take_step(entry, now);
+        const bool is_to_start = before == Stage::kAccepted && entry.stored.stage == Stage::kStarting;
+        if (entry.stored.stage == before || is_to_start) return;
+    }
+}
+
+void AttemptBook::take_step(Entry& entry, SteadyTime now)
+{
+    const Stage stage = entry.stored.stage;
+    const RunView view = stage == Stage::kStarting || stage == Stage::kRunning
+                             ? executor_.look(entry.stored.order.attempt_id)
+                             : RunView{};
+    switch (next_step(facts_of(entry, view, now))) {
+    case Step::kWait:
+        break;
+    case Step::kGiveUnits:
+        give_units(entry, now);
+        break;
+    case Step::kEndUnstarted:
+        end_unstarted(entry, AttemptOutcome::kCancelled, *entry.stored.cancel_reason);
+        break;
+    case Step::kStart:
+        start(entry, now);
+        break;
+    case Step::kReportStarted:
+        report_started(entry, *view.started_at);
+        break;
+    case Step::kCancel:
+        ask_to_end(entry, now);
+        break;
+    case Step::kRecordEnd:
+        record_end(entry, *view.end);
+        break;
+    case Step::kRecordLost:
+        record_lost(entry, view);
+        break;
+    case Step::kReportEnded:
+        report_ended(entry);
+        break;
+    }
+}
+
+AttemptFacts AttemptBook::facts_of(const Entry& entry, const RunView& view, SteadyTime now)
+{
+    AttemptFacts facts;
+    facts.stage = entry.stored.stage;
+    facts.phase = view.phase;
+    facts.runs = view.started_at.has_value();
+    facts.cancelled = entry.stored.cancel_reason.has_value();
+    facts.is_of_earlier_boot = entry.is_of_earlier_boot;
+    facts.started_lately = entry.start_asked && now - *entry.start_asked < kStartPatience;
+    facts.output_done = facts.stage == Stage::kEnded && outputs_.is_done(entry.stored.order.attempt_id);
+    return facts;
+}
+
+void AttemptBook::give_units(Entry& entry, SteadyTime now)
+{
+    const AttemptOrder& order = entry.stored.order;
+    if (full_types_.contains(order.unit_type)) return;
+    const Result<Allocation> allocation = units_.allocate(order);
+    if (!allocation && allocation.error().code == Errc::kTooMany) {
+        full_types_.insert(order.unit_type);
+        return;
+    }
+    if (!allocation) {
+        end_unstarted(entry, AttemptOutcome::kFailedToStart, allocation.error().detail);
+        return;
+    }
+    entry.stored.stage = Stage::kStarting;
+    entry.stored.cpus = allocation->cpus;
+    entry.stored.units = allocation->units;
+    entry.stored.unit_type = allocation->unit_type;
+    require_spool(spool_.save(entry.stored));
+    must_commit_ = true; // before the start: a crash in between must find its units held
+    looks_.push_back({now + kLookInterval, order.attempt_id});
+    to_start_.push_back(order.attempt_id);
+}
+
+RunOrder AttemptBook::run_order(const Entry& entry) const
+{
+    const AttemptOrder& order = entry.stored.order;
+    RunOrder run{order, entry.stored.cpus, static_cast<std::int64_t>(entry.stored.cpus.size()), 0,
+                 options_.environment};
+    run.order.unit_type = entry.stored.unit_type;
+    run.order.unit_count = static_cast<std::int64_t>(entry.stored.units.size());
+    pass_fetch_site(run, options_.fetch_url, options_.fetch_ca_pem);
+    pass_trusted_keys(run, options_.operator_trust);
+    if (const UnitType* type = units_.find(entry.stored.unit_type)) {
+        run.cores = type->report.cores_per_unit * run.order.unit_count;
+        run.memory_bytes = type->report.memory_bytes_per_unit * run.order.unit_count;
+        pass_resource_type(run, type->report.resource_type);
+    }
+    return run;
+}
+
+void AttemptBook::start(Entry& entry, SteadyTime now)
+{
+    const AttemptOrder& order = entry.stored.order;
+    if (entry.starts >= kMaxStarts) {
+        executor_.cancel(order.attempt_id); // should one of them still come to life
+        end_unstarted(entry, AttemptOutcome::kFailedToStart, "no supervisor for it came up at the center");
+        return;
+    }
+    if (const Result<void> trusted = check_uploads(order, options_.operator_trust); !trusted) {
+        end_unstarted(entry, AttemptOutcome::kFailedToStart, trusted.error().detail);
+        return;
+    }
+    ++entry.starts;
+    entry.start_asked = now;
+    if (const Result<void> started = executor_.start(run_order(entry)); !started)
+        log_warning("attempt_start_failed",
+                    {{"attempt_id", order.attempt_id.value}, {"reason", started.error().detail}});
+}
+
+void AttemptBook::ask_to_end(Entry& entry, SteadyTime now)
+{
+    if (entry.cancel_asked && now - *entry.cancel_asked < kCancelInterval) return;
+    entry.cancel_asked = now;
+    executor_.cancel(entry.stored.order.attempt_id);
+}
+
+void AttemptBook::report_started(Entry& entry, Timestamp started_at)
+{
+    StoredAttempt& stored = entry.stored;
+    stored.stage = Stage::kRunning;
+    const std::array messages{link::make_message(started_message(stored, started_at, units_.plan()))};
+    require_spool(spool_.save(stored, messages));
+    must_commit_ = true;
+    outputs_.note_started(stored.order.attempt_id);
+    stored.order.files.clear(); // they are in its folder, and in the spool
+    log_attempt("attempt_started", stored.order);
+}
+
+void AttemptBook::record_end(Entry& entry, AttemptEnd end)
+{
+    StoredAttempt& stored = entry.stored;
+    std::vector<link::Message> messages;
+    if (stored.stage == Stage::kStarting && end.started_at) // it was over before we looked
+        messages.push_back(link::make_message(started_message(stored, *end.started_at, units_.plan())));
+    if (end.outcome == AttemptOutcome::kCancelled && end.detail.empty()) end.detail = stored.cancel_reason.value_or("");
+    stored.stage = needs_output_first(stored.order) ? Stage::kEnded : Stage::kReported;
+    stored.end = std::move(end);
+    if (stored.stage == Stage::kReported) messages.push_back(link::make_message(link::AttemptEnded{*stored.end}));
+    require_spool(spool_.save(stored, messages));
+    must_commit_ = true;
+    executor_.unwatch(stored.order.attempt_id);
+    outputs_.note_started(stored.order.attempt_id); // it is told before the end
+    units_.release(stored.order.attempt_id);
+    units_changed_ = true;
+    log_attempt("attempt_ended", stored.order, to_string(stored.end->outcome));
+}
+
+void AttemptBook::record_lost(Entry& entry, const RunView& view)
+{
+    executor_.end_leftovers(entry.stored.order.attempt_id);
+    AttemptEnd end;
+    end.attempt_id = entry.stored.order.attempt_id;
+    end.outcome = AttemptOutcome::kLost;
+    end.detail = "its supervisor at the center vanished: the host was restarted, or the process was killed";
+    end.started_at = view.started_at;
+    end.ended_at = clock_.now();
+    record_end(entry, std::move(end));
+}
+
+void AttemptBook::end_unstarted(Entry& entry, AttemptOutcome outcome, const std::string& detail)
+{
+    AttemptEnd end;
+    end.attempt_id = entry.stored.order.attempt_id;
+    end.outcome = outcome;
+    end.detail = detail;
+    end.ended_at = clock_.now();
+    record_end(entry, std::move(end));
+}
+
+void AttemptBook::report_ended(Entry& entry)
+{
+    entry.stored.stage = Stage::kReported;
+    const std::array messages{link::make_message(link::AttemptEnded{*entry.stored.end})};
+    require_spool(spool_.save(entry.stored, messages));
+    must_commit_ = true;
+}
+
+} // namespace fathom::agent
