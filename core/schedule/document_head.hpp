@@ -2,8 +2,8 @@
 
 // Internal to core/schedule.
 
-#include "core/schedule/cycle_fields.hpp"
 #include "core/schedule/cycle_document.hpp"
+#include "core/schedule/cycle_fields.hpp"
 
 namespace fathom {
 
