@@ -9,7 +9,7 @@
 namespace fathom::server {
 
 /// An SQL statement that each connection prepares at its first use. The name must be unique in the program;
-/// make it `room_verb_noun`. Define as a constant next to the feature.
+/// make it `room_verb_noun` (tests/lint/check_statements.py looks). Define as a constant next to the feature.
 struct Statement {
     const char* name;
     const char* sql;
