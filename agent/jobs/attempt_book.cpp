@@ -4,7 +4,6 @@
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 
-#include <cstdlib>
 #include <utility>
 
 namespace fathom::agent {

@@ -1,23 +1,14 @@
 #pragma once
 
-#include "core/base/log.hpp"
-#include "core/base/result.hpp"
-
-#include <cstdlib>
-#include <type_traits>
-#include <utility>
+#include "agent/executor/require.hpp"
 
 namespace fathom::agent {
 
-/// Without the spool no promise can be kept, so nothing more may be done or said.
+/// Of the spool's answers.
 template <class T>
 T require_spool(Result<T> result)
 {
-    if (!result) {
-        log_error("spool_failed", {{"reason", describe(result.error())}, {"effect", "the agent stops; jobs go on"}});
-        std::_Exit(70);
-    }
-    if constexpr (!std::is_void_v<T>) return std::move(*result);
+    return require(std::move(result), "spool_failed");
 }
 
 } // namespace fathom::agent

@@ -1,11 +1,10 @@
 #include "agent/executor/remote/remote_executor.hpp"
 
 #include "agent/config/cpu_list.hpp"
+#include "agent/executor/require.hpp"
 #include "agent/executor/run_order.hpp"
-#include "core/base/log.hpp"
 #include "core/base/process_answer.hpp"
 
-#include <cstdlib>
 #include <poll.h>
 #include <sstream>
 
@@ -15,14 +14,11 @@ namespace {
 /// Between two preparations for starts that did not come.
 constexpr std::chrono::seconds kPrepareInterval{1};
 
+/// Of the helper's answers.
 template <class T>
-T require(Result<T> result)
+T require_helper(Result<T> result)
 {
-    if (!result) {
-        log_error("helper_failed", {{"reason", describe(result.error())}, {"effect", "the agent stops; jobs go on"}});
-        std::_Exit(70);
-    }
-    if constexpr (!std::is_void_v<T>) return std::move(*result);
+    return require(std::move(result), "helper_failed");
 }
 
 } // namespace
@@ -31,13 +27,13 @@ void RemoteExecutor::send(ExecutorRequest request, std::string_view text)
 {
     std::string message(1, static_cast<char>(request));
     message += text;
-    require(send_message(socket_.number(), message));
+    require_helper(send_message(socket_.number(), message));
 }
 
 Result<std::string> RemoteExecutor::ask(ExecutorRequest request, std::string_view text)
 {
     send(request, text);
-    return decode_answer(require(receive_message(socket_.number())));
+    return decode_answer(require_helper(receive_message(socket_.number())));
 }
 
 void RemoteExecutor::prepare()
@@ -62,34 +58,34 @@ Result<void> RemoteExecutor::start(const RunOrder& run)
 
 RunView RemoteExecutor::look(const AttemptId& id)
 {
-    return require(decode_run_view(require(ask(ExecutorRequest::kLook, id.value))));
+    return require_helper(decode_run_view(require_helper(ask(ExecutorRequest::kLook, id.value))));
 }
 
 void RemoteExecutor::watch(const AttemptId& id)
 {
-    require(ask(ExecutorRequest::kWatch, id.value));
+    require_helper(ask(ExecutorRequest::kWatch, id.value));
 }
 
 void RemoteExecutor::unwatch(const AttemptId& id)
 {
-    require(ask(ExecutorRequest::kUnwatch, id.value));
+    require_helper(ask(ExecutorRequest::kUnwatch, id.value));
 }
 
 ExecutorChanges RemoteExecutor::changes()
 {
     pollfd waiting{changes_.number(), POLLIN, 0};
     if (::poll(&waiting, 1, 0) <= 0) return {};
-    return require(decode_changes(require(ask(ExecutorRequest::kChanges, ""))));
+    return require_helper(decode_changes(require_helper(ask(ExecutorRequest::kChanges, ""))));
 }
 
 std::vector<std::int64_t> RemoteExecutor::given_cpus(const AttemptId& id)
 {
-    return require(parse_cpu_list(require(ask(ExecutorRequest::kGivenCpus, id.value))));
+    return require_helper(parse_cpu_list(require_helper(ask(ExecutorRequest::kGivenCpus, id.value))));
 }
 
 void RemoteExecutor::cancel(const AttemptId& id)
 {
-    require(ask(ExecutorRequest::kCancel, id.value));
+    require_helper(ask(ExecutorRequest::kCancel, id.value));
 }
 
 Result<std::string> RemoteExecutor::read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
@@ -100,13 +96,13 @@ Result<std::string> RemoteExecutor::read_output(const AttemptId& id, OutputStrea
 
 void RemoteExecutor::end_leftovers(const AttemptId& id)
 {
-    require(ask(ExecutorRequest::kEndLeftovers, id.value));
+    require_helper(ask(ExecutorRequest::kEndLeftovers, id.value));
 }
 
 std::vector<AttemptId> RemoteExecutor::known()
 {
     std::vector<AttemptId> attempts;
-    std::istringstream lines(require(ask(ExecutorRequest::kKnown, "")));
+    std::istringstream lines(require_helper(ask(ExecutorRequest::kKnown, "")));
     for (std::string line; std::getline(lines, line);) {
         if (std::optional<AttemptId> id = AttemptId::parse(line)) attempts.push_back(std::move(*id));
     }
