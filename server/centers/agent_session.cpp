@@ -15,6 +15,17 @@
 #include <algorithm>
 
 namespace fathom::server {
+namespace {
+
+/// How far an attempt is, where the message tells that; it is moved out.
+std::optional<AttemptReport> report_in(link::Body& body)
+{
+    if (auto* started = std::get_if<link::AttemptStarted>(&body)) return std::move(*started);
+    if (auto* ended = std::get_if<link::AttemptEnded>(&body)) return std::move(*ended);
+    return std::nullopt;
+}
+
+} // namespace
 
 AgentSession::AgentSession(std::shared_ptr<net::WebSocket> socket, net::PeerCertificate certificate,
                            AgentSessionParts parts, AgentSessionOptions options, asio::any_io_executor executor)
@@ -138,15 +149,9 @@ asio::awaitable<bool> AgentSession::handle(std::string text)
         co_await handle_ack(std::move(*ack));
         co_return !ended_;
     }
-    if (auto* started = std::get_if<link::AttemptStarted>(&message.body)) {
-        AttemptId attempt = started->attempt_id;
-        ReadReport report{std::move(*started), std::move(attempt), message.id, std::move(text)};
-        co_await add_report(std::move(report));
-        co_return !ended_;
-    }
-    if (auto* ended = std::get_if<link::AttemptEnded>(&message.body)) {
-        AttemptId attempt = ended->end.attempt_id;
-        ReadReport report{std::move(*ended), std::move(attempt), message.id, std::move(text)};
+    if (std::optional<AttemptReport> said = report_in(message.body)) {
+        AttemptId attempt = attempt_of(*said);
+        ReadReport report{std::move(*said), std::move(attempt), message.id, std::move(text)};
         co_await add_report(std::move(report));
         co_return !ended_;
     }
