@@ -2,6 +2,7 @@
 
 #include "core/decide/route.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -54,6 +55,13 @@ struct PlaceChoice {
     double least_objective{};
     double least_completion_s{};
     double least_cost{};
+};
+
+/// A unit type that was looked at closely.
+struct Found {
+    std::uint32_t unit_type{}; ///< index
+    PlaceChoice choice;
+    std::vector<CountOffer> offers; ///< of a feasible one
 };
 
 /// Weighs unit types for one request. Not thread-safe: it keeps room for its work.

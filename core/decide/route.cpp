@@ -45,6 +45,7 @@ class Deciding {
         const RouteSearch found = find_places(*request_, *table_, *kind_, chooser_, most);
         decision_.funnel = table_->funnel_of(*request_, *kind_);
         if (!kind_->cost.empty()) count_limits(found);
+        decision_.candidates.reserve(kMostCandidatesKept);
         for (std::size_t i = 0; i < std::min(found.feasible.size(), most); ++i)
             decision_.candidates.push_back(describe(found.feasible[i]));
         const bool has_winner = !found.feasible.empty();

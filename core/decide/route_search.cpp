@@ -113,18 +113,15 @@ class Search {
 
     void look_at(std::size_t i)
     {
-        Found found{static_cast<std::uint32_t>(i),
-                    chooser_->choose(table_->unit_types[i], table_->run_of(*request_, *kind_, i), ChoiceAim::kBest),
-                    {}};
+        const Found& found = table_->look_at(*request_, *chooser_, *kind_, i);
         if (found.choice.is_beaten) return;
         if (found.choice.removed_by) {
-            result_.removed.push_back(std::move(found));
+            result_.removed.push_back(found);
             return;
         }
-        found.offers = chooser_->offers();
         const Figures figures = figures_of(found);
         best_.add(figures.unknown_parts, kind_->knows_work ? figures.objective : figures.start_s);
-        result_.feasible.push_back(std::move(found));
+        result_.feasible.push_back(found);
     }
 
     /// What a place cannot be better than.

@@ -7,13 +7,6 @@
 /// The search for the best places of a job; part of core/decide/route.
 namespace fathom {
 
-/// A unit type that was looked at closely.
-struct Found {
-    std::uint32_t unit_type{}; ///< index
-    PlaceChoice choice;
-    std::vector<CountOffer> offers; ///< of a feasible one
-};
-
 /// The feasible places in order, the best first, as many as `most`: the first is the winner, whatever `most` is. Behind
 /// the wanted ones there may be more that were looked at, and those that deadline or budget removed, in no set order.
 struct RouteSearch {

@@ -290,6 +290,26 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
     kind.cost[unit_type] = kRounding * least.cost_per_s * taken_unit_s;
 }
 
+const Found& RouteTable::Impl::look_at(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
+                                       std::size_t unit_type)
+{
+    const auto index = static_cast<std::uint32_t>(unit_type);
+    // With a deadline or a budget a choice is that of one job, not of its kind.
+    const bool is_of_kind = !has_limits(request) && !chooser.may_wait();
+    if (is_of_kind) {
+        const auto known = kind.found.find(index);
+        if (known != kind.found.end()) return known->second;
+        if (kind.found.size() == RouteKind::kMostFound) kind.found.clear();
+    }
+    const PlaceRun run = run_of(request, kind, unit_type);
+    Found& found = is_of_kind ? kind.found[index] : looked_at_;
+    found.unit_type = index;
+    found.choice = chooser.choose(unit_types[unit_type], run, ChoiceAim::kBest);
+    found.offers.clear();
+    if (!found.choice.removed_by && !found.choice.is_beaten) found.offers = chooser.offers();
+    return found;
+}
+
 void RouteTable::Impl::refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
                               std::size_t unit_type)
 {
@@ -299,15 +319,16 @@ void RouteTable::Impl::refine(const RouteRequest& request, PlaceChooser& chooser
 void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
                               std::size_t unit_type)
 {
-    const UnitTypeView& view = unit_types[unit_type];
     const std::uint8_t before = kind.filter[unit_type];
     if (!kind.is_rough.empty()) kind.is_rough[unit_type] = 0;
     std::optional<Filter> filter;
     if (kind.own_filter[unit_type] != RouteKind::kStays) filter = static_cast<Filter>(kind.own_filter[unit_type]);
     const bool may_be_beyond_quota = request.quota.is_limited();
     if (!filter || (may_be_beyond_quota && *filter > Filter::kQuota)) {
-        const ChoiceAim aim = has_limits(request) ? ChoiceAim::kBound : ChoiceAim::kBest;
-        const PlaceChoice& choice = chooser.choose(view, run_of(request, kind, unit_type), aim);
+        const bool is_bound = has_limits(request);
+        const PlaceChoice& choice =
+            is_bound ? chooser.choose(unit_types[unit_type], run_of(request, kind, unit_type), ChoiceAim::kBound)
+                     : look_at(request, chooser, kind, unit_type).choice;
         if (!filter || choice.removed_by == Filter::kQuota) filter = choice.removed_by;
         const std::int64_t unknown = kind.knows_work ? choice.unknown_parts : 0;
         kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(unknown, 255));
@@ -316,7 +337,7 @@ void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser
         kind.knee[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(choice.knee, std::int64_t{1} << 30));
         kind.unit_count[unit_type] =
             static_cast<std::int32_t>(std::min<std::int64_t>(choice.unit_count, std::int64_t{1} << 30));
-        const double least = aim == ChoiceAim::kBest ? choice.objective : choice.least_objective;
+        const double least = is_bound ? choice.least_objective : choice.objective;
         kind.objective[unit_type] = kind.knows_work ? least : choice.wait_s;
         if (!kind.cost.empty()) {
             kind.completion_s[unit_type] = choice.least_completion_s;
@@ -343,6 +364,7 @@ void RouteTable::Impl::follow_changes(const RouteRequest& request, PlaceChooser&
     }
     for (const std::uint32_t unit_type : changed_once_) {
         is_marked_[unit_type] = 0;
+        kind.found.erase(unit_type);
         if (kind.is_rough_at(unit_type))
             estimate_roughly(request, chooser, kind, unit_type);
         else

@@ -45,6 +45,9 @@ struct RouteKind {
     /// Of its operators on one unit, by unit type, of those that decisions described.
     std::unordered_map<std::uint32_t, RunPrediction> predictions;
     static constexpr std::size_t kMostPredictions = 256;
+    /// What was found where it was looked at and nothing has changed since, by unit type; at most kMostFound of them.
+    std::unordered_map<std::uint32_t, Found> found;
+    static constexpr std::size_t kMostFound = 256;
     bool is_rough_at(std::size_t unit_type) const { return !is_rough.empty() && is_rough[unit_type] != 0; }
 
     std::array<std::int64_t, kFilterCount> removed{};
@@ -69,6 +72,8 @@ struct RouteTable::Impl {
     const Funnel& funnel_of(const RouteRequest& request, RouteKind& kind) const;
     /// Makes the choice of a unit type where there was none yet.
     void refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
+    /// Looks at a unit type closely, for the best count and start; valid until the next call.
+    const Found& look_at(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     /// What is promised for a kind on one unit type; valid until the next call.
     PlaceRun run_of(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
 
@@ -110,6 +115,7 @@ struct RouteTable::Impl {
     std::map<std::string, RouteKind> kinds_;
     std::vector<Least> least_; ///< each made when it is first asked for
     std::vector<ScaledPart> parts_;
+    Found looked_at_; ///< the last one that is not kept
     std::vector<std::uint32_t> changed_once_;
     std::vector<std::uint8_t> is_marked_;
     std::uint64_t uses_ = 0;
