@@ -75,7 +75,7 @@ constexpr std::chrono::seconds kRoutingTrustLifetime = 5s;
 
 AgentHubOptions hub_options(const RoomContext& context)
 {
-    AgentHubOptions options;
+    AgentHubOptions options = options_when_suspect_after(context.settings.suspect_after);
     options.replica = context.replica.value;
     return options;
 }

@@ -145,7 +145,7 @@ SettingsProgram server_program()
             {"network_hour_s", "3600",
              "seconds of an hour of the week that network windows are known by; less only in laboratories", check_hour},
             {"suspect_after_s", "30", "seconds of silence after which a center gets no new work",
-             check_integer(1, 86400)},
+             check_integer(3, 86400)},
             {"lost_after_s", "300", "seconds of silence after which a center's jobs count as lost",
              check_integer(1, 604800)},
             {"verify_program", "",

@@ -5,6 +5,7 @@
 
 #include <boost/asio/this_coro.hpp>
 
+#include <algorithm>
 #include <mutex>
 
 namespace fathom::server {
@@ -107,6 +108,16 @@ asio::awaitable<void> AgentHub::State::serve(std::shared_ptr<State> self, std::s
     self->tasks.spawn(executor, "take_reports", take_reports(session));
     co_await session->serve();
     self->delist(grant->center_id, session);
+}
+
+AgentHubOptions options_when_suspect_after(std::chrono::seconds suspect_after)
+{
+    const std::chrono::milliseconds third = std::chrono::milliseconds(suspect_after) / 3;
+    AgentHubOptions options;
+    options.heartbeat = std::min(options.heartbeat, std::chrono::floor<std::chrono::seconds>(third));
+    options.order_tick = std::min(options.order_tick, third);
+    options.touch_period = std::min(options.touch_period, third / 2);
+    return options;
 }
 
 AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService& enrolment, AgentHubOptions options)

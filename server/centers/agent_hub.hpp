@@ -21,6 +21,10 @@ struct AgentHubOptions {
     std::chrono::milliseconds catalog_pause{2000}; ///< between changed catalogs of a center, after some in a row
 };
 
+/// A center that is well must be heard, and that be written down, well before it would count as silent.
+/// @param suspect_after  SilenceLimits::suspect_after; 3 s at least
+AgentHubOptions options_when_suspect_after(std::chrono::seconds suspect_after);
+
 /// The agents' connections on this replica. One session a center: a newer connection ends the older one,
 /// here at once, on other replicas through the wake-up "center". Thread-safe.
 class AgentHub {

@@ -1,3 +1,4 @@
+#include "server/centers/agent_hub.hpp"
 #include "server/centers/silence_duty.hpp"
 #include "server/store/database_now.hpp"
 #include "tests/server_centers/support/network_data.hpp"
@@ -76,6 +77,16 @@ TEST(SilenceDuty, LooksMarkWhatStayedSilent)
     ASSERT_EQ(marked.value().size(), 1U);
     EXPECT_EQ(marked.value()[0].name, "alpha");
     EXPECT_EQ(marked.value()[0].state, "lost");
+}
+
+TEST(SilenceDuty, ACenterThatIsWellIsWrittenDownBeforeItWouldBeSuspect)
+{
+    for (const std::chrono::seconds suspect_after : {3s, 5s, 20s, 30s, 600s}) {
+        const AgentHubOptions options = options_when_suspect_after(suspect_after);
+        EXPECT_GE(options.heartbeat, 1s);
+        EXPECT_LT(options.heartbeat + options.order_tick + options.touch_period, suspect_after);
+    }
+    EXPECT_EQ(options_when_suspect_after(30s).heartbeat, 10s);
 }
 
 TEST(SilenceDuty, CentersThatNeverConnectedAreLeftAlone)
