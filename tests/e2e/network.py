@@ -185,7 +185,7 @@ class Agent:
     def __init__(self, folder, name, config):
         self.name = name
         self.state_dir = folder / f"agent-{name}"
-        self.state_dir.mkdir()
+        self.state_dir.mkdir(exist_ok=True)
         self.state_dir.chmod(0o755)
         self.config = folder / f"{name}.toml"
         # Jobs have temporary folders of their own; what a test lays out for them stands in this one.

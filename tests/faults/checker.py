@@ -1,0 +1,144 @@
+"""What must be true of a history, whatever has failed in it. Pure: a test gives it histories that are not true."""
+import dataclasses
+
+TERMINAL = {"succeeded", "failed", "cancelled"}
+# From a state of a job to those that may follow; a center's silence and return may lie between any two.
+NEXT = {
+    "queued": {"metering", "placed", "queued"} | TERMINAL,
+    "metering": {"queued", "placed"} | TERMINAL,
+    "placed": {"dispatched", "running", "lost", "queued"} | TERMINAL,
+    "dispatched": {"running", "lost", "queued"} | TERMINAL,
+    "running": {"lost", "queued"} | TERMINAL,
+    "lost": {"placed", "dispatched", "running", "queued"} | TERMINAL,
+}
+# A run's time is that of its program, with what starting and ending it takes.
+RUN_SLACK_S = 20
+
+
+@dataclasses.dataclass
+class Run:
+    """A program that really ran, by its own notes. Times in seconds of this machine's clock."""
+    start_s: float
+    end_s: float | None  # None: it was ended from outside
+    center: str
+
+
+@dataclasses.dataclass
+class AcknowledgedJob:
+    """A job that the server has promised to run, and what became of it."""
+    key: str
+    id: str
+    exit_code: int        # its program's
+    text: str             # that its program writes
+    state: str
+    reported_exit_code: int | None
+    end_reason: str
+    run_s: float | None
+    output: str
+    events: list          # {"id", "at", "state"}, in the order in which they were given
+    attempts: list        # {"epoch", "state", "outcome", "center", "created_s", "ended_s"}
+    runs: list            # Run
+
+
+@dataclasses.dataclass
+class History:
+    jobs: list            # AcknowledgedJob
+    units: dict           # of each center
+    used_unit_s: float    # as projects are charged
+    ran_unit_s: float     # summed over attempts
+    may_fail_to_start: bool = False  # a center that has no room may say so
+
+
+def check(history):
+    """@return the violations, each a sentence; none when all is well."""
+    violations = []
+    for job in history.jobs:
+        violations += [f"{job.key} ({job.id}): {text}" for text in check_job(job, history.may_fail_to_start)]
+    keys = [job.id for job in history.jobs]
+    if len(keys) != len(set(keys)):
+        violations.append("two submissions were answered with the same job")
+    violations += check_units(history)
+    if abs(history.used_unit_s - history.ran_unit_s) > 1e-6 * max(1.0, history.ran_unit_s):
+        violations.append(f"projects are charged {history.used_unit_s} unit-seconds, attempts ran {history.ran_unit_s}")
+    return violations
+
+
+def check_job(job, may_fail_to_start):
+    yield from check_end(job, may_fail_to_start)
+    yield from check_events(job)
+    yield from check_attempts(job)
+
+
+def check_end(job, may_fail_to_start):
+    if job.state not in TERMINAL:
+        yield f"it has not ended, it is {job.state}"
+        return
+    complete = [run for run in job.runs if run.end_s is not None]
+    if not job.runs:
+        outcomes = {attempt["outcome"] for attempt in job.attempts}
+        if not (may_fail_to_start and job.state == "failed" and "failed_to_start" in outcomes and job.end_reason):
+            yield f"it never ran, and is said to have {job.state}: {job.end_reason}"
+        return
+    if not complete:
+        yield f"its program was ended from outside, and it is said to have {job.state}: {job.end_reason}"
+        return
+    wanted = "succeeded" if job.exit_code == 0 else "failed"
+    if (job.state, job.reported_exit_code) != (wanted, job.exit_code):
+        yield f"its program ended with {job.exit_code}, and it is said to have {job.state} with {job.reported_exit_code}: {job.end_reason}"
+    if job.output != job.text:
+        yield f"its program wrote {len(job.text)} characters, and {len(job.output)} others are kept"
+    took_s = complete[-1].end_s - complete[-1].start_s
+    if job.run_s is None or not took_s - 0.05 <= job.run_s <= took_s + RUN_SLACK_S:
+        yield f"its program took {took_s:.2f} s, and {job.run_s} are said"
+
+
+def check_events(job):
+    numbers = [event["id"] for event in job.events]
+    if numbers != sorted(set(numbers)):
+        yield f"its events are out of order: {numbers}"
+    times = [event["at"] for event in job.events]
+    if times != sorted(times):
+        yield f"the times of its events are out of order: {times}"
+    states = [event["state"] for event in job.events]
+    if not states or states[0] != "queued":
+        yield f"its history does not begin with its submission: {states}"
+    for before, after in zip(states, states[1:]):
+        if after not in NEXT.get(before, set()):
+            yield f"{after} follows {before}: {states}"
+    if states and job.state in TERMINAL and states[-1] != job.state:
+        yield f"it is {job.state}, and its last event says {states[-1]}"
+
+
+def check_attempts(job):
+    epochs = [attempt["epoch"] for attempt in job.attempts]
+    if epochs != list(range(1, len(epochs) + 1)):
+        yield f"its attempts are numbered {epochs}"
+    if job.state in TERMINAL and any(attempt["state"] != "ended" for attempt in job.attempts):
+        yield "it has ended, and an attempt of it has not"
+    for before, after in zip(job.attempts, job.attempts[1:]):
+        if before["ended_s"] is None or after["created_s"] < before["ended_s"]:
+            yield f"attempts {before['epoch']} and {after['epoch']} live at once"
+    # An attempt whose center is gone may be tried again; each other one is the last.
+    again = sum(attempt["outcome"] == "lost" for attempt in job.attempts)
+    if len(job.runs) > 1 + again:
+        yield f"its program ran {len(job.runs)} times"
+    runs = sorted(job.runs, key=lambda run: run.start_s)
+    for before, after in zip(runs, runs[1:]):
+        if again == 0 and (before.end_s is None or after.start_s < before.end_s):
+            yield "its program ran twice at once"
+
+
+def check_units(history):
+    """Whether at some moment more programs ran at a center than it has units."""
+    for center, units in history.units.items():
+        changes = []
+        for job in history.jobs:
+            for run in job.runs:
+                if run.center == center and run.end_s is not None:
+                    changes += [(run.start_s, 1), (run.end_s, -1)]
+        running = 0
+        for _, change in sorted(changes):
+            running += change
+            if running > units:
+                yield f"{center} has {units} units, and {running} programs ran on them at once"
+                break

@@ -1,0 +1,96 @@
+"""The checker finds what is not true of a history."""
+import copy
+
+import pytest
+
+from checker import AcknowledgedJob, History, Run, check
+
+STATES = ("queued", "placed", "dispatched", "running", "succeeded")
+
+
+def job(number=1, **changes):
+    values = {
+        "key": f"job-{number}", "id": f"job_{number}", "exit_code": 0, "text": "line 1\n", "state": "succeeded",
+        "reported_exit_code": 0, "end_reason": "", "run_s": 1.1, "output": "line 1\n",
+        "events": [{"id": 10 * number + i, "at": f"2026-01-01T00:00:0{i}Z", "state": state} for i, state in enumerate(STATES)],
+        "attempts": [{"epoch": 1, "state": "ended", "outcome": "exited", "center": "alpha", "created_s": 0, "ended_s": 2}],
+        "runs": [Run(0.5, 1.5, "alpha")]}
+    return AcknowledgedJob(**{**values, **changes})
+
+
+def history(*jobs, **changes):
+    return History(**{"jobs": list(jobs), "units": {"alpha": 2}, "used_unit_s": 1.0, "ran_unit_s": 1.0, **changes})
+
+
+def with_states(*states):
+    return [{"id": i, "at": f"2026-01-01T00:00:{i:02}Z", "state": state} for i, state in enumerate(states)]
+
+
+def test_a_true_history_has_no_violations():
+    failed = job(2, exit_code=3, state="failed", reported_exit_code=3, events=with_states(*STATES[:-1], "failed"))
+    assert check(history(job(), failed)) == []
+
+
+def test_a_job_that_a_lost_center_had_may_run_again():
+    attempts = [{"epoch": 1, "state": "ended", "outcome": "lost", "center": "alpha", "created_s": 0, "ended_s": 5},
+                {"epoch": 2, "state": "ended", "outcome": "exited", "center": "beta", "created_s": 5, "ended_s": 9}]
+    again = job(attempts=attempts, runs=[Run(0.5, None, "alpha"), Run(6, 7, "beta")],
+                events=with_states(*STATES[:-1], "lost", "queued", "placed", "running", "succeeded"))
+    assert check(history(again)) == []
+
+
+@pytest.mark.parametrize("changes, found", [
+    ({"state": "running"}, "has not ended"),
+    ({"runs": []}, "never ran"),
+    ({"runs": [Run(0.5, None, "alpha")]}, "ended from outside"),
+    ({"exit_code": 4}, "its program ended with 4"),
+    ({"state": "failed", "events": with_states(*STATES[:-1], "failed")}, "said to have failed"),
+    ({"output": "line"}, "are kept"),
+    ({"run_s": 0.2}, "0.2 are said"),
+    ({"run_s": None}, "None are said"),
+    ({"run_s": 3600}, "3600 are said"),
+    ({"events": []}, "does not begin"),
+    ({"events": with_states("queued", "placed", "succeeded", "failed")}, "failed follows succeeded"),
+    ({"events": with_states("queued", "placed", "succeeded", "succeeded")}, "succeeded follows succeeded"),
+    ({"events": with_states("queued", "running", "succeeded")}, "running follows queued"),
+    ({"events": list(reversed(with_states(*reversed(STATES))))}, "out of order"),
+    ({"events": with_states(*STATES[:-1])}, "its last event says running"),
+    ({"attempts": [{"epoch": 1, "state": "running", "outcome": None, "center": "alpha", "created_s": 0, "ended_s": None}]},
+     "an attempt of it has not"),
+    ({"attempts": [{"epoch": 2, "state": "ended", "outcome": "exited", "center": "alpha", "created_s": 0, "ended_s": 2}]},
+     "are numbered [2]"),
+    ({"runs": [Run(0.5, 1.5, "alpha"), Run(2, 3, "alpha")]}, "ran 2 times"),
+    ({"runs": [Run(0.5, 2.5, "alpha"), Run(2, 3, "alpha")]}, "ran twice at once"),
+])
+def test_each_untruth_of_a_job_is_found(changes, found):
+    assert any(found in violation for violation in check(history(job(**changes)))), check(history(job(**changes)))
+
+
+def test_attempts_that_live_at_once_are_found():
+    attempts = [{"epoch": 1, "state": "ended", "outcome": "lost", "center": "alpha", "created_s": 0, "ended_s": 6},
+                {"epoch": 2, "state": "ended", "outcome": "exited", "center": "beta", "created_s": 5, "ended_s": 9}]
+    assert any("live at once" in violation for violation in check(history(job(attempts=attempts))))
+
+
+def test_units_that_are_sold_twice_are_found():
+    jobs = [job(number) for number in (1, 2, 3)]
+    assert any("3 programs ran on them at once" in violation for violation in check(history(*jobs)))
+    later = copy.deepcopy(jobs)
+    later[2].runs = [Run(1.5, 2.5, "alpha")]
+    assert check(history(*later)) == []
+
+
+def test_seconds_that_nobody_is_charged_for_are_found():
+    assert any("are charged 0.9" in violation for violation in check(history(job(), used_unit_s=0.9)))
+
+
+def test_one_job_for_two_submissions_is_found():
+    assert any("same job" in violation for violation in check(history(job(), job())))
+
+
+def test_a_center_without_room_may_refuse_a_job():
+    attempts = [{"epoch": 1, "state": "ended", "outcome": "failed_to_start", "center": "alpha", "created_s": 0, "ended_s": 2}]
+    refused = job(runs=[], attempts=attempts, state="failed", reported_exit_code=None, end_reason="no room", run_s=0, output="",
+                  events=with_states("queued", "placed", "dispatched", "failed"))
+    assert check(history(refused, may_fail_to_start=True)) == []
+    assert any("never ran" in violation for violation in check(history(refused)))

@@ -1,0 +1,188 @@
+"""PostgreSQL, two equal servers and two centers, each part a process of its own; the centers reach the servers by a balancer."""
+import contextlib
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import psycopg2
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "e2e"))
+from network import Agent, Rest, Server, agent_config, free_port, roomy_folder, wait_until  # noqa: E402
+from processes import descendants  # noqa: E402
+from relay import Relay  # noqa: E402
+
+SUSPECT_AFTER_S, LOST_AFTER_S = 3, 8
+DISK_MIB = 192
+CORES = sorted(os.sched_getaffinity(0))[:2]  # both centers have them all
+UNITS = {"alpha": len(CORES), "beta": len(CORES)}
+
+
+class PostgreSql:
+    """A database server with a data folder of its own, at a Unix socket. Root starts it as another user."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.data, self.log = folder / "data", folder / "postgres.log"
+        programs = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+        assert programs, "there is no PostgreSQL server below /usr/lib/postgresql"
+        self.bin = programs[-1].parent
+        self.user = pwd.getpwnam("postgres") if os.geteuid() == 0 else None
+        folder.mkdir()
+        self._own(folder)
+        self._run("initdb", "-D", self.data, "-U", "fathom", "-A", "trust", "-E", "UTF8", "--no-locale")
+        self.start()
+        self._run("createdb", "-h", folder, "-U", "fathom", "fathom")
+
+    @property
+    def url(self):
+        return f"postgresql:///fathom?host={self.folder}&user=fathom"
+
+    def start(self):
+        # A postmaster that was killed is followed by its children; until these are gone its memory is in use.
+        def has_started():
+            options = f"-c listen_addresses= -c unix_socket_directories={self.folder} -c fsync=off -c max_connections=60"
+            return self._call("pg_ctl", "-D", self.data, "-l", self.log, "-w", "-o", options, "start").returncode == 0
+        wait_until(has_started, 120, "PostgreSQL being up", pause_s=0.2)
+
+    def kill(self):
+        os.kill(int((self.data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+
+    def stop(self):
+        self._call("pg_ctl", "-D", self.data, "-m", "immediate", "stop")
+
+    def rows(self, statement, *values):
+        connection = psycopg2.connect(host=str(self.folder), user="fathom", dbname="fathom")
+        with contextlib.closing(connection), connection.cursor() as cursor:
+            cursor.execute(statement, values)
+            return cursor.fetchall()
+
+    def _own(self, folder):
+        if self.user:
+            os.chown(folder, self.user.pw_uid, self.user.pw_gid)
+
+    def _run(self, program, *arguments):
+        outcome = self._call(program, *arguments)
+        assert outcome.returncode == 0, outcome.stderr
+
+    def _call(self, program, *arguments):
+        who = {"user": self.user.pw_uid, "group": self.user.pw_gid, "extra_groups": []} if self.user else {}
+        # Not a pipe: what pg_ctl starts would keep it open.
+        with tempfile.TemporaryFile("w+") as errors:
+            outcome = subprocess.run([self.bin / program, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.DEVNULL, stderr=errors, text=True, cwd="/", **who)
+            errors.seek(0)
+            outcome.stderr = errors.read()
+            return outcome
+
+
+class SmallDisk:
+    """A file system of a few MiB at a folder, which root can make, and fill."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_MIB}m,mode=755", "tmpfs", folder], check=True)
+
+    def fill(self):
+        with contextlib.suppress(OSError), open(self.folder / "ballast", "wb", buffering=0) as ballast:
+            while True:
+                ballast.write(bytes(65536))
+
+    def make_room(self):
+        (self.folder / "ballast").unlink(missing_ok=True)
+
+    def unmount(self):
+        subprocess.run(["umount", "-l", self.folder], check=False)
+
+
+class Cluster:
+    """Everything that a history needs; made once and used for one history after another."""
+
+    def __init__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-faults-", dir=roomy_folder()))
+        self.folder.chmod(0o755)
+        self.runs = self.folder / "runs"
+        self.runs.mkdir()
+        self.runs.chmod(0o777)
+        self.disks, self.relay, self.servers, self.agents = {}, None, [], []
+        self.database = PostgreSql(self.folder / "postgres")
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self):
+        relay_port = free_port()
+        for number in range(2):
+            settings = ["--suspect-after-s", str(SUSPECT_AFTER_S), "--lost-after-s", str(LOST_AFTER_S),
+                        "--agent-public-port", str(relay_port), "--quarantine-failures", "0", "--least-free-mib", "0"]
+            self.servers.append(Server(self.folder, f"fathomd-{number}", self.database.url, settings).start())
+        self.relay = Relay(relay_port, [server.agent_port for server in self.servers]).start()
+        for name, units in UNITS.items():
+            if os.geteuid() == 0:
+                self.disks[name] = SmallDisk(self.folder / f"agent-{name}")
+            self._add_agent(name, agent_config(cores=",".join(map(str, CORES)), unit_count=units))
+        wait_until(lambda: all(self.center(name)["state"] == "online" for name in UNITS), 120, "both centers being online")
+
+    def _add_agent(self, name, config):
+        agent = Agent(self.folder, name, config).enrol(self.servers[0], self.rest())
+        self.agents.append(agent.start())
+
+    @property
+    def token(self):
+        return (self.servers[0].state_dir / "admin.token").read_text().strip()
+
+    def rest(self, server=None):
+        server = server or self.servers[0]
+        return Rest(server.url, server.ca, self.token)
+
+    def center(self, name):
+        return next(c for c in self.rest().items("/centers") if c["name"] == name)
+
+    def agent_tree(self, agent):
+        """The processes of an agent without the supervisors of its jobs, which outlive it."""
+        tree = [agent.process.process.pid, *descendants(agent.process.process.pid)]
+        return [pid for pid in tree if not is_supervisor(pid)]
+
+    def is_whole(self):
+        """Every part is there, and hears the others."""
+        try:
+            return all(server.is_ready() for server in self.servers) and \
+                all(self.center(name)["state"] == "online" for name in UNITS)
+        except (AssertionError, OSError):
+            return False
+
+    def dump_logs(self, lines=30):
+        parts = [part.process for part in (*self.servers, *self.agents)]
+        return "\n".join(f"--- {part.name}\n" + "\n".join(part.log().splitlines()[-lines:]) for part in parts)
+
+    def close(self):
+        if self.relay:
+            self.relay.heal()
+        for agent in self.agents:
+            agent.process.stop()
+        for server in self.servers:
+            server.process.stop()
+        self.database.stop()
+        if self.relay:
+            self.relay.stop()
+        subprocess.run(["pkill", "-9", "-f", str(self.folder)], check=False)
+        time.sleep(0.2)
+        for disk in self.disks.values():
+            disk.unmount()
+        if not os.environ.get("FATHOM_KEEP"):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def is_supervisor(pid):
+    try:
+        return b"supervis" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return True

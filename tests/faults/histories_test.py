@@ -1,0 +1,31 @@
+"""The fault matrix, short: each fault once, at one step or another. tests/faults/run plays them all, and longer."""
+import os
+
+import pytest
+
+from checker import check
+from cluster import Cluster
+from faults import FAULTS, NEEDS_ROOT
+from history import STEPS, play
+
+# A silence that outlasts the lease takes 20 s; one kind of it is enough here.
+LEFT_OUT = {"agent_lost"}
+CASES = [(name, STEPS[number % len(STEPS)]) for number, name in enumerate(FAULTS) if name not in LEFT_OUT]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    made = Cluster()
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.mark.parametrize("fault, step", CASES)
+def test_nothing_is_lost_or_doubled(cluster, fault, step):
+    if fault in NEEDS_ROOT and os.geteuid() != 0:
+        pytest.skip("only root mounts a file system to fill")
+    history, seen = play(cluster, 1000 + list(FAULTS).index(fault), fault, step)
+    violations = check(history) + seen
+    assert not violations, "\n".join(violations) + "\n" + cluster.dump_logs()
