@@ -35,6 +35,7 @@ struct JobRequestOptions {
     std::vector<std::string> sites; ///< centers that the data may be at
     std::optional<std::int64_t> memory_bytes;
     std::optional<std::int64_t> wall_limit_s;
+    bool requeue = false;
     std::optional<std::int64_t> metering_wait_s;
     std::vector<std::string> program; ///< after `--`
 };

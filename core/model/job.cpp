@@ -363,6 +363,9 @@ Result<JobSpec> parse_job_spec(const Json& json)
     parse_choice(reader, spec, errors);
     check_center_of_data(spec, errors);
     spec.profile = reader.optional_boolean("profile").value_or(false);
+    spec.requeue = reader.optional_boolean("requeue").value_or(false);
+    if (spec.requeue && spec.gang.size > 0)
+        errors.push_back({"requeue", "a member of a gang cannot run again without the others"});
     spec.wall_limit_s = reader.optional_integer("wall_limit_s", 1, 31536000).value_or(spec.wall_limit_s);
     spec.metering_wait_s = reader.optional_integer("metering_wait_s", 0, 86400).value_or(spec.metering_wait_s);
     const bool has_command = !spec.command.empty();
@@ -392,6 +395,7 @@ Json to_json(const JobSpec& spec)
                  {"prefer", to_json(spec.prefer)},
                  {"priority", spec.priority},
                  {"profile", spec.profile},
+                 {"requeue", spec.requeue},
                  {"wall_limit_s", spec.wall_limit_s},
                  {"metering_wait_s", spec.metering_wait_s}};
     for (const auto& [name, value] : spec.secret_environment)

@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "server/events/job_event_log.hpp"
 #include "server/jobs/attempt_words.hpp"
+#include "server/jobs/job_requeue.hpp"
 #include "server/jobs/job_work.hpp"
 #include "server/store/notifier.hpp"
 
@@ -350,6 +351,12 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
     if (!row.is_first) return closer_->note_late_end(transaction, job.job_id, job.label, end);
     if (row.predicted_s > 0 && end.outcome == AttemptOutcome::kExited && end.exit_code == 0)
         count_error(*metrics_, row.predicted_s, program_s.value_or(end.run_s));
+    if (end.outcome == AttemptOutcome::kLost && job.may_requeue) {
+        record_job_events(transaction,
+                          {requeue_job(transaction, job.job_id, end.attempt_id, job.center, "lost: " + end.detail)});
+        notify(transaction, "route", "");
+        return {};
+    }
     const JobEnding ending = ending_of(end, job.wall_limit_s);
     EndedJob ended;
     ended.id = job.job_id;

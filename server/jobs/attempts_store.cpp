@@ -9,6 +9,11 @@
 namespace fathom::server {
 namespace {
 
+// A job that its owner lets run again does so ten times at most: what takes its centers down is not tried for ever.
+#define FATHOM_MAY_REQUEUE                                                                                             \
+    "(j.label = 'job' AND coalesce(j.spec -> 'requeue' = 'true', false) AND j.cancel_requested_at IS NULL "            \
+    "AND a.epoch <= 10) AS may_requeue"
+
 // The job first and alone: whoever changes an attempt holds its job, so two reports on one attempt queue up here.
 constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
     SELECT j.id, j.label, j.state, j.cancel_requested_at IS NOT NULL AS cancel_requested,
@@ -16,7 +21,8 @@ constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
            j.submitted_by, j.project, a.unit_type_id, a.unit_count,
            extract(epoch FROM clock_timestamp() - coalesce(a.dispatched_at, a.created_at))::float8 AS ordered_s,
            $3::bigint IS NOT NULL AND (c.session_epoch <> $3::bigint OR c.revoked_at IS NOT NULL) AS superseded,
-           j.operators_from = '' AND coalesce(jsonb_array_length(j.spec -> 'operators'), 0) > 0 AS names_operators
+           j.operators_from = '' AND coalesce(jsonb_array_length(j.spec -> 'operators'), 0) > 0 AS names_operators,
+           )sql" FATHOM_MAY_REQUEUE R"sql(
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
     WHERE a.id = $1 AND a.center_id = $2
     FOR UPDATE OF j)sql"};
@@ -113,19 +119,22 @@ constexpr Statement kNoteLesson{"jobs_note_lesson", R"sql(
     ON CONFLICT (job_type, submitted_by, project) DO NOTHING)sql"};
 
 constexpr const char* kLockJobsOfLostCenters = R"sql(
-    SELECT j.id AS job_id, j.label, a.id AS attempt_id, a.state, a.dispatched_at IS NOT NULL AS sent, c.name AS center
+    SELECT j.id AS job_id, j.label, a.id AS attempt_id, a.state, a.dispatched_at IS NOT NULL AS sent, c.name AS center,
+           )sql" FATHOM_MAY_REQUEUE R"sql(
     FROM job j JOIN attempt a ON a.job_id = j.id AND a.state <> 'ended' JOIN center c ON c.id = a.center_id
     WHERE j.state IN ('placed', 'dispatched', 'running') AND c.state = 'lost'
     ORDER BY j.id LIMIT 500 FOR UPDATE OF j SKIP LOCKED)sql";
 
 constexpr const char* kLockJobsOfReturnedCenters = R"sql(
-    SELECT j.id AS job_id, j.label, a.id AS attempt_id, a.state, a.dispatched_at IS NOT NULL AS sent, c.name AS center
+    SELECT j.id AS job_id, j.label, a.id AS attempt_id, a.state, a.dispatched_at IS NOT NULL AS sent, c.name AS center,
+           )sql" FATHOM_MAY_REQUEUE R"sql(
     FROM job j JOIN attempt a ON a.job_id = j.id AND a.state <> 'ended' JOIN center c ON c.id = a.center_id
     WHERE j.state = 'lost' AND c.state = 'online'
     ORDER BY j.id LIMIT 500 FOR UPDATE OF j SKIP LOCKED)sql";
 
 constexpr const char* kUpdateJobRequeued = R"sql(
-    UPDATE job SET state = 'queued', version = version + 1, state_changed_at = now(), waiting_reason = ''
+    UPDATE job SET state = 'queued', version = version + 1, state_changed_at = now(), waiting_reason = '',
+        started_at = NULL
     WHERE id = $1)sql";
 
 std::optional<std::string> time_text(const std::optional<Timestamp>& time)
@@ -161,6 +170,7 @@ std::vector<AffectedJob> to_affected_jobs(const pqxx::result& rows)
                         .attempt_id = {row["attempt_id"].as<std::string>()},
                         .attempt_state = row["state"].as<std::string>(),
                         .is_sent = row["sent"].as<bool>(),
+                        .may_requeue = row["may_requeue"].as<bool>(),
                         .center = row["center"].as<std::string>()});
     }
     return jobs;
@@ -186,6 +196,7 @@ Result<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& at
     job.label = rows[0]["label"].as<std::string>();
     job.job_state = parse_job_state(rows[0]["state"].c_str()).value_or(JobState::kQueued);
     job.is_cancel_requested = rows[0]["cancel_requested"].as<bool>();
+    job.may_requeue = rows[0]["may_requeue"].as<bool>();
     job.wall_limit_s = rows[0]["wall_limit_s"].as<std::int64_t>();
     job.center = rows[0]["center"].as<std::string>();
     job.unit_type_id = {rows[0]["unit_type_id"].as<std::string>()};

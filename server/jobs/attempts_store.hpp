@@ -22,6 +22,7 @@ struct AttemptJob {
     std::string label;
     JobState job_state{JobState::kQueued};
     bool is_cancel_requested{false};
+    bool may_requeue{false}; ///< when the attempt is lost, its job may run again
     std::int64_t wall_limit_s{};
     std::string center; ///< its name
     UnitTypeId unit_type_id;
@@ -121,14 +122,15 @@ struct AffectedJob {
     std::string label;
     AttemptId attempt_id;
     std::string attempt_state;
-    bool is_sent{false}; ///< the center may have the attempt
+    bool is_sent{false};     ///< the center may have the attempt
+    bool may_requeue{false}; ///< as AttemptJob's
     std::string center;
 };
 /// Jobs on centers that are lost, not marked so; at most 500. Jobs that another replica holds are skipped.
 std::vector<AffectedJob> lock_jobs_of_lost_centers(pqxx::work& transaction);
 /// Lost jobs on centers that are back.
 std::vector<AffectedJob> lock_jobs_of_returned_centers(pqxx::work& transaction);
-/// Gives a placed attempt back: its job waits again.
+/// Its attempt has ended, and it waits for another place.
 void update_job_requeued(pqxx::work& transaction, const JobId& job);
 
 } // namespace fathom::server

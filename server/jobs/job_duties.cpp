@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "server/events/job_event_log.hpp"
 #include "server/jobs/attempts_store.hpp"
+#include "server/jobs/job_requeue.hpp"
 #include "server/jobs/jobs_store.hpp"
 
 #include <array>
@@ -15,28 +16,28 @@ using namespace std::chrono_literals;
 constexpr auto kLookEvery = 5s;
 constexpr int kCountingShare = 100; // counting takes at most one part in so many of the time
 
-/// An order that was never sent can go elsewhere; one that was sent may be running, and must not run twice.
+/// An order that was never sent can go elsewhere; one that was sent may be running, and must not run twice, unless its
+/// owner lets it. Should the center come back, it is told to stop what has ended here.
 NewJobEvent lose_or_requeue(pqxx::work& transaction, const AffectedJob& job, Timestamp now)
 {
-    NewJobEvent event;
-    event.job_id = job.job_id;
-    event.evidence = {{"attempt_id", job.attempt_id.value}, {"center", job.center}};
-    if (job.is_sent) {
+    if (job.is_sent && !job.may_requeue) {
         update_job_state(transaction, job.job_id, JobState::kLost);
+        NewJobEvent event;
+        event.job_id = job.job_id;
         event.state = JobState::kLost;
         event.cause = "center " + job.center + " is silent past its limit: the job goes on when it reports again";
+        event.evidence = {{"attempt_id", job.attempt_id.value}, {"center", job.center}};
         return event;
     }
     AttemptEnd end;
     end.attempt_id = job.attempt_id;
     end.outcome = AttemptOutcome::kLost;
-    end.detail = "never sent: center " + job.center + " was lost";
+    end.detail = (job.is_sent ? "center " : "never sent: center ") + job.center + " was lost";
     end.ended_at = now;
-    update_to_ended(transaction, end, 0, std::nullopt);
-    update_job_requeued(transaction, job.job_id);
-    event.state = JobState::kQueued;
-    event.cause = "center " + job.center + " was lost before it got the job: placed anew";
-    return event;
+    update_to_ended(transaction, end, job.is_sent ? std::nullopt : std::optional<double>(0), std::nullopt);
+    return requeue_job(transaction, job.job_id, job.attempt_id, job.center,
+                       "center " + job.center +
+                           (job.is_sent ? " is silent past its limit" : " was lost before it got the job"));
 }
 
 NewJobEvent give_back(pqxx::work& transaction, const AffectedJob& job)

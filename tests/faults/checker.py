@@ -20,7 +20,7 @@ class Run:
     """A program that really ran, by its own notes. Times in seconds of this machine's clock."""
     start_s: float
     end_s: float | None  # None: it was ended from outside
-    center: str
+    attempt: str         # the id of the attempt that it ran in
 
 
 @dataclasses.dataclass
@@ -36,8 +36,9 @@ class AcknowledgedJob:
     run_s: float | None
     output: str
     events: list          # {"id", "at", "state"}, in the order in which they were given
-    attempts: list        # {"epoch", "state", "outcome", "center", "created_s", "ended_s"}
-    runs: list            # Run
+    attempts: list        # {"id", "epoch", "state", "outcome", "center", "created_s", "ended_s"}, in order
+    runs: list            # Run, in order
+    may_requeue: bool = False
 
 
 @dataclasses.dataclass
@@ -73,13 +74,13 @@ def check_end(job, may_fail_to_start):
     if job.state not in TERMINAL:
         yield f"it has not ended, it is {job.state}"
         return
-    complete = [run for run in job.runs if run.end_s is not None]
-    if not job.runs:
+    last = [run for run in job.runs if job.attempts and run.attempt == job.attempts[-1]["id"]]
+    if not last:
         outcomes = {attempt["outcome"] for attempt in job.attempts}
         if not (may_fail_to_start and job.state == "failed" and "failed_to_start" in outcomes and job.end_reason):
             yield f"it never ran, and is said to have {job.state}: {job.end_reason}"
         return
-    if not complete:
+    if last[-1].end_s is None:
         yield f"its program was ended from outside, and it is said to have {job.state}: {job.end_reason}"
         return
     wanted = "succeeded" if job.exit_code == 0 else "failed"
@@ -87,7 +88,7 @@ def check_end(job, may_fail_to_start):
         yield f"its program ended with {job.exit_code}, and it is said to have {job.state} with {job.reported_exit_code}: {job.end_reason}"
     if job.output != job.text:
         yield f"its program wrote {len(job.text)} characters, and {len(job.output)} others are kept"
-    took_s = complete[-1].end_s - complete[-1].start_s
+    took_s = last[-1].end_s - last[-1].start_s
     if job.run_s is None or not took_s - 0.05 <= job.run_s <= took_s + RUN_SLACK_S:
         yield f"its program took {took_s:.2f} s, and {job.run_s} are said"
 
@@ -118,14 +119,17 @@ def check_attempts(job):
     for before, after in zip(job.attempts, job.attempts[1:]):
         if before["ended_s"] is None or after["created_s"] < before["ended_s"]:
             yield f"attempts {before['epoch']} and {after['epoch']} live at once"
-    # An attempt whose center is gone may be tried again; each other one is the last.
-    again = sum(attempt["outcome"] == "lost" for attempt in job.attempts)
-    if len(job.runs) > 1 + again:
-        yield f"its program ran {len(job.runs)} times"
-    runs = sorted(job.runs, key=lambda run: run.start_s)
-    for before, after in zip(runs, runs[1:]):
-        if again == 0 and (before.end_s is None or after.start_s < before.end_s):
-            yield "its program ran twice at once"
+    # Only what is lost is tried again, and what was started only where its owner lets it.
+    for before in job.attempts[:-1]:
+        has_run = any(run.attempt == before["id"] for run in job.runs)
+        if before["outcome"] != "lost" or (has_run and not job.may_requeue):
+            yield f"another attempt follows one that is {before['outcome']}"
+    known = [attempt["id"] for attempt in job.attempts]
+    for number, run in enumerate(job.runs):
+        if run.attempt not in known:
+            yield f"its program ran in an attempt that nobody knows, {run.attempt}"
+        if run.attempt in (other.attempt for other in job.runs[:number]):
+            yield f"its program ran twice in the attempt {run.attempt}"
 
 
 def check_units(history):
@@ -133,8 +137,9 @@ def check_units(history):
     for center, units in history.units.items():
         changes = []
         for job in history.jobs:
+            here = {attempt["id"] for attempt in job.attempts if attempt["center"] == center}
             for run in job.runs:
-                if run.center == center and run.end_s is not None:
+                if run.attempt in here and run.end_s is not None:
                     changes += [(run.start_s, 1), (run.end_s, -1)]
         running = 0
         for _, change in sorted(changes):

@@ -8,13 +8,17 @@ from checker import AcknowledgedJob, History, Run, check
 STATES = ("queued", "placed", "dispatched", "running", "succeeded")
 
 
+def attempt(epoch, **changes):
+    return {"id": f"att_{epoch}", "epoch": epoch, "state": "ended", "outcome": "exited", "center": "alpha", "created_s": 5 * epoch,
+            "ended_s": 5 * epoch + 4, **changes}
+
+
 def job(number=1, **changes):
     values = {
         "key": f"job-{number}", "id": f"job_{number}", "exit_code": 0, "text": "line 1\n", "state": "succeeded",
         "reported_exit_code": 0, "end_reason": "", "run_s": 1.1, "output": "line 1\n",
         "events": [{"id": 10 * number + i, "at": f"2026-01-01T00:00:0{i}Z", "state": state} for i, state in enumerate(STATES)],
-        "attempts": [{"epoch": 1, "state": "ended", "outcome": "exited", "center": "alpha", "created_s": 0, "ended_s": 2}],
-        "runs": [Run(0.5, 1.5, "alpha")]}
+        "attempts": [attempt(1)], "runs": [Run(0.5, 1.5, "att_1")]}
     return AcknowledgedJob(**{**values, **changes})
 
 
@@ -31,18 +35,28 @@ def test_a_true_history_has_no_violations():
     assert check(history(job(), failed)) == []
 
 
+def run_again(**changes):
+    values = {"may_requeue": True, "attempts": [attempt(1, outcome="lost"), attempt(2, center="beta")],
+              "runs": [Run(0.5, None, "att_1"), Run(6, 7, "att_2")],
+              "events": with_states(*STATES[:-1], "lost", "queued", "placed", "running", "succeeded")}
+    return job(**{**values, **changes})
+
+
 def test_a_job_that_a_lost_center_had_may_run_again():
-    attempts = [{"epoch": 1, "state": "ended", "outcome": "lost", "center": "alpha", "created_s": 0, "ended_s": 5},
-                {"epoch": 2, "state": "ended", "outcome": "exited", "center": "beta", "created_s": 5, "ended_s": 9}]
-    again = job(attempts=attempts, runs=[Run(0.5, None, "alpha"), Run(6, 7, "beta")],
-                events=with_states(*STATES[:-1], "lost", "queued", "placed", "running", "succeeded"))
-    assert check(history(again)) == []
+    assert check(history(run_again())) == []
+    assert check(history(run_again(runs=[Run(0.5, 9, "att_1"), Run(6, 7, "att_2")]))) == []
+
+
+def test_a_job_that_must_not_run_again_and_did_is_found():
+    assert any("another attempt follows" in violation for violation in check(history(run_again(may_requeue=False))))
+    exited = [attempt(1), attempt(2)]
+    assert any("one that is exited" in violation for violation in check(history(run_again(attempts=exited))))
 
 
 @pytest.mark.parametrize("changes, found", [
     ({"state": "running"}, "has not ended"),
     ({"runs": []}, "never ran"),
-    ({"runs": [Run(0.5, None, "alpha")]}, "ended from outside"),
+    ({"runs": [Run(0.5, None, "att_1")]}, "ended from outside"),
     ({"exit_code": 4}, "its program ended with 4"),
     ({"state": "failed", "events": with_states(*STATES[:-1], "failed")}, "said to have failed"),
     ({"output": "line"}, "are kept"),
@@ -55,28 +69,25 @@ def test_a_job_that_a_lost_center_had_may_run_again():
     ({"events": with_states("queued", "running", "succeeded")}, "running follows queued"),
     ({"events": list(reversed(with_states(*reversed(STATES))))}, "out of order"),
     ({"events": with_states(*STATES[:-1])}, "its last event says running"),
-    ({"attempts": [{"epoch": 1, "state": "running", "outcome": None, "center": "alpha", "created_s": 0, "ended_s": None}]},
-     "an attempt of it has not"),
-    ({"attempts": [{"epoch": 2, "state": "ended", "outcome": "exited", "center": "alpha", "created_s": 0, "ended_s": 2}]},
-     "are numbered [2]"),
-    ({"runs": [Run(0.5, 1.5, "alpha"), Run(2, 3, "alpha")]}, "ran 2 times"),
-    ({"runs": [Run(0.5, 2.5, "alpha"), Run(2, 3, "alpha")]}, "ran twice at once"),
+    ({"attempts": [attempt(1, state="running", outcome=None, ended_s=None)]}, "an attempt of it has not"),
+    ({"attempts": [attempt(2)]}, "are numbered [2]"),
+    ({"runs": [Run(0.5, 1.5, "att_1"), Run(2, 3, "att_1")]}, "ran twice in the attempt"),
+    ({"runs": [Run(0.5, 1.5, "att_1"), Run(2, 3, "att_9")]}, "that nobody knows"),
 ])
 def test_each_untruth_of_a_job_is_found(changes, found):
     assert any(found in violation for violation in check(history(job(**changes)))), check(history(job(**changes)))
 
 
 def test_attempts_that_live_at_once_are_found():
-    attempts = [{"epoch": 1, "state": "ended", "outcome": "lost", "center": "alpha", "created_s": 0, "ended_s": 6},
-                {"epoch": 2, "state": "ended", "outcome": "exited", "center": "beta", "created_s": 5, "ended_s": 9}]
-    assert any("live at once" in violation for violation in check(history(job(attempts=attempts))))
+    attempts = [attempt(1, outcome="lost", ended_s=12), attempt(2, center="beta")]
+    assert any("live at once" in violation for violation in check(history(run_again(attempts=attempts))))
 
 
 def test_units_that_are_sold_twice_are_found():
     jobs = [job(number) for number in (1, 2, 3)]
     assert any("3 programs ran on them at once" in violation for violation in check(history(*jobs)))
     later = copy.deepcopy(jobs)
-    later[2].runs = [Run(1.5, 2.5, "alpha")]
+    later[2].runs = [Run(1.5, 2.5, "att_1")]
     assert check(history(*later)) == []
 
 
@@ -89,8 +100,7 @@ def test_one_job_for_two_submissions_is_found():
 
 
 def test_a_center_without_room_may_refuse_a_job():
-    attempts = [{"epoch": 1, "state": "ended", "outcome": "failed_to_start", "center": "alpha", "created_s": 0, "ended_s": 2}]
-    refused = job(runs=[], attempts=attempts, state="failed", reported_exit_code=None, end_reason="no room", run_s=0, output="",
+    refused = job(runs=[], attempts=[attempt(1, outcome="failed_to_start")], state="failed", reported_exit_code=None, end_reason="no room", run_s=0, output="",
                   events=with_states("queued", "placed", "dispatched", "failed"))
     assert check(history(refused, may_fail_to_start=True)) == []
     assert any("never ran" in violation for violation in check(history(refused)))

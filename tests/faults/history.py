@@ -14,7 +14,7 @@ STEPS = ("submit", "dispatch", "run", "end", "log")
 # Notes when it begins and ends in a file of its own for each run, so that nobody else has to be believed.
 PROGRAM = """
 notes=$(mktemp "$RUNS/$KEY.XXXXXX") && chmod 644 "$notes"
-echo "start $(date +%s.%N) $FATHOM_CENTER" >> "$notes"
+echo "start $(date +%s.%N) $FATHOM_ATTEMPT_ID" >> "$notes"
 i=1
 while [ $i -le $LINES ]; do echo "line $i of $KEY"; sleep $PAUSE; i=$((i + 1)); done
 echo "end $(date +%s.%N)" >> "$notes"
@@ -33,13 +33,14 @@ class Submission(threading.Thread):
         self.lines = draw.randint(2, 12)
         self.exit_code = draw.choice((0, 0, 0, 3))
         self.pause_s = draw.choice((0.0, 0.02, 0.1))
+        self.may_requeue = draw.random() < 0.3
         self.posted = threading.Event()  # the first try is under way
         self.id = None
 
     def run(self):
         environment = {"RUNS": str(self.cluster.runs), "KEY": self.key, "LINES": str(self.lines), "PAUSE": str(self.pause_s),
                        "CODE": str(self.exit_code)}
-        spec = {"name": self.key, "script": "#!/bin/sh" + PROGRAM, "environment": environment}
+        spec = {"name": self.key, "script": "#!/bin/sh" + PROGRAM, "environment": environment, "requeue": self.may_requeue}
         tries = 0
         while self.id is None:
             rest = self.cluster.rest(self.servers[tries % len(self.servers)])
@@ -63,12 +64,8 @@ class Submission(threading.Thread):
             words = {line.split()[0]: line.split()[1:] for line in notes.read_text().splitlines()}
             if "start" in words:
                 end_s = float(words["end"][0]) if "end" in words else None
-                found.append(Run(float(words["start"][0]), end_s, self.center_of(words)))
-        return found
-
-    @staticmethod
-    def center_of(words):
-        return words["start"][1] if len(words["start"]) > 1 else ""
+                found.append(Run(float(words["start"][0]), end_s, words["start"][1]))
+        return sorted(found, key=lambda run: run.start_s)
 
 
 class Follower(threading.Thread):
@@ -165,18 +162,15 @@ def collect(cluster, jobs, may_fail_to_start):
     for job in jobs:
         row = rest.get(f"/jobs/{job.id}")
         events = [{"id": event["id"], "at": event["at"], "state": event["state"]} for event in rest.items(f"/jobs/{job.id}/events")]
-        attempts = [{"epoch": epoch, "state": state, "outcome": outcome, "center": center, "created_s": created.timestamp(),
-                     "ended_s": ended and ended.timestamp()}
-                    for epoch, state, outcome, center, created, ended in database.rows(
-                        "SELECT a.epoch, a.state, a.outcome, c.name, a.created_at, a.ended_at FROM attempt a "
+        attempts = [{"id": attempt, "epoch": epoch, "state": state, "outcome": outcome, "center": center,
+                     "created_s": created.timestamp(), "ended_s": ended and ended.timestamp()}
+                    for attempt, epoch, state, outcome, center, created, ended in database.rows(
+                        "SELECT a.id, a.epoch, a.state, a.outcome, c.name, a.created_at, a.ended_at FROM attempt a "
                         "JOIN center c ON c.id = a.center_id WHERE a.job_id = %s ORDER BY a.epoch", job.id)]
-        runs = job.runs()
-        for run in runs:
-            run.center = run.center or (attempts[-1]["center"] if attempts else "")
         answer = rest.call("GET", f"/jobs/{job.id}/logs/stdout")
         acknowledged.append(AcknowledgedJob(
             job.key, job.id, job.exit_code, job.text, row["state"], row["exit_code"], row["end_reason"], row["run_s"],
-            answer.text if answer.status_code == 200 else "", events, attempts, runs))
+            answer.text if answer.status_code == 200 else "", events, attempts, job.runs(), job.may_requeue))
     used, = database.rows("SELECT coalesce(sum(unit_s), 0) FROM project_use")[0]
     ran, = database.rows("SELECT coalesce(sum(a.unit_count * a.run_s), 0) FROM attempt a JOIN job j ON j.id = a.job_id "
                          "WHERE a.state = 'ended' AND j.label = 'job'")[0]
