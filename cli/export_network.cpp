@@ -144,7 +144,10 @@ class DocumentBuilder {
         const PriceEntry* price = find_price(book_, text_of(unit_type, "center"), text_of(unit_type, "name"));
         if (price == nullptr) return json;
         const Json entry = to_json(PriceBook{book_.currency, {*price}})["entries"].front();
-        json["price"] = {{"per_unit_hour", entry["per_unit_hour"]}};
+        if (entry.contains("per_score_hour"))
+            notes_.push_back(text_of(unit_type, "center") + "/" + text_of(unit_type, "name") +
+                             " is paid for by score-hours, which the file does not know: that part is left out");
+        json["price"] = {{"per_unit_hour", entry.value("per_unit_hour", "0")}};
         if (entry.contains("bands")) json["price"]["bands"] = entry["bands"];
         if (entry.contains("unit_power_w")) json["unit_power_w"] = entry["unit_power_w"];
         return json;

@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::size_t kHoursOfWeek = 168;
 constexpr double kHour_s = 3600;
+/// More points than any unit has, and few enough that the price of an hour stays within its range.
+constexpr double kMostScore = 1e6;
 constexpr double kWeek_s = 168 * kHour_s;
 /// Longer runs cost as much as this one: beyond it no second of the week is left of a sum.
 constexpr double kLongest_s = 1e12;
@@ -24,9 +26,14 @@ double second_of_week(Timestamp at)
 
 } // namespace
 
-UnitPrice::UnitPrice(const PriceEntry& entry) : unit_power_w_(entry.unit_power_w)
+UnitPrice::UnitPrice(const PriceEntry& entry, double score) : unit_power_w_(entry.unit_power_w)
 {
-    const std::array<std::int64_t, kHoursOfWeek> micros = hourly_prices(entry);
+    constexpr double kPointsOfScoreHour = 1000;
+    HourlyPrices micros = hourly_prices(entry);
+    const HourlyPrices of_score = hourly_score_prices(entry);
+    for (std::size_t hour = 0; hour < kHoursOfWeek; ++hour)
+        micros[hour] +=
+            std::llround(static_cast<double>(of_score[hour]) * std::clamp(score, 0.0, kMostScore) / kPointsOfScoreHour);
     for (std::size_t hour = 0; hour < kHoursOfWeek; ++hour) {
         per_hour_[hour] = static_cast<double>(micros[hour]) * 1e-6;
         before_[hour + 1] = before_[hour] + per_hour_[hour];

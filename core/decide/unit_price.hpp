@@ -13,7 +13,8 @@ class UnitPrice {
   public:
     /// Free, and of unknown power.
     UnitPrice() = default;
-    explicit UnitPrice(const PriceEntry& entry);
+    /// @param score  points of one unit, which prices of score-hours are multiplied with; whole micros an hour result.
+    explicit UnitPrice(const PriceEntry& entry, double score = 0);
 
     /// Money (units of the currency) for `unit_count` units from `start` on for `run_s` seconds: each hour of the week
     /// at its own price, parts of hours in proportion.

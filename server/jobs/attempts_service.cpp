@@ -348,7 +348,10 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
     // Units are held, and paid for, as long as the profiler needs them; the job's time is its program's.
     const std::optional<double> program_s = program_run_s(end.profile, end.run_s);
     const EndedAttemptRow row = update_to_ended(transaction, end, cost, program_s);
-    if (!row.is_first) return closer_->note_late_end(transaction, job.job_id, job.label, end);
+    if (!row.is_first) {
+        insert_late_end(transaction, end);
+        return closer_->note_late_end(transaction, job.job_id, job.label, end);
+    }
     if (row.predicted_s > 0 && end.outcome == AttemptOutcome::kExited && end.exit_code == 0)
         count_error(*metrics_, row.predicted_s, program_s.value_or(end.run_s));
     if (end.outcome == AttemptOutcome::kLost && job.may_requeue) {

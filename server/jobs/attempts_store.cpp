@@ -6,6 +6,8 @@
 
 #include <pqxx/pqxx>
 
+#include <algorithm>
+
 namespace fathom::server {
 namespace {
 
@@ -58,7 +60,7 @@ constexpr Statement kUpdateCountedUnits{"jobs_update_counted_units", R"sql(
 // what was predicted, in proportion to the time it ran.
 constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
     WITH ended AS (
-        UPDATE attempt SET state = 'ended', outcome = $2, exit_code = $3, signal = $4, detail = $5,
+        UPDATE attempt SET state = 'ended', closed_at = now(), outcome = $2, exit_code = $3, signal = $4, detail = $5,
             started_at = coalesce($6::timestamptz, started_at), ended_at = $7::timestamptz, run_s = $8, cpu_s = $9,
             max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12
         WHERE id = $1 AND state <> 'ended'
@@ -75,6 +77,14 @@ constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
         FROM ended e WHERE p.attempt_id = e.id
         RETURNING p.run_s)
     SELECT coalesce((SELECT run_s FROM completed), 0) AS predicted_s FROM ended)sql"};
+
+// An end that comes a second time says nothing new; one that comes after we had given up does.
+constexpr Statement kInsertLateEnd{"jobs_insert_late_end", R"sql(
+    INSERT INTO late_end (attempt_id, outcome, exit_code, started_at, ended_at, run_s, cpu_s, max_resident_bytes)
+    SELECT id, $2, $3::integer, $4::timestamptz, $5::timestamptz, $6::float8, $7::float8, $8::bigint FROM attempt
+    WHERE id = $1 AND state = 'ended' AND outcome IN ('lost', 'cancelled')
+      AND (outcome <> $2 OR run_s IS DISTINCT FROM $6::float8)
+    ON CONFLICT (attempt_id) DO NOTHING)sql"};
 
 constexpr Statement kFindOtherEnd{"jobs_find_other_end", R"sql(
     SELECT 1 FROM attempt WHERE id = $1 AND state = 'ended' AND outcome <> 'exited')sql"};
@@ -244,6 +254,15 @@ EndedAttemptRow update_to_ended(pqxx::work& transaction, const AttemptEnd& end, 
              end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes, cost, program_s);
     if (rows.empty()) return {};
     return {true, rows[0]["predicted_s"].as<double>()};
+}
+
+void insert_late_end(pqxx::work& transaction, const AttemptEnd& end)
+{
+    const auto exit_code = number_text(end.exit_code);
+    const auto started_at = time_text(end.started_at);
+    exec(transaction, kInsertLateEnd, end.attempt_id.value, std::string(to_string(end.outcome)), or_null(exit_code),
+         or_null(started_at), format_rfc3339(end.ended_at), std::max(end.run_s, 0.0), end.cpu_s,
+         end.max_resident_bytes);
 }
 
 bool has_not_exited(pqxx::work& transaction, const AttemptId& attempt)

@@ -57,6 +57,8 @@ struct EndedAttemptRow {
 /// @param program_s  how long its program ran, where its units were held for longer.
 EndedAttemptRow update_to_ended(pqxx::work& transaction, const AttemptEnd& end, std::optional<double> cost,
                                 std::optional<double> program_s);
+/// Keeps what a center says of an attempt that was taken for lost or cancelled before, for its bill; once.
+void insert_late_end(pqxx::work& transaction, const AttemptEnd& end);
 /// Whether it has ended in another way than by its program's own exit: lost, or cancelled.
 bool has_not_exited(pqxx::work& transaction, const AttemptId& attempt);
 

@@ -16,14 +16,14 @@ constexpr Statement kSelectOutputDue{"retention_select_output_due", R"sql(
       AND j.state IN ('succeeded', 'failed', 'cancelled') AND j.state_changed_at < $1::timestamptz
     ORDER BY o.first_at, o.attempt_id LIMIT $4)sql"};
 
-// What project_use has yet to count stays; what ended 70 days ago it never counts (routing/project_use_store).
+// What is yet to be metered stays, and what project_use has yet to count; what ended 70 days ago it never counts (routing/project_use_store).
 constexpr Statement kSelectJobsDue{"retention_select_jobs_due", R"sql(
     SELECT j.id, j.state_changed_at AS at FROM job j
     WHERE j.label = 'job' AND j.state IN ('succeeded', 'failed', 'cancelled')
       AND j.state_changed_at < $1::timestamptz AND (j.state_changed_at, j.id) > ($2::timestamptz, $3)
       AND NOT EXISTS (SELECT 1 FROM attempt a LEFT JOIN attempt_output o ON o.attempt_id = a.id
                       WHERE a.job_id = j.id
-                        AND (a.state <> 'ended' OR o.attempt_id IS NOT NULL
+                        AND (a.state <> 'ended' OR o.attempt_id IS NOT NULL OR NOT a.metered
                              OR NOT a.counted AND j.state_changed_at > now() - interval '70 days'))
     ORDER BY j.state_changed_at, j.id LIMIT $4)sql"};
 
@@ -32,7 +32,7 @@ constexpr Statement kSelectProbeRunsDue{"retention_select_probe_runs_due", R"sql
     WHERE r.state <> 'queued' AND r.verification <> 'pending'
       AND r.ended_at < $1::timestamptz AND (r.ended_at, r.id) > ($2::timestamptz, $3)
       AND j.state IN ('succeeded', 'failed', 'cancelled') AND j.state_changed_at < $1::timestamptz
-      AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.job_id = j.id AND a.state <> 'ended')
+      AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.job_id = j.id AND (a.state <> 'ended' OR NOT a.metered))
       AND NOT EXISTS (SELECT 1 FROM measurement m
                       WHERE m.probe_run_id = r.id AND m.void_reason = ''
                         AND NOT EXISTS (SELECT 1 FROM measurement n
@@ -83,6 +83,7 @@ constexpr Statement kDeleteOfAttempts[] = {
     {"retention_delete_placements", "DELETE FROM placement WHERE attempt_id = ANY ($1::text[])"},
     {"retention_delete_profiles", "DELETE FROM attempt_profile WHERE attempt_id = ANY ($1::text[])"},
     {"retention_delete_predictions", "DELETE FROM run_prediction WHERE attempt_id = ANY ($1::text[])"},
+    {"retention_delete_late_ends", "DELETE FROM late_end WHERE metered AND attempt_id = ANY ($1::text[])"},
     {"retention_delete_attempts", "DELETE FROM attempt WHERE id = ANY ($1::text[])"}};
 constexpr Statement kDeleteOfJobs[] = {
     {"retention_delete_events", "DELETE FROM job_event WHERE job_id = ANY ($1::text[])"},
@@ -116,7 +117,8 @@ constexpr Statement kSelectStoredBytes{"retention_select_stored_bytes", R"sql(
                              WHEN c.relname IN ('job', 'attempt', 'attempt_profile', 'job_lesson') THEN 'jobs'
                              WHEN c.relname IN ('probe_run', 'measurement') THEN 'measurements'
                              WHEN c.relname = 'audit_log' THEN 'audit'
-                             WHEN c.relname = 'project_use' THEN 'usage'
+                             WHEN c.relname IN ('project_use', 'usage_record', 'score_evidence', 'ledger_entry',
+                                                'charge', 'posting') THEN 'usage'
                              WHEN c.relname IN ('schedule_cycle', 'schedule_part') THEN 'cycles'
                              ELSE 'other' END AS kind
           FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace) t

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/routing/catalog_networks.hpp"
+#include "server/routing/catalog_prices.hpp"
 #include "server/routing/catalog_scores.hpp"
 #include "server/routing/catalog_store.hpp"
 
@@ -132,6 +133,7 @@ CatalogPointer CatalogCache::reload(pqxx::work& transaction)
     read.calendar = select_calendar(transaction);
     read.gpu_threshold = gpu_threshold_;
     read_scores(transaction, read, *previous);
+    assign_prices(read, previous->prices);
     read.knowledge = history_.read(transaction, read, previous->knowledge);
     if (trust_) assign_trust(read, trust_(transaction));
     const auto fresh = std::make_shared<const CatalogSnapshot>(std::move(read));

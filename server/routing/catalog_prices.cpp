@@ -5,6 +5,7 @@
 
 #include <pqxx/pqxx>
 
+#include <algorithm>
 #include <cmath>
 
 namespace fathom::server {
@@ -33,22 +34,31 @@ std::shared_ptr<const PriceBook> select_book(pqxx::work& transaction, std::int64
     return std::make_shared<const PriceBook>();
 }
 
-/// Unit types of one entry share its price.
+bool has_score_price(const PriceEntry& entry)
+{
+    return entry.per_score_hour_micros > 0 ||
+           std::any_of(entry.bands.begin(), entry.bands.end(),
+                       [](const PriceBand& band) { return band.per_score_hour_micros.value_or(0) > 0; });
+}
+
+/// Unit types of one entry share its price, and where it hangs on their scores, those of one score.
 std::shared_ptr<const UnitPrice> price_of(const UnitTypeView& view, const KnownPrices& previous, KnownPrices& known)
 {
     const PriceEntry* entry = find_price(*known.book, view.center_name, view.name);
     if (entry == nullptr) return nullptr;
-    const auto index = static_cast<std::size_t>(entry - known.book->entries.data());
-    const auto [place, is_new] = known.by_entry.try_emplace(index);
+    const double score = has_score_price(*entry) ? view.score : 0;
+    const std::pair key(static_cast<std::size_t>(entry - known.book->entries.data()), score);
+    const auto [place, is_new] = known.by_entry.try_emplace(key);
     if (!is_new) return place->second;
-    const auto prepared = previous.book == known.book ? previous.by_entry.find(index) : previous.by_entry.end();
-    place->second = prepared != previous.by_entry.end() ? prepared->second : std::make_shared<const UnitPrice>(*entry);
+    const auto prepared = previous.book == known.book ? previous.by_entry.find(key) : previous.by_entry.end();
+    place->second =
+        prepared != previous.by_entry.end() ? prepared->second : std::make_shared<const UnitPrice>(*entry, score);
     return place->second;
 }
 
 } // namespace
 
-KnownPrices select_prices(pqxx::work& transaction, const KnownPrices& previous, CatalogSnapshot& catalog)
+KnownPrices select_prices(pqxx::work& transaction, const KnownPrices& previous)
 {
     KnownPrices known;
     const pqxx::row versions = transaction.exec1(kSelectVersions);
@@ -58,9 +68,14 @@ KnownPrices select_prices(pqxx::work& transaction, const KnownPrices& previous, 
     if (versions["version"].is_null()) return known;
     known.version = versions["version"].as<std::int64_t>();
     known.book = known.version == previous.version ? previous.book : select_book(transaction, known.version);
-    for (UnitTypeView& view : catalog.unit_types)
-        view.price = price_of(view, previous, known);
     return known;
+}
+
+void assign_prices(CatalogSnapshot& catalog, const KnownPrices& previous)
+{
+    if (catalog.prices.book == nullptr) return;
+    for (UnitTypeView& view : catalog.unit_types)
+        view.price = price_of(view, previous, catalog.prices);
 }
 
 } // namespace fathom::server

@@ -5,8 +5,11 @@
 
 namespace fathom::server {
 
-/// Reads the price book in force, and gives each unit type of `catalog` its price. What was prepared for `previous` and
-/// still holds is taken from there. Blocks; pqxx's exceptions pass through.
-KnownPrices select_prices(pqxx::work& transaction, const KnownPrices& previous, CatalogSnapshot& catalog);
+/// Reads the price book in force; that of `previous` where it still is. Blocks; pqxx's exceptions pass through.
+KnownPrices select_prices(pqxx::work& transaction, const KnownPrices& previous);
+
+/// Gives each unit type of `catalog` its price by the catalog's book; its scores must be there already. What was
+/// prepared for `previous` and still holds is taken from there.
+void assign_prices(CatalogSnapshot& catalog, const KnownPrices& previous);
 
 } // namespace fathom::server

@@ -18,8 +18,9 @@ std::vector<const OperatorManifest*> operators_in_use(const CatalogSnapshot& cat
     return in_use;
 }
 
-double score_of_scored_parts(const MetricPolicy& policy, const AggregateScore& whole,
-                             std::span<const MeasuredOperator> measured, const ManifestLookup& manifests)
+/// Of the parts that have a score, with weights that sum to 1 again.
+UnitScore score_of_scored_parts(const MetricPolicy& policy, const AggregateScore& whole,
+                                std::span<const MeasuredOperator> measured, const ManifestLookup& manifests)
 {
     std::vector<AggregatePart> scored;
     double weight = 0;
@@ -28,28 +29,39 @@ double score_of_scored_parts(const MetricPolicy& policy, const AggregateScore& w
         scored.push_back(part.part);
         weight += part.part.weight;
     }
-    if (scored.empty() || !(weight > 0)) return kAssumedScore;
+    if (scored.empty() || !(weight > 0)) return {};
     for (AggregatePart& part : scored)
         part.weight /= weight;
-    const AggregateScore partial = aggregate_score(policy, std::move(scored), measured, manifests);
-    return partial.score ? partial.score->value : kAssumedScore;
+    AggregateScore partial = aggregate_score(policy, std::move(scored), measured, manifests);
+    if (!partial.score) return {};
+    return {partial.score->value, std::move(partial.parts)};
 }
 
 } // namespace
 
-void assign_scores(CatalogSnapshot& catalog, const MetricPolicy& policy)
+UnitScorer::UnitScorer(const CatalogSnapshot& catalog, const MetricPolicy& policy)
+    : policy_(&policy), manifests_(catalog.manifests())
 {
     std::set<std::string> measured;
     for (const UnitTypeView& view : catalog.unit_types) {
         for (const MeasuredOperator& one : view.measured)
             measured.insert(one.operator_id);
     }
-    const ManifestLookup manifests = catalog.manifests();
-    const std::vector<AggregatePart> parts = parts_of_unit_type(policy, operators_in_use(catalog), measured);
-    for (UnitTypeView& view : catalog.unit_types) {
-        const AggregateScore whole = aggregate_score(policy, parts, view.measured, manifests);
-        view.score = whole.score ? whole.score->value : score_of_scored_parts(policy, whole, view.measured, manifests);
-    }
+    parts_ = parts_of_unit_type(policy, operators_in_use(catalog), measured);
+}
+
+UnitScore UnitScorer::score(const UnitTypeView& view) const
+{
+    AggregateScore whole = aggregate_score(*policy_, parts_, view.measured, manifests_);
+    if (!whole.score) return score_of_scored_parts(*policy_, whole, view.measured, manifests_);
+    return {whole.score->value, std::move(whole.parts)};
+}
+
+void assign_scores(CatalogSnapshot& catalog, const MetricPolicy& policy)
+{
+    const UnitScorer scorer(catalog, policy);
+    for (UnitTypeView& view : catalog.unit_types)
+        view.score = scorer.score(view).value;
 }
 
 void keep_scores(CatalogSnapshot& catalog, const CatalogSnapshot& previous)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/aggregate_score.hpp"
 #include "core/decide/metric_policy.hpp"
 #include "server/routing/catalog_snapshot.hpp"
 
@@ -8,6 +9,24 @@ namespace fathom::server {
 /// What a unit of a type counts in quotas where nothing of it has a score: as much as the reference machine of
 /// policies like relative-v1. What nobody has measured is not free.
 inline constexpr double kAssumedScore = 1000;
+
+/// The score of one unit of a type, and what it is made of.
+struct UnitScore {
+    double value = kAssumedScore;
+    std::vector<ScoredPart> parts; ///< those that it rests on; empty: it is assumed
+};
+
+/// Scores the unit types of one catalog by one policy; both must outlive it.
+class UnitScorer {
+  public:
+    UnitScorer(const CatalogSnapshot& catalog, const MetricPolicy& policy);
+    UnitScore score(const UnitTypeView& view) const;
+
+  private:
+    const MetricPolicy* policy_;
+    ManifestLookup manifests_;
+    std::vector<AggregatePart> parts_;
+};
 
 /// Sets the score of one unit of every unit type, for quotas in score-hours: as GET /scores has it, but without trust,
 /// and where some of its operators have no score, of those that have one. kAssumedScore where none has.

@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fathom::server {
@@ -47,7 +48,8 @@ using KnownNetworks = std::map<std::string, KnownNetwork, std::less<>>; ///< by 
 struct KnownPrices {
     std::int64_t version{};                ///< 0: no book is in force
     std::shared_ptr<const PriceBook> book; ///< nullptr with version 0
-    std::map<std::size_t, std::shared_ptr<const UnitPrice>> by_entry;
+    /// By the place of the entry in the book, and the score of a unit where the entry has a price of score-hours.
+    std::map<std::pair<std::size_t, double>, std::shared_ptr<const UnitPrice>> by_entry;
     std::optional<std::chrono::milliseconds> next_change; ///< after the read: when the next book comes into force
 
     /// Of all prices; empty: nothing has a price.

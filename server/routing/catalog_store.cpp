@@ -152,7 +152,7 @@ CatalogSnapshot select_catalog(pqxx::work& transaction, const CatalogSnapshot& p
         catalog.unit_types.push_back(to_view(row));
         index[catalog.unit_types.back().id.value] = catalog.unit_types.size() - 1;
     }
-    catalog.prices = select_prices(transaction, previous.prices, catalog);
+    catalog.prices = select_prices(transaction, previous.prices);
     CatalogCurves curves;
     for (const pqxx::row& row : transaction.exec(kSelectMeasurements)) {
         const auto found = index.find(row["unit_type_id"].as<std::string>());
