@@ -113,4 +113,7 @@ std::vector<Charge> reversed(std::span<const Charge> charges);
 /// `amount` less a discount in millionths, rounded half up. 0 <= amount.
 std::int64_t discounted(std::int64_t amount_micros, std::int64_t discount_ppm);
 
+/// So many percent of an amount, rounded up; the largest number where that does not fit. Neither may be negative.
+std::int64_t percent_of(std::int64_t amount_micros, std::int64_t percent);
+
 } // namespace fathom

@@ -33,6 +33,8 @@ CREATE TABLE score_evidence (
 );
 COMMENT ON TABLE score_evidence IS 'Why a unit of a type scored what it was billed by: policy, and of each operator its score, weight and probe run. The id is the SHA-256 of the document.';
 
+CREATE INDEX score_evidence_of_unit_type ON score_evidence (unit_type_id, recorded_at DESC); -- a unit type that has left the catalog
+
 CREATE TABLE usage_record (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     source text NOT NULL,
@@ -135,6 +137,7 @@ COMMENT ON COLUMN charge.quantity_nano IS '10^-9 of the meter''s unit.';
 COMMENT ON COLUMN charge.is_correction IS 'It corrects a period that had been closed, or undoes or replaces an earlier entry.';
 CREATE INDEX charge_of_project ON charge (project, period, seq, line); -- a project's statement and budget
 CREATE INDEX charge_of_center ON charge (center, period, seq, line);   -- a center's statement
+CREATE INDEX charge_of_usage ON charge (usage_id);                     -- trials of price books
 CREATE INDEX charge_of_job ON charge (job_id) WHERE job_id <> '';      -- what a job cost
 
 CREATE TABLE posting (
@@ -146,14 +149,25 @@ CREATE TABLE posting (
 );
 COMMENT ON TABLE posting IS 'Double entry: the amounts of an entry sum to 0 in each currency. Positive: the account owes it.';
 
+CREATE TABLE project_bill (
+    project text NOT NULL,
+    period date NOT NULL,
+    currency text NOT NULL,
+    billed_micros bigint NOT NULL,
+    PRIMARY KEY (project, period, currency)
+);
+COMMENT ON TABLE project_bill IS 'The sum of a project''s charges of a month, kept beside them so that budgets need not add them up.';
+
 CREATE TABLE ledger_head (
     only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),
     seq bigint NOT NULL DEFAULT 0,
     sha256 text NOT NULL DEFAULT repeat('0', 64),
     usage_id bigint NOT NULL DEFAULT 0,
-    storage_until timestamptz NOT NULL DEFAULT date_trunc('hour', now(), 'UTC')
+    storage_until timestamptz NOT NULL DEFAULT date_trunc('hour', now(), 'UTC'),
+    since timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE ledger_head IS 'The last entry, and the last usage that was posted. Whoever posts holds this row, so that entries come one after the other.';
+COMMENT ON COLUMN ledger_head.since IS 'What ended after that has usage.';
 COMMENT ON COLUMN ledger_head.storage_until IS 'Storage is metered until then.';
 INSERT INTO ledger_head DEFAULT VALUES;
 

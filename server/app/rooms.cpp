@@ -2,6 +2,7 @@
 
 #include "probes/operators/manifests.hpp"
 #include "server/app/probe_verifier.hpp"
+#include "server/billing/billing_api.hpp"
 #include "server/billing/price_books_api.hpp"
 #include "server/calendar/maintenance_api.hpp"
 #include "server/calendar/reservation_api.hpp"
@@ -177,7 +178,9 @@ struct Rooms::State {
     DriftWatch drift{context.settings.drift, context.metrics,
                      context.replica.value}; // jobs go otherwise than predicted
 
-    PriceBooksService price_books{context.database}; // what units cost
+    PriceBooksService price_books{context.database, compute};                      // what units cost
+    UsageMeter usage_meter{catalog, active_policy};                                // what was used
+    LedgerService ledger{context.database, usage_meter, compute, context.metrics}; // what it costs, who owes whom
 
     ProjectUseService project_uses{context.database, catalog}; // what projects use, against quotas and shares
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
@@ -247,6 +250,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_cycle_routes(context.api, rooms.cycle_replays);
     add_project_use_routes(context.api, rooms.project_uses, context.clock);
     add_price_books_routes(context.api, rooms.price_books, context.database, context.clock);
+    add_billing_routes(context.api, rooms.ledger, context.database, rooms.compute, context.settings.network_name);
     add_events_routes(context.api, rooms.events);
 
     rooms.operators.subscribe(context.notifier, context.tasks, context.executor);
@@ -309,6 +313,7 @@ Result<void> Rooms::start()
     state_->events.start(state_->context.tasks);
     state_->job_duties.start(state_->context.tasks);
     state_->learning.start(state_->context.tasks, state_->context.executor);
+    state_->ledger.start(state_->context.tasks, state_->context.executor);
     if (state_->can_verify) state_->verifier.start();
     state_->retention.start(state_->context.tasks, state_->context.executor);
     state_->schedule_duty.start(state_->context.tasks, state_->context.executor);

@@ -167,6 +167,7 @@ SettingsProgram server_program()
             {"quarantine_probe_pause_s", "60",
              "seconds until a closed center is probed; doubled with each bad probe, an hour at most",
              check_integer(1, 3600)},
+            {"network_name", "Fathom", "who operates the network: the issuer of its bills", {}},
             {"gpu_threshold", "1", "a GPU must be more than so many times faster than the CPU to be recommended",
              check_number(1, 1000)},
             {"drift_period_s", "60", "seconds between two looks for jobs that go otherwise than predicted",
@@ -246,6 +247,7 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
         return Error{Errc::kInvalid, "lost_after_s must be greater than suspect_after_s"};
     typed.verify_program = settings.text("verify_program");
     typed.verify_one_in = settings.integer("verify_one_in");
+    typed.network_name = settings.text("network_name");
     typed.gpu_threshold = settings.number("gpu_threshold");
     typed.quarantine = to_quarantine_rule(settings);
     typed.drift = to_drift_rule(settings);

@@ -1,5 +1,6 @@
 #include "server/billing/price_books_api.hpp"
 
+#include "core/model/money.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/api/render_page.hpp"
@@ -34,6 +35,21 @@ Json warnings_json(const std::vector<FieldError>& warnings)
     return json;
 }
 
+void read_document(ObjectReader& reader, PriceBook& book)
+{
+    if (!reader.has("document")) return reader.fail("document", "is required");
+    const Json* document = reader.object("document");
+    if (document == nullptr) return;
+    Result<PriceBook> parsed = parse_price_book(*document);
+    if (parsed) {
+        book = std::move(*parsed);
+        return;
+    }
+    const Error error = parsed.error();
+    for (const FieldError& field : error.fields)
+        reader.fail("document" + (field.field.empty() ? "" : "." + field.field), field.detail);
+}
+
 Result<PriceBookOrder> parse_order(const Call& call, Timestamp now)
 {
     const Result<Json> json = call.json();
@@ -44,18 +60,7 @@ Result<PriceBookOrder> parse_order(const Call& call, Timestamp now)
     order.valid_from = reader.optional_time("valid_from");
     if (order.valid_from && *order.valid_from < now)
         reader.fail("valid_from", "has passed: it is " + format_rfc3339(now) + " now; leave it out for now");
-    if (!reader.has("document"))
-        reader.fail("document", "is required");
-    else if (const Json* document = reader.object("document")) {
-        Result<PriceBook> book = parse_price_book(*document);
-        if (book) {
-            order.book = std::move(*book);
-        } else {
-            const Error error = book.error();
-            for (const FieldError& field : error.fields)
-                reader.fail("document" + (field.field.empty() ? "" : "." + field.field), field.detail);
-        }
-    }
+    read_document(reader, order.book);
     reader.finish(UnknownFields::kReject);
     return value_or_errors(std::move(order), std::move(errors), "the price book");
 }
@@ -97,6 +102,50 @@ Answer set_book(PriceBooksService* service, const Clock* clock, Call call)
     co_return response;
 }
 
+/// `{"document", "from", "until"}`: until is now where it is left out.
+struct TrialOrder {
+    PriceBook book;
+    Timestamp from{};
+    Timestamp until{};
+};
+
+Result<TrialOrder> parse_trial(const Call& call, Timestamp now)
+{
+    const Result<Json> json = call.json();
+    if (!json) return json.error();
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    TrialOrder order;
+    if (!reader.has("from")) reader.fail("from", "is required");
+    order.from = reader.optional_time("from").value_or(now);
+    order.until = reader.optional_time("until").value_or(now);
+    read_document(reader, order.book);
+    reader.finish(UnknownFields::kReject);
+    return value_or_errors(std::move(order), std::move(errors), "the trial");
+}
+
+Json trial_json(const PriceTrial& trial)
+{
+    Json projects = Json::array();
+    for (const auto& [name, project] : trial.projects) {
+        Json billed = Json::object();
+        for (const auto& [currency, micros] : project.billed_micros)
+            billed[currency] = format_amount(micros);
+        projects.push_back(
+            {{"project", name}, {"trial_cost", format_amount(project.trial_micros)}, {"billed", std::move(billed)}});
+    }
+    return {{"currency", trial.currency}, {"usage_records", trial.usage_records}, {"projects", std::move(projects)}};
+}
+
+Answer try_book(PriceBooksService* service, const Clock* clock, Call call)
+{
+    Result<TrialOrder> order = parse_trial(call, clock->now());
+    if (!order) co_return net::problem(order.error(), call.request.request_id);
+    const Result<PriceTrial> trial = co_await service->try_book(std::move(order->book), order->from, order->until);
+    if (!trial) co_return net::problem(trial.error(), call.request.request_id);
+    co_return json_response(200, trial_json(*trial));
+}
+
 } // namespace
 
 void add_price_books_routes(ApiRouter& router, PriceBooksService& service, Database& database, const Clock& clock)
@@ -112,6 +161,10 @@ void add_price_books_routes(ApiRouter& router, PriceBooksService& service, Datab
                idempotent(database, [target = &service,
                                      time = &clock](Call call) { return set_book(target, time, std::move(call)); }),
                kLargeBodyBytes);
+    router.add(
+        Method::kPost, "/price-books:try", Permission::kManagePrices,
+        [target = &service, time = &clock](Call call) { return try_book(target, time, std::move(call)); },
+        kLargeBodyBytes);
 }
 
 } // namespace fathom::server

@@ -1,8 +1,11 @@
 #include "server/billing/price_books_service.hpp"
 
 #include "core/model/price_book.hpp"
+#include "server/billing/usage_store.hpp"
 #include "server/identity/audit.hpp"
 #include "server/store/notifier.hpp"
+
+#include <memory>
 
 namespace fathom::server {
 namespace {
@@ -58,6 +61,24 @@ Result<PriceBookAnswer> set_book(pqxx::work& transaction, const Caller& caller, 
     return answer;
 }
 
+constexpr std::int64_t kUsageOfPage = 4000;
+
+/// @error kInvalid  an amount is too large.
+Result<void> add_to_trial(PriceTrial& trial, const std::vector<RateBook>& books,
+                          const std::vector<UsageRecord>& records)
+{
+    for (const UsageRecord& record : records) {
+        if (record.payer != Payer::kProject) continue;
+        const Result<std::vector<Charge>> charges = rate(usage_of(record), books);
+        if (!charges) return charges.error();
+        ++trial.usage_records;
+        std::int64_t& sum = trial.projects[record.project].trial_micros;
+        for (const Charge& charge : *charges)
+            sum += charge.billed_micros;
+    }
+    return {};
+}
+
 } // namespace
 
 asio::awaitable<Result<Page<PriceBookRecord>>> PriceBooksService::list(std::int64_t size, std::int64_t before)
@@ -92,6 +113,38 @@ asio::awaitable<Result<PriceBookAnswer>> PriceBooksService::set(Caller caller, P
 {
     auto work = [&](pqxx::work& transaction) { return set_book(transaction, caller, order); };
     co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<PriceTrial>> PriceBooksService::try_book(PriceBook book, Timestamp from, Timestamp until)
+{
+    const auto trial = std::make_shared<PriceTrial>();
+    trial->currency = book.currency;
+    const auto books = std::make_shared<std::vector<RateBook>>();
+    books->emplace_back(0, Timestamp::min(), std::move(book));
+    UsageFilter filter;
+    filter.from = from;
+    filter.until = until;
+    filter.newest_revisions = true;
+    using Records = std::shared_ptr<std::vector<UsageRecord>>;
+    for (std::int64_t after = 0;;) {
+        auto read = [filter, after](pqxx::work& transaction) -> Result<Records> {
+            return std::make_shared<std::vector<UsageRecord>>(
+                select_usage_after(transaction, filter, after, kUsageOfPage));
+        };
+        const Result<Records> page = co_await database_->run(std::move(read));
+        if (!page) co_return page.error();
+        if ((*page)->empty()) break;
+        after = (*page)->back().id;
+        auto rate_page = [trial, books, records = *page] { return add_to_trial(*trial, *books, *records); };
+        const Result<void> rated = co_await compute_->run("", std::move(rate_page));
+        if (!rated) co_return rated.error();
+    }
+    auto compare = [trial, filter](pqxx::work& transaction) -> Result<PriceTrial> {
+        for (const BilledProject& billed : select_billed(transaction, filter))
+            trial->projects[billed.project].billed_micros[billed.currency] = billed.billed_micros;
+        return *trial;
+    };
+    co_return co_await database_->run(std::move(compare));
 }
 
 } // namespace fathom::server

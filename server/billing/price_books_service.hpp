@@ -1,8 +1,11 @@
 #pragma once
 
 #include "server/api/caller.hpp"
+#include "server/api/compute_pool.hpp"
 #include "server/billing/price_books_store.hpp"
 #include "server/store/database.hpp"
+
+#include <map>
 
 namespace fathom::server {
 
@@ -18,10 +21,21 @@ struct PriceBookAnswer {
     std::vector<FieldError> warnings; ///< fields of the document; at most 200
 };
 
-/// What units cost. Thread-safe. `database` must outlive it.
+/// What usage of a time would have cost by another book.
+struct PriceTrial {
+    std::string currency;
+    std::int64_t usage_records{};
+    struct Project {
+        std::int64_t trial_micros{};
+        std::map<std::string, std::int64_t> billed_micros; ///< by currency: what it was billed for the same usage
+    };
+    std::map<std::string, Project> projects;
+};
+
+/// What units cost. Thread-safe. The references must outlive it.
 class PriceBooksService {
   public:
-    explicit PriceBooksService(Database& database) : database_(&database) {}
+    PriceBooksService(Database& database, ComputePool& compute) : database_(&database), compute_(&compute) {}
 
     asio::awaitable<Result<Page<PriceBookRecord>>> list(std::int64_t size, std::int64_t before);
     /// @error kNotFound
@@ -33,9 +47,13 @@ class PriceBooksService {
     /// @error kInvalid   it is to be in force from a moment that has passed.
     /// @error kConflict  jobs wait with budgets in another currency.
     asio::awaitable<Result<PriceBookAnswer>> set(Caller caller, PriceBookOrder order);
+    /// What past usage would have cost by a book, beside what it was billed; nothing is changed. Only what projects pay
+    /// counts, in its newest revision.
+    asio::awaitable<Result<PriceTrial>> try_book(PriceBook book, Timestamp from, Timestamp until);
 
   private:
     Database* database_;
+    ComputePool* compute_;
 };
 
 } // namespace fathom::server

@@ -1,6 +1,5 @@
 #include "server/billing/usage_store.hpp"
 
-#include "core/model/money.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
@@ -26,7 +25,8 @@ constexpr Statement kInsertEvidence{"billing_insert_evidence", R"sql(
 // How long it held its units is what its center says, which is bounded by our clock when it is reported; of what was
 // lost nobody says it, so that is the time until it was given up, at most its wall limit.
 #define FATHOM_USAGE_SPAN                                                                                              \
-    "CROSS JOIN LATERAL (SELECT least(greatest(a.ended_at, a.dispatched_at, a.created_at), a.closed_at) AS until_at) t " \
+    "CROSS JOIN LATERAL (SELECT least(greatest(a.ended_at, a.dispatched_at, a.created_at), a.closed_at) AS until_at) " \
+    "t "                                                                                                               \
     "CROSS JOIN LATERAL (SELECT CASE WHEN a.started_at IS NULL THEN 0 "                                                \
     "    WHEN a.outcome = 'lost' THEN greatest(0, least(extract(epoch FROM t.until_at - greatest(a.started_at, "       \
     "         a.created_at))::float8, (j.spec ->> 'wall_limit_s')::float8)) "                                          \
@@ -159,6 +159,17 @@ constexpr const char* kSelectPage = "SELECT u.*, array_to_json(u.units)::text AS
 constexpr const char* kSelectAfter = "SELECT u.*, array_to_json(u.units)::text AS unit_list" FATHOM_USAGE_FILTER
                                      "AND id > $7::bigint ORDER BY id LIMIT $8";
 
+constexpr const char* kSelectBilled = R"sql(
+    SELECT c.project, c.currency, sum(c.billed_micros)::bigint AS billed_micros
+    FROM usage_record u JOIN charge c ON c.usage_id = u.id
+    WHERE c.payer = 'project' AND u.until_at >= $1::timestamptz AND u.until_at < $2::timestamptz
+    GROUP BY c.project, c.currency ORDER BY 1, 2)sql";
+constexpr Statement kSelectOfIds{"billing_select_usage_of_ids", R"sql(
+    SELECT u.*, array_to_json(u.units)::text AS unit_list FROM usage_record u WHERE id = ANY ($1::bigint[]))sql"};
+constexpr Statement kCountUsage{"billing_count_usage", R"sql(
+    SELECT count(*) AS records, count(*) FILTER (WHERE u.id > h.usage_id) AS unposted FROM usage_record u, ledger_head h)sql"};
+constexpr Statement kSelectLastEvidence{"billing_select_last_evidence", R"sql(
+    SELECT id, score_milli FROM score_evidence WHERE unit_type_id = $1 ORDER BY recorded_at DESC LIMIT 1)sql"};
 constexpr Statement kSelectEvidence{"billing_select_evidence",
                                     "SELECT document::text AS document FROM score_evidence WHERE id = $1"};
 
@@ -248,33 +259,34 @@ Usage usage_of(const UsageRecord& record)
 Json to_json(const UsageRecord& record)
 {
     const bool is_job = !record.job_id.empty();
-    return {{"id", record.id},
-            {"source", record.source},
-            {"revision", record.revision},
-            {"kind", to_string(record.kind)},
-            {"paid_by", to_string(record.payer)},
-            {"project", record.project},
-            {"submitted_by", text_or_null(record.submitted_by)},
-            {"job_id", text_or_null(record.job_id)},
-            {"job_name", is_job ? Json(record.job_name) : Json()},
-            {"job_type", text_or_null(record.job_type)},
-            {"attempt_id", text_or_null(record.attempt_id)},
-            {"probe_run_id", text_or_null(record.probe_run_id)},
-            {"center", text_or_null(record.center)},
-            {"unit_type", text_or_null(record.unit_type)},
-            {"unit_count", record.unit_count},
-            {"units", Json::parse(record.units)},
-            {"from", format_rfc3339(record.from)},
-            {"until", format_rfc3339(record.until)},
-            {"outcome", text_or_null(record.outcome)},
-            {"cpu_s", static_cast<double>(record.cpu_us) * 1e-6},
-            {"moved_bytes", record.moved_bytes},
-            {"stored_bytes", record.stored_bytes},
-            {"idle_unit_s", static_cast<double>(record.idle_unit_us) * 1e-6},
-            {"energy_j", record.energy_j > 0 ? Json(record.energy_j) : Json()},
-            {"score", record.kind == UsageKind::kCompute ? Json(static_cast<double>(record.score_milli) * 1e-3) : Json()},
-            {"score_evidence_id", text_or_null(record.evidence_id)},
-            {"recorded_at", format_rfc3339(record.recorded_at)}};
+    return {
+        {"id", record.id},
+        {"source", record.source},
+        {"revision", record.revision},
+        {"kind", to_string(record.kind)},
+        {"paid_by", to_string(record.payer)},
+        {"project", record.project},
+        {"submitted_by", text_or_null(record.submitted_by)},
+        {"job_id", text_or_null(record.job_id)},
+        {"job_name", is_job ? Json(record.job_name) : Json()},
+        {"job_type", text_or_null(record.job_type)},
+        {"attempt_id", text_or_null(record.attempt_id)},
+        {"probe_run_id", text_or_null(record.probe_run_id)},
+        {"center", text_or_null(record.center)},
+        {"unit_type", text_or_null(record.unit_type)},
+        {"unit_count", record.unit_count},
+        {"units", Json::parse(record.units)},
+        {"from", format_rfc3339(record.from)},
+        {"until", format_rfc3339(record.until)},
+        {"outcome", text_or_null(record.outcome)},
+        {"cpu_s", static_cast<double>(record.cpu_us) * 1e-6},
+        {"moved_bytes", record.moved_bytes},
+        {"stored_bytes", record.stored_bytes},
+        {"idle_unit_s", static_cast<double>(record.idle_unit_us) * 1e-6},
+        {"energy_j", record.energy_j > 0 ? Json(record.energy_j) : Json()},
+        {"score", record.kind == UsageKind::kCompute ? Json(static_cast<double>(record.score_milli) * 1e-3) : Json()},
+        {"score_evidence_id", text_or_null(record.evidence_id)},
+        {"recorded_at", format_rfc3339(record.recorded_at)}};
 }
 
 void lock_metering(pqxx::work& transaction)
@@ -297,13 +309,24 @@ void insert_evidence(pqxx::work& transaction, const std::vector<MeteredUnitType>
     SqlArray scores;
     SqlArray documents;
     for (const MeteredUnitType& one : unit_types) {
-        if (one.evidence_id.empty()) continue;
+        if (one.evidence.empty()) continue;
         ids.add(one.evidence_id);
         types.add(one.unit_type_id);
         scores.add(one.score_milli);
         documents.add(one.evidence);
     }
     exec(transaction, kInsertEvidence, ids.take(), types.take(), scores.take(), documents.take());
+}
+
+std::optional<MeteredUnitType> select_last_evidence(pqxx::work& transaction, const std::string& unit_type_id)
+{
+    const pqxx::result rows = exec(transaction, kSelectLastEvidence, unit_type_id);
+    if (rows.empty()) return std::nullopt;
+    MeteredUnitType last;
+    last.unit_type_id = unit_type_id;
+    last.evidence_id = rows[0]["id"].as<std::string>();
+    last.score_milli = rows[0]["score_milli"].as<std::int64_t>();
+    return last;
 }
 
 std::int64_t meter_attempts(pqxx::work& transaction, const std::vector<MeteredUnitType>& unit_types,
@@ -351,6 +374,30 @@ std::vector<UsageRecord> select_usage_after(pqxx::work& transaction, const Usage
                                             std::int64_t most)
 {
     return select_records(transaction, kSelectAfter, filter, after_id, most);
+}
+
+std::vector<BilledProject> select_billed(pqxx::work& transaction, const UsageFilter& filter)
+{
+    std::vector<BilledProject> billed;
+    for (const pqxx::row& row : transaction.exec_params(kSelectBilled, format_rfc3339(filter.from.value()),
+                                                        format_rfc3339(filter.until.value())))
+        billed.push_back({row["project"].as<std::string>(), row["currency"].as<std::string>(),
+                          row["billed_micros"].as<std::int64_t>()});
+    return billed;
+}
+
+std::vector<UsageRecord> select_usage_of(pqxx::work& transaction, const std::vector<std::int64_t>& ids)
+{
+    std::vector<UsageRecord> records;
+    for (const pqxx::row& row : exec(transaction, kSelectOfIds, sql_array(ids)))
+        records.push_back(to_record(row));
+    return records;
+}
+
+UsageCounts count_usage(pqxx::work& transaction)
+{
+    const pqxx::row row = exec(transaction, kCountUsage)[0];
+    return {row["records"].as<std::int64_t>(), row["unposted"].as<std::int64_t>()};
 }
 
 std::string select_evidence(pqxx::work& transaction, const std::string& id)

@@ -68,6 +68,8 @@ void lock_metering(pqxx::work& transaction);
 /// Unit types of ended attempts that are to be metered.
 std::vector<std::string> select_unmetered_unit_types(pqxx::work& transaction, std::int64_t most_attempts);
 void insert_evidence(pqxx::work& transaction, const std::vector<MeteredUnitType>& unit_types);
+/// What a unit type scored when it was last metered; without its power.
+std::optional<MeteredUnitType> select_last_evidence(pqxx::work& transaction, const std::string& unit_type_id);
 /// Meters ended attempts on these unit types, each once. @return how many.
 std::int64_t meter_attempts(pqxx::work& transaction, const std::vector<MeteredUnitType>& unit_types,
                             std::int64_t most_attempts);
@@ -79,9 +81,9 @@ std::int64_t meter_storage(pqxx::work& transaction);
 std::int64_t meter_reservations(pqxx::work& transaction);
 
 struct UsageFilter {
-    std::string project; ///< empty: all
-    std::string center;  ///< the same
-    std::string job_id;  ///< the same
+    std::string project;            ///< empty: all
+    std::string center;             ///< the same
+    std::string job_id;             ///< the same
     std::optional<Timestamp> from;  ///< that ended at or after
     std::optional<Timestamp> until; ///< that ended before
     bool newest_revisions = false;
@@ -92,6 +94,20 @@ Page<UsageRecord> select_usage_page(pqxx::work& transaction, const UsageFilter& 
 /// Oldest first, after this id.
 std::vector<UsageRecord> select_usage_after(pqxx::work& transaction, const UsageFilter& filter, std::int64_t after_id,
                                             std::int64_t most);
+/// What projects were billed for usage that ended in the filter's time.
+struct BilledProject {
+    std::string project;
+    std::string currency;
+    std::int64_t billed_micros{};
+};
+std::vector<BilledProject> select_billed(pqxx::work& transaction, const UsageFilter& filter);
+/// Those of these ids, in any order.
+std::vector<UsageRecord> select_usage_of(pqxx::work& transaction, const std::vector<std::int64_t>& ids);
+struct UsageCounts {
+    std::int64_t all{};
+    std::int64_t unposted{}; ///< of them
+};
+UsageCounts count_usage(pqxx::work& transaction);
 /// The evidence of a score as JSON text. Empty: there is none of this id.
 std::string select_evidence(pqxx::work& transaction, const std::string& id);
 

@@ -14,12 +14,12 @@ constexpr Set bit(Permission permission)
 }
 
 constexpr Set kViewer = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kReadAllJobs) |
-                        bit(Permission::kReadUploads);
+                        bit(Permission::kReadUploads) | bit(Permission::kReadBilling);
 constexpr Set kUser = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kSubmitJobs);
 constexpr Set kExpert = kViewer | kUser | bit(Permission::kManageMetering);
 constexpr Set kAdmin = kExpert | bit(Permission::kCancelAnyJob) | bit(Permission::kManageNetwork) |
                        bit(Permission::kManageTokens) | bit(Permission::kManageOperatorKeys) |
-                       bit(Permission::kManagePrices);
+                       bit(Permission::kManagePrices) | bit(Permission::kManageBilling);
 
 Set permissions_of(Role role)
 {

@@ -27,6 +27,8 @@ enum class Permission {
     kManageTokens,
     kManageOperatorKeys, ///< whose uploaded operators run at the centers
     kManagePrices,       ///< price books
+    kReadBilling,        ///< usage, statements and exports of all projects, and the ledger
+    kManageBilling,      ///< close months
 };
 bool has_permission(Role role, Permission permission);
 

@@ -54,7 +54,7 @@ class Prices : public JobsHouse {
                              [&](const UnitTypeView& view) { return view.center_name == center; });
     }
 
-    PriceBooksService books_{database_};
+    PriceBooksService books_{database_, compute_};
 };
 
 TEST_F(Prices, OfTheBookInForceReachDecisions)

@@ -1,0 +1,245 @@
+#include "server/billing/billing_api.hpp"
+
+#include "server/api/render_page.hpp"
+#include "server/billing/bill_statement.hpp"
+#include "server/billing/export_stream.hpp"
+
+#include <pqxx/pqxx>
+
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace fathom::server {
+namespace {
+
+using Answer = asio::awaitable<net::Response>;
+
+/// What all handlers need.
+struct BillingRoom {
+    LedgerService* ledger;
+    Database* database;
+    ComputePool* compute;
+    std::string network;
+};
+using Room = std::shared_ptr<const BillingRoom>;
+
+Error refused(std::string field, std::string detail)
+{
+    return {Errc::kInvalid, "the request has 1 error", {{std::move(field), std::move(detail)}}};
+}
+
+/// The value of a query parameter; empty: not given.
+std::string parameter(const net::Request& request, const std::string& name)
+{
+    const auto found = request.query.find(name);
+    return found == request.query.end() ? std::string() : found->second;
+}
+
+Result<std::optional<Timestamp>> time_parameter(const net::Request& request, const std::string& name)
+{
+    const std::string text = parameter(request, name);
+    if (text.empty()) return std::optional<Timestamp>();
+    const Result<Timestamp> time = parse_rfc3339(text.size() == 10 ? text + "T00:00:00Z" : text);
+    if (!time) return refused(name, "must be a day or a time, such as 2026-11-01 or 2026-11-01T00:00:00Z");
+    return std::optional<Timestamp>(*time);
+}
+
+Result<std::string> period_parameter(const net::Request& request)
+{
+    std::string period = parameter(request, "period");
+    if (!period.empty() && !start_of_period(period)) return refused("period", "must be a month, such as 2026-11");
+    return period;
+}
+
+Result<void> check_parameters(const net::Request& request, std::initializer_list<std::string_view> known)
+{
+    for (const auto& [name, value] : request.query)
+        if (std::find(known.begin(), known.end(), name) == known.end()) return refused(name, "is not known here");
+    return {};
+}
+
+Result<UsageFilter> parse_usage_filter(const net::Request& request)
+{
+    UsageFilter filter;
+    filter.project = parameter(request, "project");
+    filter.center = parameter(request, "center");
+    filter.job_id = parameter(request, "job_id");
+    const Result<std::optional<Timestamp>> from = time_parameter(request, "from");
+    if (!from) return from.error();
+    const Result<std::optional<Timestamp>> until = time_parameter(request, "until");
+    if (!until) return until.error();
+    filter.from = *from;
+    filter.until = *until;
+    return filter;
+}
+
+Answer list_usage(Room room, Call call)
+{
+    const Result<PageRequest> page = parse_page_request(call.request, {"project", "center", "job_id", "from", "until"});
+    if (!page) co_return net::problem(page.error(), call.request.request_id);
+    const Result<UsageFilter> filter = parse_usage_filter(call.request);
+    if (!filter) co_return net::problem(filter.error(), call.request.request_id);
+    auto work = [&](pqxx::work& transaction) -> Result<Page<UsageRecord>> {
+        return select_usage_page(transaction, *filter, page->size, page->after);
+    };
+    const Result<Page<UsageRecord>> usage = co_await room->database->run(std::move(work));
+    if (!usage) co_return net::problem(usage.error(), call.request.request_id);
+    co_return render_page(*usage);
+}
+
+Answer get_evidence(Room room, Call call)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<std::string> {
+        std::string document = select_evidence(transaction, call.request.path_params["id"]);
+        if (document.empty()) return Error{Errc::kNotFound, "there is no such evidence"};
+        return document;
+    };
+    Result<std::string> document = co_await room->database->run(std::move(work));
+    if (!document) co_return net::problem(document.error(), call.request.request_id);
+    co_return net::json_response(200, std::move(*document));
+}
+
+Answer get_statement(Room room, Call call)
+{
+    const net::Request& request = call.request;
+    if (const Result<void> known = check_parameters(request, {"project", "center", "period", "format"}); !known)
+        co_return net::problem(known.error(), request.request_id);
+    const std::string project = parameter(request, "project");
+    const std::string center = parameter(request, "center");
+    const std::string format = parameter(request, "format");
+    const Result<std::string> period = period_parameter(request);
+    Error error;
+    if (project.empty() == center.empty())
+        error = refused("project", "is required, or center is; not both");
+    else if (!period)
+        error = period.error();
+    else if (period->empty())
+        error = refused("period", "is required");
+    else if (!format.empty() && format != "json" && format != "csv" && format != "html")
+        error = refused("format", "must be json, csv or html");
+    if (!error.detail.empty()) co_return net::problem(error, request.request_id);
+    const auto of = center.empty() ? BillStatement::Of::kProject : BillStatement::Of::kCenter;
+    const std::string& name = center.empty() ? project : center;
+    auto work = [&](pqxx::work& transaction) -> Result<BillStatement> {
+        return select_statement(transaction, of, name, *period);
+    };
+    const Result<BillStatement> statement = co_await room->database->run(std::move(work));
+    if (!statement) co_return net::problem(statement.error(), request.request_id);
+    if (format.empty() || format == "json") co_return json_response(200, to_json(*statement));
+    net::Response response;
+    response.headers["Content-Type"] = format == "csv" ? "text/csv; charset=utf-8" : "text/html; charset=utf-8";
+    response.body = format == "csv" ? statement_csv(*statement) : statement_html(*statement);
+    co_return response;
+}
+
+Answer list_periods(Room room, Call call)
+{
+    const Result<std::vector<BillingPeriod>> periods = co_await room->ledger->periods();
+    if (!periods) co_return net::problem(periods.error(), call.request.request_id);
+    Json items = Json::array();
+    for (const BillingPeriod& period : *periods)
+        items.push_back(to_json(period));
+    co_return page_response(std::move(items), "");
+}
+
+Answer close_period(Room room, Call call)
+{
+    const Result<BillingPeriod> closed =
+        co_await room->ledger->close(caller_of(call), call.request.path_params["period"]);
+    if (!closed) co_return net::problem(closed.error(), call.request.request_id);
+    co_return json_response(200, to_json(*closed));
+}
+
+Answer verify_ledger(Room room, Call call)
+{
+    const Result<LedgerCheck> check = co_await room->ledger->verify(call.principal.token_id.value);
+    if (!check) co_return net::problem(check.error(), call.request.request_id);
+    co_return json_response(200, to_json(*check));
+}
+
+constexpr std::array<std::pair<std::string_view, ExportFormat>, 6> kFormats{
+    {{"focus", ExportFormat::kFocus},
+     {"jsonl", ExportFormat::kJsonLines},
+     {"ledger", ExportFormat::kLedger},
+     {"apel", ExportFormat::kApelJobs},
+     {"apel-summary", ExportFormat::kApelSummaries},
+     {"sacct", ExportFormat::kSacct}}};
+
+Result<ExportRequest> parse_export(const net::Request& request, const std::string& name)
+{
+    const auto format =
+        std::find_if(kFormats.begin(), kFormats.end(), [&](const auto& one) { return one.first == name; });
+    if (format == kFormats.end()) return Error{Errc::kNotFound, "there is no export " + name};
+    if (const Result<void> known = check_parameters(
+            request, {"project", "center", "period", "from", "until", "version", "service_level_type", "last_entry"});
+        !known)
+        return known.error();
+    ExportRequest wanted;
+    wanted.format = format->second;
+    Result<UsageFilter> filter = parse_usage_filter(request);
+    if (!filter) return filter.error();
+    const Result<std::string> period = period_parameter(request);
+    if (!period) return period.error();
+    wanted.charges.project = filter->project;
+    wanted.charges.center = filter->center;
+    wanted.charges.period = *period;
+    if (filter->from) wanted.charges.from = format_rfc3339(*filter->from);
+    if (filter->until) wanted.charges.until = format_rfc3339(*filter->until);
+    if (!period->empty()) {
+        filter->from = start_of_period(*period);
+        filter->until = start_of_period(next_period(*period));
+    }
+    wanted.usage = std::move(*filter);
+    wanted.usage.newest_revisions = true;
+    const std::string version = parameter(request, "version");
+    if (!version.empty() && version != "1.2" && version != "1.3") return refused("version", "must be 1.2 or 1.3");
+    if (version == "1.3") wanted.focus.version = FocusVersion::k1_3;
+    wanted.service_level = parameter(request, "service_level_type");
+    constexpr std::array<std::string_view, 4> kLevels{"", "si2k", "hepspec", "hepscore23"};
+    if (std::find(kLevels.begin(), kLevels.end(), wanted.service_level) == kLevels.end())
+        return refused("service_level_type", "must be si2k, hepspec or hepscore23: APEL takes no other");
+    const std::string last = parameter(request, "last_entry");
+    if (last.size() > 18 || last.find_first_not_of("0123456789") != std::string::npos)
+        return refused("last_entry", "must be the number of an entry of the ledger");
+    if (!last.empty()) wanted.charges.last_seq = std::stoll(last);
+    return wanted;
+}
+
+Answer export_charges(Room room, Call call)
+{
+    Result<ExportRequest> wanted = parse_export(call.request, call.request.path_params["format"]);
+    if (!wanted) co_return net::problem(wanted.error(), call.request.request_id);
+    wanted->focus.network = room->network;
+    Result<ExportRequest> settled = co_await settle_export(*room->database, std::move(*wanted));
+    if (!settled) co_return net::problem(settled.error(), call.request.request_id);
+    net::Response response;
+    response.headers["Content-Type"] = content_type_of(settled->format);
+    // With it the same export can be made again, to the byte.
+    response.headers["X-Fathom-Last-Entry"] = std::to_string(settled->charges.last_seq);
+    response.stream = [room, request = std::move(*settled)](std::shared_ptr<net::BodyWriter> writer) {
+        return stream_export(*room->database, *room->compute, request, std::move(writer));
+    };
+    co_return response;
+}
+
+} // namespace
+
+void add_billing_routes(ApiRouter& router, LedgerService& ledger, Database& database, ComputePool& compute,
+                        const std::string& network)
+{
+    using net::Method;
+    const Room room = std::make_shared<const BillingRoom>(BillingRoom{&ledger, &database, &compute, network});
+    const auto bind = [room](auto handler) -> ApiHandler {
+        return [handler, room](Call call) { return handler(room, std::move(call)); };
+    };
+    router.add(Method::kGet, "/usage", Permission::kReadBilling, bind(list_usage));
+    router.add(Method::kGet, "/score-evidence/{id}", Permission::kReadNetwork, bind(get_evidence));
+    router.add(Method::kGet, "/statements", Permission::kReadBilling, bind(get_statement));
+    router.add(Method::kGet, "/billing-periods", Permission::kReadBilling, bind(list_periods));
+    router.add(Method::kPost, "/billing-periods/{period}/close", Permission::kManageBilling, bind(close_period));
+    router.add(Method::kGet, "/ledger:verify", Permission::kReadBilling, bind(verify_ledger));
+    router.add(Method::kGet, "/exports/{format}", Permission::kReadBilling, bind(export_charges));
+}
+
+} // namespace fathom::server

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "server/billing/usage_store.hpp"
+#include "server/routing/catalog_cache.hpp"
+#include "server/routing/catalog_scores.hpp"
+
+namespace fathom::server {
+
+/// Turns what has ended into usage: attempts of jobs and probes, what centers reported late, stored bytes,
+/// reservations. Thread-safe; replicas that meter at once do it one after the other. The catalog must outlive it.
+class UsageMeter {
+  public:
+    UsageMeter(const CatalogCache& catalog, CatalogCache::PolicySource policy)
+        : catalog_(&catalog), policy_(std::move(policy))
+    {
+    }
+
+    /// Meters at most 2 000 attempts, and all of the rest that is due, inside the caller's transaction. Blocks.
+    /// @return records that were written.
+    std::int64_t meter(pqxx::work& transaction) const;
+
+  private:
+    std::vector<MeteredUnitType> judge(pqxx::work& transaction, const std::vector<std::string>& unit_types) const;
+
+    const CatalogCache* catalog_;
+    const CatalogCache::PolicySource policy_;
+};
+
+/// The evidence of a score: the policy, and for each operator its size, weight, score and the probe run that measured
+/// it.
+Json score_evidence(const std::string& policy, const UnitTypeView& view, const UnitScore& score);
+
+} // namespace fathom::server
