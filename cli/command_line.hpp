@@ -105,6 +105,11 @@ void add_probe_compare(CLI::App& probe, Invocation& invocation);
 void add_probe_task_compose(CLI::App& task, Invocation& invocation);
 void add_policy_commands(CLI::App& app, Invocation& invocation);
 void add_price_commands(CLI::App& app, Invocation& invocation);
+void add_bill_commands(CLI::App& app, Invocation& invocation);
+/// `fathom bill export`
+void add_bill_export(CLI::App& noun, Invocation& invocation);
+/// `fathom bill reconcile`
+void add_bill_reconcile(CLI::App& noun, Invocation& invocation);
 void add_score_commands(CLI::App& app, Invocation& invocation);
 void add_job_commands(CLI::App& app, Invocation& invocation);
 /// `fathom place`

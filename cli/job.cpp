@@ -93,6 +93,31 @@ std::vector<std::pair<std::string, Cell>> job_details(Session& session, const Js
     return details;
 }
 
+/// "0.12 EUR, 0.03 USD"; empty for none.
+std::string amounts_text(const Json& cost, std::string_view name)
+{
+    std::string text;
+    for (const Json& amount : items_of(cost, name))
+        text += (text.empty() ? "" : ", ") + text_of(amount, "amount") + " " + text_of(amount, "currency");
+    return text;
+}
+
+void add_cost(std::vector<std::pair<std::string, Cell>>& details, const Json& cost)
+{
+    if (const Json& expected = member(cost, "expected"); expected.is_object()) {
+        std::string text =
+            text_of(member(expected, "cost"), "amount") + " " + text_of(member(expected, "cost"), "currency");
+        if (member(expected, "low").is_object())
+            text += " (" + text_of(member(expected, "low"), "amount") + "–" +
+                    text_of(member(expected, "high"), "amount") + ")";
+        details.emplace_back("Cost expected", text);
+    }
+    if (const std::string running = amounts_text(cost, "running"); !running.empty())
+        details.emplace_back("Cost so far", running);
+    if (const std::string billed = amounts_text(cost, "billed"); !billed.empty())
+        details.emplace_back(is_true(cost, "is_final") ? "Cost" : "Billed so far", billed);
+}
+
 std::string events_text(Session& session, const Json& events)
 {
     Table table({{"WHEN", Align::kRight}, {"STATE"}, {"CAUSE", Align::kLeft, 0, true}});
@@ -125,8 +150,10 @@ Outcome show_job(Session& session, const NameOptions& options)
     if (!job || session.wants_json()) return print_answer(session, job, nullptr);
     const Result<Session::List> events = session.list(job_path(options) + "/events", {}, std::nullopt);
     if (!events) return events.error();
-    *session.console().out << render_details(job_details(session, *job), table_style(session))
-                           << events_text(session, events->json);
+    std::vector<std::pair<std::string, Cell>> details = job_details(session, *job);
+    // A server that bills nothing, or is older, says nothing of costs.
+    if (const Result<Json> cost = session.get(job_path(options) + "/cost"); cost) add_cost(details, *cost);
+    *session.console().out << render_details(details, table_style(session)) << events_text(session, events->json);
     return ExitCode::kOk;
 }
 

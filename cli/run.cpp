@@ -77,6 +77,7 @@ void add_commands(CLI::App& app, Invocation& invocation)
     add_operator_commands(app, invocation);
     add_policy_commands(app, invocation);
     add_price_commands(app, invocation);
+    add_bill_commands(app, invocation);
     add_center_commands(app, invocation);
     add_unit_commands(app, invocation);
     add_enrolment_token_commands(app, invocation);

@@ -250,7 +250,8 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_cycle_routes(context.api, rooms.cycle_replays);
     add_project_use_routes(context.api, rooms.project_uses, context.clock);
     add_price_books_routes(context.api, rooms.price_books, context.database, context.clock);
-    add_billing_routes(context.api, rooms.ledger, context.database, rooms.compute, context.settings.network_name);
+    add_billing_routes(context.api, rooms.ledger, context.database, rooms.compute, rooms.catalog,
+                       context.settings.network_name);
     add_events_routes(context.api, rooms.events);
 
     rooms.operators.subscribe(context.notifier, context.tasks, context.executor);

@@ -3,6 +3,8 @@
 #include "server/api/render_page.hpp"
 #include "server/billing/bill_statement.hpp"
 #include "server/billing/export_stream.hpp"
+#include "server/billing/job_cost.hpp"
+#include "server/store/database_now.hpp"
 
 #include <pqxx/pqxx>
 
@@ -20,6 +22,7 @@ struct BillingRoom {
     LedgerService* ledger;
     Database* database;
     ComputePool* compute;
+    const CatalogCache* catalog;
     std::string network;
 };
 using Room = std::shared_ptr<const BillingRoom>;
@@ -88,10 +91,35 @@ Answer list_usage(Room room, Call call)
     co_return render_page(*usage);
 }
 
+/// Thousandths of the points of one unit as the catalog has them.
+std::int64_t score_of(const CatalogSnapshot& catalog, const std::string& unit_type_id)
+{
+    for (const UnitTypeView& view : catalog.unit_types)
+        if (view.id.value == unit_type_id) return to_score_milli(view.score);
+    return to_score_milli(kAssumedScore);
+}
+
+Answer get_job_cost(Room room, Call call)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<Json> {
+        const std::optional<JobCost> cost = select_job_cost(transaction, call.request.path_params["id"]);
+        const bool may_read = cost && (cost->submitted_by == call.principal.token_id.value ||
+                                       has_permission(call.principal.role, Permission::kReadAllJobs));
+        if (!may_read) return Error{Errc::kNotFound, "there is no such job"};
+        if (!cost->running_since) return to_json(*cost, {});
+        const std::int64_t score_milli = score_of(*room->catalog->get(), cost->unit_type_id);
+        return to_json(*cost,
+                       running_cost(*cost, score_milli, select_rate_books(transaction), database_now(transaction)));
+    };
+    const Result<Json> cost = co_await room->database->run(std::move(work));
+    if (!cost) co_return net::problem(cost.error(), call.request.request_id);
+    co_return json_response(200, *cost);
+}
+
 Answer get_evidence(Room room, Call call)
 {
     auto work = [&](pqxx::work& transaction) -> Result<std::string> {
-        std::string document = select_evidence(transaction, call.request.path_params["id"]);
+        std::string document = select_score_evidence(transaction, call.request.path_params["id"]);
         if (document.empty()) return Error{Errc::kNotFound, "there is no such evidence"};
         return document;
     };
@@ -226,13 +254,14 @@ Answer export_charges(Room room, Call call)
 } // namespace
 
 void add_billing_routes(ApiRouter& router, LedgerService& ledger, Database& database, ComputePool& compute,
-                        const std::string& network)
+                        const CatalogCache& catalog, const std::string& network)
 {
     using net::Method;
-    const Room room = std::make_shared<const BillingRoom>(BillingRoom{&ledger, &database, &compute, network});
+    const Room room = std::make_shared<const BillingRoom>(BillingRoom{&ledger, &database, &compute, &catalog, network});
     const auto bind = [room](auto handler) -> ApiHandler {
         return [handler, room](Call call) { return handler(room, std::move(call)); };
     };
+    router.add(Method::kGet, "/jobs/{id}/cost", Permission::kReadJobs, bind(get_job_cost));
     router.add(Method::kGet, "/usage", Permission::kReadBilling, bind(list_usage));
     router.add(Method::kGet, "/score-evidence/{id}", Permission::kReadNetwork, bind(get_evidence));
     router.add(Method::kGet, "/statements", Permission::kReadBilling, bind(get_statement));

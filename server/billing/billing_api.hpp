@@ -6,10 +6,10 @@
 
 namespace fathom::server {
 
-/// Adds GET /usage, /score-evidence/{id}, /statements, /billing-periods, /ledger:verify, /exports/{format} and
-/// POST /billing-periods/{period}/close. The references must outlive the router.
+/// Adds GET /jobs/{id}/cost, /usage, /score-evidence/{id}, /statements, /billing-periods, /ledger:verify,
+/// /exports/{format} and POST /billing-periods/{period}/close. The references must outlive the router.
 /// @param network  who issues the bills, for exports.
 void add_billing_routes(ApiRouter& router, LedgerService& ledger, Database& database, ComputePool& compute,
-                        const std::string& network);
+                        const CatalogCache& catalog, const std::string& network);
 
 } // namespace fathom::server

@@ -21,6 +21,7 @@ void warn_of_unknown(const PriceBook& book, const Places& places, std::vector<Fi
 {
     for (std::size_t i = 0; i < book.entries.size() && warnings.size() < kMostWarnings; ++i) {
         const PriceEntry& entry = book.entries[i];
+        if (entry.center == kEveryUnitType) continue;
         const std::string path = "entries[" + std::to_string(i) + "]";
         const auto first = places.lower_bound({entry.center, ""});
         const bool has_center = first != places.end() && first->first == entry.center;

@@ -11,17 +11,11 @@ namespace {
 
 constexpr std::int64_t kMostAttempts = 2000;
 
-std::int64_t to_milli(double score)
-{
-    constexpr double kMost = 1e9; // points: no unit has as many, and a price times as many still fits
-    return std::llround(std::clamp(score, 0.0, kMost) * 1000);
-}
-
 MeteredUnitType metered(const UnitTypeView& view, const std::string& policy, const UnitScore& score)
 {
     MeteredUnitType one;
     one.unit_type_id = view.id.value;
-    one.score_milli = to_milli(score.value);
+    one.score_milli = to_score_milli(score.value);
     one.evidence = score_evidence(policy, view, score).dump();
     one.evidence_id = sha256_hex(one.evidence);
     if (view.price) one.power_w = view.price->unit_power_w();
@@ -29,6 +23,12 @@ MeteredUnitType metered(const UnitTypeView& view, const std::string& policy, con
 }
 
 } // namespace
+
+std::int64_t to_score_milli(double score)
+{
+    constexpr double kMost = 1e9; // points: no unit has as many, and a price times as many still fits
+    return std::llround(std::clamp(score, 0.0, kMost) * 1000);
+}
 
 Json score_evidence(const std::string& policy, const UnitTypeView& view, const UnitScore& score)
 {
@@ -81,7 +81,7 @@ std::vector<MeteredUnitType> UsageMeter::judge(pqxx::work& transaction,
         }
         // It has left the catalog meanwhile: what it scored last still holds.
         std::optional<MeteredUnitType> last = select_last_evidence(transaction, id);
-        judged.push_back(last ? std::move(*last) : MeteredUnitType{id, to_milli(kAssumedScore), "", "", 0});
+        judged.push_back(last ? std::move(*last) : MeteredUnitType{id, to_score_milli(kAssumedScore), "", "", 0});
     }
     return judged;
 }

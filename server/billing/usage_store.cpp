@@ -400,7 +400,7 @@ UsageCounts count_usage(pqxx::work& transaction)
     return {row["records"].as<std::int64_t>(), row["unposted"].as<std::int64_t>()};
 }
 
-std::string select_evidence(pqxx::work& transaction, const std::string& id)
+std::string select_score_evidence(pqxx::work& transaction, const std::string& id)
 {
     const pqxx::result rows = exec(transaction, kSelectEvidence, id);
     return rows.empty() ? std::string() : rows[0][0].as<std::string>();

@@ -109,6 +109,6 @@ struct UsageCounts {
 };
 UsageCounts count_usage(pqxx::work& transaction);
 /// The evidence of a score as JSON text. Empty: there is none of this id.
-std::string select_evidence(pqxx::work& transaction, const std::string& id);
+std::string select_score_evidence(pqxx::work& transaction, const std::string& id);
 
 } // namespace fathom::server

@@ -45,6 +45,19 @@ class Infeasible {
     std::optional<Error> error_;
 };
 
+/// @error kInfeasible  a project has used up a budget that refuses more.
+Result<void> check_budgets(const std::vector<JobSpec>& specs, const CatalogSnapshot& catalog, JobBatch batch)
+{
+    if (catalog.spent_projects.empty()) return {};
+    std::vector<FieldError> errors;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        const auto spent = catalog.spent_projects.find(specs[i].project);
+        if (spent != catalog.spent_projects.end()) errors.push_back({prefix_of(i, batch) + "project", spent->second});
+    }
+    if (errors.empty()) return {};
+    return Error{Errc::kInfeasible, "the project's budget for this month is used up", std::move(errors)};
+}
+
 } // namespace
 
 Result<void> check_jobs(std::vector<JobSpec>& specs, const CatalogSnapshot& catalog, Timestamp now, JobBatch batch)
@@ -56,6 +69,7 @@ Result<void> check_jobs(std::vector<JobSpec>& specs, const CatalogSnapshot& cata
     for (std::size_t i = 0; i < specs.size(); ++i)
         check_terms(specs[i], catalog, now, prefix_of(i, batch), errors);
     if (!errors.empty()) return Error{Errc::kInvalid, "the job asks for what cannot be", std::move(errors)};
+    if (Result<void> affordable = check_budgets(specs, catalog, batch); !affordable) return affordable;
     Infeasible infeasible(batch);
     for (std::size_t i = 0; i < specs.size() && !infeasible.is_enough(); ++i)
         infeasible.add(i, check_feasible(specs[i], catalog));

@@ -18,7 +18,7 @@ enum class JobBatch { kOne, kMany };
 /// One look at all jobs with one catalog; completes their operators. May be called again on the same jobs with a newer
 /// catalog after errors.
 /// @error kInvalid     unknown operators, parameters out of range; terms that this network cannot keep.
-/// @error kInfeasible  no unit type could ever run one of them.
+/// @error kInfeasible  no unit type could ever run one of them, or the budget of a project is used up.
 Result<void> check_jobs(std::vector<JobSpec>& specs, const CatalogSnapshot& catalog, Timestamp now, JobBatch batch);
 
 /// Whether this caller may submit jobs of these projects.

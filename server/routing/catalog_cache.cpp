@@ -134,6 +134,7 @@ CatalogPointer CatalogCache::reload(pqxx::work& transaction)
     read.gpu_threshold = gpu_threshold_;
     read_scores(transaction, read, *previous);
     assign_prices(read, previous->prices);
+    read.spent_projects = select_spent_projects(transaction, read.prices);
     read.knowledge = history_.read(transaction, read, previous->knowledge);
     if (trust_) assign_trust(read, trust_(transaction));
     const auto fresh = std::make_shared<const CatalogSnapshot>(std::move(read));

@@ -1,7 +1,9 @@
 #include "server/routing/catalog_prices.hpp"
 
 #include "core/base/log.hpp"
+#include "core/model/money.hpp"
 #include "server/store/column.hpp"
+#include "server/store/sql_array.hpp"
 
 #include <pqxx/pqxx>
 
@@ -21,6 +23,11 @@ constexpr const char* kSelectVersions = R"sql(
                AS next_s)sql";
 
 constexpr const char* kSelectDocument = "SELECT document FROM price_book WHERE version = $1";
+
+constexpr const char* kSelectBills = R"sql(
+    SELECT project, billed_micros FROM project_bill
+    WHERE period = date_trunc('month', now() AT TIME ZONE 'UTC')::date AND currency = $1
+      AND project = ANY ($2::text[]))sql";
 
 /// Sleeping longer than a day and looking again is as good.
 constexpr double kLongestWaitS = 86400;
@@ -76,6 +83,31 @@ void assign_prices(CatalogSnapshot& catalog, const KnownPrices& previous)
     if (catalog.prices.book == nullptr) return;
     for (UnitTypeView& view : catalog.unit_types)
         view.price = price_of(view, previous, catalog.prices);
+}
+
+std::map<std::string, std::string, std::less<>> select_spent_projects(pqxx::work& transaction,
+                                                                      const KnownPrices& prices)
+{
+    std::map<std::string, std::string, std::less<>> spent;
+    SqlArray refusing;
+    bool is_limited = false;
+    for (std::size_t i = 0; prices.book != nullptr && i < prices.book->budgets.size(); ++i) {
+        const ProjectBudget& budget = prices.book->budgets[i];
+        if (!budget.refuses) continue;
+        refusing.add(budget.project);
+        is_limited = true;
+    }
+    if (!is_limited) return spent;
+    for (const pqxx::row& row : transaction.exec_params(kSelectBills, prices.book->currency, refusing.take())) {
+        const auto project = row["project"].as<std::string>();
+        const auto billed = row["billed_micros"].as<std::int64_t>();
+        const ProjectBudget* budget = find_budget(*prices.book, project);
+        if (budget != nullptr && billed >= budget->per_month_micros)
+            spent[project] = "project " + project + " has been billed " + format_amount(billed) + " " +
+                             prices.book->currency + " this month (UTC), and its budget is " +
+                             format_amount(budget->per_month_micros);
+    }
+    return spent;
 }
 
 } // namespace fathom::server

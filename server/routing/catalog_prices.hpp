@@ -12,4 +12,8 @@ KnownPrices select_prices(pqxx::work& transaction, const KnownPrices& previous);
 /// prepared for `previous` and still holds is taken from there.
 void assign_prices(CatalogSnapshot& catalog, const KnownPrices& previous);
 
+/// CatalogSnapshot::spent_projects by this book. Blocks; pqxx's exceptions pass through.
+std::map<std::string, std::string, std::less<>> select_spent_projects(pqxx::work& transaction,
+                                                                      const KnownPrices& prices);
+
 } // namespace fathom::server

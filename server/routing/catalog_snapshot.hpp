@@ -70,6 +70,8 @@ struct CatalogSnapshot {
     ProjectMembers project_members;                       ///< of those that are not open to everybody
     KnownNetworks networks;                               ///< of unit types with timed transfers
     KnownPrices prices;
+    /// Projects whose bill of this month has reached a budget that refuses more, with the words for it.
+    std::map<std::string, std::string, std::less<>> spent_projects;
     UnitCalendar calendar;    ///< reservations and maintenance
     double gpu_threshold{1};  ///< S6
     RouteKnowledge knowledge; ///< what jobs that have run teach

@@ -21,6 +21,9 @@ TEST(Roles, HaveTheirPermissions)
         {Permission::kManageNetwork, false, false, false, true},
         {Permission::kManageTokens, false, false, false, true},
         {Permission::kManageOperatorKeys, false, false, false, true},
+        {Permission::kManagePrices, false, false, false, true},
+        {Permission::kReadBilling, true, false, true, true},
+        {Permission::kManageBilling, false, false, false, true},
     };
     for (const Line& line : table) {
         EXPECT_EQ(has_permission(Role::kViewer, line.permission), line.viewer);
