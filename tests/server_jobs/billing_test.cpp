@@ -308,13 +308,13 @@ TEST_F(Billing, StorageAndIdleReservationsAreMetered)
 
     EXPECT_EQ(sql("SELECT source = 'storage/materials/' || to_char((now() - interval '2 hours') AT TIME ZONE 'UTC', "
                   "'YYYY-MM-DD\"T\"HH24') AND stored_bytes = 5000000000 AND until_at - from_at = interval '2 hours' "
-                  "FROM usage_record WHERE kind = 'storage'"),
+                  "FROM usage_record WHERE kind = 'storage' AND project = 'materials'"),
               "t");
     // 3 units for an hour, of which one ran for ten minutes.
     EXPECT_EQ(sql("SELECT idle_unit_us FROM usage_record WHERE kind = 'reservation'"),
               std::to_string((3LL * 3600 - 600) * 1'000'000));
     meter();
-    EXPECT_EQ(sql("SELECT count(*) FROM usage_record WHERE kind <> 'compute'"), "2");
+    EXPECT_EQ(sql("SELECT count(*) FROM usage_record WHERE kind = 'reservation' OR project = 'materials'"), "2");
 }
 
 } // namespace
