@@ -131,6 +131,15 @@ Outcome submit_job(Session& session, const SubmitOptions& options)
     return code;
 }
 
+/// "It would cost 0.12 EUR (0.1–0.15)."; empty where nothing has a price.
+std::string expected_cost_text(const Json& expected)
+{
+    const Json& cost = member(expected, "cost");
+    if (!cost.is_object()) return "";
+    return "\nIt would cost " + text_of(cost, "amount") + " " + text_of(cost, "currency") + " (" +
+           text_of(member(expected, "low"), "amount") + "–" + text_of(member(expected, "high"), "amount") + ").\n";
+}
+
 Outcome preview_job(Session& session, const JobRequestOptions& options)
 {
     const Result<Json> request = make_job_request(options, session.console());
@@ -141,7 +150,7 @@ Outcome preview_job(Session& session, const JobRequestOptions& options)
         const Json& decision = member(preview, "decision");
         const std::string text = render_decision(decision, session.now(), table_style(session));
         if (!member(decision, "winner").is_number()) return text;
-        return text +
+        return text + expected_cost_text(member(preview, "expected_cost")) +
                (is_true(decision, "can_start_now") ? "\nIt could start now.\n" : "\nIt would wait for its units.\n");
     });
     if (!printed) return printed;

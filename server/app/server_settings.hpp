@@ -33,7 +33,7 @@ struct ServerSettings {
     std::chrono::seconds suspect_after{};
     std::chrono::seconds lost_after{};
     std::string verify_program;   ///< a fathom-probe; empty: the one beside fathomd
-    std::string network_name; ///< who operates it, for bills
+    std::string network_name;     ///< who operates it, for bills
     double gpu_threshold{1};      ///< S6: what a GPU's speed-up must be above
     std::int64_t verify_one_in{}; ///< of a unit type's results after the first; 0: none of them
     QuarantineRule quarantine;

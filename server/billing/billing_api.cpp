@@ -108,8 +108,8 @@ Answer get_job_cost(Room room, Call call)
         if (!may_read) return Error{Errc::kNotFound, "there is no such job"};
         if (!cost->running_since) return to_json(*cost, {});
         const std::int64_t score_milli = score_of(*room->catalog->get(), cost->unit_type_id);
-        return to_json(*cost,
-                       running_cost(*cost, score_milli, select_rate_books(transaction), database_now(transaction)));
+        return to_json(*cost, running_cost(*cost, score_milli, *room->ledger->books().get(transaction),
+                                           database_now(transaction)));
     };
     const Result<Json> cost = co_await room->database->run(std::move(work));
     if (!cost) co_return net::problem(cost.error(), call.request.request_id);

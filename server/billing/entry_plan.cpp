@@ -15,7 +15,7 @@ PostedEntry plan_usage(const PostingBatch& batch, const UsageRecord& usage)
     entry.detail = detail_of(usage);
     entry.period = open_period(usage.until, batch.closed_periods);
     const Usage rated = usage_of(usage);
-    Result<std::vector<Charge>> charges = rate(rated, batch.books);
+    Result<std::vector<Charge>> charges = rate(rated, *batch.books);
     if (charges) {
         entry.charges = std::move(*charges);
         entry.postings = postings_of(rated, entry.charges);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "server/billing/ledger_store.hpp"
+#include "server/billing/rate_books.hpp"
 
 #include <span>
 
@@ -12,7 +13,7 @@ struct PostingBatch {
     LedgerHead head;
     std::vector<UsageRecord> usage;              ///< in order of id
     std::map<std::int64_t, PostedEntry> earlier; ///< by id of usage: the entry that it corrects
-    std::vector<RateBook> books;
+    RateBooksPointer books;
     std::set<std::string> closed_periods;
     Timestamp now{};
 };

@@ -110,6 +110,173 @@ std::string sku_of(const ChargeRow& row)
     return sku;
 }
 
+/// Writes the columns of one row in the order of the head, a group of them a function.
+class FocusRow {
+  public:
+    FocusRow(std::string& out, const ChargeRow& row, const FocusOptions& options)
+        : out_(&out), row_(&row), options_(&options), words_(&kWords.at(static_cast<std::size_t>(row.meter)))
+    {
+    }
+
+    void append()
+    {
+        add_billing();
+        add_charge();
+        add_prices();
+        add_provider();
+        add_resource();
+        add_sku();
+        add_account();
+        add_own();
+    }
+
+  private:
+    // Each writes one column, with the comma before it.
+    void text(std::string_view value)
+    {
+        *out_ += ',';
+        append_csv(*out_, value);
+    }
+    void plain(std::string_view value)
+    {
+        *out_ += ',';
+        *out_ += value;
+    }
+    void number(std::int64_t value)
+    {
+        *out_ += ',';
+        append_number(*out_, value);
+    }
+    void decimal(std::int64_t value, int decimals)
+    {
+        *out_ += ',';
+        append_decimal(*out_, value, decimals);
+    }
+
+    /// BilledCost … CapacityReservationStatus
+    void add_billing()
+    {
+        append_decimal(*out_, row_->billed_micros, 6);
+        plain("network");
+        text(options_->network);
+        plain(row_->currency);
+        plain("");
+        append_next_month(*out_, row_->period);
+        plain(row_->period);
+        *out_ += "T00:00:00Z";
+        if (row_->meter == Meter::kIdleReservedUnitHours) {
+            plain("usage/");
+            append_number(*out_, row_->usage_id);
+            plain("Unused");
+        } else {
+            *out_ += ",,";
+        }
+    }
+
+    /// ChargeCategory … ChargePeriodStart
+    void add_charge()
+    {
+        plain("Usage");
+        const bool was_closed = row_->is_correction && row_->until.substr(0, 7) != row_->period.substr(0, 7);
+        plain(was_closed ? "Correction" : "");
+        *out_ += ',';
+        append_description(*out_, *row_, *words_);
+        plain("Usage-Based");
+        *out_ += ',';
+        append_end(*out_, *row_);
+        *out_ += ',';
+        append_second(*out_, row_->from);
+    }
+
+    /// ConsumedQuantity … PricingUnit
+    void add_prices()
+    {
+        decimal(row_->quantity_nano, 9);
+        plain(words_->unit);
+        decimal(row_->billed_micros, 6);
+        *out_ += ',';
+        append_contracted_price(*out_, *row_);
+        decimal(row_->billed_micros, 6);
+        text(options_->network);
+        decimal(row_->list_micros, 6);
+        decimal(row_->unit_price_micros, 6);
+        plain("Standard");
+        decimal(row_->quantity_nano, 9);
+        plain(words_->unit);
+    }
+
+    /// ProviderName … RegionName
+    void add_provider()
+    {
+        text(options_->network);
+        text(host());
+        text(row_->center);
+        text(row_->center);
+    }
+
+    /// ResourceId … ServiceSubcategory
+    void add_resource()
+    {
+        plain(row_->job_id);
+        text(row_->job_name);
+        plain(row_->job_id.empty() ? "" : "Job");
+        plain(words_->category);
+        plain(words_->service);
+        text(words_->subcategory);
+    }
+
+    /// SkuId … SkuPriceId
+    void add_sku()
+    {
+        const std::string sku = sku_of(*row_);
+        text(sku);
+        plain(words_->name);
+        std::string details = "{\"x_ResourceType\":";
+        append_json(details, row_->resource_type);
+        text(details + '}');
+        std::string price_id = "book-";
+        append_number(price_id, row_->book_version);
+        text(price_id + '/' + sku);
+    }
+
+    /// SubAccountId … SubAccountType, and what 1.3 adds. What the operator pays itself is no project's.
+    void add_account()
+    {
+        const std::string_view project = row_->payer == "project" ? row_->project : std::string_view();
+        text(project);
+        text(project);
+        plain(project.empty() ? "" : "Project");
+        if (options_->version == FocusVersion::k1_2) return;
+        text(host());
+        text(options_->network);
+    }
+
+    /// x_…
+    void add_own()
+    {
+        plain(row_->attempt_id);
+        number(row_->seq);
+        number(row_->line);
+        plain(row_->payer);
+        number(row_->book_version);
+        if (row_->score_milli > 0)
+            decimal(row_->score_milli, 3);
+        else
+            plain("");
+        plain(row_->evidence_id);
+        number(row_->unit_count);
+        number(row_->usage_id);
+        *out_ += '\n';
+    }
+
+    std::string_view host() const { return row_->center.empty() ? std::string_view(options_->network) : row_->center; }
+
+    std::string* out_;
+    const ChargeRow* row_;
+    const FocusOptions* options_;
+    const MeterWords* words_;
+};
+
 } // namespace
 
 std::string focus_head(const FocusOptions& options)
@@ -122,123 +289,7 @@ std::string focus_head(const FocusOptions& options)
 
 void append_focus_row(std::string& out, const ChargeRow& row, const FocusOptions& options)
 {
-    const MeterWords& words = kWords.at(static_cast<std::size_t>(row.meter));
-    const bool is_reservation = row.meter == Meter::kIdleReservedUnitHours;
-    // What the operator pays itself is not billed to a project.
-    const std::string_view project = row.payer == "project" ? row.project : std::string_view();
-    const auto comma = [&out] { out += ','; };
-    append_decimal(out, row.billed_micros, 6); // BilledCost
-    out += ",network,";
-    append_csv(out, options.network);
-    comma();
-    out += row.currency;
-    comma();
-    append_next_month(out, row.period); // BillingPeriodEnd
-    comma();
-    out += row.period;
-    out += "T00:00:00Z,";
-    if (is_reservation) {
-        out += "usage/"; // CapacityReservationId
-        append_number(out, row.usage_id);
-        out += ",Unused";
-    } else {
-        comma();
-    }
-    out += ",Usage,";
-    if (row.is_correction && row.until.substr(0, 7) != row.period.substr(0, 7)) out += "Correction";
-    comma();
-    append_description(out, row, words);
-    out += ",Usage-Based,";
-    append_end(out, row);
-    comma();
-    append_second(out, row.from);
-    comma();
-    append_decimal(out, row.quantity_nano, 9); // ConsumedQuantity
-    comma();
-    out += words.unit;
-    comma();
-    append_decimal(out, row.billed_micros, 6); // ContractedCost
-    comma();
-    append_contracted_price(out, row);
-    comma();
-    append_decimal(out, row.billed_micros, 6); // EffectiveCost
-    comma();
-    append_csv(out, options.network); // InvoiceIssuerName
-    comma();
-    append_decimal(out, row.list_micros, 6); // ListCost
-    comma();
-    append_decimal(out, row.unit_price_micros, 6);
-    out += ",Standard,";
-    append_decimal(out, row.quantity_nano, 9); // PricingQuantity
-    comma();
-    out += words.unit;
-    comma();
-    append_csv(out, options.network); // ProviderName
-    comma();
-    append_csv(out, row.center.empty() ? std::string_view(options.network) : row.center); // PublisherName
-    comma();
-    append_csv(out, row.center); // RegionId
-    comma();
-    append_csv(out, row.center);
-    comma();
-    out += row.job_id; // ResourceId
-    comma();
-    append_csv(out, row.job_name);
-    comma();
-    if (!row.job_id.empty()) out += "Job";
-    comma();
-    out += words.category;
-    comma();
-    out += words.service;
-    comma();
-    append_csv(out, words.subcategory);
-    comma();
-    const std::string sku = sku_of(row);
-    append_csv(out, sku);
-    comma();
-    out += words.name; // SkuMeter
-    comma();
-    std::string details = "{\"x_ResourceType\":";
-    append_json(details, row.resource_type);
-    details += '}';
-    append_csv(out, details);
-    comma();
-    std::string price_id = "book-"; // SkuPriceId
-    append_number(price_id, row.book_version);
-    price_id += '/';
-    price_id += sku;
-    append_csv(out, price_id);
-    comma();
-    append_csv(out, project); // SubAccountId
-    comma();
-    append_csv(out, project);
-    comma();
-    if (!project.empty()) out += "Project";
-    if (options.version == FocusVersion::k1_3) {
-        comma();
-        append_csv(out, row.center.empty() ? std::string_view(options.network) : row.center);
-        comma();
-        append_csv(out, options.network);
-    }
-    comma();
-    out += row.attempt_id;
-    comma();
-    append_number(out, row.seq);
-    comma();
-    append_number(out, row.line);
-    comma();
-    out += row.payer;
-    comma();
-    append_number(out, row.book_version);
-    comma();
-    if (row.score_milli > 0) append_decimal(out, row.score_milli, 3);
-    comma();
-    out += row.evidence_id;
-    comma();
-    append_number(out, row.unit_count);
-    comma();
-    append_number(out, row.usage_id);
-    out += '\n';
+    FocusRow(out, row, options).append();
 }
 
 void append_json_line(std::string& out, const ChargeRow& row)

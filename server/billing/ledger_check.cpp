@@ -21,7 +21,7 @@ struct LedgerPage {
 /// Follows the chain from its first entry on.
 class LedgerReader {
   public:
-    explicit LedgerReader(std::vector<RateBook> books) : books_(std::move(books)) {}
+    explicit LedgerReader(RateBooksPointer books) : books_(std::move(books)) {}
 
     void add(const LedgerPage& page)
     {
@@ -63,13 +63,13 @@ class LedgerReader {
         const Usage usage = usage_of(record);
         if (entry.postings != postings_of(usage, entry.charges))
             add_fault(name + " has other postings than its charges make");
-        const Result<std::vector<Charge>> rated = rate(usage, books_);
+        const Result<std::vector<Charge>> rated = rate(usage, *books_);
         const std::vector<Charge> expected = rated ? *rated : std::vector<Charge>();
         if (entry.charges != (entry.kind == EntryKind::kReversal ? reversed(expected) : expected))
             add_fault(name + " has other charges than its usage rates to");
     }
 
-    std::vector<RateBook> books_;
+    RateBooksPointer books_;
 };
 
 LedgerPage read_page(pqxx::work& transaction, std::int64_t after_seq)
@@ -90,8 +90,8 @@ LedgerPage read_page(pqxx::work& transaction, std::int64_t after_seq)
 
 asio::awaitable<Result<LedgerCheck>> LedgerService::verify(std::string token_id)
 {
-    auto begin = [](pqxx::work& transaction) -> Result<std::shared_ptr<LedgerReader>> {
-        return std::make_shared<LedgerReader>(select_rate_books(transaction));
+    auto begin = [this](pqxx::work& transaction) -> Result<std::shared_ptr<LedgerReader>> {
+        return std::make_shared<LedgerReader>(books_.get(transaction));
     };
     const Result<std::shared_ptr<LedgerReader>> reader = co_await database_->run(std::move(begin));
     if (!reader) co_return reader.error();

@@ -23,7 +23,7 @@ constexpr std::int64_t kMostUsage = 1000;
 
 using BatchPointer = std::shared_ptr<const PostingBatch>;
 
-BatchPointer read_batch(pqxx::work& transaction)
+BatchPointer read_batch(pqxx::work& transaction, RateBooks& books)
 {
     auto batch = std::make_shared<PostingBatch>();
     batch->head = select_head(transaction);
@@ -35,7 +35,7 @@ BatchPointer read_batch(pqxx::work& transaction)
             batch->earlier.emplace(usage.id, std::move(*earlier));
         }
     }
-    batch->books = select_rate_books(transaction);
+    batch->books = books.get(transaction);
     batch->closed_periods = select_closed_periods(transaction);
     batch->now = database_now(transaction);
     return batch;
@@ -72,7 +72,7 @@ bool write_batch(pqxx::work& transaction, const PostingBatch& batch, const std::
     const std::vector<ProjectBill> bills = add_to_bills(transaction, entries);
     // Of budgets the book in force speaks, which is the last but those that are yet to come.
     const RateBook* book = nullptr;
-    for (const RateBook& one : batch.books)
+    for (const RateBook& one : *batch.books)
         if (one.valid_from() <= batch.now) book = &one;
     if (book != nullptr && look_at_budgets(transaction, bills, book->book())) notify(transaction, "catalog", "");
     return true;
@@ -118,7 +118,7 @@ asio::awaitable<Result<std::int64_t>> LedgerService::meter_next()
 
 asio::awaitable<Result<std::int64_t>> LedgerService::post_next()
 {
-    auto read = [](pqxx::work& transaction) -> Result<BatchPointer> { return read_batch(transaction); };
+    auto read = [this](pqxx::work& transaction) -> Result<BatchPointer> { return read_batch(transaction, books_); };
     const Result<BatchPointer> batch = co_await database_->run(std::move(read));
     if (!batch) co_return batch.error();
     if ((*batch)->usage.empty()) co_return 0;

@@ -6,6 +6,7 @@
 #include "server/api/caller.hpp"
 #include "server/api/compute_pool.hpp"
 #include "server/billing/ledger_store.hpp"
+#include "server/billing/rate_books.hpp"
 #include "server/billing/usage_meter.hpp"
 #include "server/store/database.hpp"
 
@@ -52,6 +53,8 @@ class LedgerService {
     /// missing or was posted twice.
     asio::awaitable<Result<LedgerCheck>> verify(std::string token_id);
     asio::awaitable<Result<std::vector<BillingPeriod>>> periods();
+    /// All versions of the price book, for who rates beside the ledger.
+    RateBooks& books() { return books_; }
 
     /// Meters and posts from now on, every two seconds.
     void start(net::TaskGroup& group, const asio::any_io_executor& executor);
@@ -69,6 +72,7 @@ class LedgerService {
     ComputePool* compute_;
     Metrics* metrics_;
     const StepWatch watch_;
+    RateBooks books_;
 };
 
 Json to_json(const BillingPeriod& period);

@@ -59,9 +59,6 @@ constexpr Statement kSelectPostings{"billing_select_postings", R"sql(
     SELECT seq, account, currency, amount_micros FROM posting WHERE seq BETWEEN $1 AND $2
     ORDER BY seq, account COLLATE "C", currency)sql"};
 
-constexpr Statement kSelectBooks{"billing_select_books",
-                                 "SELECT version, valid_from, document FROM price_book ORDER BY valid_from, version"};
-
 constexpr Statement kAddToBills{"billing_add_to_bills", R"sql(
     INSERT INTO project_bill AS b (project, period, currency, billed_micros)
     SELECT project, period, currency, sum(billed_micros) FROM charge
@@ -310,15 +307,6 @@ std::optional<PostedEntry> select_posted_before(pqxx::work& transaction, const s
     add_lines(transaction, entries);
     if (entries.empty()) return std::nullopt;
     return std::move(entries.front());
-}
-
-std::vector<RateBook> select_rate_books(pqxx::work& transaction)
-{
-    std::vector<RateBook> books;
-    for (const pqxx::row& row : exec(transaction, kSelectBooks))
-        books.emplace_back(row["version"].as<std::int64_t>(), to_timestamp(row["valid_from"]),
-                           parse_price_book(to_json_value(row["document"])).value());
-    return books;
 }
 
 std::vector<ProjectBill> add_to_bills(pqxx::work& transaction, const std::vector<PostedEntry>& entries)

@@ -40,9 +40,6 @@ std::vector<PostedEntry> select_entries(pqxx::work& transaction, std::int64_t af
 std::optional<PostedEntry> select_posted_before(pqxx::work& transaction, const std::string& source,
                                                 std::int64_t revision);
 
-/// The books in order of (valid_from, version).
-std::vector<RateBook> select_rate_books(pqxx::work& transaction);
-
 /// What projects owe by month, "2026-11", and currency.
 struct ProjectBill {
     std::string project;

@@ -8,7 +8,7 @@ namespace fathom::server {
 namespace {
 
 constexpr const char* kInForce = R"sql(
-    (SELECT version FROM price_book WHERE valid_from <= now() ORDER BY valid_from DESC, version DESC LIMIT 1))sql";
+    (SELECT version FROM price_book WHERE valid_from <= clock_timestamp() ORDER BY valid_from DESC, version DESC LIMIT 1))sql";
 
 /// What to_record() reads.
 const std::string kColumns = std::string(R"sql(
@@ -21,9 +21,11 @@ const std::string kSelectBooks = "SELECT " + kColumns + R"sql(
 const std::string kSelectBook = "SELECT " + kColumns + ", document FROM price_book WHERE version = $1";
 const std::string kSelectBookInForce = "SELECT " + kColumns + ", document FROM price_book WHERE version = " + kInForce;
 
+// Nobody posts meanwhile, and nothing holds for moments that are over: what was rated without this book never has one.
+constexpr const char* kLockLedger = "SELECT 1 FROM ledger_head FOR UPDATE";
 constexpr const char* kInsertBook = R"sql(
-    INSERT INTO price_book (document, valid_from, created_by) VALUES ($1, coalesce($2::timestamptz, now()), $3)
-    RETURNING version)sql";
+    INSERT INTO price_book (document, valid_from, created_by)
+    VALUES ($1, greatest($2::timestamptz, clock_timestamp()), $3) RETURNING version)sql";
 
 constexpr const char* kSelectPlaces = R"sql(
     SELECT c.name AS center, coalesce(u.name, '') AS unit_type
@@ -76,6 +78,7 @@ std::int64_t insert_price_book(pqxx::work& transaction, const Json& document,
 {
     std::optional<std::string> from;
     if (valid_from) from = format_rfc3339(*valid_from);
+    transaction.exec(kLockLedger);
     return transaction.exec_params1(kInsertBook, document.dump(), from, created_by)[0].as<std::int64_t>();
 }
 

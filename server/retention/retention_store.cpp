@@ -16,7 +16,8 @@ constexpr Statement kSelectOutputDue{"retention_select_output_due", R"sql(
       AND j.state IN ('succeeded', 'failed', 'cancelled') AND j.state_changed_at < $1::timestamptz
     ORDER BY o.first_at, o.attempt_id LIMIT $4)sql"};
 
-// What is yet to be metered stays, and what project_use has yet to count; what ended 70 days ago it never counts (routing/project_use_store).
+// What is yet to be metered stays, and what project_use has yet to count; what ended 70 days ago it never counts
+// (routing/project_use_store).
 constexpr Statement kSelectJobsDue{"retention_select_jobs_due", R"sql(
     SELECT j.id, j.state_changed_at AS at FROM job j
     WHERE j.label = 'job' AND j.state IN ('succeeded', 'failed', 'cancelled')

@@ -2,6 +2,7 @@
 
 #include "core/decide/counterfactual.hpp"
 #include "core/decide/route_json.hpp"
+#include "core/model/money.hpp"
 #include "core/schedule/waiting_reason.hpp"
 #include "server/routing/cycle_service.hpp"
 #include "server/routing/job_operators.hpp"
@@ -162,6 +163,19 @@ WaitingAnswer answer_waiting(const PlacementRecord& record, const WaitingInputs&
     return answer;
 }
 
+/// What the winner would cost; it goes with the run time, so its interval does. Null without one, or without prices.
+Json expected_cost_json(const Decision& decision, const std::string& currency)
+{
+    if (!decision.winner || currency.empty()) return nullptr;
+    const Candidate& winner = decision.candidates[*decision.winner];
+    const RunPrediction& run = winner.prediction;
+    const auto cost_of = [&](double run_s) {
+        const double share = run.run_s > 0 ? run_s / run.run_s : 1;
+        return to_json(Money{to_micros(winner.cost * share), currency});
+    };
+    return {{"cost", cost_of(run.run_s)}, {"low", cost_of(run.low_s)}, {"high", cost_of(run.high_s)}};
+}
+
 /// The preview's answer: the decision, and with a what-if the one that it leads to.
 Json preview_json(const RouteRequest& request, const UnitLedger& ledger, const RouteKnowledge& knowledge,
                   const std::string& currency, const std::optional<WhatIf>& what_if)
@@ -176,6 +190,7 @@ Json preview_json(const RouteRequest& request, const UnitLedger& ledger, const R
         answer["changes_place"] = place_id(decision) != place_id(other);
         answer["what_if_decision"] = explained(changed, std::move(other), unit_types, knowledge, currency);
     }
+    answer["expected_cost"] = expected_cost_json(decision, currency);
     answer["decision"] = explained(request, std::move(decision), ledger.views(), knowledge, currency);
     return answer;
 }

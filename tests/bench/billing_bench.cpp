@@ -105,7 +105,7 @@ void rate_all()
     PostingBatch batch;
     batch.head.sha256 = kFirstHash;
     batch.usage.assign(records.begin(), records.begin() + 100'000);
-    batch.books = books;
+    batch.books = std::make_shared<const std::vector<RateBook>>(books);
     const double planned = thread_cpu_s();
     const std::vector<PostedEntry> entries = plan_entries(batch);
     fmt::print("RESULT chained_entries_per_s_core {:.0f} 1/s\n",

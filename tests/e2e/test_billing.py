@@ -21,7 +21,7 @@ DECIMAL = re.compile(r"-?\d+(\.\d+)?")
 SACCT_FIELDS = """JobID JobIDRaw Cluster Partition QOS Account Group GID User UID Submit Eligible Start End Elapsed ExitCode
 State NNodes NCPUS ReqCPUS ReqMem ReqTRES AllocTRES Timelimit NodeList JobName""".split()
 BOOK = {"currency": "EUR", "minimum_charge": "0.001",
-        "entries": [{"center": "*", "unit_type": "*", "per_score_hour": "3600"}],
+        "entries": [{"center": "*", "unit_type": "*", "per_score_hour": "36"}],
         "discounts": [{"project": "default", "percent": "10"}],
         "budgets": [{"project": "default", "per_month": "1000000", "action": "refuse"}]}
 
@@ -202,7 +202,7 @@ def test_other_prices_can_be_tried_on_what_was_used(bill, tmp_path):
     network, _ = bill
     dearer = tmp_path / "dearer.json"
     dearer.write_text(json.dumps({**BOOK, "discounts": [], "entries": [
-        {"center": "*", "unit_type": "*", "per_score_hour": "7200"}]}))
+        {"center": "*", "unit_type": "*", "per_score_hour": "72"}]}))
     trial = cli_json(network, "price", "try", str(dearer), "--from", "2020-01-01T00:00:00Z")
     mine = next(one for one in trial["projects"] if one["project"] == "default")
     assert float(mine["trial_cost"]) == pytest.approx(float(mine["billed"]["EUR"]) * 2 / 0.9, rel=0.05)

@@ -279,6 +279,34 @@ def test_price_books(call):
     call("GET", A + f"/price-books/{later.json()['version']}")
     call("GET", A + "/price-books/77", 404)
     call("GET", A + "/price-books/first", 404)
+    trial = call("POST", A + "/price-books:try", json={"document": document, "from": "2020-01-01T00:00:00Z"}).json()
+    assert trial["currency"] == "EUR"
+    call("POST", A + "/price-books:try", 400, json={"document": document})
+
+
+def test_billing(call, network):
+    job = network.submit(command=["true"])["id"]
+    network.wait_job(job)
+    usage = wait_until(lambda: call("GET", A + f"/usage?job_id={job}").json()["items"], 60)[0]
+    wait_until(lambda: call("GET", A + f"/jobs/{job}/cost").json()["is_final"], 60)
+    call("GET", A + "/jobs/job_none/cost", 404)
+    call("GET", A + f"/score-evidence/{usage['score_evidence_id']}")
+    call("GET", A + "/score-evidence/none", 404)
+    call("GET", A + "/usage?page_size=1&center=alpha&from=2026-01-01")
+    call("GET", A + "/usage?from=yesterday", 400)
+    period = usage["until"][:7]
+    for form in ("json", "csv", "html"):
+        call("GET", A + f"/statements?project=default&period={period}&format={form}")
+    call("GET", A + f"/statements?center=alpha&period={period}")
+    call("GET", A + "/statements?project=default", 400)
+    assert call("GET", A + "/billing-periods").json()["items"][0]["state"] == "open"
+    call("POST", A + f"/billing-periods/{period}/close", 409)
+    call("POST", A + "/billing-periods/soon/close", 400)
+    assert call("GET", A + "/ledger:verify").json()["good"]
+    for form in ("focus", "jsonl", "ledger", "apel", "apel-summary", "sacct"):
+        call("GET", A + f"/exports/{form}?period={period}")
+    call("GET", A + "/exports/pdf", 404)
+    call("GET", A + "/exports/focus?version=0.5", 400)
 
 
 def manifest_of(operator):
