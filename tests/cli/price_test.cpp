@@ -34,8 +34,9 @@ TEST(PriceCommands, ShowTheBookInForce)
     const Ran ran = fathom(server, {"price", "show"});
 
     EXPECT_EQ(ran.code, 0) << ran.err;
-    EXPECT_THAT(ran.out, AllOf(HasSubstr("Version 3, in force since 2026-11-20"), HasSubstr("EUR/UNIT-HOUR"),
-                               HasSubstr("11.5 W"), HasSubstr("sat, sun 0-24 h: 0.06; every day 22-24 h: 0.05")));
+    EXPECT_THAT(ran.out,
+                AllOf(HasSubstr("Version 3, in force since 2026-11-20"), HasSubstr("PRICE (EUR)"), HasSubstr("11.5 W"),
+                      HasSubstr("sat, sun 0-24 h: 0.06 a unit-hour; every day 22-24 h: 0.05 a unit-hour")));
 }
 
 TEST(PriceCommands, SetSendsTheWholeFileAndSaysWhatLooksWrong)

@@ -113,5 +113,53 @@ TEST(PriceBook, APlaceHasOnePrice)
     EXPECT_EQ(faults[0].detail, "alpha/core has a price already, in entries[0]");
 }
 
+constexpr const char* kTerms = R"({
+    "currency": "EUR",
+    "entries": [
+        {"center": "*", "unit_type": "*", "per_score_hour": "0.1"},
+        {"center": "alpha", "unit_type": "gpu", "per_unit_hour": "0.05", "per_score_hour": "0.1",
+         "per_idle_reserved_unit_hour": "0.3", "bands": [{"from_hour": 0, "to_hour": 6, "per_score_hour": "0.06"}]}],
+    "per_gb_moved": "0.01", "per_gb_hour_stored": "0.0001", "minimum_charge": "0.001",
+    "discounts": [{"project": "materials", "percent": "12.5"}],
+    "budgets": [{"project": "water", "per_month": "500", "action": "refuse", "alerts_percent": [50, 100]},
+                {"project": "materials", "per_month": "20", "action": "warn", "alerts_percent": [80, 100]}]})";
+
+TEST(PriceBook, MeasuredComputeHasAPriceEverywhere)
+{
+    const PriceBook terms = parse_price_book(Json::parse(kTerms)).value();
+
+    EXPECT_EQ(find_price(terms, "beta", "core")->per_score_hour_micros, 100'000);
+    const PriceEntry& gpu = *find_price(terms, "alpha", "gpu");
+    EXPECT_EQ(hourly_score_prices(gpu)[5], 60'000);
+    EXPECT_EQ(hourly_score_prices(gpu)[6], 100'000);
+    EXPECT_EQ(hourly_prices(gpu)[5], 50'000) << "the band does not name it";
+    EXPECT_EQ(terms.discounts_ppm.at("materials"), 125'000);
+    EXPECT_TRUE(find_budget(terms, "water")->refuses);
+    EXPECT_FALSE(find_budget(terms, "materials")->refuses);
+    EXPECT_EQ(find_budget(terms, "other"), nullptr);
+}
+
+TEST(PriceBook, TermsAreWrittenAsTheyWereRead)
+{
+    const PriceBook terms = parse_price_book(Json::parse(kTerms)).value();
+
+    EXPECT_EQ(to_json(parse_price_book(to_json(terms)).value()), to_json(terms));
+    EXPECT_EQ(to_json(terms)["discounts"], Json::parse(R"([{"project": "materials", "percent": "12.5"}])"));
+    EXPECT_EQ(to_json(terms)["budgets"].at(0)["project"], "materials") << "in order of project";
+}
+
+TEST(PriceBook, TermsThatCannotBeAreNamed)
+{
+    EXPECT_THAT(fields_of(R"({"currency": "EUR",
+        "entries": [{"center": "*", "unit_type": "core", "per_score_hour": "1"}, {"center": "a", "unit_type": "b"},
+                    {"center": "a", "unit_type": "c", "per_score_hour": "1", "bands": [{"from_hour": 1}]}],
+        "minimum_charge": "-1",
+        "discounts": [{"project": "a", "percent": "100.1"}, {"project": "a", "percent": "1"}],
+        "budgets": [{"project": "a", "per_month": "1", "action": "shout", "alerts_percent": [100, 50]}]})"),
+                UnorderedElementsAre("entries[0].unit_type", "entries[1].per_score_hour",
+                                     "entries[2].bands[0].per_score_hour", "minimum_charge", "discounts[0].percent",
+                                     "discounts[1].project", "budgets[0].action", "budgets[0].alerts_percent"));
+}
+
 } // namespace
 } // namespace fathom

@@ -451,6 +451,7 @@ TEST_F(Billing, AUsedUpBudgetAlertsAndRefuses)
     ended_job(100);
     work_off();
     EXPECT_EQ(sql("SELECT string_agg(percent::text, ' ' ORDER BY percent) FROM budget_alert"), "50 100");
+    reload_catalog();
 
     const net::Response refused = call(net::Method::kPost, "/jobs", spec().dump());
 
