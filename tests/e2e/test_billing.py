@@ -215,6 +215,23 @@ def test_a_month_that_runs_is_not_closed(bill):
     network.cli("bill", "close", period, expect=1)
 
 
+def test_killed_servers_lose_and_double_nothing(bill):
+    network, _ = bill
+    jobs = []
+    for _ in range(3):
+        jobs += [network.submit(command=["true"])["id"] for _ in range(4)]
+        wait_until(lambda: network.job(jobs[-4])["state"] == "succeeded", 60)
+        network.server.process.kill()  # somewhere between the first end and the last posting
+        network.server.start()
+    for job in jobs:
+        assert network.wait_job(job)["state"] == "succeeded"
+        wait_until(lambda: cost_of(network, job)["is_final"], 60)  # noqa: B023
+        usage = cli_json(network, "bill", "usage", "--job", job)["items"]
+        assert len(usage) == 1
+        assert len({charge["entry"] for charge in cost_of(network, job)["charges"]}) == 1
+    assert cli_json(network, "bill", "verify")["good"]
+
+
 def test_a_budget_that_is_used_up_refuses_jobs(bill, tmp_path):
     network, _ = bill
     strict = tmp_path / "strict.json"

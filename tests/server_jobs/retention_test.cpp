@@ -42,7 +42,7 @@ class Retention : public JobsHouse {
         end.ended_at = clock_.now();
         end.run_s = 1;
         EXPECT_TRUE(report_end(job, end));
-        sql("UPDATE attempt SET counted = true WHERE job_id = '" + job.value + "'");
+        sql("UPDATE attempt SET counted = true, metered = true WHERE job_id = '" + job.value + "'");
         return job;
     }
     /// Rows that are left of a job, in all tables that name it or its attempts.
@@ -90,11 +90,13 @@ TEST_F(Retention, KeepsWhatHasNotEndedAndWhatIsYetToBeCounted)
     ASSERT_TRUE(write_output(runs, 0, "so far"));
     const JobId uncounted = ended_job();
     sql("UPDATE attempt SET counted = false WHERE job_id = '" + uncounted.value + "'");
+    const JobId unmetered = ended_job();
+    sql("UPDATE attempt SET metered = false WHERE job_id = '" + unmetered.value + "'");
 
     const RetentionDuty::Removed removed = turn_after(days(1000), {.jobs = days(30), .output = days(10)});
 
     EXPECT_EQ(removed.jobs, 0);
-    for (const JobId& job : {waits, runs, uncounted})
+    for (const JobId& job : {waits, runs, uncounted, unmetered})
         EXPECT_EQ(get(job).status, 200);
     EXPECT_EQ(get(runs, "/logs/stdout").status, 200);
     EXPECT_EQ(sql("SELECT sum(length(data)) FROM job_output"), "6");
