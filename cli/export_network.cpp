@@ -143,7 +143,10 @@ class DocumentBuilder {
         if (const double flops = dgemm_flops(id); flops > 0) json["benchmark"] = flops;
         const PriceEntry* price = find_price(book_, text_of(unit_type, "center"), text_of(unit_type, "name"));
         if (price == nullptr) return json;
-        const Json entry = to_json(PriceBook{book_.currency, {*price}})["entries"].front();
+        PriceBook only;
+        only.currency = book_.currency;
+        only.entries = {*price};
+        const Json entry = to_json(only)["entries"].front();
         if (entry.contains("per_score_hour"))
             notes_.push_back(text_of(unit_type, "center") + "/" + text_of(unit_type, "name") +
                              " is paid for by score-hours, which the file does not know: that part is left out");
