@@ -76,7 +76,7 @@ COMMENT ON TABLE usage_record IS 'What was used, once for each ended attempt, ho
 COMMENT ON COLUMN usage_record.source IS 'The attempt''s id, reservation/ID, or storage/PROJECT/START.';
 COMMENT ON COLUMN usage_record.revision IS 'The highest holds; a later one corrects what was known before.';
 COMMENT ON COLUMN usage_record.payer IS 'network: probes. nobody: what a center lost.';
-COMMENT ON COLUMN usage_record.from_at IS 'By our own clock. Attempts of one job never overlap.';
+COMMENT ON COLUMN usage_record.from_at IS 'By our own clock. Attempts of one job that anybody pays never overlap.';
 COMMENT ON COLUMN usage_record.moved_bytes IS 'What the job said that it moves: in once it had started, out once it succeeded.';
 COMMENT ON COLUMN usage_record.idle_unit_us IS 'Of a reservation: units x microseconds that no job of the project used.';
 COMMENT ON COLUMN usage_record.energy_j IS 'Joules, by the power that the price book says; 0: not known.';

@@ -110,7 +110,7 @@ constexpr Statement kFindFaults{"billing_find_faults", R"sql(
          SELECT u.job_id, u.attempt_id, u.from_at,
                 max(u.until_at) OVER (PARTITION BY u.job_id ORDER BY u.from_at, u.until_at, u.id
                                       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_until
-         FROM usage_record u WHERE u.kind = 'compute' AND NOT EXISTS (
+         FROM usage_record u WHERE u.kind = 'compute' AND u.payer <> 'nobody' AND NOT EXISTS (
              SELECT 1 FROM usage_record n WHERE n.source = u.source AND n.revision > u.revision)) o
      WHERE before_until > from_at LIMIT 20)
     UNION ALL
