@@ -138,6 +138,7 @@ Result<Host> discover_host(const std::vector<std::int64_t>& offered)
     Host host;
     host.cores = cores_of(raw, offered.empty() ? usable : std::set<std::int64_t>(offered.begin(), offered.end()));
     host.host_cores = count_of(raw, HWLOC_OBJ_CORE);
+    host.host_threads = count_of(raw, HWLOC_OBJ_PU);
     // Not hwloc's sum over NUMA nodes: machines whose memory grows while they run report less there.
     host.memory_bytes = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
     host.processor = processor_facts(raw);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/catalog/device.hpp"
 #include "core/base/json_reader.hpp"
 
 #include <cstdint>
@@ -18,7 +19,9 @@ struct HostCore {
 struct Host {
     std::vector<HostCore> cores;     ///< offered ones, neighbours beside each other
     std::int64_t host_cores{};       ///< all cores of the machine, offered or not
+    std::int64_t host_threads{};     ///< all hardware threads of the machine, likewise
     std::int64_t memory_bytes{};     ///< all memory of the machine
+    std::vector<HostDevice> devices; ///< GPUs and what the center describes
     Json machine = Json::object();   ///< facts of the machine: hostname, kernel, memory, …
     Json processor = Json::object(); ///< facts of each unit: cpu_model, isa, caches, numa_nodes
 };

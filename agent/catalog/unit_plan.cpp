@@ -1,64 +1,26 @@
 #include "agent/catalog/unit_plan.hpp"
 
+#include "agent/catalog/core_pool.hpp"
+#include "agent/catalog/device_pool.hpp"
+
+#include <algorithm>
 #include <set>
 
 namespace fathom::agent {
 namespace {
 
-/// The cores not yet cut, by NUMA node, in the machine's order.
-class Remaining {
-  public:
-    explicit Remaining(const Host& host)
-    {
-        for (const HostCore& core : host.cores)
-            nodes_[core.numa_node].push_back(core);
-    }
-
-    std::size_t size() const
-    {
-        std::size_t count = 0;
-        for (const auto& [node, cores] : nodes_)
-            count += cores.size();
-        return count;
-    }
-
-    /// Takes one unit of `count` cores; the caller has checked that there are as many.
-    Unit take(std::size_t count)
-    {
-        Unit unit;
-        std::vector<HostCore>* best = nullptr;
-        for (auto& [node, cores] : nodes_) {
-            if (cores.size() >= count && (best == nullptr || cores.size() < best->size())) best = &cores;
-        }
-        if (best != nullptr) {
-            take_from(*best, count, unit);
-        } else {
-            for (auto& [node, cores] : nodes_) {
-                const std::size_t some = std::min(cores.size(), count);
-                take_from(cores, some, unit);
-                count -= some;
-            }
-        }
-        std::sort(unit.cpus.begin(), unit.cpus.end());
-        return unit;
-    }
-
-  private:
-    static void take_from(std::vector<HostCore>& cores, std::size_t count, Unit& unit)
-    {
-        const auto end = cores.begin() + static_cast<std::ptrdiff_t>(count);
-        for (auto core = cores.begin(); core != end; ++core) {
-            unit.cpus.insert(unit.cpus.end(), core->cpus.begin(), core->cpus.end());
-        }
-        cores.erase(cores.begin(), end);
-    }
-
-    std::map<std::int64_t, std::vector<HostCore>> nodes_;
-};
-
 bool contains(const std::vector<std::string>& list, const std::string& item)
 {
     return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+/// What fathom-probe runs on a resource type.
+const std::vector<std::string>& offered_operators(const std::string& resource_type, const ProbeAbilities& abilities)
+{
+    static const std::vector<std::string> none;
+    if (resource_type == "cpu") return abilities.operators;
+    const auto found = abilities.devices.find(resource_type);
+    return found == abilities.devices.end() ? none : found->second.operators;
 }
 
 /// What the probe program has, cut down by the center's table and then by the unit type's own list.
@@ -66,7 +28,7 @@ std::vector<std::string> operators_of(const UnitCut& cut, const AgentTables& tab
 {
     const auto by_resource = tables.operators.find(cut.resource_type);
     std::vector<std::string> ids;
-    for (const std::string& id : abilities.operators) {
+    for (const std::string& id : offered_operators(cut.resource_type, abilities)) {
         if (by_resource != tables.operators.end() && !contains(by_resource->second, id)) continue;
         if (!cut.operators.empty() && !contains(cut.operators, id)) continue;
         ids.push_back(id);
@@ -74,69 +36,211 @@ std::vector<std::string> operators_of(const UnitCut& cut, const AgentTables& tab
     return ids;
 }
 
-UnitTypeReport report_of(const UnitCut& cut, const Host& host, const AgentTables& tables,
-                         const ProbeAbilities& abilities)
+std::int64_t memory_share(const UnitCut& cut, std::size_t size, const Host& host)
+{
+    const bool counts_threads = cut.processors == ProcessorKind::kThread && host.host_threads > 0;
+    const std::int64_t all = counts_threads ? host.host_threads : host.host_cores;
+    return all > 0 ? host.memory_bytes / all * static_cast<std::int64_t>(size) : 0;
+}
+
+/// Of a unit's devices: what it has of how many of which model.
+Json device_facts(const UnitCut& cut, const Unit& unit)
+{
+    const HostDevice& device = unit.devices.front().device;
+    Json facts = {{"model", device.model}, {"count", cut.devices_per_unit}};
+    if (device.memory_bytes > 0) facts["memory_bytes"] = device.memory_bytes;
+    if (cut.sharing != DeviceSharing::kNone) facts["sharing"] = to_string(cut.sharing);
+    if (cut.parts_per_device > 1) facts["parts_per_device"] = cut.parts_per_device;
+    return facts;
+}
+
+UnitTypeReport report_of(const UnitCut& cut, std::size_t size, const std::vector<Unit>& units, const Host& host,
+                         const AgentTables& tables, const ProbeAbilities& abilities)
 {
     UnitTypeReport report;
     report.name = cut.name;
     report.resource_type = cut.resource_type;
-    report.cores_per_unit = cut.cores_per_unit;
+    report.unit_count = static_cast<std::int64_t>(units.size());
+    report.cores_per_unit = static_cast<std::int64_t>(size);
     report.memory_bytes_per_unit = cut.memory_bytes_per_unit;
-    if (report.memory_bytes_per_unit == 0 && host.host_cores > 0)
-        report.memory_bytes_per_unit = host.memory_bytes / host.host_cores * cut.cores_per_unit;
+    if (report.memory_bytes_per_unit == 0) report.memory_bytes_per_unit = memory_share(cut, size, host);
     report.operators = operators_of(cut, tables, abilities);
     report.facts = host.processor;
+    if (cut.processors == ProcessorKind::kThread) report.facts["processors"] = "threads";
     if (!abilities.blas_core_type.empty()) report.facts["blas_core_type"] = abilities.blas_core_type;
-    if (abilities.accepts_uploads) report.facts["accepts_uploads"] = true;
+    if (cut.resource_type == "cpu") {
+        if (abilities.accepts_uploads) report.facts["accepts_uploads"] = true;
+        return report;
+    }
+    if (!units.empty()) report.facts["device"] = device_facts(cut, units.front());
+    const auto device = abilities.devices.find(cut.resource_type);
+    if (device != abilities.devices.end()) report.facts.update(device->second.facts);
     return report;
+}
+
+/// The processors of a NUMA node that the center offers, or of all of them where the node is not known.
+std::vector<std::int64_t> cpus_near(const Host& host, std::int64_t numa_node)
+{
+    std::vector<std::int64_t> near;
+    std::vector<std::int64_t> all;
+    for (const HostCore& core : host.cores) {
+        all.insert(all.end(), core.cpus.begin(), core.cpus.end());
+        if (core.numa_node == numa_node) near.insert(near.end(), core.cpus.begin(), core.cpus.end());
+    }
+    std::vector<std::int64_t>& cpus = near.empty() ? all : near;
+    std::sort(cpus.begin(), cpus.end());
+    return cpus;
+}
+
+std::vector<UnitCut> usual_cuts(const Host& host)
+{
+    const auto gpus = std::count_if(host.devices.begin(), host.devices.end(), [](const HostDevice& device) {
+        return device.kind == "cuda" && !device.is_mig_part;
+    });
+    std::vector<UnitCut> cuts;
+    if (gpus > 0 && gpus < std::ssize(host.cores)) {
+        UnitCut& gpu = cuts.emplace_back();
+        gpu.name = "gpu";
+        gpu.resource_type = "cuda";
+        gpu.devices_per_unit = 1;
+    }
+    cuts.emplace_back().name = "core";
+    return cuts;
+}
+
+/// Cuts one type after another.
+class Cutter {
+  public:
+    explicit Cutter(const Host& host) : host_(host), cores_(host), devices_(host.devices) {}
+
+    /// The units of a cut, as many as it says and as fit.
+    /// @param path  of the cut in the config, for what is missing.
+    std::vector<Unit> cut(const UnitCut& cut, const std::string& path)
+    {
+        size_ = cores_.unit_size(cut);
+        const bool has_devices = cut.resource_type != "cpu";
+        const bool has_cores = cut.numa == NumaRule::kWhole || cut.cores_per_unit > 0;
+        std::size_t fitting = kNoLimit;
+        if (has_cores) fitting = cores_.fitting(cut, size_);
+        if (has_devices) fitting = std::min(fitting, devices_.fitting(cut));
+        const std::size_t wanted = cut.unit_count == 0 ? fitting : static_cast<std::size_t>(cut.unit_count);
+        if (fitting == 0 || wanted > fitting) note_shortfall(cut, path, std::max<std::size_t>(wanted, 1));
+
+        std::vector<Unit> units(std::min(wanted, fitting));
+        if (has_devices) {
+            std::vector<std::vector<UnitDevice>> devices = devices_.take(cut, units.size());
+            for (std::size_t i = 0; i < units.size(); ++i)
+                units[i].devices = std::move(devices[i]);
+        }
+        for (Unit& unit : units) {
+            std::optional<std::int64_t> near;
+            if (!unit.devices.empty()) near = unit.devices.front().device.numa_node;
+            if (has_cores)
+                unit.cpus = cores_.take(cut, size_, near);
+            else
+                unit.host_cpus = cpus_near(host_, near.value_or(-1));
+        }
+        return units;
+    }
+
+    /// Cores or hardware threads of each unit of the last cut.
+    std::size_t size() const { return size_; }
+
+    /// Whose cores do not fit.
+    std::vector<FieldError> core_errors;
+    /// Whose devices do not fit.
+    std::vector<FieldError> device_errors;
+
+  private:
+    static constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+
+    void note_shortfall(const UnitCut& cut, const std::string& path, std::size_t wanted)
+    {
+        const bool has_count = cut.unit_count != 0;
+        if (cut.resource_type != "cpu" && devices_.fitting(cut) < wanted) {
+            device_errors.push_back({path + (has_count ? ".unit_count" : ".devices_per_unit"),
+                                     "\"" + cut.name + "\" needs " +
+                                         std::to_string(wanted * static_cast<std::size_t>(cut.devices_per_unit)) +
+                                         " of \"" + cut.resource_type + "\", but only " +
+                                         std::to_string(devices_.left(cut)) + " are left"});
+            return;
+        }
+        const std::string kind = cut.processors == ProcessorKind::kThread ? " hardware threads" : " cores";
+        const std::string all =
+            cut.numa == NumaRule::kWhole
+                ? std::to_string(wanted) + " whole NUMA nodes"
+                : std::to_string(wanted * size_) + kind +
+                      (cut.numa == NumaRule::kWithin ? " by " + std::to_string(size_) + " within a NUMA node" : "");
+        core_errors.push_back({path + (has_count ? ".unit_count" : ".cores_per_unit"),
+                               "\"" + cut.name + "\" needs " + all + ", but only " +
+                                   std::to_string(cores_.left(cut.processors)) + " of the offered" +
+                                   (cut.processors == ProcessorKind::kThread ? " hardware threads" : " ones") +
+                                   " are left"});
+    }
+
+    const Host& host_;
+    CorePool cores_;
+    DevicePool devices_;
+    std::size_t size_ = 0;
+};
+
+struct Cut {
+    UnitPlan plan;
+    std::vector<FieldError> core_errors;
+    std::vector<FieldError> device_errors;
+};
+
+Cut cut_all(const Host& host, const AgentTables& tables, const ProbeAbilities& abilities)
+{
+    const std::vector<UnitCut> cuts = tables.unit_types.empty() ? usual_cuts(host) : tables.unit_types;
+    Cutter cutter(host);
+    Cut result;
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+        std::vector<Unit> units = cutter.cut(cuts[i], "unit_type[" + std::to_string(i) + "]");
+        UnitTypeReport report = report_of(cuts[i], cutter.size(), units, host, tables, abilities);
+        result.plan.push_back({std::move(report), std::move(units), cuts[i].sharing});
+    }
+    result.core_errors = std::move(cutter.core_errors);
+    result.device_errors = std::move(cutter.device_errors);
+    return result;
 }
 
 } // namespace
 
+std::vector<std::string> device_names(const Unit& unit)
+{
+    std::vector<std::string> names;
+    for (const UnitDevice& device : unit.devices)
+        names.push_back(device_name(device));
+    return names;
+}
+
+CutUnits cut_what_fits(const Host& host, const AgentTables& tables, const ProbeAbilities& abilities)
+{
+    Cut cut = cut_all(host, tables, abilities);
+    CutUnits units{std::move(cut.plan), std::move(cut.core_errors)};
+    units.shortfalls.insert(units.shortfalls.end(), cut.device_errors.begin(), cut.device_errors.end());
+    return units;
+}
+
 Result<UnitPlan> cut_units(const Host& host, const AgentTables& tables, const ProbeAbilities& abilities)
 {
-    std::vector<UnitCut> cuts = tables.unit_types;
-    if (cuts.empty()) {
-        cuts.emplace_back();
-        cuts.back().name = "core";
-    }
-
-    Remaining remaining(host);
-    std::vector<FieldError> errors;
-    UnitPlan plan;
-    for (std::size_t i = 0; i < cuts.size(); ++i) {
-        const UnitCut& cut = cuts[i];
-        const auto size = static_cast<std::size_t>(cut.cores_per_unit);
-        const std::size_t fitting = remaining.size() / size;
-        const std::size_t wanted = cut.unit_count == 0 ? fitting : static_cast<std::size_t>(cut.unit_count);
-        if (fitting == 0 || wanted > fitting) {
-            errors.push_back(
-                {"unit_type[" + std::to_string(i) + "]" + (cut.unit_count == 0 ? ".cores_per_unit" : ".unit_count"),
-                 "\"" + cut.name + "\" needs " + std::to_string(std::max<std::size_t>(wanted, 1) * size) +
-                     " cores, but only " + std::to_string(remaining.size()) + " of the offered ones are left"});
-            continue;
-        }
-        UnitType type{report_of(cut, host, tables, abilities), {}};
-        for (std::size_t unit = 0; unit < wanted; ++unit)
-            type.units.push_back(remaining.take(size));
-        type.report.unit_count = static_cast<std::int64_t>(wanted);
-        plan.push_back(std::move(type));
-    }
-    return value_or_errors(std::move(plan), std::move(errors), "the cut of unit types");
+    Cut cut = cut_all(host, tables, abilities);
+    return value_or_errors(std::move(cut.plan), std::move(cut.core_errors), "the cut of unit types");
 }
 
 std::vector<std::string> unknown_operators(const AgentTables& tables, const ProbeAbilities& abilities)
 {
     std::set<std::string> unknown;
-    const auto look_at = [&](const std::vector<std::string>& ids) {
+    const auto look_at = [&](const std::string& resource_type, const std::vector<std::string>& ids) {
         for (const std::string& id : ids) {
-            if (!contains(abilities.operators, id)) unknown.insert(id);
+            if (!contains(offered_operators(resource_type, abilities), id)) unknown.insert(id);
         }
     };
     for (const auto& [resource_type, ids] : tables.operators)
-        look_at(ids);
+        look_at(resource_type, ids);
     for (const UnitCut& cut : tables.unit_types)
-        look_at(cut.operators);
+        look_at(cut.resource_type, cut.operators);
     return {unknown.begin(), unknown.end()};
 }
 

@@ -7,13 +7,11 @@
 
 #include <toml.hpp>
 
-#include <set>
 #include <sstream>
 
 namespace fathom::agent {
 namespace {
 
-constexpr std::int64_t kMaxMemoryBytes = 1LL << 50U;
 constexpr std::size_t kMaxKeyBytes = 256UL << 10U;
 constexpr std::size_t kMaxSettingsBytes = 16UL << 20U; ///< of the files together, as JSON
 
@@ -49,34 +47,6 @@ Json to_json(const toml::value& value)
         break;
     }
     return nullptr; // dates stand nowhere in this file; the reader reports the field
-}
-
-UnitCut read_unit_cut(const Json& json, const std::string& path, std::vector<FieldError>& errors)
-{
-    ObjectReader reader(json, path, errors);
-    UnitCut cut;
-    cut.name = reader.required_string("name", {.min_length = 1, .max_length = 128});
-    cut.resource_type = reader.optional_string("resource_type", {.one_of = {"cpu"}}).value_or("cpu");
-    cut.cores_per_unit = reader.optional_integer("cores_per_unit", 1, 65536).value_or(1);
-    cut.unit_count = reader.optional_integer("unit_count", 0, 65536).value_or(0);
-    cut.memory_bytes_per_unit = reader.optional_integer("memory_bytes_per_unit", 0, kMaxMemoryBytes).value_or(0);
-    cut.operators = reader.strings("operators", 1000, {.min_length = 1, .max_length = 64});
-    reader.finish(UnknownFields::kReject);
-    return cut;
-}
-
-std::vector<UnitCut> read_unit_cuts(ObjectReader& reader, std::vector<FieldError>& errors)
-{
-    std::vector<UnitCut> cuts;
-    const Json* items = reader.array("unit_type", 1, 100);
-    if (items == nullptr) return cuts;
-    std::set<std::string> names;
-    for (std::size_t i = 0; i < items->size(); ++i) {
-        const std::string path = "unit_type[" + std::to_string(i) + "]";
-        cuts.push_back(read_unit_cut((*items)[i], path, errors));
-        if (!names.insert(cuts.back().name).second) errors.push_back({path + ".name", "stands twice"});
-    }
-    return cuts;
 }
 
 std::map<std::string, std::string> read_environment(ObjectReader& reader, std::vector<FieldError>& errors)
@@ -188,7 +158,7 @@ Result<AgentTables> parse_agent_tables(const std::string& toml)
     try {
         std::istringstream stream(toml);
         const Json all = to_json(toml::parse(stream, "config"));
-        for (const char* key : {"unit_type", "environment", "operators"}) {
+        for (const char* key : {"unit_type", "device", "environment", "operators"}) {
             if (all.contains(key)) document[key] = all[key];
         }
     } catch (const std::exception& e) {
@@ -198,6 +168,7 @@ Result<AgentTables> parse_agent_tables(const std::string& toml)
     ObjectReader reader(document, "", errors);
     AgentTables tables;
     tables.unit_types = read_unit_cuts(reader, errors);
+    tables.devices = read_devices(reader, errors);
     tables.environment = read_environment(reader, errors);
     tables.operators = read_operators(reader, errors);
     return value_or_errors(std::move(tables), std::move(errors), "the config file");
@@ -233,7 +204,7 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_number(0, 8760)},
         {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
     };
-    program.tables = {"unit_type", "environment", "operators"};
+    program.tables = {"unit_type", "device", "environment", "operators"};
     program.check_tables = table_errors;
     return program;
 }

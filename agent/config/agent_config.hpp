@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/config/unit_tables.hpp"
 #include "agent/config/user_ids.hpp"
 #include "core/base/ed25519.hpp"
 #include "core/base/log.hpp"
@@ -14,19 +15,10 @@
 
 namespace fathom::agent {
 
-/// How one unit type is cut from this center's processors: a `[[unit_type]]` table.
-struct UnitCut {
-    std::string name;
-    std::string resource_type = "cpu";
-    std::int64_t cores_per_unit = 1;
-    std::int64_t unit_count = 0;            ///< 0: as many as fit
-    std::int64_t memory_bytes_per_unit = 0; ///< 0: the unit's share of the host's memory
-    std::vector<std::string> operators;     ///< empty: all that its resource type has
-};
-
 /// The tables of the config file, which no flag can express.
 struct AgentTables {
     std::vector<UnitCut> unit_types;                           ///< empty: one type "core" of one core each
+    std::vector<DeviceDescription> devices;                    ///< beside those that are found
     std::map<std::string, std::string> environment;            ///< for every job at this center
     std::map<std::string, std::vector<std::string>> operators; ///< resource type -> ids; absent: all (M8, M9)
 };

@@ -53,7 +53,7 @@ Result<void> AttemptBook::load()
     for (StoredAttempt& attempt : stored->attempts) {
         log_attempt("attempt_found_again", attempt.order);
         if (attempt.stage == Stage::kStarting || attempt.stage == Stage::kRunning) {
-            units_.hold(attempt.order.attempt_id, attempt.cpus);
+            units_.hold(attempt.order.attempt_id, attempt.cpus, attempt.devices);
             executor_.watch(attempt.order.attempt_id);
         }
         add(std::move(attempt));
@@ -124,7 +124,7 @@ void AttemptBook::find_strays()
         log_warning("stray_attempt_runs",
                     {{"attempt_id", id.value}, {"effect", "its processors go to nobody until it ends"}});
         strays_.insert(id);
-        units_.hold(id, executor_.given_cpus(id));
+        units_.hold_unknown_devices(id, executor_.given_cpus(id));
         executor_.watch(id);
         looks_.push_back({SteadyTime{}, id});
     }

@@ -1,4 +1,5 @@
 #include "agent/jobs/attempt_book.hpp"
+#include "agent/jobs/device_supplies.hpp"
 #include "agent/jobs/require_spool.hpp"
 
 #include <utility>
@@ -94,6 +95,7 @@ void AttemptBook::give_units(Entry& entry, SteadyTime now)
     }
     entry.stored.stage = Stage::kStarting;
     entry.stored.cpus = allocation->cpus;
+    entry.stored.devices = allocation->devices;
     entry.stored.units = allocation->units;
     entry.stored.unit_type = allocation->unit_type;
     require_spool(spool_.save(entry.stored));
@@ -115,6 +117,7 @@ RunOrder AttemptBook::run_order(const Entry& entry) const
         run.cores = type->report.cores_per_unit * run.order.unit_count;
         run.memory_bytes = type->report.memory_bytes_per_unit * run.order.unit_count;
         pass_resource_type(run, type->report.resource_type);
+        pass_devices(run, units_.plan(), *type, entry.stored.units);
     }
     return run;
 }
@@ -129,6 +132,10 @@ void AttemptBook::start(Entry& entry, SteadyTime now)
     }
     if (const Result<void> trusted = check_uploads(order, options_.operator_trust); !trusted) {
         end_unstarted(entry, AttemptOutcome::kFailedToStart, trusted.error().detail);
+        return;
+    }
+    if (!units_.still_gives(entry.stored.unit_type, entry.stored.units, entry.stored.devices)) {
+        end_unstarted(entry, AttemptOutcome::kFailedToStart, "the center has cut its devices otherwise meanwhile");
         return;
     }
     ++entry.starts;

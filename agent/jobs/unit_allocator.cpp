@@ -8,8 +8,8 @@ namespace {
 /// Whether whatever runs on `a` runs on `b` as well: all that can be asked when an order does not say what it needs.
 bool can_replace(const UnitTypeReport& a, const UnitTypeReport& b)
 {
-    return a.resource_type == b.resource_type && b.cores_per_unit >= a.cores_per_unit &&
-           b.memory_bytes_per_unit >= a.memory_bytes_per_unit &&
+    return a.resource_type == b.resource_type && a.facts.value("device", Json()) == b.facts.value("device", Json()) &&
+           b.cores_per_unit >= a.cores_per_unit && b.memory_bytes_per_unit >= a.memory_bytes_per_unit &&
            std::all_of(a.operators.begin(), a.operators.end(), [&](const std::string& id) {
                return std::find(b.operators.begin(), b.operators.end(), id) != b.operators.end();
            });
@@ -27,7 +27,29 @@ const UnitType* UnitAllocator::find(const std::string& unit_type) const
 
 bool UnitAllocator::is_free(const Unit& unit) const
 {
-    return std::none_of(unit.cpus.begin(), unit.cpus.end(), [&](std::int64_t cpu) { return busy_cpus_.contains(cpu); });
+    return std::none_of(unit.cpus.begin(), unit.cpus.end(),
+                        [&](std::int64_t cpu) { return busy_cpus_.contains(cpu); }) &&
+           are_devices_free(unit);
+}
+
+bool UnitAllocator::are_devices_free(const Unit& unit) const
+{
+    for (const UnitDevice& device : unit.devices) {
+        // A device's own name is the beginning of its parts' names.
+        const std::string name = device_name(device);
+        for (auto held = busy_devices_.lower_bound(device.device.id);
+             held != busy_devices_.end() && held->starts_with(device.device.id); ++held) {
+            if (devices_overlap(name, *held)) return false;
+        }
+    }
+    if (unit.devices.empty()) return true;
+    return std::none_of(held_.begin(), held_.end(), [&](const auto& entry) {
+        const Held& held = entry.second;
+        return held.has_unknown_devices &&
+               std::any_of(unit.host_cpus.begin(), unit.host_cpus.end(), [&](std::int64_t cpu) {
+                   return std::find(held.cpus.begin(), held.cpus.end(), cpu) != held.cpus.end();
+               });
+    });
 }
 
 std::int64_t UnitAllocator::free_count(const UnitType& type) const
@@ -71,32 +93,58 @@ Result<Allocation> UnitAllocator::allocate(const AttemptOrder& order)
         if (!is_free(unit)) continue;
         allocation.units.push_back(static_cast<std::int64_t>(i));
         allocation.cpus.insert(allocation.cpus.end(), unit.cpus.begin(), unit.cpus.end());
+        const std::vector<std::string> devices = device_names(unit);
+        allocation.devices.insert(allocation.devices.end(), devices.begin(), devices.end());
     }
     if (static_cast<std::int64_t>(allocation.units.size()) < count)
         return Error{Errc::kTooMany, "not enough units of \"" + type->report.name + "\" are free"};
     std::sort(allocation.cpus.begin(), allocation.cpus.end());
     allocation.cores = count * type->report.cores_per_unit;
     allocation.memory_bytes = count * type->report.memory_bytes_per_unit;
-    hold(order.attempt_id, allocation.cpus);
+    hold(order.attempt_id, allocation.cpus, allocation.devices);
     return allocation;
 }
 
-void UnitAllocator::hold(const AttemptId& attempt, const std::vector<std::int64_t>& cpus)
+void UnitAllocator::hold(const AttemptId& attempt, const std::vector<std::int64_t>& cpus,
+                         const std::vector<std::string>& devices)
 {
     release(attempt);
     for (const std::int64_t cpu : cpus)
         ++busy_cpus_[cpu];
-    held_[attempt] = cpus;
+    busy_devices_.insert(devices.begin(), devices.end());
+    held_[attempt] = {cpus, devices};
+}
+
+void UnitAllocator::hold_unknown_devices(const AttemptId& attempt, const std::vector<std::int64_t>& cpus)
+{
+    hold(attempt, cpus);
+    held_[attempt].has_unknown_devices = true;
+}
+
+bool UnitAllocator::still_gives(const std::string& unit_type, const std::vector<std::int64_t>& units,
+                                const std::vector<std::string>& devices) const
+{
+    if (devices.empty()) return true;
+    const UnitType* const type = find(unit_type);
+    std::vector<std::string> names;
+    for (const std::int64_t index : units) {
+        if (type == nullptr || index < 0 || index >= std::ssize(type->units)) return false;
+        const std::vector<std::string> some = device_names(type->units[static_cast<std::size_t>(index)]);
+        names.insert(names.end(), some.begin(), some.end());
+    }
+    return names == devices;
 }
 
 void UnitAllocator::release(const AttemptId& attempt)
 {
     const auto entry = held_.find(attempt);
     if (entry == held_.end()) return;
-    for (const std::int64_t cpu : entry->second) {
+    for (const std::int64_t cpu : entry->second.cpus) {
         const auto count = busy_cpus_.find(cpu);
         if (--count->second == 0) busy_cpus_.erase(count);
     }
+    for (const std::string& device : entry->second.devices)
+        busy_devices_.erase(busy_devices_.find(device));
     held_.erase(entry);
 }
 

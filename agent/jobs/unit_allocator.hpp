@@ -4,6 +4,7 @@
 #include "core/model/attempt.hpp"
 
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace fathom::agent {
@@ -11,13 +12,14 @@ namespace fathom::agent {
 /// What an attempt holds.
 struct Allocation {
     std::string unit_type;
-    std::vector<std::int64_t> units; ///< indices within the unit type, ascending
-    std::vector<std::int64_t> cpus;  ///< ascending
+    std::vector<std::int64_t> units;  ///< indices within the unit type, ascending
+    std::vector<std::int64_t> cpus;   ///< its own, ascending
+    std::vector<std::string> devices; ///< names, as in device_names(), in the order of the units
     std::int64_t cores{};
     std::int64_t memory_bytes{};
 };
 
-/// Which attempt holds which units. A unit is free when none of its processors is held, so that what was
+/// Which attempt holds which units. A unit is free when none of its processors and devices is held, so that what was
 /// given away before a change of the cut stays respected after it. Pure; not thread-safe.
 class UnitAllocator {
   public:
@@ -32,11 +34,19 @@ class UnitAllocator {
     Result<Allocation> allocate(const AttemptOrder& order);
 
     /// Notes what an attempt holds already (after a restart of the agent).
-    void hold(const AttemptId& attempt, const std::vector<std::int64_t>& cpus);
+    void hold(const AttemptId& attempt, const std::vector<std::int64_t>& cpus,
+              const std::vector<std::string>& devices = {});
+    /// The same of an attempt whose devices nobody knows any more: units with devices that run on one of its processors
+    /// are not free while it holds them.
+    void hold_unknown_devices(const AttemptId& attempt, const std::vector<std::int64_t>& cpus);
     void release(const AttemptId& attempt);
 
     /// Cuts anew; what attempts hold stays held.
     void replace_plan(UnitPlan plan) { plan_ = std::move(plan); }
+
+    /// Whether these units still have the devices that an attempt was given with them.
+    bool still_gives(const std::string& unit_type, const std::vector<std::int64_t>& units,
+                     const std::vector<std::string>& devices) const;
 
     /// The unit type of that name; nullptr when there is none.
     const UnitType* find(const std::string& unit_type) const;
@@ -46,13 +56,21 @@ class UnitAllocator {
     std::int64_t free_count(const UnitType& type) const;
 
   private:
+    struct Held {
+        std::vector<std::int64_t> cpus;
+        std::vector<std::string> devices;
+        bool has_unknown_devices = false;
+    };
+
     bool is_free(const Unit& unit) const;
+    bool are_devices_free(const Unit& unit) const;
     const UnitType& choose_type(const UnitType& proposal, const AttemptOrder& order) const;
     std::int64_t count_for(const UnitType& type, const AttemptOrder& order) const;
 
     UnitPlan plan_;
-    std::map<AttemptId, std::vector<std::int64_t>> held_;
+    std::map<AttemptId, Held> held_;
     std::unordered_map<std::int64_t, int> busy_cpus_; ///< by how many attempts each is held
+    std::multiset<std::string> busy_devices_;         ///< names
 };
 
 } // namespace fathom::agent

@@ -32,7 +32,9 @@ constexpr const char* kMigrations[] = {
     CREATE INDEX IF NOT EXISTS message_of_attempt ON message (attempt_id);
 )sql",
     "ALTER TABLE message ADD COLUMN is_end INTEGER NOT NULL DEFAULT 0",
-    "CREATE TABLE IF NOT EXISTS boot (id TEXT NOT NULL) -- of the host, at most one"};
+    "CREATE TABLE IF NOT EXISTS boot (id TEXT NOT NULL) -- of the host, at most one",
+    // Names of devices. No comment in the statement itself: SQLite takes what stands behind it for part of the column.
+    "ALTER TABLE attempt ADD COLUMN devices TEXT NOT NULL DEFAULT '[]'"};
 
 /// Makes the database grow, and its log with it. What is then freed stays part of the files, so that the few
 /// kilobytes of a change find room also on a disk that a job has filled.
@@ -42,7 +44,7 @@ constexpr const char* kTakeRoom[] = {"CREATE TABLE IF NOT EXISTS room (bytes BLO
 constexpr const char* kAccept = "INSERT OR IGNORE INTO attempt (id, stage, start_message) VALUES (?, ?, ?)";
 constexpr const char* kSave = R"sql(
     UPDATE attempt SET stage = ?2, end_message = ?3, cpus = ?4, units = ?5, cancel_reason = ?6,
-                       stdout_acked = ?7, stderr_acked = ?8, unit_type = ?9 WHERE id = ?1)sql";
+                       stdout_acked = ?7, stderr_acked = ?8, unit_type = ?9, devices = ?10 WHERE id = ?1)sql";
 constexpr const char* kSaveOutput = "UPDATE attempt SET stdout_acked = ?2, stderr_acked = ?3 WHERE id = ?1";
 constexpr const char* kForget = R"sql(
     UPDATE attempt SET stage = ?2, forgotten_at = ?3, start_message = NULL, end_message = NULL WHERE id = ?1)sql";
@@ -52,7 +54,8 @@ constexpr const char* kForgetBoot = "DELETE FROM boot";
 constexpr const char* kNoteBoot = "INSERT INTO boot VALUES (?)";
 constexpr const char* kPurge = "DELETE FROM attempt WHERE forgotten_at < ?";
 constexpr const char* kAttempts = R"sql(
-    SELECT start_message, end_message, stage, cpus, units, cancel_reason, stdout_acked, stderr_acked, unit_type, id
+    SELECT start_message, end_message, stage, cpus, units, cancel_reason, stdout_acked, stderr_acked, unit_type, id,
+           devices
     FROM attempt WHERE stage <> ? ORDER BY number)sql";
 constexpr const char* kPut = "INSERT INTO message (id, attempt_id, text, is_end) VALUES (?, ?, ?, ?)";
 constexpr const char* kMessagesAfter =
@@ -73,10 +76,11 @@ Result<Body> decode_as(const std::string& text)
     return std::move(*body);
 }
 
-std::vector<std::int64_t> read_numbers(const std::string& text)
+template <class Item>
+std::vector<Item> read_list(const std::string& text)
 {
     const Json json = Json::parse(text, nullptr, false);
-    return json.is_array() ? json.get<std::vector<std::int64_t>>() : std::vector<std::int64_t>{};
+    return json.is_array() ? json.get<std::vector<Item>>() : std::vector<Item>{};
 }
 
 Result<StoredAttempt> read_attempt(const Statement& row)
@@ -91,12 +95,13 @@ Result<StoredAttempt> read_attempt(const Statement& row)
         attempt.end = ended->end;
     }
     attempt.stage = static_cast<Stage>(row.integer(2));
-    attempt.cpus = read_numbers(row.text(3));
-    attempt.units = read_numbers(row.text(4));
+    attempt.cpus = read_list<std::int64_t>(row.text(3));
+    attempt.units = read_list<std::int64_t>(row.text(4));
     if (!row.is_null(5)) attempt.cancel_reason = row.text(5);
     attempt.stdout_acked = row.integer(6);
     attempt.stderr_acked = row.integer(7);
     attempt.unit_type = row.text(8);
+    attempt.devices = read_list<std::string>(row.text(10));
     return attempt;
 }
 
@@ -189,7 +194,7 @@ Result<void> Spool::save(const StoredAttempt& attempt, std::span<const link::Mes
         update.bind(4, std::string_view(Json(attempt.cpus).dump()))
             .bind(5, std::string_view(Json(attempt.units).dump()));
         update.bind(6, attempt.cancel_reason).bind(7, attempt.stdout_acked).bind(8, attempt.stderr_acked);
-        update.bind(9, std::string_view(attempt.unit_type));
+        update.bind(9, std::string_view(attempt.unit_type)).bind(10, std::string_view(Json(attempt.devices).dump()));
         if (Result<void> done = run(std::move(update)); !done) return done;
         for (const link::Message& message : messages) {
             if (Result<void> done = insert_message(message, id); !done) return done;

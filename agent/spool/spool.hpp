@@ -27,9 +27,10 @@ enum class Stage { kAccepted, kStarting, kRunning, kEnded, kReported, kForgotten
 struct StoredAttempt {
     AttemptOrder order;
     Stage stage = Stage::kAccepted;
-    std::vector<std::int64_t> cpus;  ///< that it holds, from kStarting to kRunning
-    std::vector<std::int64_t> units; ///< their indices
-    std::string unit_type;           ///< of the units; the order's own, unless the center chooses (M13d)
+    std::vector<std::int64_t> cpus;   ///< that it holds, from kStarting to kRunning
+    std::vector<std::string> devices; ///< names of those that it holds, likewise
+    std::vector<std::int64_t> units;  ///< their indices
+    std::string unit_type;            ///< of the units; the order's own, unless the center chooses (M13d)
     std::optional<std::string> cancel_reason;
     std::optional<AttemptEnd> end; ///< from kEnded on
     std::int64_t stdout_acked{};   ///< bytes of each stream that the metascheduler has

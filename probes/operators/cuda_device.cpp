@@ -43,7 +43,73 @@ double attribute_in_thousands(cudaDeviceAttr attribute, int device)
     return 1000.0 * value;
 }
 
+/// Bytes of a copy: long enough that its start counts for nothing.
+constexpr std::size_t kBusBytes = 128UL << 20U;
+constexpr int kBusCopies = 5;
+
+/// What one copy takes, with both memories and the events made for it.
+class BusCopy {
+  public:
+    BusCopy()
+    {
+        note(cudaMallocHost(&host_, kBusBytes));
+        note(cudaMalloc(&device_, kBusBytes));
+        note(cudaEventCreate(&begin_));
+        note(cudaEventCreate(&end_));
+    }
+    ~BusCopy()
+    {
+        cudaFreeHost(host_);
+        cudaFree(device_);
+        if (begin_ != nullptr) cudaEventDestroy(begin_);
+        if (end_ != nullptr) cudaEventDestroy(end_);
+    }
+    BusCopy(const BusCopy&) = delete;
+    BusCopy& operator=(const BusCopy&) = delete;
+
+    cudaError_t status() const { return status_; }
+
+    /// Seconds, by the device's clock.
+    double copy()
+    {
+        float milliseconds = 0;
+        if (status_ != cudaSuccess) return 0;
+        note(cudaEventRecord(begin_));
+        note(cudaMemcpyAsync(device_, host_, kBusBytes, cudaMemcpyHostToDevice));
+        note(cudaEventRecord(end_));
+        note(cudaEventSynchronize(end_));
+        note(cudaEventElapsedTime(&milliseconds, begin_, end_));
+        return 1e-3 * milliseconds;
+    }
+
+  private:
+    void note(cudaError_t status)
+    {
+        if (status_ == cudaSuccess) status_ = status;
+    }
+
+    void* host_ = nullptr;
+    void* device_ = nullptr;
+    cudaEvent_t begin_{};
+    cudaEvent_t end_{};
+    cudaError_t status_ = cudaSuccess;
+};
+
 } // namespace
+
+Result<double> measure_cuda_bus()
+{
+    BusCopy bus;
+    double least_s = 0;
+    for (int i = 0; i < kBusCopies; ++i) {
+        const double taken_s = bus.copy();
+        if (taken_s > 0 && (least_s == 0 || taken_s < least_s)) least_s = taken_s;
+    }
+    if (bus.status() != cudaSuccess || least_s == 0)
+        return Error{Errc::kUnavailable,
+                     std::string("the bus cannot be measured: ") + cudaGetErrorString(bus.status())};
+    return static_cast<double>(kBusBytes) / least_s;
+}
 
 Result<CudaDevice> find_cuda_device()
 {

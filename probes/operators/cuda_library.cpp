@@ -11,6 +11,6 @@ extern "C" [[gnu::visibility("default")]] const fathom::probes::CudaLibrary* fat
 const fathom::probes::CudaLibrary* fathom_cuda_library()
 {
     using namespace fathom::probes;
-    static const CudaLibrary library{FATHOM_VERSION, cuda_implementations(), find_cuda_device};
+    static const CudaLibrary library{FATHOM_VERSION, cuda_implementations(), find_cuda_device, measure_cuda_bus};
     return &library;
 }

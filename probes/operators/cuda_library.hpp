@@ -47,6 +47,10 @@ struct CudaLibrary {
     /// The first device that this process may see. Starts the CUDA runtime; call before anything else.
     /// @error kUnavailable  no driver, one too old, or no device; with what would change that.
     Result<CudaDevice> (*device)();
+    /// Bytes per second from the host's memory to the device's, from locked pages, the best of several copies. Takes a
+    /// fraction of a second, and 128 MiB of both memories. After device().
+    /// @error kUnavailable  why it could not be measured.
+    Result<double> (*bus_bytes_per_s)();
 };
 
 /// The file beside the program, and the only function that it exports: `const CudaLibrary* ()`.

@@ -56,7 +56,7 @@ Result<CudaOperators> load_cuda_operators(const std::filesystem::path& folder)
     if (!library) return library.error();
     Result<CudaDevice> device = (*library)->device();
     if (!device) return device.error();
-    return CudaOperators{std::move(*device), register_operators(**library)};
+    return CudaOperators{std::move(*device), register_operators(**library), (*library)->bus_bytes_per_s};
 }
 
 } // namespace fathom::probes

@@ -12,6 +12,7 @@ namespace fathom::probes {
 struct CudaOperators {
     CudaDevice device;
     std::vector<RegisteredOperator> operators; ///< sorted by id
+    Result<double> (*bus_bytes_per_s)(){};     ///< CudaLibrary's
 };
 
 /// Loads kCudaLibraryFile and starts the device. The library stays loaded until the process ends.

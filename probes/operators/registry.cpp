@@ -87,6 +87,12 @@ const CudaDevice* used_cuda_device()
     return used().type == ResourceType::kCuda ? &used().cuda.device : nullptr;
 }
 
+Result<double> measure_used_bus()
+{
+    if (used_cuda_device() == nullptr) return Error{Errc::kUnavailable, "processors have no bus to their memory"};
+    return used().cuda.bus_bytes_per_s();
+}
+
 const std::vector<RegisteredOperator>& registered_operators()
 {
     if (used().type == ResourceType::kCuda) return used().cuda.operators;

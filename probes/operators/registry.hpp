@@ -43,6 +43,9 @@ ResourceType used_resource_type();
 
 /// The device in use; nullptr on processors.
 const CudaDevice* used_cuda_device();
+/// Measures its bus: bytes per second from the host's memory to the device's. Takes a fraction of a second.
+/// @error kUnavailable  no device is in use, or it could not be measured.
+Result<double> measure_used_bus();
 
 /// All operators of this program for the resource type in use, sorted by id. Made at first use; thread-safe.
 const std::vector<RegisteredOperator>& registered_operators();

@@ -1,5 +1,6 @@
 #include "probes/runner/list_operators.hpp"
 
+#include "probes/operators/cuda_library.hpp"
 #include "probes/operators/registry.hpp"
 
 #include <fmt/format.h>
@@ -15,6 +16,17 @@ std::string library_of(const OperatorManifest& manifest)
         if (implementation.resource_type == to_string(used_resource_type())) return implementation.library;
     }
     return "";
+}
+
+/// What the model of CPU and GPU needs of a device (docs/measurement.md): its multiprocessors are what computes side by
+/// side; how each compares with a core is measured by operators.
+Json device_facts(const CudaDevice& device)
+{
+    Json facts = {{"gpu_name", device.name},
+                  {"compute_capability", device.compute_capability},
+                  {"gpu_parallelism", device.multiprocessors}};
+    if (const Result<double> bus = measure_used_bus(); bus) facts["bus_gb_s"] = *bus / 1e9;
+    return facts;
 }
 
 } // namespace
@@ -57,6 +69,7 @@ Json operators_json()
                  {"unavailable", std::move(unavailable)},
                  {"openblas_core", core.used}};
     if (!core.better.empty()) json["openblas_better_core"] = core.better;
+    if (const CudaDevice* const device = used_cuda_device()) json["device"] = device_facts(*device);
     return json;
 }
 

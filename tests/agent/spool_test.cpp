@@ -35,6 +35,7 @@ TEST(Spool, KnowsAnOrderAfterTheProcessWasKilled)
         attempt.order = order;
         attempt.stage = Stage::kRunning;
         attempt.cpus = {1};
+        attempt.devices = {"GPU-0#1/2"};
         const std::array messages{message};
         const bool good = spool.accept(order).value() && spool.save(attempt, messages).has_value();
         ::kill(::getpid(), good ? SIGKILL : SIGTERM); // no destructor, no checkpoint
@@ -50,6 +51,7 @@ TEST(Spool, KnowsAnOrderAfterTheProcessWasKilled)
     EXPECT_EQ(attempts[0].order.environment.at("X"), "grüße");
     EXPECT_EQ(attempts[0].stage, Stage::kRunning);
     EXPECT_THAT(attempts[0].cpus, testing::ElementsAre(1));
+    EXPECT_THAT(attempts[0].devices, testing::ElementsAre("GPU-0#1/2"));
     const std::vector<SpooledMessage> messages = spool.messages_after(0, 10).value();
     ASSERT_EQ(messages.size(), 1U);
     EXPECT_EQ(messages[0].text, link::encode(message));
@@ -178,7 +180,8 @@ TEST(Spool, TakesOverWhatAnAgentWithoutVersionsHasWritten)
     const std::filesystem::path file = folder.path() / "spool.db";
     const AttemptOrder order = shell_order("true");
     ASSERT_TRUE(Spool::open(file).value().accept(order).value());
-    change(file, "ALTER TABLE message DROP COLUMN is_end; PRAGMA user_version = 0");
+    change(file,
+           "ALTER TABLE message DROP COLUMN is_end; ALTER TABLE attempt DROP COLUMN devices; PRAGMA user_version = 0");
 
     Spool spool = Spool::open(file).value();
 
