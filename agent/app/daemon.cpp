@@ -20,6 +20,8 @@ constexpr std::chrono::minutes kRenewalInterval{10};
 constexpr std::chrono::seconds kFirstRenewalLook{2};
 constexpr std::chrono::seconds kRequestInterval{1};
 constexpr std::chrono::seconds kStopLimit{5};
+/// Between two looks at whether the machine has changed.
+constexpr std::chrono::seconds kHardwareInterval{20};
 
 /// Where probes of the network fetch by default: from the metascheduler. Empty when its address is not known.
 std::string fetch_url(const Enrolment& enrolment)
@@ -38,6 +40,7 @@ Result<void> Daemon::prepare()
     fetch_url_ = fetch_url(*enrolment);
     Result<CenterOffer> offer = survey_center(as_probes_run(config_), executor_.facts());
     if (!offer) return offer.error();
+    hardware_ = look_at_hardware(config_);
     Result<Spool> spool = Spool::open("spool.db");
     if (!spool) return spool.error();
     spool_.emplace(std::move(*spool));
@@ -64,6 +67,7 @@ void Daemon::run()
     const auto network_work = asio::make_work_guard(network_);
     std::thread network_thread([this] { network_.run(); });
     next_renewal_look_ = std::chrono::steady_clock::now() + kFirstRenewalLook;
+    next_hardware_look_ = std::chrono::steady_clock::now() + kHardwareInterval;
     wait_for_signal();
     tick();
     if (const int changes = executor_.change_descriptor(); changes >= 0) changes_.assign(changes);
@@ -96,6 +100,7 @@ void Daemon::tick()
     conversation_->tick(now);
     renew_certificate(now);
     take_probe_request(now);
+    watch_hardware(now);
     timer_.expires_after(kTick);
     timer_.async_wait([this](const boost::system::error_code& error) {
         if (!error) tick();
@@ -145,6 +150,31 @@ void Daemon::take_probe_request(SteadyTime now)
     // After it is in the spool: a crash in between asks twice, which does no harm.
     file.remove();
     log_info("probes_requested", {{"reason", *reason}});
+}
+
+void Daemon::watch_hardware(SteadyTime now)
+{
+    if (now < next_hardware_look_) return;
+    next_hardware_look_ = now + kHardwareInterval;
+    asio::post(survey_, [this, config = config_, set = settings_set_, before = hardware_, facts = executor_.facts()] {
+        Hardware seen = look_at_hardware(config);
+        if (!has_changed(before, seen)) return;
+        auto offer =
+            std::make_shared<Result<CenterOffer>>(survey_center(as_probes_run(config), facts, CutRule::kFitting));
+        asio::post(work_, [this, set, seen = std::move(seen), offer]() mutable {
+            if (set != settings_set_) return; // by settings of before; the next look comes soon
+            hardware_ = std::move(seen);
+            if (*offer) {
+                log_info("hardware_changed", {{"cpus", hardware_.cpus.size()},
+                                              {"memory_bytes", hardware_.memory_bytes},
+                                              {"devices", hardware_.devices.size()}});
+                take_offer(std::move(**offer));
+            } else {
+                log_warning("hardware_not_surveyed",
+                            {{"reason", describe(offer->error())}, {"effect", "the present units stay"}});
+            }
+        });
+    });
 }
 
 void Daemon::store_certificate(const std::string& certificate_pem)
@@ -200,10 +230,18 @@ AgentConfig Daemon::as_probes_run(AgentConfig config) const
 void Daemon::apply(AgentConfig config, CenterOffer offer)
 {
     start_log("fathom-agent", config.log_level);
+    config_ = std::move(config);
+    ++settings_set_;
+    log_info("config_reloaded");
+    take_offer(std::move(offer));
+}
+
+void Daemon::take_offer(CenterOffer offer)
+{
     const Json catalog = to_json(offer.catalog);
     const bool changed = catalog != last_catalog_;
-    log_info("config_reloaded", {{"catalog_changed", changed}});
-    book_->replace_offer(std::move(offer.plan), config.tables.environment, config.operator_trust);
+    log_info("center_surveyed", {{"catalog_changed", changed}});
+    book_->replace_offer(std::move(offer.plan), config_.tables.environment, config_.operator_trust);
     if (changed) conversation_->offer_changed(std::move(offer.catalog));
     last_catalog_ = catalog;
 }

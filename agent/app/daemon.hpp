@@ -20,7 +20,7 @@ namespace fathom::agent {
 ///
 /// Threads: `work_` (the caller of run()) has the attempts, the spool and the executor, and may block for
 /// milliseconds on files; `network_` has the connection and never blocks; `survey_` looks at the machine
-/// again when told to, which may take seconds.
+/// again when told to or when it has changed, which may take seconds.
 class Daemon {
   public:
     /// The executor must outlive the daemon.
@@ -40,7 +40,9 @@ class Daemon {
     void store_certificate(const std::string& certificate_pem);
     void wait_for_signal();
     void reload();
+    void watch_hardware(SteadyTime now);
     void apply(AgentConfig config, CenterOffer offer);
+    void take_offer(CenterOffer offer);
     /// With the variables that probes get besides the center's: what they can run depends on them.
     AgentConfig as_probes_run(AgentConfig config) const;
 
@@ -64,6 +66,9 @@ class Daemon {
     std::shared_ptr<Connector> connector_;
     std::string fetch_url_; ///< where probes of the network fetch by default
     Json last_catalog_;
+    Hardware hardware_;           ///< of the last survey
+    std::int64_t settings_set_{}; ///< how often apply() has changed the settings
+    SteadyTime next_hardware_look_{};
     SteadyTime next_renewal_look_{};
     SteadyTime next_request_look_{};
 };
