@@ -79,7 +79,7 @@ Json gpu_facts(const CudaDevice& device)
 
 } // namespace
 
-HostFacts::HostFacts() : facts_(Json::object()), steal_before_s_(steal_s())
+HostFacts::HostFacts() : facts_(Json::object()), energy_("/sys"), steal_before_s_(steal_s())
 {
     std::array<char, 256> hostname{};
     if (gethostname(hostname.data(), hostname.size() - 1) == 0) facts_["hostname"] = hostname.data();
@@ -104,6 +104,8 @@ HostFacts::HostFacts() : facts_(Json::object()), steal_before_s_(steal_s())
 Json HostFacts::finish() const
 {
     Json facts = facts_;
+    facts["energy"] = energy_.read();
+    facts.update(read_sensors("/sys", allowed_cpus()));
     facts["steal_s"] = std::max(0.0, steal_s() - steal_before_s_);
     rusage usage{};
     if (getrusage(RUSAGE_SELF, &usage) == 0) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/json_reader.hpp"
+#include "probes/runner/energy.hpp"
 
 namespace fathom::probes {
 
@@ -13,11 +14,13 @@ class HostFacts {
     HostFacts();
 
     /// Facts, with what happened since the constructor: `steal_s` (time that the hypervisor gave to
-    /// others, all cores), context switches and processor time of this process, `load_before`.
+    /// others, all cores), context switches and processor time of this process, `load_before`; `energy` (EnergyMeter)
+    /// and, as they are at the end, `cpu_hz` and `cpu_celsius` (read_sensors).
     Json finish() const;
 
   private:
     Json facts_;
+    EnergyMeter energy_;
     double steal_before_s_;
 };
 

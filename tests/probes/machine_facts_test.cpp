@@ -1,3 +1,4 @@
+#include "probes/runner/energy.hpp"
 #include "probes/runner/machine_facts.hpp"
 #include "probes/runner/resources.hpp"
 
@@ -13,8 +14,11 @@ namespace {
 /// A folder that looks like /sys; gone with the test.
 class System {
   public:
-    System() : root_(std::filesystem::temp_directory_path() / ("fathom-system-" + std::to_string(getpid())))
+    System()
     {
+        static int made = 0;
+        root_ = std::filesystem::temp_directory_path() /
+                ("fathom-system-" + std::to_string(getpid()) + "-" + std::to_string(++made));
         std::filesystem::create_directories(root_);
     }
     ~System() { std::filesystem::remove_all(root_); }
@@ -34,6 +38,7 @@ class System {
         std::filesystem::create_directories(root_ / (folder + "/node" + std::to_string(node)));
     }
 
+    std::string path() const { return root_.string(); }
     Json facts(const std::vector<int>& cpus) const { return machine_facts(root_.string(), cpus); }
 
   private:
@@ -100,6 +105,70 @@ TEST(MachineFacts, AreThoseOfThisMachine)
 
     EXPECT_EQ(facts.at("cpus_allowed_count"), allowed_cpus().size());
     if (facts.contains("cores_allowed")) EXPECT_LE(facts.at("cores_allowed"), facts.at("cpus_allowed_count"));
+}
+
+/// A machine with two packages, one of them with a memory counter, and what is not to be counted.
+void add_counters(const System& system)
+{
+    const auto add = [&](const std::string& zone, const std::string& name, const std::string& microjoules) {
+        const std::string folder = "class/powercap/" + zone;
+        system.write(folder + "/name", name);
+        system.write(folder + "/energy_uj", microjoules);
+        system.write(folder + "/max_energy_range_uj", "10000000");
+    };
+    add("intel-rapl:0", "package-0", "1000000");
+    add("intel-rapl:0:0", "core", "900000");
+    add("intel-rapl:0:1", "dram", "500000");
+    add("intel-rapl:1", "package-1", "9000000");
+    add("intel-rapl:2", "psys", "3000000");
+    add("intel-rapl-mmio:0", "package-0", "1000000");
+}
+
+TEST(EnergyMeter, CountsPackagesAndMemoryOnceAlsoWhenACounterBeginsAnew)
+{
+    const System system;
+    add_counters(system);
+    const EnergyMeter meter(system.path());
+    system.write("class/powercap/intel-rapl:0/energy_uj", "3000000");   // 2 J
+    system.write("class/powercap/intel-rapl:0:1/energy_uj", "1000000"); // 0.5 J
+    system.write("class/powercap/intel-rapl:1/energy_uj", "2000000");   // 3 J, over the end
+    system.write("class/powercap/intel-rapl:2/energy_uj", "9000000");
+
+    const Json energy = meter.read();
+
+    EXPECT_DOUBLE_EQ(energy.at("joules").get<double>(), 5.5);
+    EXPECT_EQ(energy.at("of"), Json::array({"package-0", "dram", "package-1"}));
+}
+
+TEST(EnergyMeter, SaysWhyThereIsNoneAndNeverNothing)
+{
+    const System none;
+    EXPECT_EQ(EnergyMeter(none.path()).read(), (Json{{"absent", "this host has no energy counters (powercap)"}}));
+
+    const System closed;
+    closed.write("class/powercap/intel-rapl:0/name", "package-0");
+    const std::string why = EnergyMeter(closed.path()).read().at("absent");
+    EXPECT_NE(why.find("may not be read by this user"), std::string::npos) << why;
+}
+
+TEST(Sensors, TellTheMeanClockAndTheHottestProcessorOrThatThereIsNone)
+{
+    const System system;
+    system.write("devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000");
+    system.write("devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "3000000");
+    system.write("class/hwmon/hwmon0/name", "nvme");
+    system.write("class/hwmon/hwmon0/temp1_input", "90000");
+    system.write("class/hwmon/hwmon1/name", "coretemp");
+    system.write("class/hwmon/hwmon1/temp1_input", "51000");
+    system.write("class/hwmon/hwmon1/temp3_input", "63500");
+    const Json facts = read_sensors(system.path(), {0, 1});
+    const System none;
+    const Json missing = read_sensors(none.path(), {0});
+
+    EXPECT_EQ(facts.at("cpu_hz"), 2.5e9);
+    EXPECT_EQ(facts.at("cpu_celsius"), 63.5);
+    EXPECT_TRUE(missing.at("cpu_hz").contains("absent"));
+    EXPECT_TRUE(missing.at("cpu_celsius").contains("absent"));
 }
 
 } // namespace
