@@ -7,8 +7,6 @@
 namespace fathom {
 namespace {
 
-constexpr double kLeastT_s = 0.001;
-constexpr double kMostT_s = 10;
 constexpr double kLargest = 1e12;
 constexpr double kSmallest = 1e-12;
 

@@ -10,6 +10,10 @@
 /// (spec 2, S1–S7). Sizes in GB (10^9 bytes), speeds in GB/s, times in seconds.
 namespace fathom {
 
+/// The range of t, what a CPU needs for 100 MB, in which the model holds.
+inline constexpr double kLeastT_s = 0.001;
+inline constexpr double kMostT_s = 10;
+
 enum class OperatorClass {
     kLinear,   ///< each record once: a filter
     kQuadratic ///< records against each other: a join
