@@ -2,12 +2,12 @@
 
 #include "agent/catalog/nvml.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstring>
 #include <dlfcn.h>
 #include <fstream>
-#include <memory>
-#include <optional>
 
 namespace fathom::agent {
 namespace {
