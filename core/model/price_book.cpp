@@ -123,11 +123,11 @@ Json entry_json(const PriceEntry& entry)
 std::int64_t parse_percent(ObjectReader& reader)
 {
     constexpr std::int64_t kPpmOfPercent = 10'000;
-    constexpr std::int64_t kMicros = 1'000'000;
+    constexpr std::int64_t kMicrosOfOne = 1'000'000;
     const std::int64_t micros = read_price(reader, "percent").value_or(0);
-    if (micros > 100 * kMicros || micros % (kMicros / kPpmOfPercent) != 0)
+    if (micros > 100 * kMicrosOfOne || micros % (kMicrosOfOne / kPpmOfPercent) != 0)
         reader.fail("percent", "must be from \"0\" to \"100\", with at most four decimal places");
-    return micros / (kMicros / kPpmOfPercent);
+    return micros / (kMicrosOfOne / kPpmOfPercent);
 }
 
 void parse_discounts(ObjectReader& reader, PriceBook& book, std::vector<FieldError>& errors)
