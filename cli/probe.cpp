@@ -6,6 +6,8 @@
 #include "cli/probe_order.hpp"
 #include "cli/wait_time.hpp"
 
+#include <fmt/format.h>
+
 #include <ostream>
 #include <set>
 
@@ -116,6 +118,15 @@ std::string verification_text(const Json& run)
     return verification + (detail.empty() ? "" : ": " + detail);
 }
 
+/// A figure of the host's sensors, or why there is none; empty for a result of before they were read.
+std::string sensor_text(const Json& host, const char* name, const char* field, double scale, const char* unit)
+{
+    const Json& figure = member(host, name);
+    if (member(figure, "absent").is_string()) return "not known: " + text_of(figure, "absent");
+    const std::optional<double> value = field == nullptr ? number_of(host, name) : number_of(figure, field);
+    return value ? fmt::format("{:.3g} {}, of the whole host", *value * scale, unit) : "";
+}
+
 std::string run_text(Session& session, const Json& run)
 {
     const TableStyle style = table_style(session);
@@ -138,7 +149,10 @@ std::string run_text(Session& session, const Json& run)
                 {"Ended", age_of(run, "ended_at", session.now())},
                 {"Took", duration_of(member(run, "result"), "wall_s")},
                 {"Verified", verification_text(run)},
-                {"Processor", text_of(host, "cpu_model")}},
+                {"Processor", text_of(host, "cpu_model")},
+                {"Energy", sensor_text(host, "energy", "joules", 1, "J")},
+                {"Clock", sensor_text(host, "cpu_hz", nullptr, 1e-9, "GHz")},
+                {"Temperature", sensor_text(host, "cpu_celsius", nullptr, 1, "°C")}},
                style) +
            results_text(run, style);
 }

@@ -3,6 +3,8 @@
 #include "cli/command_line.hpp"
 #include "cli/format_units.hpp"
 #include "cli/json_view.hpp"
+#include "cli/speedup_options.hpp"
+#include "cli/speedup_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -13,27 +15,6 @@
 namespace fathom::cli {
 namespace {
 
-/// Every field of the question by its name in REST; the flag is the name with dashes.
-struct QuestionOptions {
-    Json question = Json::object();
-    std::int64_t points = 21;
-};
-
-void add_number(CLI::App& verb, const std::shared_ptr<QuestionOptions>& options, const std::string& field,
-                const std::string& description)
-{
-    std::string flag = "--" + field;
-    std::replace(flag.begin(), flag.end(), '_', '-');
-    verb.add_option_function<double>(
-            flag,
-            [options, field](const double& value) {
-                const bool is_whole = std::nearbyint(value) == value && std::abs(value) < 1e15;
-                options->question[field] = is_whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
-            },
-            description)
-        ->type_name("NUMBER");
-}
-
 void add_question(CLI::App& verb, const std::shared_ptr<QuestionOptions>& options, bool has_t)
 {
     verb.add_option_function<std::string>(
@@ -43,35 +24,10 @@ void add_question(CLI::App& verb, const std::shared_ptr<QuestionOptions>& option
     if (has_t) add_number(verb, options, "seconds_per_100mb", "what one CPU needs for 100 MB, 0.001 to 10 s");
     add_number(verb, options, "input_gb", "input of one machine");
     add_number(verb, options, "output_fraction", "output / input (default 0.1)");
-    add_number(verb, options, "machines", "how many machines compute");
-    add_number(verb, options, "per_aggregation", "how many results one machine aggregates (default 10)");
-    add_number(verb, options, "network_gb_s", "speed between machines, GB/s");
-    add_number(verb, options, "bus_gb_s", "speed of the bus to the GPU, GB/s (default 12.8)");
-    add_number(verb, options, "gpu_parallelism", "parallelism of the GPU, 64 to 1024");
-    add_number(verb, options, "core_ratio", "one core of the GPU against one of the CPU (default 1)");
-    add_number(verb, options, "compressed_fraction", "size after compression / before");
-    add_number(verb, options, "compression_gb_s", "speed of compression, GB/s");
-    add_number(verb, options, "threshold", "the GPU must be this many times faster (default 1)");
-    const auto add_text = [&](const char* flag, const char* field, const char* description) {
-        verb.add_option_function<std::string>(
-            flag, [options, field](const std::string& text) { options->question[field] = text; }, description);
-    };
-    add_text("--center", "center", "take what is left out from what this center measured and reports");
-    add_text("--operator", "operator", "with --center: whose measured time is meant (default: stream_triad, sort)");
-    verb.add_flag_callback(
-        "--compressed", [options] { options->question["compressed"] = true; },
-        "with --center: data are compressed on their way, as fast and as far as the center reports");
-}
-
-/// The errors name fields; people typed flags.
-Error with_flags(Error error)
-{
-    error.detail = "the question cannot be answered";
-    for (FieldError& field : error.fields) {
-        field.field = "--" + field.field;
-        std::replace(field.field.begin(), field.field.end(), '_', '-');
-    }
-    return error;
+    add_machine_options(verb, options);
+    verb.add_option_function<std::string>(
+        "--operator", [options](const std::string& text) { options->question["operator"] = text; },
+        "with --center: whose measured time is meant (default: stream_triad, sort)");
 }
 
 /// The server's answer with the coefficients that it took from a center.
@@ -208,6 +164,8 @@ void add_speedup_commands(CLI::App& app, Invocation& invocation)
     add_question(all, range, /*has_t=*/false);
     all.add_option("--points", range->points, "How many points (default 21)")->check(CLI::Range(2, 1000));
     on_chosen(all, invocation, range, curve);
+
+    add_speedup_plan_command(noun, invocation);
 
     auto accuracy_options = std::make_shared<AccuracyOptions>();
     CLI::App& accuracy = add_verb(noun, "accuracy", "How jobs on CPUs and on GPUs went against what was promised",

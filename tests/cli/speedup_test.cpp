@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
 namespace fathom::cli::test {
 namespace {
 
@@ -66,6 +70,70 @@ TEST(Speedup, DrawsACurve)
 
     ASSERT_EQ(ran.code, 0) << ran.err;
     EXPECT_THAT(ran.out, AllOf(HasSubstr("0.0010"), HasSubstr("10.0000"), HasSubstr("GPU     ####")));
+}
+
+/// A file with that content; gone with the test.
+class PlanFile {
+  public:
+    explicit PlanFile(const std::string& text)
+        : path_(std::filesystem::temp_directory_path() / ("fathom-plan-" + std::to_string(::getpid()) + ".json"))
+    {
+        std::ofstream(path_) << text;
+    }
+    ~PlanFile() { std::filesystem::remove(path_); }
+    PlanFile(const PlanFile&) = delete;
+    PlanFile& operator=(const PlanFile&) = delete;
+
+    std::string path() const { return path_.string(); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+/// A join whose inputs are a table of 1000 GB: spec 2's golden row with 100 Gb InfiniBand.
+constexpr const char* kJoin =
+    R"([{"Plan": {"Node Type": "Merge Join", "Plan Rows": 100000000, "Plan Width": 1000, "Plans": [
+    {"Node Type": "Seq Scan", "Plan Rows": 1000000000, "Plan Width": 1000}]}}])";
+
+TEST(SpeedupPlan, SaysOperatorByOperatorWhereItShouldRunAndWhatTheWholeGains)
+{
+    const PlanFile file(kJoin);
+    const std::vector<std::string> arguments{"speedup",   "plan",
+                                             file.path(), "--machines",
+                                             "1000",      "--network-gb-s",
+                                             "10",        "--gpu-parallelism",
+                                             "64",        "--linear-seconds-per-100mb",
+                                             "0.005",     "--quadratic-seconds-per-100mb",
+                                             "0.2"};
+    const Ran shown = fathom(arguments, {});
+    std::vector<std::string> as_json = arguments;
+    as_json.insert(as_json.end(), {"--output", "json"});
+    const Ran ran = fathom(as_json, {});
+
+    ASSERT_EQ(shown.code, 0) << shown.err;
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("Merge Join"), HasSubstr("2.316  GPU"), HasSubstr("All on CPUs "),
+                                 HasSubstr("each where it is faster")));
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const Json answer = Json::parse(ran.out);
+    EXPECT_EQ(answer["operators"][0]["run_on"], "GPU");
+    EXPECT_EQ(answer["operators"][1]["run_on"], "CPU");
+    EXPECT_GT(answer["gain"].get<double>(), 1);
+}
+
+TEST(SpeedupPlan, SaysWhatIsMissing)
+{
+    const PlanFile file(kJoin);
+    const Ran no_t = fathom({"speedup", "plan", file.path(), "--machines", "10", "--network-gb-s", "1",
+                             "--gpu-parallelism", "64", "--linear-seconds-per-100mb", "0.1"},
+                            {});
+    const Ran no_machines = fathom({"speedup", "plan", file.path()}, {});
+    std::ofstream(file.path()) << "{}";
+    const Ran no_plan = fathom({"speedup", "plan", file.path(), "--machines", "10"}, {});
+
+    EXPECT_THAT(no_t.err, HasSubstr("\"Merge Join\" is not known"));
+    EXPECT_THAT(no_machines.err, HasSubstr("--machines: is required"));
+    EXPECT_THAT(no_plan.err, HasSubstr("there is no \"Plan\""));
+    EXPECT_EQ(no_plan.code, 2);
 }
 
 } // namespace
