@@ -23,7 +23,7 @@ bool is_allowed(const RouteRequest& request, const UnitTypeView& view)
     return request.project_centers.empty() || contains(request.project_centers, view.center_name);
 }
 
-bool is_wanted(const UnitRequest& units, const UnitTypeView& view)
+bool is_named_by(const UnitRequest& units, const UnitTypeView& view)
 {
     return (units.center.empty() || is_center(view, units.center)) && is_type(view, units.type);
 }
@@ -118,7 +118,7 @@ std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTyp
 std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view, bool runs_operators)
 {
     const UnitRequest& units = request.units;
-    if (!is_allowed(request, view) || !is_wanted(units, view)) return Filter::kPolicy;
+    if (!is_allowed(request, view) || !is_named_by(units, view)) return Filter::kPolicy;
     if (!runs_operators) return Filter::kOperators;
     if (!is_right_device(units, view) || !has_instructions(units, view)) return Filter::kDevice;
     if (view.memory_bytes_per_unit < units.memory_bytes) return Filter::kMemory;
