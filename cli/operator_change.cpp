@@ -50,7 +50,7 @@ std::string changed_fields(const Json& before, const Json& after)
     return names;
 }
 
-std::string name_of(const Json& version)
+std::string operator_version_of(const Json& version)
 {
     return text_of(version, "id") + " version " + text_of(version, "version");
 }
@@ -60,7 +60,7 @@ Outcome add_operator(Session& session, const NameOptions& options)
     const Result<Json> document = read_manifest(options.name, session);
     if (!document) return document.error();
     return print_answer(session, session.post("/operators", {{"manifest", *document}}),
-                        [](const Json& version) { return "Added " + name_of(version) + ".\n"; });
+                        [](const Json& version) { return "Added " + operator_version_of(version) + ".\n"; });
 }
 
 Outcome change_operator(Session& session, const ChangeOptions& options)
@@ -72,13 +72,13 @@ Outcome change_operator(Session& session, const ChangeOptions& options)
     const Result<Json> newest = session.get(path);
     if (!newest) return newest.error();
     const std::string changes = changed_fields(*newest, to_json(manifest));
-    say(session, changes.empty() ? name_of(*newest) + " says the same already; nothing changes."
-                                 : name_of(*newest) + " gets a next version with another " + changes + ".");
+    say(session, changes.empty() ? operator_version_of(*newest) + " says the same already; nothing changes."
+                                 : operator_version_of(*newest) + " gets a next version with another " + changes + ".");
     if (options.dry_run) return ExitCode::kOk;
     // A file that was made of an older version must not undo what came after it.
     const std::string based_on = document->contains("version") ? "\"" + std::to_string(manifest.version) + "\"" : "";
     return print_answer(session, session.put(path, {{"manifest", *document}}, based_on), [](const Json& version) {
-        return "The newest is " + name_of(version) + " now; results of older ones keep naming theirs.\n";
+        return "The newest is " + operator_version_of(version) + " now; results of older ones keep naming theirs.\n";
     });
 }
 

@@ -29,7 +29,7 @@ Result<std::string> read_named_file(const std::string& path)
     return Error{Errc::kInvalid, path + ": " + content.error().detail};
 }
 
-std::string name_of(const OperatorManifest& manifest)
+std::string manifest_name_of(const OperatorManifest& manifest)
 {
     return manifest.id + " version " + std::to_string(manifest.version);
 }
@@ -80,9 +80,9 @@ Outcome sign_package(Session& session, const SignOptions& options)
                       {"file", options.output_file},
                       {"bytes", text.size()}};
     return print_answer(session, answer, [&](const Json&) {
-        return "Signed " + name_of(*manifest) + " with key " + package->key_id + ": " + options.output_file + " (" +
-               format_bytes(static_cast<double>(text.size())) + ").\n`fathom operator upload " + options.output_file +
-               "` sends it.\n";
+        return "Signed " + manifest_name_of(*manifest) + " with key " + package->key_id + ": " + options.output_file +
+               " (" + format_bytes(static_cast<double>(text.size())) + ").\n`fathom operator upload " +
+               options.output_file + "` sends it.\n";
     });
 }
 
@@ -92,7 +92,8 @@ std::string plan_of(const OperatorPackage& package, std::int64_t newest, const T
     const OperatorManifest& manifest = package.manifest;
     const std::string machine = machine_of_object(package.object).value(); // checked when it was read
     return render_details(
-        {{"Operator", name_of(manifest) + (newest == 0 ? ", new" : ", after version " + std::to_string(newest))},
+        {{"Operator",
+          manifest_name_of(manifest) + (newest == 0 ? ", new" : ", after version " + std::to_string(newest))},
          {"Description", manifest.description},
          {"Signed by", "key " + package.key_id},
          {"Object", format_bytes(static_cast<double>(package.object.size())) + " for " + machine},
@@ -115,8 +116,8 @@ Outcome upload_package(Session& session, const UploadOptions& options)
         return ExitCode::kOk;
     }
     return print_answer(session, session.post("/operators", {{"package", *document}}), [&](const Json&) {
-        return "Uploaded " + name_of(package->manifest) + "; `fathom probe run --operators " + package->manifest.id +
-               "` measures it.\n";
+        return "Uploaded " + manifest_name_of(package->manifest) + "; `fathom probe run --operators " +
+               package->manifest.id + "` measures it.\n";
     });
 }
 

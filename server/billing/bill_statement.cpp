@@ -35,13 +35,6 @@ std::string_view words_of(Meter meter)
     return kWords.at(static_cast<std::size_t>(meter));
 }
 
-std::string decimal(std::int64_t number, int decimals)
-{
-    std::string text;
-    append_decimal(text, number, decimals);
-    return text;
-}
-
 /// What the statement is about: what is owed, by the project or to the center.
 std::int64_t amount_of(const BillStatement& statement, std::int64_t list_micros, std::int64_t billed_micros)
 {
@@ -127,7 +120,7 @@ Json to_json(const BillStatement& statement)
                          {"meter", to_string(line.meter)},
                          {"currency", line.currency},
                          {"unit_price", format_amount(line.unit_price_micros)},
-                         {"quantity", decimal(line.quantity_nano, 9)},
+                         {"quantity", decimal_text(line.quantity_nano, 9)},
                          {"list_cost", format_amount(line.list_micros)},
                          {"billed_cost", format_amount(line.billed_micros)},
                          {"charges", line.charge_count},
@@ -160,7 +153,7 @@ std::string statement_csv(const BillStatement& statement)
         append_csv(out, line.unit_type);
         out += ',';
         out += to_string(line.meter);
-        out += ',' + format_amount(line.unit_price_micros) + ',' + decimal(line.quantity_nano, 9) + ',' +
+        out += ',' + format_amount(line.unit_price_micros) + ',' + decimal_text(line.quantity_nano, 9) + ',' +
                format_amount(line.list_micros) + ',' + format_amount(line.billed_micros) + ',' + line.currency + ',' +
                std::to_string(line.job_count) + (line.is_correction ? ",true\n" : ",false\n");
     }
@@ -188,7 +181,7 @@ std::string statement_html(const BillStatement& statement)
     for (const StatementLine& line : statement.lines)
         out += html_row({line.counterpart.empty() ? "(network)" : line.counterpart, line.unit_type,
                          std::string(words_of(line.meter)) + (line.is_correction ? " (correction)" : ""),
-                         decimal(line.quantity_nano, 9), format_amount(line.unit_price_micros),
+                         decimal_text(line.quantity_nano, 9), format_amount(line.unit_price_micros),
                          format_amount(line.list_micros), format_amount(line.billed_micros), line.currency,
                          std::to_string(line.job_count)},
                         "td");

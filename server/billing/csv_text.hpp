@@ -40,6 +40,14 @@ inline void append_decimal(std::string& out, std::int64_t number, int decimals)
     if (out.back() == '.') out.pop_back();
 }
 
+/// The same by itself.
+inline std::string decimal_text(std::int64_t number, int decimals)
+{
+    std::string text;
+    append_decimal(text, number, decimals);
+    return text;
+}
+
 /// A field of CSV (RFC 4180): in quotes where it must be.
 inline void append_csv(std::string& out, std::string_view text)
 {

@@ -75,13 +75,6 @@ Json amounts_json(const std::map<std::string, std::int64_t>& amounts)
     return json;
 }
 
-std::string decimal(std::int64_t number, int decimals)
-{
-    std::string text;
-    append_decimal(text, number, decimals);
-    return text;
-}
-
 Json charge_json(const JobCharge& charge)
 {
     return {{"entry", charge.seq},
@@ -94,7 +87,7 @@ Json charge_json(const JobCharge& charge)
             {"score_evidence_id", text_or_null(charge.evidence_id)},
             {"price_book_version", charge.book_version},
             {"currency", charge.currency},
-            {"quantity", decimal(charge.quantity_nano, 9)},
+            {"quantity", decimal_text(charge.quantity_nano, 9)},
             {"unit_price", format_amount(charge.unit_price_micros)},
             {"list_cost", format_amount(charge.list_micros)},
             {"billed_cost", format_amount(charge.billed_micros)}};
