@@ -1,6 +1,5 @@
 #include "agent/app/commands.hpp"
-#include "agent/catalog/catalog.hpp"
-#include "agent/executor/local/local_executor.hpp"
+#include "agent/app/job_executor.hpp"
 #include "agent/executor/local/supervise.hpp"
 #include "core/base/process_limits.hpp"
 
@@ -11,20 +10,11 @@
 namespace fathom::agent {
 namespace {
 
-/// Describes the executor without making its folders.
 Result<CenterOffer> survey(const AgentConfig& config)
 {
-    const Result<JobUsers> users = find_job_users(config.run_as, config.run_as_uids);
-    if (!users) return users.error();
-    const std::filesystem::path hidden =
-        config.state_dir.empty() ? "/tmp" : std::filesystem::absolute(config.state_dir);
-    const LocalExecutor executor({.attempts = {},
-                                  .supervisor = {},
-                                  .programs = {},
-                                  .user = users->one,
-                                  .user_ids = users->ids,
-                                  .hidden = ::getuid() == 0 ? "" : hidden});
-    return survey_center(config, executor.facts());
+    const Result<std::unique_ptr<Executor>> executor = make_described_executor(config);
+    if (!executor) return executor.error();
+    return survey_machines(config, (*executor)->facts());
 }
 
 } // namespace

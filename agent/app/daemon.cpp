@@ -1,5 +1,6 @@
 #include "agent/app/daemon.hpp"
 
+#include "agent/app/job_executor.hpp"
 #include "core/base/file.hpp"
 
 #include <boost/asio/post.hpp>
@@ -38,7 +39,7 @@ Result<void> Daemon::prepare()
     const Result<Enrolment> enrolment = files_.load();
     if (!enrolment) return enrolment.error();
     fetch_url_ = fetch_url(*enrolment);
-    Result<CenterOffer> offer = survey_center(as_probes_run(config_), executor_.facts());
+    Result<CenterOffer> offer = survey_machines(as_probes_run(config_), executor_.facts());
     if (!offer) return offer.error();
     hardware_ = look_at_hardware(config_);
     Result<Spool> spool = Spool::open("spool.db");
@@ -211,7 +212,7 @@ void Daemon::reload()
         return;
     }
     asio::post(survey_, [this, config = std::move(*config), facts = executor_.facts()]() mutable {
-        auto offer = std::make_shared<Result<CenterOffer>>(survey_center(as_probes_run(config), facts));
+        auto offer = std::make_shared<Result<CenterOffer>>(survey_machines(as_probes_run(config), facts));
         asio::post(work_, [this, config = std::move(config), offer]() mutable {
             if (*offer)
                 apply(std::move(config), std::move(**offer));

@@ -126,7 +126,7 @@ std::vector<std::int64_t> offered_cpus(const AgentConfig& config)
 struct Preparation {
     OpenFile lock; ///< held by both, so that no other agent begins before the last of them has ended
     AgentFolder folder;
-    std::unique_ptr<LocalExecutor> executor;
+    std::unique_ptr<Executor> executor;
 };
 
 Result<Preparation> prepare(const AgentConfig& config)
@@ -142,7 +142,7 @@ Result<Preparation> prepare(const AgentConfig& config)
     if (!folder) return folder.error();
     ready.folder = std::move(*folder);
     enter_leaf_group();
-    Result<std::unique_ptr<LocalExecutor>> executor = make_job_executor(config, ready.folder.user);
+    Result<std::unique_ptr<Executor>> executor = make_job_executor(config, ready.folder.user);
     if (!executor) return executor.error();
     ready.executor = std::move(*executor);
     return ready;
@@ -193,7 +193,7 @@ int run_with_helper(const AgentConfig& config, const std::function<std::optional
         sockets->helper = OpenFile();
         ::sigprocmask(SIG_SETMASK, &before, nullptr);
         RemoteExecutor executor(std::move(sockets->agent), OpenFile(ready->executor->change_descriptor()),
-                                ready->executor->facts());
+                                ready->executor->facts(), ready->executor->places());
         // Not return: what is held here is the helper's to take down.
         std::exit(run_agent_process(config, ready->folder, helper, std::move(executor),
                                     serve)); // NOLINT(concurrency-mt-unsafe): all its threads have ended

@@ -1,8 +1,12 @@
 #include "agent/app/job_executor.hpp"
 
 #include "agent/config/cpu_list.hpp"
+#include "agent/executor/local/local_executor.hpp"
+#include "agent/executor/slurm/slurm_executor.hpp"
+#include "agent/executor/slurm/survey.hpp"
 #include "core/base/log.hpp"
 
+#include <pwd.h>
 #include <unistd.h>
 
 namespace fathom::agent {
@@ -46,10 +50,39 @@ std::int64_t disk_share(const AgentConfig& config)
     return static_cast<std::int64_t>(disk.capacity / 10 * 9 / processors);
 }
 
-} // namespace
+/// Slurm's nodes must know them by name.
+Result<std::optional<JobUser>> find_slurm_user(const AgentConfig& config)
+{
+    Result<std::optional<JobUser>> user = find_job_user(config.run_as);
+    // One thread, before there are others. NOLINTNEXTLINE(concurrency-mt-unsafe)
+    if (user && *user && ::getpwuid((*user)->uid) == nullptr)
+        return Error{Errc::kInvalid,
+                     "set run_as to the user that jobs run as, who must be known on Slurm's nodes, too"};
+    return user;
+}
 
-Result<std::unique_ptr<LocalExecutor>> make_job_executor(const AgentConfig& config,
-                                                         const std::optional<UnixUser>& agent)
+Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config, const std::optional<UnixUser>& agent,
+                                                      bool describes_only)
+{
+    Result<std::optional<JobUser>> user = find_slurm_user(config);
+    if (!user) return user.error();
+    if (Result<void> apart = keep_apart({.one = *user}, agent); !apart) return apart.error();
+    if (!describes_only && ::getuid() == 0 && !*user)
+        log_warning("jobs_run_as_root", {{"way_out", "set run_as to an ordinary user"}});
+    const passwd* self = ::getpwuid(::getuid()); // NOLINT(concurrency-mt-unsafe): one thread
+    SlurmExecutorOptions options{.folder = config.slurm.work_folder,
+                                 .slurm = config.slurm,
+                                 .user = *user,
+                                 .user_name = *user             ? (*user)->name
+                                              : self != nullptr ? self->pw_name
+                                                                : "root",
+                                 .programs = std::filesystem::absolute(config.probe_program).parent_path(),
+                                 .output_limit_bytes = config.output_limit_bytes};
+    if (options.folder.empty()) options.folder = std::filesystem::weakly_canonical(config.state_dir) / "attempts";
+    return std::unique_ptr<Executor>(std::make_unique<SlurmExecutor>(std::move(options)));
+}
+
+Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config, const std::optional<UnixUser>& agent)
 {
     const Result<JobUsers> users = find_job_users(config.run_as, config.run_as_uids);
     if (!users) return users.error();
@@ -71,7 +104,35 @@ Result<std::unique_ptr<LocalExecutor>> make_job_executor(const AgentConfig& conf
                              .shared = config.shared_folders,
                              .remove_work = config.keep_finished.count() == 0});
     if (Result<void> judged = judge_isolation(config, *executor, users->missing); !judged) return judged.error();
-    return executor;
+    return std::unique_ptr<Executor>(std::move(executor));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Executor>> make_job_executor(const AgentConfig& config, const std::optional<UnixUser>& agent)
+{
+    return config.uses_slurm ? make_slurm_executor(config, agent, false) : make_local_executor(config, agent);
+}
+
+Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& config)
+{
+    if (config.uses_slurm) return make_slurm_executor(config, std::nullopt, true);
+    const Result<JobUsers> users = find_job_users(config.run_as, config.run_as_uids);
+    if (!users) return users.error();
+    const std::filesystem::path hidden =
+        config.state_dir.empty() ? "/tmp" : std::filesystem::absolute(config.state_dir);
+    return std::unique_ptr<Executor>(
+        std::make_unique<LocalExecutor>(LocalExecutorOptions{.attempts = {},
+                                                             .supervisor = {},
+                                                             .programs = {},
+                                                             .user = users->one,
+                                                             .user_ids = users->ids,
+                                                             .hidden = ::getuid() == 0 ? "" : hidden}));
+}
+
+Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts)
+{
+    return config.uses_slurm ? survey_slurm(config, executor_facts) : survey_center(config, executor_facts);
 }
 
 } // namespace fathom::agent

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "agent/catalog/catalog.hpp"
 #include "agent/config/agent_config.hpp"
-#include "agent/executor/local/local_executor.hpp"
+#include "agent/executor/executor.hpp"
 #include "core/base/own_user.hpp"
 
 namespace fathom::agent {
@@ -10,7 +11,14 @@ namespace fathom::agent {
 /// that hears the network runs as, which is to be no job's user.
 /// @error kInvalid      the settings give it to jobs, or name nobody for them.
 /// @error kUnavailable  jobs are not isolated as required.
-Result<std::unique_ptr<LocalExecutor>> make_job_executor(const AgentConfig& config,
-                                                         const std::optional<UnixUser>& agent);
+Result<std::unique_ptr<Executor>> make_job_executor(const AgentConfig& config, const std::optional<UnixUser>& agent);
+
+/// The same for a look at its facts, without folders and without judging.
+Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& config);
+
+/// What the executor's machines offer. Blocks.
+/// @error kInvalid      the config does not fit them.
+/// @error kUnavailable  Slurm does not answer.
+Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts);
 
 } // namespace fathom::agent

@@ -36,7 +36,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts)
 }
 
 /// Reads until end of file; the time limit and the size limit end it early.
-Result<std::string> read_output(int fd, std::chrono::steady_clock::time_point deadline)
+Result<std::string> read_output(int fd, std::chrono::steady_clock::time_point deadline, std::size_t most_bytes)
 {
     std::string output;
     std::array<char, 65536> block{};
@@ -51,12 +51,13 @@ Result<std::string> read_output(int fd, std::chrono::steady_clock::time_point de
         if (size < 0 && errno == EINTR) continue;
         if (size <= 0) return output;
         output.append(block.data(), static_cast<std::size_t>(size));
-        if (output.size() > kMaxOutput) return Error{Errc::kTooLarge, "wrote more than 4 MiB"};
+        if (output.size() > most_bytes)
+            return Error{Errc::kTooLarge, "wrote more than " + std::to_string(most_bytes >> 20U) + " MiB"};
     }
 }
 
 int spawn(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment, int output,
-          pid_t& pid)
+          bool takes_errors, pid_t& pid)
 {
     std::vector<std::string> arguments = command;
     std::vector<std::string> variables = joined_environment(environment);
@@ -64,10 +65,41 @@ int spawn(const std::vector<std::string>& command, const std::map<std::string, s
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (takes_errors) ::posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
     const int error = ::posix_spawn(&pid, arguments.front().c_str(), &actions, nullptr, pointers(arguments).data(),
                                     pointers(variables).data());
     ::posix_spawn_file_actions_destroy(&actions);
     return error;
+}
+
+struct Run {
+    std::string output;
+    int wait_status{};
+};
+
+Result<Run> run_and_wait(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
+                         std::chrono::milliseconds limit, std::size_t most_bytes, bool takes_errors)
+{
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return Error{Errc::kInternal, "cannot make a pipe"};
+    pid_t pid = 0;
+    const int spawn_error = spawn(command, environment, ends[1], takes_errors, pid);
+    ::close(ends[1]);
+    if (spawn_error != 0) {
+        ::close(ends[0]);
+        return Error{Errc::kNotFound, "cannot run " + command.front() + ": " +
+                                          std::error_code(spawn_error, std::generic_category()).message()};
+    }
+    Result<std::string> output = read_output(ends[0], deadline, most_bytes);
+    ::close(ends[0]);
+    if (!output) ::kill(pid, SIGKILL);
+    Run run;
+    while (::waitpid(pid, &run.wait_status, 0) < 0 && errno == EINTR) {
+    }
+    if (!output) return Error{output.error().code, command.front() + " " + output.error().detail};
+    run.output = std::move(*output);
+    return run;
 }
 
 } // namespace
@@ -75,27 +107,22 @@ int spawn(const std::vector<std::string>& command, const std::map<std::string, s
 Result<std::string> run_program(const std::vector<std::string>& command,
                                 const std::map<std::string, std::string>& environment, std::chrono::milliseconds limit)
 {
-    const auto deadline = std::chrono::steady_clock::now() + limit;
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return Error{Errc::kInternal, "cannot make a pipe"};
-    pid_t pid = 0;
-    const int spawn_error = spawn(command, environment, ends[1], pid);
-    ::close(ends[1]);
-    if (spawn_error != 0) {
-        ::close(ends[0]);
-        return Error{Errc::kNotFound, "cannot run " + command.front() + ": " +
-                                          std::error_code(spawn_error, std::generic_category()).message()};
-    }
-    Result<std::string> output = read_output(ends[0], deadline);
-    ::close(ends[0]);
-    if (!output) ::kill(pid, SIGKILL);
-    int status = 0;
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (!output) return Error{output.error().code, command.front() + " " + output.error().detail};
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return Error{Errc::kUnavailable, command.front() + " ended with wait status " + std::to_string(status)};
-    return output;
+    Result<Run> run = run_and_wait(command, environment, limit, kMaxOutput, false);
+    if (!run) return run.error();
+    if (!WIFEXITED(run->wait_status) || WEXITSTATUS(run->wait_status) != 0)
+        return Error{Errc::kUnavailable,
+                     command.front() + " ended with wait status " + std::to_string(run->wait_status)};
+    return std::move(run->output);
+}
+
+Result<ProgramAnswer> run_program_to_end(const std::vector<std::string>& command,
+                                         const std::map<std::string, std::string>& environment,
+                                         std::chrono::milliseconds limit, std::size_t most_bytes)
+{
+    Result<Run> run = run_and_wait(command, environment, limit, most_bytes, true);
+    if (!run) return run.error();
+    const int status = run->wait_status;
+    return ProgramAnswer{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), std::move(run->output)};
 }
 
 } // namespace fathom::agent

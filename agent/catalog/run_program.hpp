@@ -19,4 +19,16 @@ namespace fathom::agent {
 Result<std::string> run_program(const std::vector<std::string>& command,
                                 const std::map<std::string, std::string>& environment, std::chrono::milliseconds limit);
 
+/// How a program ended that may fail.
+struct ProgramAnswer {
+    int exit_code{};  ///< 128 + N when signal N ended it
+    std::string text; ///< standard output and standard error, as they came
+};
+
+/// As run_program(), but a program that fails is an answer as well.
+/// @error kNotFound, kDeadline, kTooLarge  as run_program(), with `most_bytes` of output.
+Result<ProgramAnswer> run_program_to_end(const std::vector<std::string>& command,
+                                         const std::map<std::string, std::string>& environment,
+                                         std::chrono::milliseconds limit, std::size_t most_bytes);
+
 } // namespace fathom::agent

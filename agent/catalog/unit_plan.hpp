@@ -2,14 +2,16 @@
 
 #include "agent/catalog/host.hpp"
 #include "agent/config/agent_config.hpp"
+#include "agent/executor/batch_place.hpp"
 #include "core/model/center.hpp"
 
 namespace fathom::agent {
 
 /// One unit: the smallest piece of this center that is given away.
 struct Unit {
-    std::vector<std::int64_t> cpus;        ///< its own, ascending; empty for a device without cores of its own
-    std::vector<UnitDevice> devices{};     ///< its own
+    std::vector<std::int64_t> cpus;    ///< its own, ascending; none of a device without any; where the executor places,
+                                       ///< one number that no other unit has
+    std::vector<UnitDevice> devices{}; ///< its own
     std::vector<std::int64_t> host_cpus{}; ///< where it runs without cores of its own: other units' as well
 };
 
@@ -21,6 +23,7 @@ struct UnitType {
     UnitTypeReport report;
     std::vector<Unit> units; ///< report.unit_count of them; a unit's index is its name on the wire
     DeviceSharing sharing = DeviceSharing::kNone;
+    std::optional<BatchPlace> place = std::nullopt; ///< where the executor places
 };
 
 using UnitPlan = std::vector<UnitType>;

@@ -7,6 +7,8 @@
 
 #include <toml.hpp>
 
+#include <algorithm>
+#include <cctype>
 #include <sstream>
 
 namespace fathom::agent {
@@ -115,6 +117,31 @@ std::vector<std::filesystem::path> split_folders(const std::string& text)
     return folders;
 }
 
+std::vector<std::string> split_names(const std::string& text)
+{
+    std::vector<std::string> names;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');)
+        names.push_back(part);
+    return names;
+}
+
+/// Of what becomes part of a batch script's options.
+std::string check_slurm_names(std::string_view text)
+{
+    const auto is_fine = [](unsigned char c) {
+        return std::isalnum(c) != 0 || std::string_view("_-.,").find(static_cast<char>(c)) != std::string_view::npos;
+    };
+    return std::all_of(text.begin(), text.end(), is_fine) ? "" : "may have letters, digits and _ - . only";
+}
+
+std::string check_work_folder(std::string_view text)
+{
+    if (text.empty()) return {};
+    const bool is_plain = text.find_first_of(" \t\n\"'\\%$`") == std::string_view::npos;
+    return text[0] == '/' && is_plain ? "" : "must be an absolute path without spaces, quotes, %, $ and backslashes";
+}
+
 std::string check_disk_bytes(std::string_view value)
 {
     return value.empty() ? "" : check_integer(0, 1LL << 60U)(value);
@@ -200,6 +227,17 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          "what a job's files may take of the disk for each of its processors, 0: no limit; empty: nine tenths of the "
          "state folder's disk, shared by the processors that this center offers",
          check_disk_bytes},
+        {"executor", "local", "what runs jobs: this host (local), or the cluster that its Slurm has (slurm)",
+         check_one_of({"local", "slurm"})},
+        {"slurm_work_folder", "",
+         "with Slurm: folder of jobs' files, at the same path here and on the nodes; empty: attempts in state_dir",
+         check_work_folder},
+        {"slurm_partitions", "", "with Slurm: partitions to offer, commas between them; empty: all", check_slurm_names},
+        {"slurm_account", "", "with Slurm: account that jobs are charged to; empty: the user's default",
+         check_slurm_names},
+        {"slurm_qos", "", "with Slurm: quality of service of jobs; empty: the default", check_slurm_names},
+        {"slurm_programs", "/usr/bin", "with Slurm: folder of sbatch, squeue, scancel and sinfo", check_not_empty},
+        {"slurm_conf", "", "with Slurm: its slurm.conf; empty: where Slurm's own programs look"},
         {"keep_finished_hours", "0", "how long the folder of a finished job is kept after its end was reported",
          check_number(0, 8760)},
         {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
@@ -228,6 +266,13 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
         config.disk_bytes_per_processor = settings.integer("disk_bytes_per_processor");
     config.keep_finished = std::chrono::seconds(std::llround(settings.number("keep_finished_hours") * 3600));
     config.log_level = parse_log_level(settings.text("log_level"));
+    config.uses_slurm = settings.text("executor") == "slurm";
+    config.slurm = {.programs = settings.text("slurm_programs"),
+                    .settings = settings.text("slurm_conf"),
+                    .work_folder = settings.text("slurm_work_folder"),
+                    .partitions = split_names(settings.text("slurm_partitions")),
+                    .account = settings.text("slurm_account"),
+                    .qos = settings.text("slurm_qos")};
     if (outcome.config_path.empty()) return config;
 
     Result<std::string> content = read_file(outcome.config_path, 1U << 20U);

@@ -15,6 +15,16 @@
 
 namespace fathom::agent {
 
+/// How a center's Slurm is used.
+struct SlurmConfig {
+    std::filesystem::path programs = "/usr/bin"; ///< folder of sbatch, squeue, scancel and sinfo
+    std::filesystem::path settings;              ///< slurm.conf, for SLURM_CONF; empty: where Slurm looks itself
+    std::filesystem::path work_folder;           ///< of jobs; the same path here and on the nodes
+    std::vector<std::string> partitions;         ///< that the center offers; empty: all
+    std::string account;                         ///< that jobs are charged to; empty: the user's default
+    std::string qos;                             ///< quality of service; empty: the default
+};
+
 /// The tables of the config file, which no flag can express.
 struct AgentTables {
     std::vector<UnitCut> unit_types;                           ///< empty: one type "core" of one core each
@@ -42,6 +52,8 @@ struct AgentConfig {
     std::int64_t output_limit_bytes = 16LL << 20U;        ///< kept for each stream
     std::optional<std::int64_t> disk_bytes_per_processor; ///< for a job's files; 0: no limit; none: its share
     std::chrono::seconds keep_finished{0};
+    bool uses_slurm = false; ///< else jobs run on this host
+    SlurmConfig slurm;       ///< of `uses_slurm`
     LogLevel log_level = LogLevel::kInfo;
     AgentTables tables;
     std::string tables_toml; ///< the same as text: the config file

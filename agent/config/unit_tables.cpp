@@ -71,6 +71,8 @@ UnitCut read_unit_cut(const Json& json, const std::string& path, std::vector<Fie
     cut.memory_bytes_per_unit = reader.optional_integer("memory_bytes_per_unit", 0, kMaxMemoryBytes).value_or(0);
     read_device_part(reader, cut);
     cut.operators = reader.strings("operators", 1000, {.min_length = 1, .max_length = 64});
+    cut.partition = reader.optional_string("partition", {.max_length = kMaxText}).value_or("");
+    cut.constraint = reader.optional_string("constraint", {.max_length = 1000}).value_or("");
     reader.finish(UnknownFields::kReject);
     return cut;
 }

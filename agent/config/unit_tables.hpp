@@ -46,6 +46,8 @@ struct UnitCut {
     std::int64_t unit_count = 0;            ///< 0: as many as fit
     std::int64_t memory_bytes_per_unit = 0; ///< of the host; 0: the share of the host's memory that its cores have
     std::vector<std::string> operators;     ///< empty: all that its resource type has
+    std::string partition;                  ///< of Slurm; empty: the first that the center offers
+    std::string constraint;                 ///< features that Slurm's nodes must have, as sbatch takes them
 };
 
 /// Devices of one kind that this center has and nothing finds by itself: a `[[device]]` table. All are alike.

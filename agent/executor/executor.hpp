@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/executor/batch_place.hpp"
 #include "core/base/json_reader.hpp"
 #include "core/model/attempt.hpp"
 
@@ -10,10 +11,11 @@ namespace fathom::agent {
 /// An order with what this center gives to it.
 struct RunOrder {
     AttemptOrder order;
-    std::vector<std::int64_t> cpus;                 ///< processors that it may use
+    std::vector<std::int64_t> cpus;                 ///< processors that it may use; empty where the executor places
     std::int64_t cores{1};                          ///< physical cores among them: threads worth starting
     std::int64_t memory_bytes{};                    ///< 0: no limit
     std::map<std::string, std::string> environment; ///< the center's; the user's variables win
+    std::optional<BatchPlace> place = std::nullopt; ///< where the executor places: what it asks for
 };
 
 /// How an attempt stands at the executor.
@@ -22,12 +24,20 @@ enum class RunPhase {
     kAlive,    ///< in the hands of the executor; started_at is set once the program runs
     kEnded,    ///< `end` says how
     kVanished, ///< it was started, and nobody watches it any more
+    kQueued,   ///< in the hands of a batch system that has not started it: `queue` says why
+};
+
+/// Why an attempt waits in a batch system.
+struct QueueState {
+    std::string reason;                      ///< for people, in the batch system's words
+    std::optional<Timestamp> expected_start; ///< as the batch system plans now; empty when it does not say
 };
 
 struct RunView {
     RunPhase phase = RunPhase::kAbsent;
     std::optional<Timestamp> started_at = std::nullopt;
     std::optional<AttemptEnd> end = std::nullopt;
+    std::optional<QueueState> queue = std::nullopt; ///< of kQueued
 };
 
 enum class OutputStream { kStdout, kStderr };
@@ -40,12 +50,16 @@ struct ExecutorChanges {
     bool some_missed = false;    ///< any other attempt may have changed, too
 };
 
-/// Runs attempts by a center's own means (this host; later Slurm and Kubernetes). An attempt's id is its
+/// Runs attempts by a center's own means (this host, or Slurm). An attempt's id is its
 /// name there, so that it can be found again by an agent that has forgotten everything.
 /// Functions may block for milliseconds. Not thread-safe.
 class Executor {
   public:
     virtual ~Executor() = default;
+
+    /// Whether it finds hosts and processors itself when a program starts. Orders then bring a BatchPlace and no
+    /// processors; which of its units are given away is counted all the same.
+    virtual bool places() const { return false; }
 
     /// Gets ready for coming starts, so that they take less time. Call it when there is nothing to start.
     virtual void prepare() = 0;
@@ -65,7 +79,8 @@ class Executor {
     /// A descriptor that is readable when changes() has something to tell; -1 when there is none.
     virtual int change_descriptor() const = 0;
 
-    /// The processors that an attempt was given when it was started; empty when that is not known.
+    /// The processors that an attempt was given when it was started; empty when that is not known, or where the
+    /// executor places.
     virtual std::vector<std::int64_t> given_cpus(const AttemptId& id) = 0;
 
     /// Asks for the end of an attempt; harmless when repeated. look() shows the end.

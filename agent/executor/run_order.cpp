@@ -4,13 +4,37 @@
 
 namespace fathom::agent {
 
+namespace {
+
+Json to_json(const BatchPlace& place)
+{
+    return {{"partition", place.partition},
+            {"constraint", place.constraint},
+            {"cpus_per_unit", place.cpus_per_unit},
+            {"units_per_node", place.units_per_node},
+            {"memory_bytes_per_unit", place.memory_bytes_per_unit}};
+}
+
+BatchPlace read_batch_place(const Json& json)
+{
+    return {.partition = json.at("partition").get<std::string>(),
+            .constraint = json.at("constraint").get<std::string>(),
+            .cpus_per_unit = json.at("cpus_per_unit").get<std::int64_t>(),
+            .units_per_node = json.at("units_per_node").get<std::int64_t>(),
+            .memory_bytes_per_unit = json.at("memory_bytes_per_unit").get<std::int64_t>()};
+}
+
+} // namespace
+
 Json to_json(const RunOrder& run)
 {
-    return {{"start", link::encode(link::make_message(link::StartAttempt{run.order}))},
-            {"cpus", run.cpus},
-            {"cores", run.cores},
-            {"memory_bytes", run.memory_bytes},
-            {"environment", run.environment}};
+    Json json = {{"start", link::encode(link::make_message(link::StartAttempt{run.order}))},
+                 {"cpus", run.cpus},
+                 {"cores", run.cores},
+                 {"memory_bytes", run.memory_bytes},
+                 {"environment", run.environment}};
+    if (run.place) json["place"] = to_json(*run.place);
+    return json;
 }
 
 Result<RunOrder> read_run_order(const Json& json)
@@ -26,6 +50,7 @@ Result<RunOrder> read_run_order(const Json& json)
         run.cores = json.at("cores").get<std::int64_t>();
         run.memory_bytes = json.at("memory_bytes").get<std::int64_t>();
         run.environment = json.at("environment").get<std::map<std::string, std::string>>();
+        if (json.contains("place")) run.place = read_batch_place(json.at("place"));
         return run;
     } catch (const std::exception& e) {
         return Error{Errc::kInvalid, e.what()};

@@ -55,6 +55,9 @@ link::AttemptStarted started_message(const StoredAttempt& attempt, Timestamp sta
 {
     link::AttemptStarted started{attempt.order.attempt_id, started_at, attempt.cpus, attempt.units,
                                  attempt.unit_type,        {}};
+    for (const UnitType& type : plan) {
+        if (type.report.name == attempt.unit_type && type.place) started.cpus.clear(); // they only stood for units
+    }
     if (!attempt.order.operators.empty()) started.able_unit_types = able_unit_types(plan, attempt.order.operators);
     return started;
 }

@@ -16,6 +16,12 @@ constexpr std::chrono::hours kRememberForgotten{7 * 24};
 constexpr std::chrono::hours kPurgeInterval{1};
 constexpr std::size_t kLooksPerSecond = 500; ///< at all together: 10 000 attempts must not cost a processor
 
+/// Whether the executor has something of it that may still run.
+bool is_live(const RunView& view)
+{
+    return view.phase == RunPhase::kAlive || view.phase == RunPhase::kQueued;
+}
+
 /// Another one after each start of the host; empty where it cannot be told.
 std::string boot_id()
 {
@@ -117,7 +123,7 @@ void AttemptBook::find_strays()
 {
     for (const AttemptId& id : executor_.known()) {
         if (find(id) != nullptr) continue;
-        if (executor_.look(id).phase != RunPhase::kAlive) {
+        if (!is_live(executor_.look(id))) {
             folders_.add(id);
             continue;
         }
@@ -132,7 +138,7 @@ void AttemptBook::find_strays()
 
 void AttemptBook::look_at_stray(const AttemptId& id)
 {
-    if (executor_.look(id).phase == RunPhase::kAlive) return;
+    if (is_live(executor_.look(id))) return;
     log_info("stray_attempt_ended", {{"attempt_id", id.value}});
     executor_.unwatch(id);
     units_.release(id);

@@ -111,11 +111,13 @@ RunOrder AttemptBook::run_order(const Entry& entry) const
                  options_.environment};
     run.order.unit_type = entry.stored.unit_type;
     run.order.unit_count = static_cast<std::int64_t>(entry.stored.units.size());
+    if (executor_.places()) run.cpus.clear(); // they only stood for units
     pass_fetch_site(run, options_.fetch_url, options_.fetch_ca_pem);
     pass_trusted_keys(run, options_.operator_trust);
     if (const UnitType* type = units_.find(entry.stored.unit_type)) {
         run.cores = type->report.cores_per_unit * run.order.unit_count;
         run.memory_bytes = type->report.memory_bytes_per_unit * run.order.unit_count;
+        run.place = type->place;
         pass_resource_type(run, type->report.resource_type);
         pass_devices(run, units_.plan(), *type, entry.stored.units);
     }

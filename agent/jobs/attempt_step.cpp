@@ -12,6 +12,8 @@ Step while_starting(const AttemptFacts& facts)
     case RunPhase::kAlive:
         if (facts.runs) return Step::kReportStarted;
         return facts.cancelled ? Step::kCancel : Step::kWait;
+    case RunPhase::kQueued:
+        return facts.cancelled ? Step::kCancel : Step::kWait;
     case RunPhase::kEnded:
         return Step::kRecordEnd;
     case RunPhase::kVanished:
@@ -26,6 +28,7 @@ Step while_running(const AttemptFacts& facts)
     case RunPhase::kAbsent:
         return Step::kRecordLost; // its folder was deleted under it
     case RunPhase::kAlive:
+    case RunPhase::kQueued: // again, by the batch system
         return facts.cancelled ? Step::kCancel : Step::kWait;
     case RunPhase::kEnded:
         return Step::kRecordEnd;

@@ -30,6 +30,16 @@ TEST(AttemptStep, TellsOfTheStartBeforeTheEnd)
     EXPECT_EQ(next_step({.stage = Stage::kRunning, .phase = RunPhase::kEnded, .runs = true}), Step::kRecordEnd);
 }
 
+TEST(AttemptStep, WaitsAsLongAsABatchSystemDoes)
+{
+    EXPECT_EQ(next_step({.stage = Stage::kStarting, .phase = RunPhase::kQueued}), Step::kWait);
+    EXPECT_EQ(next_step({.stage = Stage::kStarting, .phase = RunPhase::kQueued, .is_of_earlier_boot = true}),
+              Step::kWait)
+        << "the batch system's host was not started anew";
+    EXPECT_EQ(next_step({.stage = Stage::kStarting, .phase = RunPhase::kQueued, .cancelled = true}), Step::kCancel);
+    EXPECT_EQ(next_step({.stage = Stage::kRunning, .phase = RunPhase::kQueued}), Step::kWait);
+}
+
 TEST(AttemptStep, ReportsTheEndAfterAllOutput)
 {
     EXPECT_EQ(next_step({.stage = Stage::kEnded}), Step::kWait);

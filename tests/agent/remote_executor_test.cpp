@@ -39,6 +39,7 @@ class NotingExecutor final : public Executor {
         return news;
     }
     int change_descriptor() const override { return descriptor; }
+    bool places() const override { return places_jobs; }
     std::vector<std::int64_t> given_cpus(const AttemptId& /*id*/) override { return {1, 2, 3, 7}; }
     void cancel(const AttemptId& id) override { said.push_back("cancel " + id.value); }
     Result<std::string> read_output(const AttemptId& /*id*/, OutputStream stream, std::int64_t offset,
@@ -52,6 +53,7 @@ class NotingExecutor final : public Executor {
     Result<void> remove(const AttemptId& /*id*/) override { return Error{Errc::kConflict, "not yet"}; }
     Json facts() const override { return {{"executor", "noting"}}; }
 
+    bool places_jobs = false;
     int preparations = 0;
     Result<void> start_result{};
     std::vector<RunOrder> started;
@@ -140,6 +142,38 @@ TEST_F(RemoteExecutorTest, GivesNoProcessorThatTheCenterDoesNotOffer)
     EXPECT_EQ(there_.started[0].cores, 2) << "as many processes as its processors allow";
     service_.offer({5});
     EXPECT_TRUE(remote_->start(run_of(shell_order("true"), {1, 5}))) << "after a change of the settings";
+}
+
+TEST_F(RemoteExecutorTest, HandsOverWhereABatchSystemIsToRunAnOrder)
+{
+    there_.places_jobs = true;
+    RunOrder run = run_of(shell_order("true"), {});
+    run.place = BatchPlace{.partition = "main",
+                           .constraint = "ib",
+                           .cpus_per_unit = 8,
+                           .units_per_node = 2,
+                           .memory_bytes_per_unit = 1LL << 30U};
+
+    ASSERT_TRUE(remote_->start(run));
+    EXPECT_EQ(there_.started.at(0).place, run.place);
+
+    run.place->cpus_per_unit = 0;
+    EXPECT_FALSE(remote_->start(run));
+    run.place.reset();
+    EXPECT_FALSE(remote_->start(run));
+}
+
+TEST_F(RemoteExecutorTest, TellsWhyAnAttemptIsQueued)
+{
+    const AttemptId id = AttemptId::make();
+    there_.views[id] = {.phase = RunPhase::kQueued, .queue = QueueState{"Resources", Timestamp(std::chrono::hours(1))}};
+
+    const RunView view = remote_->look(id);
+
+    EXPECT_EQ(view.phase, RunPhase::kQueued);
+    ASSERT_TRUE(view.queue);
+    EXPECT_EQ(view.queue->reason, "Resources");
+    EXPECT_EQ(view.queue->expected_start, Timestamp(std::chrono::hours(1)));
 }
 
 TEST_F(RemoteExecutorTest, TellsHowAnAttemptStands)

@@ -4,6 +4,7 @@
 #include "agent/executor/local/job_limits.hpp"
 #include "agent/executor/local/job_watch.hpp"
 #include "agent/executor/local/process_tree.hpp"
+#include "agent/executor/local/profile_report.hpp"
 #include "agent/executor/local/remove_tree.hpp"
 #include "agent/executor/local/status_file.hpp"
 #include "core/base/file.hpp"
@@ -119,40 +120,6 @@ AttemptEnd never_ran(const AttemptId& id, AttemptOutcome outcome, const std::str
     return end;
 }
 
-/// The report of fathom-profile. The job could have written anything there: a link, a pipe, gigabytes.
-Result<Json> read_profile(const AttemptFolder& folder)
-{
-    const std::filesystem::path path = folder.work() / kProfileName;
-    const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) return Error{Errc::kUnavailable, "fathom-profile left no report; is it installed beside fathom-agent?"};
-    struct stat facts{};
-    std::string text;
-    const bool is_file = ::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode);
-    const bool fits = is_file && facts.st_size <= static_cast<off_t>(kMaxProfileBytes);
-    if (fits) {
-        text.resize(static_cast<std::size_t>(facts.st_size));
-        const ssize_t size = ::pread(fd, text.data(), text.size(), 0);
-        text.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
-    }
-    ::close(fd);
-    if (!is_file) return Error{Errc::kInvalid, "the profile is not a file"};
-    if (!fits)
-        return Error{Errc::kTooLarge, "the profile is larger than " + std::to_string(kMaxProfileBytes) + " bytes"};
-    Result<Json> json = parse_json(text, {.max_bytes = kMaxProfileBytes, .max_depth = kMaxProfileDepth});
-    if (json && !json->is_object()) return Error{Errc::kInvalid, "the profile is not a JSON object"};
-    return json;
-}
-
-/// Adds the profile that the job asked for, or says why there is none.
-void add_profile(AttemptEnd& end, const AttemptFolder& folder)
-{
-    const Result<Json> profile = read_profile(folder);
-    if (profile)
-        end.profile = *profile;
-    else
-        end.detail += (end.detail.empty() ? "" : "; ") + ("no profile: " + profile.error().detail);
-}
-
 AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder, Preparation& ready)
 {
     const AttemptId& id = order.run.order.attempt_id;
@@ -166,7 +133,7 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
     const Result<JobProcess> job = start_job(order, folder, ready.cgroup, ready.stacks);
     AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
-    if (job && order.run.order.profile) add_profile(end, folder);
+    if (job && order.run.order.profile) add_profile(end, folder.work());
     return end;
 }
 

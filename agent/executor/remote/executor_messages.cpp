@@ -133,6 +133,10 @@ std::string encode(const RunView& view)
     Json json = {{"phase", static_cast<int>(view.phase)}};
     if (view.started_at) json["started_at"] = format_rfc3339(*view.started_at);
     if (view.end) json["end"] = link::encode(link::make_message(link::AttemptEnded{*view.end}));
+    if (view.queue) {
+        json["reason"] = view.queue->reason;
+        if (view.queue->expected_start) json["expected_start"] = format_rfc3339(*view.queue->expected_start);
+    }
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -143,7 +147,7 @@ Result<RunView> decode_run_view(std::string_view text)
     std::vector<FieldError> errors;
     ObjectReader reader(*json, "", errors);
     RunView view;
-    view.phase = static_cast<RunPhase>(reader.required_integer("phase", 0, static_cast<int>(RunPhase::kVanished)));
+    view.phase = static_cast<RunPhase>(reader.required_integer("phase", 0, static_cast<int>(RunPhase::kQueued)));
     view.started_at = reader.optional_time("started_at");
     if (const auto end = reader.optional_string("end", {.max_length = link::kMaxMessageBytes})) {
         auto decoded = link::decode(*end);
@@ -152,6 +156,8 @@ Result<RunView> decode_run_view(std::string_view text)
         if (ended == nullptr) return Error{Errc::kInvalid, "not an attempt's end"};
         view.end = std::move(ended->end);
     }
+    if (const auto reason = reader.optional_string("reason", {.max_length = 4096}))
+        view.queue = QueueState{*reason, reader.optional_time("expected_start")};
     return value_or_errors(std::move(view), std::move(errors), "a look at an attempt");
 }
 

@@ -92,15 +92,34 @@ Result<std::string> ExecutorService::start(std::string_view text)
     Result<RunOrder> run = read_run_order(*json);
     if (!run) return Error{Errc::kInvalid, "not an order: " + run.error().detail};
     if (!AttemptId::parse(run->order.attempt_id.value)) return Error{Errc::kInvalid, "not an attempt's id"};
-    if (run->cpus.empty()) return Error{Errc::kInvalid, "an order without processors"};
-    for (const std::int64_t cpu : run->cpus) {
+    if (run->memory_bytes < 0) return Error{Errc::kInvalid, "an order with less than no memory"};
+    const Result<void> checked = executor_.places() ? check_place(*run) : check_cpus(*run);
+    if (!checked) return checked.error();
+    return done(executor_.start(*run));
+}
+
+Result<void> ExecutorService::check_cpus(RunOrder& run) const
+{
+    if (run.cpus.empty()) return Error{Errc::kInvalid, "an order without processors"};
+    for (const std::int64_t cpu : run.cpus) {
         if (!cpus_.contains(cpu))
             return Error{Errc::kInvalid, "the center does not offer processor " + std::to_string(cpu)};
     }
-    if (run->memory_bytes < 0) return Error{Errc::kInvalid, "an order with less than no memory"};
     // How many processes it may have goes by them.
-    run->cores = std::clamp<std::int64_t>(run->cores, 1, static_cast<std::int64_t>(run->cpus.size()));
-    return done(executor_.start(*run));
+    run.cores = std::clamp<std::int64_t>(run.cores, 1, static_cast<std::int64_t>(run.cpus.size()));
+    return {};
+}
+
+Result<void> ExecutorService::check_place(RunOrder& run)
+{
+    constexpr std::int64_t kMost = 1'000'000;
+    if (!run.place) return Error{Errc::kInvalid, "an order that does not say where the batch system is to run it"};
+    const auto is_count = [](std::int64_t count) { return count >= 1 && count <= kMost; };
+    if (!is_count(run.place->cpus_per_unit) || !is_count(run.place->units_per_node) ||
+        !is_count(run.order.unit_count) || run.place->memory_bytes_per_unit < 0)
+        return Error{Errc::kInvalid, "an order for no or too many units"};
+    run.cores = std::clamp<std::int64_t>(run.cores, 1, run.place->cpus_per_unit * run.order.unit_count);
+    return {};
 }
 
 Result<std::string> ExecutorService::read_output(std::string_view text)

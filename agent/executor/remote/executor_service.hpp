@@ -10,7 +10,8 @@ namespace fathom::agent {
 
 /// The helper's side of a RemoteExecutor: has an executor do what the agent asks for, once that is seen to be no more
 /// than the agent may ask. The agent hears the network and could be somebody else's, so: attempts are named by
-/// well-formed ids only, and their folders by nothing but these; a program gets processors that the center offers;
+/// well-formed ids only, and their folders by nothing but these; a program gets processors that the center offers, or
+/// those that a batch system gives;
 /// who it runs as is the executor's affair. Not thread-safe.
 class ExecutorService {
   public:
@@ -29,6 +30,8 @@ class ExecutorService {
   private:
     Result<std::string> answer(char kind, std::string_view text);
     Result<std::string> start(std::string_view text);
+    Result<void> check_cpus(RunOrder& run) const;
+    static Result<void> check_place(RunOrder& run);
     Result<std::string> read_output(std::string_view text);
     Result<std::string> known() const;
 

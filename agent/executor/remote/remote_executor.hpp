@@ -12,11 +12,13 @@ namespace fathom::agent {
 /// Not thread-safe.
 class RemoteExecutor final : public Executor {
   public:
-    /// `changes` is the other executor's change_descriptor(), or none; `facts` are its facts.
-    RemoteExecutor(OpenFile socket, OpenFile changes, Json facts)
-        : socket_(std::move(socket)), changes_(std::move(changes)), facts_(std::move(facts))
+    /// `changes` is the other executor's change_descriptor(), or none; `facts` and `places` are its own.
+    RemoteExecutor(OpenFile socket, OpenFile changes, Json facts, bool places = false)
+        : socket_(std::move(socket)), changes_(std::move(changes)), facts_(std::move(facts)), places_(places)
     {
     }
+
+    bool places() const override { return places_; }
 
     void prepare() override;
     Result<void> start(const RunOrder& run) override;
@@ -45,6 +47,7 @@ class RemoteExecutor final : public Executor {
     OpenFile socket_;
     OpenFile changes_;
     Json facts_;
+    bool places_;
     bool has_started_ = true; ///< something, since prepare() was passed on
     std::chrono::steady_clock::time_point prepared_{};
 };

@@ -1,0 +1,136 @@
+#include "agent/executor/slurm/batch_script.hpp"
+
+#include "agent/executor/local/environment.hpp"
+#include "agent/executor/local/job_child.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace fathom::agent {
+namespace {
+
+bool has_only(std::string_view text, std::string_view signs)
+{
+    return std::all_of(text.begin(), text.end(), [&](unsigned char c) {
+        return std::isalnum(c) != 0 || signs.find(static_cast<char>(c)) != std::string_view::npos;
+    });
+}
+
+bool is_variable_name(std::string_view name)
+{
+    return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 && has_only(name, "_");
+}
+
+void add_option(std::string& script, std::string_view option, std::string_view value)
+{
+    if (!value.empty()) script += "#SBATCH --" + std::string(option) + "=" + std::string(value) + "\n";
+}
+
+/// As Slurm takes it: whole minutes would end it too late.
+std::string time_limit(std::int64_t seconds)
+{
+    return std::to_string(seconds / 60) + ":" + std::to_string(seconds % 60);
+}
+
+bool spans_nodes(const RunOrder& run)
+{
+    return run.order.unit_count > run.place->units_per_node;
+}
+
+void add_demands(std::string& script, const RunOrder& run)
+{
+    const BatchPlace& place = *run.place;
+    const std::int64_t tasks = spans_nodes(run) ? run.order.unit_count : 1;
+    if (tasks == 1) add_option(script, "nodes", "1");
+    add_option(script, "ntasks", std::to_string(tasks));
+    add_option(script, "cpus-per-task", std::to_string(place.cpus_per_unit * run.order.unit_count / tasks));
+    if (place.memory_bytes_per_unit > 0) {
+        const std::int64_t megabytes = (place.memory_bytes_per_unit / place.cpus_per_unit) >> 20U;
+        add_option(script, "mem-per-cpu", std::to_string(std::max<std::int64_t>(megabytes, 1)) + "M");
+    }
+    add_option(script, "partition", place.partition);
+    if (!place.constraint.empty()) add_option(script, "constraint", "\"" + place.constraint + "\"");
+    add_option(script, "time", time_limit(std::max<std::int64_t>(run.order.wall_limit_s, 60)));
+}
+
+void add_environment(std::string& script, const RunOrder& run, const SlurmFolder& folder, const BatchOptions& options)
+{
+    const JobPlace place{folder.work().string(), options.programs.string(), options.user};
+    RunOrder one = run; // a process of a job that spans nodes has a unit's processors
+    if (spans_nodes(run)) one.cores = std::max<std::int64_t>(run.cores / run.order.unit_count, 1);
+    for (const auto& [name, value] : job_environment(one, place)) {
+        if (is_variable_name(name)) script += "export " + name + "=" + shell_quoted(value) + "\n";
+    }
+}
+
+/// The program as a line of the script.
+std::string program_line(const RunOrder& run)
+{
+    std::string line;
+    if (run.order.profile) line = "fathom-profile --output json --output-file " + std::string(kProfileName) + " -- ";
+    if (run.order.script.starts_with("#!")) return line + "./" + kJobScriptName;
+    if (!run.order.script.empty()) return line + "/bin/sh ./" + kJobScriptName;
+    if (spans_nodes(run)) line += "srun --kill-on-bad-exit=1 ";
+    for (const std::string& word : run.order.command)
+        line += shell_quoted(word) + " ";
+    return line;
+}
+
+} // namespace
+
+std::string shell_quoted(std::string_view text)
+{
+    std::string quoted = "'";
+    for (const char c : text) {
+        if (c == '\'')
+            quoted += "'\\''";
+        else
+            quoted += c;
+    }
+    return quoted + "'";
+}
+
+Result<void> check_batch_place(const BatchPlace& place)
+{
+    if (place.partition.empty() || !has_only(place.partition, "_-."))
+        return Error{Errc::kInvalid, "\"" + place.partition + "\" is no partition's name"};
+    if (!has_only(place.constraint, "_-.&|[]()*,:="))
+        return Error{Errc::kInvalid, "\"" + place.constraint + "\" is no constraint"};
+    return {};
+}
+
+Result<std::string> batch_script(const RunOrder& run, const SlurmFolder& folder, const BatchOptions& options)
+{
+    if (!run.place) return Error{Errc::kInvalid, "the order does not say where Slurm is to run it"};
+    if (const Result<void> checked = check_batch_place(*run.place); !checked) return checked.error();
+    if (run.order.label == "probe" && spans_nodes(run))
+        return Error{Errc::kInfeasible, "probes run on one node: at most " + std::to_string(run.place->units_per_node) +
+                                            " units of this type"};
+    std::string script = "#!/bin/bash\n";
+    add_option(script, "job-name", run.order.attempt_id.value);
+    add_option(script, "comment", "\"fathom " + run.order.label + " " + run.order.job_id.value + "\"");
+    add_option(script, "account", options.account);
+    add_option(script, "qos", options.qos);
+    add_demands(script, run);
+    add_option(script, "chdir", folder.work().string());
+    add_option(script, "output", (folder.path / "stdout").string());
+    add_option(script, "error", (folder.path / "stderr").string());
+    script += "#SBATCH --open-mode=append\n#SBATCH --no-requeue\n#SBATCH --input=/dev/null\n\n";
+    const std::string report = shell_quoted(folder.report().string());
+    script += "umask 077\nreport=" + report +
+              "\n"
+              "(set -o noclobber; echo \"$SLURM_JOB_ID\" >\"$report/first\") 2>/dev/null || {\n"
+              "    echo \"this attempt has begun as Slurm job $(cat \"$report/first\")\" >&2\n"
+              "    exit 1\n"
+              "}\n";
+    add_environment(script, run, folder, options);
+    script += "export SLURM_EXPORT_ENV=ALL\n"; // to what srun starts
+    script += "echo \"$EPOCHREALTIME\" >\"$report/started\"\n" + program_line(run) +
+              "\nfathom_exit_code=$?\n"
+              "{ echo \"$fathom_exit_code $EPOCHREALTIME\"; times; } >\"$report/ended.part\"\n"
+              "mv \"$report/ended.part\" \"$report/ended\"\n"
+              "exit \"$fathom_exit_code\"\n";
+    return script;
+}
+
+} // namespace fathom::agent

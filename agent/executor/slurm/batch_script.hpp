@@ -1,0 +1,51 @@
+#pragma once
+
+#include "agent/executor/executor.hpp"
+
+#include <filesystem>
+
+namespace fathom::agent {
+
+/// The folders of one attempt, at the same path here and on the nodes.
+///
+///     job.sh           what is submitted; written last: without it nothing was
+///     job_id           Slurm's number of the job, once sbatch has told it
+///     limits           its wall limit in seconds, and `profile` when it wants one
+///     stop             why its end was asked for: `cancelled` or `wall_limit`
+///     stdout, stderr   of the program; Slurm writes them as the job's user
+///     report/          the job's user's: `first` (the job that may run), `started`, `ended`
+///     work/            the program's working folder and home; the job's user's
+struct SlurmFolder {
+    std::filesystem::path path;
+
+    std::filesystem::path script() const { return path / "job.sh"; }
+    std::filesystem::path job_id() const { return path / "job_id"; }
+    std::filesystem::path limits() const { return path / "limits"; }
+    std::filesystem::path stop() const { return path / "stop"; }
+    std::filesystem::path report() const { return path / "report"; }
+    std::filesystem::path work() const { return path / "work"; }
+};
+
+/// How jobs of a center are submitted.
+struct BatchOptions {
+    std::string account;
+    std::string qos;
+    std::string user;               ///< name of the user that jobs run as
+    std::filesystem::path programs; ///< folder of fathom-probe, last in PATH
+};
+
+/// Whether sbatch may be given this place as it stands.
+/// @error kInvalid  a partition or constraint with characters that none has.
+Result<void> check_batch_place(const BatchPlace& place);
+
+/// The batch script of an attempt: its demands, environment and program, and notes of when it started and how it ended.
+/// Of two jobs for one attempt only the first runs it. A program on several nodes is started by srun, once a unit; a
+/// script runs on the first node, and starts what it wants by srun. Pure.
+/// @error kInvalid     check_batch_place().
+/// @error kInfeasible  a probe of more units than one node has.
+Result<std::string> batch_script(const RunOrder& run, const SlurmFolder& folder, const BatchOptions& options);
+
+/// `text` as one word of a shell.
+std::string shell_quoted(std::string_view text);
+
+} // namespace fathom::agent

@@ -1,0 +1,178 @@
+#include "agent/executor/slurm/job_end.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <sys/wait.h>
+
+namespace fathom::agent {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr int kShellSignalled = 128; ///< plus the signal: how a shell says that a program was killed by it
+constexpr int kLastSignal = 64;
+constexpr double kMostTime = 4e9; ///< seconds since 1970
+
+std::optional<double> read_double(std::istringstream& words)
+{
+    double value = 0;
+    if (!(words >> value) || !std::isfinite(value) || value < 0) return std::nullopt;
+    return value;
+}
+
+std::optional<Timestamp> read_time(std::istringstream& words)
+{
+    const std::optional<double> value = read_double(words);
+    if (!value || *value > kMostTime) return std::nullopt;
+    return Timestamp(std::chrono::microseconds(std::llround(*value * 1e6)));
+}
+
+/// `0m1.500s`, as bash's `times` prints it.
+std::optional<double> read_minutes(std::istringstream& words)
+{
+    const std::optional<double> minutes = read_double(words);
+    char m = '\0';
+    char s = '\0';
+    if (!minutes || !(words >> m) || m != 'm') return std::nullopt;
+    const std::optional<double> rest = read_double(words);
+    if (!rest || !(words >> s) || s != 's') return std::nullopt;
+    return *minutes * 60 + *rest;
+}
+
+/// Slurm's seconds are whole.
+bool is_close(Timestamp a, Timestamp b)
+{
+    return std::chrono::abs(a - b) <= seconds(2);
+}
+
+void set_exit(AttemptEnd& end, int code)
+{
+    if (code > kShellSignalled && code <= kShellSignalled + kLastSignal) {
+        end.outcome = AttemptOutcome::kSignalled;
+        end.signal = code - kShellSignalled;
+        return;
+    }
+    end.outcome = AttemptOutcome::kExited;
+    end.exit_code = code;
+}
+
+void set_exit_of_status(AttemptEnd& end, std::int64_t wait_status)
+{
+    const int status = static_cast<int>(wait_status);
+    if (!WIFSIGNALED(status)) return set_exit(end, WEXITSTATUS(status));
+    end.outcome = AttemptOutcome::kSignalled;
+    end.signal = std::clamp(WTERMSIG(status), 1, kLastSignal);
+}
+
+void set_outcome(AttemptEnd& end, const SlurmJob& job, EndAsked asked)
+{
+    const std::string where = job.nodes.empty() ? "" : " on " + job.nodes;
+    if (job.state == "COMPLETED" || job.state == "FAILED") {
+        set_exit_of_status(end, job.wait_status);
+        if (job.state == "FAILED" && job.wait_status == 0) { // it never ran
+            end.outcome = AttemptOutcome::kFailedToStart;
+            end.exit_code.reset();
+            end.detail = "Slurm could not start it: " + (job.reason.empty() ? "no reason given" : job.reason);
+        }
+    } else if (job.state == "TIMEOUT" || job.state == "DEADLINE" || asked == EndAsked::kWallLimit) {
+        end.outcome = AttemptOutcome::kWallLimit;
+    } else if (job.state == "CANCELLED") {
+        end.outcome = AttemptOutcome::kCancelled;
+        if (asked == EndAsked::kNo) end.detail = "cancelled in Slurm at the center";
+    } else if (job.state == "OUT_OF_MEMORY") {
+        end.outcome = AttemptOutcome::kSignalled;
+        end.signal = 9;
+        end.detail = "out of memory: Slurm killed it" + where;
+    } else {
+        end.outcome = AttemptOutcome::kLost;
+        end.detail = "Slurm ended it as " + job.state + where;
+    }
+}
+
+void set_times(AttemptEnd& end, const ScriptNotes& notes)
+{
+    if (!end.started_at) return;
+    end.ended_at = std::max(end.ended_at, *end.started_at);
+    end.run_s = std::chrono::duration<double>(end.ended_at - *end.started_at).count();
+    end.cpu_s = notes.cpu_s;
+}
+
+} // namespace
+
+SlurmPhase phase_of(std::string_view state)
+{
+    constexpr std::array kWaiting{"PENDING",      "CONFIGURING",  "REQUEUED",     "REQUEUE_FED",
+                                  "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"};
+    constexpr std::array kEnded{"COMPLETED", "FAILED",    "TIMEOUT",       "CANCELLED", "NODE_FAIL",
+                                "PREEMPTED", "BOOT_FAIL", "OUT_OF_MEMORY", "DEADLINE",  "REVOKED"};
+    const auto is_one_of = [&](const auto& states) {
+        return std::any_of(states.begin(), states.end(), [&](const char* one) { return state == one; });
+    };
+    if (is_one_of(kWaiting)) return SlurmPhase::kWaits;
+    return is_one_of(kEnded) ? SlurmPhase::kEnded : SlurmPhase::kRuns;
+}
+
+ScriptNotes read_notes(std::string_view started, std::string_view ended)
+{
+    ScriptNotes notes;
+    std::istringstream start{std::string(started)};
+    notes.started_at = read_time(start);
+    std::istringstream end{std::string(ended)};
+    int code = 0;
+    if (!(end >> code) || code < 0 || code > 255) return notes;
+    const std::optional<Timestamp> time = read_time(end);
+    if (!time) return notes;
+    notes.exit_code = code;
+    notes.ended_at = time;
+    std::array<double, 4> times{}; // user and system, of the shell and of its children
+    for (double& value : times) {
+        const std::optional<double> read = read_minutes(end);
+        if (!read) return notes;
+        value = *read;
+    }
+    notes.cpu_s = std::min(times[2] + times[3], 1e12);
+    return notes;
+}
+
+std::optional<Timestamp> start_of(const SlurmJob& job, const ScriptNotes& notes)
+{
+    if (!job.start) return std::nullopt;
+    // The script begins after what the site does first on the node, which may take minutes.
+    if (notes.started_at && *notes.started_at >= *job.start && (!job.end || *notes.started_at <= *job.end + seconds(2)))
+        return notes.started_at;
+    return job.start;
+}
+
+AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked, Timestamp now)
+{
+    AttemptEnd end;
+    end.ended_at = job.end.value_or(now);
+    const bool has_run = !job.nodes.empty();
+    if (has_run) end.started_at = start_of(job, notes);
+    if (job.end && notes.ended_at && is_close(*notes.ended_at, *job.end)) end.ended_at = *notes.ended_at;
+    set_outcome(end, job, asked);
+    set_times(end, notes);
+    return end;
+}
+
+AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, Timestamp now)
+{
+    AttemptEnd end;
+    end.started_at = notes.started_at;
+    end.ended_at = notes.ended_at.value_or(now);
+    end.outcome = AttemptOutcome::kLost;
+    end.detail = "Slurm does not know the job any more, and its script has left no end";
+    if (asked != EndAsked::kNo)
+        end.outcome = asked == EndAsked::kCancelled ? AttemptOutcome::kCancelled : AttemptOutcome::kWallLimit;
+    if (notes.exit_code && notes.started_at) {
+        set_exit(end, static_cast<int>(*notes.exit_code));
+        end.detail = "Slurm does not know the job any more; its script says how it ended";
+    }
+    set_times(end, notes);
+    return end;
+}
+
+} // namespace fathom::agent

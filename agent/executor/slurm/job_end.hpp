@@ -1,0 +1,40 @@
+#pragma once
+
+#include "agent/executor/slurm/slurm_text.hpp"
+#include "core/model/attempt.hpp"
+
+namespace fathom::agent {
+
+// What Slurm's states mean for an attempt. Pure.
+
+enum class SlurmPhase { kWaits, kRuns, kEnded };
+
+/// States that are not known, of later versions of Slurm, count as running: they change nothing.
+SlurmPhase phase_of(std::string_view state);
+
+/// What the batch script noted, which its user could forge: it only sharpens what Slurm says.
+struct ScriptNotes {
+    std::optional<Timestamp> started_at;
+    std::optional<Timestamp> ended_at;
+    std::optional<std::int64_t> exit_code;
+    double cpu_s{};
+};
+
+/// Reads the script's files `started` (seconds) and `ended` (exit code, seconds, and what `times` printed last). What
+/// cannot be read is left out.
+ScriptNotes read_notes(std::string_view started, std::string_view ended);
+
+/// Why we asked for the end of a job.
+enum class EndAsked { kNo, kCancelled, kWallLimit };
+
+/// When the program of a job that runs or has ended began: the script's time where it is within Slurm's second.
+std::optional<Timestamp> start_of(const SlurmJob& job, const ScriptNotes& notes);
+
+/// How a job ended that Slurm shows as ended. Node failure, pre-emption and a failed boot are `lost`: the program may
+/// run elsewhere. `now` where Slurm gives no time.
+AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked, Timestamp now);
+
+/// How a job ended that Slurm has forgotten: as its script noted, else it is lost.
+AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, Timestamp now);
+
+} // namespace fathom::agent

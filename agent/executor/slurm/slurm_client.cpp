@@ -1,0 +1,101 @@
+#include "agent/executor/slurm/slurm_client.hpp"
+
+#include "agent/catalog/run_program.hpp"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::chrono::seconds kPatience{60};
+constexpr std::size_t kMostListBytes = 256UL << 20U; ///< some million jobs, or all nodes
+constexpr std::size_t kMostAnswerBytes = 1UL << 20U;
+
+/// Of sbatch's refusals, those that say that slurmctld was not reached: it may have the job.
+bool is_unreached(std::string_view text)
+{
+    for (const char* words : {"Unable to contact slurm controller", "Socket timed out", "Connection refused",
+                              "Zero Bytes were transmitted", "Transport endpoint"}) {
+        if (text.find(words) != std::string_view::npos) return true;
+    }
+    return false;
+}
+
+} // namespace
+
+Result<std::string> SlurmClient::run(const char* program, const std::vector<std::string>& arguments,
+                                     std::size_t most_bytes) const
+{
+    // Nothing of the agent's environment: sbatch would pass it on to jobs.
+    std::vector<std::string> command{"/usr/bin/env", "-i", "PATH=/usr/local/bin:/usr/bin:/bin"};
+    if (!config_.settings.empty()) command.push_back("SLURM_CONF=" + config_.settings.string());
+    if (std::string_view(program) == "squeue") command.insert(command.end(), {"TZ=UTC", "SLURM_TIME_FORMAT=standard"});
+    command.push_back((config_.programs / program).string());
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    Result<ProgramAnswer> answer = run_program_to_end(command, {}, kPatience, most_bytes);
+    if (!answer) return Error{Errc::kUnavailable, answer.error().detail};
+    if (answer->exit_code == 0) return std::move(answer->text);
+    std::string reason = slurm_reason(answer->text);
+    if (reason.empty()) reason = std::string(program) + " ended with " + std::to_string(answer->exit_code);
+    return Error{is_unreached(reason) ? Errc::kUnavailable : Errc::kTooMany, reason};
+}
+
+Result<std::string> SlurmClient::submit(const std::filesystem::path& script) const
+{
+    std::vector<std::string> arguments{"--parsable", "--export=ALL"};
+    if (user_) {
+        arguments.push_back("--uid=" + std::to_string(user_->uid));
+        arguments.push_back("--gid=" + std::to_string(user_->gid));
+    }
+    arguments.push_back(script.string());
+    const Result<std::string> text = run("sbatch", arguments, kMostAnswerBytes);
+    if (!text) return text.error();
+    Result<std::string> job = parse_submitted(*text);
+    if (!job) return Error{Errc::kUnavailable, job.error().detail};
+    return job;
+}
+
+Result<std::vector<SlurmJob>> SlurmClient::queue() const
+{
+    const std::string uid = std::to_string(user_ ? user_->uid : ::getuid());
+    const Result<std::string> text =
+        run("squeue", {"--noheader", "--all", "--states=all", "--user=" + uid, "--Format=" + std::string(kQueueFormat)},
+            kMostListBytes);
+    if (!text) return Error{Errc::kUnavailable, text.error().detail};
+    return parse_queue(*text);
+}
+
+Result<void> SlurmClient::cancel(const std::vector<std::string>& jobs) const
+{
+    constexpr std::size_t kMostAtOnce = 500;
+    for (std::size_t first = 0; first < jobs.size(); first += kMostAtOnce) {
+        std::vector<std::string> arguments{"--quiet"};
+        const std::size_t last = std::min(first + kMostAtOnce, jobs.size());
+        for (std::size_t i = first; i < last; ++i)
+            arguments.push_back(jobs[i]);
+        if (const Result<std::string> done = run("scancel", arguments, kMostAnswerBytes); !done) return done.error();
+    }
+    return {};
+}
+
+Result<std::vector<SlurmNode>> SlurmClient::nodes() const
+{
+    const Result<std::string> text = run("sinfo", {"-a", "-h", "-N", "-o", kNodeFormat}, kMostListBytes);
+    if (!text) return Error{Errc::kUnavailable, text.error().detail};
+    std::vector<SlurmNode> nodes = parse_nodes(*text);
+    std::erase_if(nodes, [&](const SlurmNode& node) {
+        const auto& offered = config_.partitions;
+        return !offered.empty() && std::find(offered.begin(), offered.end(), node.partition) == offered.end();
+    });
+    if (nodes.empty()) return Error{Errc::kUnavailable, "Slurm shows no node of the partitions that are offered"};
+    return nodes;
+}
+
+std::string SlurmClient::version() const
+{
+    const Result<std::string> text = run("sinfo", {"--version"}, kMostAnswerBytes);
+    return text ? slurm_reason(*text) : std::string();
+}
+
+} // namespace fathom::agent

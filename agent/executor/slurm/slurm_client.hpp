@@ -1,0 +1,42 @@
+#pragma once
+
+#include "agent/config/agent_config.hpp"
+#include "agent/executor/local/attempt_folder.hpp"
+#include "agent/executor/slurm/slurm_text.hpp"
+
+namespace fathom::agent {
+
+/// Slurm's own programs. Each function blocks until the program has ended, for a minute at most. Thread-safe.
+class SlurmClient {
+  public:
+    /// Jobs run as `user`, which takes root; as this process without one.
+    SlurmClient(SlurmConfig config, std::optional<JobUser> user) : config_(std::move(config)), user_(std::move(user)) {}
+
+    /// Submits a script. @return the job's number.
+    /// @error kTooMany      Slurm refuses it now, for a limit, say; the detail has its words. Try again later.
+    /// @error kUnavailable  Slurm does not answer, or sbatch cannot be run. It may have the job all the same.
+    Result<std::string> submit(const std::filesystem::path& script) const;
+
+    /// All jobs of the user, also those that ended lately.
+    /// @error kUnavailable  Slurm does not answer.
+    Result<std::vector<SlurmJob>> queue() const;
+
+    /// Asks for the end of jobs; those that have ended are passed over.
+    Result<void> cancel(const std::vector<std::string>& jobs) const;
+
+    /// The nodes of all partitions that the center offers.
+    /// @error kUnavailable  Slurm does not answer, or shows no node.
+    Result<std::vector<SlurmNode>> nodes() const;
+
+    /// Such as `slurm-wlm 22.05.8`; empty when it cannot be told.
+    std::string version() const;
+
+  private:
+    Result<std::string> run(const char* program, const std::vector<std::string>& arguments,
+                            std::size_t most_bytes) const;
+
+    SlurmConfig config_;
+    std::optional<JobUser> user_;
+};
+
+} // namespace fathom::agent

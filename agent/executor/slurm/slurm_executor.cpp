@@ -1,0 +1,285 @@
+#include "agent/executor/slurm/slurm_executor.hpp"
+
+#include "agent/executor/local/job_process.hpp"
+#include "agent/executor/local/profile_report.hpp"
+#include "agent/executor/local/remove_tree.hpp"
+#include "core/base/error_text.hpp"
+#include "core/base/file.hpp"
+#include "core/base/log.hpp"
+#include "core/base/open_inside.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::size_t kMostNoteBytes = 4096;
+constexpr const char* kWaitsForSubmission = "is to be submitted to Slurm";
+
+Result<void> make_open_folder(const std::filesystem::path& path)
+{
+    if ((::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) || ::chmod(path.c_str(), 0755) != 0)
+        return Error{Errc::kUnavailable, "cannot make " + path.string() + ": " + error_text(errno)};
+    return {};
+}
+
+/// A file or folder becomes the job's user's.
+Result<void> give(const std::filesystem::path& path, const std::optional<JobUser>& user)
+{
+    if (!user || ::lchown(path.c_str(), user->uid, user->gid) == 0) return {};
+    return Error{Errc::kUnavailable, "cannot give " + path.string() + " to " + user->name + ": " + error_text(errno)};
+}
+
+/// All that the job finds. Nothing of it can run before the script is written, last of all.
+Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const std::string& script,
+                          const std::optional<JobUser>& user)
+{
+    SupervisorOrder work;
+    work.run = run;
+    work.user = user;
+    if (Result<void> made = prepare_work(work, AttemptFolder(folder.path)); !made) return made;
+    if (Result<void> made = make_open_folder(folder.report()); !made) return made;
+    if (Result<void> given = give(folder.report(), user); !given) return given;
+    for (const char* stream : {"stdout", "stderr"}) {
+        if (Result<void> made = write_file_unflushed(folder.path / stream, "", 0600); !made) return made;
+        if (Result<void> given = give(folder.path / stream, user); !given) return given;
+    }
+    const std::string limits = std::to_string(run.order.wall_limit_s) + (run.order.profile ? " profile" : "");
+    if (Result<void> noted = write_file(folder.limits(), limits); !noted) return noted;
+    return write_file(folder.script(), script, 0600);
+}
+
+EndAsked asked_of(const SlurmFolder& folder)
+{
+    const Result<std::string> text = read_file(folder.stop(), kMostNoteBytes);
+    if (!text) return EndAsked::kNo;
+    return *text == "wall_limit" ? EndAsked::kWallLimit : EndAsked::kCancelled;
+}
+
+std::string number_in(const std::filesystem::path& path)
+{
+    const Result<std::string> text = read_file(path, kMostNoteBytes);
+    return text ? *text : std::string();
+}
+
+} // namespace
+
+SlurmExecutor::SlurmExecutor(SlurmExecutorOptions options)
+    : options_(std::move(options)), client_(options_.slurm, options_.user),
+      descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), poll_interval_(0)
+{
+    if (options_.asks_slurm) version_ = client_.version();
+}
+
+SlurmExecutor::~SlurmExecutor()
+{
+    thread_.request_stop();
+    wake_.notify_all();
+}
+
+unsigned SlurmExecutor::owner() const
+{
+    return options_.user ? options_.user->uid : ::getuid();
+}
+
+void SlurmExecutor::prepare()
+{
+    if (!thread_.joinable()) thread_ = std::jthread([this](const std::stop_token& stopped) { work(stopped); });
+}
+
+Result<void> SlurmExecutor::start(const RunOrder& run)
+{
+    const AttemptId& id = run.order.attempt_id;
+    const SlurmFolder folder = folder_of(id);
+    const BatchOptions batch{.account = options_.slurm.account,
+                             .qos = options_.slurm.qos,
+                             .user = options_.user_name,
+                             .programs = options_.programs};
+    const std::scoped_lock lock(mutex_);
+    if (find_or_adopt(id) != nullptr) return {};
+    const Result<std::string> script = batch_script(run, folder, batch);
+    if (Result<void> made = make_open_folder(options_.folder); !made) return made;
+    if (Result<void> made = make_open_folder(folder.path); !made) return made;
+    Attempt& attempt = attempts_[id];
+    attempt.wall_limit_s = run.order.wall_limit_s;
+    attempt.profile = run.order.profile;
+    if (!script) {
+        AttemptEnd end;
+        end.outcome = AttemptOutcome::kFailedToStart;
+        end.detail = script.error().detail;
+        end.ended_at = clock_.now();
+        set_end(id, attempt, std::move(end));
+        return {};
+    }
+    const Result<void> prepared = write_folder(run, folder, *script, options_.user);
+    if (!prepared) {
+        attempts_.erase(id);
+        return prepared;
+    }
+    attempt.view.queue = QueueState{kWaitsForSubmission, std::nullopt};
+    has_news_ = true;
+    wake_.notify_all();
+    prepare();
+    return {};
+}
+
+RunView SlurmExecutor::look(const AttemptId& id)
+{
+    const std::scoped_lock lock(mutex_);
+    const Attempt* attempt = find_or_adopt(id);
+    return attempt == nullptr ? RunView{} : attempt->view;
+}
+
+void SlurmExecutor::watch(const AttemptId& id)
+{
+    const std::scoped_lock lock(mutex_);
+    find_or_adopt(id);
+}
+
+ExecutorChanges SlurmExecutor::changes()
+{
+    std::uint64_t count = 0;
+    static_cast<void>(!::read(descriptor_.number(), &count, sizeof count));
+    const std::scoped_lock lock(mutex_);
+    return {.moved = std::exchange(moved_, {}), .written = {}, .some_missed = false};
+}
+
+void SlurmExecutor::cancel(const AttemptId& id)
+{
+    const std::scoped_lock lock(mutex_);
+    Attempt* attempt = find_or_adopt(id);
+    if (attempt == nullptr || attempt->view.phase == RunPhase::kEnded) return;
+    if (attempt->asked != EndAsked::kNo) {
+        attempt->cancel_sent = false; // asked again
+        has_news_ = true;
+        return;
+    }
+    stop(id, *attempt, EndAsked::kCancelled);
+}
+
+Result<std::string> SlurmExecutor::read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
+                                               std::size_t max_bytes)
+{
+    const std::filesystem::path path = folder_of(id).path / to_string(stream);
+    const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (file.number() < 0 && errno == ENOENT) return std::string();
+    struct stat facts{};
+    if (file.number() < 0 || ::fstat(file.number(), &facts) != 0 || !S_ISREG(facts.st_mode))
+        return Error{Errc::kUnavailable, "cannot read " + path.string()};
+    const std::int64_t end = std::min<std::int64_t>(facts.st_size, options_.output_limit_bytes);
+    if (end <= offset) return std::string();
+    std::string data(std::min(max_bytes, static_cast<std::size_t>(end - offset)), '\0');
+    const ssize_t size = ::pread(file.number(), data.data(), data.size(), offset);
+    data.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+    return data;
+}
+
+std::vector<AttemptId> SlurmExecutor::known()
+{
+    std::vector<AttemptId> ids;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(options_.folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+        if (std::optional<AttemptId> id = AttemptId::parse(entry->path().filename().string()))
+            ids.push_back(std::move(*id));
+    }
+    return ids;
+}
+
+Result<void> SlurmExecutor::remove(const AttemptId& id)
+{
+    const std::scoped_lock lock(mutex_);
+    attempts_.erase(id);
+    return remove_tree(folder_of(id).path);
+}
+
+Json SlurmExecutor::facts() const
+{
+    return {{"executor", "slurm"}, {"slurm_version", version_}, {"jobs_run_as", options_.user_name}};
+}
+
+/// An attempt of an earlier run of the agent stands as its folder says, until Slurm has been heard.
+SlurmExecutor::Attempt* SlurmExecutor::find_or_adopt(const AttemptId& id)
+{
+    if (const auto found = attempts_.find(id); found != attempts_.end()) return &found->second;
+    const SlurmFolder folder = folder_of(id);
+    if (::access(folder.script().c_str(), F_OK) != 0) return nullptr; // it was never submitted
+    // A submission of the earlier run may still be on its way.
+    constexpr std::chrono::seconds kInFlight{10};
+    Attempt& attempt = attempts_[id];
+    attempt.job = number_in(folder.job_id());
+    attempt.submit_after = std::chrono::steady_clock::now() + kInFlight;
+    attempt.asked = asked_of(folder);
+    const std::string limits = number_in(folder.limits());
+    attempt.wall_limit_s = std::strtoll(limits.c_str(), nullptr, 10);
+    attempt.profile = limits.ends_with(" profile");
+    attempt.view.queue = QueueState{"Slurm is asked for it after the agent's restart", std::nullopt};
+    has_news_ = true;
+    has_polled_ = false;
+    next_poll_ = {};
+    wake_.notify_all();
+    return &attempt;
+}
+
+void SlurmExecutor::tell(const AttemptId& id)
+{
+    moved_.insert(id);
+    const std::uint64_t one = 1;
+    static_cast<void>(!::write(descriptor_.number(), &one, sizeof one));
+}
+
+void SlurmExecutor::set_waiting(const AttemptId& id, Attempt& attempt, std::string reason,
+                                std::optional<Timestamp> start)
+{
+    const bool is_new = !attempt.view.queue || attempt.view.queue->reason != reason;
+    attempt.view = {.phase = RunPhase::kQueued, .queue = QueueState{std::move(reason), start}};
+    if (!is_new) return;
+    log_info("attempt_queued", {{"attempt_id", id.value},
+                                {"slurm_job", attempt.job},
+                                {"reason", attempt.view.queue->reason},
+                                {"expected_start", start ? format_rfc3339(*start) : std::string()}});
+    tell(id);
+}
+
+void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end)
+{
+    end.attempt_id = id;
+    const auto size = [&](const char* stream) {
+        std::error_code error;
+        const std::uintmax_t bytes = std::filesystem::file_size(folder_of(id).path / stream, error);
+        return error ? 0 : static_cast<std::int64_t>(bytes);
+    };
+    end.stdout_bytes = size("stdout");
+    end.stderr_bytes = size("stderr");
+    if (attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
+    attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
+    attempt.view.end = std::move(end);
+    tell(id);
+}
+
+/// Notes why, so that a restarted agent tells the end truly.
+void SlurmExecutor::stop(const AttemptId& id, Attempt& attempt, EndAsked why)
+{
+    attempt.asked = why;
+    attempt.cancel_sent = false;
+    static_cast<void>(write_file(folder_of(id).stop(), why == EndAsked::kWallLimit ? "wall_limit" : "cancelled"));
+    has_news_ = true;
+    wake_.notify_all();
+}
+
+ScriptNotes SlurmExecutor::notes_of(const AttemptId& id) const
+{
+    const Result<OpenFile> report = open_folder(AT_FDCWD, folder_of(id).report(), owner());
+    if (!report) return {};
+    const auto read = [&](const char* name) {
+        Result<std::string> text = read_end(report->number(), name, owner(), kMostNoteBytes);
+        return text ? std::move(*text) : std::string();
+    };
+    return read_notes(read("started"), read("ended"));
+}
+
+} // namespace fathom::agent

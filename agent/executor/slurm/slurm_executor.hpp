@@ -1,0 +1,103 @@
+#pragma once
+
+#include "agent/executor/slurm/batch_script.hpp"
+#include "agent/executor/slurm/job_end.hpp"
+#include "agent/executor/slurm/slurm_client.hpp"
+#include "core/base/open_file.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace fathom::agent {
+
+struct SlurmExecutorOptions {
+    std::filesystem::path folder; ///< holds one folder for each attempt; the same path here and on the nodes
+    SlurmConfig slurm;
+    std::optional<JobUser> user{};  ///< of all jobs; without it they run as the agent does
+    std::string user_name;          ///< of whoever jobs run as
+    std::filesystem::path programs; ///< folder of fathom-probe, on the nodes
+    std::int64_t output_limit_bytes = 16LL << 20U;
+    bool asks_slurm = true; ///< for its version, for facts()
+};
+
+/// Runs attempts as Slurm's jobs. An attempt's id is its job's name, by which it is found again after a crash between
+/// the submission and the note of it; and of two jobs of one attempt only the first would run its program
+/// (batch_script). Slurm is asked on a thread of its own, for all attempts at once, more seldom the longer its answers
+/// take; look() tells what was heard last, so a Slurm that does not answer changes nothing.
+class SlurmExecutor final : public Executor {
+  public:
+    explicit SlurmExecutor(SlurmExecutorOptions options);
+    ~SlurmExecutor() override;
+
+    bool places() const override { return true; }
+    void prepare() override;
+    Result<void> start(const RunOrder& run) override;
+    RunView look(const AttemptId& id) override;
+    void watch(const AttemptId& id) override;
+    void unwatch(const AttemptId& /*id*/) override {}
+    ExecutorChanges changes() override;
+    int change_descriptor() const override { return descriptor_.number(); }
+    std::vector<std::int64_t> given_cpus(const AttemptId& /*id*/) override { return {}; }
+    void cancel(const AttemptId& id) override;
+    Result<std::string> read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
+                                    std::size_t max_bytes) override;
+    void end_leftovers(const AttemptId& id) override { cancel(id); }
+    std::vector<AttemptId> known() override;
+    Result<void> remove(const AttemptId& id) override;
+    Json facts() const override;
+
+  private:
+    using SteadyTime = std::chrono::steady_clock::time_point;
+
+    /// An attempt until remove().
+    struct Attempt {
+        std::string job;         ///< Slurm's number; empty until it is known
+        SteadyTime submit_after; ///< when it may be (next) submitted
+        std::int64_t wall_limit_s{};
+        bool profile{};
+        EndAsked asked = EndAsked::kNo;
+        bool cancel_sent{};
+        int polls_without{}; ///< in a row, that did not show its job
+        RunView view{RunPhase::kQueued};
+    };
+
+    SlurmFolder folder_of(const AttemptId& id) const { return {options_.folder / id.value}; }
+    unsigned owner() const;
+
+    // With mutex_ held.
+    Attempt* find_or_adopt(const AttemptId& id);
+    void tell(const AttemptId& id);
+    void set_waiting(const AttemptId& id, Attempt& attempt, std::string reason, std::optional<Timestamp> start);
+    void set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end);
+    void apply(const SlurmJob& job);
+    void note_missing(const std::set<std::string>& shown);
+    void stop(const AttemptId& id, Attempt& attempt, EndAsked why);
+    ScriptNotes notes_of(const AttemptId& id) const;
+
+    // On the thread.
+    void work(const std::stop_token& stopped);
+    void submit_due();
+    void cancel_asked();
+    void poll();
+
+    SlurmExecutorOptions options_;
+    SlurmClient client_;
+    SystemClock clock_;
+    OpenFile descriptor_;
+    std::string version_;
+    std::mutex mutex_;
+    std::condition_variable_any wake_;
+    std::map<AttemptId, Attempt> attempts_;
+    std::set<AttemptId> moved_;
+    bool has_news_ = false; ///< for the thread
+    bool has_polled_ = false;
+    bool is_reached_ = true;
+    std::chrono::milliseconds poll_interval_;
+    SteadyTime next_poll_{};
+    std::jthread thread_; ///< from the first use on: the helper forks before; last, so that it ends first
+};
+
+} // namespace fathom::agent

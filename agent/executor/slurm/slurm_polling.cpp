@@ -1,0 +1,189 @@
+#include "agent/executor/slurm/slurm_executor.hpp"
+#include "core/base/file.hpp"
+#include "core/base/log.hpp"
+
+#include <algorithm>
+
+// What the executor's thread does: submits, ends and asks for jobs.
+namespace fathom::agent {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+constexpr auto kShortestPoll = 500ms;
+constexpr auto kLongestPoll = 30s;
+/// Of the time between two polls, what one may take: a busy slurmctld is asked more seldom.
+constexpr int kPollShare = 20;
+constexpr auto kRefusedPause = 15s; ///< before a refused job is submitted again
+constexpr auto kUnreachedPause = 5s;
+/// Polls without a job that has been submitted, until it counts as forgotten.
+constexpr int kPollsUntilForgotten = 3;
+
+} // namespace
+
+void SlurmExecutor::work(const std::stop_token& stopped)
+{
+    std::unique_lock lock(mutex_);
+    while (!stopped.stop_requested()) {
+        wake_.wait_until(lock, stopped, std::max(next_poll_, steady_clock::now() + 50ms),
+                         [&] { return std::exchange(has_news_, false); });
+        if (stopped.stop_requested()) return;
+        if (steady_clock::now() >= next_poll_) {
+            lock.unlock();
+            poll();
+            lock.lock();
+        }
+        // What was submitted before the agent's last start is to be seen before anything is submitted again.
+        if (!has_polled_) continue;
+        lock.unlock();
+        submit_due();
+        cancel_asked();
+        lock.lock();
+    }
+}
+
+void SlurmExecutor::submit_due()
+{
+    std::vector<AttemptId> due;
+    {
+        const std::scoped_lock lock(mutex_);
+        for (auto& [id, attempt] : attempts_) {
+            if (!attempt.job.empty() || attempt.view.phase != RunPhase::kQueued) continue;
+            if (attempt.submit_after > steady_clock::now()) continue;
+            if (attempt.asked == EndAsked::kNo) {
+                due.push_back(id);
+                continue;
+            }
+            AttemptEnd end;
+            end.outcome = AttemptOutcome::kCancelled;
+            end.ended_at = clock_.now();
+            set_end(id, attempt, std::move(end));
+        }
+    }
+    for (const AttemptId& id : due) {
+        const Result<std::string> job = client_.submit(folder_of(id).script());
+        // Before anything else: a crash from here on finds the job by this, one before by its name.
+        if (job) static_cast<void>(write_file(folder_of(id).job_id(), *job));
+        const std::scoped_lock lock(mutex_);
+        const auto found = attempts_.find(id);
+        if (found == attempts_.end()) continue;
+        if (job) {
+            found->second.job = *job;
+            next_poll_ = std::min(next_poll_, steady_clock::now() + kShortestPoll);
+            poll_interval_ = kShortestPoll;
+            set_waiting(id, found->second, "submitted", std::nullopt);
+            continue;
+        }
+        const bool is_refused = job.error().code == Errc::kTooMany;
+        found->second.submit_after = steady_clock::now() + (is_refused ? kRefusedPause : kUnreachedPause);
+        if (!is_refused) has_polled_ = false; // Slurm may have it: look before it is submitted again
+        set_waiting(id, found->second,
+                    (is_refused ? "Slurm refuses it: " : "Slurm does not answer: ") + job.error().detail, std::nullopt);
+        if (!is_refused) return;
+    }
+}
+
+void SlurmExecutor::cancel_asked()
+{
+    std::vector<std::string> jobs;
+    {
+        const std::scoped_lock lock(mutex_);
+        for (auto& [id, attempt] : attempts_) {
+            if (attempt.asked == EndAsked::kNo || attempt.cancel_sent || attempt.job.empty() ||
+                attempt.view.phase == RunPhase::kEnded)
+                continue;
+            attempt.cancel_sent = true;
+            jobs.push_back(attempt.job);
+        }
+        if (!jobs.empty()) next_poll_ = std::min(next_poll_, steady_clock::now() + kShortestPoll);
+    }
+    if (jobs.empty()) return;
+    if (const Result<void> done = client_.cancel(jobs); !done)
+        log_warning("slurm_cancel_failed", {{"reason", done.error().detail}, {"effect", "it is asked again"}});
+}
+
+void SlurmExecutor::poll()
+{
+    {
+        const std::scoped_lock lock(mutex_);
+        const auto is_live = [](const auto& entry) { return entry.second.view.phase != RunPhase::kEnded; };
+        if (std::none_of(attempts_.begin(), attempts_.end(), is_live)) {
+            next_poll_ = steady_clock::now() + kShortestPoll;
+            has_polled_ = true;
+            return;
+        }
+    }
+    const auto began = steady_clock::now();
+    const Result<std::vector<SlurmJob>> jobs = client_.queue();
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
+
+    const std::scoped_lock lock(mutex_);
+    if (std::exchange(is_reached_, jobs.has_value()) != jobs.has_value()) {
+        if (jobs)
+            log_info("slurm_answers");
+        else
+            log_warning("slurm_unreachable", {{"reason", jobs.error().detail},
+                                              {"effect", "jobs go on; none is submitted, and no end is told"}});
+    }
+    poll_interval_ = std::clamp<std::chrono::milliseconds>(std::max(took * kPollShare, poll_interval_ * 5 / 4),
+                                                           kShortestPoll, took > 1s ? kLongestPoll : 2s);
+    if (jobs) {
+        has_polled_ = true;
+        std::set<std::string> shown;
+        for (const SlurmJob& job : *jobs) {
+            shown.insert(job.id);
+            apply(job);
+        }
+        note_missing(shown);
+        if (!moved_.empty()) poll_interval_ = kShortestPoll; // where something happens, more may
+    }
+    next_poll_ = steady_clock::now() + poll_interval_;
+}
+
+void SlurmExecutor::apply(const SlurmJob& job)
+{
+    const std::optional<AttemptId> id = AttemptId::parse(job.name);
+    const auto found = id ? attempts_.find(*id) : attempts_.end();
+    if (found == attempts_.end()) return;
+    Attempt& attempt = found->second;
+    if (attempt.job.empty()) { // the agent was killed, or sbatch did not get the answer
+        attempt.job = job.id;
+        static_cast<void>(write_file(folder_of(*id).job_id(), job.id));
+        log_info("slurm_job_found_again", {{"attempt_id", id->value}, {"slurm_job", job.id}});
+    }
+    if (attempt.job != job.id || attempt.view.phase == RunPhase::kEnded) return;
+    attempt.polls_without = 0;
+    switch (phase_of(job.state)) {
+    case SlurmPhase::kWaits:
+        set_waiting(*id, attempt, job.reason.empty() ? job.state : job.reason, job.start);
+        return;
+    case SlurmPhase::kRuns: {
+        const ScriptNotes notes = notes_of(*id);
+        if (!notes.started_at) return; // not yet the program
+        if (attempt.view.phase != RunPhase::kAlive) {
+            attempt.view = {.phase = RunPhase::kAlive, .started_at = start_of(job, notes)};
+            log_info("slurm_job_runs", {{"attempt_id", id->value}, {"slurm_job", job.id}, {"nodes", job.nodes}});
+            tell(*id);
+        }
+        const auto ran = clock_.now() - *attempt.view.started_at;
+        if (attempt.asked == EndAsked::kNo && ran > std::chrono::seconds(attempt.wall_limit_s))
+            stop(*id, attempt, EndAsked::kWallLimit); // Slurm's limits are of whole minutes
+        return;
+    }
+    case SlurmPhase::kEnded:
+        set_end(*id, attempt, end_of(job, notes_of(*id), attempt.asked, clock_.now()));
+    }
+}
+
+/// Of jobs that Slurm does not show any more: it forgets what has ended, after some minutes.
+void SlurmExecutor::note_missing(const std::set<std::string>& shown)
+{
+    for (auto& [id, attempt] : attempts_) {
+        if (attempt.job.empty() || attempt.view.phase == RunPhase::kEnded || shown.contains(attempt.job)) continue;
+        if (++attempt.polls_without < kPollsUntilForgotten) continue;
+        set_end(id, attempt, end_of_forgotten(notes_of(id), attempt.asked, clock_.now()));
+    }
+}
+
+} // namespace fathom::agent

@@ -1,0 +1,156 @@
+#include "agent/executor/slurm/slurm_text.hpp"
+
+#include "core/base/utf8.hpp"
+#include "core/base/utf8_prefix.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::size_t kMostReasonBytes = 1000;
+constexpr std::int64_t kMostCount = 1'000'000;
+constexpr std::int64_t kMostMegabytes = 1LL << 40U;
+
+/// At most `most` parts; the last one has the rest.
+std::vector<std::string_view> split(std::string_view text, char separator, std::size_t most = SIZE_MAX)
+{
+    std::vector<std::string_view> parts;
+    while (parts.size() + 1 < most) {
+        const std::size_t end = text.find(separator);
+        if (end == std::string_view::npos) break;
+        parts.push_back(text.substr(0, end));
+        text.remove_prefix(end + 1);
+    }
+    parts.push_back(text);
+    return parts;
+}
+
+std::string_view trimmed(std::string_view text)
+{
+    const std::size_t begin = text.find_first_not_of(" \t\r");
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+std::optional<std::int64_t> number(std::string_view text, std::int64_t most)
+{
+    text = trimmed(text);
+    if (text.ends_with('+')) text.remove_suffix(1); // the least of several, where sinfo joins nodes
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > most) return std::nullopt;
+    return value;
+}
+
+std::string text_of(std::string_view text)
+{
+    text = trimmed(text);
+    return text == "(null)" || text == "n/a" || text == "N/A" ? std::string() : std::string(text);
+}
+
+bool is_usable(std::string_view state)
+{
+    while (!state.empty() && std::string_view("*~#!%$@^-+").find(state.back()) != std::string_view::npos)
+        state.remove_suffix(1);
+    return state == "idle" || state == "mixed" || state == "allocated" || state == "completing" ||
+           state == "reserved" || state == "planned" || state == "powered_down" || state == "powering_up" ||
+           state == "powering_down";
+}
+
+std::optional<SlurmNode> parse_node(std::string_view line)
+{
+    const std::vector<std::string_view> fields = split(line, '|');
+    if (fields.size() != 10) return std::nullopt;
+    const auto cpus = number(fields[2], kMostCount);
+    const auto sockets = number(fields[3], kMostCount);
+    const auto cores = number(fields[4], kMostCount);
+    const auto memory = number(fields[6], kMostMegabytes);
+    if (!cpus || !sockets || !cores || !memory || *cpus < 1) return std::nullopt;
+    SlurmNode node{.partition = text_of(fields[0]),
+                   .name = text_of(fields[1]),
+                   .cpus = *cpus,
+                   .cores = std::clamp<std::int64_t>(*sockets * *cores, 1, *cpus),
+                   .memory_bytes = *memory << 20U,
+                   .features = text_of(fields[7]),
+                   .gres = text_of(fields[8]),
+                   .is_usable = is_usable(trimmed(fields[9]))};
+    if (node.partition.empty() || node.name.empty()) return std::nullopt;
+    return node;
+}
+
+std::optional<SlurmJob> parse_job(std::string_view line)
+{
+    const std::vector<std::string_view> fields = split(line, '|', 8);
+    if (fields.size() != 8) return std::nullopt;
+    const auto status = number(fields[3], UINT32_MAX);
+    std::string_view reason = trimmed(fields[7]);
+    if (reason.ends_with('|')) reason.remove_suffix(1);
+    if (!number(fields[0], INT64_MAX) || !status) return std::nullopt;
+    return SlurmJob{.id = text_of(fields[0]),
+                    .name = text_of(fields[1]),
+                    .state = text_of(fields[2]),
+                    .wait_status = *status,
+                    .start = parse_slurm_time(fields[4]),
+                    .end = parse_slurm_time(fields[5]),
+                    .nodes = text_of(fields[6]),
+                    .reason = text_of(reason)};
+}
+
+} // namespace
+
+std::vector<SlurmNode> parse_nodes(std::string_view text)
+{
+    std::vector<SlurmNode> nodes;
+    for (const std::string_view line : split(text, '\n')) {
+        if (nodes.size() == kMostSlurmNodes) break;
+        if (std::optional<SlurmNode> node = parse_node(line)) nodes.push_back(std::move(*node));
+    }
+    return nodes;
+}
+
+std::vector<SlurmJob> parse_queue(std::string_view text)
+{
+    std::vector<SlurmJob> jobs;
+    for (const std::string_view line : split(text, '\n')) {
+        if (std::optional<SlurmJob> job = parse_job(line)) jobs.push_back(std::move(*job));
+    }
+    return jobs;
+}
+
+Result<std::string> parse_submitted(std::string_view text)
+{
+    const std::vector<std::string_view> lines = split(text, '\n');
+    for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+        const std::string_view id = trimmed(split(*line, ';').front());
+        if (id.empty()) continue;
+        if (!number(id, INT64_MAX)) break;
+        return std::string(id);
+    }
+    return Error{Errc::kInvalid, "sbatch gave no job number: " + slurm_reason(text)};
+}
+
+std::optional<Timestamp> parse_slurm_time(std::string_view text)
+{
+    const Result<Timestamp> time = parse_rfc3339(std::string(trimmed(text)) + "Z");
+    return time ? std::optional(*time) : std::nullopt;
+}
+
+std::string slurm_reason(std::string_view text)
+{
+    std::string reason;
+    for (std::string_view line : split(text, '\n')) {
+        line = trimmed(line);
+        for (const std::string_view word : {"sbatch:", "squeue:", "scancel:", "sinfo:", "error:"}) {
+            if (line.starts_with(word)) line = trimmed(line.substr(word.size()));
+        }
+        if (line.empty()) continue;
+        reason += (reason.empty() ? "" : "; ") + std::string(line);
+        if (reason.size() > kMostReasonBytes) break;
+    }
+    if (!is_utf8(reason)) return "a text that is not UTF-8";
+    return std::string(utf8_prefix(reason, kMostReasonBytes));
+}
+
+} // namespace fathom::agent

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fathom::agent {
+
+// What Slurm's programs print, in formats that we ask for and that have been the same for many versions. Pure. Lines
+// that are not as asked for, such as warnings, are passed over; texts are bounded by who runs the programs
+// (run_program_to_end).
+
+/// A node as one partition shows it.
+struct SlurmNode {
+    std::string partition;
+    std::string name;
+    std::int64_t cpus{};         ///< processors as Slurm counts them
+    std::int64_t cores{};        ///< physical
+    std::int64_t memory_bytes{}; ///< that jobs may have
+    std::string features;        ///< comma-separated, as sinfo gives them; empty: none
+    std::string gres;            ///< such as gpu:a100:4; empty: none
+    bool is_usable{};            ///< not down, drained or unknown
+};
+
+/// sinfo's format for parse_nodes(): `sinfo -a -h -N -o FORMAT`.
+inline constexpr const char* kNodeFormat = "%R|%N|%c|%X|%Y|%Z|%m|%f|%G|%T";
+/// Most nodes of all partitions together that are looked at.
+inline constexpr std::size_t kMostSlurmNodes = 200'000;
+
+std::vector<SlurmNode> parse_nodes(std::string_view text);
+
+/// A job as squeue shows it, also for some minutes after its end.
+struct SlurmJob {
+    std::string id;
+    std::string name;
+    std::string state;              ///< such as PENDING
+    std::int64_t wait_status{};     ///< of the batch script, as wait() gives it
+    std::optional<Timestamp> start; ///< began; of a waiting job when it is expected to
+    std::optional<Timestamp> end;   ///< ended, or will at its time limit
+    std::string nodes;              ///< that it has, as Slurm writes lists of hosts
+    std::string reason;             ///< why it waits, or ended
+};
+
+/// squeue's format for parse_queue(): `squeue -h -a -t all -O FORMAT`, with TZ=UTC.
+inline constexpr const char* kQueueFormat =
+    "JobID:|,Name:|,State:|,exit_code:|,StartTime:|,EndTime:|,NodeList:|,Reason:|";
+
+std::vector<SlurmJob> parse_queue(std::string_view text);
+
+/// The job's number from `sbatch --parsable`: the last line, `17` or `17;cluster`, perhaps after warnings.
+/// @error kInvalid  no such line.
+Result<std::string> parse_submitted(std::string_view text);
+
+/// Slurm's `2026-11-24T19:56:47` in UTC; empty for anything else, such as N/A.
+std::optional<Timestamp> parse_slurm_time(std::string_view text);
+
+/// What Slurm's programs said, for people: one line without the programs' names, at most 1000 bytes.
+std::string slurm_reason(std::string_view text);
+
+} // namespace fathom::agent

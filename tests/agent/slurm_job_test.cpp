@@ -1,0 +1,156 @@
+// What Slurm's states mean for an attempt, and the script that is submitted.
+
+#include "agent/executor/slurm/batch_script.hpp"
+#include "agent/executor/slurm/job_end.hpp"
+#include "tests/agent/support/builders.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fathom::agent {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const Timestamp kStart = parse_rfc3339("2026-11-24T10:00:00Z").value();
+const Timestamp kEnd = parse_rfc3339("2026-11-24T10:00:07Z").value();
+
+SlurmJob job_in(const std::string& state, std::int64_t wait_status = 0)
+{
+    return {.id = "7",
+            .name = "att",
+            .state = state,
+            .wait_status = wait_status,
+            .start = kStart,
+            .end = kEnd,
+            .nodes = "n1",
+            .reason = "None"};
+}
+
+AttemptEnd end_in(const std::string& state, std::int64_t wait_status = 0, EndAsked asked = EndAsked::kNo)
+{
+    return end_of(job_in(state, wait_status), {}, asked, kEnd);
+}
+
+TEST(SlurmJobEnd, TellsHowItEnded)
+{
+    EXPECT_EQ(end_in("COMPLETED").exit_code, 0);
+    EXPECT_EQ(end_in("FAILED", 3 << 8).exit_code, 3);
+    EXPECT_EQ(end_in("FAILED", 139 << 8).signal, 11);
+    EXPECT_EQ(end_in("FAILED", 9).signal, 9);
+    EXPECT_EQ(end_in("TIMEOUT").outcome, AttemptOutcome::kWallLimit);
+    EXPECT_EQ(end_in("CANCELLED", 15, EndAsked::kWallLimit).outcome, AttemptOutcome::kWallLimit);
+    EXPECT_EQ(end_in("CANCELLED", 15, EndAsked::kCancelled).outcome, AttemptOutcome::kCancelled);
+    EXPECT_THAT(end_in("CANCELLED", 15).detail, HasSubstr("at the center"));
+    EXPECT_EQ(end_in("OUT_OF_MEMORY").signal, 9);
+    for (const char* state : {"NODE_FAIL", "PREEMPTED", "BOOT_FAIL"}) {
+        EXPECT_EQ(end_in(state).outcome, AttemptOutcome::kLost);
+        EXPECT_THAT(end_in(state).detail, HasSubstr(state));
+    }
+}
+
+TEST(SlurmJobEnd, IsNotThatOfACancelledJobWhenItEndedByItself)
+{
+    EXPECT_EQ(end_in("COMPLETED", 0, EndAsked::kCancelled).outcome, AttemptOutcome::kExited);
+}
+
+TEST(SlurmJobEnd, TakesTheScriptsTimesWithinSlurmsSeconds)
+{
+    const double start = std::chrono::duration<double>(kStart.time_since_epoch()).count();
+    const std::string started = std::to_string(start + 0.5);
+    const std::string ended = "0 " + std::to_string(start + 6.25) + "\n0m0.001s 0m0.001s\n1m1.500s 0m0.250s\n";
+
+    const AttemptEnd end = end_of(job_in("COMPLETED"), read_notes(started, ended), EndAsked::kNo, kEnd);
+
+    EXPECT_NEAR(end.run_s, 5.75, 1e-5);
+    EXPECT_NEAR(end.cpu_s, 61.75, 1e-5);
+}
+
+TEST(SlurmJobEnd, DoesNotTakeTimesThatAJobCouldHaveForged)
+{
+    const double start = std::chrono::duration<double>(kStart.time_since_epoch()).count();
+
+    const ScriptNotes notes = read_notes(std::to_string(start + 5000), "0 " + std::to_string(start + 1) + "\n");
+
+    EXPECT_EQ(end_of(job_in("COMPLETED"), notes, EndAsked::kNo, kEnd).run_s, 7);
+}
+
+TEST(SlurmJobEnd, OfAForgottenJobIsTheScripts)
+{
+    EXPECT_EQ(end_of_forgotten({}, EndAsked::kNo, kEnd).outcome, AttemptOutcome::kLost);
+    EXPECT_EQ(end_of_forgotten(read_notes("100.5", "4 101.5\n"), EndAsked::kNo, kEnd).exit_code, 4);
+}
+
+RunOrder order_of(std::int64_t units)
+{
+    RunOrder run;
+    run.order = test::shell_order("echo it\\'s");
+    run.order.unit_count = units;
+    run.order.wall_limit_s = 90;
+    run.cores = 4 * units;
+    run.place = BatchPlace{.partition = "main",
+                           .constraint = "ib&big",
+                           .cpus_per_unit = 8,
+                           .units_per_node = 2,
+                           .memory_bytes_per_unit = 16LL << 30U};
+    return run;
+}
+
+std::string script_of(const RunOrder& run)
+{
+    return batch_script(run, {"/shared/att"}, {.account = "physics", .qos = "", .user = "ann", .programs = "/opt"})
+        .value();
+}
+
+TEST(BatchScript, AsksForTheUnitsOnOneNodeWhereTheyFit)
+{
+    const RunOrder run = order_of(2);
+
+    const std::string script = script_of(run);
+
+    EXPECT_THAT(script, HasSubstr("#SBATCH --job-name=" + run.order.attempt_id.value + "\n"));
+    EXPECT_THAT(script, HasSubstr("#SBATCH --nodes=1\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=16\n"));
+    EXPECT_THAT(script, HasSubstr("#SBATCH --mem-per-cpu=2048M\n"));
+    EXPECT_THAT(script, HasSubstr("#SBATCH --constraint=\"ib&big\"\n"));
+    EXPECT_THAT(script, HasSubstr("#SBATCH --time=1:30\n"));
+    EXPECT_THAT(script, HasSubstr("#SBATCH --account=physics\n"));
+    EXPECT_THAT(script, Not(HasSubstr("--qos")));
+    EXPECT_THAT(script, HasSubstr("export FATHOM_CORES='8'\n"));
+}
+
+TEST(BatchScript, StartsAProgramOnSeveralNodesBySrun)
+{
+    RunOrder run = order_of(5);
+    run.order.script.clear();
+    run.order.command = {"solver", "it's"};
+
+    const std::string script = script_of(run);
+
+    EXPECT_THAT(script, HasSubstr("#SBATCH --ntasks=5\n#SBATCH --cpus-per-task=8\n"));
+    EXPECT_THAT(script, HasSubstr("srun --kill-on-bad-exit=1 'solver' 'it'\\''s'"));
+    EXPECT_THAT(script, HasSubstr("export FATHOM_CORES='4'\n"));
+}
+
+TEST(BatchScript, RefusesAProbeOnSeveralNodes)
+{
+    RunOrder run = order_of(5);
+    run.order.label = "probe";
+
+    const Result<std::string> script = batch_script(run, {"/shared/att"}, {});
+
+    ASSERT_FALSE(script);
+    EXPECT_EQ(script.error().code, Errc::kInfeasible);
+}
+
+TEST(BatchScript, TakesNoOptionsThatAnOrderCouldSmuggleIn)
+{
+    RunOrder run = order_of(1);
+    run.place->partition = "main\n#SBATCH --uid=0";
+    EXPECT_FALSE(batch_script(run, {"/shared/att"}, {}));
+    run.place->partition = "main";
+    run.place->constraint = "a\" --uid=0";
+    EXPECT_FALSE(batch_script(run, {"/shared/att"}, {}));
+}
+
+} // namespace
+} // namespace fathom::agent

@@ -1,0 +1,61 @@
+#include "agent/executor/slurm/slurm_text.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fathom::agent {
+namespace {
+
+TEST(SlurmText, ReadsNodesAndPassesOverWarnings)
+{
+    const std::vector<SlurmNode> nodes = parse_nodes("sinfo: error: a plugin is missing\n"
+                                                     "gpu|n7|128|2|32|2|515000|a100,ib|gpu:a100:4|mixed\n"
+                                                     "main|n8|4|1|4|1|1000|(null)|(null)|down*\n"
+                                                     "main|n9|many|1|4|1|1000|(null)|(null)|idle\n");
+
+    ASSERT_EQ(nodes.size(), 2U);
+    EXPECT_EQ(nodes[0].partition, "gpu");
+    EXPECT_EQ(nodes[0].cpus, 128);
+    EXPECT_EQ(nodes[0].cores, 64);
+    EXPECT_EQ(nodes[0].memory_bytes, 515000LL << 20U);
+    EXPECT_EQ(nodes[0].features, "a100,ib");
+    EXPECT_EQ(nodes[0].gres, "gpu:a100:4");
+    EXPECT_TRUE(nodes[0].is_usable);
+    EXPECT_EQ(nodes[1].features, "");
+    EXPECT_FALSE(nodes[1].is_usable);
+}
+
+TEST(SlurmText, ReadsTheQueue)
+{
+    const std::vector<SlurmJob> jobs =
+        parse_queue("7|att_x|FAILED|768|2026-11-24T19:56:47|2026-11-24T19:56:48|vm|NonZeroExitCode|\n"
+                    "8|att_y|PENDING|0|N/A|N/A||Resources|\n"
+                    "nonsense\n");
+
+    ASSERT_EQ(jobs.size(), 2U);
+    EXPECT_EQ(jobs[0].id, "7");
+    EXPECT_EQ(jobs[0].wait_status, 768);
+    EXPECT_EQ(format_rfc3339(jobs[0].end.value()), "2026-11-24T19:56:48.000000Z");
+    EXPECT_EQ(jobs[0].nodes, "vm");
+    EXPECT_EQ(jobs[0].reason, "NonZeroExitCode");
+    EXPECT_EQ(jobs[1].state, "PENDING");
+    EXPECT_FALSE(jobs[1].start);
+}
+
+TEST(SlurmText, ReadsTheJobsNumber)
+{
+    EXPECT_EQ(parse_submitted("17\n").value(), "17");
+    EXPECT_EQ(parse_submitted("sbatch: warning: slow\n17;alpha\n").value(), "17");
+    EXPECT_FALSE(parse_submitted("sbatch: error: no\n"));
+    EXPECT_FALSE(parse_submitted(""));
+}
+
+TEST(SlurmText, SaysARefusalInOneLine)
+{
+    EXPECT_EQ(slurm_reason("sbatch: error: QOSMaxSubmitJobPerUserLimit\n"
+                           "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy\n"),
+              "QOSMaxSubmitJobPerUserLimit; Batch job submission failed: Job violates accounting/QOS policy");
+    EXPECT_LE(slurm_reason(std::string(100'000, 'x')).size(), 1000U);
+}
+
+} // namespace
+} // namespace fathom::agent

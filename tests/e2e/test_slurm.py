@@ -1,0 +1,206 @@
+"""Two real Slurm clusters side by side, each a center of one network."""
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from network import Network, probe_for_jobs, wait_until
+
+HERE = pathlib.Path(__file__).parent
+CLUSTER = HERE / "slurm_cluster"
+
+
+def why_no_slurm():
+    outcome = subprocess.run([CLUSTER, "check"], capture_output=True, text=True)
+    return outcome.stdout.strip()
+
+
+NO_SLURM = why_no_slurm()
+pytestmark = pytest.mark.skipif(bool(NO_SLURM), reason=f"Slurm cannot run here: {NO_SLURM}")
+
+
+class Cluster:
+    """One Slurm with its controller and a node."""
+
+    def __init__(self, folder, name):
+        self.folder = folder / f"slurm-{name}"
+        self.name = name
+        self.work = folder / f"work-{name}"
+        self.work.mkdir(mode=0o755)
+        self.call("start", name, "2")
+
+    def call(self, action, *arguments):
+        subprocess.run([CLUSTER, action, self.folder, *arguments], check=True, timeout=240)
+
+    def agent_config(self):
+        return "\n".join([
+            'executor = "slurm"', f'slurm_conf = "{self.folder}/slurm.conf"', f'slurm_work_folder = "{self.work}"',
+            'run_as = "nobody"', f'probe_program = "{probe_for_jobs()}"',
+            "[[unit_type]]", f'name = "core-{self.name}"', "cores_per_unit = 1"]) + "\n"
+
+    def run(self, program, *arguments):
+        environment = {**os.environ, "SLURM_CONF": f"{self.folder}/slurm.conf"}
+        return subprocess.run([program, *arguments], env=environment, check=True, capture_output=True, text=True).stdout
+
+    def jobs_of(self, attempt_id):
+        """States of all jobs that were ever submitted for an attempt."""
+        lines = self.run("squeue", "-h", "-a", "-t", "all", "-o", "%j %T").splitlines()
+        return [line.split()[1] for line in lines if line.split()[0] == attempt_id]
+
+
+@pytest.fixture(scope="module")
+def network():
+    network = Network()
+    network.clusters = {}
+    try:
+        for name in ("alpha", "beta"):
+            network.clusters[name] = Cluster(network.folder, name)
+            network.add_agent(name, network.clusters[name].agent_config())
+        yield network
+    finally:
+        for cluster in network.clusters.values():
+            cluster.call("stop")
+        network.close()
+
+
+@pytest.fixture(autouse=True)
+def logs(network, request):
+    yield
+    if getattr(request.node, "failed", False):
+        print(network.dump_logs())
+
+
+def submit(network, center, line, **more):
+    return network.submit(command=["sh", "-c", line], units={"center": center}, **{"wall_limit_s": 300, **more})["id"]
+
+
+def attempt_of(network, job_id):
+    """The last attempt of a job, once it has one."""
+    return wait_until(lambda: network.job(job_id)["attempt"], 60, f"an attempt of {job_id}")
+
+
+def wait_running(network, job_id):
+    return wait_until(lambda: network.job(job_id)["state"] == "running", 120, f"{job_id} running")
+
+
+def output_of(network, job_id):
+    return network.rest.call("GET", f"/jobs/{job_id}/logs/stdout").text
+
+
+def test_offers_what_slurm_has(network):
+    types = {t["name"]: t for t in network.rest.items("/unit-types")}
+    assert types["core-alpha"]["unit_count"] == 2
+    assert network.center("alpha")["facts"]["executor"] == "slurm"
+
+
+def test_a_job_runs_as_its_user_and_ends_truly(network):
+    job_id = submit(network, "alpha", "id -un; echo $SLURM_JOB_PARTITION; echo oops >&2; exit 7")
+
+    job = network.wait_job(job_id)
+
+    assert (job["state"], job["exit_code"]) == ("failed", 7)
+    assert "nobody\nmain" in output_of(network, job_id)
+
+
+def test_a_signal_is_told_as_one(network):
+    job = network.wait_job(submit(network, "beta", "kill -SEGV $$"))
+
+    assert job["state"] == "failed"
+    assert job["attempt"]["outcome"] == "signalled"
+    assert job["attempt"]["signal"] == 11
+
+
+def test_the_time_limit_ends_a_job(network):
+    job = network.wait_job(submit(network, "beta", "sleep 600", wall_limit_s=2))
+
+    assert job["state"] == "failed"
+    assert job["attempt"]["outcome"] == "wall_limit"
+
+
+def test_a_job_is_cancelled_in_slurm(network):
+    job_id = submit(network, "alpha", "sleep 600")
+    wait_running(network, job_id)
+    attempt = attempt_of(network, job_id)
+
+    network.cli("job", "cancel", job_id)
+
+    assert network.wait_job(job_id)["state"] == "cancelled"
+    wait_until(lambda: network.clusters["alpha"].jobs_of(attempt["id"]) == ["CANCELLED"], 60, "Slurm having ended it")
+
+
+def test_an_agent_killed_after_sbatch_submits_nothing_twice(network):
+    """At each of several moments around the submission."""
+    alpha = network.clusters["alpha"]
+    agent = next(a for a in network.agents if a.name == "alpha")
+    for moment in ("folder", "script", "job"):
+        job_id = submit(network, "alpha", "sleep 1; echo once")
+        attempt = attempt_of(network, job_id)
+        folder = alpha.work / attempt["id"]
+        sign = {"folder": folder.exists, "script": (folder / "job.sh").exists,
+                "job": lambda: alpha.jobs_of(attempt["id"])}[moment]
+        wait_until(sign, 60, f"the moment of the {moment}", pause_s=0.001)
+        agent.process.kill()
+        agent.process.start()
+
+        job = network.wait_job(job_id)
+
+        assert job["state"] == "succeeded", job
+        assert alpha.jobs_of(attempt["id"]) == ["COMPLETED"]
+        assert output_of(network, job_id).count("once") == 1
+
+
+def test_a_controller_that_goes_and_comes_back_loses_nothing(network):
+    beta = network.clusters["beta"]
+    job_id = submit(network, "beta", "sleep 8; echo survived; exit 3")
+    wait_running(network, job_id)
+
+    beta.call("stop-controller")
+    late_id = submit(network, "beta", "echo late")
+    attempt_of(network, late_id)
+    log = next(a for a in network.agents if a.name == "beta").process.log
+    wait_until(lambda: "slurm_unreachable" in log(), 180, "the agent noticing")
+    beta.call("start-controller")
+
+    assert network.wait_job(job_id, 240)["exit_code"] == 3
+    assert "survived" in output_of(network, job_id)
+    assert network.wait_job(late_id, 240)["state"] == "succeeded"
+    assert beta.jobs_of(attempt_of(network, late_id)["id"]) == ["COMPLETED"]
+
+
+def test_a_queued_job_tells_why_and_runs_when_there_is_room(network):
+    alpha = network.clusters["alpha"]
+    alpha.run("scontrol", "update", "partitionname=main", "state=down")
+    job_id = submit(network, "alpha", "echo ran")
+    log = next(a for a in network.agents if a.name == "alpha").process.log
+    wait_until(lambda: "PartitionDown" in log(), 120, "the agent saying why it waits")
+    assert network.job(job_id)["state"] == "dispatched"
+
+    alpha.run("scontrol", "update", "partitionname=main", "state=up")
+
+    assert network.wait_job(job_id)["state"] == "succeeded"
+
+
+def test_what_slurm_refuses_waits_with_the_reason(network):
+    """A limit of the partition, for a while."""
+    alpha = network.clusters["alpha"]
+    alpha.run("scontrol", "update", "partitionname=main", "allowgroups=root")
+    job_id = submit(network, "alpha", "echo ran")
+    log = next(a for a in network.agents if a.name == "alpha").process.log
+    wait_until(lambda: "Slurm refuses it: " in log(), 120, "the agent saying what Slurm says")
+
+    alpha.run("scontrol", "update", "partitionname=main", "allowgroups=ALL")
+
+    assert network.wait_job(job_id)["state"] == "succeeded"
+
+
+def test_a_job_is_measured_at_both_and_routed(network):
+    job_id = network.submit(command=["sh", "-c", "echo routed"], wall_limit_s=300,
+                            operators=[{"id": "dgemm", "parameters": {"m": 256, "n": 256, "k": 256}, "count": 10}],
+                            units={"count": 1})["id"]
+
+    job = network.wait_job(job_id, 400)
+
+    assert job["state"] == "succeeded"
+    probed = {run["center"] for run in network.rest.items("/probe-runs") if run["state"] == "succeeded"}
+    assert probed == {"alpha", "beta"}

@@ -1,0 +1,22 @@
+#include "agent/executor/slurm/survey.hpp"
+#include "tests/fuzz/fuzz_input.hpp"
+
+/// Whatever sinfo prints, the nodes in it have a name, a partition and processors, and are cut into units within
+/// bounds.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    using namespace fathom::agent;
+    const std::vector<SlurmNode> nodes = parse_nodes(fathom::fuzz::text_of(data, size));
+    for (const SlurmNode& node : nodes)
+        FATHOM_ASSERT(!node.name.empty() && !node.partition.empty() && node.cores >= 1 && node.cores <= node.cpus);
+    const fathom::Result<UnitPlan> plan = cut_nodes(nodes, {}, {});
+    if (!plan) {
+        fathom::fuzz::check_refusal(plan.error());
+        return 0;
+    }
+    std::int64_t units = 0;
+    for (const UnitType& type : *plan)
+        units += static_cast<std::int64_t>(type.units.size());
+    FATHOM_ASSERT(plan->size() <= 100 && units <= 65'536);
+    return 0;
+}

@@ -1,0 +1,22 @@
+#include "agent/executor/slurm/job_end.hpp"
+#include "tests/fuzz/fuzz_input.hpp"
+
+/// Whatever squeue prints and a job's script has noted, each job has a number, and an end that can be told.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    using namespace fathom::agent;
+    const std::string_view text = fathom::fuzz::text_of(data, size);
+    const std::string_view notes_text = text.substr(0, text.find('\n'));
+    const ScriptNotes notes = read_notes(notes_text, notes_text);
+    FATHOM_ASSERT(notes.cpu_s >= 0 && (!notes.exit_code || (*notes.exit_code >= 0 && *notes.exit_code <= 255)));
+    for (const SlurmJob& job : parse_queue(text)) {
+        FATHOM_ASSERT(!job.id.empty() && job.id.find_first_not_of(" 0123456789") == std::string::npos);
+        const fathom::AttemptEnd end = end_of(job, notes, EndAsked::kNo, fathom::Timestamp());
+        FATHOM_ASSERT(end.run_s >= 0 && (!end.exit_code || (*end.exit_code >= 0 && *end.exit_code <= 255)));
+        FATHOM_ASSERT(!end.signal || (*end.signal >= 1 && *end.signal <= 64));
+    }
+    FATHOM_ASSERT(slurm_reason(text).size() <= 1000);
+    const fathom::Result<std::string> submitted = parse_submitted(text);
+    FATHOM_ASSERT(!submitted || !submitted->empty());
+    return 0;
+}
