@@ -14,10 +14,23 @@ SlurmNode node(const std::string& name, const std::string& partition, const std:
             .cores = cores,
             .memory_bytes = cores << 30U,
             .features = features,
+            .gres = "",
             .is_usable = true};
 }
 
-const ProbeAbilities kAbilities{.operators = {"dgemm"}};
+const ProbeAbilities kAbilities{{"dgemm"}, "", false};
+
+AgentTables tables_of(const std::string& name, std::int64_t cores, const std::string& constraint)
+{
+    UnitCut cut;
+    cut.name = name;
+    cut.cores_per_unit = cores;
+    cut.partition = "main";
+    cut.constraint = constraint;
+    AgentTables tables;
+    tables.unit_types = {cut};
+    return tables;
+}
 
 TEST(SlurmSurvey, OffersANodeAsAUnitOfEachPartitionAndFeatures)
 {
@@ -38,8 +51,7 @@ TEST(SlurmSurvey, OffersANodeAsAUnitOfEachPartitionAndFeatures)
 
 TEST(SlurmSurvey, CutsNodesAsTheTablesSay)
 {
-    AgentTables tables;
-    tables.unit_types = {{.name = "quad", .cores_per_unit = 4, .partition = "main", .constraint = "ib"}};
+    const AgentTables tables = tables_of("quad", 4, "ib");
 
     const UnitPlan plan = cut_nodes({node("n1", "main", ""), node("n2", "main", "new,ib")}, tables, kAbilities).value();
 
@@ -52,8 +64,7 @@ TEST(SlurmSurvey, CutsNodesAsTheTablesSay)
 
 TEST(SlurmSurvey, SaysWhichTableNoNodeFits)
 {
-    AgentTables tables;
-    tables.unit_types = {{.name = "wide", .cores_per_unit = 64, .partition = "main"}};
+    const AgentTables tables = tables_of("wide", 64, "");
 
     const Result<UnitPlan> plan = cut_nodes({node("n1", "main", "")}, tables, kAbilities);
 
