@@ -44,6 +44,17 @@ std::optional<std::int64_t> number(std::string_view text, std::int64_t most)
     return value;
 }
 
+/// Names and reasons of Slurm are; a line that is not is none of those that we look for.
+bool is_printable_ascii(std::string_view text)
+{
+    return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+bool is_job_number(std::string_view text)
+{
+    return !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 std::string text_of(std::string_view text)
 {
     text = trimmed(text);
@@ -62,7 +73,7 @@ bool is_usable(std::string_view state)
 std::optional<SlurmNode> parse_node(std::string_view line)
 {
     const std::vector<std::string_view> fields = split(line, '|');
-    if (fields.size() != 10) return std::nullopt;
+    if (fields.size() != 10 || !is_printable_ascii(line)) return std::nullopt;
     const auto cpus = number(fields[2], kMostCount);
     const auto sockets = number(fields[3], kMostCount);
     const auto cores = number(fields[4], kMostCount);
@@ -83,11 +94,11 @@ std::optional<SlurmNode> parse_node(std::string_view line)
 std::optional<SlurmJob> parse_job(std::string_view line)
 {
     const std::vector<std::string_view> fields = split(line, '|', 8);
-    if (fields.size() != 8) return std::nullopt;
+    if (fields.size() != 8 || !is_printable_ascii(line)) return std::nullopt;
     const auto status = number(fields[3], UINT32_MAX);
     std::string_view reason = trimmed(fields[7]);
     if (reason.ends_with('|')) reason.remove_suffix(1);
-    if (!number(fields[0], INT64_MAX) || !status) return std::nullopt;
+    if (!is_job_number(trimmed(fields[0])) || !status) return std::nullopt;
     return SlurmJob{.id = text_of(fields[0]),
                     .name = text_of(fields[1]),
                     .state = text_of(fields[2]),
@@ -125,7 +136,7 @@ Result<std::string> parse_submitted(std::string_view text)
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
         const std::string_view id = trimmed(split(*line, ';').front());
         if (id.empty()) continue;
-        if (!number(id, INT64_MAX)) break;
+        if (!is_job_number(id)) break;
         return std::string(id);
     }
     return Error{Errc::kInvalid, "sbatch gave no job number: " + slurm_reason(text)};
