@@ -66,6 +66,9 @@ BatchPlace place_of(const NodeList& nodes, std::int64_t& cores, const UnitCut& c
 Result<UnitType> make_type(const UnitCut& cut, const NodeList& nodes, std::int64_t cores, std::int64_t first,
                            const AgentTables& tables, const ProbeAbilities& abilities)
 {
+    if (cut.resource_type != "cpu" || cut.devices_per_unit > 0)
+        return Error{Errc::kInvalid, "unit type \"" + cut.name +
+                                         "\": devices of Slurm's nodes are not offered yet; leave out resource_type"};
     if (nodes.empty())
         return Error{Errc::kInvalid, "unit type \"" + cut.name + "\": no node of partition \"" + cut.partition +
                                          "\" has the features " + cut.constraint};
@@ -153,7 +156,8 @@ Result<CenterOffer> survey_slurm(const AgentConfig& config, const Json& executor
     const SlurmClient client(config.slurm, std::nullopt);
     const Result<std::vector<SlurmNode>> nodes = client.nodes();
     if (!nodes) return nodes.error();
-    Result<UnitPlan> plan = cut_nodes(*nodes, config.tables, ask_probe_program(config));
+    // Devices of this host are not those of the nodes.
+    Result<UnitPlan> plan = cut_nodes(*nodes, config.tables, ask_probe_program(config, Host{}));
     if (!plan) return plan.error();
     CenterOffer offer;
     for (const UnitType& type : *plan)
