@@ -45,7 +45,8 @@ bool has_flags(const JobRequestOptions& options)
            !options.center.empty() || !options.name.empty() || !options.project.empty() || !options.type.empty() ||
            !options.environment.empty() || !options.secrets.empty() || options.profile || options.ignore_knee ||
            options.in_bytes || options.out_bytes || !options.network.empty() || !options.deadline.empty() ||
-           has_choice_flags(options) || options.wall_limit_s || options.requeue || options.metering_wait_s || !options.program.empty();
+           has_choice_flags(options) || options.wall_limit_s || options.requeue || options.metering_wait_s ||
+           !options.program.empty();
 }
 
 Result<Json> read_job_file(const JobRequestOptions& options, const Console& console)
