@@ -99,16 +99,21 @@ def check_response(method, path, status, content_type, body):
     media_type = (content_type or "").split(";")[0].strip()
     if media_type not in content:
         raise ContractBroken(f"{what}: content type {media_type!r}, the document has {sorted(content)}")
-    if not media_type.endswith("json"):
+    if not is_json(media_type):
         return
     errors = schema_errors(content[media_type]["schema"], body)
     if errors:
         raise ContractBroken(f"{what}:\n  " + "\n  ".join(errors[:20]))
 
 
+def is_json(media_type):
+    """One document of JSON; application/x-ndjson is many, or none."""
+    return media_type.endswith(("/json", "+json"))
+
+
 def check_requests_response(response):
     """The same for an answer of the `requests` library."""
     content_type = response.headers.get("Content-Type", "")
-    is_json = content_type.split(";")[0].strip().endswith("json")
-    body = response.json() if is_json and response.content else (response.text or None)
+    has_json = is_json(content_type.split(";")[0].strip())
+    body = response.json() if has_json and response.content else (response.text or None)
     check_response(response.request.method, response.request.path_url, response.status_code, content_type, body)
