@@ -51,7 +51,16 @@ class GpuLink : public test::AgentLink {
         const AttemptEnd end = server_.wait_for_attempt<link::AttemptEnded>(order.attempt_id).end;
         EXPECT_EQ(end.outcome, AttemptOutcome::kExited) << end.detail;
         EXPECT_EQ(end.exit_code, 0);
-        return server_.wait_for_attempt<link::AttemptOutput>(order.attempt_id).data;
+        std::string text; // it comes in pieces
+        while (std::ssize(text) < end.stdout_bytes) {
+            const auto is_next = [&](const link::Message& message) {
+                const auto* piece = std::get_if<link::AttemptOutput>(&message.body);
+                return piece != nullptr && piece->attempt_id == order.attempt_id && piece->stream == "stdout" &&
+                       piece->offset_bytes == std::ssize(text);
+            };
+            text += std::get<link::AttemptOutput>(server_.wait_for("the next piece of output", is_next).body).data;
+        }
+        return text;
     }
 
   private:
