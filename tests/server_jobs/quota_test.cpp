@@ -131,7 +131,7 @@ TEST_F(Quotas, KnowWhatJobsAndTheirOutputTakeUntilTheyAreRemoved)
     end.started_at = clock_.now();
     end.ended_at = clock_.now();
     ASSERT_TRUE(report_end(job, end));
-    sql("UPDATE attempt SET counted = true");
+    sql("UPDATE attempt SET counted = true, metered = true");
     sql("UPDATE job SET state_changed_at = now() - interval '20 days'");
     sql("UPDATE attempt_output SET first_at = now() - interval '20 days'");
     const auto turn = [this](RetentionRule rule) {
