@@ -90,6 +90,8 @@ const CudaDevice* used_cuda_device()
 Result<double> measure_used_bus()
 {
     if (used_cuda_device() == nullptr) return Error{Errc::kUnavailable, "processors have no bus to their memory"};
+    // Without a driver or a device nothing was loaded.
+    if (used().cuda.bus_bytes_per_s == nullptr) return Error{Errc::kUnavailable, "there is no device to measure"};
     return used().cuda.bus_bytes_per_s();
 }
 

@@ -69,7 +69,8 @@ Json operators_json()
                  {"unavailable", std::move(unavailable)},
                  {"openblas_core", core.used}};
     if (!core.better.empty()) json["openblas_better_core"] = core.better;
-    if (const CudaDevice* const device = used_cuda_device()) json["device"] = device_facts(*device);
+    const CudaDevice* const device = used_cuda_device(); // without one that answers all of it is empty
+    if (device != nullptr && device->multiprocessors > 0) json["device"] = device_facts(*device);
     return json;
 }
 
