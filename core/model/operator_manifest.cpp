@@ -288,8 +288,11 @@ Parameters parse_parameters(const Json& json, const std::string& path, std::vect
     }
     if (!json.is_object()) return parameters;
     for (const auto& [name, value] : json.items()) {
-        if (name.empty() || name.size() > kLongestName || name.find('\0') != std::string::npos)
-            reader.fail(name, "must have a name of 1 to " + std::to_string(kLongestName) + " bytes without NUL");
+        // parameters_key() joins them by ',' and '='.
+        constexpr std::string_view kRefused("\0,=", 3);
+        if (name.empty() || name.size() > kLongestName || name.find_first_of(kRefused) != std::string::npos)
+            reader.fail(name, "must have a name of 1 to " + std::to_string(kLongestName) +
+                                  " bytes without NUL, comma and equals sign");
         parameters[name] = reader.required_integer(name, 0, kLargestParameter);
     }
     return parameters;
