@@ -2,6 +2,7 @@
 
 #include "cli/simulate/centers_file.hpp"
 #include "cli/simulate/policy_group.hpp"
+#include "core/base/csv_field.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -166,11 +167,9 @@ std::string csv_number(std::int64_t value)
 /// In quotes where it must be (RFC 4180).
 std::string csv_text(const std::string& text)
 {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text)
-        quoted += c == '"' ? "\"\"" : std::string(1, c);
-    return quoted + "\"";
+    std::string field;
+    append_csv(field, text);
+    return field;
 }
 
 } // namespace

@@ -1,10 +1,10 @@
 #include "core/base/secret.hpp"
 
 #include "core/base/result.hpp"
+#include "core/base/sha256.hpp"
 
 #include <openssl/evp.h>
 #include <openssl/rand.h>
-#include <openssl/sha.h>
 
 #include <array>
 
@@ -30,16 +30,9 @@ std::string new_secret(std::string_view prefix)
 
 std::string sha256_hex(std::string_view data)
 {
-    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-    SHA256(reinterpret_cast<const unsigned char*>(data.data()), data.size(), digest.data());
-    constexpr std::string_view kHex = "0123456789abcdef";
-    std::string text;
-    text.reserve(digest.size() * 2);
-    for (const unsigned char byte : digest) {
-        text += kHex[byte >> 4U];
-        text += kHex[byte & 15U];
-    }
-    return text;
+    Sha256 digest;
+    digest.add(data);
+    return digest.hex();
 }
 
 std::string base64_encode(std::string_view data)

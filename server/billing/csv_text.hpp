@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/csv_field.hpp"
+
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -46,21 +48,6 @@ inline std::string decimal_text(std::int64_t number, int decimals)
     std::string text;
     append_decimal(text, number, decimals);
     return text;
-}
-
-/// A field of CSV (RFC 4180): in quotes where it must be.
-inline void append_csv(std::string& out, std::string_view text)
-{
-    if (text.find_first_of(",\"\n\r") == std::string_view::npos) {
-        out += text;
-        return;
-    }
-    out += '"';
-    for (const char c : text) {
-        if (c == '"') out += '"';
-        out += c;
-    }
-    out += '"';
 }
 
 /// The text of a JSON string, in quotes; bytes that are no UTF-8 were refused before they were stored.
