@@ -63,20 +63,47 @@ std::int64_t UsageMeter::meter(pqxx::work& transaction) const
     return records;
 }
 
+struct UsageMeter::Scoring {
+    Scoring(CatalogPointer of_catalog, MetricPolicy by_policy)
+        : catalog(std::move(of_catalog)), policy(std::move(by_policy)), scorer(*catalog, policy)
+    {
+    }
+    Scoring(const Scoring&) = delete;
+    Scoring& operator=(const Scoring&) = delete;
+
+    CatalogPointer catalog;
+    MetricPolicy policy;
+    UnitScorer scorer; ///< refers to both
+};
+
+std::shared_ptr<const UsageMeter::Scoring> UsageMeter::scoring_of(CatalogPointer catalog, MetricPolicy policy) const
+{
+    {
+        const std::scoped_lock lock(mutex_);
+        // A version of a policy never changes.
+        if (scoring_ && scoring_->catalog == catalog && policy_name(scoring_->policy) == policy_name(policy))
+            return scoring_;
+    }
+    auto made = std::make_shared<const Scoring>(std::move(catalog), std::move(policy));
+    const std::scoped_lock lock(mutex_);
+    scoring_ = made;
+    return made;
+}
+
 std::vector<MeteredUnitType> UsageMeter::judge(pqxx::work& transaction,
                                                const std::vector<std::string>& unit_types) const
 {
     const CatalogPointer catalog = catalog_->get();
-    const std::optional<MetricPolicy> policy = policy_ ? policy_(transaction) : std::nullopt;
-    std::optional<UnitScorer> scorer;
-    if (policy) scorer.emplace(*catalog, *policy);
+    std::optional<MetricPolicy> policy = policy_ ? policy_(transaction) : std::nullopt;
+    const std::shared_ptr<const Scoring> scoring = policy ? scoring_of(catalog, std::move(*policy)) : nullptr;
     std::vector<MeteredUnitType> judged;
     for (const std::string& id : unit_types) {
-        const auto view = std::find_if(catalog->unit_types.begin(), catalog->unit_types.end(),
-                                       [&](const UnitTypeView& one) { return one.id.value == id; });
-        if (view != catalog->unit_types.end()) {
-            const UnitScore score = scorer ? scorer->score(*view) : UnitScore();
-            judged.push_back(metered(*view, policy ? policy_name(*policy) : "", score));
+        const auto view =
+            std::lower_bound(catalog->unit_types.begin(), catalog->unit_types.end(), id,
+                             [](const UnitTypeView& one, const std::string& name) { return one.id.value < name; });
+        if (view != catalog->unit_types.end() && view->id.value == id) {
+            const UnitScore score = scoring ? scoring->scorer.score(*view) : UnitScore();
+            judged.push_back(metered(*view, scoring ? policy_name(scoring->policy) : "", score));
             continue;
         }
         // It has left the catalog meanwhile: what it scored last still holds.

@@ -4,6 +4,9 @@
 #include "server/routing/catalog_cache.hpp"
 #include "server/routing/catalog_scores.hpp"
 
+#include <memory>
+#include <mutex>
+
 namespace fathom::server {
 
 /// Turns what has ended into usage: attempts of jobs and probes, what centers reported late, stored bytes,
@@ -20,10 +23,17 @@ class UsageMeter {
     std::int64_t meter(pqxx::work& transaction) const;
 
   private:
+    /// How the unit types of one catalog score by one policy.
+    struct Scoring;
+
     std::vector<MeteredUnitType> judge(pqxx::work& transaction, const std::vector<std::string>& unit_types) const;
+    /// What it takes to score is laid out once for a catalog and a policy.
+    std::shared_ptr<const Scoring> scoring_of(CatalogPointer catalog, MetricPolicy policy) const;
 
     const CatalogCache* catalog_;
     const CatalogCache::PolicySource policy_;
+    mutable std::mutex mutex_;
+    mutable std::shared_ptr<const Scoring> scoring_; ///< the last one
 };
 
 /// Thousandths of a point, as usage has them; at most 10^9 points.
