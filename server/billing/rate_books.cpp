@@ -5,6 +5,8 @@
 
 #include <pqxx/pqxx>
 
+#include <stdexcept>
+
 namespace fathom::server {
 namespace {
 
@@ -22,9 +24,14 @@ RateBooksPointer RateBooks::get(pqxx::work& transaction)
         if (count == count_) return books_;
     }
     auto books = std::make_shared<std::vector<RateBook>>();
-    for (const pqxx::row& row : exec(transaction, kSelectBooks))
-        books->emplace_back(row["version"].as<std::int64_t>(), to_timestamp(row["valid_from"]),
-                            parse_price_book(to_json_value(row["document"])).value());
+    for (const pqxx::row& row : exec(transaction, kSelectBooks)) {
+        Result<PriceBook> book = parse_price_book(to_json_value(row["document"]));
+        // Nothing may be rated past it: by the wrong book it would be wrong for ever.
+        if (!book)
+            throw std::runtime_error("version " + std::string(row["version"].c_str()) +
+                                     " of the price book cannot be read: " + describe(book.error()));
+        books->emplace_back(row["version"].as<std::int64_t>(), to_timestamp(row["valid_from"]), std::move(*book));
+    }
     const std::scoped_lock lock(mutex_);
     if (static_cast<std::int64_t>(books->size()) >= count_) {
         count_ = static_cast<std::int64_t>(books->size());
