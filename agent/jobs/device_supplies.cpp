@@ -15,13 +15,22 @@ struct GivenDevice {
     std::int64_t all_parts{}; ///< that there are
 };
 
+/// Those that there are.
+std::vector<const Unit*> units_at(const UnitType& type, const std::vector<std::int64_t>& indices)
+{
+    std::vector<const Unit*> units;
+    for (const std::int64_t index : indices) {
+        if (index >= 0 && index < std::ssize(type.units)) units.push_back(&type.units[static_cast<std::size_t>(index)]);
+    }
+    return units;
+}
+
 /// Each device once, in the order of the units.
-std::vector<GivenDevice> given_devices(const UnitType& type, const std::vector<std::int64_t>& units)
+std::vector<GivenDevice> given_devices(const std::vector<const Unit*>& units)
 {
     std::vector<GivenDevice> given;
-    for (const std::int64_t index : units) {
-        if (index < 0 || index >= std::ssize(type.units)) continue;
-        for (const UnitDevice& part : type.units[static_cast<std::size_t>(index)].devices) {
+    for (const Unit* unit : units) {
+        for (const UnitDevice& part : unit->devices) {
             const auto same = std::find_if(given.begin(), given.end(),
                                            [&](const GivenDevice& one) { return one.device->id == part.device.id; });
             if (same == given.end())
@@ -64,14 +73,11 @@ void limit_shares(RunOrder& run, const std::vector<GivenDevice>& given)
 }
 
 /// Where units without cores of their own run.
-std::vector<std::int64_t> host_cpus(const UnitType& type, const std::vector<std::int64_t>& units)
+std::vector<std::int64_t> host_cpus(const std::vector<const Unit*>& units)
 {
     std::set<std::int64_t> cpus;
-    for (const std::int64_t index : units) {
-        if (index < 0 || index >= std::ssize(type.units)) continue;
-        const Unit& unit = type.units[static_cast<std::size_t>(index)];
-        cpus.insert(unit.host_cpus.begin(), unit.host_cpus.end());
-    }
+    for (const Unit* unit : units)
+        cpus.insert(unit->host_cpus.begin(), unit->host_cpus.end());
     return {cpus.begin(), cpus.end()};
 }
 
@@ -85,23 +91,23 @@ void pass_devices(RunOrder& run, const UnitPlan& plan, const UnitType& type, con
             set(run, variable, "");
     }
     run.order.environment.erase("FATHOM_DEVICES");
-    const std::vector<GivenDevice> given = given_devices(type, units);
+    const std::vector<const Unit*> own = units_at(type, units);
+    const std::vector<GivenDevice> given = given_devices(own);
     if (given.empty()) return;
 
     std::vector<std::string> values;
     std::vector<std::string> names;
     for (const GivenDevice& one : given)
         values.push_back(one.device->value);
-    for (const std::int64_t index : units) {
-        if (index < 0 || index >= std::ssize(type.units)) continue;
-        const std::vector<std::string> some = device_names(type.units[static_cast<std::size_t>(index)]);
+    for (const Unit* unit : own) {
+        const std::vector<std::string> some = device_names(*unit);
         names.insert(names.end(), some.begin(), some.end());
     }
     if (!given.front().device->variable.empty()) set(run, given.front().device->variable, joined(values));
     set(run, "FATHOM_DEVICES", joined(names));
     if (type.sharing == DeviceSharing::kMps) limit_shares(run, given);
     if (!run.cpus.empty()) return;
-    run.cpus = host_cpus(type, units);
+    run.cpus = host_cpus(own);
     run.cores = std::max<std::int64_t>(run.cores, std::ssize(units));
 }
 
