@@ -20,6 +20,14 @@ NO_SLURM = why_no_slurm()
 pytestmark = pytest.mark.skipif(bool(NO_SLURM), reason=f"Slurm cannot run here: {NO_SLURM}")
 
 
+# Jobs begin, end and are shown within seconds.
+QUICK = """SchedulerParameters=defer,sched_interval=1,bf_interval=1
+SchedulerType=sched/builtin
+KillWait=5
+MinJobAge=300
+"""
+
+
 class Cluster:
     """One Slurm with its controller and a node."""
 
@@ -28,10 +36,10 @@ class Cluster:
         self.name = name
         self.work = folder / f"work-{name}"
         self.work.mkdir(mode=0o755)
-        self.call("start", name, "2")
+        self.call("start", name, "2", settings=QUICK)
 
-    def call(self, action, *arguments):
-        subprocess.run([CLUSTER, action, self.folder, *arguments], check=True, timeout=240)
+    def call(self, action, *arguments, settings=""):
+        subprocess.run([CLUSTER, action, self.folder, *arguments], check=True, timeout=240, input=settings, text=True)
 
     def agent_config(self):
         return "\n".join([
