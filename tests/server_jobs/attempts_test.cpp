@@ -9,15 +9,6 @@ class Attempts : public JobsHouse {
   protected:
     Attempts() { add_center("alpha"); }
 
-    static AttemptEnd exited(std::int64_t code)
-    {
-        AttemptEnd end;
-        end.outcome = AttemptOutcome::kExited;
-        end.exit_code = code;
-        end.started_at = SystemClock().now();
-        end.run_s = 1.5;
-        return end;
-    }
     Json job_json(const JobId& job) { return Json::parse(call(net::Method::kGet, "/jobs/" + job.value).body); }
     AttemptGateway::Reconciliation reconcile(std::vector<link::InventoryItem> inventory)
     {

@@ -25,15 +25,6 @@ class JobRequeue : public JobsHouse {
     {
         return sql("SELECT string_agg(coalesce(outcome, '-'), ' ' ORDER BY epoch) FROM attempt");
     }
-    static AttemptEnd exited(std::int64_t code)
-    {
-        AttemptEnd end;
-        end.outcome = AttemptOutcome::kExited;
-        end.exit_code = code;
-        end.started_at = SystemClock().now();
-        end.run_s = 1.5;
-        return end;
-    }
 };
 
 TEST_F(JobRequeue, RunsElsewhereWhenItsCenterIsLost)

@@ -269,6 +269,16 @@ Result<void> JobsHouse::report_start(const JobId& job)
     return run(report(attempts_, center_of(job), started));
 }
 
+AttemptEnd JobsHouse::exited(std::int64_t code)
+{
+    AttemptEnd end;
+    end.outcome = AttemptOutcome::kExited;
+    end.exit_code = code;
+    end.started_at = SystemClock().now();
+    end.run_s = 1.5;
+    return end;
+}
+
 Result<void> JobsHouse::report_end(const JobId& job, AttemptEnd end)
 {
     end.attempt_id = attempt_of(job);

@@ -113,6 +113,8 @@ class JobsHouse : public ::testing::Test {
     std::vector<link::Body> orders_for(const CenterId& center, std::int64_t room_bytes = 16 << 20);
     Result<void> report_start(const JobId& job);
     Result<void> report_end(const JobId& job, AttemptEnd end);
+    /// Of a program that began now and ran 1.5 s.
+    static AttemptEnd exited(std::int64_t code);
     Result<void> write_output(const JobId& job, std::int64_t offset, std::string data,
                               const std::string& stream = "stdout");
 
