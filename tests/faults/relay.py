@@ -105,4 +105,4 @@ class Relay:
             await writer.drain()
         await self._gates[direction].wait()
         # One end has closed: the other has to know.
-        writer.transport.abort() if writer.transport.is_closing() else writer.close()
+        writer.close()
