@@ -41,6 +41,7 @@ TEST(SlurmJobEnd, TellsHowItEnded)
     EXPECT_EQ(end_in("TIMEOUT").outcome, AttemptOutcome::kWallLimit);
     EXPECT_EQ(end_in("CANCELLED", 15, EndAsked::kWallLimit).outcome, AttemptOutcome::kWallLimit);
     EXPECT_EQ(end_in("CANCELLED", 15, EndAsked::kCancelled).outcome, AttemptOutcome::kCancelled);
+    EXPECT_EQ(end_in("CANCELLED", 15).outcome, AttemptOutcome::kLost);
     EXPECT_THAT(end_in("CANCELLED", 15).detail, HasSubstr("at the center"));
     EXPECT_EQ(end_in("OUT_OF_MEMORY").signal, 9);
     for (const char* state : {"NODE_FAIL", "PREEMPTED", "BOOT_FAIL"}) {

@@ -137,6 +137,25 @@ def test_a_job_is_cancelled_in_slurm(network):
     wait_until(lambda: network.clusters["alpha"].jobs_of(attempt["id"]) == ["CANCELLED"], 60, "Slurm having ended it")
 
 
+def test_what_the_center_cancels_is_lost_not_cancelled(network):
+    """And runs again where its owner allows that."""
+    alpha = network.clusters["alpha"]
+    job_id = submit(network, "alpha", "sleep 600")
+    again_id = submit(network, "alpha", "sleep 600", requeue=True)
+    for one in (job_id, again_id):
+        wait_running(network, one)
+        alpha.run("scancel", "--name", attempt_of(network, one)["id"])
+
+    job = network.wait_job(job_id)
+
+    assert job["state"] == "failed"
+    assert job["attempt"]["outcome"] == "lost"
+    assert "cancelled in Slurm at the center" in job["end_reason"]
+    wait_until(lambda: attempt_of(network, again_id)["epoch"] > 1, 120, "its second attempt")
+    network.cli("job", "cancel", again_id)
+    assert network.wait_job(again_id)["state"] == "cancelled"
+
+
 def test_an_agent_killed_after_sbatch_submits_nothing_twice(network):
     """At each of several moments around the submission."""
     alpha = network.clusters["alpha"]

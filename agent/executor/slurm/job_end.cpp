@@ -79,9 +79,12 @@ void set_outcome(AttemptEnd& end, const SlurmJob& job, EndAsked asked)
         }
     } else if (job.state == "TIMEOUT" || job.state == "DEADLINE" || asked == EndAsked::kWallLimit) {
         end.outcome = AttemptOutcome::kWallLimit;
-    } else if (job.state == "CANCELLED") {
+    } else if (job.state == "CANCELLED" && asked == EndAsked::kCancelled) {
         end.outcome = AttemptOutcome::kCancelled;
-        if (asked == EndAsked::kNo) end.detail = "cancelled in Slurm at the center";
+    } else if (job.state == "CANCELLED") {
+        // By the center, or by Slurm itself, as a controller does that comes back without knowing the job.
+        end.outcome = AttemptOutcome::kLost;
+        end.detail = "cancelled in Slurm at the center" + where + ", not by who submitted it";
     } else if (job.state == "OUT_OF_MEMORY") {
         end.outcome = AttemptOutcome::kSignalled;
         end.signal = 9;

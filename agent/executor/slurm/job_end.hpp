@@ -30,8 +30,8 @@ enum class EndAsked { kNo, kCancelled, kWallLimit };
 /// When the program of a job that runs or has ended began: the script's time where it is within Slurm's second.
 std::optional<Timestamp> start_of(const SlurmJob& job, const ScriptNotes& notes);
 
-/// How a job ended that Slurm shows as ended. Node failure, pre-emption and a failed boot are `lost`: the program may
-/// run elsewhere. `now` where Slurm gives no time.
+/// How a job ended that Slurm shows as ended. Node failure, pre-emption, a failed boot and a cancellation that nobody
+/// asked us for are `lost`: the program may run elsewhere. `now` where Slurm gives no time.
 AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked, Timestamp now);
 
 /// How a job ended that Slurm has forgotten: as its script noted, else it is lost.
