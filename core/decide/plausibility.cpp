@@ -31,14 +31,27 @@ std::string figure(double value)
     return error == std::errc{} ? std::string(text.data(), end) : std::string("?");
 }
 
-double samples_s(const OperatorResult& item)
+/// @param times  samples_s and executions of one operator, with all threads or with one.
+double sampling_s(const auto& times)
 {
     double sum = 0;
-    for (std::size_t i = 0; i < item.samples_s.size(); ++i) {
-        const auto executions = i < item.executions.size() ? static_cast<double>(item.executions[i]) : 1.0;
-        sum += item.samples_s[i] * executions;
+    for (std::size_t i = 0; i < times.samples_s.size(); ++i) {
+        const auto executions = i < times.executions.size() ? static_cast<double>(times.executions[i]) : 1.0;
+        sum += times.samples_s[i] * executions;
     }
     return sum;
+}
+
+double samples_s(const OperatorResult& item)
+{
+    return sampling_s(item) + (item.one_thread ? sampling_s(*item.one_thread) : 0);
+}
+
+bool counts_executions(const auto& times)
+{
+    const bool is_complete = times.executions.empty() || times.executions.size() == times.samples_s.size();
+    return is_complete &&
+           std::all_of(times.executions.begin(), times.executions.end(), [](std::int64_t n) { return n > 0; });
 }
 
 /// Executions that are not timed, by the runner's rules.
@@ -47,7 +60,10 @@ double untimed_s(const OperatorResult& item, bool is_alone)
     double executions = 2; // to learn how long one takes
     if (!is_alone) executions += static_cast<double>(item.samples_s.size());
     if (!item.label.empty()) executions += kFlowExecutions * static_cast<double>(std::min(item.count, kMostFlowRuns));
-    return executions * item.median_s;
+    double untimed = executions * item.median_s;
+    if (item.one_thread)
+        untimed += (2 + static_cast<double>(item.one_thread->samples_s.size())) * item.one_thread->median_s;
+    return untimed;
 }
 
 bool is_steadily_slow(std::span<const ClockedRun> runs)
@@ -71,10 +87,7 @@ double accounted_s(const ProbeResult& result)
 std::string check_sums(const ProbeResult& result)
 {
     for (const OperatorResult& item : result.operators) {
-        const bool is_complete = item.executions.empty() || item.executions.size() == item.samples_s.size();
-        const bool are_positive =
-            std::all_of(item.executions.begin(), item.executions.end(), [](std::int64_t n) { return n > 0; });
-        if (!is_complete || !are_positive)
+        if (!counts_executions(item) || (item.one_thread && !counts_executions(*item.one_thread)))
             return operator_key(item.id, item.parameters) + " does not say how many executions each sample holds";
     }
     const double parts_s = result.start_up_s + accounted_s(result);

@@ -35,6 +35,30 @@ void read_disturbed(ObjectReader& reader, OperatorResult& result, std::vector<Fi
     }
 }
 
+void read_samples(ObjectReader& reader, std::vector<double>& samples_s)
+{
+    const Json* samples = reader.array("samples_s", 1, kMostSamples);
+    if (samples == nullptr) return;
+    for (const Json& sample : *samples) {
+        if (sample.is_number() && sample.get<double>() > 0 && sample.get<double>() < kLongest)
+            samples_s.push_back(sample.get<double>());
+        else
+            reader.fail("samples_s", "must be positive numbers");
+    }
+}
+
+OneThreadTimes parse_one_thread(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, path, errors);
+    OneThreadTimes times;
+    read_samples(reader, times.samples_s);
+    read_indices(reader, "executions", times.executions);
+    times.median_s = reader.required_number("median_s", 1e-12, kLongest);
+    times.ci_low_s = reader.required_number("ci_low_s", 0, kLongest);
+    times.ci_high_s = reader.required_number("ci_high_s", 0, kLongest);
+    return times;
+}
+
 OperatorResult parse_operator_result(const Json& json, const std::string& path, std::vector<FieldError>& errors)
 {
     ObjectReader reader(json, path, errors);
@@ -46,14 +70,7 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
     result.count = reader.required_integer("count", 1, 1'000'000'000'000);
     result.label = reader.optional_string("label", {.max_length = 64}).value_or("");
     result.first_s = reader.required_number("first_s", 0, kLongest);
-    if (const Json* samples = reader.array("samples_s", 1, kMostSamples)) {
-        for (const Json& sample : *samples) {
-            if (sample.is_number() && sample.get<double>() > 0 && sample.get<double>() < kLongest)
-                result.samples_s.push_back(sample.get<double>());
-            else
-                reader.fail("samples_s", "must be positive numbers");
-        }
-    }
+    read_samples(reader, result.samples_s);
     read_indices(reader, "executions", result.executions);
     read_disturbed(reader, result, errors);
     result.is_target_reached = reader.optional_boolean("is_target_reached").value_or(true);
@@ -77,6 +94,8 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
                 reader.fail("projection", "must be numbers");
         }
     }
+    if (const Json* one_thread = reader.object("one_thread"))
+        result.one_thread = parse_one_thread(*one_thread, reader.path_of("one_thread"), errors);
     return result;
 }
 
@@ -110,6 +129,12 @@ Json operator_result_json(const OperatorResult& result)
                  {"checksum", result.checksum}};
     if (!result.projection.empty()) json["projection"] = result.projection;
     if (!result.label.empty()) json["label"] = result.label;
+    if (result.one_thread)
+        json["one_thread"] = {{"samples_s", result.one_thread->samples_s},
+                              {"executions", result.one_thread->executions},
+                              {"median_s", result.one_thread->median_s},
+                              {"ci_low_s", result.one_thread->ci_low_s},
+                              {"ci_high_s", result.one_thread->ci_high_s}};
     return json;
 }
 

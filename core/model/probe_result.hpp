@@ -2,12 +2,24 @@
 
 #include "core/model/probe_task.hpp"
 
+#include <optional>
+
 namespace fathom {
 
 /// A sample during which something else was seen to take the processor or the clock.
 struct DisturbedSample {
     std::int64_t sample{};           ///< index into samples_s
     std::vector<std::string> causes; ///< "preempted", "steal", "clock", "load"
+};
+
+/// The same operator at the same size with one thread, on a unit of several cores: what a program's own loops, and
+/// libraries whose threads the program chooses, take there. Seconds per execution.
+struct OneThreadTimes {
+    std::vector<double> samples_s;        ///< all of them, in order
+    std::vector<std::int64_t> executions; ///< of each sample
+    double median_s{};
+    double ci_low_s{}; ///< 95 % confidence interval of the median
+    double ci_high_s{};
 };
 
 /// What one operator at one size did in a probe run (M15). Times are seconds per execution.
@@ -36,6 +48,7 @@ struct OperatorResult {
     std::string checksum; ///< hex; only the real computation gives it
     /// Of results in floating point: what is compared where checksums differ (check_same_result). Empty: nothing is.
     std::vector<double> projection{};
+    std::optional<OneThreadTimes> one_thread{}; ///< where it was measured, too
 
     double rate_flops() const { return median_s > 0 ? operations / median_s : 0; }
     double rate_bytes() const { return median_s > 0 ? bytes / median_s : 0; }

@@ -19,6 +19,9 @@ struct CpuImplementation {
     /// The reason when it can run nowhere on this machine, or in this environment.
     /// @error kUnavailable
     Result<void> (*available)() = available_everywhere;
+    /// In programs it is the program, not a library, that decides how many threads compute it: its own loops, FFTW's
+    /// transforms. On units of several cores it is measured with one thread, too.
+    bool has_program_threads{};
 };
 
 /// Of all folders, sorted by id. Generated.

@@ -24,7 +24,9 @@ std::vector<RegisteredOperator> register_operators()
         operators.push_back({.manifest = std::move(manifest),
                              .make = found->make,
                              .memory = found->memory,
-                             .available = found->available});
+                             .available = found->available,
+                             .device_memory = {},
+                             .has_program_threads = found->has_program_threads});
     }
     return operators;
 }

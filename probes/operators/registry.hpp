@@ -23,6 +23,7 @@ struct RegisteredOperator {
     Result<void> (*available)(){};
     /// Bytes in the memory of the device; empty for operators that use none.
     std::function<double(const Parameters& parameters)> device_memory{};
+    bool has_program_threads{}; ///< CpuImplementation::has_program_threads
 };
 
 /// What a process can measure.

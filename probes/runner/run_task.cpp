@@ -1,6 +1,7 @@
 #include "probes/runner/run_task.hpp"
 
 #include "probes/operators/registry.hpp"
+#include "probes/runner/one_thread.hpp"
 #include "probes/runner/resources.hpp"
 #include "probes/runner/sampled_operator.hpp"
 #include "probes/runner/seconds_since.hpp"
@@ -174,13 +175,42 @@ class TaskRun {
         return {};
     }
 
+    /// Of what programs compute in threads of their own, and as far as there is time and memory for it.
+    Result<void> measure_one_thread()
+    {
+        one_thread_.resize(operators_.size());
+        if (conditions_.cores == 1) return {};
+        const double held = needed_memory(task_, conditions_, &RegisteredOperator::memory);
+        const auto factor = static_cast<double>(conditions_.cores);
+        for (std::size_t i = 0; i < operators_.size(); ++i) {
+            const OperatorUse& use = task_.operators[i];
+            const RegisteredOperator item = *operator_for(task_, use, conditions_.uploads);
+            if (!item.has_program_threads || !use.inputs.empty()) continue;
+            if (held + item.memory(use.parameters) > conditions_.usable_memory_bytes) continue;
+            tell("measuring " + operators_[i].name() + " with one thread");
+            Result<std::optional<OneThreadTimes>> times =
+                probes::measure_one_thread(item, use,
+                                           {.seed = seed_,
+                                            .rule = sample_rule(task_, 1),
+                                            .samples = task_.repeats,
+                                            .process_start = conditions_.process_start,
+                                            .end_s = kExtraShare * task_.limit_s,
+                                            .expected_s = factor * operators_[i].expected_sample_s()});
+            if (!times) return times.error();
+            one_thread_[i] = std::move(*times);
+        }
+        return {};
+    }
+
     Result<void> collect(ProbeResult& result)
     {
-        for (SampledOperator& item : operators_) {
+        for (std::size_t i = 0; i < operators_.size(); ++i) {
+            SampledOperator& item = operators_[i];
             tell("verifying " + item.name());
             Result<OperatorResult> one = item.result();
             if (!one) return one.error();
             one->is_target_reached = task_.target_interval <= 0 || item.is_within(task_.target_interval);
+            one->one_thread = std::move(one_thread_[i]);
             result.task_s += static_cast<double>(one->count) * one->median_s;
             result.operators.push_back(std::move(*one));
         }
@@ -263,6 +293,7 @@ class TaskRun {
     std::uint64_t seed_;
     DisturbanceWatch watch_;
     std::vector<SampledOperator> operators_;
+    std::vector<std::optional<OneThreadTimes>> one_thread_; ///< of each operator, where it was measured
 };
 
 FieldError not_here(const OperatorUse& use, const std::string& path, const RegisteredOperator* built_in)
@@ -328,6 +359,7 @@ Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditi
     if (Result<void> in_time = run.check_limit(); !in_time) return in_time.error();
     run.change_instances();
     if (Result<void> sampled = run.take_samples(); !sampled) return sampled.error();
+    if (Result<void> measured = run.measure_one_thread(); !measured) return measured.error();
     if (Result<void> collected = run.collect(result); !collected) return collected.error();
     return result;
 }

@@ -149,6 +149,16 @@ double SampledOperator::expected_sample_s() const
     return estimate_s_ * static_cast<double>(executions_ + (rule_.warm_up_each ? 1 : 0));
 }
 
+OneThreadTimes SampledOperator::times() const
+{
+    const SampleStatistics statistics = this->statistics();
+    return {.samples_s = samples_s_,
+            .executions = sample_executions_,
+            .median_s = statistics.median,
+            .ci_low_s = statistics.ci_low,
+            .ci_high_s = statistics.ci_high};
+}
+
 bool SampledOperator::is_within(double target) const
 {
     const SampleStatistics now = statistics();

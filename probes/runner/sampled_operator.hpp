@@ -60,6 +60,9 @@ class SampledOperator {
     /// Seconds that one sample will take, by what was seen so far.
     double expected_sample_s() const;
 
+    /// What its samples say. At least one must have been taken.
+    OneThreadTimes times() const;
+
     std::int64_t sample_count() const { return static_cast<std::int64_t>(samples_s_.size()); }
 
     /// Whether half the width of the median's 95 % interval is at most `target` of the median; no with fewer samples

@@ -19,19 +19,26 @@ bool agrees(double a, double b)
 
 using Faults = std::vector<ResultFault>;
 
-void check_statistics(const OperatorResult& result, const std::string& path, Faults& faults)
+/// @param times  median and interval, with all threads or with one.
+void check_median(const auto& times, const SampleStatistics& statistics, const std::string& path, Faults& faults)
 {
     const auto nonsense = [&](const char* field, const char* detail) {
         faults.push_back({FindingKind::kNonsense, {path + field, detail}});
     };
-    const SampleStatistics statistics = summarize(result.samples_s, result.disturbed);
-    if (!agrees(result.median_s, statistics.median)) nonsense(".median_s", "is not the median of the samples");
-    if (!agrees(result.ci_low_s, statistics.ci_low) || !agrees(result.ci_high_s, statistics.ci_high))
+    if (!agrees(times.median_s, statistics.median)) nonsense(".median_s", "is not the median of the samples");
+    if (!agrees(times.ci_low_s, statistics.ci_low) || !agrees(times.ci_high_s, statistics.ci_high))
         nonsense(".ci_low_s", "is not the confidence interval of the samples");
+}
+
+void check_statistics(const OperatorResult& result, const std::string& path, Faults& faults)
+{
+    check_median(result, summarize(result.samples_s, result.disturbed), path, faults);
+    if (result.one_thread)
+        check_median(*result.one_thread, summarize(result.one_thread->samples_s, {}), path + ".one_thread", faults);
     const auto count = static_cast<std::int64_t>(result.samples_s.size());
     if (std::any_of(result.outliers.begin(), result.outliers.end(),
                     [&](std::int64_t i) { return i < 0 || i >= count; }))
-        nonsense(".outliers", "point outside the samples");
+        faults.push_back({FindingKind::kNonsense, {path + ".outliers", "point outside the samples"}});
 }
 
 void check_formula(const std::string& formula, const OperatorResult& result, double claimed, const std::string& field,

@@ -81,14 +81,17 @@ constexpr const char* kStoreResult = R"sql(
 constexpr const char* kInsertMeasurements = R"sql(
     INSERT INTO measurement (probe_run_id, operator_id, operator_version, parameters_key, parameters, unit_type_id,
         unit_count, median_s, ci_low_s, ci_high_s, spread, sample_count, outlier_count, operations, bytes, error,
-        tolerance, precision, library, checksum, start_up_s, drawn, disturbed_count)
+        tolerance, precision, library, checksum, start_up_s, drawn, disturbed_count, one_thread_median_s,
+        one_thread_ci_low_s, one_thread_ci_high_s)
     SELECT $1, x.operator_id, x.operator_version, x.parameters_key, x.parameters, $2, $3, x.median_s, x.ci_low_s,
            x.ci_high_s, x.spread, x.sample_count, x.outlier_count, x.operations, x.bytes, x.error, x.tolerance,
-           x.precision, x.library, x.checksum, $4, x.drawn, x.disturbed_count
+           x.precision, x.library, x.checksum, $4, x.drawn, x.disturbed_count, x.one_thread_median_s,
+           x.one_thread_ci_low_s, x.one_thread_ci_high_s
     FROM jsonb_to_recordset($5::jsonb) AS x(operator_id text, operator_version bigint, parameters_key text,
         parameters jsonb, median_s float8, ci_low_s float8, ci_high_s float8, spread float8, sample_count integer,
         outlier_count integer, operations float8, bytes float8, error float8, tolerance float8, precision text,
-        library text, checksum text, drawn jsonb, disturbed_count integer))sql";
+        library text, checksum text, drawn jsonb, disturbed_count integer, one_thread_median_s float8,
+        one_thread_ci_low_s float8, one_thread_ci_high_s float8))sql";
 
 ProbeTask to_document(const pqxx::field& field)
 {
@@ -142,25 +145,31 @@ Json measurement_row(const OperatorResult& item, const Parameters& asked, const 
     const double operations = formula_value(manifest.operation_count, asked);
     const double bytes = formula_value(manifest.byte_count, asked);
     const double scale = work_of(manifest, asked) / work_of(manifest, item.parameters);
-    return {{"operator_id", item.id},
-            {"operator_version", item.version},
-            {"parameters_key", parameters_key(asked)},
-            {"parameters", fathom::to_json(asked)},
-            {"median_s", item.median_s * scale},
-            {"ci_low_s", item.ci_low_s * scale},
-            {"ci_high_s", item.ci_high_s * scale},
-            {"spread", item.spread},
-            {"sample_count", item.samples_s.size()},
-            {"outlier_count", item.outliers.size()},
-            {"disturbed_count", item.disturbed.size()},
-            {"drawn", asked == item.parameters ? Json() : fathom::to_json(item.parameters)},
-            {"operations", operations},
-            {"bytes", bytes},
-            {"error", item.error},
-            {"tolerance", item.tolerance},
-            {"precision", item.precision},
-            {"library", item.library},
-            {"checksum", item.checksum}};
+    Json row = {{"operator_id", item.id},
+                {"operator_version", item.version},
+                {"parameters_key", parameters_key(asked)},
+                {"parameters", fathom::to_json(asked)},
+                {"median_s", item.median_s * scale},
+                {"ci_low_s", item.ci_low_s * scale},
+                {"ci_high_s", item.ci_high_s * scale},
+                {"spread", item.spread},
+                {"sample_count", item.samples_s.size()},
+                {"outlier_count", item.outliers.size()},
+                {"disturbed_count", item.disturbed.size()},
+                {"drawn", asked == item.parameters ? Json() : fathom::to_json(item.parameters)},
+                {"operations", operations},
+                {"bytes", bytes},
+                {"error", item.error},
+                {"tolerance", item.tolerance},
+                {"precision", item.precision},
+                {"library", item.library},
+                {"checksum", item.checksum}};
+    if (item.one_thread) {
+        row["one_thread_median_s"] = item.one_thread->median_s * scale;
+        row["one_thread_ci_low_s"] = item.one_thread->ci_low_s * scale;
+        row["one_thread_ci_high_s"] = item.one_thread->ci_high_s * scale;
+    }
+    return row;
 }
 
 Json measurement_rows(const EndingRun& run, const ProbeResult& result, const OperatorLibrary& library)

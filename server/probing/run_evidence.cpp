@@ -56,6 +56,14 @@ Json clock_figures(const ProbeResult& result, const RunEvidence& evidence)
             {"ordered_s", evidence.ordered_s ? Json(*evidence.ordered_s) : Json()}};
 }
 
+std::optional<Finding> rate_finding(const OperatorResult& item, const ClaimedHardware& hardware)
+{
+    std::string problem = check_rates(item, hardware);
+    if (problem.empty()) return std::nullopt;
+    return Finding{FindingKind::kRate, std::move(problem),
+                   Json{{"median_s", item.median_s}, {"cores", hardware.cores}, {"isa", hardware.isa}}};
+}
+
 } // namespace
 
 RunEvidence select_evidence(pqxx::transaction_base& transaction, const EndingRun& run)
@@ -91,10 +99,13 @@ std::optional<Finding> judge_evidence(const ProbeResult& result, const RunEviden
     ClaimedHardware hardware = claimed_hardware(result, evidence.unit_count);
     if (evidence.cores > 0) hardware.cores = std::min(hardware.cores, evidence.cores);
     for (const OperatorResult& item : result.operators) {
-        std::string problem = check_rates(item, hardware);
-        if (problem.empty()) continue;
-        return Finding{FindingKind::kRate, std::move(problem),
-                       Json{{"median_s", item.median_s}, {"cores", hardware.cores}, {"isa", hardware.isa}}};
+        if (std::optional<Finding> finding = rate_finding(item, hardware)) return finding;
+        if (!item.one_thread) continue;
+        OperatorResult alone = item;
+        alone.median_s = item.one_thread->median_s;
+        ClaimedHardware core = hardware;
+        core.cores = 1;
+        if (std::optional<Finding> finding = rate_finding(alone, core)) return finding;
     }
     return std::nullopt;
 }

@@ -47,6 +47,19 @@ TEST(CheckSums, WantsAPositiveNumberOfExecutionsForEachSample)
     EXPECT_THAT(check_sums(result), HasSubstr("executions"));
 }
 
+TEST(CheckSums, CountsWhatWasMeasuredWithOneThread)
+{
+    ProbeResult result = honest();
+    result.operators[0].one_thread = OneThreadTimes{{0.2, 0.2}, {1, 2}, 0.2, 0.2, 0.2};
+
+    EXPECT_DOUBLE_EQ(accounted_s(result), 0.2 + 3 * 5 * 0.1 + 3 * 0.2);
+    EXPECT_THAT(check_sums(result), HasSubstr("2.4 s together"));
+    result.wall_s = 2.5;
+    EXPECT_EQ(check_sums(result), "");
+    result.operators[0].one_thread->executions = {1, -2};
+    EXPECT_THAT(check_sums(result), HasSubstr("executions"));
+}
+
 TEST(CheckUnexplained, BoundsWhatNothingInTheResultExplains)
 {
     ProbeResult result = honest();

@@ -81,6 +81,46 @@ TEST(RunTask, MeasuresEveryOperator)
     EXPECT_DOUBLE_EQ(result->task_s, 3 * result->operators[0].median_s + result->operators[1].median_s);
 }
 
+TEST(RunTask, OnSeveralCoresMeasuresWithOneThreadWhatProgramsComputeInTheirOwn)
+{
+    ProbeTask task = small_task();
+    task.operators.push_back({.id = "trigonometric", .parameters = {{"n", 200'000}}});
+    RunConditions here = conditions();
+    EXPECT_FALSE(run_task(validated(task), here)->operators[2].one_thread) << "one thread was all it had";
+    here.cores = 2;
+
+    const Result<ProbeResult> result = run_task(validated(task), here);
+
+    ASSERT_TRUE(result) << describe(result.error());
+    EXPECT_FALSE(result->operators[0].one_thread) << "the library decides how many threads compute a product";
+    for (const std::size_t i : {1U, 2U}) {
+        const OperatorResult& item = result->operators[i];
+        ASSERT_TRUE(item.one_thread) << item.id;
+        EXPECT_EQ(item.one_thread->samples_s.size(), 3U);
+        EXPECT_EQ(item.one_thread->executions.size(), 3U);
+        EXPECT_GT(item.one_thread->median_s, 0);
+        EXPECT_LE(item.one_thread->ci_low_s, item.one_thread->median_s);
+    }
+    const Result<ProbeResult> read = parse_probe_result(to_json(*result));
+    ASSERT_TRUE(read) << describe(read.error());
+    EXPECT_EQ(read->operators[2].one_thread->samples_s, result->operators[2].one_thread->samples_s);
+}
+
+TEST(RunTask, MeasuresWithOneThreadOnlyWhereThereIsTime)
+{
+    ProbeTask task = small_task();
+    task.operators = {{.id = "trigonometric", .parameters = {{"n", 2'000'000}}}};
+    task.min_sample_s = 0.05;
+    RunConditions here = conditions();
+    here.cores = 2;
+    here.process_start -= std::chrono::seconds(7); // of 10, and nothing extra is begun after 6
+
+    const Result<ProbeResult> result = run_task(validated(task), here);
+
+    ASSERT_TRUE(result) << describe(result.error());
+    EXPECT_FALSE(result->operators[0].one_thread);
+}
+
 TEST(RunTask, TakesSamplesInTurn)
 {
     std::vector<std::string> steps;

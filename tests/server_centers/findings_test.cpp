@@ -187,6 +187,15 @@ TEST_F(FindingsTest, FasterThanHardwareCanBeIsKeptApart)
     EXPECT_EQ(kinds(), "rate");
 }
 
+TEST_F(FindingsTest, OneThreadCannotBeFasterThanACoreCanBe)
+{
+    ProbeResult result = right_result(task_);
+    result.operators[0].one_thread = OneThreadTimes{{1e-12, 1e-12, 1e-12}, {1, 1, 1}, 1e-12, 1e-12, 1e-12};
+    end(run_, result);
+
+    EXPECT_EQ(kinds(), "rate");
+}
+
 TEST_F(FindingsTest, TheFirstResultOfAUnitTypeIsVerifiedAndAWrongOneLosesAll)
 {
     end(run_, right_result(task_));

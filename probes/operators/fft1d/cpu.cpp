@@ -19,7 +19,7 @@ double fft1d_memory(const Parameters& parameters)
 
 CpuImplementation fft1d_on_cpu()
 {
-    return {.make = make_fft1d, .memory = fft1d_memory};
+    return {.make = make_fft1d, .memory = fft1d_memory, .has_program_threads = true};
 }
 
 } // namespace fathom::probes

@@ -20,7 +20,7 @@ double fft2d_memory(const Parameters& parameters)
 
 CpuImplementation fft2d_on_cpu()
 {
-    return {.make = make_fft2d, .memory = fft2d_memory};
+    return {.make = make_fft2d, .memory = fft2d_memory, .has_program_threads = true};
 }
 
 } // namespace fathom::probes

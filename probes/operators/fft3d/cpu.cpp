@@ -20,7 +20,7 @@ double fft3d_memory(const Parameters& parameters)
 
 CpuImplementation fft3d_on_cpu()
 {
-    return {.make = make_fft3d, .memory = fft3d_memory};
+    return {.make = make_fft3d, .memory = fft3d_memory, .has_program_threads = true};
 }
 
 } // namespace fathom::probes

@@ -77,7 +77,7 @@ double random_access_memory(const Parameters& parameters)
 
 CpuImplementation random_access_on_cpu()
 {
-    return {.make = make_random_access, .memory = random_access_memory};
+    return {.make = make_random_access, .memory = random_access_memory, .has_program_threads = true};
 }
 
 } // namespace fathom::probes

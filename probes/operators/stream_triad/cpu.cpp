@@ -88,7 +88,7 @@ double stream_triad_memory(const Parameters& parameters)
 
 CpuImplementation stream_triad_on_cpu()
 {
-    return {.make = make_stream_triad, .memory = stream_triad_memory};
+    return {.make = make_stream_triad, .memory = stream_triad_memory, .has_program_threads = true};
 }
 
 } // namespace fathom::probes

@@ -76,7 +76,7 @@ double trigonometric_memory(const Parameters& parameters)
 
 CpuImplementation trigonometric_on_cpu()
 {
-    return {.make = make_trigonometric, .memory = trigonometric_memory};
+    return {.make = make_trigonometric, .memory = trigonometric_memory, .has_program_threads = true};
 }
 
 } // namespace fathom::probes
