@@ -80,8 +80,9 @@ CatalogPointer CatalogCache::get() const
 
 RouteKnowledge CatalogCache::knowledge_for(const CatalogSnapshot& catalog) const
 {
-    const std::scoped_lock lock(mutex_);
-    return {.runs = runs_.runs, .waits = runs_.waits, .estimates = catalog.knowledge.estimates};
+    RouteKnowledge known = history_.newest_runs();
+    known.estimates = catalog.knowledge.estimates;
+    return known;
 }
 
 asio::awaitable<Result<CatalogPointer>> CatalogCache::refresh()
@@ -145,7 +146,6 @@ CatalogPointer CatalogCache::reload(pqxx::work& transaction)
     if (number > current_read_) {
         current_read_ = number;
         current_ = fresh;
-        runs_ = fresh->knowledge;
     }
     return fresh;
 }
@@ -180,17 +180,15 @@ void CatalogCache::read_scores(pqxx::work& transaction, CatalogSnapshot& catalog
     scores_due_ = ended + kScoresShare * (ended - began);
 }
 
+void CatalogCache::read_new_runs(pqxx::work& transaction)
+{
+    history_.read_runs_only(transaction);
+}
+
 asio::awaitable<void> CatalogCache::follow_runs()
 {
     auto read = [this](pqxx::work& transaction) -> Result<void> {
-        RouteKnowledge known;
-        {
-            const std::scoped_lock lock(mutex_);
-            known = runs_;
-        }
-        known = history_.read_runs_only(transaction, known);
-        const std::scoped_lock lock(mutex_);
-        runs_ = std::move(known);
+        read_new_runs(transaction);
         return {};
     };
     for (;;) {

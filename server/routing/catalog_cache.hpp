@@ -48,6 +48,12 @@ class CatalogCache {
     /// What runs teach by now, half a second after they ended at the latest (later where reading them would take more
     /// than a twentieth of the time); estimates of operators are the snapshot's.
     RouteKnowledge knowledge_for(const CatalogSnapshot& catalog) const;
+    /// From here on knowledge_for() knows the runs that have ended before, unless reading them would take more than a
+    /// twentieth of the time: a job that follows another one of its type is to be told of that. Inside a transaction of
+    /// the caller's. Blocks; pqxx's exceptions pass through.
+    void read_new_runs(pqxx::work& transaction);
+    /// When runs may be read again.
+    std::chrono::steady_clock::time_point runs_due() const { return history_.runs_due(); }
     /// The catalog as it was when this was called or later, for those who must not refuse on an old one. All who ask
     /// while it is read share the next read; these take a fifth of the time at most, so some wait for four times as
     /// long as a read takes.
@@ -80,7 +86,6 @@ class CatalogCache {
     WakeSignal runs_wake_;
     mutable std::mutex mutex_;
     CatalogPointer current_;
-    RouteKnowledge runs_;             ///< of runs and waits, as it was read last
     std::uint64_t started_reads_ = 0; ///< numbers the reads, so that a slow old one does not replace a newer
     std::uint64_t current_read_ = 0;
     std::chrono::steady_clock::time_point networks_due_; ///< not read again before

@@ -15,9 +15,12 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr int kShare = 20;
 
-// Tells whether there is anything new without reading it: two looks into indices, of few unit types.
+// Tells whether there is anything new without reading it, by two short looks into indices. Of the newest runs some,
+// since the last to end need not be the last to be committed.
 constexpr Statement kSelectNewest{"routing_select_newest_run", R"sql(
-    SELECT concat((SELECT max(ended_at) FROM run_prediction WHERE ended_at IS NOT NULL), ' ',
+    SELECT concat((SELECT string_agg(concat(job_id, ended_at), ' ' ORDER BY ended_at, job_id)
+                   FROM (SELECT job_id, ended_at FROM run_prediction WHERE ended_at IS NOT NULL
+                         ORDER BY ended_at DESC LIMIT 32) newest), ' ',
                   (SELECT max(drift_requested_at) FROM unit_type)))sql"};
 
 // A unit type that was measured again because its jobs went otherwise makes other promises now: how far the old ones
@@ -84,10 +87,7 @@ RouteKnowledge CatalogHistory::read(pqxx::work& transaction, const CatalogSnapsh
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return previous;
     const SteadyTime now = std::chrono::steady_clock::now();
-    if (now >= runs_due_.load()) {
-        read_runs(transaction);
-        runs_due_ = due_after(now);
-    }
+    if (now >= runs_due_.load()) read_runs(transaction);
     const SteadyTime then = std::chrono::steady_clock::now();
     if (then >= estimates_due_) {
         compare_unit_types(catalog);
@@ -96,20 +96,23 @@ RouteKnowledge CatalogHistory::read(pqxx::work& transaction, const CatalogSnapsh
     return known_;
 }
 
-RouteKnowledge CatalogHistory::read_runs_only(pqxx::work& transaction, const RouteKnowledge& previous)
+void CatalogHistory::read_runs_only(pqxx::work& transaction)
 {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    const SteadyTime now = std::chrono::steady_clock::now();
-    if (!lock.owns_lock() || now < runs_due_.load()) return previous;
-    read_runs(transaction);
-    runs_due_ = due_after(now);
-    return {.runs = known_.runs, .waits = known_.waits, .estimates = previous.estimates};
+    if (lock.owns_lock() && std::chrono::steady_clock::now() >= runs_due_.load()) read_runs(transaction);
+}
+
+RouteKnowledge CatalogHistory::newest_runs() const
+{
+    const std::scoped_lock lock(runs_mutex_);
+    return newest_runs_;
 }
 
 void CatalogHistory::read_runs(pqxx::work& transaction)
 {
     auto newest = exec(transaction, kSelectNewest).front()[0].as<std::string>();
     if (newest == newest_) return;
+    const SteadyTime began = std::chrono::steady_clock::now();
     std::vector<PastRun> runs;
     std::vector<PastWait> waits;
     Timestamp now{};
@@ -124,6 +127,9 @@ void CatalogHistory::read_runs(pqxx::work& transaction)
     known_.runs = std::make_shared<const RunHistory>(runs, now);
     known_.waits = waits.empty() ? nullptr : std::make_shared<const WaitHistory>(waits);
     newest_ = std::move(newest);
+    runs_due_ = due_after(began);
+    const std::scoped_lock lock(runs_mutex_);
+    newest_runs_ = {.runs = known_.runs, .waits = known_.waits, .estimates = nullptr};
 }
 
 void CatalogHistory::compare_unit_types(const CatalogSnapshot& catalog)

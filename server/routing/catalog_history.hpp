@@ -19,8 +19,10 @@ class CatalogHistory {
     /// For `catalog`, all of whose measurements are there; `previous` where another thread is making it. Blocks; pqxx's
     /// exceptions pass through.
     RouteKnowledge read(pqxx::work& transaction, const CatalogSnapshot& catalog, const RouteKnowledge& previous);
-    /// Only what runs and waits teach; `previous` where that is nothing new, or its share of the time is spent.
-    RouteKnowledge read_runs_only(pqxx::work& transaction, const RouteKnowledge& previous);
+    /// Only what runs and waits teach, for newest_runs(); nothing where its share of the time is spent.
+    void read_runs_only(pqxx::work& transaction);
+    /// What runs and waits teach, as it was read last; without estimates.
+    RouteKnowledge newest_runs() const;
     /// When runs may be read again.
     std::chrono::steady_clock::time_point runs_due() const { return runs_due_.load(); }
 
@@ -28,8 +30,10 @@ class CatalogHistory {
     void read_runs(pqxx::work& transaction);
     void compare_unit_types(const CatalogSnapshot& catalog);
 
-    std::mutex mutex_;
+    std::mutex mutex_; ///< held while reading
     RouteKnowledge known_;
+    mutable std::mutex runs_mutex_;
+    RouteKnowledge newest_runs_;   ///< of runs and waits, under runs_mutex_
     std::string newest_;           ///< of the runs that `known_` was made of
     std::uint64_t measurements_{}; ///< fingerprint of those that `known_` was made of
     std::atomic<std::chrono::steady_clock::time_point> runs_due_{};

@@ -123,6 +123,7 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, st
 {
     std::optional<RoutingPage> page;
     auto look = [&](pqxx::work& transaction) -> Result<void> {
+        if (!pass_.units) catalog_->read_new_runs(transaction);
         page.emplace(settings_, *catalog_, *planner_, *ender_, uses_, columns_, loads_->get(), *clock_, pass_);
         return page->read(transaction, state, limit);
     };

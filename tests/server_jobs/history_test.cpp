@@ -92,6 +92,22 @@ TEST_F(History, AUnitTypeThatTakesTwiceItsPromiseIsPredictedSoAndLosesJobs)
               "2.100");
 }
 
+TEST_F(History, AJobThatFollowsAnotherOfItsTypeAtOnceIsToldWhatThatTook)
+{
+    add_operators();
+    add_measurement(add_center("alpha"), 0.02); // promises 2.1 s
+    const JobId first = submit(dgemm_job());
+    route();
+    end(first, 4.2);
+    // Reading runs may take a twentieth of the time; nobody has read the catalog since.
+    ASSERT_TRUE(test::eventually([&] { return std::chrono::steady_clock::now() >= catalog_.runs_due(); }));
+
+    const Json second = place(dgemm_job());
+
+    EXPECT_EQ(second["correction"]["job_count"], 1);
+    EXPECT_GT(second["prediction"]["run_s"].get<double>(), 2.5);
+}
+
 TEST_F(History, WhatWasLearnedBeforeAUnitTypeWasMeasuredAgainDoesNotCorrectItTwice)
 {
     add_operators();
