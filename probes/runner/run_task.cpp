@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 
 namespace fathom::probes {
@@ -21,9 +22,13 @@ constexpr double kCountShare = 0.25;
 /// The share of the limit after which no sample beyond `repeats` is begun: results have to be verified, too, and how
 /// long that takes shows only then.
 constexpr double kExtraShare = 0.6;
+/// The same of samples with one thread, which say more than further ones with all.
+constexpr double kOneThreadShare = 0.75;
 /// Of one operator and of all together. More say nothing new, and every one is kept.
 constexpr std::int64_t kMostSamplesEach = 1000;
 constexpr std::int64_t kMostSamples = 20'000;
+/// With one thread, so that as many operators as possible can be measured.
+constexpr std::int64_t kMostSamplesWithOneThread = 4;
 /// A task is given up early only when it is far from its limit; near it, the limit itself decides.
 constexpr double kClearlyOver = 1.25;
 
@@ -170,8 +175,6 @@ class TaskRun {
                 if (Result<double> sampled = item.sample(); !sampled) return sampled.error();
             }
         }
-        if (Result<void> sharpened = sharpen_medians(); !sharpened) return sharpened;
-        watch_.finish();
         return {};
     }
 
@@ -182,7 +185,7 @@ class TaskRun {
         if (conditions_.cores == 1) return {};
         const double held = needed_memory(task_, conditions_, &RegisteredOperator::memory);
         const auto factor = static_cast<double>(conditions_.cores);
-        for (std::size_t i = 0; i < operators_.size(); ++i) {
+        for (const std::size_t i : shortest_first()) {
             const OperatorUse& use = task_.operators[i];
             const RegisteredOperator item = *operator_for(task_, use, conditions_.uploads);
             if (!item.has_program_threads || !use.inputs.empty()) continue;
@@ -192,14 +195,23 @@ class TaskRun {
                 probes::measure_one_thread(item, use,
                                            {.seed = seed_,
                                             .rule = sample_rule(task_, 1),
-                                            .samples = task_.repeats,
+                                            .samples = std::min(task_.repeats, kMostSamplesWithOneThread),
                                             .process_start = conditions_.process_start,
-                                            .end_s = kExtraShare * task_.limit_s,
+                                            .end_s = kOneThreadShare * task_.limit_s,
                                             .expected_s = factor * operators_[i].expected_sample_s()});
             if (!times) return times.error();
             one_thread_[i] = std::move(*times);
         }
         return {};
+    }
+
+    /// Goes on in rounds over the operators whose median is not known well enough, until all are or the budget is
+    /// spent. Nothing is sampled after it.
+    Result<void> sharpen_medians()
+    {
+        Result<void> sharpened = add_rounds();
+        watch_.finish();
+        return sharpened;
     }
 
     Result<void> collect(ProbeResult& result)
@@ -220,6 +232,17 @@ class TaskRun {
     }
 
   private:
+    /// Operators in order of what a sample takes: as many as possible fit into the time that is left.
+    std::vector<std::size_t> shortest_first() const
+    {
+        std::vector<std::size_t> order(operators_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return std::pair(operators_[a].expected_sample_s(), a) < std::pair(operators_[b].expected_sample_s(), b);
+        });
+        return order;
+    }
+
     /// Other instances cost time: a machine that has become slow shall still end all rounds.
     void keep_instances_when_late(double begin_s, std::int64_t round)
     {
@@ -240,9 +263,7 @@ class TaskRun {
         return expected_s;
     }
 
-    /// Goes on in rounds over the operators whose median is not known well enough, until all are or the budget is
-    /// spent.
-    Result<void> sharpen_medians()
+    Result<void> add_rounds()
     {
         if (task_.target_interval <= 0) return {};
         const auto begin = std::chrono::steady_clock::now();
@@ -359,7 +380,9 @@ Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditi
     if (Result<void> in_time = run.check_limit(); !in_time) return in_time.error();
     run.change_instances();
     if (Result<void> sampled = run.take_samples(); !sampled) return sampled.error();
+    // First of what needs time that may not be there: a time with one thread says more than a narrower interval.
     if (Result<void> measured = run.measure_one_thread(); !measured) return measured.error();
+    if (Result<void> sharpened = run.sharpen_medians(); !sharpened) return sharpened.error();
     if (Result<void> collected = run.collect(result); !collected) return collected.error();
     return result;
 }

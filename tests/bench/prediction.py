@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from prediction_centers import QUOTA_CORES, Bench, centers
+from prediction_centers import QUOTA_CORES, Bench, ProgramFailed, centers
 from prediction_programs import programs
 from prediction_units import Quota
 
@@ -79,7 +79,11 @@ class Measuring:
     def work(self, program):
         reference, *others = self.places
         job = program.job()
-        self.bench.run(program.name, job, reference.name)  # files come into memory
+        try:
+            self.bench.run(program.name, job, reference.name)  # files come into memory
+        except ProgramFailed as failed:
+            print(f"{program.name} cannot run on this machine and is left out: {failed}", file=sys.stderr)
+            return
         profiled = self.bench.run(program.name, job, reference.name, profile=True)
         self.bench.wait_for_probes()
         before = profiled[1]["actual_run_s"]
@@ -99,7 +103,9 @@ class Measuring:
             return
         cpus = sorted(os.sched_getaffinity(0))
         for program in chosen:
-            before = next(o.actual for o in self.outcomes if o.program == program.name and o.center == "older")
+            before = next((o.actual for o in self.outcomes if o.program == program.name and o.center == "older"), None)
+            if before is None:
+                continue
             with Neighbour(cpus[-1]):
                 ended = self.bench.run(program.name, program.job(), "older")
             self.note(program, self.places[1], "loaded", ended, before, before)
@@ -181,6 +187,9 @@ def work(arguments, folder, quota):
             measured.work(program)
         measured.load(chosen)
         report(measured)
+    except ProgramFailed as failed:
+        print(bench.dump_logs(30), file=sys.stderr)
+        sys.exit(f"prediction: {failed}")
     except BaseException:
         print(bench.dump_logs(30), file=sys.stderr)
         raise

@@ -113,7 +113,7 @@ TEST(RunTask, MeasuresWithOneThreadOnlyWhereThereIsTime)
     task.min_sample_s = 0.05;
     RunConditions here = conditions();
     here.cores = 2;
-    here.process_start -= std::chrono::seconds(7); // of 10, and nothing extra is begun after 6
+    here.process_start -= std::chrono::seconds(8); // of 10, and nothing of the kind is begun after 7.5
 
     const Result<ProbeResult> result = run_task(validated(task), here);
 
