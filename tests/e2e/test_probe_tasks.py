@@ -92,8 +92,8 @@ def test_a_refused_task_of_a_job_is_made_smaller_until_it_fits(network):
     wanted = {"dgemm", "sgemm", "conjugate_gradient", "random_access", "fft2d", "fft3d", "sort", "spmv", "stream_triad"}
     huge = [{"id": o["id"], "parameters": o["size_classes"][-1]["parameters"], "count": 10**6}
             for o in network.rest.items("/operators") if o["id"] in wanted]
-    job = network.submit(name="huge", type="e2e/huge", command=["true"], operators=huge, metering_wait_s=60)
-    assert network.wait_job(job["id"])["state"] == "succeeded"
+    job = network.submit(name="huge", type="e2e/huge", command=["true"], operators=huge, metering_wait_s=600)
+    assert network.wait_job(job["id"], 700)["state"] == "succeeded"
     tasks = network.rest.items("/probe-tasks?job_type=e2e%2Fhuge")  # the newest first
     assert [t["state"] for t in tasks] == ["released"] + ["refused"] * (len(tasks) - 1) and len(tasks) > 1, tasks
     released = tasks[0]
