@@ -1,10 +1,13 @@
 """From a job to a released probe task (M3–M7, M10, M11): tried first, refused with its figure, composed, learned."""
 import json
 import math
+import os
+import subprocess
 
 import pytest
 
-from network import wait_until
+import openapi_check
+from network import BIN, wait_until
 
 SIZE = {"m": 320, "n": 320, "k": 320}
 
@@ -223,3 +226,15 @@ def test_only_experts_compose_and_set_projects(network):
         network.submit(project="materials", command=["true"])), 120, "a job of the project being profiled")
     network.wait_job(profiled["id"])
     network.cli("project", "set", "materials", "--profile-jobs", "off")
+
+
+def test_a_result_of_several_cores_is_as_the_document_says():
+    task = {"name": "cores", "repeats": 3, "target_interval": 0,
+            "operators": [{"id": "dgemm", "parameters": SIZE}, {"id": "trigonometric", "parameters": {"n": 200_000}}]}
+    outcome = subprocess.run([BIN / "fathom-probe", "--task", "-"], input=json.dumps(task), capture_output=True, text=True,
+                             check=True, env={**os.environ, "FATHOM_CORES": "2"})
+    result = json.loads(outcome.stdout)
+
+    assert not openapi_check.schema_errors({"$ref": "#/components/schemas/ProbeResult"}, result)
+    if result["cores"] > 1:
+        assert ["one_thread" in o for o in result["operators"]] == [False, True]
