@@ -61,22 +61,17 @@ SampleEvidence DisturbanceWatch::end_sample()
     evidence.stretch = stretches_.size() - 1;
     evidence.clock_hz = measure_core_clock_hz();
     if (evidence.clock_hz > 0) clocks_hz_.push_back(evidence.clock_hz);
-    if (after.steady_s - stretch_start_.steady_s >= kStretch_s) close_stretch();
+    if (after.steady_s - stretch_start_.steady_s >= kStretch_s) end_stretch();
     return evidence;
 }
 
-void DisturbanceWatch::close_stretch()
+void DisturbanceWatch::end_stretch()
 {
     MachineCounters end = read_counters();
     add_processors(end, cpus_);
     stretches_.back() = causes_in_stretch(stretch_start_, end, cores_);
     stretches_.emplace_back();
     stretch_start_ = end;
-}
-
-void DisturbanceWatch::finish()
-{
-    close_stretch();
 }
 
 const std::vector<std::string>& DisturbanceWatch::causes_of_stretch(std::size_t stretch) const

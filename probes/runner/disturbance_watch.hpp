@@ -24,8 +24,9 @@ class DisturbanceWatch {
     void begin_sample();
     /// Right after it.
     SampleEvidence end_sample();
-    /// After the last sample: what the counters of hundredths of a second say of the last stretch.
-    void finish();
+    /// After the last sample, and before and after a pause: what the counters of hundredths of a second say from here
+    /// on is said of other samples.
+    void end_stretch();
 
     /// Causes for every sample of a stretch; none while the stretch lasts.
     const std::vector<std::string>& causes_of_stretch(std::size_t stretch) const;
@@ -37,8 +38,6 @@ class DisturbanceWatch {
     double clock_step_s() const;
 
   private:
-    void close_stretch();
-
     int cores_;
     std::vector<int> cpus_; ///< that this process may use
     MachineCounters start_;

@@ -175,6 +175,7 @@ class TaskRun {
                 if (Result<double> sampled = item.sample(); !sampled) return sampled.error();
             }
         }
+        watch_.end_stretch();
         return {};
     }
 
@@ -209,8 +210,9 @@ class TaskRun {
     /// spent. Nothing is sampled after it.
     Result<void> sharpen_medians()
     {
+        watch_.end_stretch(); // that without a watched sample
         Result<void> sharpened = add_rounds();
-        watch_.finish();
+        watch_.end_stretch();
         return sharpened;
     }
 

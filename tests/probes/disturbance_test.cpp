@@ -183,7 +183,7 @@ TEST(DisturbanceWatch, SeesThatAProcessorIsShared)
     watch.begin_sample();
     spin(std::chrono::milliseconds(150));
     const SampleEvidence evidence = watch.end_sample();
-    watch.finish();
+    watch.end_stretch();
     sched_setaffinity(0, sizeof before, &before);
 
     EXPECT_THAT(evidence.causes, Contains("preempted"));
