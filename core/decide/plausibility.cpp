@@ -54,16 +54,20 @@ bool counts_executions(const auto& times)
            std::all_of(times.executions.begin(), times.executions.end(), [](std::int64_t n) { return n > 0; });
 }
 
+/// To learn how long one execution takes, and before samples to warm up.
+double untimed_executions(const auto& times, bool is_alone)
+{
+    return 2 + (is_alone ? 0 : static_cast<double>(times.samples_s.size()));
+}
+
 /// Executions that are not timed, by the runner's rules.
 double untimed_s(const OperatorResult& item, bool is_alone)
 {
-    double executions = 2; // to learn how long one takes
-    if (!is_alone) executions += static_cast<double>(item.samples_s.size());
+    double executions = untimed_executions(item, is_alone);
     if (!item.label.empty()) executions += kFlowExecutions * static_cast<double>(std::min(item.count, kMostFlowRuns));
-    double untimed = executions * item.median_s;
-    if (item.one_thread)
-        untimed += (2 + static_cast<double>(item.one_thread->samples_s.size())) * item.one_thread->median_s;
-    return untimed;
+    const double untimed = executions * item.median_s;
+    if (!item.one_thread) return untimed;
+    return untimed + untimed_executions(*item.one_thread, is_alone) * item.one_thread->median_s;
 }
 
 bool is_steadily_slow(std::span<const ClockedRun> runs)

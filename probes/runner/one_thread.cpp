@@ -15,8 +15,8 @@ Result<std::optional<OneThreadTimes>> measure_one_thread(const RegisteredOperato
     // Nobody watches for disturbances: their causes are told by the threads of all cores.
     SampledOperator item(registered, use, 1);
     if (const Result<void> started = item.start(terms.seed, terms.rule); !started) return started.error();
+    if (!fits(item.expected_sample_s())) return std::optional<OneThreadTimes>();
     for (std::int64_t sample = 0; sample < terms.samples; ++sample) {
-        if (sample == 0 && !fits(item.expected_sample_s())) return std::optional<OneThreadTimes>();
         if (const Result<double> sampled = item.sample(); !sampled) return sampled.error();
     }
     return std::optional(item.times());

@@ -5,7 +5,7 @@
 #include "probes/runner/sampled_operator.hpp"
 
 #include <chrono>
-#include <functional>
+#include <optional>
 
 namespace fathom::probes {
 
@@ -13,7 +13,7 @@ namespace fathom::probes {
 struct OneThreadTerms {
     std::uint64_t seed{};
     SampleRule rule;
-    std::int64_t samples{7};
+    std::int64_t samples{1};
     std::chrono::steady_clock::time_point process_start;
     double end_s{};      ///< seconds from the process's start at which it must have ended
     double expected_s{}; ///< of one sample, at most, before anything of it is known

@@ -34,10 +34,10 @@ Result<ProbeTask> validate_task(ProbeTask task, const Uploads& uploads = {});
 /// Runs a validated task: every operator is prepared and executed once; operators that compute on others'
 /// results get the means of those (M5); then samples are taken in
 /// turn, one of each operator, `repeats` times round, so that a disturbance of the machine hits all
-/// operators and not one; then further rounds over those whose median is not known within the task's target, until its
-/// sample budget is spent or the limit comes near; then, on several cores and while there is time, what programs
-/// compute in threads of their own is measured with one thread; then results are verified. A wrong result is reported
-/// as such, not refused. Blocks. Fills everything but `wall_s`; of `host` only "disturbance".
+/// operators and not one; then, on several cores and while there is time, what programs compute in threads of their own
+/// is measured with one thread; then further rounds go over those whose median is not known within the task's target,
+/// until its sample budget is spent or the limit comes near; then results are verified. A wrong result is reported as
+/// such, not refused. Blocks. Fills everything but `wall_s`; of `host` only "disturbance".
 /// @error kTooLarge     the operators need more memory than is usable, on the host or on the device.
 /// @error kDeadline     after the first executions it is clear that the limit will not be kept.
 /// @error kUnavailable  a library refuses an operator.

@@ -123,9 +123,11 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, st
 {
     std::optional<RoutingPage> page;
     auto look = [&](pqxx::work& transaction) -> Result<void> {
-        if (!pass_.units) catalog_->read_new_runs(transaction);
         page.emplace(settings_, *catalog_, *planner_, *ender_, uses_, columns_, loads_->get(), *clock_, pass_);
-        return page->read(transaction, state, limit);
+        Result<void> read = page->read(transaction, state, limit);
+        // What runs teach goes into the units of the pass, which its first decision makes.
+        if (read && page->has_ready() && !pass_.units) catalog_->read_new_runs(transaction);
+        return read;
     };
     const Result<void> seen = co_await database_->run(std::move(look));
     if (!seen) co_return seen.error();

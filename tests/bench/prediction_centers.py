@@ -40,8 +40,8 @@ def centers(quota):
     return found
 
 
-class ProgramFailed(Exception):
-    """A job did not succeed."""
+class ProgramFailed(SystemExit):
+    """A job did not succeed: nothing can be said without it, unless who ran it knows better."""
 
 
 class Bench(Network):
@@ -84,7 +84,7 @@ class Bench(Network):
         ended = self.wait_job(self.submit(**spec)["id"], limit_s=900)
         if ended["state"] != "succeeded":
             stderr = self.rest.call("GET", f"/jobs/{ended['id']}/logs/stderr").text
-            raise ProgramFailed(f"{name} on {center}: {ended['state']}, {ended['end_reason']}\n{stderr[-2000:]}")
+            raise ProgramFailed(f"prediction: {name} on {center}: {ended['state']}, {ended['end_reason']}\n{stderr[-2000:]}")
         decision = self.rest.get(f"/jobs/{ended['id']}/placement")["decision"]
         row = next(r for r in self.rest.items("/predictions") if r["job_id"] == ended["id"])
         return ended, row, decision["candidates"][decision["winner"]]
