@@ -1,5 +1,7 @@
 #include "core/model/formula.hpp"
 
+#include "core/base/utf8.hpp"
+
 #include <muParser.h>
 
 #include <algorithm>
@@ -29,6 +31,15 @@ std::size_t number_length(std::string_view text)
     return end;
 }
 
+/// The first character of a UTF-8 text that has one, whole: refusals are sent as UTF-8.
+std::string first_character(std::string_view text)
+{
+    std::size_t length = 1;
+    while (length < text.size() && !is_utf8(text.substr(0, length)))
+        ++length;
+    return std::string(text.substr(0, length));
+}
+
 /// Walks a formula and says what does not belong into one. The parser knows much more than a manifest should
 /// say (assignments, conditions, random numbers, several results), so it is not asked.
 class FormulaCheck {
@@ -53,13 +64,14 @@ class FormulaCheck {
             rest_.remove_prefix(length);
             return "";
         }
+        if (std::string_view(" +-*/^(),").find(first) == std::string_view::npos)
+            return "the character '" + first_character(rest_) + "' has no meaning in it";
         rest_.remove_prefix(1);
         if (first == '(') takes_commas_.push_back(false);
         if (first == ')' && !takes_commas_.empty()) takes_commas_.pop_back(); // a parenthesis too many is the parser's
         if (first == ',' && (takes_commas_.empty() || !takes_commas_.back()))
             return "a comma stands outside of min and max";
-        if (std::string_view(" +-*/^(),").find(first) != std::string_view::npos) return "";
-        return std::string("the character '") + first + "' has no meaning in it";
+        return "";
     }
 
     std::string take_name()
@@ -134,6 +146,7 @@ Result<double> evaluate_formula(const std::string& formula, const Parameters& pa
 {
     if (formula.empty() || formula.size() > 512)
         return Error{Errc::kInvalid, "a formula must have 1 to 512 characters"};
+    if (!is_utf8(formula)) return Error{Errc::kInvalid, "a formula must be UTF-8"};
     if (const std::string problem = FormulaCheck(formula, parameters).problem(); !problem.empty())
         return Error{Errc::kInvalid, "the formula \"" + formula + "\" is wrong: " + problem};
     try {

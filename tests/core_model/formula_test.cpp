@@ -61,6 +61,13 @@ TEST(EvaluateFormula, NamesWhatItDoesNotKnow)
     EXPECT_NE(evaluate_formula("n & 1", {{"n", 1}}).error().detail.find("the character '&'"), std::string::npos);
 }
 
+TEST(EvaluateFormula, NamesACharacterWhole)
+{
+    // Half of one would not be UTF-8, which neither JSON nor the database takes.
+    EXPECT_NE(evaluate_formula("2×n", {{"n", 1}}).error().detail.find("the character '×'"), std::string::npos);
+    EXPECT_NE(evaluate_formula("2\xff", {}).error().detail.find("must be UTF-8"), std::string::npos);
+}
+
 TEST(EvaluateFormula, KnowsParametersWithDigitsAndUnderscores)
 {
     EXPECT_DOUBLE_EQ(value_of("channels_in*k2", {{"channels_in", 3}, {"k2", 5}}), 15);
