@@ -56,6 +56,17 @@ double noise_of(const Squares& squares, double prior)
     return std::sqrt((kPriorJobs * portable::square(prior) + squares.sum) / (kPriorJobs + squares.freedom));
 }
 
+/// What runs agree on: their median, or the mean of two that are no farther apart than runs of the type are.
+std::optional<double> centre_of(const std::vector<WeightedValue>& ratios, double noise)
+{
+    if (ratios.size() > 2) return weighted_median(ratios);
+    if (ratios.size() < 2) return std::nullopt;
+    const double first = ratios.front().value;
+    const double second = ratios.back().value;
+    if (std::abs(first - second) > kWildDeviations * noise) return std::nullopt;
+    return (first + second) / 2;
+}
+
 } // namespace
 
 RecentRuns::RecentRuns(std::span<const PastRun> runs, Timestamp now)
@@ -115,10 +126,9 @@ std::optional<RecentRuns::Answer> RecentRuns::find(std::string_view job_type, st
         if (is_time(promised_s)) ratios.push_back({run.log_time - portable::log(promised_s), run.weight});
     }
     if (ratios.empty()) return std::nullopt;
-    constexpr std::size_t kFewestForMedian = 3;
-    const bool has_median = ratios.size() >= kFewestForMedian;
-    const double centre = has_median ? weighted_median(ratios) : 0;
-    const double limit = has_median ? kWildDeviations * cell->noise : portable::log(kMostSurprise);
+    const std::optional<double> known = centre_of(ratios, cell->noise);
+    const double centre = known.value_or(0);
+    const double limit = known ? kWildDeviations * cell->noise : portable::log(kMostSurprise);
     Answer answer{.noise = cell->noise, .count = cell->count};
     double sum = 0;
     double weights = 0;

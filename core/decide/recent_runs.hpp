@@ -16,8 +16,8 @@ namespace fathom {
 ///
 /// Newer runs count more: half of a run's weight is that of all older ones together, roughly (kOlder for each newer
 /// run), and half after 30 days. So what a place does now is believed at once, and still a run's own noise is averaged.
-/// A run farther from the median of all than three deviations counts as three; of one or two runs, which have no
-/// median to speak of, as a factor of kMostSurprise from the promise.
+/// A run farther than three deviations from the median of all, or from the mean of two that agree, counts as three. Of
+/// one run, or two that do not agree, what is farther from the promise than a factor of kMostSurprise counts as that.
 ///
 /// Immutable.
 class RecentRuns {

@@ -391,6 +391,19 @@ TEST(RunHistory, TheLastRunOfATypeThereIsBelievedAtOnce)
     EXPECT_LT(next.high_s / next.run_s, 1.2) << "of the promise's own interval little is left";
 }
 
+TEST(RunHistory, TwoRunsThatAgreeAreBelievedHoweverFarThePromiseIsOff)
+{
+    std::vector<PastRun> runs{reference_run("u1", 648, 2.9)};
+    EXPECT_NEAR(OfType(648).predict(RunHistory(runs, kNow), "u1").run_s, 648.0 / 4, 10)
+        << "one may have been given something else to do";
+
+    runs.push_back(reference_run("u1", 648, 3.0));
+    EXPECT_NEAR(OfType(648).predict(RunHistory(runs, kNow), "u1").run_s, 2.95, 0.1);
+
+    runs.back().actual_s = 300;
+    EXPECT_GT(OfType(648).predict(RunHistory(runs, kNow), "u1").run_s, 150) << "these two do not agree";
+}
+
 TEST(RunHistory, ARunNearItsPromiseWeighsByTheVariances)
 {
     const std::vector<PastRun> runs{reference_run("u1", 10, 10.5)};
