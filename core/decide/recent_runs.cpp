@@ -56,14 +56,14 @@ double noise_of(const Squares& squares, double prior)
     return std::sqrt((kPriorJobs * portable::square(prior) + squares.sum) / (kPriorJobs + squares.freedom));
 }
 
-/// What runs agree on: their median, or the mean of two that are no farther apart than runs of the type are.
-std::optional<double> centre_of(const std::vector<WeightedValue>& ratios, double noise)
+/// What runs agree on: their median, or the mean of two of which neither took twice as long as the other.
+std::optional<double> centre_of(const std::vector<WeightedValue>& ratios)
 {
     if (ratios.size() > 2) return weighted_median(ratios);
     if (ratios.size() < 2) return std::nullopt;
     const double first = ratios.front().value;
     const double second = ratios.back().value;
-    if (std::abs(first - second) > kWildDeviations * noise) return std::nullopt;
+    if (std::abs(first - second) > portable::log(2)) return std::nullopt;
     return (first + second) / 2;
 }
 
@@ -126,7 +126,7 @@ std::optional<RecentRuns::Answer> RecentRuns::find(std::string_view job_type, st
         if (is_time(promised_s)) ratios.push_back({run.log_time - portable::log(promised_s), run.weight});
     }
     if (ratios.empty()) return std::nullopt;
-    const std::optional<double> known = centre_of(ratios, cell->noise);
+    const std::optional<double> known = centre_of(ratios);
     const double centre = known.value_or(0);
     const double limit = known ? kWildDeviations * cell->noise : portable::log(kMostSurprise);
     Answer answer{.noise = cell->noise, .count = cell->count};

@@ -16,8 +16,9 @@ namespace fathom {
 ///
 /// Newer runs count more: half of a run's weight is that of all older ones together, roughly (kOlder for each newer
 /// run), and half after 30 days. So what a place does now is believed at once, and still a run's own noise is averaged.
-/// A run farther than three deviations from the median of all, or from the mean of two that agree, counts as three. Of
-/// one run, or two that do not agree, what is farther from the promise than a factor of kMostSurprise counts as that.
+/// A run farther than three deviations from the median of all counts as three. Two runs are taken as they are if
+/// neither took twice as long as the other; of one, or two that do not agree, what is farther from the promise than a
+/// factor of kMostSurprise counts as that: it may have been given something else to do.
 ///
 /// Immutable.
 class RecentRuns {
