@@ -95,7 +95,9 @@ std::vector<WaitingJob> RoutingPage::claim(pqxx::work& transaction, std::int64_t
     const bool is_alone = limit == 1;
     if (!is_alone) {
         const std::ptrdiff_t in_turn = std::ssize(jobs);
-        if (is_first) append(jobs, claim_oldest_jobs(transaction, std::min(kOldestJobs, limit / 4), terms));
+        // A short page has the oldest, too.
+        if (is_first && !report_.is_end)
+            append(jobs, claim_oldest_jobs(transaction, std::min(kOldestJobs, limit / 4), terms));
         const std::set<GangKey> left = claim_gangs(transaction, jobs);
         if (!left.empty()) end_before(left, jobs, in_turn);
     }

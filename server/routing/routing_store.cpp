@@ -27,14 +27,14 @@ constexpr const char* kOldestFirst = R"sql(
     ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)sql";
 
 // Steps from type to type through the index: thousands of jobs may wait for probes of the same few.
-constexpr const char* kSelectMeteringTypes = R"sql(
+constexpr Statement kSelectMeteringTypes{"routing_select_metering_types", R"sql(
     WITH RECURSIVE step AS (
         (SELECT job_type FROM job WHERE state = 'metering' ORDER BY job_type LIMIT 1)
         UNION ALL
         SELECT (SELECT j.job_type FROM job j WHERE j.state = 'metering' AND j.job_type > step.job_type
                 ORDER BY j.job_type LIMIT 1)
         FROM step WHERE step.job_type IS NOT NULL)
-    SELECT job_type FROM step WHERE job_type IS NOT NULL)sql";
+    SELECT job_type FROM step WHERE job_type IS NOT NULL)sql"};
 
 constexpr const char* kSelectNextWaiting = R"sql(
     SELECT turn, id FROM job WHERE state IN ('queued', 'metering') AND (turn, id) > ($1::float8, $2)
@@ -52,10 +52,10 @@ constexpr Statement kLockDecided{"routing_lock_decided", R"sql(
     WHERE j.state = 'queued' AND j.cancel_requested_at IS NULL AND j.version = n.version
     ORDER BY j.id FOR UPDATE OF j SKIP LOCKED)sql"};
 
-constexpr const char* kSelectReservations = R"sql(
+constexpr Statement kSelectReservations{"routing_select_reservations", R"sql(
     SELECT a.unit_type_id, a.unit_count, j.project,
            greatest(1, abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - now())))::float8 AS release_s
-    FROM attempt a JOIN job j ON j.id = a.job_id WHERE a.state <> 'ended')sql";
+    FROM attempt a JOIN job j ON j.id = a.job_id WHERE a.state <> 'ended')sql"};
 
 constexpr Statement kInsertAttempts{"routing_insert_attempts", R"sql(
     INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, expected_end_at)
@@ -167,7 +167,7 @@ WaitingJob to_waiting_job(const pqxx::row& row)
 std::vector<std::string> select_metering_types(pqxx::work& transaction)
 {
     std::vector<std::string> types;
-    for (const pqxx::row& row : transaction.exec(kSelectMeteringTypes))
+    for (const pqxx::row& row : exec(transaction, kSelectMeteringTypes))
         types.push_back(row[0].as<std::string>());
     return types;
 }
@@ -183,19 +183,21 @@ std::string kind_of(const WaitingJob& job)
 
 std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range)
 {
-    static const std::string claim = std::string(kWaitingJobColumns) + kClaimable + kInTurn;
+    static const std::string sql = std::string(kWaitingJobColumns) + kClaimable + kInTurn;
+    const Statement claim{"routing_claim_jobs_in_turn", sql.c_str()};
     prefer_index_order(transaction);
-    const pqxx::result rows = transaction.exec_params(claim, range.limit, sql_array(range.claim.metered_types),
-                                                      range.claim.replica, range.after.turn, range.after.id);
+    const pqxx::result rows = exec(transaction, claim, range.limit, sql_array(range.claim.metered_types),
+                                   range.claim.replica, range.after.turn, range.after.id);
     prefer_any_plan(transaction);
     return to_waiting_jobs(rows);
 }
 
 std::vector<WaitingJob> claim_oldest_jobs(pqxx::work& transaction, std::int64_t limit, const ClaimTerms& terms)
 {
-    static const std::string claim = std::string(kWaitingJobColumns) + kClaimable + kOldestFirst;
+    static const std::string sql = std::string(kWaitingJobColumns) + kClaimable + kOldestFirst;
+    const Statement claim{"routing_claim_oldest_jobs", sql.c_str()};
     prefer_index_order(transaction);
-    const pqxx::result rows = transaction.exec_params(claim, limit, sql_array(terms.metered_types), terms.replica);
+    const pqxx::result rows = exec(transaction, claim, limit, sql_array(terms.metered_types), terms.replica);
     prefer_any_plan(transaction);
     return to_waiting_jobs(rows);
 }
@@ -230,7 +232,7 @@ std::optional<LinePlace> select_next_waiting(pqxx::work& transaction, const Line
 std::vector<Reservation> select_reservations(pqxx::work& transaction)
 {
     std::vector<Reservation> reservations;
-    for (const pqxx::row& row : transaction.exec(kSelectReservations)) {
+    for (const pqxx::row& row : exec(transaction, kSelectReservations)) {
         reservations.push_back({.unit_type_id = {row["unit_type_id"].as<std::string>()},
                                 .unit_count = row["unit_count"].as<std::int64_t>(),
                                 .release_s = row["release_s"].as<double>(),

@@ -64,6 +64,12 @@ struct Task {
     SteadyTime queued_at;
 };
 
+/// A thread of the pool that has nothing to do.
+struct IdleThread {
+    std::condition_variable wake;
+    bool is_called = false;
+};
+
 /// Which pool the current thread belongs to, and its slot.
 struct PoolThread {
     const void* pool = nullptr;
@@ -87,6 +93,7 @@ struct Database::State {
     }
 
     void serve();
+    void call_idle();
     std::unique_ptr<Link> connect(std::string& failure) const;
     Result<void> open(Slot& slot);
     Result<void> transact_on(Slot& slot, Scope scope, const Step& step);
@@ -108,7 +115,9 @@ struct Database::State {
     const Metrics::Counter connects;
 
     std::mutex mutex;
-    std::condition_variable changed; // tasks or stopping; only serve() may wait for it, else notify_one gets lost
+    // The last to have become idle is called first: its connection has its statements planned, and its pages and those
+    // of its PostgreSQL process in the caches. In turn, each of many connections would plan each statement anew.
+    std::vector<IdleThread*> idle;
     std::condition_variable stopped;
     std::deque<Task> tasks;
     std::vector<std::unique_ptr<Slot>> spares; // for threads outside the pool
@@ -153,8 +162,9 @@ void Database::stop()
         const std::scoped_lock lock(state_->mutex);
         state_->stopping = true;
         left.swap(state_->tasks);
+        while (!state_->idle.empty())
+            state_->call_idle();
     }
-    state_->changed.notify_all();
     state_->stopped.notify_all();
     for (const Task& task : left)
         task.refuse(Error{Errc::kUnavailable, "the server is stopping"});
@@ -175,7 +185,7 @@ void Database::submit(std::function<void()> task, std::function<void(Error)> ref
             error = Error{Errc::kUnavailable, "too much work waits for the database; try again"};
         } else {
             state_->tasks.push_back({std::move(task), std::move(refused), std::chrono::steady_clock::now()});
-            state_->changed.notify_one();
+            if (!state_->idle.empty()) state_->call_idle();
             return;
         }
     }
@@ -195,14 +205,29 @@ Result<void> Database::transact(Scope scope, const Step& step)
     return outcome;
 }
 
+/// Calls the thread that became idle last. With the mutex held, and one idle.
+void Database::State::call_idle()
+{
+    IdleThread& thread = *idle.back();
+    idle.pop_back();
+    thread.is_called = true;
+    thread.wake.notify_one();
+}
+
 /// The life of a pool thread.
 void Database::State::serve()
 {
     Slot slot;
     t_pool_thread = {this, &slot};
+    IdleThread self;
     std::unique_lock lock(mutex);
     for (;;) {
-        changed.wait(lock, [this] { return stopping || !tasks.empty(); });
+        // A task may be gone when the thread that was called for it comes: to one that had just ended another.
+        while (tasks.empty() && !stopping) {
+            self.is_called = false;
+            idle.push_back(&self);
+            self.wake.wait(lock, [&] { return self.is_called; });
+        }
         if (tasks.empty()) break;
         const Task task = std::move(tasks.front());
         tasks.pop_front();

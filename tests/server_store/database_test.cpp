@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <semaphore>
+#include <set>
+#include <thread>
 
 namespace fathom::server {
 namespace {
@@ -209,6 +211,23 @@ TEST_F(DatabaseTest, PreparedStatementsWorkOnEveryConnection)
         EXPECT_EQ(*io_.run(database_.run(work)), 3);
         if (i == 3) (void)query("SELECT pg_terminate_backend(pg_backend_pid())");
     }
+}
+
+class ManyConnectionsTest : public DatabaseTest {
+  protected:
+    ManyConnectionsTest() : DatabaseTest(8) {}
+};
+
+TEST_F(ManyConnectionsTest, WorkThatComesAloneStaysOnConnectionsThatAreWarm)
+{
+    std::set<std::string> backends;
+    for (int i = 0; i < 40; ++i) {
+        backends.insert(*query("SELECT pg_backend_pid()"));
+        std::this_thread::sleep_for(std::chrono::milliseconds(2)); // the thread becomes idle
+    }
+
+    // In turn they would all be there; a slow machine may need another now and then.
+    EXPECT_LT(backends.size(), 8U);
 }
 
 TEST_F(DatabaseTest, BlockingRunMayBeNestedInPooledWork)
