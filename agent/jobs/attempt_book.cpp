@@ -210,6 +210,12 @@ void AttemptBook::cancel(const AttemptId& id, const std::string& reason)
     if (entry->stored.stage != Stage::kAccepted) executor_.cancel(id);
 }
 
+void AttemptBook::give_back(const AttemptId& id, const std::string& reason)
+{
+    const Entry* entry = find(id);
+    if (entry != nullptr && entry->stored.stage == Stage::kAccepted) cancel(id, reason);
+}
+
 void AttemptBook::forget(const AttemptId& id)
 {
     Entry* entry = find(id);

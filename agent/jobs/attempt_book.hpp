@@ -48,6 +48,8 @@ class AttemptBook {
     Result<void> store_orders(SteadyTime now);
     /// Ends an attempt; unknown and ended ones are ignored.
     void cancel(const AttemptId& id, const std::string& reason);
+    /// The same of an attempt that waits for units; one that has some is left alone.
+    void give_back(const AttemptId& id, const std::string& reason);
     /// Drops an attempt that the metascheduler knows to have ended. One that has not is cancelled.
     void forget(const AttemptId& id);
 

@@ -107,7 +107,10 @@ bool Conversation::handle_order(const link::Message& message)
     }
     if (const auto* cancel = std::get_if<link::CancelAttempt>(&message.body)) {
         settle(); // what comes before it stands
-        book_.cancel(cancel->attempt_id, cancel->reason);
+        if (cancel->unless_started)
+            book_.give_back(cancel->attempt_id, cancel->reason);
+        else
+            book_.cancel(cancel->attempt_id, cancel->reason);
         acknowledge(message.id);
         return true;
     }

@@ -15,7 +15,7 @@ using cycle::fields;
 }
 [[maybe_unused]] void know(const ScheduleInput& input)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6] = input;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8] = input;
 }
 
 // Jobs: those that ask for the same share one request, which is written once, as a text; so is a known run, which many
@@ -98,6 +98,8 @@ void moment_fields(Archive& archive, T& moment)
     map_fields(archive, input.quota_uses, [&](auto& use) { fields(archive, use); });
     for (auto* shares : {&input.busy_shares, &input.worths})
         map_fields(archive, *shares, [&](auto& share) { archive.real(share, NumberRange::kAmount); });
+    archive.flag(input.may_queue);
+    map_fields(archive, input.queue_room, [&](auto& room) { archive.integer(room); });
     fields(archive, input.settings);
 }
 

@@ -15,7 +15,7 @@
 namespace fathom {
 
 /// Documents of other versions are refused.
-inline constexpr std::uint64_t kCycleVersion = 1;
+inline constexpr std::uint64_t kCycleVersion = 2;
 
 /// What a cycle decides on, beside the catalog.
 struct CycleMoment {

@@ -24,9 +24,11 @@ void DecidedLedger::reserve(const Reservation& reservation)
     decisions_.clear();
 }
 
-void DecidedLedger::start(const RouteRequest& request, const Candidate& winner)
+void DecidedLedger::start(const RouteRequest& request, const Candidate& winner, double held_s)
 {
-    reserve(reservation_of(request, winner));
+    Reservation reservation = reservation_of(request, winner);
+    reservation.release_s = reservation.from_s + held_s;
+    reserve(reservation);
     if (request.is_probe) return;
     add_units(projects_.uses, {request.project, winner.unit_type_id.value, winner.unit_count});
     const UnitTypeView* view = units_->find(winner.unit_type_id);

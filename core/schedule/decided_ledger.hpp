@@ -36,8 +36,8 @@ class DecidedLedger {
     void name_project(const std::string& project) { add_units(projects_.uses, {project, {}, 0}); }
 
     void reserve(const Reservation& reservation);
-    /// The job starts at this place.
-    void start(const RouteRequest& request, const Candidate& winner);
+    /// The job starts at this place, and holds its units for so long.
+    void start(const RouteRequest& request, const Candidate& winner, double held_s);
 
     /// From here on, until the trial ends, what has changed can be taken back. One at a time.
     void begin_trial();

@@ -2,6 +2,7 @@
 
 #include "core/base/portable_math.hpp"
 #include "core/decide/better_wait.hpp"
+#include "core/decide/decision_text.hpp"
 #include "core/decide/order_index.hpp"
 #include "core/decide/route_json.hpp"
 #include "core/schedule/decided_ledger.hpp"
@@ -43,7 +44,8 @@ class Scheduling {
   public:
     Scheduling(UnitLedger& units, const ScheduleInput& input)
         : ledger_(units, input), input_(&input), jobs_(input.jobs), places_(units, input.busy_shares, input.worths),
-          views_(jobs_.size()), is_done_(jobs_.size(), false), is_refused_(jobs_.size(), false)
+          queue_room_(input.queue_room), views_(jobs_.size()), is_done_(jobs_.size(), false),
+          is_refused_(jobs_.size(), false)
     {
     }
 
@@ -89,16 +91,20 @@ class Scheduling {
     Asked ask() const;
     /// On the ledger as it is.
     std::shared_ptr<const Decision> decide(std::size_t job) { return ledger_.decide(jobs_[job]); }
-    void start(std::size_t job, const RouteRequest& request, Decision decision);
+    ScheduledStart& start(std::size_t job, const RouteRequest& request, Decision decision);
+    /// Whether a job that cannot start now may wait for the winner's unit at its center.
+    bool may_queue(std::size_t job, const Decision& decision) const;
+    void queue(std::size_t job, Decision decision);
 
     DecidedLedger ledger_;
     const ScheduleInput* input_;
     std::span<const ReadyJob> jobs_;
     SchedulePlan plan_;
     WantedPlaces places_;
-    std::vector<WaitingJobView> views_; ///< of all jobs
-    std::vector<bool> is_done_;         ///< decided: it starts, or it waits for something else than its turn
-    std::vector<bool> is_refused_;      ///< its start did not come about; it is planned
+    std::unordered_map<std::string, std::int64_t> queue_room_; ///< what is left of the input's
+    std::vector<WaitingJobView> views_;                        ///< of all jobs
+    std::vector<bool> is_done_;    ///< decided: it starts, or it waits for something else than its turn
+    std::vector<bool> is_refused_; ///< its start did not come about; it is planned
     std::map<std::size_t, std::vector<JobOption>> left_; ///< by job: its options, where some of them proved to be none
     std::map<std::size_t, std::size_t> better_waits_;    ///< by job: the unit type that it waits for
     std::vector<OrderedPlace> ordered_;
@@ -118,16 +124,47 @@ SchedulePlan Scheduling::run()
     return std::move(plan_);
 }
 
-void Scheduling::start(std::size_t job, const RouteRequest& request, Decision decision)
+ScheduledStart& Scheduling::start(std::size_t job, const RouteRequest& request, Decision decision)
 {
-    ScheduledStart start{job, std::move(decision), {}, {}};
+    ScheduledStart start{job, std::move(decision), {}, {}, {}};
     start.winner = start.decision.candidates[*start.decision.winner];
     // As it was decided on, before its own units are taken.
     if (!request.is_probe)
         start.inputs =
             route_inputs_json(request, ledger_.units().views(), ledger_.units().knowledge(), start.decision).dump();
-    ledger_.start(request, start.winner);
-    plan_.starts.push_back(std::move(start));
+    const double run_s = start.winner.prediction.run_s;
+    ledger_.start(request, start.winner,
+                  input_->may_queue ? std::max(run_s, kLeastHeldWithQueue_s) : start.winner.held_s());
+    return plan_.starts.emplace_back(std::move(start));
+}
+
+bool Scheduling::may_queue(std::size_t job, const Decision& decision) const
+{
+    const RouteRequest& request = jobs_[job].request;
+    // Of a job without operators nothing is known but what others of its name took.
+    if (!input_->may_queue || request.operators.empty() || !jobs_[job].gang.empty() || request.is_probe ||
+        request.transfer.moves_data() || !wants_units(decision))
+        return false;
+    const Candidate& winner = decision.candidates[*decision.winner];
+    const UnitTypeView* const view = ledger_.units().find(winner.unit_type_id);
+    const auto known = queue_room_.find(winner.unit_type_id.value);
+    // What is planned on a unit type waits for nobody who is at the center.
+    const bool has_room = view != nullptr && view->holds.empty() && view->closures.empty() &&
+                          (known == queue_room_.end() || known->second > 0);
+    return has_room && winner.unit_count == 1 && winner.unknown_parts() == 0 &&
+           winner.plan.start_s <= kLongestQueued_s && winner.prediction.high_s <= kLongestQueuedRun_s &&
+           winner.correction.job_count >= kFewestRunsOfQueued;
+}
+
+void Scheduling::queue(std::size_t job, Decision decision)
+{
+    decision.turn = "waits for its unit at the center, where it is expected to be free in " +
+                    duration_text(decision.candidates[*decision.winner].plan.start_s);
+    ScheduledStart& queued = start(job, ledger_.request_of(jobs_[job]), std::move(decision));
+    queued.is_queued = true;
+    const UnitTypeId& unit_type = queued.winner.unit_type_id;
+    const std::int64_t all = kMostQueuedPerUnit * ledger_.units().find(unit_type)->unit_count;
+    --queue_room_.try_emplace(unit_type.value, all).first->second;
 }
 
 void Scheduling::view_all()
@@ -375,6 +412,8 @@ void Scheduling::plan(std::size_t job)
         // It ends before those that go before it need its units.
         if (planned_ > 0) own.turn = "before its turn: it delays no job that goes first";
         start(job, ledger_.request_of(jobs_[job]), std::move(own));
+    } else if (may_queue(job, *decision)) {
+        queue(job, *decision);
     } else {
         wait_for_winner({.job = job, .decision = std::move(decision)});
     }

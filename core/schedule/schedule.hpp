@@ -36,15 +36,20 @@ struct ScheduleInput {
     /// By unit type: what it is worth to the jobs that came of late (arrival_worths() of job_arrivals.hpp). Missing:
     /// what it is worth to the jobs that wait.
     std::unordered_map<std::string, double> worths;
+    /// Short jobs may be sent to their center before there is a unit for them.
+    bool may_queue{};
+    /// By unit type: how many more jobs may wait for its units at the center. Missing: kMostQueuedPerUnit for each.
+    std::unordered_map<std::string, std::int64_t> queue_room;
     OrderSettings settings;
 };
 
-/// A job that starts now. Its units are taken in the ledger.
+/// A job that goes to its center now. Its units are taken in the ledger.
 struct ScheduledStart {
     std::size_t job{}; ///< index into the jobs
     Decision decision;
     Candidate winner;
     std::string inputs; ///< JSON text: what it was decided by; empty for a probe
+    bool is_queued{};   ///< its unit is not free yet: it waits for one at its center, for the winner's wait_s
 };
 
 /// A job that waits.
@@ -69,6 +74,18 @@ inline constexpr double kLastTurn = 1e6;
 /// Units are planned for so many of the jobs that wait for units, those whose turn comes first: nothing starts that
 /// would delay these. What the others are told of their start is as if nobody but these went before them.
 inline constexpr std::size_t kMostPlanned = 64;
+
+/// Jobs that wait for their unit at the center (ScheduleInput::may_queue) are short, for which the way there and back
+/// takes longer than they do, and known to be short by so many runs there: behind a long one they could not go where
+/// units become free sooner.
+inline constexpr double kLongestQueuedRun_s = 1;
+inline constexpr std::int64_t kFewestRunsOfQueued = 3;
+/// Their unit is expected to be free so soon.
+inline constexpr double kLongestQueued_s = 2;
+inline constexpr std::int64_t kMostQueuedPerUnit = 16;
+/// Where jobs may wait at centers, one holds its unit for so long at least; else, with a way here and back between two,
+/// for a second.
+inline constexpr double kLeastHeldWithQueue_s = 0.02;
 
 /// Decides which of the waiting jobs start now, and where; the others get a plan. No I/O, no clock, no state.
 ///

@@ -150,7 +150,8 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
 Body read_cancel_attempt(ObjectReader& reader, std::vector<FieldError>&)
 {
     return CancelAttempt{read_id<AttemptId>(reader, "attempt_id"),
-                         reader.optional_string("reason", {.max_length = 1000}).value_or("")};
+                         reader.optional_string("reason", {.max_length = 1000}).value_or(""),
+                         reader.optional_boolean("unless_started").value_or(false)};
 }
 
 Body read_attempt_started(ObjectReader& reader, std::vector<FieldError>&)

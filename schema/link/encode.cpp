@@ -63,7 +63,8 @@ Json body_json(const StartAttempt& start)
 
 Json body_json(const CancelAttempt& cancel)
 {
-    return {{"attempt_id", cancel.attempt_id.value}, {"reason", cancel.reason}};
+    return {
+        {"attempt_id", cancel.attempt_id.value}, {"reason", cancel.reason}, {"unless_started", cancel.unless_started}};
 }
 
 Json body_json(const AttemptStarted& started)

@@ -55,6 +55,7 @@ struct StartAttempt {
 struct CancelAttempt {
     AttemptId attempt_id;
     std::string reason;
+    bool unless_started{}; ///< only while it waits for units: the server wants it back, to place it elsewhere
 };
 
 /// agent -> server, needs ack.

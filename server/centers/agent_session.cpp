@@ -301,8 +301,10 @@ void AgentSession::offer(link::Body order)
 {
     if (auto* start = std::get_if<link::StartAttempt>(&order)) return offer_start(std::move(*start));
     if (const auto* cancel = std::get_if<link::CancelAttempt>(&order)) {
-        if (!cancelled_.insert(cancel->attempt_id).second) return;
-        log_info("attempt_cancel_ordered", {{"center", grant_.center_name}, {"attempt_id", cancel->attempt_id.value}});
+        std::set<AttemptId>& sent = cancel->unless_started ? recalled_ : cancelled_;
+        if (!sent.insert(cancel->attempt_id).second) return;
+        log_info(cancel->unless_started ? "attempt_recalled" : "attempt_cancel_ordered",
+                 {{"center", grant_.center_name}, {"attempt_id", cancel->attempt_id.value}});
     }
     send(std::move(order));
 }

@@ -134,6 +134,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     std::size_t starting_bytes_ = 0;
     bool has_more_starts_ = false;   ///< than there was room for
     std::set<AttemptId> cancelled_;  ///< told to end in this connection
+    std::set<AttemptId> recalled_;   ///< the same, unless they have started
     std::deque<ReadReport> reports_; ///< not yet carried out, those that are being included
     std::size_t report_bytes_ = 0;
     asio::steady_timer reports_came_;

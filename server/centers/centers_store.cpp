@@ -39,7 +39,7 @@ constexpr const char* kExpireEnrolmentTokens = R"sql(
 constexpr const char* kSelectUnitTypes = R"sql(
     SELECT u.*, c.name AS center, to_jsonb(u.operators) AS operator_list,
            (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a
-            WHERE a.unit_type_id = u.id AND a.state <> 'ended') AS units_in_use,
+            WHERE a.unit_type_id = u.id AND a.state <> 'ended' AND a.queued_until IS NULL) AS units_in_use,
            (SELECT jsonb_build_object(
                 'wall_s', r.result->'wall_s', 'cores', r.result->'cores', 'unit_count', r.result->'unit_count',
                 'host', r.result->'host', 'operators', (

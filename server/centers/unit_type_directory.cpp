@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kSelectOffers = R"sql(
     SELECT u.id, u.name, u.center_id, c.name AS center, u.unit_count, u.cores_per_unit,
            (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a
-            WHERE a.unit_type_id = u.id AND a.state <> 'ended') AS units_in_use, to_jsonb(s.operators) AS operators,
+            WHERE a.unit_type_id = u.id AND a.state <> 'ended' AND a.queued_until IS NULL) AS units_in_use, to_jsonb(s.operators) AS operators,
            CASE WHEN c.revoked_at IS NOT NULL THEN 'the center is revoked'
                 WHEN c.drained THEN 'the center is drained'
                 WHEN c.state = 'lost' THEN 'the center is lost'

@@ -206,8 +206,11 @@ AttemptsService::pending_orders(Reporter reporter, std::vector<std::string> on_t
         for (const UnreadableOrder& order : claimed.unreadable) {
             if (const Result<void> ended = end_unreadable(transaction, center, order); !ended) return ended.error();
         }
-        for (AttemptId& attempt : select_cancelled_attempts(transaction, center))
-            pending.bodies.emplace_back(link::CancelAttempt{std::move(attempt), "the job was cancelled"});
+        for (UnwantedAttempt& attempt : select_unwanted_attempts(transaction, center))
+            pending.bodies.emplace_back(
+                attempt.is_cancelled
+                    ? link::CancelAttempt{std::move(attempt.id), "the job was cancelled", false}
+                    : link::CancelAttempt{std::move(attempt.id), "its unit did not become free when expected", true});
         return pending;
     };
     co_return co_await database_->run(std::move(work));
@@ -354,9 +357,11 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
     }
     if (row.predicted_s > 0 && end.outcome == AttemptOutcome::kExited && end.exit_code == 0)
         count_error(*metrics_, row.predicted_s, program_s.value_or(end.run_s));
-    if (end.outcome == AttemptOutcome::kLost && job.may_requeue) {
-        record_job_events(transaction,
-                          {requeue_job(transaction, job.job_id, end.attempt_id, job.center, "lost: " + end.detail)});
+    // Nobody cancelled the job: it was called back before it had started.
+    const bool is_recalled = end.outcome == AttemptOutcome::kCancelled && !end.started_at && !job.is_cancel_requested;
+    if (is_recalled || (end.outcome == AttemptOutcome::kLost && job.may_requeue)) {
+        const std::string why = (is_recalled ? "called back: " : "lost: ") + end.detail;
+        record_job_events(transaction, {requeue_job(transaction, job.job_id, end.attempt_id, job.center, why)});
         notify(transaction, "route", "");
         return {};
     }

@@ -45,7 +45,7 @@ constexpr Statement kUpdateToDispatched{"jobs_update_to_dispatched", R"sql(
 constexpr Statement kUpdateToRunning{"jobs_update_to_running", R"sql(
     UPDATE attempt a SET state = 'running', dispatched_at = coalesce(dispatched_at, now()),
         started_at = $2::timestamptz, cpus = $3::bigint[], units = $4::bigint[],
-        expected_end_at = now() + (expected_end_at - created_at),
+        expected_end_at = now() + (expected_end_at - coalesce(queued_until, created_at)), queued_until = NULL,
         unit_type_id = coalesce((SELECT u.id FROM unit_type u WHERE u.center_id = a.center_id AND u.name = $5),
                                 a.unit_type_id)
     WHERE id = $1 AND state IN ('placed', 'dispatched'))sql"};
@@ -64,7 +64,7 @@ constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
             started_at = coalesce($6::timestamptz, started_at), ended_at = $7::timestamptz, run_s = $8, cpu_s = $9,
             max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12
         WHERE id = $1 AND state <> 'ended'
-        RETURNING id, outcome, exit_code, started_at, run_s,
+        RETURNING id, unit_type_id, unit_count, queued_until IS NULL AS had_units, outcome, exit_code, started_at, run_s,
             least(greatest(ended_at, coalesce(dispatched_at, created_at)), now()) AS ended_at),
     completed AS (
         UPDATE run_prediction p SET ended_at = e.ended_at,
@@ -76,7 +76,18 @@ constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
                            ELSE 'failed' END
         FROM ended e WHERE p.attempt_id = e.id
         RETURNING p.run_s)
-    SELECT coalesce((SELECT run_s FROM completed), 0) AS predicted_s FROM ended)sql"};
+    SELECT coalesce((SELECT run_s FROM completed), 0) AS predicted_s, unit_type_id, unit_count,
+           had_units AND EXISTS (SELECT 1 FROM attempt q WHERE q.unit_type_id = ended.unit_type_id
+                                                           AND q.queued_until IS NOT NULL AND q.state <> 'ended')
+               AS frees_for_queued
+    FROM ended)sql"};
+
+// Those that have waited longest at the center get what came free, as there. Where two ends come at once each gives its
+// units to others.
+constexpr Statement kGiveToQueued{"jobs_give_units_to_queued", R"sql(
+    UPDATE attempt SET queued_until = NULL, expected_end_at = now() + (expected_end_at - queued_until)
+    WHERE id IN (SELECT id FROM attempt WHERE unit_type_id = $1 AND queued_until IS NOT NULL AND state <> 'ended'
+                 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))sql"};
 
 // An end that comes a second time says nothing new; one that comes after we had given up does.
 constexpr Statement kInsertLateEnd{"jobs_insert_late_end", R"sql(
@@ -103,9 +114,14 @@ constexpr Statement kUpdateJobEnded{"jobs_update_job_ended", R"sql(
         waiting_reason = ''
     WHERE id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled'))sql"};
 
-constexpr Statement kSelectCancelledAttempts{"jobs_select_cancelled_attempts", R"sql(
-    SELECT a.id FROM attempt a JOIN job j ON j.id = a.job_id
-    WHERE a.center_id = $1 AND a.state <> 'ended' AND j.cancel_requested_at IS NOT NULL ORDER BY a.id)sql"};
+constexpr Statement kSelectUnwantedAttempts{"jobs_select_unwanted_attempts", R"sql(
+    SELECT a.id, j.cancel_requested_at IS NOT NULL AS is_cancelled FROM attempt a JOIN job j ON j.id = a.job_id
+    WHERE a.center_id = $1 AND a.state <> 'ended'
+      AND (j.cancel_requested_at IS NOT NULL OR a.queued_until < now() - interval '10 seconds')
+    ORDER BY a.id)sql"};
+
+constexpr Statement kSelectCentersToRecallFrom{"jobs_select_centers_to_recall_from", R"sql(
+    SELECT DISTINCT center_id FROM attempt WHERE queued_until < now() - interval '10 seconds' AND state <> 'ended')sql"};
 
 constexpr const char* kSelectAttempts = R"sql(
     SELECT id, state = 'ended' AS is_ended FROM attempt WHERE id = ANY ($2::text[]) AND center_id = $1)sql";
@@ -253,7 +269,10 @@ EndedAttemptRow update_to_ended(pqxx::work& transaction, const AttemptEnd& end, 
              or_null(signal), end.detail, or_null(started_at), format_rfc3339(end.ended_at), end.run_s, end.cpu_s,
              end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes, cost, program_s);
     if (rows.empty()) return {};
-    return {true, rows[0]["predicted_s"].as<double>()};
+    const pqxx::row row = rows[0];
+    if (row["frees_for_queued"].as<bool>())
+        exec(transaction, kGiveToQueued, row["unit_type_id"].as<std::string>(), row["unit_count"].as<std::int64_t>());
+    return {true, row["predicted_s"].as<double>()};
 }
 
 void insert_late_end(pqxx::work& transaction, const AttemptEnd& end)
@@ -292,12 +311,20 @@ bool update_job_ended(pqxx::work& transaction, const EndedJob& job)
                .affected_rows() == 1;
 }
 
-std::vector<AttemptId> select_cancelled_attempts(pqxx::work& transaction, const CenterId& center)
+std::vector<UnwantedAttempt> select_unwanted_attempts(pqxx::work& transaction, const CenterId& center)
 {
-    std::vector<AttemptId> attempts;
-    for (const pqxx::row& row : exec(transaction, kSelectCancelledAttempts, center.value))
-        attempts.push_back({row[0].as<std::string>()});
+    std::vector<UnwantedAttempt> attempts;
+    for (const pqxx::row& row : exec(transaction, kSelectUnwantedAttempts, center.value))
+        attempts.push_back({{row["id"].as<std::string>()}, row["is_cancelled"].as<bool>()});
     return attempts;
+}
+
+std::vector<CenterId> select_centers_to_recall_from(pqxx::work& transaction)
+{
+    std::vector<CenterId> centers;
+    for (const pqxx::row& row : exec(transaction, kSelectCentersToRecallFrom))
+        centers.push_back({row[0].as<std::string>()});
+    return centers;
 }
 
 std::vector<HeldAttempt> select_attempts(pqxx::work& transaction, const CenterId& center,

@@ -96,8 +96,15 @@ struct ClaimedOrders {
 };
 /// Placed attempts of a center whose jobs are wanted; marks them as sent.
 ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, const OrderLimit& limit);
-/// Live attempts of a center whose jobs were cancelled.
-std::vector<AttemptId> select_cancelled_attempts(pqxx::work& transaction, const CenterId& center);
+/// A live attempt that its center shall end.
+struct UnwantedAttempt {
+    AttemptId id;
+    bool is_cancelled{}; ///< its job is; else it waits at the center for longer than was expected, and shall come back
+};
+/// Of a center.
+std::vector<UnwantedAttempt> select_unwanted_attempts(pqxx::work& transaction, const CenterId& center);
+/// Centers where attempts wait so long for a unit that they are called back.
+std::vector<CenterId> select_centers_to_recall_from(pqxx::work& transaction);
 
 struct HeldAttempt {
     AttemptId id;

@@ -62,6 +62,8 @@ Result<std::int64_t> move_jobs(pqxx::work& transaction, Timestamp now)
         log_warning("job_follows_center", {{"job_id", event.job_id.value}, {"state", to_string(event.state)}});
     record_job_events(transaction, events);
     if (!events.empty()) notify(transaction, "route", "");
+    for (const CenterId& center : select_centers_to_recall_from(transaction))
+        notify(transaction, "dispatch", center.value);
     return static_cast<std::int64_t>(events.size());
 }
 

@@ -1,5 +1,6 @@
 #include "server/routing/locked_units.hpp"
 
+#include "core/schedule/schedule.hpp"
 #include "server/routing/catalog_calendars.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
@@ -22,19 +23,20 @@ constexpr Statement kLockUnitTypes{"routing_lock_unit_types", R"sql(
 
 // A statement of its own after the lock, so that it sees what the last holder of the lock committed.
 constexpr Statement kCountUnitsInUse{"routing_count_units_in_use", R"sql(
-    SELECT unit_type_id, sum(unit_count)::bigint AS in_use
+    SELECT unit_type_id, coalesce(sum(unit_count) FILTER (WHERE queued_until IS NULL), 0)::bigint AS in_use,
+           count(queued_until) AS queued
     FROM attempt WHERE state <> 'ended' AND unit_type_id = ANY ($1::text[])
     GROUP BY unit_type_id)sql"};
 
 // Where something is planned it matters when units come back, and whose they are. Expected ends as the router sees
-// them: select_reservations(); but from the moment that everything else here counts from, else a reservation that
+// them: select_units_in_use(); but from the moment that everything else here counts from, else a reservation that
 // begins just before an attempt's end seems to begin after it.
 constexpr const char* kSelectUnitsInUse = R"sql(
     SELECT a.unit_type_id, j.project, a.unit_count,
            greatest(1, abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - $2::timestamptz)))::float8
                AS release_s
     FROM attempt a JOIN job j ON j.id = a.job_id
-    WHERE a.state <> 'ended' AND a.unit_type_id = ANY ($1::text[]))sql";
+    WHERE a.state <> 'ended' AND a.queued_until IS NULL AND a.unit_type_id = ANY ($1::text[]))sql";
 
 /// Lays what is planned into the unit types; answers which of them have a calendar at all.
 std::set<std::string> lay_calendar(pqxx::work& transaction, LockedUnits::UnitTypes& unit_types,
@@ -64,11 +66,15 @@ void lay_attempts(pqxx::work& transaction, LockedUnits::UnitTypes& unit_types, c
 {
     std::vector<std::string> with_calendar;
     std::vector<std::string> others;
-    for (const auto& [id, unit_type] : unit_types)
-        (planned.contains(id) ? with_calendar : others).push_back(id);
-    for (const pqxx::row& row : exec(transaction, kCountUnitsInUse, sql_array(others)))
-        unit_types.at(row["unit_type_id"].as<std::string>())
-            .availability.take(0, Availability::kForEver, row["in_use"].as<std::int64_t>());
+    for (auto& [id, unit_type] : unit_types) {
+        unit_type.has_calendar = planned.contains(id);
+        (unit_type.has_calendar ? with_calendar : others).push_back(id);
+    }
+    for (const pqxx::row& row : exec(transaction, kCountUnitsInUse, sql_array(others))) {
+        LockedUnits::UnitType& unit_type = unit_types.at(row["unit_type_id"].as<std::string>());
+        unit_type.availability.take(0, Availability::kForEver, row["in_use"].as<std::int64_t>());
+        unit_type.queued = row["queued"].as<std::int64_t>();
+    }
     if (with_calendar.empty()) return;
     for (const pqxx::row& row :
          transaction.exec_params(kSelectUnitsInUse, sql_array(with_calendar), format_rfc3339(now))) {
@@ -97,6 +103,16 @@ bool LockedUnits::take(const std::string& unit_type_id, const std::string& proje
     return true;
 }
 
+bool LockedUnits::queue(const std::string& unit_type_id)
+{
+    const auto found = unit_types_.find(unit_type_id);
+    if (found == unit_types_.end()) return false;
+    UnitType& unit_type = found->second;
+    if (unit_type.has_calendar || unit_type.queued >= kMostQueuedPerUnit * unit_type.unit_count) return false;
+    ++unit_type.queued;
+    return true;
+}
+
 LockedUnits lock_units(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids,
                        const std::vector<std::string>& for_jobs, const Clock& clock)
 {
@@ -106,6 +122,7 @@ LockedUnits lock_units(pqxx::work& transaction, const std::vector<std::string>& 
         const auto id = row["id"].as<std::string>();
         unit_counts[id] = row["unit_count"].as<std::int64_t>();
         unit_types[id].availability = Availability(unit_counts[id]);
+        unit_types[id].unit_count = unit_counts[id];
     }
     const Timestamp moment = clock.now();
     const std::set<std::string> planned = lay_calendar(transaction, unit_types, unit_type_ids, unit_counts, moment);

@@ -20,6 +20,9 @@ class LockedUnits {
     struct UnitType {
         Availability availability; ///< attempts that have not ended, and maintenance
         std::vector<Hold> holds;   ///< less what their own projects' attempts have of them
+        std::int64_t unit_count{};
+        std::int64_t queued{}; ///< attempts that wait for a unit at the center; not counted where it has a calendar
+        bool has_calendar{};   ///< something is planned on it: reservations, maintenance
     };
     using UnitTypes = std::unordered_map<std::string, UnitType>; ///< by id
 
@@ -32,6 +35,9 @@ class LockedUnits {
     /// not so many are free for all of that time, be it for attempts, for what is kept for other projects, or for a
     /// maintenance, and when the type takes no work now.
     bool take(const std::string& unit_type_id, const std::string& project, std::int64_t units, double held_s);
+    /// Lets a job go to the center that waits there for one of the units. False when kMostQueuedPerUnit wait for each,
+    /// when something is planned on the type, and when it takes no work now.
+    bool queue(const std::string& unit_type_id);
 
   private:
     UnitTypes unit_types_;

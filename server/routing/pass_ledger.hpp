@@ -2,6 +2,7 @@
 
 #include "core/schedule/unit_ledger.hpp"
 #include "server/routing/catalog_snapshot.hpp"
+#include "server/routing/queue_room.hpp"
 
 #include <chrono>
 #include <optional>
@@ -18,6 +19,7 @@ struct PassLedger {
     Timestamp now{};                 ///< that its seconds count from
     std::vector<Reservation> reserved;
     std::vector<Reservation> planned; ///< when it was made
+    QueueRoom queue_room;             ///< less what the pages before have taken of it
 
     /// A page may decide on it: it is of this catalog, and its moment is not long ago.
     bool serves(const CatalogPointer& wanted, Timestamp at) const

@@ -1,6 +1,7 @@
 #include "server/routing/routing_page.hpp"
 
 #include "core/base/log.hpp"
+#include "server/routing/queue_room.hpp"
 #include "server/store/commit_without_wait.hpp"
 
 #include <pqxx/pqxx>
@@ -42,13 +43,14 @@ Result<void> RoutingPage::read(pqxx::work& transaction, PassState state, std::in
     if (pass_->units) {
         has_free_unit_ = pass_->units->has_free_unit();
     } else {
-        in_use_ = select_reservations(transaction);
-        std::vector<Reservation> taken = in_use_;
+        in_use_ = select_units_in_use(transaction);
+        std::vector<Reservation> taken = in_use_.reservations;
         taken.insert(taken.end(), report_.next.planned.begin(), report_.next.planned.end());
         has_free_unit_ = has_free_unit(catalog_->unit_types, catalog_->calendar, taken, now_);
+        pass_->queue_room = queue_room_of(in_use_, *catalog_);
     }
     report_.is_done = true;
-    if (!report_.next.is_tick && !has_free_unit_) return {};
+    if (!report_.next.is_tick && !has_free_unit_ && !pass_->queue_room.has_some) return {};
     if (const Result<void> found = find_metered_types(transaction); !found) return found.error();
     for (const WaitingJob& job : claim(transaction, limit)) {
         if (!is_worth_a_look(job)) continue;
@@ -150,7 +152,8 @@ bool RoutingPage::is_of_the_moment(Errc code)
 
 bool RoutingPage::is_worth_a_look(const WaitingJob& job) const
 {
-    return report_.next.is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering || has_free_unit_;
+    return report_.next.is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering || has_free_unit_ ||
+           pass_->queue_room.has_some;
 }
 
 void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
@@ -160,7 +163,8 @@ void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
     catalog_ = cache_->reload(transaction);
     if (pass_->units) { // of the old one
         pass_->units.reset();
-        in_use_ = select_reservations(transaction);
+        in_use_ = select_units_in_use(transaction);
+        pass_->queue_room = queue_room_of(in_use_, *catalog_);
     }
     unmeasured_.emplace(columns_->get(catalog_), now_);
     // Prices may be in another currency now.

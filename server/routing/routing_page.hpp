@@ -93,6 +93,7 @@ class RoutingPage {
         JobId job;
         Decision decision;
         Candidate winner;
+        std::optional<double> queued_s{}; ///< of one that waits for its unit at the center; empty: it has it now
         bool has_run_time{false};
         bool is_probe{false};
         NewPrediction prediction; ///< kept unless it is a probe
@@ -196,7 +197,7 @@ class RoutingPage {
     CatalogPointer catalog_;
     bool is_fresh_ = false;
     bool has_free_unit_ = false;
-    std::vector<Reservation> in_use_;            ///< where the pass has no ledger yet that serves
+    UnitsInUse in_use_;                          ///< where the pass has no ledger yet that serves
     std::optional<UnmeasuredPlaces> unmeasured_; ///< of catalog_
     PageReport report_;
     std::vector<Ready> ready_;         ///< in order of id

@@ -62,6 +62,8 @@ void RoutingPage::read_input(pqxx::work& transaction)
     read_projects(transaction);
     input_.busy_shares = loads_->busy_shares;
     input_.worths = loads_->worths;
+    input_.may_queue = true;
+    input_.queue_room = pass_->queue_room.left;
     replace_routing_claim(transaction, settings_->replica.value, ids, kClaimLifetime);
 }
 
@@ -74,7 +76,7 @@ UnitLedger& RoutingPage::begin_ledger()
     }
     pass.catalog = catalog_;
     pass.now = now_;
-    pass.reserved = std::move(in_use_);
+    pass.reserved = std::move(in_use_.reservations);
     pass.planned = report_.next.planned;
     return pass.units.emplace(catalog_->unit_types, cache_->knowledge_for(*catalog_), catalog_->calendar, pass.reserved,
                               pass.planned, now_, columns_->get(catalog_));
@@ -92,6 +94,7 @@ Result<void> RoutingPage::plan()
     std::erase_if(plan.waits, [&](const ScheduledWait& wait) { return settled.contains(input_.jobs[wait.job].id); });
     keep_waiting(plan.waits);
     for (ScheduledStart& start : plan.starts) {
+        if (start.is_queued) pass_->queue_room.take(start.winner.unit_type_id.value, *catalog_);
         const Result<void> placed = place(ready_[decided_[start.job]], std::move(start));
         if (!placed) return placed.error();
     }
@@ -150,6 +153,7 @@ Result<void> RoutingPage::place(const Ready& ready, ScheduledStart start)
     placement.gang = gang_text(ready.job);
     placement.decision = std::move(start.decision);
     placement.winner = std::move(start.winner);
+    if (start.is_queued) placement.queued_s = placement.winner.plan.start_s;
     placement.inputs = std::move(start.inputs);
     placements_.push_back(std::move(placement));
     return {};
@@ -264,10 +268,12 @@ RoutingPage::CheckedPlacements RoutingPage::check_placements(pqxx::work& transac
     std::set<std::string> broken_gangs;
     for (const Placement& placement : placements_) {
         const Candidate& winner = placement.winner;
+        const std::string& unit_type = winner.unit_type_id.value;
         bool good = held.contains(placement.job.value) &&
-                    units.take(winner.unit_type_id.value, placement.project, winner.unit_count, winner.held_s());
+                    (placement.queued_s ? units.queue(unit_type)
+                                        : units.take(unit_type, placement.project, winner.unit_count, winner.held_s()));
         if (good && !placement.is_probe && limited.contains(placement.project)) {
-            const QuotaUse wanted = use_of(winner, score_of(winner.unit_type_id.value));
+            const QuotaUse wanted = use_of(winner, score_of(unit_type));
             QuotaUse& use = used[placement.project];
             good = quota_obstacle(find_rules(catalog_->projects, placement.project).quota, use, wanted).empty();
             if (good) add(use, wanted);
@@ -304,6 +310,7 @@ void RoutingPage::commit_placements(pqxx::work& transaction, const std::set<std:
         attempt.unit_type_id = winner.unit_type_id;
         attempt.unit_count = winner.unit_count;
         if (placement.has_run_time) attempt.run_s = winner.prediction.run_s;
+        attempt.queued_s = placement.queued_s;
         attempt.decision = to_json(placement.decision, catalog_->prices.currency()).dump();
         attempt.inputs = placement.inputs;
         log_info("job_placed", {{"job_id", placement.job.value},

@@ -52,17 +52,27 @@ constexpr Statement kLockDecided{"routing_lock_decided", R"sql(
     WHERE j.state = 'queued' AND j.cancel_requested_at IS NULL AND j.version = n.version
     ORDER BY j.id FOR UPDATE OF j SKIP LOCKED)sql"};
 
-constexpr Statement kSelectReservations{"routing_select_reservations", R"sql(
-    SELECT a.unit_type_id, a.unit_count, j.project,
-           greatest(1, abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - now())))::float8 AS release_s
-    FROM attempt a JOIN job j ON j.id = a.job_id WHERE a.state <> 'ended')sql"};
+// One that is late is believed to run as long again, at least a second; a short one for the time it needs.
+constexpr Statement kSelectUnitsInUse{"routing_select_units_in_use", R"sql(
+    SELECT unit_type_id, unit_count, project, is_queued, is_short, from_s,
+           from_s + greatest(CASE WHEN is_short THEN 0.01 ELSE 1 END, left_s) AS release_s
+    FROM (SELECT a.unit_type_id, a.unit_count, j.project, a.queued_until IS NOT NULL AS is_queued,
+                 coalesce(a.expected_end_at - coalesce(a.queued_until, a.started_at, a.created_at)
+                              < interval '1 second', false) AS is_short,
+                 greatest(0, coalesce(extract(epoch FROM a.queued_until - now()), 0))::float8 AS from_s,
+                 abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - coalesce(a.queued_until, now())))::float8
+                     AS left_s
+          FROM attempt a JOIN job j ON j.id = a.job_id WHERE a.state <> 'ended') live)sql"};
 
 constexpr Statement kInsertAttempts{"routing_insert_attempts", R"sql(
-    INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, expected_end_at)
+    INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, expected_end_at,
+                         queued_until)
     SELECT n.id, n.job_id, coalesce((SELECT max(a.epoch) FROM attempt a WHERE a.job_id = n.job_id), 0) + 1,
-           n.center_id, n.unit_type_id, n.unit_count, $7, $8::timestamptz + n.run_s * interval '1 second'
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[])
-         AS n (id, job_id, center_id, unit_type_id, unit_count, run_s))sql"};
+           n.center_id, n.unit_type_id, n.unit_count, $7,
+           $8::timestamptz + (coalesce(n.queued_s, 0) + n.run_s) * interval '1 second',
+           $8::timestamptz + n.queued_s * interval '1 second'
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[], $9::float8[])
+         AS n (id, job_id, center_id, unit_type_id, unit_count, run_s, queued_s))sql"};
 
 constexpr Statement kInsertPlacements{"routing_insert_placements", R"sql(
     INSERT INTO placement (attempt_id, job_id, decision, inputs, cycle_id)
@@ -229,16 +239,24 @@ std::optional<LinePlace> select_next_waiting(pqxx::work& transaction, const Line
     return LinePlace{rows[0]["turn"].as<double>(), rows[0]["id"].as<std::string>()};
 }
 
-std::vector<Reservation> select_reservations(pqxx::work& transaction)
+UnitsInUse select_units_in_use(pqxx::work& transaction)
 {
-    std::vector<Reservation> reservations;
-    for (const pqxx::row& row : exec(transaction, kSelectReservations)) {
-        reservations.push_back({.unit_type_id = {row["unit_type_id"].as<std::string>()},
-                                .unit_count = row["unit_count"].as<std::int64_t>(),
-                                .release_s = row["release_s"].as<double>(),
-                                .project = row["project"].as<std::string>()});
+    UnitsInUse in_use;
+    for (const pqxx::row& row : exec(transaction, kSelectUnitsInUse)) {
+        const auto unit_type = row["unit_type_id"].as<std::string>();
+        in_use.reservations.push_back({.unit_type_id = {unit_type},
+                                       .unit_count = row["unit_count"].as<std::int64_t>(),
+                                       .release_s = row["release_s"].as<double>(),
+                                       .from_s = row["from_s"].as<double>(),
+                                       .project = row["project"].as<std::string>()});
+        if (row["is_queued"].as<bool>())
+            ++in_use.queued[unit_type];
+        else if (row["is_short"].as<bool>())
+            in_use.with_short.insert(unit_type);
+        else if (row["release_s"].as<double>() <= UnitsInUse::kSoon_s)
+            in_use.with_long.insert(unit_type);
     }
-    return reservations;
+    return in_use;
 }
 
 void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const DecisionOrigin& origin,
@@ -250,6 +268,7 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
     SqlArray unit_types;
     SqlArray unit_counts;
     SqlArray run_times;
+    SqlArray queue_times;
     SqlArray decisions;
     SqlArray inputs;
     std::vector<std::string> job_ids;
@@ -263,6 +282,10 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
             run_times.add(std::min(*attempt.run_s, kLongestRunSeconds));
         else
             run_times.add_null();
+        if (attempt.queued_s)
+            queue_times.add(*attempt.queued_s);
+        else
+            queue_times.add_null();
         decisions.add(attempt.decision);
         if (attempt.inputs.empty())
             inputs.add_null();
@@ -272,7 +295,7 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
     const std::string id_array = ids.take();
     const std::string job_array = sql_array(job_ids);
     exec(transaction, kInsertAttempts, id_array, job_array, centers.take(), unit_types.take(), unit_counts.take(),
-         run_times.take(), origin.replica, format_rfc3339(start));
+         run_times.take(), origin.replica, format_rfc3339(start), queue_times.take());
     exec(transaction, kInsertPlacements, id_array, job_array, decisions.take(), inputs.take(), origin.cycle);
     exec(transaction, kUpdateToPlaced, job_array);
 }

@@ -94,9 +94,18 @@ struct NewTurn {
     double turn{};
 };
 
-/// The units in use, with the time in which they are expected to be free. An attempt without an expected end, or
-/// past it, is expected to take as long again as it is past it.
-std::vector<Reservation> select_reservations(pqxx::work& transaction);
+/// What attempts hold.
+struct UnitsInUse {
+    static constexpr double kSoon_s = 4;
+
+    /// With the time in which they are expected to be free. An attempt without an expected end, or past it, is expected
+    /// to take as long again as it is past it.
+    std::vector<Reservation> reservations;
+    std::unordered_map<std::string, std::int64_t> queued; ///< by unit type: attempts that wait for a unit at its center
+    std::set<std::string> with_short; ///< unit types where attempts run that take less than a second
+    std::set<std::string> with_long;  ///< those where others run that are expected to end soon
+};
+UnitsInUse select_units_in_use(pqxx::work& transaction);
 
 struct NewAttempt {
     AttemptId id;
@@ -104,9 +113,10 @@ struct NewAttempt {
     CenterId center_id;
     UnitTypeId unit_type_id;
     std::int64_t unit_count{1};
-    std::optional<double> run_s; ///< predicted; empty when unknown
-    std::string decision;        ///< JSON text
-    std::string inputs;          ///< JSON text; empty: not kept
+    std::optional<double> run_s;    ///< predicted; empty when unknown
+    std::optional<double> queued_s; ///< predicted, of one that waits for its unit at the center; empty: it has it now
+    std::string decision;           ///< JSON text
+    std::string inputs;             ///< JSON text; empty: not kept
 };
 /// Who decided, and in which cycle.
 struct DecisionOrigin {

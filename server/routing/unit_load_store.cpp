@@ -18,7 +18,8 @@ constexpr Statement kLockLook{"routing_lock_unit_load_look", R"sql(
 constexpr Statement kUpdateLook{"routing_update_unit_load_look", R"sql(
     UPDATE unit_load_look SET looked_at = $1::timestamptz, newest_job = $2)sql"};
 constexpr Statement kCountUnitsInUse{"routing_count_units_of_load", R"sql(
-    SELECT unit_type_id, sum(unit_count)::bigint AS units FROM attempt WHERE state <> 'ended' GROUP BY unit_type_id)sql"};
+    SELECT unit_type_id, sum(unit_count)::bigint AS units FROM attempt
+    WHERE state <> 'ended' AND queued_until IS NULL GROUP BY unit_type_id)sql"};
 constexpr Statement kCountJobsAfter{"routing_count_jobs_after", R"sql(
     SELECT count(*) FROM (SELECT 1 FROM job WHERE label = 'job' AND id > $1 LIMIT $2) newer)sql"};
 constexpr const char* kNewestJobs = " FROM job WHERE label = 'job' ORDER BY id DESC LIMIT $1";

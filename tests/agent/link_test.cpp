@@ -223,6 +223,26 @@ TEST_F(AgentLink, CancelsWhatRunsAndWhatWaitsForUnits)
     EXPECT_TRUE(second.started_at);
 }
 
+TEST_F(AgentLink, GivesBackWhatWaitsForUnitsAndNothingElse)
+{
+    start_enrolled();
+    const AttemptOrder running = shell_order("sleep 1000");
+    const AttemptOrder waiting = shell_order("sleep 1000");
+    server_.send(link::StartAttempt{running});
+    server_.send(link::StartAttempt{waiting});
+    server_.wait_for_attempt<link::AttemptStarted>(running.attempt_id);
+
+    EXPECT_FALSE(wait_for_ack(server_.send(link::CancelAttempt{running.attempt_id, "back", true})).error);
+    server_.send(link::CancelAttempt{waiting.attempt_id, "back", true});
+
+    const AttemptEnd back = server_.wait_for_attempt<link::AttemptEnded>(waiting.attempt_id).end;
+    EXPECT_EQ(back.outcome, AttemptOutcome::kCancelled);
+    EXPECT_FALSE(back.started_at);
+    server_.send(link::CancelAttempt{running.attempt_id, "changed my mind"});
+    const AttemptEnd end = server_.wait_for_attempt<link::AttemptEnded>(running.attempt_id).end;
+    EXPECT_EQ(end.detail, "changed my mind") << "it was not ended by the call for it";
+}
+
 TEST_F(AgentLink, SaysAtOnceWhatItCanNeverRun)
 {
     start_enrolled();

@@ -115,7 +115,7 @@ TEST(CycleDocument, WhatIsCutOffOrChangedIsRefused)
         EXPECT_FALSE(read_cycle(document.substr(0, length)).has_value()) << length;
     EXPECT_FALSE(read_cycle(document + '\0').has_value());
     std::string other_version = document;
-    other_version[0] = 2;
+    other_version[0] = 1;
     const Result<CycleMoment> read = read_cycle(other_version);
     ASSERT_FALSE(read.has_value());
     EXPECT_THAT(read.error().detail, HasSubstr("another version"));

@@ -129,6 +129,8 @@ class CycleMaker {
             input.project_uses.push_back({"biology", 1, {}, {}});
             input.quota_uses["biology"] = {whole(0, 10), real(0, 3), real(0, 5)};
         }
+        input.may_queue = chance(0.5);
+        if (chance(0.3)) input.queue_room[any_unit_type(cycle).value] = whole(0, 3);
     }
 
     std::mt19937_64 random_;

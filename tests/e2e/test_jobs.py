@@ -91,13 +91,13 @@ def test_a_job_can_be_cancelled(network, moment):
     if moment == "queued":
         job = network.submit(command=["sleep", "1000"], units={"center": "alpha"})
         wait_until(lambda: "alpha" in network.job(job["id"])["waiting_reason"], 120, "the reason for waiting")
-    assert network.rest.call("POST", f"/jobs/{job['id']}:cancel").status_code == 202
+    assert network.rest.call("POST", f"/jobs/{job['id']}:cancel", {}).status_code == 202
     assert network.wait_job(job["id"])["state"] == "cancelled"
     if moment == "queued":
         assert network.job(job["id"])["attempt"] is None
-        network.rest.call("POST", f"/jobs/{blocker['id']}:cancel")
+        network.rest.call("POST", f"/jobs/{blocker['id']}:cancel", {})
         network.wait_job(blocker["id"])
-    assert network.rest.call("POST", f"/jobs/{job['id']}:cancel").status_code == 409
+    assert network.rest.call("POST", f"/jobs/{job['id']}:cancel", {}).status_code == 409
 
 
 def test_units_are_never_sold_twice(network):
@@ -153,3 +153,60 @@ def test_live_events_can_be_resumed(network):
             if len(ids) == len(events) - 1:
                 break
     assert ids == [e["id"] for e in events[1:]]
+
+
+def known_short(network, name):
+    """A job of a type that has run at alpha often enough to be known as short."""
+    job = {"type": f"jobs/{name}", "units": {"center": "alpha", "count": 1},
+           "operators": [{"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count": 1}]}
+    for _ in range(3):
+        assert run(network, ["true"], **job)["state"] == "succeeded"
+    return job
+
+
+def waits_at_its_center(network, job):
+    return any("waits for its unit at the center" in event["cause"]
+               for event in network.rest.items(f"/jobs/{job['id']}/events"))
+
+
+def submit_until(network, job, gate, count):
+    """Jobs of a type that is believed to be short, which run until there is that file; the first one that waits for its unit at
+    the center."""
+    command = ["sh", "-c", f"until [ -e {gate} ]; do sleep 0.1; done"]
+    jobs = network.rest.post("/jobs", [{**job, "command": command}] * count)["items"]
+    waiting = wait_until(lambda: next((one for one in map(lambda j: network.job(j["id"]), jobs)
+                                       if one["state"] == "dispatched" and waits_at_its_center(network, one)), None),
+                         60, "a job waiting at its center")
+    return jobs, waiting
+
+
+def test_short_jobs_wait_for_their_unit_at_the_center(network):
+    job = known_short(network, "burst")
+    jobs = network.rest.post("/jobs", [{**job, "command": ["true"]}] * 40)["items"]
+    ended = [network.wait_job(one["id"]) for one in jobs]
+    assert [one["state"] for one in ended] == ["succeeded"] * 40
+    ran = sorted((one["started_at"], one["ended_at"]) for one in ended)
+    assert all(ended_at <= next_started for (_, ended_at), (next_started, _) in zip(ran, ran[1:])), "two on one unit"
+    assert any(waits_at_its_center(network, one) for one in ended)
+    assert sum(unit_type["units_in_use"] for unit_type in network.rest.items("/unit-types?center=alpha")) == 0
+
+
+def test_a_job_that_waits_at_its_center_is_cancelled_before_it_starts(network):
+    gate = network.folder / "cancelled-may-end"
+    jobs, waiting = submit_until(network, known_short(network, "cancelled"), gate, 4)
+    network.cli("job", "cancel", waiting["id"])
+    cancelled = network.wait_job(waiting["id"])
+    assert cancelled["state"] == "cancelled" and cancelled["started_at"] is None
+    gate.touch()
+    others = [network.wait_job(job["id"])["state"] for job in jobs if job["id"] != waiting["id"]]
+    assert others == ["succeeded"] * 3
+
+
+def test_jobs_that_wait_at_their_center_survive_its_agent(network):
+    gate = network.folder / "killed-may-end"
+    jobs, _ = submit_until(network, known_short(network, "killed"), gate, 4)
+    agent = network.agents[0]
+    agent.process.kill()
+    gate.touch()
+    agent.start()
+    assert [network.wait_job(job["id"])["state"] for job in jobs] == ["succeeded"] * 4

@@ -1,0 +1,43 @@
+#include "server/routing/queue_room.hpp"
+
+#include "core/schedule/schedule.hpp"
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+/// Of its units together; 0 for one that is gone.
+std::int64_t most_queued(const CatalogSnapshot& catalog, const std::string& id)
+{
+    const std::vector<UnitTypeView>& unit_types = catalog.unit_types;
+    const auto found =
+        std::lower_bound(unit_types.begin(), unit_types.end(), id,
+                         [](const UnitTypeView& view, const std::string& wanted) { return view.id.value < wanted; });
+    return found == unit_types.end() || found->id.value != id ? 0 : kMostQueuedPerUnit * found->unit_count;
+}
+
+} // namespace
+
+void QueueRoom::take(const std::string& unit_type, const CatalogSnapshot& catalog)
+{
+    --left.try_emplace(unit_type, most_queued(catalog, unit_type)).first->second;
+}
+
+QueueRoom queue_room_of(const UnitsInUse& in_use, const CatalogSnapshot& catalog)
+{
+    QueueRoom room;
+    for (const auto& [id, queued] : in_use.queued) {
+        const std::int64_t most = most_queued(catalog, id);
+        room.left[id] = queued <= most / 2 ? most - queued : 0;
+    }
+    for (const std::string& id : in_use.with_long)
+        room.left[id] = 0;
+    room.has_some = std::any_of(in_use.with_short.begin(), in_use.with_short.end(), [&](const std::string& id) {
+        const auto known = room.left.find(id);
+        return known == room.left.end() || known->second > 0;
+    });
+    return room;
+}
+
+} // namespace fathom::server

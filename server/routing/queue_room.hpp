@@ -1,0 +1,22 @@
+#pragma once
+
+#include "server/routing/catalog_snapshot.hpp"
+#include "server/routing/routing_store.hpp"
+
+namespace fathom::server {
+
+/// How many more jobs may be sent to centers before there are units for them.
+struct QueueRoom {
+    std::unordered_map<std::string, std::int64_t> left; ///< ScheduleInput::queue_room
+    bool has_some{}; ///< where all units are taken there may be room behind short jobs
+
+    /// A job has been sent.
+    void take(const std::string& unit_type, const CatalogSnapshot& catalog);
+};
+
+/// None where a job that is not short is expected to end soon: it may take longer, and a job that waits at its center
+/// cannot go where units become free sooner. None either where more than half of kMostQueuedPerUnit wait for each unit
+/// already: so they go there several at a time.
+QueueRoom queue_room_of(const UnitsInUse& in_use, const CatalogSnapshot& catalog);
+
+} // namespace fathom::server
