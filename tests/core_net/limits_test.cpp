@@ -215,9 +215,10 @@ TEST(Limits, DropsReadersThatDoNotRead)
     limits.write_time = 1s;
     const TestServer server(echo_router(), limits);
     RawClient client(server.endpoint());
+    client.receive_little();
 
     client.send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    std::this_thread::sleep_for(2s);
+    std::this_thread::sleep_for(4s);
     const std::string received = client.read_to_end();
 
     EXPECT_LT(received.size(), std::size_t{64} << 20U);

@@ -156,6 +156,11 @@ RawClient::RawClient(const Endpoint& endpoint, const Credential* credential, std
 }
 RawClient::~RawClient() = default;
 
+void RawClient::receive_little()
+{
+    state_->stream.lowest_layer().set_option(asio::socket_base::receive_buffer_size(64 << 10));
+}
+
 bool RawClient::send(std::string_view data)
 {
     boost::system::error_code ec;

@@ -57,6 +57,9 @@ class RawClient {
     std::string read_to_end();
     /// One answer with a Content-Length.
     std::string read_answer();
+    /// What it has not read yet waits at the server, but for 64 KiB or so. Else the kernel makes room for megabytes
+    /// more, now and then, of which the server believes that somebody reads them.
+    void receive_little();
     /// Closes without a goodbye.
     void close();
 

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <fstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -169,10 +172,25 @@ TEST_F(ProbeProgram, RefusesWhatDoesNotFitIntoMemory)
     EXPECT_THAT(outcome.err, HasSubstr("out of memory: the task needs 204884.9 MB"));
 }
 
+/// Whether the process has said what is to happen on this signal.
+bool catches(pid_t process, int signal)
+{
+    std::ifstream status("/proc/" + std::to_string(process) + "/status");
+    constexpr std::string_view kCaught = "SigCgt:\t";
+    for (std::string line; std::getline(status, line);) {
+        if (!line.starts_with(kCaught)) continue;
+        const std::uint64_t caught = std::stoull(line.substr(kCaught.size()), nullptr, 16);
+        return (caught >> static_cast<unsigned>(signal - 1) & 1U) != 0;
+    }
+    return false;
+}
+
 TEST_F(ProbeProgram, EndsAtOnceOnSignals)
 {
     for (const int signal : {SIGTERM, SIGINT}) {
         const pid_t child = start({"--task", write("task.json", kEndlessTask)});
+        for (int i = 0; i < 6000 && !catches(child, signal); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
         std::this_thread::sleep_for(std::chrono::milliseconds(600)); // well inside the product
         const auto sent = std::chrono::steady_clock::now();
         kill(child, signal);
