@@ -91,13 +91,13 @@ def test_a_job_can_be_cancelled(network, moment):
     if moment == "queued":
         job = network.submit(command=["sleep", "1000"], units={"center": "alpha"})
         wait_until(lambda: "alpha" in network.job(job["id"])["waiting_reason"], 120, "the reason for waiting")
-    assert network.rest.call("POST", f"/jobs/{job['id']}:cancel", {}).status_code == 202
+    assert network.rest.call("POST", f"/jobs/{job['id']}:cancel").status_code == 202
     assert network.wait_job(job["id"])["state"] == "cancelled"
     if moment == "queued":
         assert network.job(job["id"])["attempt"] is None
-        network.rest.call("POST", f"/jobs/{blocker['id']}:cancel", {})
+        network.rest.call("POST", f"/jobs/{blocker['id']}:cancel")
         network.wait_job(blocker["id"])
-    assert network.rest.call("POST", f"/jobs/{job['id']}:cancel", {}).status_code == 409
+    assert network.rest.call("POST", f"/jobs/{job['id']}:cancel").status_code == 409
 
 
 def test_units_are_never_sold_twice(network):
