@@ -82,12 +82,17 @@ constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
                AS frees_for_queued
     FROM ended)sql"};
 
-// Those that have waited longest at the center get what came free, as there. Where two ends come at once each gives its
-// units to others.
+// Those that have waited longest at the center get what came free, as there; less what one of them has begun with
+// before the end was told. Where two ends come at once each gives its units to others.
 constexpr Statement kGiveToQueued{"jobs_give_units_to_queued", R"sql(
     UPDATE attempt SET queued_until = NULL, expected_end_at = now() + (expected_end_at - queued_until)
     WHERE id IN (SELECT id FROM attempt WHERE unit_type_id = $1 AND queued_until IS NOT NULL AND state <> 'ended'
-                 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))sql"};
+                 ORDER BY id
+                 LIMIT greatest(0, least($2::bigint, (SELECT unit_count FROM unit_type WHERE id = $1) -
+                                                     (SELECT coalesce(sum(unit_count), 0) FROM attempt
+                                                      WHERE unit_type_id = $1 AND state <> 'ended'
+                                                        AND queued_until IS NULL)))
+                 FOR UPDATE SKIP LOCKED))sql"};
 
 // An end that comes a second time says nothing new; one that comes after we had given up does.
 constexpr Statement kInsertLateEnd{"jobs_insert_late_end", R"sql(

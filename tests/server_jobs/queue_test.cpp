@@ -68,13 +68,17 @@ TEST_F(QueueAtCenter, WhoeverStartsThereHoldsItsUnit)
 {
     const JobId first = submit(short_job());
     const JobId second = submit(short_job());
+    const JobId third = submit(short_job());
     route();
     ASSERT_TRUE(is_queued(second));
 
     ASSERT_TRUE(report_start(second));
 
     EXPECT_FALSE(is_queued(second)) << "the first has ended, though nobody has told so yet";
-    EXPECT_FALSE(is_queued(first));
+    end(first);
+    EXPECT_TRUE(is_queued(third)) << "the second has what the first one gave back";
+    end(second);
+    EXPECT_FALSE(is_queued(third));
 }
 
 TEST_F(QueueAtCenter, OneThatIsCancelledGivesNothingBack)
