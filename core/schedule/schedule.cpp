@@ -44,9 +44,9 @@ class Scheduling {
   public:
     Scheduling(UnitLedger& units, const ScheduleInput& input)
         : ledger_(units, input), input_(&input), jobs_(input.jobs), places_(units, input.busy_shares, input.worths),
-          queue_room_(input.queue_room), views_(jobs_.size()), is_done_(jobs_.size(), false),
-          is_refused_(jobs_.size(), false)
+          views_(jobs_.size()), is_done_(jobs_.size(), false), is_refused_(jobs_.size(), false)
     {
+        plan_.queue_room = input.queue_room;
     }
 
     SchedulePlan run();
@@ -101,10 +101,9 @@ class Scheduling {
     std::span<const ReadyJob> jobs_;
     SchedulePlan plan_;
     WantedPlaces places_;
-    std::unordered_map<std::string, std::int64_t> queue_room_; ///< what is left of the input's
-    std::vector<WaitingJobView> views_;                        ///< of all jobs
-    std::vector<bool> is_done_;    ///< decided: it starts, or it waits for something else than its turn
-    std::vector<bool> is_refused_; ///< its start did not come about; it is planned
+    std::vector<WaitingJobView> views_; ///< of all jobs
+    std::vector<bool> is_done_;         ///< decided: it starts, or it waits for something else than its turn
+    std::vector<bool> is_refused_;      ///< its start did not come about; it is planned
     std::map<std::size_t, std::vector<JobOption>> left_; ///< by job: its options, where some of them proved to be none
     std::map<std::size_t, std::size_t> better_waits_;    ///< by job: the unit type that it waits for
     std::vector<OrderedPlace> ordered_;
@@ -147,10 +146,10 @@ bool Scheduling::may_queue(std::size_t job, const Decision& decision) const
         return false;
     const Candidate& winner = decision.candidates[*decision.winner];
     const UnitTypeView* const view = ledger_.units().find(winner.unit_type_id);
-    const auto known = queue_room_.find(winner.unit_type_id.value);
+    const auto known = plan_.queue_room.find(winner.unit_type_id.value);
     // What is planned on a unit type waits for nobody who is at the center.
     const bool has_room = view != nullptr && view->holds.empty() && view->closures.empty() &&
-                          (known == queue_room_.end() || known->second > 0);
+                          (known == plan_.queue_room.end() || known->second > 0);
     return has_room && winner.unit_count == 1 && winner.unknown_parts() == 0 &&
            winner.plan.start_s <= kLongestQueued_s && winner.prediction.high_s <= kLongestQueuedRun_s &&
            winner.correction.job_count >= kFewestRunsOfQueued;
@@ -164,7 +163,7 @@ void Scheduling::queue(std::size_t job, Decision decision)
     queued.is_queued = true;
     const UnitTypeId& unit_type = queued.winner.unit_type_id;
     const std::int64_t all = kMostQueuedPerUnit * ledger_.units().find(unit_type)->unit_count;
-    --queue_room_.try_emplace(unit_type.value, all).first->second;
+    --plan_.queue_room.try_emplace(unit_type.value, all).first->second;
 }
 
 void Scheduling::view_all()

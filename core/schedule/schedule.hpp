@@ -66,6 +66,8 @@ struct ScheduledWait {
 struct SchedulePlan {
     std::vector<ScheduledStart> starts;
     std::vector<ScheduledWait> waits; ///< in order of job
+    /// ScheduleInput's, less what the starts have taken of it.
+    std::unordered_map<std::string, std::int64_t> queue_room;
 };
 
 /// Turns of jobs that cannot start anywhere now, whatever is free: they are looked at last.

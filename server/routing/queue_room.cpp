@@ -19,11 +19,6 @@ std::int64_t most_queued(const CatalogSnapshot& catalog, const std::string& id)
 
 } // namespace
 
-void QueueRoom::take(const std::string& unit_type, const CatalogSnapshot& catalog)
-{
-    --left.try_emplace(unit_type, most_queued(catalog, unit_type)).first->second;
-}
-
 QueueRoom queue_room_of(const UnitsInUse& in_use, const CatalogSnapshot& catalog)
 {
     QueueRoom room;

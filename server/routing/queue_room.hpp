@@ -9,9 +9,6 @@ namespace fathom::server {
 struct QueueRoom {
     std::unordered_map<std::string, std::int64_t> left; ///< ScheduleInput::queue_room
     bool has_some{}; ///< where all units are taken there may be room behind short jobs
-
-    /// A job has been sent.
-    void take(const std::string& unit_type, const CatalogSnapshot& catalog);
 };
 
 /// None where a job that is not short is expected to end soon: it may take longer, and a job that waits at its center

@@ -93,8 +93,8 @@ Result<void> RoutingPage::plan()
     const std::set<std::string> settled = settle_impossible_gangs(units, plan.waits);
     std::erase_if(plan.waits, [&](const ScheduledWait& wait) { return settled.contains(input_.jobs[wait.job].id); });
     keep_waiting(plan.waits);
+    pass_->queue_room.left = std::move(plan.queue_room);
     for (ScheduledStart& start : plan.starts) {
-        if (start.is_queued) pass_->queue_room.take(start.winner.unit_type_id.value, *catalog_);
         const Result<void> placed = place(ready_[decided_[start.job]], std::move(start));
         if (!placed) return placed.error();
     }

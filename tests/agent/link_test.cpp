@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace fathom::agent {
 namespace {
@@ -201,14 +202,23 @@ TEST_F(AgentLink, RefusesWhatItCannotReadByName)
     EXPECT_EQ(server_.count(is<link::Hello>), 1U) << "the connection stays";
 }
 
-TEST_F(AgentLink, CancelsWhatRunsAndWhatWaitsForUnits)
+/// The center has one unit: the first of the two runs, the other waits for it.
+class AgentWithTwoOrders : public AgentLink {
+  protected:
+    std::pair<AttemptOrder, AttemptOrder> start_two_for_one_unit()
+    {
+        start_enrolled();
+        std::pair orders{shell_order("sleep 1000"), shell_order("sleep 1000")};
+        server_.send(link::StartAttempt{orders.first});
+        server_.send(link::StartAttempt{orders.second});
+        server_.wait_for_attempt<link::AttemptStarted>(orders.first.attempt_id);
+        return orders;
+    }
+};
+
+TEST_F(AgentWithTwoOrders, CancelsWhatRunsAndWhatWaitsForUnits)
 {
-    start_enrolled();
-    const AttemptOrder running = shell_order("sleep 1000");
-    const AttemptOrder waiting = shell_order("sleep 1000");
-    server_.send(link::StartAttempt{running});
-    server_.send(link::StartAttempt{waiting});
-    server_.wait_for_attempt<link::AttemptStarted>(running.attempt_id);
+    const auto [running, waiting] = start_two_for_one_unit();
 
     server_.send(link::CancelAttempt{waiting.attempt_id, "not wanted"});
     server_.send(link::CancelAttempt{running.attempt_id, "changed my mind"});
@@ -223,14 +233,9 @@ TEST_F(AgentLink, CancelsWhatRunsAndWhatWaitsForUnits)
     EXPECT_TRUE(second.started_at);
 }
 
-TEST_F(AgentLink, GivesBackWhatWaitsForUnitsAndNothingElse)
+TEST_F(AgentWithTwoOrders, GivesBackWhatWaitsForUnitsAndNothingElse)
 {
-    start_enrolled();
-    const AttemptOrder running = shell_order("sleep 1000");
-    const AttemptOrder waiting = shell_order("sleep 1000");
-    server_.send(link::StartAttempt{running});
-    server_.send(link::StartAttempt{waiting});
-    server_.wait_for_attempt<link::AttemptStarted>(running.attempt_id);
+    const auto [running, waiting] = start_two_for_one_unit();
 
     EXPECT_FALSE(wait_for_ack(server_.send(link::CancelAttempt{running.attempt_id, "back", true})).error);
     server_.send(link::CancelAttempt{waiting.attempt_id, "back", true});

@@ -1,5 +1,7 @@
 #include "tests/server_jobs/jobs_house.hpp"
 
+#include <array>
+
 namespace fathom::server {
 namespace {
 
@@ -31,6 +33,12 @@ class QueueAtCenter : public JobsHouse {
         ended.run_s = 0.11;
         ASSERT_TRUE(report_end(job, ended));
     }
+    std::array<JobId, 3> place_three()
+    {
+        const std::array jobs{submit(short_job()), submit(short_job()), submit(short_job())};
+        route();
+        return jobs;
+    }
     bool is_queued(const JobId& job) const
     {
         return sql("SELECT queued_until IS NOT NULL FROM attempt WHERE id = '" + attempt_of(job).value + "'") == "t";
@@ -39,10 +47,7 @@ class QueueAtCenter : public JobsHouse {
 
 TEST_F(QueueAtCenter, ShortJobsGoThereBeforeTheirUnitIsFree)
 {
-    const JobId first = submit(short_job());
-    const JobId second = submit(short_job());
-    const JobId third = submit(short_job());
-    route();
+    const auto [first, second, third] = place_three();
 
     EXPECT_EQ(state_of(third), "placed");
     EXPECT_FALSE(is_queued(first));
@@ -66,10 +71,7 @@ TEST_F(QueueAtCenter, ShortJobsGoThereBeforeTheirUnitIsFree)
 
 TEST_F(QueueAtCenter, WhoeverStartsThereHoldsItsUnit)
 {
-    const JobId first = submit(short_job());
-    const JobId second = submit(short_job());
-    const JobId third = submit(short_job());
-    route();
+    const auto [first, second, third] = place_three();
     ASSERT_TRUE(is_queued(second));
 
     ASSERT_TRUE(report_start(second));
@@ -83,10 +85,7 @@ TEST_F(QueueAtCenter, WhoeverStartsThereHoldsItsUnit)
 
 TEST_F(QueueAtCenter, OneThatIsCancelledGivesNothingBack)
 {
-    const JobId first = submit(short_job());
-    const JobId second = submit(short_job());
-    const JobId third = submit(short_job());
-    route();
+    const auto [first, second, third] = place_three();
     ASSERT_TRUE(is_queued(third));
     AttemptEnd cancelled;
     cancelled.outcome = AttemptOutcome::kCancelled;
