@@ -48,6 +48,7 @@ class History:
     used_unit_s: float    # as projects are charged
     ran_unit_s: float     # summed over attempts
     may_fail_to_start: bool = False  # a center that has no room may say so
+    wrong_in_ledger: list = dataclasses.field(default_factory=list)  # what its own check says, as sentences
 
 
 def check(history):
@@ -61,7 +62,7 @@ def check(history):
     violations += check_units(history)
     if abs(history.used_unit_s - history.ran_unit_s) > 1e-6 * max(1.0, history.ran_unit_s):
         violations.append(f"projects are charged {history.used_unit_s} unit-seconds, attempts ran {history.ran_unit_s}")
-    return violations
+    return violations + [f"the ledger: {text}" for text in history.wrong_in_ledger]
 
 
 def check_job(job, may_fail_to_start):

@@ -95,6 +95,10 @@ def test_seconds_that_nobody_is_charged_for_are_found():
     assert any("are charged 0.9" in violation for violation in check(history(job(), used_unit_s=0.9)))
 
 
+def test_what_is_wrong_in_the_ledger_is_found():
+    assert check(history(job(), wrong_in_ledger=["usage 7 was posted twice"])) == ["the ledger: usage 7 was posted twice"]
+
+
 def test_one_job_for_two_submissions_is_found():
     assert any("same job" in violation for violation in check(history(job(), job())))
 

@@ -20,11 +20,12 @@ from relay import Relay  # noqa: E402
 SUSPECT_AFTER_S, LOST_AFTER_S = 3, 8
 DISK_MIB = 192
 CORES = sorted(os.sched_getaffinity(0))[:2]  # both centers have them all
+PRICES = {"currency": "EUR", "entries": [{"center": "*", "unit_type": "*", "per_score_hour": "36"}]}
 UNITS = {"alpha": len(CORES), "beta": len(CORES)}
 
 
-class PostgreSql:
-    """A database server with a data folder of its own, at a Unix socket. Root starts it as another user."""
+class PostgreSqlServer:
+    """One database server with a data folder of its own, at a Unix socket. Root starts it as another user."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -35,13 +36,17 @@ class PostgreSql:
         self.user = pwd.getpwnam("postgres") if os.geteuid() == 0 else None
         folder.mkdir()
         self._own(folder)
-        self._run("initdb", "-D", self.data, "-U", "fathom", "-A", "trust", "-E", "UTF8", "--no-locale")
-        self.start()
-        self._run("createdb", "-h", folder, "-U", "fathom", "fathom")
 
-    @property
-    def url(self):
-        return f"postgresql:///fathom?host={self.folder}&user=fathom"
+    def initialize(self):
+        self.run("initdb", "-D", self.data, "-U", "fathom", "-A", "trust", "-E", "UTF8", "--no-locale")
+        self.start()
+        self.run("createdb", "-h", self.folder, "-U", "fathom", "fathom")
+
+    def follow(self, primary):
+        """Becomes a standby of it, from a copy of all that it has."""
+        shutil.rmtree(self.data, ignore_errors=True)
+        self.run("pg_basebackup", "-h", primary.folder, "-U", "fathom", "-D", self.data, "-R", "-c", "fast", "-X", "stream")
+        self.start()
 
     def start(self):
         # A postmaster that was killed is followed by its children; until these are gone its memory is in use.
@@ -56,19 +61,21 @@ class PostgreSql:
     def stop(self):
         self._call("pg_ctl", "-D", self.data, "-m", "immediate", "stop")
 
-    def rows(self, statement, *values):
+    def execute(self, statement, *values):
+        """Rows, where the statement gives some."""
         connection = psycopg2.connect(host=str(self.folder), user="fathom", dbname="fathom")
+        connection.autocommit = True
         with contextlib.closing(connection), connection.cursor() as cursor:
-            cursor.execute(statement, values)
-            return cursor.fetchall()
+            cursor.execute(statement, values or None)
+            return cursor.fetchall() if cursor.description else []
+
+    def run(self, program, *arguments):
+        outcome = self._call(program, *arguments)
+        assert outcome.returncode == 0, outcome.stderr
 
     def _own(self, folder):
         if self.user:
             os.chown(folder, self.user.pw_uid, self.user.pw_gid)
-
-    def _run(self, program, *arguments):
-        outcome = self._call(program, *arguments)
-        assert outcome.returncode == 0, outcome.stderr
 
     def _call(self, program, *arguments):
         who = {"user": self.user.pw_uid, "group": self.user.pw_gid, "extra_groups": []} if self.user else {}
@@ -79,6 +86,53 @@ class PostgreSql:
             errors.seek(0)
             outcome.stderr = errors.read()
             return outcome
+
+
+class PostgreSql:
+    """A primary and a standby that has every transaction before its commit is acknowledged."""
+
+    def __init__(self, folder):
+        folder.mkdir()
+        folder.chmod(0o755)
+        self.primary, self.standby = (PostgreSqlServer(folder / name) for name in ("a", "b"))
+        hosts = f"{self.primary.folder},{self.standby.folder}"
+        self.url = f"postgresql:///fathom?host={hosts}&user=fathom&target_session_attrs=read-write"
+        self.primary.initialize()
+        self._add_standby()
+
+    def start(self):
+        self.primary.start()
+
+    def kill(self):
+        self.primary.kill()
+
+    def stop(self):
+        self.primary.stop()
+
+    def fail_over(self):
+        """The primary is gone, and the standby takes over."""
+        self.primary.kill()
+        self.primary, self.standby = self.standby, self.primary
+        self.primary.run("pg_ctl", "-D", self.primary.data, "-w", "promote")
+
+    def restore_standby(self):
+        """The former primary comes back as the standby."""
+        self.standby.stop()
+        self._add_standby()
+
+    def rows(self, statement, *values):
+        return self.primary.execute(statement, *values)
+
+    def close(self):
+        for server in (self.standby, self.primary):
+            server.stop()
+
+    def _add_standby(self):
+        self.standby.follow(self.primary)
+        # After its copy was made: it is not to wait for a standby of its own when it takes over.
+        self.primary.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        self.primary.execute("SELECT pg_reload_conf()")
+        wait_until(lambda: self.rows("SELECT sync_state FROM pg_stat_replication") == [("sync",)], 60, "the standby's being up")
 
 
 class SmallDisk:
@@ -130,6 +184,7 @@ class Cluster:
                 self.disks[name] = SmallDisk(self.folder / f"agent-{name}")
             self._add_agent(name, agent_config(cores=",".join(map(str, CORES)), unit_count=units))
         wait_until(lambda: all(self.center(name)["state"] == "online" for name in UNITS), 120, "both centers being online")
+        self.rest().post("/price-books", {"document": PRICES})
 
     def _add_agent(self, name, config):
         agent = Agent(self.folder, name, config).enrol(self.servers[0], self.rest())
@@ -170,7 +225,7 @@ class Cluster:
             agent.process.stop()
         for server in self.servers:
             server.process.stop()
-        self.database.stop()
+        self.database.close()
         if self.relay:
             self.relay.stop()
         subprocess.run(["pkill", "-9", "-f", str(self.folder)], check=False)

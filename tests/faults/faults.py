@@ -67,7 +67,7 @@ class PostgreSqlKilled(Fault):
 
 
 class PostgreSqlRestarted(Fault):
-    """As an operator does, or a switch to another primary: every connection ends at once."""
+    """As an operator does: every connection ends at once."""
     lasts_s = (0.0, 0.5)
 
     def begin(self):
@@ -75,6 +75,16 @@ class PostgreSqlRestarted(Fault):
 
     def end(self):
         self.cluster.database.start()
+
+
+class PostgreSqlFailedOver(Fault):
+    """The primary is killed, and its synchronous standby takes over, for good."""
+
+    def begin(self):
+        self.cluster.database.fail_over()
+
+    def end(self):
+        self.cluster.database.restore_standby()
 
 
 class NetworkCut(Fault):
@@ -143,6 +153,7 @@ FAULTS = {
     "network_reset": NetworkReset,
     "network_slow": NetworkSlow,
     "agent_disk_full": AgentDiskFull,
+    "postgresql_failed_over": PostgreSqlFailedOver,
 }
 NEEDS_ROOT = {"agent_disk_full"}
 

@@ -156,8 +156,8 @@ def followed(follower, subject, found):
 def collect(cluster, jobs, may_fail_to_start):
     rest = cluster.rest()
     database = cluster.database
-    wait_until(lambda: database.rows("SELECT count(*) FROM attempt WHERE state = 'ended' AND NOT counted") == [(0,)], 120,
-               "every attempt being counted")
+    open_attempts = "SELECT count(*) FROM attempt WHERE state = 'ended' AND NOT (counted AND metered)"
+    wait_until(lambda: database.rows(open_attempts) == [(0,)], 120, "every attempt being counted and metered")
     acknowledged = []
     for job in jobs:
         row = rest.get(f"/jobs/{job.id}")
@@ -174,5 +174,13 @@ def collect(cluster, jobs, may_fail_to_start):
     used, = database.rows("SELECT coalesce(sum(unit_s), 0) FROM project_use")[0]
     ran, = database.rows("SELECT coalesce(sum(a.unit_count * a.run_s), 0) FROM attempt a JOIN job j ON j.id = a.job_id "
                          "WHERE a.state = 'ended' AND j.label = 'job'")[0]
-    return History(acknowledged, UNITS, used, ran, may_fail_to_start)
+    return History(acknowledged, UNITS, used, ran, may_fail_to_start, wrong_in_ledger(rest))
+
+
+def wrong_in_ledger(rest):
+    """What a check of the ledger finds, once all that was used is posted."""
+    def posted():
+        check = rest.get("/ledger:verify")
+        return check if check["unrated"] == 0 else None
+    return wait_until(posted, 120, "all usage being posted", pause_s=0.3)["faults"]
 
