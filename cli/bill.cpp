@@ -231,7 +231,7 @@ void add_reading_verbs(CLI::App& noun, Invocation& invocation)
     usage.add_option("--center", usage_options->center, "Only at this center");
     usage.add_option("--job", usage_options->job, "Only of this job");
     usage.add_option("--from", usage_options->from, "Only what ended then or later: 2026-11-01");
-    usage.add_option("--until", usage_options->until, "Only what ended before: 2026-12-01");
+    usage.add_option("--until,--to", usage_options->until, "Only what ended before: 2026-12-01");
     add_list_options(usage, *usage_options);
     on_chosen(usage, invocation, std::move(usage_options), list_usage);
 
@@ -253,6 +253,7 @@ void add_bill_commands(CLI::App& app, Invocation& invocation)
     CLI::App& noun = add_noun(app, "bill", "What was used, what it costs, who owes whom");
     add_reading_verbs(noun, invocation);
     add_bill_export(noun, invocation);
+    add_bill_schedule(noun, invocation);
     add_bill_reconcile(noun, invocation);
     on_chosen(add_verb(noun, "periods", "Months, and which of them are closed", "fathom bill periods"), invocation,
               std::make_shared<NoOptions>(), list_periods);

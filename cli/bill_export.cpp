@@ -2,6 +2,7 @@
 #include "cli/format_units.hpp"
 #include "core/base/file.hpp"
 #include "core/base/sha256.hpp"
+#include "core/model/export_file.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -33,24 +34,15 @@ Query query_of(const ExportOptions& options)
             {"service_level_type", options.service_level}};
 }
 
-/// "focus-2026-11.csv"
-std::string file_name(const ExportOptions& options)
-{
-    const std::string ending = options.format == "focus"                                 ? ".csv"
-                               : options.format == "jsonl" || options.format == "ledger" ? ".jsonl"
-                                                                                         : ".txt";
-    std::string name = options.format;
-    for (const std::string& part : {options.period, options.from, options.until, options.project, options.center})
-        if (!part.empty()) name += "-" + part;
-    for (char& c : name)
-        if (c == '/' || c == ':' || static_cast<unsigned char>(c) <= 0x20) c = '_';
-    return name + ending;
-}
-
 /// Streams the export to a file that appears when it is complete, with what says that it is: name, bytes, SHA-256.
 Outcome export_to_folder(Session& session, const ExportOptions& options)
 {
-    const std::filesystem::path path = std::filesystem::path(options.folder) / file_name(options);
+    ExportFile exported{
+        .name = export_file_name(options.format,
+                                 {options.period, options.from, options.until, options.project, options.center}),
+        .format = options.format,
+    };
+    const std::filesystem::path path = std::filesystem::path(options.folder) / exported.name;
     const std::filesystem::path partial = path.string() + ".partial";
     std::ofstream file(partial, std::ios::binary | std::ios::trunc);
     if (!file) return Error{Errc::kInvalid, "cannot write to " + partial.string()};
@@ -71,21 +63,17 @@ Outcome export_to_folder(Session& session, const ExportOptions& options)
     }
     std::filesystem::rename(partial, path, failed);
     if (failed) return Error{Errc::kInvalid, "cannot write " + path.string() + ": " + failed.message()};
-    Json parameters = Json::object();
     for (const auto& [name, value] : query_of(options))
-        if (!value.empty()) parameters[name] = value;
-    const Json manifest = {{"file", path.filename().string()},
-                           {"format", options.format},
-                           {"parameters", std::move(parameters)},
-                           {"bytes", bytes},
-                           {"sha256", hash.hex()},
-                           {"written_at", format_rfc3339(session.now())}};
-    const std::filesystem::path manifest_path = path.string() + ".manifest.json";
+        if (!value.empty()) exported.parameters[name] = value;
+    exported.size_bytes = bytes;
+    exported.sha256 = hash.hex();
+    exported.written_at = session.now();
+    const Json manifest = export_manifest(exported);
+    const std::filesystem::path manifest_path = path.parent_path() / manifest_name(exported.name);
     if (const Result<void> written = write_file(manifest_path, manifest.dump(2) + "\n"); !written)
         return written.error();
     return print_answer(session, manifest, [&](const Json&) {
-        return path.string() + ": " + format_bytes(static_cast<double>(bytes)) + ", SHA-256 " +
-               manifest["sha256"].get<std::string>() + "\n";
+        return path.string() + ": " + format_bytes(static_cast<double>(bytes)) + ", SHA-256 " + exported.sha256 + "\n";
     });
 }
 
@@ -116,7 +104,7 @@ void add_bill_export(CLI::App& noun, Invocation& invocation)
     verb.add_option("--focus-version", options->version, "1.2 (default) or 1.3")->check(CLI::IsMember({"1.2", "1.3"}));
     verb.add_option("--period", options->period, "A month: 2026-11");
     verb.add_option("--from", options->from, "Only what ended then or later: 2026-11-01");
-    verb.add_option("--to", options->until, "Only what ended before: 2026-12-01");
+    verb.add_option("--to,--until", options->until, "Only what ended before: 2026-12-01");
     verb.add_option("--project", options->project, "Only of this project");
     verb.add_option("--center", options->center, "Only at this center");
     verb.add_option("--service-level-type", options->service_level,

@@ -108,6 +108,8 @@ void add_price_commands(CLI::App& app, Invocation& invocation);
 void add_bill_commands(CLI::App& app, Invocation& invocation);
 /// `fathom bill export`
 void add_bill_export(CLI::App& noun, Invocation& invocation);
+/// `fathom bill schedule`
+void add_bill_schedule(CLI::App& bill, Invocation& invocation);
 /// `fathom bill reconcile`
 void add_bill_reconcile(CLI::App& noun, Invocation& invocation);
 void add_score_commands(CLI::App& app, Invocation& invocation);

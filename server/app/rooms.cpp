@@ -3,6 +3,8 @@
 #include "probes/operators/manifests.hpp"
 #include "server/app/probe_verifier.hpp"
 #include "server/billing/billing_api.hpp"
+#include "server/billing/export_runner.hpp"
+#include "server/billing/export_schedule_api.hpp"
 #include "server/billing/price_books_api.hpp"
 #include "server/calendar/maintenance_api.hpp"
 #include "server/calendar/reservation_api.hpp"
@@ -181,6 +183,10 @@ struct Rooms::State {
     PriceBooksService price_books{context.database, compute};                      // what units cost
     UsageMeter usage_meter{catalog, active_policy};                                // what was used
     LedgerService ledger{context.database, usage_meter, compute, context.metrics}; // what it costs, who owes whom
+    ExportScheduleService export_schedules{context.database, context.settings.exports,
+                                           context.clock}; // bills by the clock
+    ExportRunner exports{context.database, compute,        context.settings.exports, context.settings.network_name,
+                         context.clock,    context.metrics}; // writes them
 
     ProjectUseService project_uses{context.database, catalog}; // what projects use, against quotas and shares
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
@@ -252,6 +258,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_price_books_routes(context.api, rooms.price_books, context.database, context.clock);
     add_billing_routes(context.api, rooms.ledger, context.database, rooms.compute, rooms.catalog,
                        context.settings.network_name);
+    add_export_schedule_routes(context.api, rooms.export_schedules, context.database);
     add_events_routes(context.api, rooms.events);
 
     rooms.operators.subscribe(context.notifier, context.tasks, context.executor);
@@ -315,6 +322,7 @@ Result<void> Rooms::start()
     state_->job_duties.start(state_->context.tasks);
     state_->learning.start(state_->context.tasks, state_->context.executor);
     state_->ledger.start(state_->context.tasks, state_->context.executor);
+    state_->exports.start(state_->context.tasks, state_->context.executor);
     if (state_->can_verify) state_->verifier.start();
     state_->retention.start(state_->context.tasks, state_->context.executor);
     state_->schedule_duty.start(state_->context.tasks, state_->context.executor);
@@ -324,6 +332,7 @@ Result<void> Rooms::start()
 void Rooms::stop()
 {
     state_->verifier.stop();
+    state_->exports.stop();
     state_->agents.close();
     state_->agents.wait(10s);
 }

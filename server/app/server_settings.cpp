@@ -52,6 +52,19 @@ std::string check_hour(std::string_view value)
     return parse_hour(value) ? "" : "must be a number of seconds from 0.1 to 3600";
 }
 
+std::string check_absolute(std::string_view value)
+{
+    return value.empty() || value.front() == '/' ? "" : "must be an absolute path";
+}
+
+std::string check_https(std::string_view value)
+{
+    constexpr std::string_view kScheme = "https://";
+    const bool good = value.empty() || (value.starts_with(kScheme) && value.size() > kScheme.size() &&
+                                        value.find_first_of(" ?#@") == std::string_view::npos);
+    return good ? "" : "must be an address that begins with https://";
+}
+
 LogLevel parse_log_level(const std::string& text)
 {
     if (text == "debug") return LogLevel::kDebug;
@@ -106,6 +119,31 @@ std::function<std::string(std::string_view)> check_days(std::int64_t least)
         const std::string wrong = check_integer(least, 36500)(value);
         return wrong.empty() ? "" : "must be 0 or a whole number from " + std::to_string(least) + " to 36500";
     };
+}
+
+/// For large files that need not outlive the process.
+std::string scratch_dir()
+{
+    // Read before any thread starts.
+    const char* const chosen = std::getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe)
+    return chosen == nullptr || *chosen == '\0' ? "/var/tmp" : chosen;
+}
+
+Result<ExportPlaces> to_export_places(const Settings& settings)
+{
+    ExportPlaces places{.folder = settings.text("export_folder"),
+                        .store = {.endpoint = settings.text("s3_endpoint"),
+                                  .region = settings.text("s3_region"),
+                                  .access_key = settings.text("s3_access_key"),
+                                  .secret_key = settings.text("s3_secret_key"),
+                                  .ca_file = settings.text("s3_ca_file")},
+                        .scratch = scratch_dir()};
+    while (places.store.endpoint.ends_with('/'))
+        places.store.endpoint.pop_back();
+    const bool has_store = !places.store.endpoint.empty();
+    if (has_store && (places.store.access_key.empty() || places.store.secret_key.empty()))
+        return Error{Errc::kInvalid, "s3_endpoint needs s3_access_key and s3_secret_key"};
+    return places;
 }
 
 DriftRule to_drift_rule(const Settings& settings)
@@ -168,6 +206,18 @@ SettingsProgram server_program()
              "seconds until a closed center is probed; doubled with each bad probe, an hour at most",
              check_integer(1, 3600)},
             {"network_name", "Fathom", "who operates the network: the issuer of its bills", {}},
+            {"export_folder", "",
+             "folder that scheduled exports of bills are written to, one folder in it for each schedule; empty: to "
+             "none",
+             check_absolute},
+            {"s3_endpoint", "",
+             "object store with Amazon's S3 interface that scheduled exports may go to: https://s3.example.org",
+             check_https},
+            {"s3_region", "us-east-1", "its region", check_not_empty},
+            {"s3_access_key", "", "who fathomd is there"},
+            {"s3_secret_key", "", "and its secret", nullptr, true},
+            {"s3_ca_file", "", "PEM file with the authorities that may vouch for it; empty: the system's",
+             check_absolute},
             {"gpu_threshold", "1", "a GPU must be more than so many times faster than the CPU to be recommended",
              check_number(1, 1000)},
             {"drift_period_s", "60", "seconds between two looks for jobs that go otherwise than predicted",
@@ -249,6 +299,9 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.verify_one_in = settings.integer("verify_one_in");
     typed.network_name = settings.text("network_name");
     typed.gpu_threshold = settings.number("gpu_threshold");
+    Result<ExportPlaces> exports = to_export_places(settings);
+    if (!exports) return exports.error();
+    typed.exports = std::move(*exports);
     typed.quarantine = to_quarantine_rule(settings);
     typed.drift = to_drift_rule(settings);
     typed.drift_period = std::chrono::seconds(settings.integer("drift_period_s"));

@@ -6,6 +6,7 @@
 #include "core/decide/network_window.hpp"
 #include "core/net/address_networks.hpp"
 #include "server/api/unknown_projects.hpp"
+#include "server/billing/export_destination.hpp"
 #include "server/jobs/job_quota.hpp"
 #include "server/learning/drift_watch.hpp"
 #include "server/retention/retention_duty.hpp"
@@ -34,6 +35,7 @@ struct ServerSettings {
     std::chrono::seconds lost_after{};
     std::string verify_program;   ///< a fathom-probe; empty: the one beside fathomd
     std::string network_name;     ///< who operates it, for bills
+    ExportPlaces exports;         ///< of bills
     double gpu_threshold{1};      ///< S6: what a GPU's speed-up must be above
     std::int64_t verify_one_in{}; ///< of a unit type's results after the first; 0: none of them
     QuarantineRule quarantine;

@@ -2,13 +2,12 @@
 
 #include "server/api/render_page.hpp"
 #include "server/billing/bill_statement.hpp"
-#include "server/billing/export_stream.hpp"
+#include "server/billing/billing_parameters.hpp"
 #include "server/billing/job_cost.hpp"
 #include "server/store/database_now.hpp"
 
 #include <pqxx/pqxx>
 
-#include <array>
 #include <memory>
 #include <utility>
 
@@ -27,61 +26,11 @@ struct BillingRoom {
 };
 using Room = std::shared_ptr<const BillingRoom>;
 
-Error refused(std::string field, std::string detail)
-{
-    return {Errc::kInvalid, "the request has 1 error", {{std::move(field), std::move(detail)}}};
-}
-
-/// The value of a query parameter; empty: not given.
-std::string parameter(const net::Request& request, const std::string& name)
-{
-    const auto found = request.query.find(name);
-    return found == request.query.end() ? std::string() : found->second;
-}
-
-Result<std::optional<Timestamp>> time_parameter(const net::Request& request, const std::string& name)
-{
-    const std::string text = parameter(request, name);
-    if (text.empty()) return std::optional<Timestamp>();
-    const Result<Timestamp> time = parse_rfc3339(text.size() == 10 ? text + "T00:00:00Z" : text);
-    if (!time) return refused(name, "must be a day or a time, such as 2026-11-01 or 2026-11-01T00:00:00Z");
-    return std::optional<Timestamp>(*time);
-}
-
-Result<std::string> period_parameter(const net::Request& request)
-{
-    std::string period = parameter(request, "period");
-    if (!period.empty() && !start_of_period(period)) return refused("period", "must be a month, such as 2026-11");
-    return period;
-}
-
-Result<void> check_parameters(const net::Request& request, std::initializer_list<std::string_view> known)
-{
-    for (const auto& [name, value] : request.query)
-        if (std::find(known.begin(), known.end(), name) == known.end()) return refused(name, "is not known here");
-    return {};
-}
-
-Result<UsageFilter> parse_usage_filter(const net::Request& request)
-{
-    UsageFilter filter;
-    filter.project = parameter(request, "project");
-    filter.center = parameter(request, "center");
-    filter.job_id = parameter(request, "job_id");
-    const Result<std::optional<Timestamp>> from = time_parameter(request, "from");
-    if (!from) return from.error();
-    const Result<std::optional<Timestamp>> until = time_parameter(request, "until");
-    if (!until) return until.error();
-    filter.from = *from;
-    filter.until = *until;
-    return filter;
-}
-
 Answer list_usage(Room room, Call call)
 {
     const Result<PageRequest> page = parse_page_request(call.request, {"project", "center", "job_id", "from", "until"});
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<UsageFilter> filter = parse_usage_filter(call.request);
+    const Result<UsageFilter> filter = parse_usage_filter(call.request.query);
     if (!filter) co_return net::problem(filter.error(), call.request.request_id);
     auto work = [&](pqxx::work& transaction) -> Result<Page<UsageRecord>> {
         return select_usage_page(transaction, *filter, page->size, page->after);
@@ -131,21 +80,21 @@ Answer get_evidence(Room room, Call call)
 Answer get_statement(Room room, Call call)
 {
     const net::Request& request = call.request;
-    if (const Result<void> known = check_parameters(request, {"project", "center", "period", "format"}); !known)
+    if (const Result<void> known = check_parameters(request.query, {"project", "center", "period", "format"}); !known)
         co_return net::problem(known.error(), request.request_id);
-    const std::string project = parameter(request, "project");
-    const std::string center = parameter(request, "center");
-    const std::string format = parameter(request, "format");
-    const Result<std::string> period = period_parameter(request);
+    const std::string project = parameter(request.query, "project");
+    const std::string center = parameter(request.query, "center");
+    const std::string format = parameter(request.query, "format");
+    const Result<std::string> period = period_parameter(request.query);
     Error error;
     if (project.empty() == center.empty())
-        error = refused("project", "is required, or center is; not both");
+        error = parameter_error("project", "is required, or center is; not both");
     else if (!period)
         error = period.error();
     else if (period->empty())
-        error = refused("period", "is required");
+        error = parameter_error("period", "is required");
     else if (!format.empty() && format != "json" && format != "csv" && format != "html")
-        error = refused("format", "must be json, csv or html");
+        error = parameter_error("format", "must be json, csv or html");
     if (!error.detail.empty()) co_return net::problem(error, request.request_id);
     const auto of = center.empty() ? BillStatement::Of::kProject : BillStatement::Of::kCenter;
     const std::string& name = center.empty() ? project : center;
@@ -186,57 +135,9 @@ Answer verify_ledger(Room room, Call call)
     co_return json_response(200, to_json(*check));
 }
 
-constexpr std::array<std::pair<std::string_view, ExportFormat>, 6> kFormats{
-    {{"focus", ExportFormat::kFocus},
-     {"jsonl", ExportFormat::kJsonLines},
-     {"ledger", ExportFormat::kLedger},
-     {"apel", ExportFormat::kApelJobs},
-     {"apel-summary", ExportFormat::kApelSummaries},
-     {"sacct", ExportFormat::kSacct}}};
-
-Result<ExportRequest> parse_export(const net::Request& request, const std::string& name)
-{
-    const auto format =
-        std::find_if(kFormats.begin(), kFormats.end(), [&](const auto& one) { return one.first == name; });
-    if (format == kFormats.end()) return Error{Errc::kNotFound, "there is no export " + name};
-    if (const Result<void> known = check_parameters(
-            request, {"project", "center", "period", "from", "until", "version", "service_level_type", "last_entry"});
-        !known)
-        return known.error();
-    ExportRequest wanted;
-    wanted.format = format->second;
-    Result<UsageFilter> filter = parse_usage_filter(request);
-    if (!filter) return filter.error();
-    const Result<std::string> period = period_parameter(request);
-    if (!period) return period.error();
-    wanted.charges.project = filter->project;
-    wanted.charges.center = filter->center;
-    wanted.charges.period = *period;
-    if (filter->from) wanted.charges.from = format_rfc3339(*filter->from);
-    if (filter->until) wanted.charges.until = format_rfc3339(*filter->until);
-    if (!period->empty()) {
-        filter->from = start_of_period(*period);
-        filter->until = start_of_period(next_period(*period));
-    }
-    wanted.usage = std::move(*filter);
-    wanted.usage.newest_revisions = true;
-    const std::string version = parameter(request, "version");
-    if (!version.empty() && version != "1.2" && version != "1.3") return refused("version", "must be 1.2 or 1.3");
-    if (version == "1.3") wanted.focus.version = FocusVersion::k1_3;
-    wanted.service_level = parameter(request, "service_level_type");
-    constexpr std::array<std::string_view, 4> kLevels{"", "si2k", "hepspec", "hepscore23"};
-    if (std::find(kLevels.begin(), kLevels.end(), wanted.service_level) == kLevels.end())
-        return refused("service_level_type", "must be si2k, hepspec or hepscore23: APEL takes no other");
-    const std::string last = parameter(request, "last_entry");
-    if (last.size() > 18 || last.find_first_not_of("0123456789") != std::string::npos)
-        return refused("last_entry", "must be the number of an entry of the ledger");
-    if (!last.empty()) wanted.charges.last_seq = std::stoll(last);
-    return wanted;
-}
-
 Answer export_charges(Room room, Call call)
 {
-    Result<ExportRequest> wanted = parse_export(call.request, call.request.path_params["format"]);
+    Result<ExportRequest> wanted = parse_export(call.request.path_params["format"], call.request.query);
     if (!wanted) co_return net::problem(wanted.error(), call.request.request_id);
     wanted->focus.network = room->network;
     Result<ExportRequest> settled = co_await settle_export(*room->database, std::move(*wanted));

@@ -233,8 +233,11 @@ class Network:
     def __init__(self, settings=()):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-e2e-", dir=roomy_folder()))
         self.folder.chmod(0o755)
+        self.exports = self.folder / "exports"  # of scheduled exports; fathomd is not root
+        self.exports.mkdir()
+        self.exports.chmod(0o777)
         self.servers, self.agents = [], []
-        self.server = self.add_server(settings=settings)
+        self.server = self.add_server(settings=(*settings, "--export-folder", str(self.exports)))
 
     def add_server(self, **arguments):
         server = Server(self.folder, f"fathomd-{len(self.servers)}", **arguments).start()

@@ -304,9 +304,29 @@ def test_billing(call, network):
     call("POST", A + "/billing-periods/soon/close", 400)
     assert call("GET", A + "/ledger:verify").json()["good"]
     for form in ("focus", "jsonl", "ledger", "apel", "apel-summary", "sacct"):
-        call("GET", A + f"/exports/{form}?period={period}")
+        call("GET", A + f"/exports/{form}" + (f"?period={period}" if form != "ledger" else ""))
+    call("GET", A + f"/exports/ledger?period={period}", 400)
     call("GET", A + "/exports/pdf", 404)
     call("GET", A + "/exports/focus?version=0.5", 400)
+
+
+def test_export_schedules(call):
+    order = {"name": "monthly", "cron": "0 5 3 * *", "format": "focus", "destination": "folder"}
+    schedule = call("POST", A + "/export-schedules", 201, json=order).json()
+    call("POST", A + "/export-schedules", 409, json=order)
+    call("POST", A + "/export-schedules", 400, json={**order, "destination": "s3://bucket"})
+    path = A + f"/export-schedules/{schedule['id']}"
+    assert call("GET", A + "/export-schedules").json()["items"] == [call("GET", path).json()]
+    call("GET", A + "/export-schedules/none", 404)
+    call("PATCH", path, 400, json={"months": "next"})
+    call("PATCH", path, 412, json={"months": "current"}, headers={"If-Match": '"99"'})
+    call("PATCH", path, json={"months": "current", "parameters": {"project": "default"}})
+    call("POST", path + "/run", 202)
+    wait_until(lambda: call("GET", path).json()["last_file"], 60)
+    call("PATCH", path, json={"enabled": False})
+    call("POST", path + "/run", 409)
+    call("DELETE", path, 412, headers={"If-Match": '"1"'})
+    call("DELETE", path, 204)
 
 
 def manifest_of(operator):

@@ -1,0 +1,141 @@
+#include "server/billing/object_store.hpp"
+
+#include "core/base/utf8.hpp"
+#include "core/base/utf8_prefix.hpp"
+
+#include <algorithm>
+#include <curl/curl.h>
+#include <memory>
+#include <mutex>
+
+namespace fathom::server {
+namespace {
+
+constexpr long kConnectLimit_s = 30;
+constexpr long kLeastBytesPerSecond = 1024;
+constexpr long kSlowFor_s = 60;
+constexpr std::size_t kMostAnswerBytes = 16384;
+
+using CurlHandle = std::unique_ptr<CURL, void (*)(CURL*)>;
+
+struct HeaderList {
+    curl_slist* list = nullptr;
+    HeaderList() = default;
+    ~HeaderList() { curl_slist_free_all(list); }
+    HeaderList(const HeaderList&) = delete;
+    HeaderList& operator=(const HeaderList&) = delete;
+    void add(const std::string& header) { list = curl_slist_append(list, header.c_str()); }
+};
+
+std::size_t read_content(char* buffer, std::size_t size, std::size_t count, void* file)
+{
+    auto* const content = static_cast<std::FILE*>(file);
+    const std::size_t bytes = std::fread(buffer, 1, size * count, content);
+    return bytes == 0 && std::ferror(content) != 0 ? CURL_READFUNC_ABORT : bytes;
+}
+
+int seek_content(void* file, curl_off_t offset, int origin)
+{
+    return fseeko(static_cast<std::FILE*>(file), offset, origin) == 0 ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
+}
+
+std::size_t keep_answer(char* data, std::size_t size, std::size_t count, void* text)
+{
+    auto& answer = *static_cast<std::string*>(text);
+    answer.append(data, std::min(size * count, kMostAnswerBytes - std::min(kMostAnswerBytes, answer.size())));
+    return size * count;
+}
+
+int look_whether_to_stop(void* should_stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t)
+{
+    return (*static_cast<const std::function<bool()>*>(should_stop))() ? 1 : 0;
+}
+
+/// The text of an element of an S3 error document; empty: it has none.
+std::string element_of(const std::string& document, const std::string& name)
+{
+    const std::size_t begin = document.find("<" + name + ">");
+    const std::size_t end = document.find("</" + name + ">");
+    if (begin == std::string::npos || end == std::string::npos || end < begin) return {};
+    const std::size_t text = begin + name.size() + 2;
+    return document.substr(text, end - text);
+}
+
+/// Each part between slashes by itself, so that the slashes stay.
+std::string escaped_path(CURL* curl, const std::string& path)
+{
+    std::string escaped;
+    for (std::size_t begin = 0; begin <= path.size();) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        const std::unique_ptr<char, void (*)(void*)> part(
+            curl_easy_escape(curl, path.data() + begin, static_cast<int>(end - begin)), &curl_free);
+        escaped += "/" + (end > begin ? std::string(part.get()) : std::string());
+        begin = end + 1;
+    }
+    return escaped;
+}
+
+Result<void> refusal(long status, const std::string& answer)
+{
+    constexpr std::size_t kMostTextBytes = 300;
+    std::string text = "the object store answered " + std::to_string(status);
+    const std::string code = element_of(answer, "Code");
+    if (!code.empty() && is_utf8(answer)) text += ", " + code + ": " + element_of(answer, "Message");
+    return Error{status >= 500 ? Errc::kUnavailable : Errc::kInvalid, std::string(utf8_prefix(text, kMostTextBytes))};
+}
+
+} // namespace
+
+Result<void> put_object(const ObjectStoreAccess& access, const ObjectUpload& upload,
+                        const std::function<bool()>& should_stop)
+{
+    if (upload.size_bytes > kMostObjectBytes)
+        return Error{Errc::kInvalid, "an object store takes 5 GB in one piece: export by project or by center"};
+    static std::once_flag is_ready;
+    std::call_once(is_ready, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+    const CurlHandle handle(curl_easy_init(), &curl_easy_cleanup);
+    if (!handle) return Error{Errc::kUnavailable, "no memory for a connection"};
+    CURL* const curl = handle.get();
+
+    const std::string url = access.endpoint + escaped_path(curl, upload.bucket + "/" + upload.key);
+    const std::string provider = "aws:amz:" + access.region + ":s3";
+    HeaderList headers;
+    headers.add("Content-Type: " + upload.content_type);
+    headers.add("x-amz-content-sha256: " + upload.sha256);
+    std::string answer;
+    char cause[CURL_ERROR_SIZE] = "";
+    curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https");
+    curl_easy_setopt(curl, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+    if (!access.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, access.ca_file.c_str());
+    curl_easy_setopt(curl, CURLOPT_AWS_SIGV4, provider.c_str());
+    curl_easy_setopt(curl, CURLOPT_USERNAME, access.access_key.c_str());
+    curl_easy_setopt(curl, CURLOPT_PASSWORD, access.secret_key.c_str());
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.list);
+    curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(upload.size_bytes));
+    curl_easy_setopt(curl, CURLOPT_READFUNCTION, &read_content);
+    curl_easy_setopt(curl, CURLOPT_READDATA, upload.content);
+    curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, &seek_content);
+    curl_easy_setopt(curl, CURLOPT_SEEKDATA, upload.content);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &keep_answer);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &look_whether_to_stop);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &should_stop);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, cause);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectLimit_s);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kLeastBytesPerSecond);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kSlowFor_s);
+    const CURLcode code = curl_easy_perform(curl);
+    if (code != CURLE_OK)
+        return Error{Errc::kUnavailable, "the object store cannot be reached: " +
+                                             std::string(cause[0] != '\0' ? cause : curl_easy_strerror(code))};
+    long status = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    if (status < 200 || status >= 300) return refusal(status, answer);
+    return {};
+}
+
+} // namespace fathom::server
