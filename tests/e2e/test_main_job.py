@@ -94,14 +94,17 @@ def is_measuring(network):
     return any(run["state"] == "queued" for run in network.rest.items("/probe-runs"))
 
 
-def had_a_core(network, job):
-    """Whether it computed all the time: where tests share a busy machine, how long it took says nothing."""
-    end = network.rest.items(f"/jobs/{job['id']}/events")[-1]["evidence"]
-    return end["cpu_s"] > 0.8 * end["run_s"]
+def ratios_of_probes(network):
+    """How many times as long as at alpha operators take at beta, as both were measured: on a busy machine anything."""
+    median_s = {(s["operator"], s["center"]): s["median_s"] for s in network.rest.items("/scores")}
+    return [time / median_s[operator, "alpha"] for (operator, center), time in median_s.items()
+            if center == "beta" and (operator, "alpha") in median_s]
 
 
-def test_a_profiled_run_predicts_its_program_elsewhere_and_the_last_run_there_the_next(network):
-    """A program of Debian that calls no library which Fathom knows: all of it is remainder."""
+def test_a_profiled_run_predicts_its_program_elsewhere_and_the_last_run_there_the_next(measured):
+    """A program of Debian that calls no library which Fathom knows: all of it is remainder. How near predictions come is for
+    tests/bench/prediction to say."""
+    network = measured
     job = {"name": "key", "command": ["openssl", "enc", "-aes-256-cbc", "-pbkdf2", "-iter", "3000000", "-k", "secret", "-S",
                                       "0123456789abcdef", "-in", "/etc/os-release", "-out", "/dev/null"]}
     first = network.wait_job(network.submit(**job, profile=True, units={"center": "alpha", "count": 1})["id"])
@@ -114,10 +117,8 @@ def test_a_profiled_run_predicts_its_program_elsewhere_and_the_last_run_there_th
     assert second["type"] == first["type"] == "app/openssl" and second["operators_from"] == first["id"]
     winner = network.rest.get(f"/jobs/{second['id']}/placement")["decision"]["candidates"][0]
     assert [r["rung"] for r in winner["rungs"]] == ["reference"] and "alpha/core" in winner["rungs"][0]["text"]
-    # The kernels of linear algebra, by which the two differ, are nothing to it.
-    assert winner["prediction"]["run_s"] == pytest.approx(first["run_s"], rel=0.5)
-    if had_a_core(network, first) and had_a_core(network, second):
-        assert second["run_s"] == pytest.approx(winner["prediction"]["run_s"], rel=0.4)
+    ratios = ratios_of_probes(network)
+    assert 0.8 * min(ratios) < winner["prediction"]["run_s"] / first["run_s"] < 1.25 * max(ratios)
     assert "Basis:" in network.cli("job", "explain", second["id"])
 
     there = {**job, "units": {"center": "beta", "count": 1}}
@@ -125,7 +126,7 @@ def test_a_profiled_run_predicts_its_program_elsewhere_and_the_last_run_there_th
     def predicted_by_runs():
         place = network.rest.post("/placements:preview", there, expect=200)["decision"]["candidates"][0]
         return place if place["rungs"][0]["rung"] == "runs" else None
-    place = wait_until(predicted_by_runs, 2, "the run that ended being known, which it is half a second later")
+    place = wait_until(predicted_by_runs, 60, "the run that ended being known")
     assert place["rungs"][0]["weight"] > 0.6 and place["prediction"]["run_s"] == pytest.approx(second["run_s"], rel=0.25)
     third = network.wait_job(network.submit(**there)["id"])
     decided = network.rest.get(f"/jobs/{third['id']}/placement")["decision"]["candidates"][0]
