@@ -186,7 +186,8 @@ asio::awaitable<Result<Json>> ExportRunner::fill(const ExportSchedule& schedule,
     ExportFile exported{.name = wanted.file_name, .format = schedule.format};
     for (const auto& [name, value] : wanted.parameters)
         exported.parameters[name] = value;
-    exported.parameters["last_entry"] = std::to_string(wanted.request.charges.last_seq);
+    if (is_of_ledger(wanted.request.format))
+        exported.parameters["last_entry"] = std::to_string(wanted.request.charges.last_seq);
     exported.size_bytes = writer->size_bytes();
     exported.sha256 = writer->sha256();
     exported.written_at = clock_->now();
@@ -220,7 +221,8 @@ asio::awaitable<Result<std::string>> ExportRunner::write_to_folder(const ExportS
     if (!manifest) co_return manifest.error();
     auto complete = [&]() -> Result<void> {
         if (Result<void> done = (*file)->complete(); !done) return done;
-        return write_file(path.parent_path() / manifest_name(wanted.file_name), manifest->dump(2) + "\n");
+        return write_file(path.parent_path() / manifest_name(wanted.file_name), manifest->dump(2) + "\n",
+                          PartialFile::kMode);
     };
     const Result<void> completed = co_await block(complete);
     if (!completed) co_return completed.error();

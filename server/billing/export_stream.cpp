@@ -204,6 +204,11 @@ asio::awaitable<void> stream_export(Database& database, ComputePool& compute, Ex
     }
 }
 
+bool is_of_ledger(ExportFormat format)
+{
+    return format == ExportFormat::kFocus || format == ExportFormat::kJsonLines || format == ExportFormat::kLedger;
+}
+
 const char* content_type_of(ExportFormat format)
 {
     if (format == ExportFormat::kFocus) return "text/csv; charset=utf-8";

@@ -29,6 +29,9 @@ asio::awaitable<Result<ExportRequest>> settle_export(Database& database, ExportR
 asio::awaitable<void> stream_export(Database& database, ComputePool& compute, ExportRequest request,
                                     std::shared_ptr<net::BodyWriter> writer);
 
+/// Whether an export of the format is made of the ledger, so that up to a given entry it never changes.
+bool is_of_ledger(ExportFormat format);
+
 /// The Content-Type of a format.
 const char* content_type_of(ExportFormat format);
 

@@ -47,15 +47,21 @@ File to_file(OpenFile opened)
 
 Result<std::unique_ptr<PartialFile>> PartialFile::open(const std::filesystem::path& path)
 {
+    namespace fs = std::filesystem;
     std::error_code failed;
-    std::filesystem::create_directories(path.parent_path(), failed);
+    const bool is_new = fs::create_directories(path.parent_path(), failed);
+    // Whatever the umask.
+    if (is_new && !failed)
+        fs::permissions(path.parent_path(), fs::perms::group_read | fs::perms::group_exec, fs::perm_options::add,
+                        failed);
     if (failed) return cannot("make the folder", path.parent_path(), failed.value());
     const std::filesystem::path partial = partial_of(path);
-    OpenFile opened(::open(partial.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640));
+    OpenFile opened(::open(partial.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kMode));
     if (opened.number() < 0) return cannot("write", partial, errno);
     if (::flock(opened.number(), LOCK_EX | LOCK_NB) != 0 || !is_named(opened.number(), partial))
         return Error{Errc::kUnavailable, partial.string() + " is being written by another process"};
-    if (::ftruncate(opened.number(), 0) != 0) return cannot("write", partial, errno);
+    if (::ftruncate(opened.number(), 0) != 0 || ::fchmod(opened.number(), kMode) != 0)
+        return cannot("write", partial, errno);
     File file = to_file(std::move(opened));
     if (!file) return cannot("write", partial, errno);
     return std::unique_ptr<PartialFile>(new PartialFile(path, std::move(file)));

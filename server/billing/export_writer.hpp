@@ -17,6 +17,10 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 /// processes; one that is given up is removed. Blocks; not thread-safe.
 class PartialFile {
   public:
+    /// Who may read, beside us, is whoever is of the group: that of the folder that the settings name, if that hands
+    /// its group on (set-group-ID).
+    static constexpr unsigned kMode = 0640;
+
     /// Makes the folder where it is missing.
     /// @error kUnavailable  it cannot be written, or another process is writing it; the detail says which.
     static Result<std::unique_ptr<PartialFile>> open(const std::filesystem::path& path);

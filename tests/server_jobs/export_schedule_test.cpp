@@ -106,6 +106,10 @@ TEST_F(ExportSchedules, AFileAndItsManifestLieInTheSchedulesFolder)
     EXPECT_EQ(manifest["sha256"], sha256_hex(text));
     EXPECT_EQ(manifest["period_state"], "open");
     EXPECT_EQ(manifest["parameters"]["last_entry"], "1");
+    using std::filesystem::perms;
+    EXPECT_EQ(std::filesystem::status(folder_ / "accountants" / name).permissions(),
+              perms::owner_read | perms::owner_write | perms::group_read);
+    EXPECT_NE(std::filesystem::status(folder_ / "accountants").permissions() & perms::group_exec, perms::none);
     const Json schedule = shown("accountants");
     EXPECT_EQ(schedule["last_file"], (folder_ / "accountants" / name).string());
     EXPECT_TRUE(schedule["last_error"].is_null());
