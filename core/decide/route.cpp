@@ -38,15 +38,28 @@ class Deciding {
     {
     }
 
+    OfferedPlaces offered()
+    {
+        kind_ = &table_->kind_of(*request_, chooser_);
+        RouteSearch found = find_places(*request_, *table_, *kind_, chooser_, most());
+        OfferedPlaces offered;
+        if (found.feasible.empty()) return offered;
+        offered.wants_units = !found.feasible.front().choice.plan.window && obstacle_to(found.feasible.front()).empty();
+        found.feasible.resize(std::min(found.feasible.size(), most()));
+        offered.places.reserve(found.feasible.size());
+        for (Found& one : found.feasible)
+            offered.places.push_back({one.unit_type, std::move(one.offers)});
+        return offered;
+    }
+
     Decision run()
     {
         kind_ = &table_->kind_of(*request_, chooser_);
-        const std::size_t most = is_small() ? kMostCandidatesKept : kMostRunnersUp;
-        const RouteSearch found = find_places(*request_, *table_, *kind_, chooser_, most);
+        const RouteSearch found = find_places(*request_, *table_, *kind_, chooser_, most());
         decision_.funnel = table_->funnel_of(*request_, *kind_);
         if (!kind_->cost.empty()) count_limits(found);
         decision_.candidates.reserve(kMostCandidatesKept);
-        for (std::size_t i = 0; i < std::min(found.feasible.size(), most); ++i)
+        for (std::size_t i = 0; i < std::min(found.feasible.size(), most()); ++i)
             decision_.candidates.push_back(describe(found.feasible[i]));
         const bool has_winner = !found.feasible.empty();
         add_removed(found);
@@ -57,6 +70,8 @@ class Deciding {
 
   private:
     bool is_small() const { return table_->unit_types.size() <= kMostCandidatesKept; }
+    /// Feasible candidates.
+    std::size_t most() const { return is_small() ? kMostCandidatesKept : kMostRunnersUp; }
     const UnitTypeView& view_of(std::size_t unit_type) const { return table_->unit_types[unit_type]; }
 
     Candidate named(const UnitTypeView& view) const
@@ -278,6 +293,15 @@ class Deciding {
         }
     }
 
+    /// What keeps the winner from its units: its project has taken enough.
+    std::string obstacle_to(const Found& winner) const
+    {
+        const PlaceChoice& choice = winner.choice;
+        return quota_obstacle(
+            request_->quota, request_->used,
+            chooser_.use_of(view_of(winner.unit_type), choice.unit_count, choice.plan.occupied.run_s, choice.cost));
+    }
+
     /// What only the winner is asked for: why so many units, and what their run time rests on.
     void crown(const Found& found)
     {
@@ -294,9 +318,7 @@ class Deciding {
         winner.assumptions = run.assumptions(winner.unit_count);
         if (!request_->operators.empty())
             winner.count_reason = count_reason_of(run, request_->units, winner.unit_count, winner.knee);
-        decision_.quota_obstacle =
-            quota_obstacle(request_->quota, request_->used,
-                           chooser_.use_of(view, winner.unit_count, winner.prediction.run_s, winner.cost));
+        decision_.quota_obstacle = obstacle_to(found);
         decision_.can_start_now = winner.plan.start_s <= 0 && decision_.quota_obstacle.empty();
         explain_ranking(*request_, decision_.candidates);
         decision_.assumptions = list_assumptions(*request_, winner);
@@ -337,6 +359,11 @@ double Candidate::judged_s(const TransferRequest& request) const
 Decision route(const RouteRequest& request, RouteTable& table)
 {
     return Deciding(request, table.impl()).run();
+}
+
+OfferedPlaces offered_places(const RouteRequest& request, RouteTable& table)
+{
+    return Deciding(request, table.impl()).offered();
 }
 
 Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types, const RouteKnowledge& knowledge)

@@ -257,6 +257,21 @@ Decision route(const RouteRequest& request, RouteTable& table);
 Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
                const RouteKnowledge& knowledge = {});
 
+/// The feasible places of a decision, in its order, without anything that is only there for people.
+struct OfferedPlaces {
+    struct Place {
+        std::uint32_t unit_type{}; ///< index
+        std::vector<CountOffer> offers;
+    };
+    /// The decision has a winner, whose units it would take as soon as they are free: neither its project's quota nor a
+    /// network window keeps it from that.
+    bool wants_units{};
+    std::vector<Place> places;
+};
+
+/// What route() would find now, for who decides on many jobs together: at half the price.
+OfferedPlaces offered_places(const RouteRequest& request, RouteTable& table);
+
 Json to_json(const std::vector<Counterfactual>& counterfactuals);
 
 /// The explanation that is stored with a placement and shown by `fathom job explain`.

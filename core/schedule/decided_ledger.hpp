@@ -27,6 +27,8 @@ class DecidedLedger {
     std::shared_ptr<const Decision> decide(const ReadyJob& job);
     /// The same of a request that is no job's own.
     Decision decide(const RouteRequest& request) { return units_->decide(request); }
+    /// What the job's decision would choose from.
+    OfferedPlaces offered_places(const ReadyJob& job) { return units_->offered_places(request_of(job)); }
     /// Of all kinds that were decided since something changed.
     const Decisions& decisions() const { return decisions_; }
 

@@ -168,6 +168,7 @@ void Scheduling::queue(std::size_t job, Decision decision)
 
 void Scheduling::view_all()
 {
+    std::unordered_map<std::string_view, std::vector<JobOption>> by_kind;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         const ReadyJob& job = jobs_[i];
         const std::shared_ptr<const Decision> known = decide(i);
@@ -178,7 +179,9 @@ void Scheduling::view_all()
         view.priority = job.priority;
         view.gang = job.gang;
         view.gang_size = job.gang_size;
-        if (wants_units(decision)) view.options = places_.options_of(job.request, decision);
+        const auto [options, is_new] = by_kind.try_emplace(job.kind);
+        if (is_new && wants_units(decision)) options->second = places_.options_of(job.request, decision);
+        view.options = options->second;
         is_done_[i] = view.options.empty();
         if (is_done_[i]) plan_.waits.push_back({.job = i, .decision = known, .turn = kLastTurn});
     }
@@ -253,21 +256,22 @@ void Scheduling::assume_run_times(std::vector<JobOption>& options) const
 
 bool Scheduling::view_again()
 {
-    bool has_some = false;
+    std::unordered_map<std::string_view, std::vector<JobOption>> by_kind;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         if (is_done_[i] || is_refused_[i] || !depends_on_what_is_free(jobs_[i].request)) continue;
-        has_some = true;
-        const std::shared_ptr<const Decision> known = decide(i);
-        const Decision& decision = *known;
-        std::vector<JobOption> options;
-        if (wants_units(decision)) options = places_.options_of(jobs_[i].request, decision);
-        assume_run_times(options);
+        const auto [found, is_new] = by_kind.try_emplace(jobs_[i].kind);
+        std::vector<JobOption>& options = found->second;
+        if (is_new) {
+            const OfferedPlaces offered = ledger_.offered_places(jobs_[i]);
+            if (offered.wants_units) options = places_.options_of(jobs_[i].request, offered);
+            assume_run_times(options);
+        }
         if (options == views_[i].options) continue;
         left_.erase(i);
         is_refused_[i] = options.empty();
-        if (!is_refused_[i]) views_[i].options = std::move(options);
+        if (!is_refused_[i]) views_[i].options = options;
     }
-    return has_some;
+    return !by_kind.empty();
 }
 
 bool Scheduling::make_starts(const Asked& asked, const std::vector<OrderedStart>& starts)

@@ -99,10 +99,20 @@ void UnitLedger::undo_trial()
     reserved_later_.resize(before_trial_);
 }
 
-Decision UnitLedger::decide(const RouteRequest& request)
+RouteTable& UnitLedger::table()
 {
     if (!table_) table_.emplace(views_, knowledge_, columns_);
-    return route(request, *table_);
+    return *table_;
+}
+
+Decision UnitLedger::decide(const RouteRequest& request)
+{
+    return route(request, table());
+}
+
+OfferedPlaces UnitLedger::offered_places(const RouteRequest& request)
+{
+    return fathom::offered_places(request, table());
 }
 
 bool UnitLedger::has_free_unit() const

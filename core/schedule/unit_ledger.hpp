@@ -38,6 +38,8 @@ class UnitLedger {
     const UnitTypeView* find(const UnitTypeId& id) const;
     /// Decides on what is left. The first decision lays out a table, which the next ones use.
     Decision decide(const RouteRequest& request);
+    /// What that decision would choose from.
+    OfferedPlaces offered_places(const RouteRequest& request);
     /// As if a unit type were otherwise. Before the first decision. @param change  must leave its id alone.
     void change(const UnitTypeId& id, const std::function<void(UnitTypeView&)>& change);
     /// Takes units for the time of the reservation.
@@ -55,6 +57,7 @@ class UnitLedger {
     bool has_free_unit() const;
 
   private:
+    RouteTable& table();
     void lay_calendar(const UnitCalendar& calendar, Timestamp now);
 
     /// What a unit type was before it was touched.

@@ -69,9 +69,8 @@ UnitTypeLoad unit_type_load(const UnitTypeView& view)
     return load;
 }
 
-std::size_t WantedPlaces::number_of(const UnitTypeId& unit_type)
+std::size_t WantedPlaces::number_of(const UnitTypeView* view)
 {
-    const UnitTypeView* view = ledger_->find(unit_type);
     const auto [known, is_new] = numbers_.try_emplace(view, unit_types_.size());
     if (!is_new) return known->second;
     unit_types_.push_back(view);
@@ -92,7 +91,16 @@ std::vector<JobOption> WantedPlaces::options_of(const RouteRequest& request, con
 {
     std::vector<PlaceOffers> offers = offers_of(decision);
     for (PlaceOffers& place : offers)
-        place.unit_type = number_of(decision.candidates[place.unit_type].unit_type_id);
+        place.unit_type = number_of(ledger_->find(decision.candidates[place.unit_type].unit_type_id));
+    return fathom::options_of(request.prefer, offers);
+}
+
+std::vector<JobOption> WantedPlaces::options_of(const RouteRequest& request, const OfferedPlaces& offered)
+{
+    std::vector<PlaceOffers> offers;
+    offers.reserve(offered.places.size());
+    for (const OfferedPlaces::Place& place : offered.places)
+        offers.push_back({number_of(&ledger_->views()[place.unit_type]), place.offers});
     return fathom::options_of(request.prefer, offers);
 }
 

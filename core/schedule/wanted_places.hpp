@@ -43,6 +43,7 @@ class WantedPlaces {
 
     /// The options of a job that was decided on so.
     std::vector<JobOption> options_of(const RouteRequest& request, const Decision& decision);
+    std::vector<JobOption> options_of(const RouteRequest& request, const OfferedPlaces& offered);
     /// Sets what the unit types are worth, and how busy they count as, now that these jobs wait for them. How fast work
     /// arrives is not asked: worths do not depend on it.
     void weigh(std::span<const WaitingJobView> views);
@@ -51,7 +52,7 @@ class WantedPlaces {
     std::vector<UnitTypeLoad> loads() const;
 
   private:
-    std::size_t number_of(const UnitTypeId& unit_type);
+    std::size_t number_of(const UnitTypeView* view);
     double load_of(const UnitTypeView& view, const WantedUnits& wanted) const;
 
     const UnitLedger* ledger_;
