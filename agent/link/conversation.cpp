@@ -107,10 +107,13 @@ bool Conversation::handle_order(const link::Message& message)
     }
     if (const auto* cancel = std::get_if<link::CancelAttempt>(&message.body)) {
         settle(); // what comes before it stands
-        if (cancel->unless_started)
-            book_.give_back(cancel->attempt_id, cancel->reason);
-        else
-            book_.cancel(cancel->attempt_id, cancel->reason);
+        book_.cancel(cancel->attempt_id, cancel->reason);
+        acknowledge(message.id);
+        return true;
+    }
+    if (const auto* recall = std::get_if<link::RecallAttempt>(&message.body)) {
+        settle();
+        book_.give_back(recall->attempt_id, recall->reason);
         acknowledge(message.id);
         return true;
     }

@@ -150,8 +150,13 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
 Body read_cancel_attempt(ObjectReader& reader, std::vector<FieldError>&)
 {
     return CancelAttempt{read_id<AttemptId>(reader, "attempt_id"),
-                         reader.optional_string("reason", {.max_length = 1000}).value_or(""),
-                         reader.optional_boolean("unless_started").value_or(false)};
+                         reader.optional_string("reason", {.max_length = 1000}).value_or("")};
+}
+
+Body read_recall_attempt(ObjectReader& reader, std::vector<FieldError>&)
+{
+    return RecallAttempt{read_id<AttemptId>(reader, "attempt_id"),
+                         reader.optional_string("reason", {.max_length = 1000}).value_or("")};
 }
 
 Body read_attempt_started(ObjectReader& reader, std::vector<FieldError>&)
@@ -279,6 +284,7 @@ const std::map<std::string, Reader, std::less<>>& readers()
         {"welcome", read_welcome},
         {"start_attempt", read_start_attempt},
         {"cancel_attempt", read_cancel_attempt},
+        {"recall_attempt", read_recall_attempt},
         {"attempt_started", read_attempt_started},
         {"attempt_output", read_attempt_output},
         {"attempt_ended", read_attempt_ended},

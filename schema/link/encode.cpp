@@ -63,8 +63,12 @@ Json body_json(const StartAttempt& start)
 
 Json body_json(const CancelAttempt& cancel)
 {
-    return {
-        {"attempt_id", cancel.attempt_id.value}, {"reason", cancel.reason}, {"unless_started", cancel.unless_started}};
+    return {{"attempt_id", cancel.attempt_id.value}, {"reason", cancel.reason}};
+}
+
+Json body_json(const RecallAttempt& recall)
+{
+    return {{"attempt_id", recall.attempt_id.value}, {"reason", recall.reason}};
 }
 
 Json body_json(const AttemptStarted& started)
@@ -159,6 +163,7 @@ struct TypeName {
     std::string_view operator()(const Welcome&) const { return "welcome"; }
     std::string_view operator()(const StartAttempt&) const { return "start_attempt"; }
     std::string_view operator()(const CancelAttempt&) const { return "cancel_attempt"; }
+    std::string_view operator()(const RecallAttempt&) const { return "recall_attempt"; }
     std::string_view operator()(const AttemptStarted&) const { return "attempt_started"; }
     std::string_view operator()(const AttemptOutput&) const { return "attempt_output"; }
     std::string_view operator()(const AttemptEnded&) const { return "attempt_ended"; }

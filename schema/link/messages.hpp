@@ -55,7 +55,13 @@ struct StartAttempt {
 struct CancelAttempt {
     AttemptId attempt_id;
     std::string reason;
-    bool unless_started{}; ///< only while it waits for units: the server wants it back, to place it elsewhere
+};
+
+/// server -> agent, needs ack. As CancelAttempt, but of an attempt that waits for units only: the server wants to place
+/// it elsewhere. An agent that does not know this message refuses it, and goes on with the attempt.
+struct RecallAttempt {
+    AttemptId attempt_id;
+    std::string reason;
 };
 
 /// agent -> server, needs ack.
@@ -142,9 +148,9 @@ struct Ack {
     std::optional<Error> error;
 };
 
-using Body = std::variant<Hello, Welcome, StartAttempt, CancelAttempt, AttemptStarted, AttemptOutput, AttemptEnded,
-                          CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest, Heartbeat, RenewCertificate,
-                          RenewedCertificate, Ack>;
+using Body = std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, AttemptOutput,
+                          AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest, Heartbeat,
+                          RenewCertificate, RenewedCertificate, Ack>;
 
 struct Message {
     MessageId id;

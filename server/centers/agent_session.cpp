@@ -300,13 +300,18 @@ void AgentSession::offer_start(link::StartAttempt start)
 void AgentSession::offer(link::Body order)
 {
     if (auto* start = std::get_if<link::StartAttempt>(&order)) return offer_start(std::move(*start));
-    if (const auto* cancel = std::get_if<link::CancelAttempt>(&order)) {
-        std::set<AttemptId>& sent = cancel->unless_started ? recalled_ : cancelled_;
-        if (!sent.insert(cancel->attempt_id).second) return;
-        log_info(cancel->unless_started ? "attempt_recalled" : "attempt_cancel_ordered",
-                 {{"center", grant_.center_name}, {"attempt_id", cancel->attempt_id.value}});
-    }
+    const auto* const cancel = std::get_if<link::CancelAttempt>(&order);
+    if (cancel != nullptr && !note_order(cancelled_, cancel->attempt_id, "attempt_cancel_ordered")) return;
+    const auto* const recall = std::get_if<link::RecallAttempt>(&order);
+    if (recall != nullptr && !note_order(recalled_, recall->attempt_id, "attempt_recalled")) return;
     send(std::move(order));
+}
+
+bool AgentSession::note_order(std::set<AttemptId>& sent, const AttemptId& attempt, std::string_view event) const
+{
+    if (!sent.insert(attempt).second) return false;
+    log_info(event, {{"center", grant_.center_name}, {"attempt_id", attempt.value}});
+    return true;
 }
 
 void AgentSession::send(link::Body body)

@@ -112,6 +112,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     void offer_start(link::StartAttempt start);
     asio::awaitable<void> offer_questions();
     void offer(link::Body order);
+    /// False where the attempt was told it in this connection before.
+    bool note_order(std::set<AttemptId>& sent, const AttemptId& attempt, std::string_view event) const;
     void send(link::Body body);
     void acknowledge(const MessageId& id, const std::optional<Error>& error);
     void log_refusal(const Error& error, const std::string& attempt_id) const;
@@ -134,7 +136,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     std::size_t starting_bytes_ = 0;
     bool has_more_starts_ = false;   ///< than there was room for
     std::set<AttemptId> cancelled_;  ///< told to end in this connection
-    std::set<AttemptId> recalled_;   ///< the same, unless they have started
+    std::set<AttemptId> recalled_;   ///< told to come back, unless they have started
     std::deque<ReadReport> reports_; ///< not yet carried out, those that are being included
     std::size_t report_bytes_ = 0;
     asio::steady_timer reports_came_;

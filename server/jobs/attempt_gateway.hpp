@@ -53,7 +53,7 @@ class AttemptGateway {
                                                               std::vector<link::InventoryItem> inventory) = 0;
 
     /// What this center must be told now: a StartAttempt for each placed attempt, as many as there is room for, and a
-    /// CancelAttempt for each live attempt whose job was cancelled, or that is called back.
+    /// CancelAttempt for each live attempt whose job was cancelled, RecallAttempt for each that is called back.
     struct PendingOrders {
         std::vector<link::Body> bodies;
         bool has_more{false}; ///< to start, when there is room again

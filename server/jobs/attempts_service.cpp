@@ -207,10 +207,10 @@ AttemptsService::pending_orders(Reporter reporter, std::vector<std::string> on_t
             if (const Result<void> ended = end_unreadable(transaction, center, order); !ended) return ended.error();
         }
         for (UnwantedAttempt& attempt : select_unwanted_attempts(transaction, center))
-            pending.bodies.emplace_back(
+            pending.bodies.push_back(
                 attempt.is_cancelled
-                    ? link::CancelAttempt{std::move(attempt.id), "the job was cancelled", false}
-                    : link::CancelAttempt{std::move(attempt.id), "its unit did not become free when expected", true});
+                    ? link::Body(link::CancelAttempt{std::move(attempt.id), "the job was cancelled"})
+                    : link::RecallAttempt{std::move(attempt.id), "its unit did not become free when expected"});
         return pending;
     };
     co_return co_await database_->run(std::move(work));

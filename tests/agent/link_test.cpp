@@ -237,8 +237,8 @@ TEST_F(AgentWithTwoOrders, GivesBackWhatWaitsForUnitsAndNothingElse)
 {
     const auto [running, waiting] = start_two_for_one_unit();
 
-    EXPECT_FALSE(wait_for_ack(server_.send(link::CancelAttempt{running.attempt_id, "back", true})).error);
-    server_.send(link::CancelAttempt{waiting.attempt_id, "back", true});
+    EXPECT_FALSE(wait_for_ack(server_.send(link::RecallAttempt{running.attempt_id, "back"})).error);
+    server_.send(link::RecallAttempt{waiting.attempt_id, "back"});
 
     const AttemptEnd back = server_.wait_for_attempt<link::AttemptEnded>(waiting.attempt_id).end;
     EXPECT_EQ(back.outcome, AttemptOutcome::kCancelled);
