@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 #include "cli/format_units.hpp"
 #include "cli/json_view.hpp"
+#include "cli/schedule_text.hpp"
 
 namespace fathom::cli {
 namespace {
@@ -35,12 +36,6 @@ std::string content_text(const Json& schedule)
     return text;
 }
 
-Cell next_of(const Json& schedule, Timestamp now)
-{
-    if (!is_true(schedule, "enabled")) return Cell("disabled", Tone::kPending);
-    return age_of(schedule, "next_run_at", now);
-}
-
 Table schedules_table(const Json& schedules, Timestamp now)
 {
     Table table({{"NAME"},
@@ -51,7 +46,7 @@ Table schedules_table(const Json& schedules, Timestamp now)
                  {"TO", Align::kLeft, 4, true},
                  {"LAST ERROR", Align::kLeft, 1, true}});
     for (const Json& schedule : schedules)
-        table.add_row({text_of(schedule, "name"), text_of(schedule, "cron"), next_of(schedule, now),
+        table.add_row({text_of(schedule, "name"), text_of(schedule, "cron"), next_run_of(schedule, now),
                        age_of(schedule, "last_run_at", now), content_text(schedule), text_of(schedule, "destination"),
                        text_of(schedule, "last_error", "")});
     return table;
@@ -72,13 +67,7 @@ std::string schedule_text(Session& session, const Json& schedule)
     };
     if (number_of(schedule, "failures").value_or(0) > 0)
         details.emplace_back("Tried again", age_of(schedule, "next_run_at", session.now()));
-    std::string title = "Runs for";
-    for (const Json& time : items_of(schedule, "next_runs_at")) {
-        const Result<Timestamp> at = parse_rfc3339(time.is_string() ? time.get<std::string>() : std::string());
-        if (!at) continue;
-        details.emplace_back(title, format_time(*at));
-        title = "  then";
-    }
+    add_next_runs(details, schedule, "Runs for");
     return render_details(details, table_style(session));
 }
 

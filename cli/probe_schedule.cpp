@@ -3,6 +3,7 @@
 #include "cli/input_file.hpp"
 #include "cli/json_view.hpp"
 #include "cli/probe_order.hpp"
+#include "cli/schedule_text.hpp"
 
 namespace fathom::cli {
 namespace {
@@ -36,12 +37,6 @@ std::string order_text(const Json& order)
     return text;
 }
 
-Cell next_of(const Json& schedule, Timestamp now)
-{
-    if (!is_true(schedule, "enabled")) return Cell("disabled", Tone::kPending);
-    return age_of(schedule, "next_run_at", now);
-}
-
 Table schedules_table(const Json& schedules, Timestamp now)
 {
     Table table({{"NAME"},
@@ -51,7 +46,7 @@ Table schedules_table(const Json& schedules, Timestamp now)
                  {"MEASURES", Align::kLeft, 3, true},
                  {"LAST ERROR", Align::kLeft, 1, true}});
     for (const Json& schedule : schedules)
-        table.add_row({text_of(schedule, "name"), text_of(schedule, "cron"), next_of(schedule, now),
+        table.add_row({text_of(schedule, "name"), text_of(schedule, "cron"), next_run_of(schedule, now),
                        age_of(schedule, "last_run_at", now), order_text(member(schedule, "order")),
                        text_of(schedule, "last_error", "")});
     return table;
@@ -69,13 +64,7 @@ std::string schedule_text(Session& session, const Json& schedule)
         {"Last run", age_of(schedule, "last_run_at", session.now())},
         {"Last error", text_of(schedule, "last_error")},
     };
-    std::string title = "Next runs";
-    for (const Json& time : items_of(schedule, "next_runs_at")) {
-        const Result<Timestamp> at = parse_rfc3339(time.is_string() ? time.get<std::string>() : std::string());
-        if (!at) continue;
-        details.emplace_back(title, format_time(*at));
-        title = "  then";
-    }
+    add_next_runs(details, schedule, "Next runs");
     return render_details(details, table_style(session));
 }
 

@@ -1,6 +1,6 @@
 #include "server/billing/export_schedule_store.hpp"
 
-#include "core/decide/export_calendar.hpp"
+#include "server/api/cron_times.hpp"
 #include "server/store/column.hpp"
 #include "server/store/statement.hpp"
 
@@ -91,18 +91,6 @@ std::optional<ExportSchedule> first_of(const pqxx::result& rows)
     return to_schedule(rows[0]);
 }
 
-/// The moments that the next runs are for, so that a person sees whether the cron text says what was meant.
-Json next_runs(const ExportSchedule& schedule)
-{
-    constexpr std::size_t kShown = 5;
-    Json times = Json::array();
-    const Result<CronSchedule> cron = parse_cron(schedule.cron);
-    if (!cron || !schedule.due_at) return times;
-    for (Timestamp time = *schedule.due_at; times.size() < kShown; time = next_time(*cron, time))
-        times.push_back(format_rfc3339(time));
-    return times;
-}
-
 } // namespace
 
 bool insert_export_schedule(pqxx::transaction_base& transaction, const ExportSchedule& schedule)
@@ -182,7 +170,7 @@ Json to_json(const ExportSchedule& schedule)
             {"created_at", format_rfc3339(schedule.created_at)},
             {"created_by", schedule.created_by},
             {"next_run_at", time_json(schedule.next_run_at)},
-            {"next_runs_at", next_runs(schedule)},
+            {"next_runs_at", next_times_json(schedule.cron, schedule.due_at)},
             {"failures", schedule.failures},
             {"last_run_at", time_json(schedule.last_run_at)},
             {"last_file", text_or_null(schedule.last_file)},

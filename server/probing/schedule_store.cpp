@@ -1,6 +1,6 @@
 #include "server/probing/schedule_store.hpp"
 
-#include "core/decide/cron.hpp"
+#include "server/api/cron_times.hpp"
 #include "server/store/column.hpp"
 #include "server/store/statement.hpp"
 
@@ -74,18 +74,6 @@ std::optional<ProbeSchedule> first_of(const pqxx::result& rows)
     return to_schedule(rows[0]);
 }
 
-/// The next moments at which it runs, so that a person sees whether the cron text says what was meant.
-Json next_runs(const ProbeSchedule& schedule)
-{
-    constexpr std::size_t kShown = 5;
-    Json times = Json::array();
-    const Result<CronSchedule> cron = parse_cron(schedule.cron);
-    if (!cron || !schedule.next_run_at) return times;
-    for (Timestamp time = *schedule.next_run_at; times.size() < kShown; time = next_time(*cron, time))
-        times.push_back(format_rfc3339(time));
-    return times;
-}
-
 } // namespace
 
 bool insert_schedule(pqxx::transaction_base& transaction, const ProbeSchedule& schedule)
@@ -153,7 +141,7 @@ Json to_json(const ProbeSchedule& schedule)
             {"created_at", format_rfc3339(schedule.created_at)},
             {"created_by", schedule.created_by},
             {"next_run_at", time_json(schedule.next_run_at)},
-            {"next_runs_at", next_runs(schedule)},
+            {"next_runs_at", next_times_json(schedule.cron, schedule.next_run_at)},
             {"last_run_at", time_json(schedule.last_run_at)},
             {"last_error", text_or_null(schedule.last_error)}};
 }
