@@ -2,10 +2,12 @@
 import hashlib
 import json
 import os
+import pathlib
+import tempfile
 
 import pytest
 
-from network import Network, agent_config, wait_until
+from network import Network, agent_config, roomy_folder, wait_until
 from object_store import ObjectStore
 
 BOOK = {"currency": "EUR", "entries": [{"center": "*", "unit_type": "*", "per_score_hour": "36"}]}
@@ -13,16 +15,17 @@ BUCKET = "accounts"
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("store")
-    for one in (folder, *folder.parents[:2]):
-        one.chmod(0o755)  # fathomd, which reads the certificate, is not root
-    store = ObjectStore(folder)
-    try:
-        assert store.call("PUT", f"/{BUCKET}").status_code == 201
-        yield store
-    finally:
-        store.stop()
+def store():
+    # Not pytest's own folder: each pytest that starts closes it to others, and fathomd, which is not root, reads the
+    # certificate.
+    with tempfile.TemporaryDirectory(prefix="fathom-e2e-store-", dir=roomy_folder()) as folder:
+        pathlib.Path(folder).chmod(0o755)
+        store = ObjectStore(folder)
+        try:
+            assert store.call("PUT", f"/{BUCKET}").status_code == 201
+            yield store
+        finally:
+            store.stop()
 
 
 @pytest.fixture(scope="module")
