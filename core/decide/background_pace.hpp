@@ -16,9 +16,9 @@ struct ProcessorLook {
 /// priorities the kernel can be told of: between control groups neither nice nor SCHED_IDLE counts, and groups of least
 /// weight cannot be made everywhere.
 ///
-/// It runs only while a processor is idle. Found on a processor that others use as well, it is taken to have used their
+/// It runs while a processor is idle. Found on a processor that others use as well, it is taken to have used their
 /// time: it stands still for kPause times as long as it ran since the last look, and until a processor was idle
-/// throughout a look.
+/// throughout a look. Where none ever is, it runs for one look in kPause, so that what waits for it comes to an end.
 class BackgroundPace {
   public:
     /// At regular looks, a fraction of a second apart. Work starts standing still.
@@ -33,6 +33,7 @@ class BackgroundPace {
   private:
     bool may_run_ = false;
     double pause_s_ = 0; ///< that it still owes
+    double stood_s_ = 0; ///< for how long it has stood still
 };
 
 } // namespace fathom

@@ -41,13 +41,13 @@ class Host {
     double done_s_ = 0;
 };
 
-TEST(BackgroundPace, NeverStartsWhereEveryProcessorIsUsed)
+TEST(BackgroundPace, WhereEveryProcessorIsUsedItGetsOnAndTakesLessThanAHundredth)
 {
     Host host;
-    host.run({1, 1}, 0, 600);
+    host.run({1, 1}, 0, 3600);
 
-    EXPECT_EQ(host.done_s(), 0);
-    EXPECT_EQ(host.taken_share(), 0);
+    EXPECT_GT(host.done_s(), 15) << "else what waits for it never ends on a host that is always used";
+    EXPECT_LT(host.taken_share(), 0.01);
 }
 
 TEST(BackgroundPace, RunsWhereOneIsIdle)
