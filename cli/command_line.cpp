@@ -81,11 +81,11 @@ Outcome print_answer(Session& session, const Result<Json>& answer,
     return ExitCode::kOk;
 }
 
-Outcome deliver_secret(Session& session, Json answer, const std::string& output_file)
+Outcome deliver_secret(Session& session, Json answer, const std::string& output_file, const char* field)
 {
-    const auto found = answer.find("token");
+    const auto found = answer.find(field);
     if (found == answer.end() || !found->is_string())
-        return Error{Errc::kInternal, "the server's answer holds no token"};
+        return Error{Errc::kInternal, "the answer holds no " + std::string(field)};
     const std::string secret = found->get<std::string>();
     if (!output_file.empty()) {
         if (const Result<void> written = write_file(output_file, secret + "\n", 0600); !written)

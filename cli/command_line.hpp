@@ -75,9 +75,9 @@ void print_json(Session& session, const Json& json);
 /// A line for people on standard error.
 void say(Session& session, const std::string& line);
 
-/// Writes a secret to a file that only its owner can read, or to standard output when there is no file.
-/// In JSON the answer is printed too, without the secret when a file holds it.
-Outcome deliver_secret(Session& session, Json answer, const std::string& output_file);
+/// Writes a secret, the answer's `field`, to a file that only its owner can read, or to standard output when there is no
+/// file. In JSON the answer is printed too, without the secret when a file holds it.
+Outcome deliver_secret(Session& session, Json answer, const std::string& output_file, const char* field = "token");
 
 // One function for each noun; each adds its group and commands.
 void add_center_commands(CLI::App& app, Invocation& invocation);
@@ -142,6 +142,8 @@ void add_job_operators_command(CLI::App& job, Invocation& invocation);
 void add_job_type_commands(CLI::App& app, Invocation& invocation);
 void add_project_commands(CLI::App& app, Invocation& invocation);
 void add_token_commands(CLI::App& app, Invocation& invocation);
+void add_user_commands(CLI::App& app, Invocation& invocation);
+void add_audit_commands(CLI::App& app, Invocation& invocation);
 void add_event_commands(CLI::App& app, Invocation& invocation);
 
 } // namespace fathom::cli

@@ -90,6 +90,8 @@ void add_commands(CLI::App& app, Invocation& invocation)
     add_finding_commands(app, invocation);
     add_speedup_commands(app, invocation);
     add_token_commands(app, invocation);
+    add_user_commands(app, invocation);
+    add_audit_commands(app, invocation);
     add_event_commands(app, invocation);
     add_version(app, invocation);
 }

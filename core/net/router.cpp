@@ -155,6 +155,8 @@ std::map<std::string, std::string> name_values(const Route& route, std::vector<s
 
 struct Router::State {
     Node root;
+    Handler page_fallback;
+    BodyRule no_body{.most_bytes = 0};
 };
 
 Router::Router() : state_(std::make_unique<State>()) {}
@@ -177,6 +179,12 @@ void Router::add_websocket(std::string pattern, WebSocketHandler handler)
     route.websocket = std::move(handler);
 }
 
+void Router::set_page_fallback(Handler handler)
+{
+    FATHOM_ASSERT(!state_->page_fallback);
+    state_->page_fallback = std::move(handler);
+}
+
 Router::Match Router::match(Method method, std::string_view path, bool is_upgrade) const
 {
     if (!path.starts_with('/')) return NotFound{};
@@ -189,7 +197,11 @@ Router::Match Router::match(Method method, std::string_view path, bool is_upgrad
     }
 
     Found found;
-    if (!find(state_->root, segments, found)) return NotFound{};
+    if (!find(state_->root, segments, found)) {
+        const bool is_read = method == Method::kGet || method == Method::kHead;
+        if (!is_read || is_upgrade || !state_->page_fallback) return NotFound{};
+        return Http{&state_->page_fallback, &state_->no_body, "{page}", {}};
+    }
     const Route& route = *found.route;
     if (is_upgrade && method == Method::kGet && route.websocket)
         return Upgrade{&route.websocket, name_values(route, std::move(found.values)), route.pattern};

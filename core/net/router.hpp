@@ -36,6 +36,8 @@ class Router {
 
     void add(Method method, std::string pattern, Handler handler, BodyRule body = {});
     void add_websocket(std::string pattern, WebSocketHandler handler);
+    /// Answers a GET of a path at which nothing else is: the pages of a console. Once.
+    void set_page_fallback(Handler handler);
 
     struct NotFound {};
     struct WrongMethod {

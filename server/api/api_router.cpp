@@ -38,13 +38,12 @@ net::Response refuse(const Error& error, const net::Request& request)
 }
 
 /// Who sends the request, when they may.
-asio::awaitable<Result<Principal>> admit(std::shared_ptr<const Route> route, std::string authorization,
+asio::awaitable<Result<Principal>> admit(std::shared_ptr<const Route> route, ApiCredential credential,
                                          std::string remote_address)
 {
-    Result<Principal> who = co_await route->identity->authenticate(std::move(authorization), std::move(remote_address));
+    Result<Principal> who = co_await route->identity->authenticate(std::move(credential), std::move(remote_address));
     if (who && !has_permission(who->role, route->permission))
-        co_return Error{Errc::kForbidden,
-                        "the role " + std::string(to_string(who->role)) + " of this token does not allow this"};
+        co_return Error{Errc::kForbidden, "the role " + std::string(to_string(who->role)) + " does not allow this"};
     co_return who;
 }
 
@@ -52,16 +51,18 @@ asio::awaitable<Result<Principal>> admit(std::shared_ptr<const Route> route, std
 asio::awaitable<std::optional<net::Response>> guard_body(std::shared_ptr<const Route> route,
                                                          const net::Request* request)
 {
-    std::string authorization(request->header("Authorization"));
-    const Result<Principal> who = co_await admit(route, std::move(authorization), request->remote_address);
+    ApiCredential credential = credential_of(*request);
+    if (const std::optional<Error> forgery = find_forgery(*request, credential)) co_return refuse(*forgery, *request);
+    const Result<Principal> who = co_await admit(route, std::move(credential), request->remote_address);
     if (!who) co_return refuse(who.error(), *request);
     co_return std::nullopt;
 }
 
 asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Request request)
 {
-    const std::string authorization(request.header("Authorization"));
-    Result<Principal> who = co_await admit(route, authorization, request.remote_address);
+    const ApiCredential credential = credential_of(request);
+    if (const std::optional<Error> forgery = find_forgery(request, credential)) co_return refuse(*forgery, request);
+    Result<Principal> who = co_await admit(route, credential, request.remote_address);
     if (!who) co_return refuse(who.error(), request);
     const std::string token_id = who->token_id.value;
     const std::string request_id = request.request_id;
@@ -74,8 +75,8 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
                                                   " streams open, of events or logs: close one of them first"};
             co_return net::problem(error, request_id);
         }
-        StillAllowed allowed = [route, authorization, place = std::move(place)] {
-            return route->identity->still_allows(authorization, route->permission);
+        StillAllowed allowed = [route, credential, place = std::move(place)] {
+            return route->identity->still_allows(credential, route->permission);
         };
         response.stream = watch_stream(std::move(response.stream), std::move(allowed), route->stream_check);
     }

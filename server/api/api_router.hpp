@@ -32,8 +32,9 @@ class IdentityService;
 inline constexpr std::size_t kUsualBodyBytes = 64UL << 10U;
 inline constexpr std::size_t kLargeBodyBytes = 4UL << 20U;
 
-/// Adds REST routes behind the one place that authenticates (Authorization: Bearer) and checks roles:
-/// no or bad token 401 with WWW-Authenticate, missing permission 403; both before a body is waited for. A streamed
+/// Adds REST routes behind the one place that authenticates (Authorization: Bearer, or the cookie of a browser that is
+/// signed in, which must show X-CSRF-Token with each change) and checks roles: no or bad token 401 with
+/// WWW-Authenticate, missing permission or X-CSRF-Token 403; all before a body is waited for. A streamed
 /// answer is cut off soon after the token that asked for it is revoked or expires; a token has 8 of them at once (429).
 class ApiRouter {
   public:

@@ -10,8 +10,10 @@
 #include "server/app/listener_limits.hpp"
 #include "server/app/rooms.hpp"
 #include "server/app/supervisor.hpp"
+#include "server/console/console_api.hpp"
 #include "server/identity/admin_token.hpp"
 #include "server/identity/authority.hpp"
+#include "server/identity/session_store.hpp"
 #include "server/store/migrations.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -205,6 +207,7 @@ Result<void> Application::build()
     signals_ = std::make_unique<StopSignals>(io_);
     duties_ = std::make_unique<DutyRunner>(*database_, io_.get_executor(), metrics_);
     duties_->add("remove_old_idempotency_keys", 600s, remove_old_keys);
+    duties_->add("remove_expired_web_sessions", 600s, remove_expired_web_sessions);
     tasks_ = std::make_unique<net::TaskGroup>("rooms");
     identity_ = std::make_unique<IdentityService>(*database_, *notifier_, clock_, metrics_, settings_.longest_token);
     std::function<std::string()> embedded_state;
@@ -212,6 +215,7 @@ Result<void> Application::build()
     space_->start(*tasks_, io_.get_executor());
     add_system_routes(router_, *database_, std::move(embedded_state),
                       [space = space_.get()] { return space->is_low(); });
+    add_console_routes(router_, console_files());
     api_ = std::make_unique<ApiRouter>(router_, *identity_);
     if (settings_.are_metrics_open)
         add_open_metrics_route(router_, metrics_);

@@ -14,7 +14,10 @@
 #include "server/centers/silence_duty.hpp"
 #include "server/events/events_api.hpp"
 #include "server/events/events_service.hpp"
+#include "server/identity/account_api.hpp"
+#include "server/identity/audit_api.hpp"
 #include "server/identity/identity_api.hpp"
+#include "server/identity/session_api.hpp"
 #include "server/jobs/attempts_service.hpp"
 #include "server/jobs/job_duties.hpp"
 #include "server/jobs/job_learning.hpp"
@@ -133,7 +136,9 @@ struct Rooms::State {
     RoomContext context;
     // Rooms, one comment each: what it is for.
 
-    ComputePool compute;                                                        // for what takes long to decide
+    ComputePool compute;                                                  // for what takes long to decide
+    AccountService accounts{context.database, context.identity, compute}; // people with passwords
+    SessionService sessions{context.database, context.identity, compute, context.metrics}; // their browsers
     OperatorsService operators{context.database};                               // the library of probe operators
     OperatorKeysService operator_keys{context.database};                        // who may upload operators
     MeteringService metering{context.database, operators};                      // policies
@@ -229,6 +234,9 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
 {
     State& rooms = *state_;
     add_identity_routes(context.api, context.identity, context.database);
+    add_account_routes(context.api, rooms.accounts, context.database);
+    add_session_routes(context.api, rooms.sessions);
+    add_audit_routes(context.api, context.database);
     add_operators_routes(context.api, rooms.operators, context.database);
     add_operator_keys_routes(context.api, rooms.operator_keys, context.database);
     add_metering_routes(context.api, rooms.metering, rooms.scores, context.database);

@@ -12,33 +12,19 @@ constexpr double kFailureBurst = 60;
 constexpr double kFailuresPerSecond = 2;
 constexpr std::size_t kWatchedNetworks = 10000;
 
-constexpr std::string_view kScheme = "bearer ";
-
-bool is_base64url(char c)
+const char* what_is_wrong(const ApiCredential& credential)
 {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    return credential.kind == ApiCredential::Kind::kSession ? "the session is over; sign in again"
+                                             : "the token is unknown, expired or revoked";
 }
 
-/// The secret of `Bearer SECRET`; empty when the header is something else.
-std::string_view bearer_secret(std::string_view authorization)
+std::optional<UsableToken> find_usable(pqxx::work& transaction, ApiCredential::Kind kind, const std::string& secret_sha256)
 {
-    if (authorization.size() <= kScheme.size()) return {};
-    const std::string_view scheme = authorization.substr(0, kScheme.size());
-    const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
-    if (!std::equal(scheme.begin(), scheme.end(), kScheme.begin(), same)) return {};
-    std::string_view secret = authorization.substr(kScheme.size());
-    while (secret.starts_with(' '))
-        secret.remove_prefix(1);
-    return secret;
+    return kind == ApiCredential::Kind::kSession ? find_usable_session(transaction, secret_sha256)
+                                  : find_usable_token(transaction, secret_sha256);
 }
 
 } // namespace
-
-bool is_api_secret(std::string_view text)
-{
-    return text.size() == kApiSecretPrefix.size() + 43 && text.starts_with(kApiSecretPrefix) &&
-           std::all_of(text.begin(), text.end(), is_base64url);
-}
 
 IdentityService::IdentityService(Database& database, Notifier& notifier, const Clock& clock, Metrics& metrics,
                                  std::chrono::seconds longest_validity)
@@ -51,13 +37,11 @@ IdentityService::IdentityService(Database& database, Notifier& notifier, const C
     notifier.subscribe("identity", [this](const std::string&) { cache_.clear(); });
 }
 
-asio::awaitable<Result<Principal>> IdentityService::authenticate(std::string authorization, std::string remote_address)
+asio::awaitable<Result<Principal>> IdentityService::authenticate(ApiCredential credential, std::string remote_address)
 {
-    const std::string_view secret = bearer_secret(authorization);
-    if (!is_api_secret(secret))
-        co_return reject(authorization.empty() ? "send an API token: Authorization: Bearer fth_…"
-                                               : "the Authorization header holds no API token (fth_…)");
-    const std::string hash = sha256_hex(secret);
+    if (credential.kind == ApiCredential::Kind::kNone) co_return reject("send an API token: Authorization: Bearer fth_…");
+    if (credential.kind == ApiCredential::Kind::kMalformed) co_return reject("the Authorization header holds no API token (fth_…)");
+    const std::string hash = sha256_hex(credential.secret);
     const auto now = std::chrono::steady_clock::now();
     if (std::optional<Principal> known = cache_.find(hash, now, clock_->now())) co_return std::move(*known);
     const std::string network = net::network_of(remote_address);
@@ -66,8 +50,8 @@ asio::awaitable<Result<Principal>> IdentityService::authenticate(std::string aut
         limited_.add();
         co_return Error{Errc::kTooMany, "too many wrong tokens from your address; try again in a minute"};
     }
-    auto work = [&hash](pqxx::work& transaction) -> Result<std::optional<UsableToken>> {
-        return find_usable_token(transaction, hash);
+    auto work = [&](pqxx::work& transaction) -> Result<std::optional<UsableToken>> {
+        return find_usable(transaction, credential.kind, hash);
     };
     Result<std::optional<UsableToken>> found = co_await database_->run(work);
     if (!found) co_return found.error();
@@ -76,21 +60,21 @@ asio::awaitable<Result<Principal>> IdentityService::authenticate(std::string aut
         cache_.erase(hash);
         // Only what costs a query counts: a missing or malformed header is no guess.
         limiter_.record_failure(network, now);
-        co_return reject("the token is unknown, expired or revoked");
+        co_return reject(what_is_wrong(credential));
     }
     Principal principal = token->principal;
     cache_.put(hash, std::move(*token), now);
     co_return principal;
 }
 
-asio::awaitable<bool> IdentityService::still_allows(std::string authorization, Permission needed)
+asio::awaitable<bool> IdentityService::still_allows(ApiCredential credential, Permission needed)
 {
-    const std::string hash = sha256_hex(bearer_secret(authorization));
+    const std::string hash = sha256_hex(credential.secret);
     const auto now = std::chrono::steady_clock::now();
     if (const std::optional<Principal> known = cache_.find(hash, now, clock_->now()))
         co_return has_permission(known->role, needed);
-    auto work = [&hash](pqxx::work& transaction) -> Result<std::optional<UsableToken>> {
-        return find_usable_token(transaction, hash);
+    auto work = [&](pqxx::work& transaction) -> Result<std::optional<UsableToken>> {
+        return find_usable(transaction, credential.kind, hash);
     };
     Result<std::optional<UsableToken>> found = co_await database_->run(work);
     if (!found) co_return true;

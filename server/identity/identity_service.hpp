@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/metrics.hpp"
+#include "server/identity/api_credential.hpp"
 #include "server/identity/failure_limiter.hpp"
 #include "server/identity/identity_store.hpp"
 #include "server/identity/token_cache.hpp"
@@ -8,11 +9,6 @@
 #include "server/store/notifier.hpp"
 
 namespace fathom::server {
-
-inline constexpr std::string_view kApiSecretPrefix = "fth_";
-
-/// The form of an API token, whether or not it exists.
-bool is_api_secret(std::string_view text);
 
 /// Who calls, and the tokens they call with. Thread-safe.
 class IdentityService {
@@ -23,14 +19,18 @@ class IdentityService {
     IdentityService(Database& database, Notifier& notifier, const Clock& clock, Metrics& metrics,
                     std::chrono::seconds longest_validity = std::chrono::seconds(0));
 
-    /// Who sent this Authorization header. Answers from memory when the token was good less than 5 s ago.
-    /// @error kUnauthenticated  no, malformed, unknown, expired or revoked token.
+    /// Who sent this. Answers from memory when the token or session was good less than 5 s ago.
+    /// @error kUnauthenticated  no, malformed, unknown, expired or revoked token, or a session that is over.
     /// @error kTooMany          too many failures from this network.  Others as Database::run.
-    asio::awaitable<Result<Principal>> authenticate(std::string authorization, std::string remote_address);
+    asio::awaitable<Result<Principal>> authenticate(ApiCredential credential, std::string remote_address);
 
-    /// Whether a header that was good before still is, and has the permission. A database that does not answer
-    /// changes nothing, and nobody counts as guessing.
-    asio::awaitable<bool> still_allows(std::string authorization, Permission needed);
+    /// Whether what was good before still is, and has the permission. A database that does not answer changes nothing,
+    /// and nobody counts as guessing.
+    asio::awaitable<bool> still_allows(ApiCredential credential, Permission needed);
+
+    /// After a change of tokens, sessions or accounts: this replica looks anew at once. The others do when they hear of
+    /// the topic "identity".
+    void forget_known() { cache_.clear(); }
 
     /// A token and its secret, which is shown once and never kept.
     struct CreatedToken {

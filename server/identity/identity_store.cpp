@@ -22,9 +22,17 @@ constexpr Statement kInsert{"identity_insert_token",
 constexpr Statement kFindUsable{"identity_find_usable_token",
                                 "SELECT id, name, role, (extract(epoch FROM expires_at) * 1000000)::bigint"
                                 " FROM api_token WHERE secret_sha256 = $1 AND" FATHOM_TOKEN_USABLE};
-constexpr Statement kFind{"identity_find_token", "SELECT" FATHOM_TOKEN_COLUMNS "FROM api_token WHERE id = $1"};
-constexpr Statement kList{"identity_list_tokens", "SELECT" FATHOM_TOKEN_COLUMNS
-                                                  "FROM api_token WHERE $1 = '' OR id < $1 ORDER BY id DESC LIMIT $2"};
+constexpr Statement kFindUsableSession{"identity_find_usable_session",
+                                       "SELECT t.id, t.name, t.role,"
+                                       " (extract(epoch FROM least(s.expires_at, t.expires_at)) * 1000000)::bigint"
+                                       " FROM web_session s JOIN api_token t ON t.id = s.token_id"
+                                       " WHERE s.secret_sha256 = $1 AND s.expires_at > now()"
+                                       " AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())"};
+constexpr Statement kFind{"identity_find_token",
+                          "SELECT" FATHOM_TOKEN_COLUMNS "FROM api_token WHERE id = $1 AND kind = 'token'"};
+constexpr Statement kList{"identity_list_tokens",
+                          "SELECT" FATHOM_TOKEN_COLUMNS
+                          "FROM api_token WHERE ($1 = '' OR id < $1) AND kind = 'token' ORDER BY id DESC LIMIT $2"};
 constexpr Statement kRevoke{"identity_revoke_token",
                             "UPDATE api_token SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL"};
 
@@ -38,6 +46,18 @@ TokenRow to_token_row(const pqxx::row& row)
 {
     return {row[0].as<std::string>(), row[1].as<std::string>(), row[2].as<std::string>(), row[3].as<std::string>(),
             row[4].as<std::string>(), optional_text(row[5]),    optional_text(row[6])};
+}
+
+std::optional<UsableToken> to_usable_token(const pqxx::result& rows)
+{
+    if (rows.empty()) return std::nullopt;
+    const pqxx::row row = rows[0];
+    UsableToken token;
+    token.principal.token_id = TokenId{row[0].as<std::string>()};
+    token.principal.name = row[1].as<std::string>();
+    token.principal.role = parse_role(row[2].as<std::string>()).value_or(Role::kViewer); // the table has a CHECK
+    if (!row[3].is_null()) token.expires_at = Timestamp(std::chrono::microseconds(row[3].as<std::int64_t>()));
+    return token;
 }
 
 } // namespace
@@ -63,15 +83,12 @@ TokenRow insert_token(pqxx::work& transaction, const NewToken& token)
 
 std::optional<UsableToken> find_usable_token(pqxx::work& transaction, const std::string& secret_sha256)
 {
-    const pqxx::result rows = exec(transaction, kFindUsable, secret_sha256);
-    if (rows.empty()) return std::nullopt;
-    const pqxx::row row = rows[0];
-    UsableToken token;
-    token.principal.token_id = TokenId{row[0].as<std::string>()};
-    token.principal.name = row[1].as<std::string>();
-    token.principal.role = parse_role(row[2].as<std::string>()).value_or(Role::kViewer); // the table has a CHECK
-    if (!row[3].is_null()) token.expires_at = Timestamp(std::chrono::microseconds(row[3].as<std::int64_t>()));
-    return token;
+    return to_usable_token(exec(transaction, kFindUsable, secret_sha256));
+}
+
+std::optional<UsableToken> find_usable_session(pqxx::work& transaction, const std::string& secret_sha256)
+{
+    return to_usable_token(exec(transaction, kFindUsableSession, secret_sha256));
 }
 
 std::optional<TokenRow> find_token(pqxx::work& transaction, const std::string& id)

@@ -45,6 +45,9 @@ struct NewToken {
 TokenRow insert_token(pqxx::work& transaction, const NewToken& token);
 /// Empty when there is none, or it is expired or revoked.
 std::optional<UsableToken> find_usable_token(pqxx::work& transaction, const std::string& secret_sha256);
+/// Whose browser it is. Empty when there is none, it is over, or what it was opened with no longer works.
+std::optional<UsableToken> find_usable_session(pqxx::work& transaction, const std::string& secret_sha256);
+/// Accounts' identities are no tokens here.
 std::optional<TokenRow> find_token(pqxx::work& transaction, const std::string& id);
 /// Newest first, ids below `after` (empty: from the newest).
 std::vector<TokenRow> list_tokens(pqxx::work& transaction, const std::string& after, std::int64_t limit);

@@ -6,6 +6,10 @@ namespace fathom::server {
 namespace {
 
 constexpr std::array<std::string_view, 4> kRoleNames{"viewer", "user", "expert", "admin"}; // order of Role
+constexpr std::array<std::string_view, kPermissionCount> kPermissionNames{
+    "read_network",   "read_all_jobs",   "read_uploads",   "read_jobs",     "submit_jobs",
+    "cancel_any_job", "manage_metering", "manage_network", "manage_tokens", "manage_operator_keys",
+    "manage_prices",  "read_billing",    "manage_billing", "read_audit_log"}; // order of Permission
 
 using Set = unsigned;
 constexpr Set bit(Permission permission)
@@ -19,9 +23,10 @@ constexpr Set kUser = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs)
 constexpr Set kExpert = kViewer | kUser | bit(Permission::kManageMetering);
 constexpr Set kAdmin = kExpert | bit(Permission::kCancelAnyJob) | bit(Permission::kManageNetwork) |
                        bit(Permission::kManageTokens) | bit(Permission::kManageOperatorKeys) |
-                       bit(Permission::kManagePrices) | bit(Permission::kManageBilling);
+                       bit(Permission::kManagePrices) | bit(Permission::kManageBilling) |
+                       bit(Permission::kReadAuditLog);
 
-Set permissions_of(Role role)
+Set set_of(Role role)
 {
     switch (role) {
     case Role::kViewer:
@@ -52,7 +57,20 @@ std::optional<Role> parse_role(std::string_view text)
 
 bool has_permission(Role role, Permission permission)
 {
-    return (permissions_of(role) & bit(permission)) != 0;
+    return (set_of(role) & bit(permission)) != 0;
+}
+
+std::string_view to_string(Permission permission)
+{
+    return kPermissionNames.at(static_cast<std::size_t>(permission));
+}
+
+std::vector<Permission> permissions_of(Role role)
+{
+    std::vector<Permission> permissions;
+    for (std::size_t i = 0; i < kPermissionCount; ++i)
+        if (has_permission(role, static_cast<Permission>(i))) permissions.push_back(static_cast<Permission>(i));
+    return permissions;
 }
 
 } // namespace fathom::server

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fathom::server {
 
@@ -29,8 +30,13 @@ enum class Permission {
     kManagePrices,       ///< price books
     kReadBilling,        ///< usage, statements and exports of all projects, and the ledger
     kManageBilling,      ///< close months
+    kReadAuditLog,
 };
+inline constexpr std::size_t kPermissionCount = static_cast<std::size_t>(Permission::kReadAuditLog) + 1;
+std::string_view to_string(Permission permission);
 bool has_permission(Role role, Permission permission);
+/// In the order of the enumeration.
+std::vector<Permission> permissions_of(Role role);
 
 /// Who calls.
 struct Principal {

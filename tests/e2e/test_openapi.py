@@ -1,4 +1,5 @@
 """The document is well-formed, and the running server answers as it says."""
+import copy
 import json
 import pathlib
 
@@ -536,6 +537,37 @@ def test_tokens(call):
     call("GET", A + "/tokens")
     call("DELETE", A + f"/tokens/{token['id']}", 204)
     call("POST", A + "/tokens", 400, json={"name": "t", "role": "king"})
+
+
+def test_accounts_sessions_and_the_audit_log(call):
+    ada = {"name": "ada", "role": "viewer", "password": "correct horse battery"}
+    call("POST", A + "/users", 201, json=ada)
+    call("POST", A + "/users", 409, json=ada)
+    call("POST", A + "/users", 400, json={"name": "a/b", "role": "king", "password": "short"})
+    call("GET", A + "/users/ada")
+    assert [user["name"] for user in call("GET", A + "/users").json()["items"]] == ["ada"]
+    browser = copy.copy(call)  # what it calls is seen as called by both
+    browser.session = requests.Session()
+    browser.session.trust_env, browser.session.verify = False, call.session.verify
+    browser("GET", A + "/session", 401)
+    browser("POST", A + "/session", 401, json={"name": "ada", "password": "wrong horse"})
+    browser("POST", A + "/session", 400, json={"name": "ada"})
+    session = browser("POST", A + "/session", json={"name": "ada", "password": ada["password"]}).json()
+    assert browser("GET", A + "/session").json() == session and session["account"] == "ada"
+    new = {"old_password": ada["password"], "new_password": "incorrect horse battery"}
+    browser("POST", A + "/session/password", 403, json=new)
+    csrf = {"X-CSRF-Token": session["csrf_token"]}
+    browser("POST", A + "/session/password", 204, json=new, headers=csrf)
+    browser("DELETE", A + "/session", 204, headers=csrf)
+    browser("GET", A + "/session", 401)
+    assert call("GET", A + "/session").json()["csrf_token"] is None
+    call("PATCH", A + "/users/ada", json={"role": "expert", "disabled": True})
+    browser("POST", A + "/session", 401, json={"name": "ada", "password": new["new_password"]})
+    call("DELETE", A + "/users/ada", 204)
+    call("DELETE", A + "/users/ada", 404)
+    acts = call("GET", A + "/audit-log", params={"subject": "ada", "page_size": 2}).json()
+    assert [act["action"] for act in acts["items"]] == ["account.remove", "account.change"]
+    call("GET", A + "/audit-log", 400, params={"page_token": "zzz"})
 
 
 def test_a_repeated_post_is_replayed(call):

@@ -140,12 +140,12 @@ TEST_F(TokensTest, StopWorkingOnOtherReplicasThroughTheWakeUp)
     other_notifier.start();
     const auto created = make_token_row(Role::kUser);
     const std::string header = "Bearer " + created.secret;
-    ASSERT_TRUE(io_.run(other.authenticate(header, "192.0.2.9:1")));
+    ASSERT_TRUE(io_.run(other.authenticate(credential_of(header, ""), "192.0.2.9:1")));
 
     ASSERT_EQ(answer({.method = Method::kDelete, .path = "/api/v1/tokens/" + created.row.id, .token = admin_}).status,
               204);
 
-    EXPECT_TRUE(eventually([&] { return !io_.run(other.authenticate(header, "192.0.2.9:1")); }));
+    EXPECT_TRUE(eventually([&] { return !io_.run(other.authenticate(credential_of(header, ""), "192.0.2.9:1")); }));
 }
 
 /// Waits as it is told, and forgets what is written.
