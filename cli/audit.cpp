@@ -37,6 +37,26 @@ Outcome list_audit_log(Session& session, const AuditOptions& options)
                       options.list);
 }
 
+struct VerifyOptions {
+    std::string known;
+};
+
+Outcome verify_audit_log(Session& session, const VerifyOptions& options)
+{
+    Query query;
+    if (!options.known.empty()) query.emplace_back("known", options.known);
+    const Result<Json> check = session.get("/audit-log:verify", query);
+    const Outcome printed = print_answer(session, check, [](const Json& answer) {
+        const std::string end = text_of(answer, "last_number") + ":" + text_of(answer, "last_sha256");
+        std::string out = text_of(answer, "acts") + " acts, the last is " + end + "\n";
+        if (is_true(answer, "good"))
+            return out + "Nothing is missing or changed. Note the last one elsewhere, for --known.\n";
+        return out + "THE AUDIT LOG WAS CHANGED: " + text_of(answer, "fault") + ".\n";
+    });
+    if (!printed) return printed;
+    return is_true(*check, "good") ? ExitCode::kOk : ExitCode::kFailed;
+}
+
 } // namespace
 
 void add_audit_commands(CLI::App& app, Invocation& invocation)
@@ -49,6 +69,12 @@ void add_audit_commands(CLI::App& app, Invocation& invocation)
     list.add_option("--action", options->action, "Only acts of this kind, such as token.create");
     list.add_option("--subject", options->subject, "Only acts on this");
     on_chosen(list, invocation, std::move(options), list_audit_log);
+
+    auto verify_options = std::make_shared<VerifyOptions>();
+    CLI::App& verify = add_verb(noun, "verify", "Check that nothing of the audit log was changed or left out",
+                                "fathom audit verify --known 4711:9f86d081884c7d65…");
+    verify.add_option("--known", verify_options->known, "NUMBER:SHA256 that an earlier check said");
+    on_chosen(verify, invocation, std::move(verify_options), verify_audit_log);
 }
 
 } // namespace fathom::cli

@@ -32,3 +32,30 @@ CREATE INDEX web_session_expires_at ON web_session (expires_at);       -- remove
 CREATE INDEX audit_log_actor ON audit_log (actor, id);
 CREATE INDEX audit_log_action ON audit_log (action, id);
 CREATE INDEX audit_log_subject ON audit_log (subject, id);
+
+-- A chain of hashes over the audit log, so that what was changed or left out afterwards is found. A duty chains what has
+-- been committed, in order of time: an act need not wait for another's transaction.
+ALTER TABLE audit_log ADD COLUMN chain_number bigint UNIQUE, ADD COLUMN chain_sha256 text;
+COMMENT ON COLUMN audit_log.chain_number IS 'From 1, without gaps; NULL for a few seconds, until it is chained.';
+COMMENT ON COLUMN audit_log.chain_sha256 IS 'Over the previous one and this row; server/identity/audit_chain says of what text.';
+CREATE INDEX audit_log_unchained ON audit_log (at, id) WHERE chain_number IS NULL;
+
+CREATE TABLE audit_chain (
+    is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+    first_number bigint NOT NULL DEFAULT 0,
+    first_sha256 text NOT NULL DEFAULT repeat('0', 64),
+    last_number bigint NOT NULL DEFAULT 0,
+    last_sha256 text NOT NULL DEFAULT repeat('0', 64)
+);
+COMMENT ON TABLE audit_chain IS 'Where the chain ends, and what retention has removed up to: the last number that is gone, and its hash.';
+INSERT INTO audit_chain DEFAULT VALUES;
+
+CREATE FUNCTION keep_audit_log() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF OLD.chain_number IS NOT NULL OR (OLD.id, OLD.at, OLD.actor, OLD.action, OLD.subject, OLD.request_id, OLD.detail)
+       IS DISTINCT FROM (NEW.id, NEW.at, NEW.actor, NEW.action, NEW.subject, NEW.request_id, NEW.detail) THEN
+        RAISE EXCEPTION 'the audit log is not changed';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER keep_audit_log BEFORE UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION keep_audit_log();

@@ -12,6 +12,7 @@
 #include "server/app/supervisor.hpp"
 #include "server/console/console_api.hpp"
 #include "server/identity/admin_token.hpp"
+#include "server/identity/audit_chain.hpp"
 #include "server/identity/authority.hpp"
 #include "server/identity/session_store.hpp"
 #include "server/store/migrations.hpp"
@@ -207,6 +208,7 @@ Result<void> Application::build()
     signals_ = std::make_unique<StopSignals>(io_);
     duties_ = std::make_unique<DutyRunner>(*database_, io_.get_executor(), metrics_);
     duties_->add("remove_old_idempotency_keys", 600s, remove_old_keys);
+    duties_->add("audit_chain", 2s, chain_audit_log);
     duties_->add("remove_expired_web_sessions", 600s, remove_expired_web_sessions);
     tasks_ = std::make_unique<net::TaskGroup>("rooms");
     identity_ = std::make_unique<IdentityService>(*database_, *notifier_, clock_, metrics_, settings_.longest_token);

@@ -236,7 +236,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_identity_routes(context.api, context.identity, context.database);
     add_account_routes(context.api, rooms.accounts, context.database);
     add_session_routes(context.api, rooms.sessions);
-    add_audit_routes(context.api, context.database);
+    add_audit_routes(context.api, context.database, rooms.compute);
     add_operators_routes(context.api, rooms.operators, context.database);
     add_operator_keys_routes(context.api, rooms.operator_keys, context.database);
     add_metering_routes(context.api, rooms.metering, rooms.scores, context.database);

@@ -1,5 +1,6 @@
 #include "server/identity/audit_api.hpp"
 
+#include "server/identity/audit_chain.hpp"
 #include "server/identity/audit_store.hpp"
 
 #include <charconv>
@@ -71,10 +72,77 @@ asio::awaitable<net::Response> list_entries(Database* database, Call call)
     co_return page_response(std::move(items), next_after);
 }
 
+struct KnownHash {
+    std::int64_t number{};
+    std::string sha256;
+};
+
+/// `known=NUMBER:HASH`, noted when the chain was verified before.
+Result<std::optional<KnownHash>> parse_known(const net::Request& request)
+{
+    const auto found = request.query.find("known");
+    if (found == request.query.end()) return std::optional<KnownHash>();
+    const std::string_view text = found->second;
+    const std::size_t colon = text.find(':');
+    KnownHash known;
+    if (colon != std::string_view::npos) {
+        const auto [end, error] = std::from_chars(text.data(), text.data() + colon, known.number);
+        known.sha256 = text.substr(colon + 1);
+        const bool is_hash =
+            known.sha256.size() == 64 && known.sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
+        if (error == std::errc() && end == text.data() + colon && known.number > 0 && is_hash)
+            return std::optional(std::move(known));
+    }
+    return Error(Errc::kInvalid, "the question has 1 error",
+                 {{"known", "must be NUMBER:SHA256, as an earlier check said"}});
+}
+
+asio::awaitable<net::Response> verify(Database* database, ComputePool* compute, Call call)
+{
+    constexpr std::int64_t kPage = 2000;
+    const Result<std::optional<KnownHash>> known = parse_known(call.request);
+    if (!known) co_return net::problem(known.error(), call.request.request_id);
+    auto begin = [](pqxx::work& transaction) -> Result<AuditChainEnds> { return find_audit_chain(transaction); };
+    const Result<AuditChainEnds> ends = co_await database->run(begin);
+    if (!ends) co_return net::problem(ends.error(), call.request.request_id);
+    AuditChainCheck check(*ends);
+    if (*known) check.expect((*known)->number, (*known)->sha256);
+    // Not beyond the end that was read: what is chained meanwhile is the next check's.
+    while (check.fault().empty() && check.number() < ends->last_number) {
+        const std::int64_t wanted = std::min(kPage, ends->last_number - check.number());
+        auto read = [&](pqxx::work& transaction) -> Result<std::vector<ChainedAct>> {
+            return list_chained_acts(transaction, check.number(), wanted);
+        };
+        const Result<std::vector<ChainedAct>> acts = co_await database->run(read);
+        if (!acts) co_return net::problem(acts.error(), call.request.request_id);
+        if (acts->empty()) break;
+        auto look = [&]() -> Result<void> {
+            for (const ChainedAct& act : *acts)
+                check.add(act);
+            return {};
+        };
+        const Result<void> looked = co_await compute->run(call.principal.token_id.value, look);
+        if (!looked) co_return net::problem(looked.error(), call.request.request_id);
+    }
+    check.finish();
+    auto count = [](pqxx::work& transaction) -> Result<std::int64_t> { return count_unchained_acts(transaction); };
+    const Result<std::int64_t> unchained = co_await database->run(count);
+    if (!unchained) co_return net::problem(unchained.error(), call.request.request_id);
+    co_return json_response(200, {{"acts", check.acts()},
+                                  {"removed", ends->first_number},
+                                  {"unchained", *unchained},
+                                  {"last_number", check.number()},
+                                  {"last_sha256", check.sha256()},
+                                  {"fault", check.fault().empty() ? Json(nullptr) : Json(check.fault())},
+                                  {"good", check.fault().empty()}});
+}
+
 } // namespace
 
-void add_audit_routes(ApiRouter& router, Database& database)
+void add_audit_routes(ApiRouter& router, Database& database, ComputePool& compute)
 {
+    router.add(net::Method::kGet, "/audit-log:verify", Permission::kReadAuditLog,
+               [target = &database, pool = &compute](Call call) { return verify(target, pool, std::move(call)); });
     router.add(net::Method::kGet, "/audit-log", Permission::kReadAuditLog,
                [target = &database](Call call) { return list_entries(target, std::move(call)); });
 }

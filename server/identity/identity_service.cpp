@@ -15,13 +15,14 @@ constexpr std::size_t kWatchedNetworks = 10000;
 const char* what_is_wrong(const ApiCredential& credential)
 {
     return credential.kind == ApiCredential::Kind::kSession ? "the session is over; sign in again"
-                                             : "the token is unknown, expired or revoked";
+                                                            : "the token is unknown, expired or revoked";
 }
 
-std::optional<UsableToken> find_usable(pqxx::work& transaction, ApiCredential::Kind kind, const std::string& secret_sha256)
+std::optional<UsableToken> find_usable(pqxx::work& transaction, ApiCredential::Kind kind,
+                                       const std::string& secret_sha256)
 {
     return kind == ApiCredential::Kind::kSession ? find_usable_session(transaction, secret_sha256)
-                                  : find_usable_token(transaction, secret_sha256);
+                                                 : find_usable_token(transaction, secret_sha256);
 }
 
 } // namespace
@@ -39,8 +40,10 @@ IdentityService::IdentityService(Database& database, Notifier& notifier, const C
 
 asio::awaitable<Result<Principal>> IdentityService::authenticate(ApiCredential credential, std::string remote_address)
 {
-    if (credential.kind == ApiCredential::Kind::kNone) co_return reject("send an API token: Authorization: Bearer fth_…");
-    if (credential.kind == ApiCredential::Kind::kMalformed) co_return reject("the Authorization header holds no API token (fth_…)");
+    if (credential.kind == ApiCredential::Kind::kNone)
+        co_return reject("send an API token: Authorization: Bearer fth_…");
+    if (credential.kind == ApiCredential::Kind::kMalformed)
+        co_return reject("the Authorization header holds no API token (fth_…)");
     const std::string hash = sha256_hex(credential.secret);
     const auto now = std::chrono::steady_clock::now();
     if (std::optional<Principal> known = cache_.find(hash, now, clock_->now())) co_return std::move(*known);

@@ -146,7 +146,8 @@ void add_session_routes(ApiRouter& router, SessionService& service)
     router.add_open(
         Method::kPost, "/session", [target](net::Request request) { return sign_in(target, std::move(request)); },
         kBodyBytes);
-    router.add(Method::kGet, "/session", kAnybody, [target](Call call) { return show_session(target, std::move(call)); });
+    router.add(Method::kGet, "/session", kAnybody,
+               [target](Call call) { return show_session(target, std::move(call)); });
     router.add(Method::kDelete, "/session", kAnybody,
                [target](Call call) { return sign_out(target, std::move(call)); });
     router.add(Method::kPost, "/session/password", kAnybody,

@@ -99,9 +99,17 @@ constexpr Statement kDeleteOfProbeRuns[] = {
     {"retention_forget_repeated", "UPDATE probe_run SET repeats_run_id = NULL WHERE repeats_run_id = ANY ($1::text[])"},
     {"retention_delete_probe_runs", "DELETE FROM probe_run WHERE id = ANY ($1::text[])"}};
 
+// From the chain's beginning only: what is kept must follow from the hash before it.
 constexpr Statement kDeleteAudit{"retention_delete_audit", R"sql(
-    DELETE FROM audit_log WHERE id IN (
-        SELECT id FROM audit_log WHERE at < $1::timestamptz ORDER BY at, id LIMIT $2))sql"};
+    DELETE FROM audit_log WHERE chain_number IN (
+        SELECT chain_number FROM audit_log
+        WHERE chain_number < coalesce((SELECT chain_number FROM audit_log
+                                       WHERE at >= $1::timestamptz AND chain_number IS NOT NULL
+                                       ORDER BY chain_number LIMIT 1), 9223372036854775807)
+        ORDER BY chain_number LIMIT $2)
+    RETURNING chain_number, chain_sha256)sql"};
+constexpr Statement kMoveAuditBegin{"retention_move_audit_begin", R"sql(
+    UPDATE audit_chain SET first_number = $1, first_sha256 = $2)sql"};
 constexpr Statement kDeleteUsage{"retention_delete_usage", R"sql(
     DELETE FROM project_use WHERE (project, day, unit_type_id) IN (
         SELECT project, day, unit_type_id FROM project_use WHERE day < ($1::timestamptz AT TIME ZONE 'UTC')::date
@@ -198,7 +206,17 @@ std::int64_t remove_probe_runs(pqxx::work& transaction, const std::vector<std::s
 
 std::int64_t remove_audit(pqxx::work& transaction, Timestamp before, std::int64_t limit)
 {
-    return static_cast<std::int64_t>(exec(transaction, kDeleteAudit, format_rfc3339(before), limit).affected_rows());
+    const pqxx::result rows = exec(transaction, kDeleteAudit, format_rfc3339(before), limit);
+    std::int64_t last_number = 0;
+    std::string last_sha256;
+    for (const pqxx::row& row : rows) {
+        const auto number = row[0].as<std::int64_t>();
+        if (number <= last_number) continue;
+        last_number = number;
+        last_sha256 = row[1].as<std::string>();
+    }
+    if (!rows.empty()) exec(transaction, kMoveAuditBegin, last_number, last_sha256);
+    return static_cast<std::int64_t>(rows.size());
 }
 
 std::int64_t remove_usage(pqxx::work& transaction, Timestamp before, std::int64_t limit)

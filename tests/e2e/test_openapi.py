@@ -568,6 +568,11 @@ def test_accounts_sessions_and_the_audit_log(call):
     acts = call("GET", A + "/audit-log", params={"subject": "ada", "page_size": 2}).json()
     assert [act["action"] for act in acts["items"]] == ["account.remove", "account.change"]
     call("GET", A + "/audit-log", 400, params={"page_token": "zzz"})
+    checked = wait_until(lambda: (answer := call("GET", A + "/audit-log:verify").json())["unchained"] == 0 and answer, 60)
+    assert checked["good"] and checked["acts"] == checked["last_number"] > 5
+    known = f"{checked['last_number']}:{checked['last_sha256']}"
+    assert call("GET", A + "/audit-log:verify", params={"known": known}).json()["good"]
+    call("GET", A + "/audit-log:verify", 400, params={"known": "1:x"})
 
 
 def test_a_repeated_post_is_replayed(call):

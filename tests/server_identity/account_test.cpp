@@ -10,7 +10,7 @@ using test::run_sql;
 
 class Accounts : public SessionFixture {
   protected:
-    Accounts() { add_audit_routes(api_, database_); }
+    Accounts() { add_audit_routes(api_, database_, compute_); }
 
     net::Response change(const std::string& name, const Json& body)
     {

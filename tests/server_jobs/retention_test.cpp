@@ -1,4 +1,6 @@
 #include "server/retention/retention_duty.hpp"
+
+#include "server/identity/audit_chain.hpp"
 #include "tests/server_jobs/jobs_house.hpp"
 
 namespace fathom::server {
@@ -193,12 +195,15 @@ TEST_F(Retention, RemovesOldAuditAndUsage)
     for (const int days_ago : {400, 399, 398, 397, 396, 1}) // more than a transaction takes
         audit(days_ago);
     const std::int64_t entries = count("audit_log");
+    const auto chain = [](pqxx::work& transaction) { return chain_audit_log(transaction); };
+    ASSERT_TRUE(run(database_.run(chain)));
 
     const RetentionDuty::Removed removed = turn_after(days(0), {.audit = days(365), .usage = days(365)});
 
     EXPECT_EQ(removed.audit, 5);
     EXPECT_EQ(removed.usage, 5);
     EXPECT_EQ(count("audit_log"), entries - 5);
+    EXPECT_EQ(sql("SELECT first_number FROM audit_chain"), "5");
     EXPECT_EQ(count("project_use"), 1);
 }
 
