@@ -375,6 +375,7 @@ def show_what_next(net):
   {net.programs}/fathom job submit --operators dgemm=50 --units 1 --wait -- python3 -c 'print(6 * 7)'
   {net.programs}/fathom token create --name me --role user        # a token of your own
   curl --cacert {server_dir}/ca.pem -H "Authorization: Bearer $(cat {server_dir}/admin.token)" {net.url}/api/v1/scores
+Console: {net.url}/   sign in with the token that {server_dir}/admin.token holds
 REST: {net.url}   its description: {net.url}/openapi.json   logs and data: {net.state_dir}""")
 
 

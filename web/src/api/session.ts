@@ -1,0 +1,71 @@
+import { ApiError, errorOf } from './problem'
+import { csrfToken } from './session_state'
+
+export const permissions = [
+  'read_network', 'read_all_jobs', 'read_uploads', 'read_jobs', 'submit_jobs', 'cancel_any_job', 'manage_metering',
+  'manage_network', 'manage_tokens', 'manage_operator_keys', 'manage_prices', 'read_billing', 'manage_billing',
+  'read_audit_log',
+] as const
+export type Permission = (typeof permissions)[number]
+
+/** Who is signed in. */
+export interface Session {
+  name: string
+  /** The identity that projects and the audit log name. */
+  token_id?: string
+  role: string
+  permissions: readonly Permission[]
+  csrf_token: string
+  expires_at: string
+  /** Name of the account; null where a token signed in. */
+  account: string | null
+}
+
+export type Credentials = { token: string } | { name: string; password: string }
+
+const path = '/api/v1/session'
+
+async function ask(method: string, at: string, body?: unknown): Promise<Response> {
+  const headers: Record<string, string> = { Accept: 'application/json' }
+  if (body !== undefined) headers['Content-Type'] = 'application/json'
+  if (method !== 'GET' && csrfToken()) headers['X-CSRF-Token'] = csrfToken()
+  let response: Response
+  try {
+    response = await fetch(at, {
+      method, headers, credentials: 'same-origin', ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  } catch {
+    throw new ApiError(0, 'No answer from the server.')
+  }
+  if (!response.ok) throw errorOf(response, await response.json().catch(() => null))
+  return response
+}
+
+function parse(value: unknown): Session {
+  const session = value as Partial<Session> | null
+  if (!session || typeof session.name !== 'string' || !Array.isArray(session.permissions) ||
+    typeof session.csrf_token !== 'string') throw new ApiError(0, 'The answer is not a session.')
+  return { role: '', expires_at: '', account: null, ...session } as Session
+}
+
+/** The session of the cookie; null when nobody is signed in. */
+export async function readSession(): Promise<Session | null> {
+  try {
+    return parse(await (await ask('GET', path)).json())
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return null
+    throw error
+  }
+}
+
+export async function signIn(credentials: Credentials): Promise<Session> {
+  return parse(await (await ask('POST', path, credentials)).json())
+}
+
+export async function signOut(): Promise<void> {
+  await ask('DELETE', path)
+}
+
+export async function changePassword(oldPassword: string, newPassword: string): Promise<void> {
+  await ask('POST', `${path}/password`, { old_password: oldPassword, new_password: newPassword })
+}

@@ -1,0 +1,77 @@
+import { Button } from '@mantine/core'
+import { Link } from '../../app/router/link'
+import { changeFilters, useFilters } from '../../app/router/search'
+import { useText } from '../../i18n/language'
+import { type AuditEntry, useAuditLog } from '../../queries/audit_log'
+import { type Column, DataTable } from '../../ui/data_table'
+import { nothing } from '../../ui/format'
+import { TextFilter } from '../../ui/forms/text_filter'
+import { Page } from '../../ui/page'
+import { EmptyState, Ready } from '../../ui/states'
+import { Time } from '../../ui/zone'
+import styles from './audit_log.module.css'
+
+/** The acts that the server is known to record; others can be typed all the same. */
+const actions = [
+  'account.change', 'account.create', 'account.remove', 'billing_period.close', 'center.drain', 'center.enrol', 'center.probe_share',
+  'center.release', 'center.renew_certificate', 'center.revoke', 'center.undrain', 'enrolment_token.create', 'enrolment_token.withdraw',
+  'export_schedule.change', 'export_schedule.create', 'export_schedule.remove', 'export_schedule.run', 'job.cancel', 'maintenance.cancel',
+  'maintenance.plan', 'metric_policy.activate', 'metric_policy.create', 'operator.change', 'operator.upload', 'operator.withdraw',
+  'operator_key.add', 'operator_key.revoke', 'price_book.set', 'probe_finding.dismiss', 'probe_run.create', 'probe_schedule.change',
+  'probe_schedule.create', 'probe_schedule.remove', 'probe_task.create', 'project.change', 'project_member.put', 'project_member.remove',
+  'reservation.cancel', 'reservation.create', 'session.close', 'session.open', 'token.create', 'token.revoke', 'unit_type.drift',
+]
+
+/** Who did what that needs a right. */
+export function AuditLogPage() {
+  const t = useText()
+  const [filters, change] = useFilters(['actor', 'action', 'subject'])
+  const query = useAuditLog(filters)
+  const columns = useColumns()
+  const isFiltered = Object.values(filters).some((value) => value !== '')
+  return (
+    <Page title={t('audit.title')}>
+      <p className="dim">{t('audit.hint')}</p>
+      <datalist id="audit-actions">{actions.map((action) => <option key={action} value={action} />)}</datalist>
+      <Ready query={query}>
+        <DataTable name="audit-log" label={t('audit.title')} columns={columns} rows={query.items ?? []} rowKey={(e) => String(e.id)} pages={query}
+          tools={
+            <>
+              <TextFilter label={t('audit.actor')} value={filters.actor} placeholder="tok_…" width={230} onChange={(actor) => change({ actor })} />
+              <TextFilter label={t('audit.action')} value={filters.action} list="audit-actions" width={190} onChange={(action) => change({ action })} />
+              <TextFilter label={t('audit.subject')} value={filters.subject} width={230} onChange={(subject) => change({ subject })} />
+            </>
+          }
+          empty={isFiltered
+            ? <EmptyState title={t('audit.none')} action={<Button onClick={() => change({ actor: '', action: '', subject: '' })}>{t('audit.none.clear')}</Button>} />
+            : <EmptyState title={t('audit.none.yet')} />} />
+      </Ready>
+    </Page>
+  )
+}
+
+function useColumns(): Column<AuditEntry>[] {
+  const t = useText()
+  const only = (name: 'actor' | 'action' | 'subject', value: string) => `/audit-log${changeFilters(window.location.search, { [name]: value })}`
+  return [
+    { id: 'at', title: t('audit.at'), cell: (e) => <Time at={e.at} />, csv: (e) => e.at },
+    { id: 'actor', title: t('audit.who'), cell: (e) => <Link href={only('actor', e.actor)} title={t('audit.of.actor', { actor: e.actor })}>{e.actor_name ?? <code>{e.actor}</code>}</Link>, csv: (e) => e.actor },
+    { id: 'actor_name', title: t('audit.actor'), isHidden: true, cell: (e) => <code>{e.actor}</code>, csv: (e) => e.actor_name },
+    { id: 'action', title: t('audit.action'), cell: (e) => <Link href={only('action', e.action)}><code>{e.action}</code></Link>, csv: (e) => e.action },
+    { id: 'subject', title: t('audit.subject'), cell: (e) => <Link href={only('subject', e.subject)} title={t('audit.of.subject', { subject: e.subject })}><code>{e.subject}</code></Link>, csv: (e) => e.subject },
+    { id: 'request_id', title: t('audit.request'), isHidden: true, cell: (e) => (e.request_id ? <code>{e.request_id}</code> : nothing), csv: (e) => e.request_id },
+    { id: 'detail', title: t('audit.detail'), cell: (e) => <Detail entry={e} />, csv: (e) => JSON.stringify(e.detail) },
+  ]
+}
+
+function Detail({ entry }: { entry: AuditEntry }) {
+  const t = useText()
+  const names = Object.keys(entry.detail)
+  if (names.length === 0) return <span className="dim">{t('audit.detail.none')}</span>
+  return (
+    <details className={styles.detail}>
+      <summary>{names.join(', ')}</summary>
+      <pre>{JSON.stringify(entry.detail, null, 2)}</pre>
+    </details>
+  )
+}

@@ -1,0 +1,17 @@
+export const auditEn = {
+  'audit.title': 'Audit log',
+  'audit.actor': 'Actor (id)',
+  'audit.who': 'Who',
+  'audit.action': 'Act',
+  'audit.subject': 'Subject',
+  'audit.at': 'Time',
+  'audit.request': 'Request',
+  'audit.detail': 'Detail',
+  'audit.detail.none': 'no detail',
+  'audit.none': 'No act fits these filters',
+  'audit.none.yet': 'Nothing is in the audit log',
+  'audit.none.clear': 'Clear the filters',
+  'audit.of.actor': 'Only acts of {actor}',
+  'audit.of.subject': 'Only acts on {subject}',
+  'audit.hint': 'Privileged acts, newest first. Click who did one, or what it was done to, for all of theirs.',
+}

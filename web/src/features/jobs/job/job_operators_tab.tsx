@@ -1,0 +1,41 @@
+import { useText } from '../../../i18n/language'
+import { type Job, type JobOperators, useJobOperators } from '../../../queries/jobs'
+import { type Column, DataTable } from '../../../ui/data_table'
+import { formatShare, nothing } from '../../../ui/format'
+import { Facts } from '../../../ui/page'
+import { Ready } from '../../../ui/states'
+
+type Use = JobOperators['operators'][number]
+
+export function parametersText(parameters: Readonly<Record<string, number>>): string {
+  return Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(', ')
+}
+
+export function JobOperatorsTab({ job }: { job: Job }) {
+  const t = useText()
+  const query = useJobOperators(job.id)
+  const known = query.data
+  const columns: Column<Use>[] = [
+    { id: 'id', title: t('jobs.operators.id'), cell: (o) => o.id },
+    { id: 'size', title: t('jobs.operators.size'), cell: (o) => <code>{parametersText(o.parameters)}</code> },
+    { id: 'class', title: t('jobs.operators.class'), cell: (o) => o.size_class ?? nothing },
+    { id: 'count', title: t('jobs.operators.count'), isNumber: true, cell: (o) => o.count },
+    { id: 'share', title: t('jobs.operators.share'), isNumber: true, cell: (o) => formatShare(o.share) },
+  ]
+  return (
+    <Ready query={query}>
+      {known ? (
+        <>
+          <Facts items={[
+            [t('jobs.operators.source'), t(`jobs.operators.source.${known.source}`)],
+            [t('jobs.operators.coverage'), formatShare(known.coverage)],
+          ]} />
+          {known.operators.length > 0 ? (
+            <DataTable isPlain name="operators" label={t('jobs.tab.operators')} columns={columns} rows={known.operators}
+              rowKey={(o) => `${o.id} ${parametersText(o.parameters)} ${o.label ?? ''}`} />
+          ) : null}
+        </>
+      ) : null}
+    </Ready>
+  )
+}

@@ -1,0 +1,93 @@
+import { Button, Tabs } from '@mantine/core'
+import { navigate } from '../../../app/router/location'
+import type { PathParams } from '../../../app/router/match'
+import { useFilters } from '../../../app/router/search'
+import { useSession } from '../../../app/session'
+import type { TextKey } from '../../../i18n/en'
+import { useText } from '../../../i18n/language'
+import { hasEnded, type Job, useJob } from '../../../queries/jobs'
+import { formatBytes, formatDuration, nothing } from '../../../ui/format'
+import { Facts, Page } from '../../../ui/page'
+import { Ready } from '../../../ui/states'
+import { Time } from '../../../ui/zone'
+import { Place } from '../../routing/place'
+import { JobStatePill } from '../job_state'
+import { CancelJob } from './cancel_job'
+import { JobCostTab } from './job_cost_tab'
+import { JobLogTab } from './job_log_tab'
+import { JobOperatorsTab } from './job_operators_tab'
+import { JobSpecTab } from './job_spec_tab'
+import { JobTimelineTab } from './job_timeline_tab'
+import { JobWhyTab } from './job_why_tab'
+
+const tabs = ['why', 'timeline', 'log', 'cost', 'operators', 'spec'] as const
+type Tab = (typeof tabs)[number]
+
+export function JobPage({ params }: { params: PathParams }) {
+  const id = params.id ?? ''
+  const t = useText()
+  const query = useJob(id)
+  const job = query.data
+  return (
+    <Page title={job?.name || id} mark={job ? <JobStatePill state={job.state} /> : null} actions={job ? <Actions job={job} /> : null}>
+      <Ready query={query}>{job ? <><JobFacts job={job} /><JobTabs job={job} /></> : null}</Ready>
+      <p className="visually-hidden" role="status">{job ? `${t('jobs.state')}: ${t(`jobs.state.${job.state}`)}` : ''}</p>
+    </Page>
+  )
+}
+
+function Actions({ job }: { job: Job }) {
+  const t = useText()
+  const { may } = useSession()
+  const mayCancel = may('cancel_any_job') || may('submit_jobs')
+  return (
+    <>
+      {may('submit_jobs') && job.label === 'job'
+        ? <Button onClick={() => navigate(`/submit?from=${encodeURIComponent(job.id)}`)}>{t('jobs.again')}</Button> : null}
+      {mayCancel && !hasEnded(job.state) ? <CancelJob job={job} /> : null}
+    </>
+  )
+}
+
+function JobFacts({ job }: { job: Job }) {
+  const t = useText()
+  const attempt = job.attempt
+  return (
+    <Facts items={[
+      [t('jobs.id'), <code key="id">{job.id}</code>],
+      [t('jobs.project'), job.project],
+      [t('jobs.type'), job.type],
+      [t('jobs.place'), attempt ? <Place key="p" at={attempt} /> : null],
+      [t('jobs.submitted'), <Time key="s" at={job.submitted_at} />],
+      [t('jobs.started'), <Time key="b" at={job.started_at} />],
+      [t('jobs.ended'), <Time key="e" at={job.ended_at} />],
+      [t('jobs.predicted'), job.predicted?.run_s === null || !job.predicted ? nothing
+        : `${formatDuration(job.predicted.run_s)} (${formatDuration(job.predicted.low_s)} – ${formatDuration(job.predicted.high_s)})`],
+      [t('jobs.run'), formatDuration(job.run_s)],
+      ...(attempt?.ended_at ? [
+        [t('jobs.cpu'), formatDuration(attempt.cpu_s)], [t('jobs.memory'), formatBytes(attempt.max_resident_bytes)]] as const : []),
+      ...(job.exit_code === null ? [] : [[t('jobs.exit'), String(job.exit_code)]] as const),
+      ...(job.end_reason ? [[t('jobs.reason'), job.end_reason]] as const : []),
+      ...(job.waiting_reason ? [[t('jobs.waiting'), job.waiting_reason]] as const : []),
+    ]} />
+  )
+}
+
+function JobTabs({ job }: { job: Job }) {
+  const t = useText()
+  const [filters, change] = useFilters(['tab'])
+  const current: Tab = tabs.find((tab) => tab === filters.tab) ?? 'why'
+  const isWaiting = job.state === 'queued' || job.state === 'metering'
+  const titleOf = (tab: Tab): TextKey => (tab === 'why' && isWaiting ? 'jobs.tab.waiting' : `jobs.tab.${tab}`)
+  return (
+    <Tabs value={current} onChange={(tab) => change({ tab: tab === 'why' || !tab ? '' : tab })} mt="md">
+      <Tabs.List mb="md">{tabs.map((tab) => <Tabs.Tab key={tab} value={tab}>{t(titleOf(tab))}</Tabs.Tab>)}</Tabs.List>
+      <Tabs.Panel value="why"><JobWhyTab job={job} isWaiting={isWaiting} /></Tabs.Panel>
+      <Tabs.Panel value="timeline"><JobTimelineTab job={job} /></Tabs.Panel>
+      <Tabs.Panel value="log"><JobLogTab job={job} /></Tabs.Panel>
+      <Tabs.Panel value="cost"><JobCostTab job={job} /></Tabs.Panel>
+      <Tabs.Panel value="operators"><JobOperatorsTab job={job} /></Tabs.Panel>
+      <Tabs.Panel value="spec"><JobSpecTab job={job} /></Tabs.Panel>
+    </Tabs>
+  )
+}

@@ -1,0 +1,55 @@
+import { useText } from '../../../i18n/language'
+import type { Job, Placement } from '../../../queries/jobs'
+import { usePlacement } from '../../../queries/jobs'
+import { Facts, Section } from '../../../ui/page'
+import { EmptyState, Ready } from '../../../ui/states'
+import { formatTime } from '../../../ui/format'
+import { Time, useZone } from '../../../ui/zone'
+import { CandidatesTable } from '../../routing/candidates_table'
+import { DecisionEvidence } from '../../routing/decision_evidence'
+import { PredictedAgainstActual } from './predicted_against_actual'
+
+/** Why a job runs where it does, or why it waits. */
+export function JobWhyTab({ job, isWaiting }: { job: Job; isWaiting: boolean }) {
+  const t = useText()
+  const query = usePlacement(job.id, isWaiting)
+  const placement = query.data
+  return (
+    <Ready query={query}>
+      {placement?.waiting ? <Waiting waiting={placement.waiting} /> : null}
+      {placement?.actual ? <PredictedAgainstActual actual={placement.actual} /> : null}
+      {placement?.decision ? (
+        <>
+          <Section title={t('jobs.why.candidates')} side={<Decided placement={placement} />}>
+            <CandidatesTable decision={placement.decision} />
+          </Section>
+          <DecisionEvidence decision={placement.decision} />
+        </>
+      ) : placement ? <EmptyState title={t('jobs.why.none')} /> : null}
+    </Ready>
+  )
+}
+
+function Decided({ placement }: { placement: Placement }) {
+  const t = useText()
+  const { zone } = useZone()
+  return (
+    <span className="dim">
+      {placement.decided_at
+        ? t('jobs.why.decided', { time: formatTime(placement.decided_at, zone), replica: placement.decided_by ?? '' }) : t('jobs.why.now')}
+    </span>
+  )
+}
+
+function Waiting({ waiting }: { waiting: NonNullable<Placement['waiting']> }) {
+  const t = useText()
+  return (
+    <Section title={t('jobs.tab.waiting')}>
+      <ol>{waiting.reasons.map((reason, i) => <li key={i}>{reason.text}</li>)}</ol>
+      <Facts items={[
+        [t('jobs.waiting.start'), waiting.expected_start ? <Time key="s" at={waiting.expected_start.at} /> : t('jobs.waiting.never')],
+        ...(waiting.expected_start ? [[t('jobs.interval'), <span key="i"><Time at={waiting.expected_start.low} /> – <Time at={waiting.expected_start.high} /></span>]] as const : []),
+      ]} />
+    </Section>
+  )
+}

@@ -1,0 +1,42 @@
+import { useEffect, useState } from 'react'
+import { errorOf } from '../../../api/problem'
+import { append, emptyLog, type LogText } from './log_text'
+
+export type StreamName = 'stdout' | 'stderr'
+
+interface LogState {
+  log: LogText
+  isLive: boolean
+  error: unknown
+}
+
+/** What a job wrote, followed until it has ended. */
+export function useLog(id: string, stream: StreamName, attempt: number): LogState & { again: () => void } {
+  const [tries, setTries] = useState(0)
+  const [state, setState] = useState<LogState>({ log: emptyLog, isLive: true, error: null })
+  useEffect(() => {
+    const abort = new AbortController()
+    let log = emptyLog
+    setState({ log, isLive: true, error: null })
+    async function read() {
+      const url = `/api/v1/jobs/${encodeURIComponent(id)}/logs/${stream}?follow=true`
+      const response = await fetch(url, { signal: abort.signal, credentials: 'same-origin' })
+      if (!response.ok || !response.body) throw errorOf(response, await response.json().catch(() => null))
+      const reader = response.body.getReader()
+      const decoder = new TextDecoder()
+      for (;;) {
+        const { done, value } = await reader.read()
+        log = append(log, value ? decoder.decode(value, { stream: true }) : decoder.decode(), value?.length ?? 0)
+        if (abort.signal.aborted) return
+        setState({ log, isLive: !done, error: null })
+        if (done) return
+      }
+    }
+    read().catch((error: unknown) => {
+      if (!abort.signal.aborted) setState({ log, isLive: false, error })
+    })
+    return () => abort.abort()
+    // Another attempt writes anew.
+  }, [id, stream, attempt, tries])
+  return { ...state, again: () => setTries((n) => n + 1) }
+}

@@ -1,0 +1,53 @@
+import { Button, Group, Modal } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useText } from '../../../i18n/language'
+import { cancelJob, type Job, jobKeys } from '../../../queries/jobs'
+import { JobStatePill } from '../job_state'
+import styles from './cancel_many.module.css'
+
+type Result = 'asked' | string
+
+/** Cancels several jobs: shows which, then what became of each. */
+export function CancelMany({ jobs, onClose }: { jobs: readonly Job[]; onClose: () => void }) {
+  const t = useText()
+  const client = useQueryClient()
+  const [results, setResults] = useState<Record<string, Result>>({})
+  const [phase, setPhase] = useState<'preview' | 'busy' | 'done'>('preview')
+  const asked = Object.values(results).filter((result) => result === 'asked').length
+
+  async function run() {
+    setPhase('busy')
+    // One after the other: each has its own outcome, and a long list does not become a burst.
+    for (const job of jobs) {
+      const result = await cancelJob(job.id).then(() => 'asked', (error: unknown) => (error instanceof Error ? error.message : String(error)))
+      setResults((before) => ({ ...before, [job.id]: result }))
+    }
+    await client.invalidateQueries({ queryKey: jobKeys.lists })
+    setPhase('done')
+  }
+
+  return (
+    <Modal opened onClose={onClose} size="lg" title={t('jobs.cancel.many', { n: jobs.length })} closeButtonProps={{ 'aria-label': t('jobs.close') }}>
+      <p role="status">{phase === 'done' ? t('jobs.cancel.done', { n: asked, all: jobs.length }) : t('jobs.cancel.preview')}</p>
+      <ul className={styles.list}>
+        {jobs.map((job) => {
+          const result = results[job.id]
+          return (
+            <li key={job.id}>
+              <span className={styles.name}>{job.name || job.id}</span>
+              <JobStatePill state={job.state} />
+              <span className={result && result !== 'asked' ? styles.bad : 'dim'}>{result === 'asked' ? t('jobs.cancel.asked') : result ?? ''}</span>
+            </li>
+          )
+        })}
+      </ul>
+      <Group mt="md" gap="xs" justify="flex-end">
+        <Button onClick={onClose} data-autofocus>{t('jobs.close')}</Button>
+        {phase === 'done' ? null : (
+          <Button variant="filled" color="#b3261e" loading={phase === 'busy'} onClick={() => void run()}>{t('jobs.cancel.many', { n: jobs.length })}</Button>
+        )}
+      </Group>
+    </Modal>
+  )
+}

@@ -1,0 +1,76 @@
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { Link } from '../../../app/router/link'
+import { navigate } from '../../../app/router/location'
+import { useFilters } from '../../../app/router/search'
+import { useSession } from '../../../app/session'
+import { useText } from '../../../i18n/language'
+import { hasEnded, type Job, jobStates, useJobs } from '../../../queries/jobs'
+import { DataTable } from '../../../ui/data_table'
+import { Page } from '../../../ui/page'
+import { EmptyState, Ready } from '../../../ui/states'
+import { CancelMany } from './cancel_many'
+import { parseJobFilters } from './filters'
+import { useJobColumns } from './job_columns'
+
+export function JobsPage() {
+  const t = useText()
+  const { may } = useSession()
+  const [raw, change] = useFilters(['label', 'state', 'project'])
+  const filters = parseJobFilters(raw)
+  const query = useJobs(filters)
+  const columns = useJobColumns()
+  const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
+  const [cancelling, setCancelling] = useState<readonly Job[]>([])
+  const jobs = query.items ?? []
+  // The server says whose jobs one may cancel; who may not submit has none of their own.
+  const mayCancel = may('cancel_any_job') || may('submit_jobs')
+  const able = jobs.filter((job) => chosen.has(job.id) && !hasEnded(job.state))
+  const isFiltered = filters.state !== '' || filters.project !== '' || filters.label !== 'job'
+
+  return (
+    <Page title={t('jobs.title')} actions={
+      <>
+        {able.length > 0 ? <Button onClick={() => setCancelling(able)}>{t('jobs.cancel.chosen')}</Button> : null}
+        {may('submit_jobs') ? <Button variant="filled" onClick={() => navigate('/submit')}>{t('jobs.none.submit')}</Button> : null}
+      </>
+    }>
+      <Ready query={query}>
+        <DataTable name="jobs" label={t('jobs.title')} columns={columns} rows={jobs} rowKey={(job) => job.id}
+          rowName={(job) => job.name || job.id} pages={query}
+          {...(mayCancel ? { selection: { chosen, change: choose, can: (job: Job) => !hasEnded(job.state) } } : {})}
+          tools={
+            <>
+              <NativeSelect label={t('jobs.state')} value={filters.state} onChange={(e) => change({ state: e.currentTarget.value })}
+                data={[{ value: '', label: t('ui.any') }, ...jobStates.map((state) => ({ value: state, label: t(`jobs.state.${state}`) }))]} />
+              <NativeSelect label={t('jobs.label')} value={filters.label} onChange={(e) => change({ label: e.currentTarget.value === 'job' ? '' : e.currentTarget.value })}
+                data={[{ value: 'job', label: t('jobs.label.job') }, { value: 'probe', label: t('jobs.label.probe') }, { value: 'all', label: t('jobs.label.all') }]} />
+              <ProjectFilter key={filters.project} value={filters.project} onChange={(project) => change({ project })} />
+            </>
+          }
+          empty={isFiltered
+            ? <EmptyState title={t('jobs.none')} action={<Button onClick={() => change({ label: '', state: '', project: '' })}>{t('jobs.none.clear')}</Button>} />
+            : <EmptyState title={t('jobs.none.yet')} action={may('submit_jobs') ? <Link href="/submit">{t('jobs.none.submit')}</Link> : undefined} />} />
+      </Ready>
+      {cancelling.length > 0 ? <CancelMany jobs={cancelling} onClose={() => {
+        setCancelling([])
+        choose(new Set())
+      }} /> : null}
+    </Page>
+  )
+}
+
+/** The name of a project, asked for when it is whole: on Enter, or when the field is left. */
+function ProjectFilter({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const t = useText()
+  const [typed, setTyped] = useState(value)
+  return (
+    <form onSubmit={(event) => {
+      event.preventDefault()
+      onChange(typed.trim())
+    }}>
+      <TextInput label={t('jobs.project')} value={typed} w={150} onChange={(e) => setTyped(e.currentTarget.value)}
+        onBlur={() => typed.trim() !== value && onChange(typed.trim())} />
+    </form>
+  )
+}

@@ -1,0 +1,49 @@
+import { Link } from '../../../app/router/link'
+import { pathTo } from '../../../app/router/match'
+import { useText } from '../../../i18n/language'
+import type { ResultComparison } from '../../../queries/probe_tasks'
+import { CsvButton } from '../../../ui/csv_button'
+import { DataTable } from '../../../ui/data_table'
+import { formatDuration } from '../../../ui/format'
+import { IntervalBar } from '../../../ui/interval'
+import { Section } from '../../../ui/page'
+import { formatFigure, formatSize } from '../../../ui/rates'
+import { EmptyState } from '../../../ui/states'
+import measuring from '../../measuring/measuring.module.css'
+
+/** The same work on the same count of units, place by place, best first (M12). */
+export function Comparison({ name, items }: { name: string; items: readonly ResultComparison[] }) {
+  const t = useText()
+  if (items.length === 0) return <Section title={t('runs.comparison')}><EmptyState title={t('runs.comparison.none')} /></Section>
+  const rows = () => items.flatMap((item) => item.places.map((p) => [item.operator_id, item.operator_version, formatSize(item.parameters), item.unit_count,
+    p.center, p.unit_type, p.median_s, p.ci_low_s, p.ci_high_s, p.ratio, p.is_tied, p.error, p.sample_count, p.probe_run_id]))
+  return (
+    <Section title={t('runs.comparison')} side={<CsvButton name={`comparison-${name}`} header={['operator', 'version', 'size', 'unit_count', 'center', 'unit_type',
+      'median_s', 'ci_low_s', 'ci_high_s', 'ratio', 'is_tied', 'error', 'sample_count', 'probe_run']} rows={rows} />}>
+      <div className={measuring.stack}>
+        {items.map((item) => <ComparedOperator key={`${item.operator_id} ${formatSize(item.parameters)} ${item.unit_count}`} item={item} />)}
+      </div>
+    </Section>
+  )
+}
+
+function ComparedOperator({ item }: { item: ResultComparison }) {
+  const t = useText()
+  const title = t('runs.comparison.on', { operator: item.operator_id, size: formatSize(item.parameters), n: item.unit_count })
+  const to = Math.max(...item.places.map((place) => place.ci_high_s))
+  return (
+    <div>
+      <h3 style={{ fontSize: 12, fontWeight: 500, margin: '0 0 4px' }}>{title}</h3>
+      <DataTable isPlain name="comparison" label={title} rows={item.places} rowKey={(p) => p.probe_run_id} columns={[
+        { id: 'place', title: t('runs.place'), cell: (p) => <Link href={pathTo('/probe-runs/:id', { id: p.probe_run_id })}>{p.center} / {p.unit_type}</Link> },
+        { id: 'median', title: t('measure.median'), isNumber: true, cell: (p) => formatDuration(p.median_s) },
+        { id: 'interval', title: t('measure.interval'), isNumber: true, cell: (p) => `${formatDuration(p.ci_low_s)} – ${formatDuration(p.ci_high_s)}` },
+        { id: 'plot', title: t('runs.comparison.plot'), cell: (p) => <IntervalBar low={p.ci_low_s} value={p.median_s} high={p.ci_high_s} from={0} to={to} /> },
+        { id: 'ratio', title: t('runs.comparison.ratio'), isNumber: true, cell: (p) => `${p.ratio.toFixed(2)} ×` },
+        { id: 'tied', title: t('runs.comparison.tied'), cell: (p) => t(p.is_tied ? 'ui.yes' : 'ui.no') },
+        { id: 'error', title: t('measure.error'), isNumber: true, cell: (p) => formatFigure(p.error) },
+        { id: 'samples', title: t('measure.samples'), isNumber: true, cell: (p) => p.sample_count },
+      ]} />
+    </div>
+  )
+}

@@ -1,0 +1,54 @@
+import { Checkbox, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { fieldErrors } from '../../api/problem'
+import { navigate } from '../../app/router/location'
+import { pathTo } from '../../app/router/match'
+import { useSession } from '../../app/session'
+import { useText } from '../../i18n/language'
+import { useCenters } from '../../queries/centers'
+import { type Project, useChangeProject } from '../../queries/projects'
+import { FormDialog } from '../../ui/forms/form_dialog'
+import { changeOf, typedOf, wrongFields } from './settings_change'
+
+/** Changes a project's settings, or gives a project (whose name is asked for when it is null) its first ones. */
+export function ProjectForm({ name, project, onClose }: { name: string | null; project: Project | null; onClose: () => void }) {
+  const t = useText()
+  const { may } = useSession()
+  const centers = useCenters()
+  const save = useChangeProject()
+  const [before] = useState(() => typedOf(project))
+  const [version] = useState(project?.version ?? null)
+  const [typed, setTyped] = useState(before)
+  const [newName, setNewName] = useState('')
+  const set = (change: Partial<typeof typed>) => setTyped({ ...typed, ...change })
+  const wrong = wrongFields(typed)
+  const errors = fieldErrors(save.error)
+  const errorOf = (field: (typeof wrong)[number]) => (wrong.includes(field) ? t('projects.edit.wrong') : errors[field])
+  const change = changeOf(before, typed)
+  // A project that is new takes its settings as they stand, even if they are the defaults.
+  const sent = project === null && Object.keys(change).length === 0 ? { share: 1 } : change
+  const target = name ?? newName.trim()
+  const isAdmin = may('manage_network')
+  return (
+    <FormDialog title={name === null ? t('projects.new') : t('projects.edit.of', { name })} action={t('form.save')} error={save.error} busy={save.isPending}
+      canSubmit={target !== '' && wrong.length === 0 && (project === null || Object.keys(change).length > 0)} onClose={onClose}
+      onSubmit={() => save.mutate({ name: target, version, change: sent }, { onSuccess: () => {
+        onClose()
+        if (name === null) navigate(pathTo('/projects/:name', { name: target }))
+      } })}>
+      {name === null ? <TextInput label={t('projects.new.name')} required data-autofocus value={newName} autoComplete="off" onChange={(e) => setNewName(e.currentTarget.value)} /> : null}
+      {isAdmin ? (
+        <>
+          <TextInput label={t('projects.share')} description={t('projects.share.hint')} inputMode="decimal" value={typed.share} error={errorOf('share')} onChange={(e) => set({ share: e.currentTarget.value })} />
+          <TextInput label={t('projects.edit.units')} description={t('projects.edit.zero')} inputMode="numeric" value={typed.most_units} error={errorOf('most_units')} onChange={(e) => set({ most_units: e.currentTarget.value })} />
+          <TextInput label={t('projects.edit.hours')} description={`${t('projects.edit.hours.hint')}. ${t('projects.edit.zero')}`} inputMode="decimal" value={typed.most_score_hours} error={errorOf('most_score_hours')} onChange={(e) => set({ most_score_hours: e.currentTarget.value })} />
+          <TextInput label={t('projects.edit.cost')} description={`${t('projects.edit.cost.hint')}. ${t('projects.edit.zero')}`} inputMode="decimal" value={typed.most_cost} error={errorOf('most_cost')} onChange={(e) => set({ most_cost: e.currentTarget.value })} />
+          <TextInput label={t('projects.edit.centers')} value={typed.centers} error={errors.centers} onChange={(e) => set({ centers: e.currentTarget.value })}
+            description={t('projects.edit.centers.hint', { names: (centers.data ?? []).map((c) => c.name).join(', ') || t('ui.none') })} />
+        </>
+      ) : null}
+      <Checkbox label={t('projects.edit.profile')} checked={typed.profile_jobs} onChange={(e) => set({ profile_jobs: e.currentTarget.checked })} />
+      {project !== null && Object.keys(change).length === 0 ? <p className="dim">{t('projects.edit.nothing')}</p> : null}
+    </FormDialog>
+  )
+}

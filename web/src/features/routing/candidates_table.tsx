@@ -1,0 +1,36 @@
+import { useText } from '../../i18n/language'
+import type { Candidate, Decision } from '../../queries/placement_preview'
+import { type Column, DataTable } from '../../ui/data_table'
+import { formatDuration, formatMoney, nothing } from '../../ui/format'
+import { StatePill } from '../../ui/state_pill'
+import { Place } from './place'
+
+interface Ranked {
+  candidate: Candidate
+  isWinner: boolean
+}
+
+/** Every place that was looked at, best first: what it would take there, and why it won, lost or cannot. */
+export function CandidatesTable({ decision }: { decision: Decision }) {
+  const t = useText()
+  const rows = decision.candidates.map((candidate, i) => ({ candidate, isWinner: i === decision.winner }))
+  const hasCost = rows.some(({ candidate }) => candidate.cost)
+  const columns: Column<Ranked>[] = [
+    { id: 'place', title: t('jobs.place'), cell: ({ candidate: c }) => <Place at={c} /> },
+    { id: 'verdict', title: t('jobs.state'), cell: ({ candidate: c, isWinner }) => (isWinner
+      ? <StatePill tone="good">{t('jobs.why.winner')}</StatePill>
+      : c.feasible ? <StatePill tone="idle">{t('jobs.why.feasible')}</StatePill>
+        : <StatePill tone="bad">{t('jobs.why.removed', { filter: c.removed_by ?? c.criterion ?? nothing })}</StatePill>) },
+    { id: 'wait', title: t('jobs.wait'), isNumber: true, cell: ({ candidate: c }) => formatDuration(c.expected_start?.wait_s ?? c.start_s ?? c.wait_s) },
+    { id: 'run', title: t('jobs.run'), isNumber: true, cell: ({ candidate: c }) => formatDuration(c.prediction?.run_s) },
+    { id: 'interval', title: t('jobs.interval'), isNumber: true, cell: ({ candidate: c }) => (c.prediction
+      ? `${formatDuration(c.prediction.low_s)} – ${formatDuration(c.prediction.high_s)}` : nothing) },
+    { id: 'completion', title: t('jobs.completion'), isNumber: true, cell: ({ candidate: c }) => formatDuration(c.completion_s) },
+    ...(hasCost ? [{ id: 'cost', title: t('jobs.cost'), isNumber: true, cell: ({ candidate: c }: Ranked) => formatMoney(c.cost) }] : []),
+    { id: 'reason', title: t('jobs.detail'), isText: true, cell: ({ candidate: c }) => c.reason || nothing },
+  ]
+  return (
+    <DataTable isPlain name="candidates" label={t('jobs.why.candidates')} columns={columns} rows={rows}
+      rowKey={({ candidate: c }) => c.unit_type_id} />
+  )
+}

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import type { ScalingCurve } from '../../queries/scaling_curves'
+import { baseRate, measuredOf, modelOf } from './curve_figures'
+
+const curve: ScalingCurve = {
+  center_id: 'c', center: 'alpha', unit_type_id: 'u', unit_type: 'core', operator: 'dgemm', parameters: { m: 8 }, measured_at: '2026-01-01T00:00:00Z',
+  points: [{ unit_count: 1, rate: 10, model_rate: 10, low: 10, high: 10, efficiency: 1 }, { unit_count: 4, rate: 30, model_rate: 30, low: 28, high: 32, efficiency: 0.75 }],
+  curve: [{ unit_count: 2, rate: 18, low: 16, high: 20 }],
+}
+
+it('rates are told against one unit', () => {
+  expect(baseRate(curve)).toBe(10)
+  expect(measuredOf(curve, 'efficiency').map((f) => f.value)).toEqual([1, 0.75])
+  expect(measuredOf(curve, 'speedup').map((f) => f.value)).toEqual([1, 3])
+  expect(modelOf(curve, 'efficiency')).toEqual([{ units: 2, value: 0.9, low: 0.8, high: 1 }])
+  expect(modelOf(curve, 'rate')[0]?.value).toBe(18)
+})
+
+it('without points there is nothing to tell against', () => {
+  const bare: ScalingCurve = { ...curve, points: [] }
+  expect(baseRate(bare)).toBeNull()
+  expect(measuredOf(bare, 'speedup')).toEqual([])
+})

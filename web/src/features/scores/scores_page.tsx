@@ -1,0 +1,110 @@
+import { Button, NativeSelect } from '@mantine/core'
+import { useState } from 'react'
+import { Link } from '../../app/router/link'
+import { useFilters } from '../../app/router/search'
+import { useSession } from '../../app/session'
+import { useText } from '../../i18n/language'
+import { useCenters } from '../../queries/centers'
+import { nameOf, useMetricPolicies } from '../../queries/metric_policies'
+import { type AnyScore, type GroupedScore, mostScores, scoreSubjects, useScores } from '../../queries/scores'
+import { CsvButton } from '../../ui/csv_button'
+import { DataTable } from '../../ui/data_table'
+import { Page } from '../../ui/page'
+import { EmptyState, Ready } from '../../ui/states'
+import measuring from '../measuring/measuring.module.css'
+import { useGroupedScoreColumns, useOperatorScoreColumns } from './score_columns'
+import { ScoreHeat } from './score_heat'
+import { countsOf, isOperatorScore, mapOf } from './score_map'
+import { ScoreParts } from './score_parts'
+
+const names = ['by', 'policy', 'center', 'name', 'units', 'view', 'shade'] as const
+
+export function ScoresPage() {
+  const t = useText()
+  const { may } = useSession()
+  const [raw, change] = useFilters(names)
+  const by = scoreSubjects.find((one) => one === raw.by) ?? 'operator'
+  const query = useScores({ by, policy: raw.policy, center: raw.center, name: raw.name })
+  const scores = query.data ?? []
+  const counts = countsOf(scores)
+  const wanted = Number(raw.units)
+  const unitCount = counts.includes(wanted) ? wanted : counts[0] ?? 1
+  const isTable = raw.view === 'table'
+  const subjects = [...new Set([...scores.map((score) => (isOperatorScore(score) ? score.operator : score.name ?? '')), raw.name])].filter(Boolean).sort()
+  return (
+    <Page title={t('scores.title')} actions={<Link href="/metric-policies">{t('scores.policy.read')}</Link>}>
+      <div className={measuring.tools}>
+        <NativeSelect label={t('scores.by')} value={by} onChange={(e) => change({ by: e.currentTarget.value, name: '', units: '' })}
+          data={scoreSubjects.map((one) => ({ value: one, label: t(`scores.by.${one}`) }))} />
+        {by === 'unit_type' ? null : (
+          <NativeSelect label={t('scores.of')} value={raw.name} onChange={(e) => change({ name: e.currentTarget.value })} data={[{ value: '', label: t('ui.any') }, ...subjects]} />)}
+        <CenterSelect value={raw.center} onChange={(center) => change({ center })} />
+        <PolicySelect value={raw.policy} onChange={(policy) => change({ policy })} />
+        {by === 'operator' && !isTable && counts.length > 1 ? (
+          <NativeSelect label={t('scores.units')} value={String(unitCount)} onChange={(e) => change({ units: e.currentTarget.value })} data={counts.map(String)} />) : null}
+        <NativeSelect label={t('scores.view')} value={raw.view} onChange={(e) => change({ view: e.currentTarget.value })}
+          data={[{ value: '', label: t('scores.view.map') }, { value: 'table', label: t('scores.view.table') }]} />
+        {isTable ? null : (
+          <>
+            <NativeSelect label={t('scores.shade')} value={raw.shade} onChange={(e) => change({ shade: e.currentTarget.value })}
+              data={[{ value: '', label: t('scores.shade.column') }, { value: 'all', label: t('scores.shade.all') }]} />
+            <span className={measuring.push}><MapCsv scores={scores} unitCount={unitCount} /></span>
+          </>
+        )}
+      </div>
+      {raw.policy && scores[0] ? <p role="status" className={measuring.warn}>{t('scores.policy.preview', { policy: scores[0].policy })}</p> : null}
+      <Ready query={query}>
+        {scores.length >= mostScores ? <p className={measuring.warn}>{t('scores.most', { n: mostScores })}</p> : null}
+        {scores.length === 0 ? (
+          <EmptyState title={t('scores.none')} action={
+            <>
+              <Button onClick={() => change({ name: '', center: '', policy: '' })}>{t('measure.clear')}</Button>
+              {may('manage_metering') ? <Link href="/measure">{t('runs.measure')}</Link> : null}
+            </>}>{t('scores.none.text')}</EmptyState>
+        ) : isTable ? <ScoreTable scores={scores} /> : <ScoreHeat map={mapOf(scores, unitCount)} shades={raw.shade === 'all' ? 'all' : 'column'} />}
+      </Ready>
+    </Page>
+  )
+}
+
+function ScoreTable({ scores }: { scores: readonly AnyScore[] }) {
+  const t = useText()
+  const [parts, showParts] = useState<GroupedScore | null>(null)
+  const operatorColumns = useOperatorScoreColumns()
+  const groupedColumns = useGroupedScoreColumns(showParts)
+  const single = scores.filter(isOperatorScore)
+  const grouped = scores.filter((score): score is GroupedScore => !isOperatorScore(score))
+  if (single.length > 0) {
+    return <DataTable name="scores" label={t('scores.title')} columns={operatorColumns} rows={single} rowKey={(s) => `${s.probe_run_id} ${s.operator} ${s.unit_count} ${JSON.stringify(s.parameters)}`} />
+  }
+  return (
+    <>
+      <DataTable name="scores-grouped" label={t('scores.title')} columns={groupedColumns} rows={grouped} rowKey={(s) => `${s.unit_type_id} ${s.name ?? ''}`} />
+      {parts ? <ScoreParts score={parts} onClose={() => showParts(null)} /> : null}
+    </>
+  )
+}
+
+function MapCsv({ scores, unitCount }: { scores: readonly AnyScore[]; unitCount: number }) {
+  const map = mapOf(scores, unitCount)
+  return <CsvButton name="scores" header={['center', 'unit_type', ...map.columns.map((c) => (c.size ? `${c.name} ${c.size}` : c.name || 'all'))]}
+    rows={() => map.rows.map((row) => [row.center, row.unitType, ...map.columns.map((column) => map.at(row.key, column.key)?.score)])} />
+}
+
+function CenterSelect({ value, onChange }: { value: string; onChange: (center: string) => void }) {
+  const t = useText()
+  const centers = useCenters()
+  return <NativeSelect label={t('measure.center')} value={value} onChange={(e) => onChange(e.currentTarget.value)}
+    data={[{ value: '', label: t('ui.any') }, ...(centers.data ?? []).map((center) => center.name)]} />
+}
+
+/** Which policy scores are told under; another one than the active is a preview. */
+function PolicySelect({ value, onChange }: { value: string; onChange: (policy: string) => void }) {
+  const t = useText()
+  const policies = useMetricPolicies()
+  const all = policies.data ?? []
+  const active = all.find((policy) => policy.active)
+  return <NativeSelect label={t('scores.policy')} value={value} onChange={(e) => onChange(e.currentTarget.value)} data={[
+    { value: '', label: active ? t('scores.policy.active', { policy: nameOf(active) }) : t('ui.any') },
+    ...all.filter((policy) => !policy.active).map(nameOf)]} />
+}

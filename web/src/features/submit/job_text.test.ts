@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { canPreview, changeJob, jobAgain, readJob, writeJob } from './job_text'
+
+describe('a job as text', () => {
+  const spec = { name: 'scf', command: ['pw.x', '-in', 'si.in'], operators: [{ id: 'dgemm', parameters: { m: 512 }, count: 3000 }] }
+
+  it('is the same job read again, in both formats', () => {
+    for (const format of ['yaml', 'json'] as const) expect(readJob(writeJob(spec, format), format)).toEqual({ spec, error: null })
+  })
+
+  it('keeps many lines of a script readable in YAML', () => {
+    expect(writeJob({ script: '#!/bin/sh\necho x\n' }, 'yaml')).toBe('script: |\n  #!/bin/sh\n  echo x\n')
+  })
+
+  it('says why it is none', () => {
+    expect(readJob('{', 'json').error).toBeTruthy()
+    expect(readJob('a: [', 'yaml').error).toBeTruthy()
+    expect(readJob('[1]', 'json').error).toBe('not an object')
+    expect(readJob('', 'yaml')).toEqual({ spec: {}, error: null })
+  })
+
+  it('does not let aliases blow it up', () => {
+    const text = `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c]\n`
+    expect(readJob(text, 'yaml').error).toBeTruthy()
+  })
+})
+
+describe('changing a job', () => {
+  it('removes what is emptied and leaves the rest', () => {
+    expect(changeJob({ name: 'a', project: 'p', data: {} }, { name: '' })).toEqual({ project: 'p', data: {} })
+    expect(changeJob({}, { units: { type: 'core' } })).toEqual({ units: { type: 'core' } })
+  })
+
+  it('can be previewed once there is something to run', () => {
+    expect([canPreview({}), canPreview({ command: [] }), canPreview({ script: 'x' })]).toEqual([false, false, true])
+  })
+
+  it('again has no secrets and no past deadline', () => {
+    expect(jobAgain({ name: 'a', deadline: '2020-01-01T00:00:00Z', secret_environment: { K: null }, environment: {} })).toEqual({ name: 'a' })
+  })
+})

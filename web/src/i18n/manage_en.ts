@@ -1,0 +1,15 @@
+// The texts of the pages of the groups Network, Accounts and Administer that have features of their own.
+import { accountsEn } from '../features/accounts/text.en'
+import { auditEn } from '../features/audit_log/text.en'
+import { billingEn } from '../features/billing/text.en'
+import { calendarEn } from '../features/calendar/text.en'
+import { qualityEn } from '../features/prediction_quality/text.en'
+import { pricesEn } from '../features/prices/text.en'
+import { projectsEn } from '../features/projects/text.en'
+import { settingsEn } from '../features/settings/text.en'
+import { unitTypesEn } from '../features/unit_types/text.en'
+import { formsEn } from '../ui/forms/text.en'
+
+export const manageEn = {
+  ...formsEn, ...unitTypesEn, ...qualityEn, ...projectsEn, ...calendarEn, ...pricesEn, ...billingEn, ...accountsEn, ...auditEn, ...settingsEn,
+}

@@ -1,0 +1,14 @@
+import { accountsZh } from '../features/accounts/text.zh'
+import { auditZh } from '../features/audit_log/text.zh'
+import { billingZh } from '../features/billing/text.zh'
+import { calendarZh } from '../features/calendar/text.zh'
+import { qualityZh } from '../features/prediction_quality/text.zh'
+import { pricesZh } from '../features/prices/text.zh'
+import { projectsZh } from '../features/projects/text.zh'
+import { settingsZh } from '../features/settings/text.zh'
+import { unitTypesZh } from '../features/unit_types/text.zh'
+import { formsZh } from '../ui/forms/text.zh'
+
+export const manageZh = {
+  ...formsZh, ...unitTypesZh, ...qualityZh, ...projectsZh, ...calendarZh, ...pricesZh, ...billingZh, ...accountsZh, ...auditZh, ...settingsZh,
+}

@@ -1,0 +1,43 @@
+import { useQuery } from '@tanstack/react-query'
+import { api, unwrap } from '../api/client'
+import { type Page, readAll, usePages } from '../api/pages'
+import type { components } from '../api/schema'
+import { type Prediction, predictionKeys } from './predictions'
+
+export type NetworkCalibration = components['schemas']['NetworkCalibration']
+export type Calibration = components['schemas']['Calibration']
+export type Accuracy = components['schemas']['Accuracy']
+export type DeviceAccuracy = components['schemas']['DeviceAccuracy']
+
+export interface PredictionFilters {
+  unit_type: string
+  job_type: string
+}
+
+export const calibrationKeys = {
+  all: [...predictionKeys.all, 'calibration'] as const,
+  ended: (filters: PredictionFilters) => [...predictionKeys.all, 'ended', filters] as const,
+  devices: ['speedup-accuracy'] as const,
+}
+
+export function useCalibration() {
+  return useQuery({ queryKey: calibrationKeys.all, queryFn: ({ signal }) => unwrap(api.GET('/api/v1/predictions:calibration', { signal })) })
+}
+
+/** Predictions of attempts that have ended, newest first. */
+export function useEndedPredictions(filters: PredictionFilters, enabled = true) {
+  return usePages<Prediction>({
+    key: calibrationKeys.ended(filters),
+    enabled,
+    read: (page_token, signal): Promise<Page<Prediction>> => unwrap(api.GET('/api/v1/predictions', {
+      signal, params: { query: { ended: 'true', page_size: 200, unit_type: filters.unit_type || undefined, job_type: filters.job_type || undefined, page_token } },
+    })),
+  })
+}
+
+export function useDeviceAccuracy() {
+  return useQuery({
+    queryKey: calibrationKeys.devices,
+    queryFn: () => readAll((page_token) => unwrap(api.GET('/api/v1/speedup-accuracy', { params: { query: { page_size: 1000, page_token } } }))),
+  })
+}

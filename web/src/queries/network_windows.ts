@@ -1,0 +1,24 @@
+import { api, unwrap } from '../api/client'
+import { usePages } from '../api/pages'
+import type { components } from '../api/schema'
+
+export type NetworkWindow = components['schemas']['NetworkWindow']
+
+export interface WindowFilters {
+  center: string
+  /** A planned transfer; null: none. */
+  sizeBytes: number | null
+  /** RFC 3339; '': in a day. */
+  latestStart: string
+}
+
+export function useNetworkWindows({ center, sizeBytes, latestStart }: WindowFilters) {
+  return usePages({
+    key: ['metering', 'windows', center, sizeBytes, latestStart],
+    refetchInterval: 60_000,
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/network-windows', {
+      signal, params: { query: {
+        page_size: 20, ...(center ? { center } : {}), ...(sizeBytes === null ? {} : { size_bytes: sizeBytes }),
+        ...(sizeBytes !== null && latestStart ? { latest_start: latestStart } : {}), ...(page_token ? { page_token } : {}) } } })),
+  })
+}

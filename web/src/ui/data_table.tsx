@@ -1,0 +1,153 @@
+import { Button, Checkbox, Menu } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { readStored, store } from '../app/storage'
+import { useText } from '../i18n/language'
+import type { CsvValue } from './csv'
+import { CsvButton } from './csv_button'
+import styles from './data_table.module.css'
+
+export interface Column<Row> {
+  id: string
+  title: string
+  cell: (row: Row) => ReactNode
+  /** The plain value, for CSV; without one the column is not in it. */
+  csv?: (row: Row) => CsvValue
+  isNumber?: boolean
+  /** Sentences: the column keeps a width in which they can be read. */
+  isText?: boolean
+  /** Not shown until it is chosen. */
+  isHidden?: boolean
+}
+
+interface Selection<Row> {
+  chosen: ReadonlySet<string>
+  change: (chosen: ReadonlySet<string>) => void
+  can: (row: Row) => boolean
+}
+
+interface Pages {
+  hasNextPage: boolean
+  isFetchingNextPage: boolean
+  fetchNextPage: () => unknown
+}
+
+/** The columns that are shown, remembered by the table's name. */
+function useColumns<Row>(name: string, columns: readonly Column<Row>[]) {
+  const [hidden, setHidden] = useState(() => {
+    const stored = readStored(`columns.${name}`)
+    return new Set(stored === null ? columns.filter((c) => c.isHidden).map((c) => c.id) : stored.split(' '))
+  })
+  function toggle(id: string) {
+    const next = new Set(hidden)
+    if (!next.delete(id)) next.add(id)
+    store(`columns.${name}`, [...next].join(' '))
+    setHidden(next)
+  }
+  return { shown: columns.filter((c) => !hidden.has(c.id)), toggle }
+}
+
+function styleOf(column: { isNumber?: boolean; isText?: boolean }): string | undefined {
+  return column.isNumber ? styles.number : column.isText ? styles.text : undefined
+}
+
+/** A table of what REST lists: column chooser, CSV of what is shown, selection, more pages. */
+export function DataTable<Row>(props: {
+  name: string
+  label: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  rowKey: (row: Row) => string
+  rowName?: (row: Row) => string
+  selection?: Selection<Row>
+  pages?: Pages
+  /** Filters, to the left of the table's own buttons. */
+  tools?: ReactNode
+  /** A small table within a page has no tools of its own. */
+  isPlain?: boolean
+  empty?: ReactNode
+}) {
+  const t = useText()
+  const { shown, toggle } = useColumns(props.name, props.columns)
+  const csvColumns = shown.filter((c) => c.csv)
+  return (
+    <div>
+      {props.isPlain ? null : (
+        <div className={styles.tools}>
+          {props.tools}
+          <div className={styles.side}>
+            <Menu closeOnItemClick={false} position="bottom-end" transitionProps={{ duration: 0 }}>
+              <Menu.Target><Button>{t('ui.columns')}</Button></Menu.Target>
+              <Menu.Dropdown>
+                {props.columns.map((c) => (
+                  <Menu.Item key={c.id} role="menuitemcheckbox" aria-checked={shown.includes(c)} onClick={() => toggle(c.id)}
+                    leftSection={<span aria-hidden="true" style={{ width: 12, display: 'inline-block' }}>{shown.includes(c) ? '✓' : ''}</span>}>
+                    {c.title}
+                  </Menu.Item>
+                ))}
+              </Menu.Dropdown>
+            </Menu>
+            <CsvButton name={props.name} header={csvColumns.map((c) => c.id)}
+              rows={() => props.rows.map((row) => csvColumns.map((c) => c.csv?.(row)))} />
+          </div>
+        </div>
+      )}
+      {props.rows.length === 0 && props.empty ? props.empty : (
+        // What scrolls must be reachable by keyboard. No landmark: the section around it is one of the same name.
+        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        <div className={styles.scroll} role="group" aria-label={props.label} tabIndex={0}>
+          <table className={styles.table}>
+            <thead>
+              <tr>
+                {props.selection ? <SelectAll {...props} selection={props.selection} /> : null}
+                {shown.map((c) => <th key={c.id} scope="col" className={styleOf(c)}>{c.title}</th>)}
+              </tr>
+            </thead>
+            <tbody>
+              {props.rows.map((row) => (
+                <tr key={props.rowKey(row)}>
+                  {props.selection ? <SelectRow row={row} id={props.rowKey(row)} name={(props.rowName ?? props.rowKey)(row)} selection={props.selection} /> : null}
+                  {shown.map((c) => <td key={c.id} className={styleOf(c)}>{c.cell(row)}</td>)}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {props.pages && props.rows.length > 0 ? (
+        <div className={styles.foot}>
+          <span>{t(props.pages.hasNextPage ? 'ui.shown.more' : 'ui.shown', { n: props.rows.length })}</span>
+          {props.pages.hasNextPage ? (
+            <Button loading={props.pages.isFetchingNextPage} onClick={() => void props.pages?.fetchNextPage()}>{t('ui.more')}</Button>
+          ) : null}
+        </div>
+      ) : null}
+    </div>
+  )
+}
+
+function SelectAll<Row>({ rows, rowKey, selection }: { rows: readonly Row[]; rowKey: (row: Row) => string; selection: Selection<Row> }) {
+  const t = useText()
+  const able = rows.filter(selection.can).map(rowKey)
+  const count = able.filter((id) => selection.chosen.has(id)).length
+  return (
+    <th className={styles.check} scope="col">
+      <Checkbox aria-label={t('ui.select.all')} checked={count > 0 && count === able.length} disabled={able.length === 0}
+        indeterminate={count > 0 && count < able.length}
+        onChange={() => selection.change(new Set(count === able.length ? [] : able))} />
+    </th>
+  )
+}
+
+function SelectRow<Row>({ row, id, name, selection }: { row: Row; id: string; name: string; selection: Selection<Row> }) {
+  const t = useText()
+  function toggle() {
+    const next = new Set(selection.chosen)
+    if (!next.delete(id)) next.add(id)
+    selection.change(next)
+  }
+  return (
+    <td className={styles.check}>
+      <Checkbox aria-label={t('ui.select.row', { name })} disabled={!selection.can(row)} checked={selection.chosen.has(id)} onChange={toggle} />
+    </td>
+  )
+}

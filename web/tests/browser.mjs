@@ -1,0 +1,45 @@
+// A browser for tests: Debian's Chromium, which asks nobody but the page's own server.
+import { existsSync } from 'node:fs'
+import { chromium } from 'playwright-core'
+
+const places = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+export function openBrowser() {
+  const executablePath = places.find((path) => path && existsSync(path))
+  if (!executablePath) throw new Error('no Chromium; CHROMIUM says where one is')
+  return chromium.launch({ executablePath, args: [
+    '--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run',
+    '--disable-domain-reliability', '--disable-features=OptimizationHints,MediaRouter', '--disable-gpu'] })
+}
+
+/** A page that remembers what the console of the browser complained about, violations of the policy among them. */
+export async function openPage(browser, { url, size = [1440, 900], scheme = 'light', language = 'en' }) {
+  const context = await browser.newContext({
+    viewport: { width: size[0], height: size[1] }, colorScheme: scheme, ignoreHTTPSErrors: true, reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  await context.addInitScript(([l, s]) => {
+    if (!localStorage.getItem('fathom.language')) localStorage.setItem('fathom.language', l)
+    if (!localStorage.getItem('fathom.scheme')) localStorage.setItem('fathom.scheme', s)
+  }, [language, scheme])
+  const page = await context.newPage()
+  page.setDefaultTimeout(30_000)
+  page.complaints = []
+  page.on('pageerror', (error) => page.complaints.push(`error: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 40[0-9]|status of 42[0-9]/.test(message.text())) page.complaints.push(message.text())
+  })
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !/^(data|blob):/.test(request.url())) page.complaints.push(`asks elsewhere: ${request.url()}`)
+  })
+  await page.goto(url)
+  return page
+}
+
+/** Signs in with a token where the sign-in is shown. */
+export async function signIn(page, token) {
+  await page.getByRole('tab').nth(1).click()
+  await page.locator('input[name=token]').fill(token)
+  await page.keyboard.press('Enter')
+  await page.locator('nav#navigation').waitFor({ state: 'attached' })
+}

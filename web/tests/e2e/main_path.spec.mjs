@@ -1,0 +1,189 @@
+// The main path against a real network: sign in, look around, submit a job, follow it to its end, read why it went where
+// it did; by mouse, by keyboard alone, in both languages, and with axe on every page.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { violations } from '../axe.mjs'
+import { openBrowser, openPage, signIn } from '../browser.mjs'
+import { startNetwork } from '../network.mjs'
+
+const limit = { timeout: 1_200_000 }
+let network
+let browser
+let jobPath = ''
+
+before(async () => {
+  network = await startNetwork()
+  browser = await openBrowser()
+}, limit)
+
+after(async () => {
+  await browser?.close()
+  await network?.stop()
+}, limit)
+
+async function signedIn(path = '/', ways = {}, token = network.token) {
+  const page = await openPage(browser, { url: network.url, ...ways })
+  if (path !== '/') await page.goto(network.url + path)
+  await signIn(page, token)
+  return page
+}
+
+async function leave(page) {
+  assert.deepEqual(page.complaints, [], 'the browser complained')
+  await page.context().close()
+}
+
+describe('the console', limit, () => {
+  it('refuses a wrong token, and keeps the address where one wanted to go', async () => {
+    const page = await openPage(browser, { url: network.url })
+    await page.goto(`${network.url}/jobs?state=running`)
+    await page.getByRole('tab', { name: 'Token' }).click()
+    await page.getByLabel('API token').fill('fth_wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').filter({ hasText: 'unknown, revoked or expired' }).waitFor()
+    await page.getByLabel('API token').fill(network.token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor()
+    assert.equal(new URL(page.url()).search, '?state=running')
+    assert.equal(await page.getByLabel('State').inputValue(), 'running')
+    await leave(page)
+  })
+
+  it('shows the centers, submits a job, follows it to its end and explains its place', async () => {
+    const page = await signedIn()
+    await page.getByRole('region', { name: 'Centers' }).getByRole('link', { name: 'alpha' }).first().waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Submit', exact: true }).click()
+
+    await page.getByLabel('Name').fill('from-the-console')
+    await page.getByLabel('Command line').fill('sh -c "for i in 1 2 3; do echo step $i; sleep 0.2; done"')
+    await page.getByRole('button', { name: 'Add operator' }).click()
+    const text = page.getByLabel('The job as YAML')
+    assert.match(await text.inputValue(), /name: from-the-console[\s\S]*- id: dgemm/)
+    await text.fill((await text.inputValue()).replace('from-the-console', 'from-its-text'))
+    assert.equal(await page.getByLabel('Name').inputValue(), 'from-its-text')
+    await page.getByRole('group', { name: 'Candidates' }).getByText('chosen').waitFor()
+    await page.getByRole('button', { name: 'Submit job' }).click()
+
+    await page.getByRole('heading', { level: 1, name: 'from-its-text' }).waitFor()
+    jobPath = new URL(page.url()).pathname
+    await page.locator('main').getByText('succeeded').first().waitFor({ timeout: 120_000 })
+    await page.getByRole('group', { name: 'Candidates' }).getByText('chosen').waitFor()
+    await page.getByRole('region', { name: 'Predicted against actual' }).first().waitFor()
+    await page.getByRole('tab', { name: 'Output' }).click()
+    await page.getByText('step 3').waitFor()
+    await page.getByRole('tab', { name: 'Timeline' }).click()
+    await page.getByRole('list', { name: 'Timeline' }).getByText('running').first().waitFor()
+    assert.match(page.url(), /tab=timeline/)
+    await leave(page)
+  })
+
+  it('has no violation of accessibility on any page, in light and in dark', async () => {
+    const found = {}
+    for (const scheme of ['light', 'dark']) {
+      const page = await openPage(browser, { url: network.url, scheme })
+      await page.getByRole('tab').first().waitFor()
+      found[`sign-in ${scheme}`] = await violations(page)
+      await signIn(page, network.token)
+      const paths = await page.locator('nav#navigation a').evaluateAll((links) => links.map((link) => link.getAttribute('href')))
+      const tabs = ['', '?tab=timeline', '?tab=log', '?tab=cost', '?tab=operators', '?tab=spec'].map((tab) => jobPath + tab)
+      for (const path of [...paths, ...tabs, '/centers/alpha', '/centers?enrol=new', '/nowhere']) {
+        await page.goto(network.url + path)
+        await page.locator('h1').waitFor()
+        await page.waitForLoadState('domcontentloaded')
+        await page.waitForTimeout(800)
+        found[`${path} ${scheme}`] = await violations(page)
+      }
+      await leave(page)
+    }
+    assert.deepEqual(Object.fromEntries(Object.entries(found).filter(([, list]) => list.length > 0)), {})
+  })
+
+  it('speaks Chinese, and remembers that', async () => {
+    const page = await signedIn()
+    await page.getByRole('button', { name: /^Account/ }).click()
+    await page.getByText('中文').click()
+    await page.getByRole('heading', { level: 1, name: '总览' }).waitFor()
+    assert.equal(await page.evaluate(() => document.documentElement.lang), 'zh-CN')
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: '总览' }).waitFor()
+    await leave(page)
+  })
+
+  it('is used by keyboard alone', async () => {
+    const page = await openPage(browser, { url: network.url })
+    await page.getByRole('tab').first().waitFor()
+    await page.keyboard.press('Tab') // the chosen tab
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(network.token)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').waitFor()
+    await page.keyboard.type('alph')
+    await page.getByRole('option', { name: /alpha/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'alpha' }).waitFor()
+    await page.keyboard.press('Tab')
+    const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle)
+    assert.notEqual(outline, 'none', 'what has the focus must show it')
+    await leave(page)
+  })
+
+  it('offers only what the role allows', async () => {
+    const page = await signedIn('/submit', {}, network.tokens.viewer)
+    await page.getByRole('heading', { level: 1, name: 'Not for your role' }).waitFor()
+    assert.equal(await page.getByRole('link', { name: 'Submit', exact: true }).count(), 0)
+    await page.goto(`${network.url}/centers/alpha`)
+    await page.getByRole('heading', { level: 1, name: 'alpha' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Revoke…' }).count(), 0)
+    await leave(page)
+  })
+
+  it('cancels several jobs with an outcome for each', async () => {
+    const page = await signedIn()
+    await page.evaluate(async () => {
+      const { csrf_token: token } = await (await fetch('/api/v1/session')).json()
+      const jobs = [1, 2, 3].map((n) => ({ name: `sleeper-${n}`, command: ['sleep', '300'], wall_limit_s: 600 }))
+      await fetch('/api/v1/jobs', { method: 'POST', body: JSON.stringify(jobs), headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': token } })
+    })
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click()
+    for (const n of [1, 2, 3]) await page.getByRole('checkbox', { name: `Select sleeper-${n}` }).check()
+    await page.getByRole('button', { name: 'Cancel selected…' }).click()
+    await page.getByRole('button', { name: 'Cancel 3 jobs' }).click()
+    await page.getByText('3 of 3 cancellations asked for').waitFor()
+    await leave(page)
+  })
+
+  it('drains a center and lets it work again; revokes only after its name is typed', async () => {
+    const page = await signedIn('/centers/beta')
+    await page.getByRole('button', { name: 'Drain…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Drain', exact: true }).click()
+    await page.locator('main').getByText('drained').first().waitFor()
+    await page.getByRole('button', { name: 'Let it work again' }).click()
+    await page.locator('main').getByText('online').first().waitFor()
+    await page.getByRole('button', { name: 'Revoke…' }).click()
+    const revoke = page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true })
+    assert.equal(await revoke.isDisabled(), true)
+    await page.getByLabel('Type beta to confirm').fill('beta')
+    assert.equal(await revoke.isDisabled(), false)
+    await page.keyboard.press('Escape')
+    await leave(page)
+  })
+
+  it('fits a telephone', async () => {
+    const page = await signedIn('/', { size: [390, 844] })
+    for (const path of ['/', '/jobs', '/submit', '/centers', '/centers/alpha', jobPath]) {
+      await page.goto(network.url + path)
+      await page.locator('h1').waitFor()
+      await page.waitForTimeout(500)
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+      assert.ok(over <= 0, `${path} is ${over} px too wide`)
+    }
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor()
+    await leave(page)
+  })
+})

@@ -1,0 +1,35 @@
+"""Starts a real network for the console's tests: fathomd, two centers, their first measurements.
+
+Prints one line of JSON with url, ca and token, then runs until its standard input ends. FATHOM_BIN says where the
+programs are; by default those of the release build.
+"""
+import json
+import os
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+os.environ.setdefault("FATHOM_BIN", str(ROOT / "build" / "release" / "bin"))
+sys.path.insert(0, str(ROOT / "tests" / "e2e"))
+
+from network import Network, agent_config  # noqa: E402
+
+
+def main():
+    empty = "--empty" in sys.argv
+    net = Network()
+    try:
+        if not empty:
+            net.add_agent("alpha", agent_config(cores="0", unit_name="core"))
+            net.add_agent("beta", agent_config(cores="1", unit_name="core-large"))
+        users = {}
+        for role in ("viewer", "user"):
+            users[role] = net.rest.post("/tokens", {"name": role, "role": role})["token"]
+        print(json.dumps({"url": net.server.url, "ca": str(net.server.ca), "token": net.admin_token,
+                          "agent_port": net.server.agent_port, "tokens": users}), flush=True)
+        sys.stdin.read()
+    finally:
+        net.close()
+
+
+main()

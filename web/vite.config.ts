@@ -1,0 +1,28 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vitest/config'
+import { firstPaint } from './dev/first_paint_plugin'
+
+// `npm run dev` shows the sources; what is below /api comes from `npm run dev:api`, which signs in for development.
+const api = process.env.FATHOM_DEV_API ?? 'http://127.0.0.1:5174'
+
+export default defineConfig({
+  plugins: [react(), firstPaint()],
+  server: {
+    port: 5173,
+    proxy: Object.fromEntries(['/api', '/metrics', '/healthz', '/readyz'].map((path) => [path, api])),
+  },
+  build: {
+    target: 'es2022',
+    // The server's content security policy allows no data: fonts and no inline scripts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    manifest: true,
+  },
+  test: {
+    // A browser is imitated only where a test draws something: setting one up takes longer than most tests.
+    projects: [
+      { extends: true, test: { name: 'logic', environment: 'node', setupFiles: ['tests/web_crypto.ts'], include: ['src/**/*.test.ts'] } },
+      { extends: true, test: { name: 'drawn', environment: 'jsdom', include: ['src/**/*.test.tsx'] } },
+    ],
+  },
+})
