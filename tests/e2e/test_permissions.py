@@ -1,0 +1,68 @@
+"""Every route asks for the permission that the document names: no token, and a token of each role, at each of them."""
+import re
+
+import pytest
+import requests
+
+import openapi_check as check
+from network import Network
+
+ROLES = ("viewer", "user", "expert", "admin")
+OPERATIONS = [(method, path, operation) for path, method, operation in check.operations()]
+OPEN = {"signIn", "enrolAgent", "fetchTest", "getHealth", "getReadiness", "getOpenApi"}
+
+
+@pytest.fixture(scope="module")
+def network():
+    net = Network()
+    try:
+        yield net
+    finally:
+        net.close()
+
+
+@pytest.fixture(scope="module")
+def tokens(network):
+    """A token of each role, and what it may do."""
+    found = {}
+    for role in ROLES:
+        token = network.rest.post("/tokens", {"name": role, "role": role})["token"]
+        found[role] = token, set(status_of(network, "get", "/api/v1/session", token, whole=True).json()["permissions"])
+    return found
+
+
+def status_of(network, method, path, token=None, whole=False):
+    """Asked for what there is none of, with a body that is none."""
+    session = requests.Session()
+    session.trust_env = False
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    with session.request(method, network.server.url + re.sub(r"\{[^}]+\}", "none-of-these", path), headers=headers, timeout=60,
+                         verify=str(network.server.ca), stream=not whole) as answer:
+        return answer if whole else answer.status_code
+
+
+def test_every_operation_is_open_on_purpose_or_names_its_permission():
+    known = set(check.document()["components"]["schemas"]["Permission"]["enum"])
+    for method, path, operation in OPERATIONS:
+        if operation.get("security") == []:
+            assert operation["operationId"] in OPEN and "x-permission" not in operation, f"{method} {path}"
+        else:
+            assert operation.get("x-permission") in known, f"{method} {path}"
+
+
+def test_roles_have_more_and_more_rights_but_for_submitting(tokens):
+    allowed = {role: permissions for role, (_, permissions) in tokens.items()}
+    assert allowed["viewer"] < allowed["expert"] < allowed["admin"] and allowed["user"] < allowed["expert"]
+    assert "submit_jobs" not in allowed["viewer"] and "read_all_jobs" not in allowed["user"]
+
+
+@pytest.mark.parametrize("method,path,operation", [pytest.param(*entry, id=entry[2]["operationId"])
+                                                   for entry in OPERATIONS if entry[2].get("security") != []])
+def test_a_route_lets_in_who_may_and_nobody_else(network, tokens, method, path, operation):
+    assert status_of(network, method, path) == 401
+    for role, (token, permissions) in tokens.items():
+        status = status_of(network, method, path, token)
+        if operation["x-permission"] in permissions:
+            assert status not in (401, 403), role
+        else:
+            assert status == 403, role
