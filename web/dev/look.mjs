@@ -1,10 +1,10 @@
-// Pictures of pages, to look at: FATHOM_CONSOLE=http://127.0.0.1:5174 FATHOM_TOKEN=fth_… node dev/look.mjs FOLDER PATH…
+// Pictures of pages, to look at: FATHOM_CONSOLE=https://127.0.0.1:8443 FATHOM_TOKEN=fth_… node dev/look.mjs FOLDER PATH…
 // Each in 1440×900 light English, 1440×900 dark Chinese, 390×844 light Chinese and 390×844 dark English.
 import { mkdirSync } from 'node:fs'
 import { openBrowser, openPage, signIn } from '../tests/browser.mjs'
 
 const [folder, ...paths] = process.argv.slice(2)
-const url = process.env.FATHOM_CONSOLE ?? 'http://127.0.0.1:5174'
+const url = process.env.FATHOM_CONSOLE ?? 'https://127.0.0.1:8443'
 mkdirSync(folder, { recursive: true })
 const browser = await openBrowser()
 const ways = [

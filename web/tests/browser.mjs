@@ -23,7 +23,7 @@ export async function openPage(browser, { url, size = [1440, 900], scheme = 'lig
     if (!localStorage.getItem('fathom.scheme')) localStorage.setItem('fathom.scheme', s)
   }, [language, scheme])
   const page = await context.newPage()
-  page.setDefaultTimeout(30_000)
+  page.setDefaultTimeout(90_000) // machines that test are busy
   page.complaints = []
   page.on('pageerror', (error) => page.complaints.push(`error: ${error.message}`))
   page.on('console', (message) => {
@@ -42,4 +42,17 @@ export async function signIn(page, token) {
   await page.locator('input[name=token]').fill(token)
   await page.keyboard.press('Enter')
   await page.locator('nav#navigation').waitFor({ state: 'attached' })
+}
+
+/** Asks the server as the page does, for what a test needs and is not about. */
+export function ask(page, method, path, body) {
+  return page.evaluate(async ([verb, address, content]) => {
+    const { csrf_token: token } = await (await fetch('/api/v1/session')).json()
+    const answer = await fetch(`/api/v1${address}`, {
+      method: verb, headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': token },
+      ...(content ? { body: JSON.stringify(content) } : {}),
+    })
+    if (!answer.ok) throw new Error(`${verb} ${address}: ${await answer.text()}`)
+    return answer.status === 204 ? null : answer.json()
+  }, [method, path, body])
 }

@@ -1,6 +1,7 @@
 """Starts a real network for the console's tests: fathomd, two centers, their first measurements.
 
-Prints one line of JSON with url, ca and token, then runs until its standard input ends. FATHOM_BIN says where the
+Prints one line of JSON with url, ca and token, then runs until its standard input ends. A line "restart" there kills fathomd
+and starts it anew; "restarted" says when it is ready again. FATHOM_BIN says where the
 programs are; by default those of the release build.
 """
 import json
@@ -27,7 +28,11 @@ def main():
             users[role] = net.rest.post("/tokens", {"name": role, "role": role})["token"]
         print(json.dumps({"url": net.server.url, "ca": str(net.server.ca), "token": net.admin_token,
                           "agent_port": net.server.agent_port, "tokens": users}), flush=True)
-        sys.stdin.read()
+        for order in sys.stdin:
+            assert order.strip() == "restart", order
+            net.server.process.kill()
+            net.server.start()
+            print("restarted", flush=True)
     finally:
         net.close()
 

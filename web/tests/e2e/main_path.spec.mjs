@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { violations } from '../axe.mjs'
-import { openBrowser, openPage, signIn } from '../browser.mjs'
+import { ask, openBrowser, openPage, signIn } from '../browser.mjs'
 import { startNetwork } from '../network.mjs'
 
 const limit = { timeout: 1_200_000 }
@@ -67,7 +67,7 @@ describe('the console', limit, () => {
 
     await page.getByRole('heading', { level: 1, name: 'from-its-text' }).waitFor()
     jobPath = new URL(page.url()).pathname
-    await page.locator('main').getByText('succeeded').first().waitFor({ timeout: 120_000 })
+    await page.locator('main').getByText('succeeded').first().waitFor({ timeout: 300_000 })
     await page.getByRole('group', { name: 'Candidates' }).getByText('chosen').waitFor()
     await page.getByRole('region', { name: 'Predicted against actual' }).first().waitFor()
     await page.getByRole('tab', { name: 'Output' }).click()
@@ -143,11 +143,7 @@ describe('the console', limit, () => {
 
   it('cancels several jobs with an outcome for each', async () => {
     const page = await signedIn()
-    await page.evaluate(async () => {
-      const { csrf_token: token } = await (await fetch('/api/v1/session')).json()
-      const jobs = [1, 2, 3].map((n) => ({ name: `sleeper-${n}`, command: ['sleep', '300'], wall_limit_s: 600 }))
-      await fetch('/api/v1/jobs', { method: 'POST', body: JSON.stringify(jobs), headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': token } })
-    })
+    await ask(page, 'POST', '/jobs', [1, 2, 3].map((n) => ({ name: `sleeper-${n}`, command: ['sleep', '300'], wall_limit_s: 600 })))
     await page.getByRole('link', { name: 'Jobs', exact: true }).click()
     for (const n of [1, 2, 3]) await page.getByRole('checkbox', { name: `Select sleeper-${n}` }).check()
     await page.getByRole('button', { name: 'Cancel selected…' }).click()

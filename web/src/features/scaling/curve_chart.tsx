@@ -34,7 +34,7 @@ export function CurveChart({ curves, shown }: { curves: readonly ScalingCurve[];
     grid: { left: 56, right: 20, top: 40, bottom: 44 },
     legend: { top: 0, type: 'scroll', itemWidth: 34, data: curves.map(nameOfCurve) },
     tooltip: { trigger: 'item', valueFormatter: (value) => (typeof value === 'number' ? value.toPrecision(4) : String(value)) },
-    xAxis: { type: 'value', name: t('scaling.axis.units'), nameLocation: 'middle', nameGap: 26, nameTextStyle: axisNameStyle(scheme), minInterval: 1, min: 1 },
+    xAxis: { type: 'value', name: t('scaling.axis.units'), nameLocation: 'middle', nameGap: 26, nameTextStyle: axisNameStyle(scheme), minInterval: 1, min: 1, max: 'dataMax' },
     yAxis: { type: 'value', name: axis, nameLocation: 'middle', nameGap: 40, nameTextStyle: axisNameStyle(scheme), min: 0 },
     series: curves.flatMap((curve, i) => seriesOf(curve, i, shown, scheme, t)),
   }), [curves, shown, scheme, axis, t])

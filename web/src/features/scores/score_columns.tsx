@@ -54,7 +54,7 @@ export function useGroupedScoreColumns(onParts: (score: GroupedScore) => void): 
   const { place, score } = usePlaceAndScore<GroupedScore>()
   return [
     ...place,
-    { id: 'name', title: t('scores.of'), cell: (s) => s.name ?? t('scores.whole'), csv: (s) => s.name },
+    { id: 'name', title: t('scores.by'), cell: (s) => s.name ?? t('scores.whole'), csv: (s) => s.name },
     ...score.map((column) => (column.id === 'missing_reason' ? { ...column, isHidden: false } : column)),
     { id: 'oldest_measured_at', title: t('scores.oldest'), cell: (s) => <Time at={s.oldest_measured_at} />, csv: (s) => s.oldest_measured_at },
     { id: 'parts', title: t('scores.parts'), csv: (s) => s.parts.length, cell: (s) => (

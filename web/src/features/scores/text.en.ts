@@ -31,7 +31,7 @@ export const scoresEn = {
   'scores.parts.of': 'Parts of the score of {place}',
   'scores.parts.show': 'Show the parts of {place}',
   'scores.weight': 'Weight',
-  'scores.of': 'Of',
+  'scores.of': 'Only',
   'scores.whole': 'as a whole',
   'scores.none': 'Nothing has a score here',
   'scores.none.text': 'Scores come from measurements. Measure something first, or clear the filters.',

@@ -33,7 +33,7 @@ export const scoresZh: Record<keyof typeof scoresEn, string> = {
   'scores.parts.of': '{place} 的算力值组成',
   'scores.parts.show': '显示 {place} 的组成',
   'scores.weight': '权重',
-  'scores.of': '对象',
+  'scores.of': '仅',
   'scores.whole': '整体',
   'scores.none': '此处没有算力值',
   'scores.none.text': '算力值由测量得出。请先进行测量，或清除筛选条件。',
