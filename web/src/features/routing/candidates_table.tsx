@@ -4,6 +4,7 @@ import { type Column, DataTable } from '../../ui/data_table'
 import { formatDuration, formatMoney, nothing } from '../../ui/format'
 import { StatePill } from '../../ui/state_pill'
 import { Place } from './place'
+import { predictedDuration, predictedInterval } from './predicted'
 
 interface Ranked {
   candidate: Candidate
@@ -22,10 +23,9 @@ export function CandidatesTable({ decision }: { decision: Decision }) {
       : c.feasible ? <StatePill tone="idle">{t('jobs.why.feasible')}</StatePill>
         : <StatePill tone="bad">{t('jobs.why.removed', { filter: c.removed_by ?? c.criterion ?? nothing })}</StatePill>) },
     { id: 'wait', title: t('jobs.wait'), isNumber: true, cell: ({ candidate: c }) => formatDuration(c.expected_start?.wait_s ?? c.start_s ?? c.wait_s) },
-    { id: 'run', title: t('jobs.run'), isNumber: true, cell: ({ candidate: c }) => formatDuration(c.prediction?.run_s) },
-    { id: 'interval', title: t('jobs.interval'), isNumber: true, cell: ({ candidate: c }) => (c.prediction
-      ? `${formatDuration(c.prediction.low_s)} – ${formatDuration(c.prediction.high_s)}` : nothing) },
-    { id: 'completion', title: t('jobs.completion'), isNumber: true, cell: ({ candidate: c }) => formatDuration(c.completion_s) },
+    { id: 'run', title: t('jobs.run'), isNumber: true, cell: ({ candidate: c }) => predictedDuration(c, c.prediction?.run_s) },
+    { id: 'interval', title: t('jobs.interval'), isNumber: true, cell: ({ candidate: c }) => predictedInterval(c) },
+    { id: 'completion', title: t('jobs.completion'), isNumber: true, cell: ({ candidate: c }) => predictedDuration(c, c.completion_s) },
     ...(hasCost ? [{ id: 'cost', title: t('jobs.cost'), isNumber: true, cell: ({ candidate: c }: Ranked) => formatMoney(c.cost) }] : []),
     { id: 'reason', title: t('jobs.detail'), isText: true, cell: ({ candidate: c }) => c.reason || nothing },
   ]
