@@ -19,19 +19,20 @@ const ConsoleFile* find_file(std::span<const ConsoleFile> files, std::string_vie
     return found != files.end() && found->path == path ? &*found : nullptr;
 }
 
+struct Kind {
+    std::string_view ending;
+    std::string_view type;
+};
+constexpr std::array<Kind, 7> kKinds{{{".js", "text/javascript; charset=utf-8"},
+                                      {".css", "text/css; charset=utf-8"},
+                                      {".html", "text/html; charset=utf-8"},
+                                      {".svg", "image/svg+xml"},
+                                      {".png", "image/png"},
+                                      {".json", "application/json"},
+                                      {".woff2", "font/woff2"}}};
+
 std::string_view content_type(std::string_view path)
 {
-    struct Kind {
-        std::string_view ending;
-        std::string_view type;
-    };
-    static constexpr std::array<Kind, 7> kKinds{{{".js", "text/javascript; charset=utf-8"},
-                                                 {".css", "text/css; charset=utf-8"},
-                                                 {".html", "text/html; charset=utf-8"},
-                                                 {".svg", "image/svg+xml"},
-                                                 {".png", "image/png"},
-                                                 {".json", "application/json"},
-                                                 {".woff2", "font/woff2"}}};
     for (const Kind& kind : kKinds)
         if (path.ends_with(kind.ending)) return kind.type;
     return "application/octet-stream";

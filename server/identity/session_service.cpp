@@ -98,15 +98,17 @@ asio::awaitable<Result<SessionService::Opened>> SessionService::sign_in_by_passw
     };
     const Result<std::optional<AccountSecret>> found = co_await database_->run(work);
     if (!found) co_return found.error();
-    const std::optional<AccountSecret>& account = *found;
-    const Result<bool> is_right =
-        co_await matches(account ? account->password_hash : nobodys_hash_, std::move(password));
+    AccountSecret nobody;
+    nobody.password_hash = nobodys_hash_;
+    nobody.is_disabled = true;
+    const AccountSecret account = found->value_or(std::move(nobody));
+    const Result<bool> is_right = co_await matches(account.password_hash, std::move(password));
     if (!is_right) co_return is_right.error();
-    if (!account || account->is_disabled || !*is_right) {
+    if (account.is_disabled || !*is_right) {
         note_failure(sign_in, name);
         co_return wrong_sign_in();
     }
-    co_return co_await open(std::move(sign_in), account->principal, std::move(name));
+    co_return co_await open(std::move(sign_in), account.principal, std::move(name));
 }
 
 asio::awaitable<Result<SessionService::View>> SessionService::view(ApiCredential credential, Principal principal)
@@ -120,8 +122,9 @@ asio::awaitable<Result<SessionService::View>> SessionService::view(ApiCredential
     const Result<std::optional<WebSessionRow>> found = co_await database_->run(work);
     if (!found) co_return found.error();
     if (!*found) co_return Error{Errc::kUnauthenticated, "the session is over; sign in again"};
-    view.account = (*found)->account;
-    view.expires_at = (*found)->expires_at;
+    const WebSessionRow session = found->value_or(WebSessionRow{});
+    view.account = session.account;
+    view.expires_at = session.expires_at;
     co_return view;
 }
 
@@ -159,8 +162,8 @@ asio::awaitable<Result<void>> SessionService::change_password(Caller caller, Sig
     };
     const Result<std::optional<Own>> found = co_await database_->run(read);
     if (!found) co_return found.error();
-    if (!*found) co_return Error{Errc::kConflict, "only who signed in with a password has one to change"};
-    const Own& own = **found;
+    const Own own = found->value_or(Own{});
+    if (own.name.empty()) co_return Error{Errc::kConflict, "only who signed in with a password has one to change"};
     if (const std::optional<FieldError> weakness = find_weakness("new_password", own.name, new_password))
         co_return Error(Errc::kInvalid, "the change has 1 error", {*weakness});
     if (!may_try(sign_in, own.name)) co_return too_many_failures();
