@@ -75,8 +75,8 @@ void print_json(Session& session, const Json& json);
 /// A line for people on standard error.
 void say(Session& session, const std::string& line);
 
-/// Writes a secret, the answer's `field`, to a file that only its owner can read, or to standard output when there is no
-/// file. In JSON the answer is printed too, without the secret when a file holds it.
+/// Writes a secret, the answer's `field`, to a file that only its owner can read, or to standard output when there is
+/// no file. In JSON the answer is printed too, without the secret when a file holds it.
 Outcome deliver_secret(Session& session, Json answer, const std::string& output_file, const char* field = "token");
 
 // One function for each noun; each adds its group and commands.

@@ -1,6 +1,5 @@
-#include "server/retention/retention_duty.hpp"
-
 #include "server/identity/audit_chain.hpp"
+#include "server/retention/retention_duty.hpp"
 #include "tests/server_jobs/jobs_house.hpp"
 
 namespace fathom::server {
