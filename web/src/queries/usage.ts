@@ -43,6 +43,12 @@ export function useUsageSince(project: string, from: string) {
   })
 }
 
+/** Every record of a center in some time, newest first. */
+export function readUsage({ center, from, until }: { center: string; from: string; until: string }) {
+  return readAll((page_token) => unwrap(api.GET('/api/v1/usage', {
+    params: { query: { center, from, until, page_size: 1000, page_token } } })), Infinity)
+}
+
 export function useScoreEvidence(id: string) {
   return useQuery({
     queryKey: usageKeys.evidence(id),

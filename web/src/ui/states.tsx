@@ -26,6 +26,8 @@ export function EmptyState({ title, children, action }: { title: string; childre
 function useWayOut(error: unknown): string {
   const t = useText()
   if (!(error instanceof ApiError)) return ''
+  // Where the server says what is wrong with each field, that is the way out.
+  if (error.problem?.errors?.length) return ''
   switch (error.status) {
     case 0: return t('ui.error.0')
     case 403: return t('ui.error.403')

@@ -21,7 +21,7 @@ export function NewAccount({ onMade, onClose }: { onMade: (made: MadePassword | 
   const choice = usePasswordChoice(name.trim())
   const errors = fieldErrors(create.error)
   return (
-    <FormDialog title={t('accounts.new')} action={t('accounts.new.do')} error={create.error} busy={create.isPending} canSubmit={name.trim() !== '' && choice.isGood} onClose={onClose}
+    <FormDialog title={t('accounts.new.title')} action={t('accounts.new.do')} error={create.error} busy={create.isPending} canSubmit={name.trim() !== '' && choice.isGood} onClose={onClose}
       onSubmit={() => {
         const password = choice.take()
         create.mutate({ name: name.trim(), role, password }, { onSuccess: () => onMade(choice.isTyped ? null : { name: name.trim(), password }) })

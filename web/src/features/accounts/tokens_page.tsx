@@ -78,7 +78,7 @@ function NewToken({ onMade, onClose }: { onMade: (token: CreatedToken) => void; 
   const [valid, setValid] = useState('90')
   const errors = fieldErrors(create.error)
   return (
-    <FormDialog title={t('tokens.new')} action={t('tokens.new.do')} error={create.error} busy={create.isPending} canSubmit={name.trim() !== ''} onClose={onClose}
+    <FormDialog title={t('tokens.new.title')} action={t('tokens.new.do')} error={create.error} busy={create.isPending} canSubmit={name.trim() !== ''} onClose={onClose}
       onSubmit={() => create.mutate({ name: name.trim(), role, ...(valid ? { valid_s: Number(valid) * 86_400 } : {}) }, { onSuccess: onMade })}>
       <TextInput label={t('tokens.name')} required data-autofocus autoComplete="off" maxLength={128} value={name} error={errors.name} onChange={(e) => setName(e.currentTarget.value)} />
       <RoleSelect value={role} onChange={setRole} error={errors.role} />

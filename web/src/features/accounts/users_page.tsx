@@ -52,7 +52,7 @@ function useColumns(onAct: (act: Act) => void, onEnable: (account: Account) => v
     { id: 'created_at', title: t('accounts.created'), cell: (a) => <Time at={a.created_at} />, csv: (a) => a.created_at },
     { id: 'token_id', title: t('accounts.identity'), cell: (a) => <code>{a.token_id}</code>, csv: (a) => a.token_id },
     { id: 'actions', title: t('form.actions'), cell: (a) => (
-      <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
+      <Menu position="bottom-end" withInitialFocusPlaceholder={false} transitionProps={{ duration: 0 }}>
         <Menu.Target><Button size="compact-xs" aria-label={`${t('accounts.actions')} ${a.name}`}>{t('accounts.actions')}</Button></Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => onAct({ kind: 'role', account: a })}>{t('accounts.change.role')}</Menu.Item>

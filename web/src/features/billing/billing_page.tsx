@@ -4,13 +4,14 @@ import { useText } from '../../i18n/language'
 import { Page } from '../../ui/page'
 import { Exports } from './exports'
 import { Ledger } from './ledger'
+import { Reconciliation } from './reconciliation'
 import { Schedules } from './schedules'
 import { Statements } from './statements'
 import { UsageList } from './usage_list'
 
-const tabs = ['usage', 'statements', 'exports', 'schedules', 'ledger'] as const
+const tabs = ['usage', 'statements', 'exports', 'schedules', 'ledger', 'reconcile'] as const
 type Tab = (typeof tabs)[number]
-const parts: Record<Tab, React.ComponentType> = { usage: UsageList, statements: Statements, exports: Exports, schedules: Schedules, ledger: Ledger }
+const parts: Record<Tab, React.ComponentType> = { usage: UsageList, statements: Statements, exports: Exports, schedules: Schedules, ledger: Ledger, reconcile: Reconciliation }
 
 /** What was used, what it costs, and who owes whom. */
 export function BillingPage() {

@@ -39,7 +39,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule: ExportSchedule |
     },
   }
   return (
-    <FormDialog title={schedule ? t('billing.schedules.change.of', { name: schedule.name }) : t('billing.schedules.add')} action={t('form.save')} size="lg"
+    <FormDialog title={schedule ? t('billing.schedules.change.of', { name: schedule.name }) : t('billing.schedules.add.title')} action={t('form.save')} size="lg"
       error={save.error} busy={save.isPending} canSubmit={order.name !== '' && order.cron !== '' && order.destination !== ''} onClose={onClose}
       onSubmit={() => save.mutate({ schedule, order, key: keyOf(order) }, { onSuccess: onClose })}>
       <TextInput label={t('billing.schedules.name')} description={t('billing.schedules.name.hint')} required data-autofocus autoComplete="off" value={name} error={errors.name} onChange={(e) => setName(e.currentTarget.value)} />

@@ -28,7 +28,7 @@ export function Schedules() {
   const columns: Column<ExportSchedule>[] = [
     ...useColumns(),
     ...(mayChange ? [{ id: 'actions', title: t('form.actions'), cell: (s: ExportSchedule) => (
-      <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
+      <Menu position="bottom-end" withInitialFocusPlaceholder={false} transitionProps={{ duration: 0 }}>
         <Menu.Target><Button size="compact-xs" aria-label={`${t('billing.schedules.actions')} ${s.name}`}>{t('billing.schedules.actions')}</Button></Menu.Target>
         <Menu.Dropdown>
           <Menu.Item disabled={!s.enabled} onClick={() => run.mutate(s.id)}>{t('billing.schedules.run')}</Menu.Item>

@@ -23,3 +23,8 @@ export function entriesByCenter(reservations: readonly Reservation[], maintenanc
 export function isOpen(of: { state: string }): boolean {
   return of.state === 'planned' || of.state === 'active'
 }
+
+/** Whether somebody may cancel it: maintenance is the administrators', a reservation also its maker's. */
+export function mayCancel(entry: Pick<Entry, 'kind'> & { of: { state: string; created_by: string } }, who: { isAdmin: boolean; identity: string | undefined }): boolean {
+  return isOpen(entry.of) && (who.isAdmin || (entry.kind === 'reservation' && entry.of.created_by === who.identity))
+}

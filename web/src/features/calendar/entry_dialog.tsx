@@ -1,22 +1,21 @@
 import { Button, Group, Modal } from '@mantine/core'
 import { useState } from 'react'
-import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
 import { useCancelMaintenance, useCancelReservation } from '../../queries/calendar'
 import { ConfirmByTyping } from '../../ui/confirm_by_typing'
 import { formatDuration, formatTime, nothing, secondsBetween } from '../../ui/format'
 import { Facts } from '../../ui/page'
 import { Time, useZone } from '../../ui/zone'
-import { type Entry, isOpen } from './entries'
+import { type Entry, mayCancel } from './entries'
 import { CalendarState } from './tables'
+import { useWho } from './who'
 
 /** One reservation or maintenance, and its end if one may. */
 export function EntryDialog({ entry, isCancelling, onClose }: { entry: Entry; isCancelling: boolean; onClose: () => void }) {
   const t = useText()
-  const { may } = useSession()
+  const who = useWho()
   const [cancelling, setCancelling] = useState(isCancelling)
   const { of } = entry
-  const mayCancel = isOpen(of) && may(entry.kind === 'reservation' ? 'submit_jobs' : 'manage_network')
   if (cancelling) return <CancelEntry entry={entry} onClose={onClose} />
   return (
     <Modal opened onClose={onClose} title={t(entry.kind === 'reservation' ? 'calendar.reservations' : 'calendar.maintenance')} closeButtonProps={{ 'aria-label': t('ui.close') }}>
@@ -28,7 +27,7 @@ export function EntryDialog({ entry, isCancelling, onClose }: { entry: Entry; is
         [t('calendar.created'), <Time key="c" at={of.created_at} />], [t('calendar.by'), <code key="b">{of.created_by}</code>], ['Id', <code key="i">{of.id}</code>],
       ]} />
       <Group mt="md" gap="xs" justify="flex-end">
-        {mayCancel ? <Button onClick={() => setCancelling(true)}>{t('calendar.cancel')}</Button> : null}
+        {mayCancel(entry, who) ? <Button onClick={() => setCancelling(true)}>{t('calendar.cancel')}</Button> : null}
         <Button data-autofocus onClick={onClose}>{t('ui.close')}</Button>
       </Group>
     </Modal>

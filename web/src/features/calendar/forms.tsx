@@ -44,7 +44,7 @@ function usePlace(center: string, canBeAll: boolean) {
     center: place, unit,
     inputs: (errors: Record<string, string>) => (
       <>
-        <NativeSelect label={t('calendar.center')} value={place} data={centers} error={errors.center} onChange={(e) => setChosen({ center: e.currentTarget.value, unit: '' })} />
+        <NativeSelect label={t('calendar.center')} data-autofocus={canBeAll || undefined} value={place} data={centers} error={errors.center} onChange={(e) => setChosen({ center: e.currentTarget.value, unit: '' })} />
         <NativeSelect label={t('calendar.unit')} value={unit} error={errors.unit_type} onChange={(e) => setChosen({ center: place, unit: e.currentTarget.value })}
           data={[...(canBeAll ? [{ value: '', label: t('calendar.unit.all') }] : []), ...names.map((name) => ({ value: name, label: name }))]} />
       </>

@@ -8,7 +8,8 @@ import { formatDuration, nothing, secondsBetween } from '../../ui/format'
 import { EmptyState } from '../../ui/states'
 import { StatePill, type Tone } from '../../ui/state_pill'
 import { Time } from '../../ui/zone'
-import { type Entry, entriesByCenter, isOpen } from './entries'
+import { type Entry, entriesByCenter, mayCancel } from './entries'
+import { useWho } from './who'
 
 const tones: Record<Reservation['state'], Tone> = { planned: 'idle', active: 'busy', ended: 'good', cancelled: 'warn' }
 
@@ -32,10 +33,11 @@ function useCommon<Row extends Reservation | Maintenance>(): Column<Row>[] {
   ]
 }
 
-function useCancel<Row extends Reservation | Maintenance>(name: (row: Row) => string, onCancel: ((row: Row) => void) | null): Column<Row>[] {
+function useCancel<Row extends Reservation | Maintenance>(kind: Entry['kind'], name: (row: Row) => string, onCancel: ((row: Row) => void) | null): Column<Row>[] {
   const t = useText()
+  const who = useWho()
   if (!onCancel) return []
-  return [{ id: 'cancel', title: t('form.actions'), cell: (row) => (isOpen(row)
+  return [{ id: 'cancel', title: t('form.actions'), cell: (row) => (mayCancel({ kind, of: row }, who)
     ? <Button size="compact-xs" aria-label={`${t('calendar.cancel')} ${name(row)}`} onClick={() => onCancel(row)}>{t('calendar.cancel')}</Button> : null) }]
 }
 
@@ -58,7 +60,7 @@ export function Reservations({ rows, onCancel }: { rows: readonly Reservation[];
     { id: 'center', title: t('calendar.center'), cell: (r) => <CenterLink name={r.center} />, csv: (r) => r.center },
     { id: 'unit_type', title: t('calendar.unit'), cell: (r) => <Link href={pathTo('/unit-types/:id', { id: r.unit_type_id })}>{r.unit_type}</Link>, csv: (r) => r.unit_type },
     { id: 'unit_count', title: t('calendar.units'), isNumber: true, cell: (r) => r.unit_count, csv: (r) => r.unit_count },
-    ...useCommon<Reservation>(), ...useCancel<Reservation>((r) => r.id, cancel),
+    ...useCommon<Reservation>(), ...useCancel<Reservation>('reservation', (r) => r.id, cancel),
   ]
   return <DataTable name="reservations" label={t('calendar.reservations')} columns={columns} rows={rows} rowKey={(r) => r.id}
     empty={<EmptyState title={t('calendar.reservations.none')}>{t('calendar.reservations.hint')}</EmptyState>} />
@@ -74,7 +76,7 @@ export function MaintenanceTable({ rows, onCancel }: { rows: readonly Maintenanc
     { id: 'center', title: t('calendar.center'), cell: (m) => <CenterLink name={m.center} />, csv: (m) => m.center },
     { id: 'unit_type', title: t('calendar.unit'), cell: (m) => m.unit_type ?? t('calendar.unit.all'), csv: (m) => m.unit_type },
     { id: 'reason', title: t('calendar.reason'), cell: (m) => m.reason || nothing, csv: (m) => m.reason },
-    ...useCommon<Maintenance>(), ...useCancel<Maintenance>((m) => m.id, cancel),
+    ...useCommon<Maintenance>(), ...useCancel<Maintenance>('maintenance', (m) => m.id, cancel),
   ]
   return <DataTable name="maintenance" label={t('calendar.maintenance')} columns={columns} rows={rows} rowKey={(m) => m.id}
     empty={<EmptyState title={t('calendar.maintenance.none')}>{t('calendar.maintenance.hint')}</EmptyState>} />

@@ -55,7 +55,7 @@ export const calendarEn = {
   'calendar.starts.hint': 'Now when empty',
   'calendar.order.wrong': 'Must come after the start',
   'calendar.cancel.reservation': 'Cancel a reservation',
-  'calendar.cancel.reservation.what': 'The {n} units of {place} that {project} has from {from} to {until} are everybody\'s at once. Jobs that use them go on.',
+  'calendar.cancel.reservation.what': '{n} × {place}, kept for {project} from {from} to {until}, is everybody\'s again at once. Jobs that use it go on.',
   'calendar.cancel.reservation.do': 'Cancel reservation',
   'calendar.cancel.maintenance': 'Call maintenance off',
   'calendar.cancel.maintenance.what': '{place} takes work again at once; the maintenance from {from} to {until} ({reason}) does not take place.',

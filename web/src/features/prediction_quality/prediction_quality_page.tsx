@@ -69,9 +69,13 @@ function Charts({ filters, clear }: { filters: PredictionFilters; clear: () => v
   const query = useEndedPredictions(filters)
   const items = query.items
   const points = useMemo(() => pointsOf(items ?? []), [items])
+  const isFiltered = filters.unit_type !== '' || filters.job_type !== ''
   return (
     <Ready query={query}>
-      {items?.length === 0 ? <EmptyState title={t('quality.none.filter')} action={<Button onClick={clear}>{t('quality.none.clear')}</Button>} /> : (
+      {items?.length === 0 ? (isFiltered
+        ? <EmptyState title={t('quality.none.filter')} action={<Button onClick={clear}>{t('quality.none.clear')}</Button>} />
+        : <EmptyState title={t('quality.none.own')}>{t('quality.none.hint')}</EmptyState>
+      ) : (
         <>
           <div className={styles.charts}>
             <Section title={t('quality.scatter')}><Scatter points={points} /></Section>

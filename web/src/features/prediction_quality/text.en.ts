@@ -24,6 +24,7 @@ export const qualityEn = {
   'quality.none.hint': 'Each placement of a job leaves a prediction; once the job has ended, it is compared with what came.',
   'quality.none.submit': 'Submit a job',
   'quality.none.jobs': 'To the jobs',
+  'quality.none.own': 'None of the attempts that you may see has ended',
   'quality.none.filter': 'No attempt that has ended fits these filters',
   'quality.none.clear': 'Clear the filters',
   'quality.scatter': 'Predicted against actual',

@@ -26,6 +26,7 @@ export const qualityZh: Record<keyof typeof qualityEn, string> = {
   'quality.none.hint': '作业的每次放置都会留下预测；作业结束后即与实际结果比较。',
   'quality.none.submit': '提交作业',
   'quality.none.jobs': '前往作业',
+  'quality.none.own': '您可查看的尝试均未结束',
   'quality.none.filter': '没有符合筛选条件的已结束尝试',
   'quality.none.clear': '清除筛选条件',
   'quality.scatter': '预测与实际',

@@ -4,6 +4,7 @@ import { type Column, DataTable } from '../../ui/data_table'
 import { nothing } from '../../ui/format'
 import { StatePill, type Tone } from '../../ui/state_pill'
 import { comparePrices, type Difference } from './diff'
+import styles from './prices.module.css'
 
 type Kind = 'added' | 'removed' | 'changed'
 const tones: Record<Kind, Tone> = { added: 'good', removed: 'bad', changed: 'warn' }
@@ -19,8 +20,8 @@ export function DiffTable({ current, document }: { current: PriceBook | null; do
   const columns: Column<Difference>[] = [
     { id: 'what', title: t('prices.diff.what'), cell: (d) => d.path, csv: (d) => d.path },
     { id: 'kind', title: t('prices.diff.kind'), cell: (d) => <StatePill tone={tones[kindOf(d)]}>{t(`prices.diff.${kindOf(d)}`)}</StatePill>, csv: kindOf },
-    { id: 'in_force', title: t('prices.diff.before'), cell: (d) => <code>{d.before ?? nothing}</code>, csv: (d) => d.before },
-    { id: 'here', title: t('prices.diff.after'), cell: (d) => <code>{d.after ?? nothing}</code>, csv: (d) => d.after },
+    { id: 'in_force', title: t('prices.diff.before'), cell: (d) => <code className={styles.value}>{d.before ?? nothing}</code>, csv: (d) => d.before },
+    { id: 'here', title: t('prices.diff.after'), cell: (d) => <code className={styles.value}>{d.after ?? nothing}</code>, csv: (d) => d.after },
   ]
   return (
     <>

@@ -1,4 +1,4 @@
-import { Button, Textarea } from '@mantine/core'
+import { Button, FileButton, Textarea } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { Link } from '../../app/router/link'
 import { useFilters } from '../../app/router/search'
@@ -50,7 +50,14 @@ function Editor({ begin, current }: { begin: string; current: PriceBook | null }
   const document = parsed?.document ?? null
   return (
     <div className={styles.columns}>
-      <Section title={t('prices.json')} side={<Button size="compact-xs" disabled={!document} onClick={() => document && setTyped(printPrices(document))}>{t('prices.format')}</Button>}>
+      <Section title={t('prices.json')} side={
+        <Button.Group>
+          <FileButton accept=".json,.yaml,.yml,application/json" onChange={(file) => void file?.text().then(setTyped)}>
+            {(button) => <Button size="compact-xs" {...button}>{t('prices.file')}</Button>}
+          </FileButton>
+          <Button size="compact-xs" disabled={!document} onClick={() => document && setTyped(printPrices(document))}>{t('prices.format')}</Button>
+        </Button.Group>
+      }>
         <Textarea label={t('prices.json.label')} description={t('prices.json.hint')} autosize minRows={16} maxRows={36} spellCheck={false} value={typed}
           styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }} error={error} onChange={(event) => setTyped(event.currentTarget.value)} />
       </Section>

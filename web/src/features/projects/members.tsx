@@ -72,7 +72,7 @@ function MemberForm({ project, member, isFirst, onClose }: { project: string; me
       onSubmit={() => put.mutate({ name: project, token: token.trim(), reserve_unit_hours: Number(reserve) }, { onSuccess: onClose })}>
       {member ? <p>{member.name} <code>{member.token_id}</code></p>
         : <TextInput label={t('projects.members.token')} description={t('projects.members.token.hint')} required data-autofocus autoComplete="off" value={token} error={errors.token} onChange={(e) => setToken(e.currentTarget.value)} />}
-      <TextInput label={t('projects.members.reserve')} description={t('projects.members.reserve.hint')} inputMode="decimal" value={reserve}
+      <TextInput data-autofocus={member !== null || undefined} label={t('projects.members.reserve')} description={t('projects.members.reserve.hint')} inputMode="decimal" value={reserve}
         error={isNumber ? errors.reserve_unit_hours : t('projects.edit.wrong')} onChange={(e) => setReserve(e.currentTarget.value)} />
       {isFirst ? <p className="dim">{t('projects.members.first')}</p> : null}
     </FormDialog>

@@ -24,13 +24,15 @@ export function ProjectForm({ name, project, onClose }: { name: string | null; p
   const wrong = wrongFields(typed)
   const errors = fieldErrors(save.error)
   const errorOf = (field: (typeof wrong)[number]) => (wrong.includes(field) ? t('projects.edit.wrong') : errors[field])
+  // The server names each center of the list by its place; here they are one field.
+  const centersError = Object.entries(errors).filter(([field]) => /^centers\b/.test(field)).map(([, detail]) => detail).join(' ') || undefined
   const change = changeOf(before, typed)
   // A project that is new takes its settings as they stand, even if they are the defaults.
   const sent = project === null && Object.keys(change).length === 0 ? { share: 1 } : change
   const target = name ?? newName.trim()
   const isAdmin = may('manage_network')
   return (
-    <FormDialog title={name === null ? t('projects.new') : t('projects.edit.of', { name })} action={t('form.save')} error={save.error} busy={save.isPending}
+    <FormDialog title={name === null ? t('projects.new.title') : t('projects.edit.of', { name })} action={t('form.save')} error={save.error} busy={save.isPending}
       canSubmit={target !== '' && wrong.length === 0 && (project === null || Object.keys(change).length > 0)} onClose={onClose}
       onSubmit={() => save.mutate({ name: target, version, change: sent }, { onSuccess: () => {
         onClose()
@@ -39,11 +41,11 @@ export function ProjectForm({ name, project, onClose }: { name: string | null; p
       {name === null ? <TextInput label={t('projects.new.name')} required data-autofocus value={newName} autoComplete="off" onChange={(e) => setNewName(e.currentTarget.value)} /> : null}
       {isAdmin ? (
         <>
-          <TextInput label={t('projects.share')} description={t('projects.share.hint')} inputMode="decimal" value={typed.share} error={errorOf('share')} onChange={(e) => set({ share: e.currentTarget.value })} />
+          <TextInput data-autofocus={name !== null || undefined} label={t('projects.share')} description={t('projects.share.hint')} inputMode="decimal" value={typed.share} error={errorOf('share')} onChange={(e) => set({ share: e.currentTarget.value })} />
           <TextInput label={t('projects.edit.units')} description={t('projects.edit.zero')} inputMode="numeric" value={typed.most_units} error={errorOf('most_units')} onChange={(e) => set({ most_units: e.currentTarget.value })} />
           <TextInput label={t('projects.edit.hours')} description={`${t('projects.edit.hours.hint')}. ${t('projects.edit.zero')}`} inputMode="decimal" value={typed.most_score_hours} error={errorOf('most_score_hours')} onChange={(e) => set({ most_score_hours: e.currentTarget.value })} />
           <TextInput label={t('projects.edit.cost')} description={`${t('projects.edit.cost.hint')}. ${t('projects.edit.zero')}`} inputMode="decimal" value={typed.most_cost} error={errorOf('most_cost')} onChange={(e) => set({ most_cost: e.currentTarget.value })} />
-          <TextInput label={t('projects.edit.centers')} value={typed.centers} error={errors.centers} onChange={(e) => set({ centers: e.currentTarget.value })}
+          <TextInput label={t('projects.edit.centers')} value={typed.centers} error={centersError} onChange={(e) => set({ centers: e.currentTarget.value })}
             description={t('projects.edit.centers.hint', { names: (centers.data ?? []).map((c) => c.name).join(', ') || t('ui.none') })} />
         </>
       ) : null}

@@ -6,6 +6,7 @@ export const projectsEn = {
   'projects.open': 'Open a project',
   'projects.open.go': 'Open',
   'projects.new': 'New project…',
+  'projects.new.title': 'New project',
   'projects.new.name': 'Name',
   'projects.share': 'Share',
   'projects.share.hint': 'Weight in fair sharing against other projects; 1 unless set',

@@ -8,6 +8,7 @@ export const projectsZh: Record<keyof typeof projectsEn, string> = {
   'projects.open': '打开项目',
   'projects.open.go': '打开',
   'projects.new': '新建项目…',
+  'projects.new.title': '新建项目',
   'projects.new.name': '名称',
   'projects.share': '份额',
   'projects.share.hint': '公平共享中相对其他项目的权重；未设置时为 1',
