@@ -1,0 +1,218 @@
+#include "core/decide/gpu_memory/memory_books.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fathom::gpu {
+namespace {
+
+bool is_size(std::int64_t bytes)
+{
+    return bytes >= 0 && bytes <= kMostBytes;
+}
+
+/// For people: MiB, since that is what places are multiples of.
+std::string text_of(std::int64_t bytes)
+{
+    return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1LL << 20U));
+}
+
+Error does_not_fit(const AdmissionFigures& figures)
+{
+    return {Errc::kInfeasible,
+            fmt::format("the GPU's memory is not enough: asked {} persistent with its gap and {} temporary; of {} are "
+                        "{} persistent of other jobs and {} the largest temporary, {} are free",
+                        text_of(figures.asked_persistent_bytes), text_of(figures.asked_temporary_bytes),
+                        text_of(figures.capacity_bytes), text_of(figures.persistent_bytes),
+                        text_of(figures.most_temporary_bytes), text_of(figures.free_bytes))};
+}
+
+Error no_client(const std::string& client)
+{
+    return {Errc::kNotFound, "no job \"" + client + "\" has memory on this GPU"};
+}
+
+} // namespace
+
+std::string_view to_string(MemoryKind kind)
+{
+    switch (kind) {
+    case MemoryKind::kPersistent:
+        return "persistent";
+    case MemoryKind::kTemporary:
+        return "temporary";
+    }
+    return "";
+}
+
+std::int64_t whole_pieces(std::int64_t bytes)
+{
+    return (bytes + kMemoryPieceBytes - 1) / kMemoryPieceBytes * kMemoryPieceBytes;
+}
+
+Result<MemoryBooks> MemoryBooks::make(const GpuMemorySettings& settings)
+{
+    std::vector<FieldError> errors;
+    if (settings.capacity_bytes < kMemoryPieceBytes || settings.capacity_bytes > kMostBytes)
+        errors.push_back({"capacity_bytes", "must be from 2 MiB to 4 TiB"});
+    if (settings.gap_bytes < 0 || settings.gap_bytes > settings.capacity_bytes)
+        errors.push_back({"gap_bytes", "must be from 0 to the GPU's memory"});
+    if (settings.reserved_bytes < 0 || settings.reserved_bytes >= settings.capacity_bytes)
+        errors.push_back({"reserved_bytes", "must be from 0 to less than the GPU's memory"});
+    if (!errors.empty()) return Error{Errc::kInvalid, "wrong settings of a GPU's memory", std::move(errors)};
+    return MemoryBooks(settings);
+}
+
+AdmissionFigures MemoryBooks::figures() const
+{
+    AdmissionFigures figures;
+    figures.capacity_bytes =
+        (settings_.capacity_bytes - settings_.reserved_bytes) / kMemoryPieceBytes * kMemoryPieceBytes;
+    figures.persistent_bytes = persistent_bytes_;
+    figures.most_temporary_bytes = temporary_rooms_.empty() ? 0 : *temporary_rooms_.rbegin();
+    figures.free_bytes = figures.capacity_bytes - figures.persistent_bytes - figures.most_temporary_bytes;
+    figures.fits = figures.free_bytes >= 0;
+    return figures;
+}
+
+Result<AdmissionFigures> MemoryBooks::try_admit(const MemoryNeed& need) const
+{
+    std::vector<FieldError> errors;
+    const std::string range = "must be from 0 to the GPU's " + text_of(settings_.capacity_bytes);
+    if (!is_size(need.persistent_bytes) || need.persistent_bytes > settings_.capacity_bytes)
+        errors.push_back({"persistent_bytes", range});
+    if (!is_size(need.temporary_bytes) || need.temporary_bytes > settings_.capacity_bytes)
+        errors.push_back({"temporary_bytes", range});
+    if (!errors.empty()) return Error{Errc::kInvalid, "wrong need of GPU memory", std::move(errors)};
+
+    AdmissionFigures figures = this->figures();
+    figures.asked_persistent_bytes = whole_pieces(need.persistent_bytes + settings_.gap_bytes);
+    figures.asked_temporary_bytes = whole_pieces(need.temporary_bytes);
+    figures.fits = figures.persistent_bytes + figures.asked_persistent_bytes +
+                       std::max(figures.most_temporary_bytes, figures.asked_temporary_bytes) <=
+                   figures.capacity_bytes;
+    return figures;
+}
+
+Result<MemoryPlace> MemoryBooks::admit(const std::string& client, const MemoryNeed& need)
+{
+    if (clients_.contains(client)) return Error{Errc::kConflict, "\"" + client + "\" has memory on this GPU already"};
+    if (clients_.size() >= kMostClients)
+        return Error{Errc::kTooMany, fmt::format("{} jobs have memory on this GPU; no more do", kMostClients)};
+    const Result<AdmissionFigures> figures = try_admit(need);
+    if (!figures) return figures.error();
+    if (!figures->fits) return does_not_fit(*figures);
+
+    ClientMemory memory;
+    memory.gap_bytes = figures->asked_persistent_bytes - need.persistent_bytes;
+    memory.place = {.persistent_start = find_start(figures->asked_persistent_bytes),
+                    .persistent_room_bytes = figures->asked_persistent_bytes,
+                    .temporary_start = kTemporaryStart,
+                    .temporary_room_bytes = figures->asked_temporary_bytes};
+    enter(memory.place);
+    clients_.emplace(client, memory);
+    return memory.place;
+}
+
+void MemoryBooks::enter(const MemoryPlace& place)
+{
+    if (place.persistent_room_bytes > 0)
+        persistent_rooms_.emplace(place.persistent_start, place.persistent_start + place.persistent_room_bytes);
+    persistent_bytes_ += place.persistent_room_bytes;
+    temporary_rooms_.insert(place.temporary_room_bytes);
+}
+
+void MemoryBooks::leave(const MemoryPlace& place)
+{
+    if (place.persistent_room_bytes > 0) persistent_rooms_.erase(place.persistent_start);
+    persistent_bytes_ -= place.persistent_room_bytes;
+    temporary_rooms_.erase(temporary_rooms_.find(place.temporary_room_bytes));
+}
+
+/// Rooms have their gaps within, so the end of the last room is where the next may begin.
+std::int64_t MemoryBooks::find_start(std::int64_t room_bytes) const
+{
+    const std::int64_t end = persistent_rooms_.empty() ? 0 : persistent_rooms_.rbegin()->second;
+    if (end + room_bytes <= kTemporaryStart / 2) return end;
+    // Half of the addresses are kept for growth. Jobs that left made holes; all rooms together are no larger than the
+    // card, so that one is large enough unless holes are many: then the end serves.
+    std::int64_t start = 0;
+    for (const auto& [begin, until] : persistent_rooms_) {
+        if (begin - start >= room_bytes) return start;
+        start = until;
+    }
+    return end;
+}
+
+Result<std::int64_t> MemoryBooks::grow(const std::string& client, MemoryKind kind, std::int64_t more_bytes)
+{
+    const auto found = clients_.find(client);
+    if (found == clients_.end()) return no_client(client);
+    if (more_bytes <= 0 || more_bytes > settings_.capacity_bytes)
+        return Error{Errc::kInvalid,
+                     "more memory must be from 1 byte to the GPU's " + text_of(settings_.capacity_bytes)};
+
+    const bool is_persistent = kind == MemoryKind::kPersistent;
+    const std::int64_t asked = whole_pieces(more_bytes);
+    MemoryPlace& place = found->second.place;
+    MemoryPlace larger = place;
+    (is_persistent ? larger.persistent_room_bytes : larger.temporary_room_bytes) += asked;
+    leave(place);
+    const auto next = persistent_rooms_.lower_bound(place.persistent_start);
+    const bool has_addresses = !is_persistent || next == persistent_rooms_.end() ||
+                               next->first >= larger.persistent_start + larger.persistent_room_bytes;
+    enter(larger);
+    const bool is_enough = this->figures().fits;
+    if (is_enough && has_addresses) {
+        place = larger;
+        return is_persistent ? place.persistent_room_bytes : place.temporary_room_bytes;
+    }
+    leave(larger);
+    enter(place);
+    ++found->second.refusals;
+    if (is_enough)
+        return Error{
+            Errc::kInfeasible,
+            fmt::format("persistent memory cannot grow by {} at the same addresses: another job's begins behind "
+                        "it; a larger gap, or a larger need said at the start, leaves room",
+                        text_of(asked))};
+    AdmissionFigures figures = this->figures();
+    (is_persistent ? figures.asked_persistent_bytes : figures.asked_temporary_bytes) = asked;
+    return does_not_fit(figures);
+}
+
+Result<void> MemoryBooks::report(const std::string& client, MemoryKind kind, std::int64_t used_bytes)
+{
+    const auto found = clients_.find(client);
+    if (found == clients_.end()) return no_client(client);
+    ClientMemory& memory = found->second;
+    const bool is_persistent = kind == MemoryKind::kPersistent;
+    const std::int64_t room = is_persistent ? memory.place.persistent_room_bytes : memory.place.temporary_room_bytes;
+    if (used_bytes < 0 || used_bytes > room)
+        return Error{Errc::kInvalid, fmt::format("says that it uses {} bytes of {} memory; its room is {}", used_bytes,
+                                                 to_string(kind), text_of(room))};
+    MemoryUse& use = is_persistent ? memory.persistent : memory.temporary;
+    use.used_bytes = used_bytes;
+    use.peak_bytes = std::max(use.peak_bytes, used_bytes);
+    return {};
+}
+
+Result<void> MemoryBooks::end_iteration(const std::string& client)
+{
+    const auto found = clients_.find(client);
+    if (found == clients_.end()) return no_client(client);
+    found->second.temporary.used_bytes = 0;
+    ++found->second.iterations;
+    return {};
+}
+
+void MemoryBooks::remove(const std::string& client)
+{
+    const auto found = clients_.find(client);
+    if (found == clients_.end()) return;
+    leave(found->second.place);
+    clients_.erase(found);
+}
+
+} // namespace fathom::gpu

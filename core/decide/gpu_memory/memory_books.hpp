@@ -1,0 +1,140 @@
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+/// The books of one GPU's memory among several training jobs that take turns (G2 to G8). What lives across iterations
+/// stays where it is; what lives inside an iteration is there only while its job has the turn.
+namespace fathom::gpu {
+
+/// What memory is for (G1).
+enum class MemoryKind {
+    kPersistent, ///< weights, optimizer state: lives across iterations
+    kTemporary,  ///< activations, workspaces: dead at the end of an iteration
+};
+std::string_view to_string(MemoryKind kind);
+
+/// G3: what is kept free behind each job's persistent memory, for its growth.
+inline constexpr std::int64_t kDefaultGapBytes = 100'000'000;
+/// Physical memory is mapped in pieces of this size, and so all places and rooms are multiples of it.
+inline constexpr std::int64_t kMemoryPieceBytes = 2LL << 20U;
+/// G2: where the temporary region starts in a GPU's address space, seen from the start of the persistent region.
+inline constexpr std::int64_t kTemporaryStart = 8LL << 40U;
+/// More than any memory that a job may ask for; sums of a GPU's clients stay far from overflow.
+inline constexpr std::int64_t kMostBytes = 4LL << 40U;
+/// Of one GPU.
+inline constexpr std::size_t kMostClients = 10'000;
+
+/// `bytes` as a multiple of kMemoryPieceBytes, at least; bytes in [0, kMostBytes].
+std::int64_t whole_pieces(std::int64_t bytes);
+
+struct GpuMemorySettings {
+    std::int64_t capacity_bytes{};             ///< of the card
+    std::int64_t gap_bytes = kDefaultGapBytes; ///< G3; from 0 to the card's size
+    std::int64_t reserved_bytes{};             ///< what the driver and its contexts take
+};
+
+/// What a job says that it needs, or is known to need from earlier runs of its type.
+struct MemoryNeed {
+    std::int64_t persistent_bytes{};
+    std::int64_t temporary_bytes{};
+};
+
+/// What a job was given: addresses seen from the start of the persistent region.
+struct MemoryPlace {
+    std::int64_t persistent_start{};
+    std::int64_t persistent_room_bytes{}; ///< with the gap behind it
+    std::int64_t temporary_start{};       ///< the same for all jobs: only one has temporary memory at a time
+    std::int64_t temporary_room_bytes{};
+};
+
+/// Memory of one kind that one job uses now, and used at most.
+struct MemoryUse {
+    std::int64_t used_bytes{};
+    std::int64_t peak_bytes{};
+};
+
+/// One job on one GPU.
+struct ClientMemory {
+    MemoryPlace place;
+    MemoryUse persistent;
+    MemoryUse temporary;
+    std::int64_t gap_bytes{};  ///< of the room, what was behind the need at admission
+    std::int64_t refusals{};   ///< of growth
+    std::int64_t iterations{}; ///< ended
+};
+
+/// Whether more fits, with the figures (G8). All bytes are whole pieces.
+struct AdmissionFigures {
+    std::int64_t capacity_bytes{};         ///< of the card, without what is reserved
+    std::int64_t persistent_bytes{};       ///< rooms of all clients, gaps included
+    std::int64_t most_temporary_bytes{};   ///< the largest room for temporary memory
+    std::int64_t free_bytes{};             ///< capacity less both
+    std::int64_t asked_persistent_bytes{}; ///< with its gap
+    std::int64_t asked_temporary_bytes{};
+    bool fits{};
+};
+
+/// Invariant, after each call: Σ persistent rooms + the largest temporary room ≤ capacity. Clients stay within their
+/// rooms and only the one that has the turn has temporary memory, so the card's memory is enough at every instant of
+/// every schedule (G8).
+class MemoryBooks {
+  public:
+    /// @error kInvalid  a size that is negative or beyond kMostBytes; a gap beyond the card; nothing left to give.
+    static Result<MemoryBooks> make(const GpuMemorySettings& settings);
+
+    /// What admit() would say.
+    Result<AdmissionFigures> try_admit(const MemoryNeed& need) const;
+
+    /// G3, G7, G8: a place behind all persistent memory that is there, or in the first hole once the addresses end.
+    /// @error kInvalid    a need that is negative or beyond the card.
+    /// @error kConflict   there is a client of that name.
+    /// @error kTooMany    kMostClients are there.
+    /// @error kInfeasible does not fit; the detail has the figures.
+    Result<MemoryPlace> admit(const std::string& client, const MemoryNeed& need);
+
+    /// More room of one kind for a client, at the same addresses. Its neighbours are where they were.
+    /// @return the new room in bytes.
+    /// @error kNotFound, kInvalid, kInfeasible  as admit(); nothing has changed.
+    Result<std::int64_t> grow(const std::string& client, MemoryKind kind, std::int64_t more_bytes);
+
+    /// What a client says that it uses. A client that says more than its room is told so, and its room is what counts.
+    /// @error kNotFound  no such client.
+    /// @error kInvalid   negative, or more than its room.
+    Result<void> report(const std::string& client, MemoryKind kind, std::int64_t used_bytes);
+
+    /// G4: the temporary memory of a client is gone; its persistent memory is where it was.
+    Result<void> end_iteration(const std::string& client);
+
+    /// G5: all of a client is gone, whatever it had. Nothing if there is none.
+    void remove(const std::string& client);
+
+    /// G6: the manager acts only where more than one has memory here.
+    bool is_shared() const { return clients_.size() > 1; }
+
+    const std::map<std::string, ClientMemory>& clients() const { return clients_; }
+    const GpuMemorySettings& settings() const { return settings_; }
+    /// Of all clients.
+    AdmissionFigures figures() const;
+
+  private:
+    explicit MemoryBooks(const GpuMemorySettings& settings) : settings_(settings) {}
+
+    std::int64_t find_start(std::int64_t room_bytes) const;
+    void enter(const MemoryPlace& place);
+    void leave(const MemoryPlace& place);
+
+    GpuMemorySettings settings_;
+    std::map<std::string, ClientMemory> clients_;
+    // Of all clients, so that ten thousand of them cost no more than few.
+    std::map<std::int64_t, std::int64_t> persistent_rooms_; ///< start and end
+    std::multiset<std::int64_t> temporary_rooms_;
+    std::int64_t persistent_bytes_{};
+};
+
+} // namespace fathom::gpu

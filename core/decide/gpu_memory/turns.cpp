@@ -1,0 +1,158 @@
+#include "core/decide/gpu_memory/turns.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace fathom::gpu {
+namespace {
+
+bool have_common(const std::set<std::string>& one, const std::set<std::string>& other)
+{
+    return std::any_of(one.begin(), one.end(), [&](const std::string& gpu) { return other.contains(gpu); });
+}
+
+} // namespace
+
+void Turns::add(const std::string& client, const TurnClient& how, double now_s)
+{
+    if (clients_.contains(client)) return;
+    Client made;
+    made.how = how;
+    made.since_s = now_s;
+    // Who comes later has no right to the time that passed before.
+    made.pass = least_pass();
+    clients_.emplace(client, std::move(made));
+}
+
+void Turns::remove(const std::string& client, double /*now_s*/)
+{
+    clients_.erase(client);
+}
+
+void Turns::want(const std::string& client, double now_s)
+{
+    const auto found = clients_.find(client);
+    if (found == clients_.end() || found->second.state != State::kIdle) return;
+    found->second.state = State::kWaiting;
+    found->second.since_s = now_s;
+    // Nor to the time in which it did not want the GPU.
+    found->second.pass = std::max(found->second.pass, least_pass());
+}
+
+void Turns::give_back(const std::string& client, double now_s)
+{
+    const auto found = clients_.find(client);
+    if (found == clients_.end() || found->second.state != State::kRunning) return;
+    Client& one = found->second;
+    const double used_s = std::max(0.0, now_s - one.since_s);
+    one.used_s += used_s;
+    one.pass += used_s / one.how.share;
+    one.state = State::kIdle;
+    one.since_s = now_s;
+    one.told = 0;
+}
+
+/// Of those that want or have the GPU: a client that did nothing for long would hold it down for ever.
+double Turns::least_pass() const
+{
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& [name, client] : clients_) {
+        if (client.state != State::kIdle) least = std::min(least, client.pass);
+    }
+    return least == std::numeric_limits<double>::infinity() ? 0 : least;
+}
+
+std::vector<const std::string*> Turns::waiting_in_order(double now_s) const
+{
+    std::vector<const std::pair<const std::string, Client>*> waiting;
+    for (const auto& entry : clients_) {
+        if (entry.second.state == State::kWaiting) waiting.push_back(&entry);
+    }
+    const auto is_overdue = [&](const Client& client) { return now_s - client.since_s >= settings_.most_wait_s; };
+    std::sort(waiting.begin(), waiting.end(), [&](const auto* left, const auto* right) {
+        const Client& a = left->second;
+        const Client& b = right->second;
+        if (is_overdue(a) != is_overdue(b)) return is_overdue(a);
+        if (is_overdue(a) && a.since_s != b.since_s) return a.since_s < b.since_s;
+        if (a.how.priority != b.how.priority) return a.how.priority > b.how.priority;
+        if (a.pass != b.pass) return a.pass < b.pass;
+        if (a.since_s != b.since_s) return a.since_s < b.since_s;
+        return left->first < right->first;
+    });
+    std::vector<const std::string*> names;
+    names.reserve(waiting.size());
+    for (const auto* entry : waiting)
+        names.push_back(&entry->first);
+    return names;
+}
+
+bool Turns::blocks_someone(const std::string& client, const Client& running) const
+{
+    return std::any_of(clients_.begin(), clients_.end(), [&](const auto& other) {
+        return other.first != client && other.second.state == State::kWaiting &&
+               have_common(other.second.how.gpus, running.how.gpus);
+    });
+}
+
+std::vector<TurnOrder> Turns::decide(double now_s)
+{
+    std::vector<TurnOrder> orders;
+    std::set<std::string> busy;
+    for (const auto& [name, client] : clients_) {
+        if (client.state == State::kRunning) busy.insert(client.how.gpus.begin(), client.how.gpus.end());
+    }
+    for (const std::string* name : waiting_in_order(now_s)) {
+        Client& client = clients_.at(*name);
+        const bool is_free = !have_common(client.how.gpus, busy);
+        // Also where it must wait: who is behind it does not take the GPUs that it needs.
+        busy.insert(client.how.gpus.begin(), client.how.gpus.end());
+        if (!is_free) continue;
+        client.longest_wait_s = std::max(client.longest_wait_s, now_s - client.since_s);
+        client.state = State::kRunning;
+        client.since_s = now_s;
+        client.told = 0;
+        orders.push_back({*name, TurnAction::kStart});
+    }
+    for (auto& [name, client] : clients_) {
+        if (client.state != State::kRunning || !blocks_someone(name, client)) continue;
+        const double held_s = now_s - client.since_s;
+        if (held_s >= settings_.most_slice_s && client.told < 2) {
+            client.told = 2;
+            orders.push_back({name, TurnAction::kEndNow});
+        } else if (held_s >= settings_.slice_s && client.told < 1) {
+            client.told = 1;
+            orders.push_back({name, TurnAction::kEndAfterIteration});
+        }
+    }
+    return orders;
+}
+
+double Turns::next_moment_s() const
+{
+    double next = std::numeric_limits<double>::infinity();
+    for (const auto& [name, client] : clients_) {
+        if (client.state != State::kRunning || client.told >= 2 || !blocks_someone(name, client)) continue;
+        next = std::min(next, client.since_s + (client.told == 0 ? settings_.slice_s : settings_.most_slice_s));
+    }
+    return next;
+}
+
+bool Turns::has_turn(const std::string& client) const
+{
+    const auto found = clients_.find(client);
+    return found != clients_.end() && found->second.state == State::kRunning;
+}
+
+double Turns::used_s(const std::string& client) const
+{
+    const auto found = clients_.find(client);
+    return found == clients_.end() ? 0 : found->second.used_s;
+}
+
+double Turns::longest_wait_s(const std::string& client) const
+{
+    const auto found = clients_.find(client);
+    return found == clients_.end() ? 0 : found->second.longest_wait_s;
+}
+
+} // namespace fathom::gpu

@@ -1,0 +1,199 @@
+#include "core/decide/gpu_memory/turns.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <optional>
+
+namespace fathom::gpu {
+namespace {
+
+using Orders = std::vector<TurnOrder>;
+
+TEST(GpuTurns, WhoIsAloneKeepsTheTurn)
+{
+    Turns turns({.slice_s = 1, .most_slice_s = 5});
+    turns.add("job", {.gpus = {"gpu-0"}}, 0);
+    turns.want("job", 0);
+
+    EXPECT_EQ(turns.decide(0), (Orders{{"job", TurnAction::kStart}}));
+    EXPECT_EQ(turns.decide(1000), Orders{});
+    EXPECT_TRUE(turns.has_turn("job"));
+}
+
+TEST(GpuTurns, ATurnEndsWithAnIterationAfterItsSliceAndBetweenKernelsAfterTheLongest)
+{
+    Turns turns({.slice_s = 1, .most_slice_s = 5});
+    turns.add("first", {.gpus = {"gpu-0"}}, 0);
+    turns.add("second", {.gpus = {"gpu-0"}}, 0);
+    turns.want("first", 0);
+    (void)turns.decide(0);
+    turns.want("second", 0.5);
+
+    EXPECT_EQ(turns.decide(0.5), Orders{});
+    EXPECT_EQ(turns.next_moment_s(), 1);
+    EXPECT_EQ(turns.decide(1), (Orders{{"first", TurnAction::kEndAfterIteration}}));
+    EXPECT_EQ(turns.decide(2), Orders{});
+    EXPECT_EQ(turns.next_moment_s(), 5);
+    EXPECT_EQ(turns.decide(5), (Orders{{"first", TurnAction::kEndNow}}));
+    turns.give_back("first", 5.1);
+    EXPECT_EQ(turns.decide(5.1), (Orders{{"second", TurnAction::kStart}}));
+    EXPECT_DOUBLE_EQ(turns.used_s("first"), 5.1);
+    EXPECT_DOUBLE_EQ(turns.longest_wait_s("second"), 4.6);
+}
+
+/// Jobs that always want the GPU and whose iterations take 0.1 s, for a while.
+std::map<std::string, double> run(Turns& turns, const std::vector<std::string>& names, double until_s)
+{
+    std::optional<std::string> holder;
+    for (const std::string& name : names)
+        turns.want(name, 0);
+    bool is_to_end = false;
+    for (double now = 0; now < until_s; now += 0.1) {
+        for (const TurnOrder& order : turns.decide(now)) {
+            if (order.action == TurnAction::kStart) {
+                EXPECT_FALSE(holder) << "two have the turn";
+                holder = order.client;
+                is_to_end = false;
+            } else {
+                is_to_end = true;
+            }
+        }
+        if (holder && is_to_end) {
+            turns.give_back(*holder, now);
+            turns.want(*holder, now);
+            holder.reset();
+        }
+    }
+    std::map<std::string, double> used;
+    for (const std::string& name : names)
+        used[name] = turns.used_s(name);
+    return used;
+}
+
+TEST(GpuTurns, TimeIsSharedByShares)
+{
+    Turns turns({.slice_s = 1, .most_slice_s = 5});
+    turns.add("half", {.gpus = {"gpu-0"}, .share = 2}, 0);
+    turns.add("quarter", {.gpus = {"gpu-0"}, .share = 1}, 0);
+    turns.add("other quarter", {.gpus = {"gpu-0"}, .share = 1}, 0);
+
+    const auto used = run(turns, {"half", "quarter", "other quarter"}, 1000);
+
+    EXPECT_NEAR(used.at("half") / used.at("quarter"), 2, 0.1);
+    EXPECT_NEAR(used.at("quarter") / used.at("other quarter"), 1, 0.1);
+}
+
+TEST(GpuTurns, HigherPriorityComesFirstButNobodyWaitsForEver)
+{
+    Turns turns({.slice_s = 1, .most_slice_s = 5, .most_wait_s = 20});
+    turns.add("high", {.gpus = {"gpu-0"}, .priority = 1}, 0);
+    turns.add("high too", {.gpus = {"gpu-0"}, .priority = 1}, 0);
+    turns.add("low", {.gpus = {"gpu-0"}}, 0);
+
+    const auto used = run(turns, {"high", "high too", "low"}, 400);
+
+    EXPECT_GT(used.at("high"), 5 * used.at("low"));
+    EXPECT_GT(used.at("low"), 10);
+    EXPECT_LE(turns.longest_wait_s("low"), 20 + 2 * 5);
+}
+
+TEST(GpuTurns, WhoComesLaterOrWasIdleHasNoRightToThePast)
+{
+    Turns turns({.slice_s = 1, .most_slice_s = 5});
+    turns.add("old", {.gpus = {"gpu-0"}}, 0);
+    turns.want("old", 0);
+    (void)turns.decide(0);
+    turns.add("idle", {.gpus = {"gpu-0"}}, 0);
+    turns.add("new", {.gpus = {"gpu-0"}}, 500);
+    turns.give_back("old", 1000);
+    turns.want("old", 1000);
+    turns.want("new", 1000);
+    turns.want("idle", 1000);
+
+    const auto first = turns.decide(1000);
+    ASSERT_EQ(first.size(), 1U);
+    turns.give_back(first[0].client, 1001);
+    turns.want(first[0].client, 1001);
+    const auto second = turns.decide(1001);
+    ASSERT_EQ(second.size(), 1U);
+
+    EXPECT_NE(second[0].client, first[0].client);
+}
+
+TEST(GpuTurns, AJobOnTwoGpusHasBothOrNone)
+{
+    Turns turns({.slice_s = 1, .most_slice_s = 5});
+    turns.add("left", {.gpus = {"gpu-0"}}, 0);
+    turns.add("both", {.gpus = {"gpu-0", "gpu-1"}}, 0);
+    turns.add("right", {.gpus = {"gpu-1"}}, 0);
+    turns.want("left", 0);
+    (void)turns.decide(0);
+    turns.want("both", 1);
+    turns.want("right", 2);
+
+    // The right GPU is free, but who waits for both comes first, and would wait for ever if it did not.
+    EXPECT_EQ(turns.decide(2), (Orders{{"left", TurnAction::kEndAfterIteration}}));
+    turns.give_back("left", 2.5);
+    EXPECT_EQ(turns.decide(2.5), (Orders{{"both", TurnAction::kStart}}));
+}
+
+TEST(GpuTurns, WhoDiesGivesItsTurnBackAtOnce)
+{
+    Turns turns({});
+    turns.add("first", {.gpus = {"gpu-0"}}, 0);
+    turns.add("second", {.gpus = {"gpu-0"}}, 0);
+    turns.want("first", 0);
+    turns.want("second", 0);
+    const auto orders = turns.decide(0);
+    ASSERT_EQ(orders.size(), 1U);
+
+    turns.remove(orders[0].client, 0.2);
+
+    EXPECT_EQ(turns.decide(0.2).size(), 1U);
+}
+
+RC_GTEST_PROP(GpuTurnsProperty, NeverTwoOnOneGpuAndNoWaitWithoutEnd, ())
+{
+    const TurnSettings settings{.slice_s = 1, .most_slice_s = 3, .most_wait_s = 10};
+    Turns turns(settings);
+    const int jobs = *rc::gen::inRange(1, 7);
+    std::vector<std::string> names;
+    std::map<std::string, std::set<std::string>> gpus;
+    for (int i = 0; i < jobs; ++i) {
+        names.push_back("job-" + std::to_string(i));
+        std::set<std::string> own{"gpu-" + std::to_string(*rc::gen::inRange(0, 3))};
+        if (*rc::gen::arbitrary<bool>()) own.insert("gpu-" + std::to_string(*rc::gen::inRange(0, 3)));
+        gpus[names.back()] = own;
+        turns.add(names.back(),
+                  {.gpus = own, .share = *rc::gen::element(0.5, 1.0, 4.0), .priority = *rc::gen::inRange(0, 3)}, 0);
+    }
+    std::map<std::string, double> waits_since;
+    const double bound = settings.most_wait_s + 2 * jobs * settings.most_slice_s;
+    for (double now = 0; now < 300; now += 0.25) {
+        for (const std::string& name : names) {
+            if (turns.has_turn(name) || waits_since.contains(name) ||
+                !*rc::gen::weightedElement<bool>({{1, true}, {3, false}}))
+                continue;
+            turns.want(name, now);
+            waits_since[name] = now;
+        }
+        for (const TurnOrder& order : turns.decide(now)) {
+            if (order.action == TurnAction::kStart) {
+                RC_ASSERT(now - waits_since.at(order.client) <= bound);
+                waits_since.erase(order.client);
+            } else if (order.action == TurnAction::kEndNow || *rc::gen::arbitrary<bool>()) {
+                turns.give_back(order.client, now);
+            }
+        }
+        std::set<std::string> busy;
+        for (const std::string& name : names) {
+            if (!turns.has_turn(name)) continue;
+            for (const std::string& gpu : gpus.at(name))
+                RC_ASSERT(busy.insert(gpu).second);
+        }
+    }
+}
+
+} // namespace
+} // namespace fathom::gpu
