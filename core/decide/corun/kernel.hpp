@@ -1,0 +1,100 @@
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Kernels of a GPU as decisions see them (C1, C2).
+namespace fathom {
+
+/// What a kernel is bound by.
+enum class KernelClass { kUnknown, kCompute, kMemory };
+inline constexpr std::size_t kKernelClasses = 3;
+
+/// "unknown", "compute", "memory"
+std::string_view to_string(KernelClass kernel_class);
+std::optional<KernelClass> parse_kernel_class(std::string_view text);
+
+/// Where a kernel's class comes from.
+enum class ClassSource {
+    kNone,    ///< nobody said, nothing was measured
+    kStated,  ///< who submitted the kernel said so
+    kMeasured ///< its measured intensity against the balance of the device
+};
+std::string_view to_string(ClassSource source);
+
+/// A class, and why.
+struct ClassFinding {
+    KernelClass kernel_class{KernelClass::kUnknown};
+    ClassSource source{ClassSource::kNone};
+    std::string basis; ///< a sentence for people
+};
+
+/// What the class is told from. What is not known is left out.
+struct IntensityEvidence {
+    std::optional<KernelClass> stated{};
+    std::optional<double> operations{};     ///< arithmetic operations of one run
+    std::optional<double> memory_bytes{};   ///< that it moved to and from device memory
+    std::optional<double> device_balance{}; ///< operations that the device does while it moves one byte
+};
+
+/// Within this factor of the balance a kernel is bound by neither more than by the other.
+inline constexpr double kBalanceMargin = 1.25;
+
+/// The class by measured intensity (operations per byte against the device's balance; roofline model: Williams et al.,
+/// CACM 52 (2009)); by what was stated where nothing was measured. Within kBalanceMargin of the balance a statement
+/// decides, else the class is unknown.
+/// @error kInvalid  a number is not finite or not above 0.
+Result<ClassFinding> classify_kernel(const IntensityEvidence& evidence);
+
+/// Normalized IPC: how fast a kernel runs, against alone.
+/// @error kInvalid  one of both is not finite or not in kLeastIpc … kMostIpc.
+Result<double> normalized_ipc(double ipc, double ipc_alone);
+
+inline constexpr double kLeastIpc = 1e-9;
+inline constexpr double kMostIpc = 1e9;
+inline constexpr double kMostInstructions = 1e18;
+inline constexpr double kMostBytes = 1e9; ///< registers or shared memory of one thread block
+inline constexpr double kMostThreadBlocks = 1e9;
+inline constexpr double kMostWeight = 1e12;
+inline constexpr double kLeastWeight = 1e-12;
+
+/// A kernel that runs, as the runtime reports it (C2).
+struct RunningKernel {
+    std::string id;   ///< of this run
+    std::string kind; ///< what pairs are known by: the same kernel of the same application with inputs alike
+    KernelClass kernel_class{KernelClass::kUnknown};
+    double weight{1};           ///< what its progress counts for; 1: all count alike
+    double instructions{};      ///< of the whole run, predicted
+    double instructions_done{}; ///< so far; may be above what was predicted
+    double ipc{};               ///< now, beside what else runs
+    double ipc_alone{};
+    double l2_miss_rate{};   ///< 0 … 1
+    double register_bytes{}; ///< of a thread block
+    double shared_bytes{};   ///< shared memory of a thread block
+    double thread_blocks{};  ///< resident
+    /// What pre-empting it takes, where that was measured, as for a whole job; else C7 estimates it.
+    std::optional<double> preempt_cycles{};
+
+    double normalized() const { return ipc / ipc_alone; }
+};
+
+/// A kernel that could be launched.
+struct WaitingKernel {
+    std::string id;
+    std::string kind;
+    KernelClass kernel_class{KernelClass::kUnknown};
+    double weight{1};
+    bool was_preempted{}; ///< it ran before: first among equals
+    std::int64_t order{}; ///< of arrival: the lower came earlier
+};
+
+/// Every fault of a kernel; `path` is put before the fields' names.
+std::vector<FieldError> check_kernel(const RunningKernel& kernel, const std::string& path);
+std::vector<FieldError> check_kernel(const WaitingKernel& kernel, const std::string& path);
+
+} // namespace fathom
