@@ -11,6 +11,7 @@ constexpr std::int64_t kMaxBytes = 1LL << 60U;
 constexpr std::uint64_t kMaxNumber = 1'000'000'000; ///< of a processor or a unit
 constexpr std::size_t kMaxOperators = 1000;
 constexpr std::size_t kMaxUnitTypes = 100; ///< as in a catalog
+constexpr std::int64_t kMaxSubUnits = 1'000'000;
 
 template <class IdType>
 IdType read_id(ObjectReader& reader, std::string_view name)
@@ -245,6 +246,52 @@ Body read_probe_request(ObjectReader& reader, std::vector<FieldError>&)
     return ProbeRequest{reader.required_string("reason", {.min_length = 1, .max_length = 1000})};
 }
 
+SubUnitHolding read_holding(const Json& json, std::vector<FieldError>& errors)
+{
+    ObjectReader item(json, "holdings[]", errors);
+    SubUnitHolding holding;
+    holding.kind = item.required_string("kind", {.min_length = 1, .max_length = 64});
+    holding.unit_type = item.required_string("unit_type", {.min_length = 1, .max_length = 128});
+    holding.sub_units_per_unit = item.required_integer("sub_units_per_unit", 1, kMaxSubUnits);
+    holding.registered_count = item.required_integer("registered_count", 0, kMaxSubUnits);
+    holding.most_count = item.required_integer("most_count", 0, kMaxSubUnits);
+    holding.version = item.required_integer("version", 0, kMaxBytes);
+    holding.held_count = item.required_integer("held_count", 0, kMaxSubUnits);
+    holding.offered_count = item.required_integer("offered_count", 0, kMaxSubUnits);
+    holding.refused_version = item.optional_integer("refused_version", 0, kMaxBytes).value_or(0);
+    holding.refusal = item.optional_string("refusal", {.max_length = 1000}).value_or("");
+    return holding;
+}
+
+Body read_sub_unit_state(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    SubUnitState state;
+    const Json* items = reader.array("holdings", 0, kMaxUnitTypes);
+    if (items == nullptr) {
+        if (!reader.has("holdings")) reader.fail("holdings", "is required");
+        return state;
+    }
+    for (const Json& json : *items)
+        state.holdings.push_back(read_holding(json, errors));
+    return state;
+}
+
+Body read_sub_unit_target(ObjectReader& reader, std::vector<FieldError>&)
+{
+    return SubUnitTarget{reader.required_string("kind", {.min_length = 1, .max_length = 64}),
+                         reader.required_integer("version", 1, kMaxBytes),
+                         reader.required_integer("held_count", 0, kMaxSubUnits),
+                         reader.required_integer("offered_count", 0, kMaxSubUnits)};
+}
+
+Body read_sub_unit_request(ObjectReader& reader, std::vector<FieldError>&)
+{
+    return SubUnitRequest{reader.required_string("kind", {.min_length = 1, .max_length = 64}),
+                          reader.required_string("action", {.one_of = {"release", "gain"}}),
+                          reader.required_integer("count", 1, kMaxSubUnits),
+                          reader.optional_string("reason", {.max_length = 1000}).value_or("")};
+}
+
 Body read_heartbeat(ObjectReader& reader, std::vector<FieldError>&)
 {
     return Heartbeat{reader.required_number("load_1min", 0, 1e9),
@@ -292,6 +339,9 @@ const std::map<std::string, Reader, std::less<>>& readers()
         {"unit_types_query", read_unit_types_query},
         {"unit_types_answer", read_unit_types_answer},
         {"probe_request", read_probe_request},
+        {"sub_unit_state", read_sub_unit_state},
+        {"sub_unit_target", read_sub_unit_target},
+        {"sub_unit_request", read_sub_unit_request},
         {"heartbeat", read_heartbeat},
         {"renew_certificate", read_renew_certificate},
         {"renewed_certificate", read_renewed_certificate},

@@ -134,6 +134,40 @@ Json body_json(const ProbeRequest& request)
     return {{"reason", request.reason}};
 }
 
+Json body_json(const SubUnitState& state)
+{
+    Json holdings = Json::array();
+    for (const SubUnitHolding& holding : state.holdings) {
+        Json json = {{"kind", holding.kind},
+                     {"unit_type", holding.unit_type},
+                     {"sub_units_per_unit", holding.sub_units_per_unit},
+                     {"registered_count", holding.registered_count},
+                     {"most_count", holding.most_count},
+                     {"version", holding.version},
+                     {"held_count", holding.held_count},
+                     {"offered_count", holding.offered_count}};
+        if (holding.refused_version > 0) {
+            json["refused_version"] = holding.refused_version;
+            json["refusal"] = holding.refusal;
+        }
+        holdings.push_back(std::move(json));
+    }
+    return {{"holdings", std::move(holdings)}};
+}
+
+Json body_json(const SubUnitTarget& target)
+{
+    return {{"kind", target.kind},
+            {"version", target.version},
+            {"held_count", target.held_count},
+            {"offered_count", target.offered_count}};
+}
+
+Json body_json(const SubUnitRequest& request)
+{
+    return {{"kind", request.kind}, {"action", request.action}, {"count", request.count}, {"reason", request.reason}};
+}
+
 Json body_json(const Heartbeat& heartbeat)
 {
     return {{"load_1min", heartbeat.load_1min},
@@ -171,6 +205,9 @@ struct TypeName {
     std::string_view operator()(const UnitTypesQuery&) const { return "unit_types_query"; }
     std::string_view operator()(const UnitTypesAnswer&) const { return "unit_types_answer"; }
     std::string_view operator()(const ProbeRequest&) const { return "probe_request"; }
+    std::string_view operator()(const SubUnitState&) const { return "sub_unit_state"; }
+    std::string_view operator()(const SubUnitTarget&) const { return "sub_unit_target"; }
+    std::string_view operator()(const SubUnitRequest&) const { return "sub_unit_request"; }
     std::string_view operator()(const Heartbeat&) const { return "heartbeat"; }
     std::string_view operator()(const RenewCertificate&) const { return "renew_certificate"; }
     std::string_view operator()(const RenewedCertificate&) const { return "renewed_certificate"; }
@@ -188,6 +225,7 @@ bool needs_ack(const Body& body)
 {
     return !std::holds_alternative<Hello>(body) && !std::holds_alternative<Welcome>(body) &&
            !std::holds_alternative<UnitTypesQuery>(body) && !std::holds_alternative<UnitTypesAnswer>(body) &&
+           !std::holds_alternative<SubUnitState>(body) && !std::holds_alternative<SubUnitTarget>(body) &&
            !std::holds_alternative<Heartbeat>(body) && !std::holds_alternative<RenewedCertificate>(body) &&
            !std::holds_alternative<Ack>(body);
 }

@@ -125,6 +125,43 @@ struct ProbeRequest {
     std::string reason; ///< for people
 };
 
+/// What a center has of one kind of sub-unit, the parts that its units of a type are made of (R8).
+struct SubUnitHolding {
+    std::string kind;
+    std::string unit_type;
+    std::int64_t sub_units_per_unit{1};
+    std::int64_t registered_count{}; ///< that the center brought into the network
+    std::int64_t most_count{};       ///< that its machines could have
+    std::int64_t version{};          ///< of the last target that was reached; 0: none yet
+    std::int64_t held_count{};       ///< that it has now
+    std::int64_t offered_count{};    ///< of them, that jobs may be placed on
+    std::int64_t refused_version{};  ///< of a target that it will not reach; 0: none
+    std::string refusal{};           ///< why, for people
+};
+
+/// agent -> server, after each welcome and each change. It says how things stand, so that a repeat changes nothing.
+struct SubUnitState {
+    std::vector<SubUnitHolding> holdings;
+};
+
+/// server -> agent: what the center is to have. Said again in each connection until a SubUnitState shows its version;
+/// an agent acts on the highest version only, so it needs no ack.
+struct SubUnitTarget {
+    std::string kind;
+    std::int64_t version{};
+    std::int64_t held_count{};
+    std::int64_t offered_count{}; ///< fewer than held: these are to be free of jobs soon
+};
+
+/// agent -> server, needs ack. The center asks to give up or to gain sub-units, instead of what it asked for before and
+/// has not got; the message's id is the request's.
+struct SubUnitRequest {
+    std::string kind;
+    std::string action; ///< "release" or "gain"
+    std::int64_t count{};
+    std::string reason; ///< for people
+};
+
 /// agent -> server. Proof of life, with figures for people.
 struct Heartbeat {
     double load_1min{};
@@ -149,8 +186,8 @@ struct Ack {
 };
 
 using Body = std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, AttemptOutput,
-                          AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest, Heartbeat,
-                          RenewCertificate, RenewedCertificate, Ack>;
+                          AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest, SubUnitState,
+                          SubUnitTarget, SubUnitRequest, Heartbeat, RenewCertificate, RenewedCertificate, Ack>;
 
 struct Message {
     MessageId id;
