@@ -57,6 +57,7 @@
 #include "server/routing/placement_service.hpp"
 #include "server/routing/project_use_api.hpp"
 #include "server/routing/routing_service.hpp"
+#include "server/sub_units/sub_units_api.hpp"
 
 namespace fathom::server {
 namespace {
@@ -64,6 +65,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds kSilencePeriod = 5s;
+constexpr std::chrono::seconds kSubUnitsPeriod = 1s;
 constexpr std::chrono::seconds kLearningPeriod = 2s;
 constexpr std::chrono::seconds kQuarantinePeriod = 2s;
 constexpr std::chrono::seconds kLostRunsPeriod = 2s;
@@ -227,7 +229,8 @@ struct Rooms::State {
     SilenceDuty silence{{.suspect_after = context.settings.suspect_after,
                          .lost_after = context.settings.lost_after,
                          .period = kSilencePeriod}};
-    AgentHub agents{context.database, attempts, enrolment, hub_options(context)}; // the agents' connections
+    SubUnitsService sub_units{context.database}; // parts of units that go from center to center
+    AgentHub agents{context.database, attempts, enrolment, hub_options(context), &sub_units}; // the agents' connections
 };
 
 Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(context))
@@ -260,6 +263,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_project_members_routes(context.api, rooms.project_members);
     add_reservation_routes(context.api, rooms.reservations, context.database, context.clock);
     add_maintenance_routes(context.api, rooms.maintenance, context.database, context.clock);
+    add_sub_unit_routes(context.api, rooms.sub_units, context.database);
     add_placement_routes(context.api, rooms.placements);
     add_cycle_routes(context.api, rooms.cycle_replays);
     add_project_use_routes(context.api, rooms.project_uses, context.clock);
@@ -308,6 +312,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
                        [lost = &rooms.lost_runs](pqxx::work& transaction) { return lost->look(transaction); });
     context.duties.add("scaling_step", kScalingStepPeriod,
                        [step = &rooms.scaling_step](pqxx::work& transaction) { return step->look(transaction); });
+    context.duties.add("sub_units", kSubUnitsPeriod, SubUnitsService::look);
     context.duties.add("center_silence", kSilencePeriod, [silence = &rooms.silence](pqxx::work& transaction) {
         silence->look(transaction);
         return Result<void>();

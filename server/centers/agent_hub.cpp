@@ -120,7 +120,8 @@ AgentHubOptions options_when_suspect_after(std::chrono::seconds suspect_after)
     return options;
 }
 
-AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService& enrolment, AgentHubOptions options)
+AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService& enrolment, AgentHubOptions options,
+                   SubUnitGateway* sub_units)
 {
     AgentSessionOptions session_options;
     session_options.replica = std::move(options.replica);
@@ -129,7 +130,8 @@ AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService
     session_options.order_tick = options.order_tick;
     session_options.touch_period = options.touch_period;
     session_options.catalog_pause = options.catalog_pause;
-    state_ = std::make_shared<State>(AgentSessionParts{&database, &gateway, &enrolment}, std::move(session_options));
+    state_ = std::make_shared<State>(AgentSessionParts{&database, &gateway, &enrolment, sub_units},
+                                     std::move(session_options));
 }
 
 AgentHub::~AgentHub()
@@ -151,6 +153,9 @@ void AgentHub::subscribe(Notifier& notifier)
     });
     notifier.subscribe("question", [state = state_](const std::string& payload) {
         state->for_sessions(payload, [](AgentSession& session) { session.ask(); });
+    });
+    notifier.subscribe("sub_unit", [state = state_](const std::string& payload) {
+        state->for_sessions(payload, [](AgentSession& session) { session.retarget(); });
     });
     notifier.subscribe("center", [state = state_](const std::string& payload) {
         state->for_sessions(payload, [](AgentSession& session) { session.recheck(); });

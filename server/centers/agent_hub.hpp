@@ -5,6 +5,7 @@
 #include "server/centers/enrolment_service.hpp"
 #include "server/jobs/attempt_gateway.hpp"
 #include "server/store/notifier.hpp"
+#include "server/sub_units/sub_unit_gateway.hpp"
 
 #include <chrono>
 #include <memory>
@@ -30,15 +31,16 @@ AgentHubOptions options_when_suspect_after(std::chrono::seconds suspect_after);
 class AgentHub {
   public:
     /// All must outlive the hub.
-    AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService& enrolment, AgentHubOptions options);
+    AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService& enrolment, AgentHubOptions options,
+             SubUnitGateway* sub_units = nullptr);
     ~AgentHub();
     AgentHub(const AgentHub&) = delete;
     AgentHub& operator=(const AgentHub&) = delete;
 
     /// Adds `/link/v1` to the router of the agents' listener.
     void add_route(net::Router& router);
-    /// Listens to "dispatch" (orders wait), "question" (so do questions) and "center" (a session may be superseded).
-    /// Before Notifier::start().
+    /// Listens to "dispatch" (orders wait), "question" (so do questions), "sub_unit" (a center is to have other ones)
+    /// and "center" (a session may be superseded). Before Notifier::start().
     void subscribe(Notifier& notifier);
 
     /// Ends all sessions and takes no new ones.

@@ -12,7 +12,7 @@
 // What a session does with what its agent reports, but for how far attempts are.
 namespace fathom::server {
 
-asio::awaitable<Result<void>> AgentSession::apply(link::Body body)
+asio::awaitable<Result<void>> AgentSession::apply(MessageId id, link::Body body)
 {
     if (auto* output = std::get_if<link::AttemptOutput>(&body))
         co_return co_await parts_.gateway->attempt_output(reporter(), std::move(*output));
@@ -20,6 +20,9 @@ asio::awaitable<Result<void>> AgentSession::apply(link::Body body)
         co_return co_await change_catalog(std::move(changed->catalog));
     if (auto* answer = std::get_if<link::UnitTypesAnswer>(&body)) co_return co_await note_answer(std::move(*answer));
     if (auto* request = std::get_if<link::ProbeRequest>(&body)) co_return co_await note_request(std::move(*request));
+    if (auto* state = std::get_if<link::SubUnitState>(&body)) co_return co_await take_sub_units(std::move(*state));
+    if (auto* request = std::get_if<link::SubUnitRequest>(&body))
+        co_return co_await take_sub_unit_request(std::move(id), std::move(*request));
     if (auto* asked = std::get_if<link::RenewCertificate>(&body))
         co_return co_await renew(std::move(asked->request_pem));
     co_return Error{Errc::kInvalid, "an agent does not send " + std::string(link::type_name(body)) + " here"};
@@ -77,6 +80,18 @@ asio::awaitable<Result<void>> AgentSession::note_answer(link::UnitTypesAnswer an
         if (contains_nul(type.reason)) co_return Error{Errc::kInvalid, "a reason holds a NUL character"};
     }
     co_return co_await questions_.answered(grant_, std::move(answer));
+}
+
+asio::awaitable<Result<void>> AgentSession::take_sub_units(link::SubUnitState state)
+{
+    if (parts_.sub_units == nullptr) co_return Error{Errc::kInvalid, "sub-units are not moved here"};
+    co_return co_await parts_.sub_units->take_state(reporter(), std::move(state));
+}
+
+asio::awaitable<Result<void>> AgentSession::take_sub_unit_request(MessageId id, link::SubUnitRequest request)
+{
+    if (parts_.sub_units == nullptr) co_return Error{Errc::kInvalid, "sub-units are not moved here"};
+    co_return co_await parts_.sub_units->take_request(reporter(), std::move(id), std::move(request));
 }
 
 asio::awaitable<Result<void>> AgentSession::renew(std::string request_pem)

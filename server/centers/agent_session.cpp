@@ -160,7 +160,7 @@ asio::awaitable<bool> AgentSession::handle(std::string text)
 
     const auto* const output = std::get_if<link::AttemptOutput>(&message.body);
     const std::string attempt = output == nullptr ? std::string() : output->attempt_id.value;
-    const Result<void> applied = co_await apply(std::move(message.body));
+    const Result<void> applied = co_await apply(message.id, std::move(message.body));
     if (applied) {
         acknowledge(message.id, std::nullopt);
         co_return true;
@@ -211,6 +211,7 @@ asio::awaitable<void> AgentSession::send_orders()
         if (!holds) break;
         co_await offer_orders();
         co_await offer_questions();
+        co_await offer_targets();
         if (wake_pending_ || ended_) continue;
         wake_timer_.expires_after(options_.order_tick);
         co_await wake_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -284,6 +285,24 @@ asio::awaitable<void> AgentSession::offer_questions()
     co_await questions_.offer(grant_.center_id, std::move(send));
 }
 
+asio::awaitable<void> AgentSession::offer_targets()
+{
+    if (!target_pending_ || ended_ || parts_.sub_units == nullptr) co_return;
+    target_pending_ = false;
+    const Result<std::vector<link::SubUnitTarget>> targets = co_await parts_.sub_units->targets(reporter());
+    if (!targets) {
+        target_pending_ = true; // the next tick looks again
+        log_warning("sub_unit_targets_failed", {{"center", grant_.center_name}, {"error", describe(targets.error())}});
+        co_return;
+    }
+    for (const link::SubUnitTarget& target : *targets) {
+        std::int64_t& sent = targets_[target.kind];
+        if (ended_ || sent >= target.version) continue;
+        sent = target.version;
+        send(target);
+    }
+}
+
 void AgentSession::offer_start(link::StartAttempt start)
 {
     const AttemptId attempt = start.order.attempt_id;
@@ -345,6 +364,15 @@ void AgentSession::ask()
 {
     asio::post(executor_, [self = shared_from_this()] {
         self->question_pending_ = true;
+        self->wake_pending_ = true;
+        self->wake_timer_.cancel();
+    });
+}
+
+void AgentSession::retarget()
+{
+    asio::post(executor_, [self = shared_from_this()] {
+        self->target_pending_ = true;
         self->wake_pending_ = true;
         self->wake_timer_.cancel();
     });

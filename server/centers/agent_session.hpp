@@ -9,6 +9,7 @@
 #include "server/centers/session_questions.hpp"
 #include "server/centers/session_store.hpp"
 #include "server/jobs/attempt_gateway.hpp"
+#include "server/sub_units/sub_unit_gateway.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 
@@ -40,6 +41,7 @@ struct AgentSessionParts {
     Database* database;
     AttemptGateway* gateway;
     EnrolmentService* enrolment;
+    SubUnitGateway* sub_units = nullptr; ///< none: agents' sub-units are refused
 };
 
 /// One connection of a center's agent.
@@ -71,6 +73,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     void wake();
     /// A question to the center may wait.
     void ask();
+    /// The center may be to have other sub-units than before.
+    void retarget();
     /// A newer session or a revocation may have ended this one.
     void recheck();
     void end(std::string reason, net::CloseKind kind = net::CloseKind::kNormal);
@@ -86,7 +90,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<bool> put_away(std::string text, std::string attempt, Error error);
     bool refuse(const std::optional<MessageId>& id, const Error& error, const std::string& attempt_id);
     asio::awaitable<void> handle_ack(link::Ack ack);
-    asio::awaitable<Result<void>> apply(link::Body body);
+    asio::awaitable<Result<void>> apply(MessageId id, link::Body body);
 
     /// A report on an attempt that was read.
     struct ReadReport {
@@ -105,12 +109,15 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<void> pace_catalogs();
     asio::awaitable<Result<void>> note_request(link::ProbeRequest request);
     asio::awaitable<Result<void>> note_answer(link::UnitTypesAnswer answer);
+    asio::awaitable<Result<void>> take_sub_units(link::SubUnitState state);
+    asio::awaitable<Result<void>> take_sub_unit_request(MessageId id, link::SubUnitRequest request);
     asio::awaitable<Result<void>> renew(std::string request_pem);
     asio::awaitable<bool> keep_standing();
     asio::awaitable<void> offer_orders();
     std::int64_t room_for_starts() const;
     void offer_start(link::StartAttempt start);
     asio::awaitable<void> offer_questions();
+    asio::awaitable<void> offer_targets();
     void offer(link::Body order);
     /// False where the attempt was told it in this connection before.
     bool note_order(std::set<AttemptId>& sent, const AttemptId& attempt, std::string_view event) const;
@@ -145,8 +152,10 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::steady_timer wake_timer_;
     bool wake_pending_ = false;
     bool recheck_pending_ = false;
-    bool question_pending_ = true; ///< one may have come before this session
-    bool heard_ = false;           ///< since the last touch
+    bool question_pending_ = true;                ///< one may have come before this session
+    bool target_pending_ = true;                  ///< likewise
+    std::map<std::string, std::int64_t> targets_; ///< versions that were sent, by kind of sub-unit
+    bool heard_ = false;                          ///< since the last touch
     std::chrono::steady_clock::time_point touched_{};
     int refusals_ = 0;
     double catalog_room_ = 0; ///< changes that need not wait, at `catalog_at_`

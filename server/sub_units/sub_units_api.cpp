@@ -1,0 +1,148 @@
+#include "server/sub_units/sub_units_api.hpp"
+
+#include "server/api/idempotency.hpp"
+#include "server/api/render_page.hpp"
+
+namespace fathom::server {
+namespace {
+
+using Answer = asio::awaitable<net::Response>;
+
+constexpr std::int64_t kMostSubUnits = 1'000'000;
+
+Result<SubUnitsService::Wanted> parse_wanted(const Call& call)
+{
+    const Result<Json> json = call.json();
+    if (!json) return json.error();
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    SubUnitsService::Wanted wanted;
+    wanted.center = reader.required_string("center", {.min_length = 1, .max_length = 128});
+    wanted.kind = reader.required_string("kind", {.min_length = 1, .max_length = 64});
+    wanted.action = reader.required_string("action", {.one_of = {"release", "gain", "balance"}});
+    wanted.reason = reader.optional_string("reason", {.max_length = 500}).value_or("");
+    if (wanted.action == "balance") {
+        wanted.transfer_load = reader.required_number("transfer_load", 0, 1);
+        wanted.compute_load = reader.required_number("compute_load", 0, 1);
+    } else {
+        wanted.count = reader.required_integer("count", 1, kMostSubUnits);
+    }
+    reader.finish(UnknownFields::kReject);
+    if (const auto nul = find_nul(*json)) errors.push_back({*nul, "must not contain a NUL character"});
+    return value_or_errors(std::move(wanted), std::move(errors), "the request");
+}
+
+Result<bool> parse_open(const net::Request& request)
+{
+    const auto found = request.query.find("open");
+    if (found == request.query.end() || found->second == "false") return false;
+    if (found->second == "true") return true;
+    return Error(Errc::kInvalid, "the query has 1 error", {{"open", "must be true or false"}});
+}
+
+SubUnitFilter filter_of(Call& call, bool is_open_only)
+{
+    return {.kind = call.request.query["kind"], .center = call.request.query["center"], .is_open_only = is_open_only};
+}
+
+net::Response request_response(const Call& call, const Result<SubUnitRequestRecord>& request, int status)
+{
+    if (!request) return net::problem(request.error(), call.request.request_id);
+    net::Response response = json_response(status, to_json(*request));
+    if (status == 201) response.headers["Location"] = "/api/v1/sub-unit-requests/" + request->id.value;
+    return response;
+}
+
+Answer ask_for_sub_units(SubUnitsService* service, Call call)
+{
+    Result<SubUnitsService::Wanted> wanted = parse_wanted(call);
+    if (!wanted) co_return net::problem(wanted.error(), call.request.request_id);
+    const Result<SubUnitRequestRecord> request = co_await service->ask(caller_of(call), std::move(*wanted));
+    co_return request_response(call, request, 201);
+}
+
+Answer get_sub_unit_request(SubUnitsService* service, Call call)
+{
+    const Result<SubUnitRequestRecord> request = co_await service->get_request(call.request.path_params["id"]);
+    co_return request_response(call, request, 200);
+}
+
+Answer cancel_sub_unit_request(SubUnitsService* service, Call call)
+{
+    const Result<SubUnitRequestRecord> request =
+        co_await service->cancel(caller_of(call), call.request.path_params["id"]);
+    co_return request_response(call, request, 200);
+}
+
+Answer undo_sub_unit_grant(SubUnitsService* service, Call call)
+{
+    const Result<SubUnitRequestRecord> request =
+        co_await service->undo(caller_of(call), call.request.path_params["id"]);
+    co_return request_response(call, request, 201);
+}
+
+Answer list_sub_units(SubUnitsService* service, Call call)
+{
+    const Result<PageRequest> page = parse_page_request(call.request, {});
+    if (!page) co_return net::problem(page.error(), call.request.request_id);
+    const Result<Page<SubUnitKindRecord>> kinds = co_await service->list_kinds(page->size, page->after);
+    if (!kinds) co_return net::problem(kinds.error(), call.request.request_id);
+    co_return render_page(*kinds);
+}
+
+Answer list_sub_unit_requests(SubUnitsService* service, Call call)
+{
+    const Result<PageRequest> page = parse_page_request(call.request, {"kind", "center", "open"});
+    if (!page) co_return net::problem(page.error(), call.request.request_id);
+    const Result<bool> is_open_only = parse_open(call.request);
+    if (!is_open_only) co_return net::problem(is_open_only.error(), call.request.request_id);
+    SubUnitFilter filter = filter_of(call, *is_open_only);
+    const Result<Page<SubUnitRequestRecord>> requests =
+        co_await service->list_requests(std::move(filter), page->size, page->after);
+    if (!requests) co_return net::problem(requests.error(), call.request.request_id);
+    co_return render_page(*requests);
+}
+
+Answer list_sub_unit_grants(SubUnitsService* service, Call call)
+{
+    const Result<PageRequest> page = parse_page_request(call.request, {"kind", "center"});
+    if (!page) co_return net::problem(page.error(), call.request.request_id);
+    SubUnitFilter filter = filter_of(call, false);
+    const Result<Page<SubUnitGrantRecord>> grants =
+        co_await service->list_grants(std::move(filter), page->size, page->after);
+    if (!grants) co_return net::problem(grants.error(), call.request.request_id);
+    co_return render_page(*grants);
+}
+
+Answer list_sub_unit_events(SubUnitsService* service, Call call)
+{
+    const Result<PageRequest> page = parse_page_request(call.request, {"kind", "center"});
+    if (!page) co_return net::problem(page.error(), call.request.request_id);
+    SubUnitFilter filter = filter_of(call, false);
+    const Result<Page<SubUnitEventRecord>> events =
+        co_await service->list_events(std::move(filter), page->size, page->after);
+    if (!events) co_return net::problem(events.error(), call.request.request_id);
+    co_return render_page(*events);
+}
+
+} // namespace
+
+void add_sub_unit_routes(ApiRouter& router, SubUnitsService& service, Database& database)
+{
+    using net::Method;
+    const auto bind = [&service](auto handler) -> ApiHandler {
+        return [handler, target = &service](Call call) { return handler(target, std::move(call)); };
+    };
+    router.add(Method::kGet, "/sub-units", Permission::kReadNetwork, bind(list_sub_units));
+    router.add(Method::kPost, "/sub-unit-requests", Permission::kManageNetwork,
+               idempotent(database, bind(ask_for_sub_units)));
+    router.add(Method::kGet, "/sub-unit-requests", Permission::kReadNetwork, bind(list_sub_unit_requests));
+    router.add(Method::kGet, "/sub-unit-requests/{id}", Permission::kReadNetwork, bind(get_sub_unit_request));
+    router.add(Method::kDelete, "/sub-unit-requests/{id}", Permission::kManageNetwork, bind(cancel_sub_unit_request));
+    router.add(Method::kGet, "/sub-unit-grants", Permission::kReadNetwork, bind(list_sub_unit_grants));
+    router.add(Method::kPost, "/sub-unit-grants/{id}:undo", Permission::kManageNetwork,
+               idempotent(database, bind(undo_sub_unit_grant)));
+    router.add(Method::kGet, "/sub-unit-events", Permission::kReadNetwork, bind(list_sub_unit_events));
+}
+
+} // namespace fathom::server
