@@ -1,0 +1,150 @@
+#include "core/decide/balance/action_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace fathom {
+namespace {
+
+constexpr std::array<std::string_view, 3> kActuatorNames{"sub_units", "clock", "precision"};
+
+/// Smaller changes of a clock are not worth a call to the driver.
+constexpr std::int64_t kLeastClockChange_mhz = 10;
+/// A step of precision halves or doubles the capacity; so far beyond balance it may lead.
+constexpr double kPrecisionSlack = 1.1;
+
+/// A change in the direction of `wanted`, no further than to `target`.
+std::int64_t limited(std::int64_t wanted, std::int64_t present, double target)
+{
+    const double room = target - static_cast<double>(present);
+    if (wanted > 0) return room <= 0 ? 0 : std::llround(std::min(static_cast<double>(wanted), room));
+    return room >= 0 ? 0 : std::llround(std::max(static_cast<double>(wanted), room));
+}
+
+/// The remaining need for capacity, and what each actuator makes of it.
+class CapacityPlan {
+  public:
+    CapacityPlan(const UnitPosition& position, std::optional<double> capacity)
+        : position_(position), needs_(capacity.value_or(0)), is_limited_(capacity.has_value())
+    {
+    }
+
+    std::int64_t plan_sub_units(std::int64_t wanted)
+    {
+        if (!position_.sub_units) return 0;
+        const SubUnitPosition& units = *position_.sub_units;
+        return plan_value(wanted, units.count, units.least, units.most, 1);
+    }
+
+    std::int64_t plan_clock(std::int64_t wanted)
+    {
+        if (!position_.clock) return 0;
+        const ClockPosition& clock = *position_.clock;
+        return plan_value(wanted, clock.mhz, clock.least_mhz, clock.most_mhz, kLeastClockChange_mhz);
+    }
+
+    int plan_precision(int wanted)
+    {
+        if (!position_.precision) return 0;
+        const auto& [present, range] = *position_.precision;
+        const int direction = wanted > 0 ? 1 : -1;
+        int steps = 0;
+        Precision reached = present;
+        while (steps != wanted) {
+            const Precision next = step_precision(reached, direction, range);
+            const double factor = static_cast<double>(bits_of(reached)) / bits_of(next);
+            const bool is_beyond =
+                is_limited_ && (direction < 0 ? factor > needs_ * kPrecisionSlack : factor * kPrecisionSlack < needs_);
+            if (next == reached || is_beyond) break;
+            steps += direction;
+            reached = next;
+            needs_ /= factor;
+        }
+        return steps;
+    }
+
+  private:
+    std::int64_t plan_value(std::int64_t wanted, std::int64_t present, std::int64_t least, std::int64_t most,
+                            std::int64_t least_change)
+    {
+        if (present <= 0) return 0;
+        const double target = is_limited_  ? static_cast<double>(present) * needs_
+                              : wanted > 0 ? std::numeric_limits<double>::max()
+                                           : std::numeric_limits<double>::lowest();
+        const std::int64_t change =
+            std::clamp(present + limited(wanted, present, target), std::min(least, present), std::max(most, present)) -
+            present;
+        if (std::abs(change) < least_change || present + change <= 0) return 0;
+        needs_ *= static_cast<double>(present) / static_cast<double>(present + change);
+        return change;
+    }
+
+    const UnitPosition& position_;
+    double needs_;
+    bool is_limited_;
+};
+
+} // namespace
+
+std::string_view to_string(ActuatorKind kind)
+{
+    return kActuatorNames.at(static_cast<std::size_t>(kind));
+}
+
+std::optional<ActuatorKind> parse_actuator_kind(std::string_view text)
+{
+    const auto* const found = std::find(kActuatorNames.begin(), kActuatorNames.end(), text);
+    if (found == kActuatorNames.end()) return std::nullopt;
+    return static_cast<ActuatorKind>(found - kActuatorNames.begin());
+}
+
+std::optional<double> wanted_capacity(const Occupancies& occupancies)
+{
+    if (occupancies.transfer <= 0) return std::nullopt;
+    return occupancies.load / occupancies.transfer;
+}
+
+std::optional<std::int64_t> wanted_sub_units(std::int64_t count, const Occupancies& occupancies)
+{
+    const std::optional<double> capacity = wanted_capacity(occupancies);
+    if (!capacity) return std::nullopt;
+    // Balance of next to nothing would be a count beyond all that there is.
+    constexpr double kMostWanted = 1e12;
+    return std::max<std::int64_t>(1, std::llround(std::min(static_cast<double>(count) * *capacity, kMostWanted)));
+}
+
+BalanceActions plan_actions(const BalanceActions& wanted, const UnitPosition& position, const PlanRules& rules,
+                            std::optional<double> capacity)
+{
+    BalanceActions actions;
+    CapacityPlan plan(position, rules.stops_at_balance ? capacity : std::nullopt);
+    for (const ActuatorKind actuator : rules.actuators) {
+        switch (actuator) {
+        case ActuatorKind::kSubUnits:
+            if (wanted.sub_units != 0) actions.sub_units = plan.plan_sub_units(wanted.sub_units);
+            break;
+        case ActuatorKind::kClock:
+            if (wanted.clock_mhz != 0) actions.clock_mhz = plan.plan_clock(wanted.clock_mhz);
+            break;
+        case ActuatorKind::kPrecision:
+            if (wanted.precision_steps != 0) actions.precision_steps = plan.plan_precision(wanted.precision_steps);
+            break;
+        }
+        if (rules.use == ActuatorUse::kFirst && actions.any()) break;
+    }
+    return actions;
+}
+
+UnitPosition moved(UnitPosition position, const BalanceActions& actions)
+{
+    if (position.sub_units) position.sub_units->count += actions.sub_units;
+    if (position.clock) position.clock->mhz += actions.clock_mhz;
+    if (position.precision)
+        position.precision->precision =
+            step_precision(position.precision->precision, actions.precision_steps, position.precision->range);
+    return position;
+}
+
+} // namespace fathom

@@ -1,0 +1,248 @@
+#include "core/decide/balance/regulator.hpp"
+
+#include "core/decide/balance/aimd.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace fathom {
+namespace {
+
+constexpr std::int64_t kMostPause_periods = 16;
+constexpr std::int64_t kSettledAfter_periods = 5; ///< in the band, and earlier reversals are forgotten
+
+int direction_of(double output)
+{
+    return output < 0 ? -1 : 1;
+}
+
+std::string_view bound_of(double error)
+{
+    return error > 0 ? "transfer-bound" : "compute-bound";
+}
+
+/// Whether some actuator can still go the way of an output of that sign.
+bool has_room(const RegulatorSettings& settings, const UnitPosition& position, int direction)
+{
+    const std::int64_t far = direction < 0 ? 1'000'000 : -1'000'000;
+    const BalanceActions all{.sub_units = far, .clock_mhz = far, .precision_steps = direction * 4};
+    return plan_actions(all, position, settings.plan, std::nullopt).any();
+}
+
+ActuatorRoom room_of(const RegulatorSettings& settings, const UnitPosition& position)
+{
+    return {has_room(settings, position, -1), has_room(settings, position, 1)};
+}
+
+std::string action_text(const BalanceActions& actions)
+{
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    if (actions.sub_units != 0) add(fmt::format("{:+} sub-units", actions.sub_units));
+    if (actions.clock_mhz != 0) add(fmt::format("{:+} MHz", actions.clock_mhz));
+    if (actions.precision_steps != 0)
+        add(fmt::format("precision {} {} {}", actions.precision_steps < 0 ? "down" : "up",
+                        std::abs(actions.precision_steps), std::abs(actions.precision_steps) == 1 ? "step" : "steps"));
+    return text;
+}
+
+/// Takes a sample into the mean, which begins anew where the unit has changed.
+Occupancies average(const RegulatorSettings& settings, const Occupancies& sample, RegulatorState& state)
+{
+    const double jump = std::abs(balance_error(sample) - balance_error(state.mean));
+    if (state.step == state.acts_from || jump >= settings.gains.epsilon2) state.samples = 0;
+    state.samples = std::min(state.samples + 1, settings.averaged_samples);
+    const auto count = static_cast<double>(state.samples);
+    if (state.samples == 1) {
+        state.mean = sample;
+    } else {
+        state.mean.transfer += (sample.transfer - state.mean.transfer) / count;
+        state.mean.load += (sample.load - state.mean.load) / count;
+    }
+    return state.mean;
+}
+
+/// Error, gains and output of the step.
+void compute_output(const RegulatorSettings& settings, const UnitPosition& position, RegulatorStep& step,
+                    RegulatorState& state)
+{
+    step.change = state.law.has_previous ? step.error - state.law.previous_error : 0;
+    step.region = gain_region(settings.gains, step.error, step.change);
+    step.gains = gains_of(settings.gains, step.region);
+    if (settings.fuzzy.is_on)
+        step.gains = adapted_gains(settings.gains, step.region, fuzzy_change(settings.fuzzy, step.error, step.change));
+    if (settings.law == ControlLaw::kAimd) {
+        step.gains = {};
+        state.law.previous_error = step.error;
+        state.law.has_previous = true;
+        step.output = std::abs(step.error) <= settings.band ? 0 : 0.2 * direction_of(step.error);
+        state.law.output = step.output;
+        state.law.law = settings.law;
+        return;
+    }
+    step.output = control_output(settings.law, step.gains, step.error, settings.law_options,
+                                 room_of(settings, position), state.law);
+}
+
+bool hold_in_band(const RegulatorSettings& settings, RegulatorStep& step, RegulatorState& state)
+{
+    if (std::abs(step.error) > settings.band) {
+        state.steps_in_band = 0;
+        return false;
+    }
+    // What the integral has asked for stands in the actuators by now; kept, it would ask for it again.
+    state.law.integral = 0;
+    state.law.bias = 0;
+    if (++state.steps_in_band >= kSettledAfter_periods) {
+        state.reversals = 0;
+        state.last_direction = 0;
+    }
+    step.outcome = StepOutcome::kInBand;
+    step.reason = fmt::format("balanced: the error {:+.3f} is within the band of {:.3g}", step.error, settings.band);
+    return true;
+}
+
+bool leave_alone(const RegulatorSettings& settings, RegulatorStep& step, RegulatorState& state)
+{
+    if (!state.let_go_error) return false;
+    const bool has_changed = std::abs(step.error - *state.let_go_error) >= settings.gains.epsilon2;
+    if (has_changed || state.step >= state.let_go_until) {
+        state.let_go_error.reset();
+        state.reversals = 0;
+        state.last_direction = 0;
+        return false;
+    }
+    step.outcome = StepOutcome::kLetGo;
+    step.reason = fmt::format("let go: its actions reversed each other; left alone for {} more periods or until its "
+                              "error, {:+.3f}, changes by {:.3g}",
+                              state.let_go_until - state.step, step.error, settings.gains.epsilon2);
+    return true;
+}
+
+bool wait_for_effect(RegulatorStep& step, const RegulatorState& state)
+{
+    if (state.step >= state.acts_from) return false;
+    step.outcome = StepOutcome::kPaused;
+    step.reason = fmt::format("{} by {:.3f}: waits {} more {} for the last action to show", bound_of(step.error),
+                              std::abs(step.error), state.acts_from - state.step,
+                              state.acts_from - state.step == 1 ? "period" : "periods");
+    return true;
+}
+
+bool look_again(const RegulatorSettings& settings, RegulatorStep& step, const RegulatorState& state)
+{
+    if (std::abs(step.error) >= settings.gains.epsilon2 || state.samples >= settings.confirming_samples) return false;
+    step.outcome = StepOutcome::kLooksAgain;
+    step.reason = fmt::format("{} by {:.3f}: so little is acted on when {} samples show it, not {}",
+                              bound_of(step.error), std::abs(step.error), settings.confirming_samples, state.samples);
+    return true;
+}
+
+/// Notes the direction of an action that is about to be done; false when it is one reversal too many.
+bool may_act(const RegulatorSettings& settings, int direction, RegulatorStep& step, RegulatorState& state)
+{
+    std::int64_t pause = std::max(state.pause_periods, settings.pause_periods);
+    if (state.last_direction == -direction) {
+        ++state.reversals;
+        pause = std::min(std::max<std::int64_t>(1, 2 * pause), std::max(kMostPause_periods, settings.pause_periods));
+        state.law.integral = 0;
+    }
+    state.pause_periods = pause;
+    state.last_direction = direction;
+    if (state.reversals < settings.let_go_reversals) {
+        state.acts_from = state.step + 1 + pause;
+        return true;
+    }
+    state.let_go_error = step.error;
+    state.let_go_until = state.step + settings.let_go_periods;
+    step.outcome = StepOutcome::kLetGo;
+    step.actions = {};
+    step.reason = fmt::format("let go: {} actions reversed each other, so that it does not settle; left alone for {} "
+                              "periods or until its error, {:+.3f}, changes by {:.3g}",
+                              state.reversals, settings.let_go_periods, step.error, settings.gains.epsilon2);
+    return false;
+}
+
+void choose_actions(const RegulatorSettings& settings, const UnitPosition& position, RegulatorStep& step,
+                    RegulatorState& state)
+{
+    const bool is_aimd = settings.law == ControlLaw::kAimd;
+    const BalanceActions wanted =
+        is_aimd ? aimd_actions(step.error, position) : look_up_actions(settings.table, step.output);
+    if (!wanted.any()) {
+        step.outcome = StepOutcome::kNeutral;
+        step.reason = fmt::format("{} by {:.3f}: the output {:+.3f} asks for nothing", bound_of(step.error),
+                                  std::abs(step.error), step.output);
+        return;
+    }
+    step.actions =
+        plan_actions(wanted, position, settings.plan, is_aimd ? std::nullopt : wanted_capacity(step.occupancies));
+    if (!step.actions.any()) {
+        step.outcome = StepOutcome::kNoRoom;
+        step.reason = fmt::format("{} by {:.3f}: no actuator is there that can bring it nearer to balance",
+                                  bound_of(step.error), std::abs(step.error));
+        return;
+    }
+    if (!may_act(settings, direction_of(step.output), step, state)) return;
+    step.outcome = StepOutcome::kActed;
+    step.reason = fmt::format("{} by {:.3f}: the output {:+.3f} asks for {}", bound_of(step.error),
+                              std::abs(step.error), step.output, action_text(step.actions));
+    if (step.actions != wanted) step.reason += ", as far as there is room and balance needs";
+}
+
+} // namespace
+
+std::string_view to_string(StepOutcome outcome)
+{
+    switch (outcome) {
+    case StepOutcome::kActed:
+        return "acted";
+    case StepOutcome::kInBand:
+        return "in_band";
+    case StepOutcome::kNeutral:
+        return "neutral";
+    case StepOutcome::kPaused:
+        return "paused";
+    case StepOutcome::kLooksAgain:
+        return "looks_again";
+    case StepOutcome::kNoRoom:
+        return "no_room";
+    case StepOutcome::kLetGo:
+        return "let_go";
+    case StepOutcome::kNoSample:
+        return "no_sample";
+    }
+    return "";
+}
+
+RegulatorStep regulate(const RegulatorSettings& settings, const Occupancies& sample, const UnitPosition& position,
+                       RegulatorState& state)
+{
+    RegulatorStep step;
+    step.sample = sample;
+    step.occupancies = average(settings, sample, state);
+    step.error = balance_error(step.occupancies);
+    if (position.sub_units) step.wanted_sub_units = wanted_sub_units(position.sub_units->count, step.occupancies);
+    compute_output(settings, position, step, state);
+    if (!hold_in_band(settings, step, state) && !leave_alone(settings, step, state) && !wait_for_effect(step, state) &&
+        !look_again(settings, step, state))
+        choose_actions(settings, position, step, state);
+    ++state.step;
+    return step;
+}
+
+RegulatorStep skip_step(const std::string& why, RegulatorState& state)
+{
+    RegulatorStep step;
+    step.reason = "no sample: " + why;
+    state.law.has_previous = false;
+    state.law.derivative = 0;
+    state.samples = 0;
+    ++state.step;
+    return step;
+}
+
+} // namespace fathom

@@ -1,0 +1,89 @@
+#pragma once
+
+#include "core/decide/balance/action_plan.hpp"
+#include "core/decide/balance/fuzzy_gains.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+/// One unit's loop, one sampling period at a time (spec 3, R2–R6). Pure: the same settings, state and input give the
+/// same step, so that a trace can be decided again.
+namespace fathom {
+
+struct RegulatorSettings {
+    ControlLaw law = ControlLaw::kPid;
+    LawOptions law_options;
+    GainSchedule gains;
+    FuzzySettings fuzzy;
+    double band = 0.05; ///< nothing is done while |e| is within it
+    ActionTable table = default_action_table();
+    PlanRules plan;
+    /// The law sees the mean of so many samples at most, since an action showed or the error jumped by ε2. 1: each
+    /// alone.
+    std::int64_t averaged_samples = 16;
+    std::int64_t confirming_samples = 3; ///< that a mean needs before an error below ε2 is acted on
+    std::int64_t pause_periods = 1;      ///< after an action, until it shows in the counters
+    std::int64_t let_go_reversals = 4;   ///< so many actions against the one before, and the unit is let go
+    std::int64_t let_go_periods = 60;    ///< how long it is left alone then, unless its error changes by ε2
+    double most_sample_age_s = 5;
+
+    bool operator==(const RegulatorSettings&) const = default;
+};
+
+/// Reads `{"law", "anti_windup", "derivative_memory", "band", "gains": {…}, "fuzzy": {…}, "actions": […], "actuators":
+/// […], "use", "stops_at_balance", "averaged_samples", "confirming_samples", "pause_periods", "let_go_reversals",
+/// "let_go_periods", "most_sample_age_s"}`; what is left out has its default. Other fields are left to the caller of
+/// `reader`. Errors go to the list.
+RegulatorSettings read_regulator_settings(ObjectReader& reader, std::vector<FieldError>& errors);
+
+enum class StepOutcome {
+    kActed,      ///< something is to be done
+    kInBand,     ///< balanced
+    kNeutral,    ///< the output asks for nothing
+    kPaused,     ///< the last action does not show yet
+    kLooksAgain, ///< a small error that too few samples show
+    kNoRoom,     ///< no actuator is there or can go further
+    kLetGo,      ///< it does not settle and is left alone
+    kNoSample    ///< no sample, or none that can be trusted
+};
+std::string_view to_string(StepOutcome outcome);
+
+/// What the regulator remembers of a unit.
+struct RegulatorState {
+    LawState law;
+    std::int64_t step = 0;
+    Occupancies mean{};
+    std::int64_t samples = 0;       ///< in the mean
+    std::int64_t acts_from = 0;     ///< the step from which on it may act again
+    std::int64_t pause_periods = 0; ///< grows when actions reverse each other; 0: that of the settings
+    int last_direction = 0;         ///< of the last action: −1 or 1
+    std::int64_t reversals = 0;
+    std::int64_t steps_in_band = 0; ///< in a row
+    std::optional<double> let_go_error{};
+    std::int64_t let_go_until = 0;
+};
+
+/// One step, as it stands in the trace.
+struct RegulatorStep {
+    StepOutcome outcome = StepOutcome::kNoSample;
+    Occupancies sample{};      ///< as measured
+    Occupancies occupancies{}; ///< the mean that was acted on
+    double error = 0;          ///< e
+    double change = 0;         ///< ec
+    GainRegion region = GainRegion::kNearSlow;
+    Gains gains{};     ///< in use
+    double output = 0; ///< u
+    BalanceActions actions{};
+    std::optional<std::int64_t> wanted_sub_units{}; ///< R8, where there are sub-units
+    std::string reason;                             ///< one sentence for people
+};
+
+/// One step with a sample.
+RegulatorStep regulate(const RegulatorSettings& settings, const Occupancies& sample, const UnitPosition& position,
+                       RegulatorState& state);
+
+/// A step without one: nothing is done, and the next change of the error counts from the next sample.
+RegulatorStep skip_step(const std::string& why, RegulatorState& state);
+
+} // namespace fathom

@@ -1,0 +1,167 @@
+#include "core/decide/balance/action_plan.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fathom {
+namespace {
+
+using testing::HasSubstr;
+
+BalanceActions actions(int precision_steps, std::int64_t clock_mhz, std::int64_t sub_units)
+{
+    return {sub_units, clock_mhz, precision_steps};
+}
+
+TEST(DefaultActionTable, IsThatOfTheSpecificationWithItsEnds)
+{
+    const ActionTable& table = default_action_table();
+    const auto at = [&](double output) { return look_up_actions(table, output); };
+
+    EXPECT_TRUE(check_action_table(table, "actions").empty());
+    EXPECT_EQ(at(-0.9), actions(-2, 300, 4));
+    EXPECT_EQ(at(-0.7), actions(-1, 200, 3));
+    EXPECT_EQ(at(-0.5), actions(0, 100, 2));
+    EXPECT_EQ(at(-0.3), actions(0, 0, 1));
+    EXPECT_EQ(at(-0.1), actions(0, 0, 0));
+    EXPECT_EQ(at(0), actions(0, 0, 0));
+    EXPECT_EQ(at(0.1), actions(0, 0, 0));
+    EXPECT_EQ(at(0.100001), actions(0, 0, -1));
+    EXPECT_EQ(at(0.3), actions(0, 0, -1));
+    EXPECT_EQ(at(0.5), actions(0, -100, -2));
+    EXPECT_EQ(at(0.7), actions(1, -200, -3));
+    EXPECT_EQ(at(0.9), actions(2, -300, -4));
+}
+
+TEST(DefaultActionTable, ComesBackFromItsDocument)
+{
+    const Json document = to_json(default_action_table());
+    EXPECT_EQ(document[0]["u"], "[-0.9, -0.7)");
+    EXPECT_EQ(document[8]["u"], "(0.7, 0.9]");
+    EXPECT_EQ(parse_action_table(document).value(), default_action_table());
+}
+
+std::string faults(const std::string& document)
+{
+    const Result<ActionTable> table = parse_action_table(Json::parse(document));
+    return table ? "" : describe(table.error());
+}
+
+TEST(ActionTables, TileTheOutputsOnce)
+{
+    EXPECT_EQ(faults(R"json([{"u": "[-0.9, 0)", "sub_units": 1}, {"u": "[0, 0.9]", "sub_units": -1}])json"), "");
+    EXPECT_EQ(faults(R"json([{"u": "[-0.9, 0)"}, {"u": "[0, 0]"}, {"u": "(0, 0.9]"}])json"), "");
+    EXPECT_THAT(faults(R"json([{"u": "[-0.9, 0)"}, {"u": "(0, 0.9]"}])json"),
+                HasSubstr("gap: nothing covers the output 0"));
+    EXPECT_THAT(faults(R"json([{"u": "[-0.9, 0]"}, {"u": "[0, 0.9]"}])json"),
+                HasSubstr("overlap: the output 0 is covered twice"));
+    EXPECT_THAT(faults(R"json([{"u": "[-0.9, -0.1]"}, {"u": "[0.1, 0.9]"}])json"),
+                HasSubstr("gap: nothing covers the outputs from -0.1 to 0.1"));
+    EXPECT_THAT(faults(R"json([{"u": "[-0.9, 0.2]"}, {"u": "(0.1, 0.9]"}])json"), HasSubstr("overlap"));
+    EXPECT_THAT(faults(R"json([{"u": "(-0.9, 0.9]"}])json"), HasSubstr("must begin with [-0.9"));
+    EXPECT_THAT(faults(R"json([{"u": "[-0.9, 0.8]"}])json"), HasSubstr("must end with 0.9]"));
+}
+
+TEST(ActionTables, NameWhatIsWrongInARow)
+{
+    EXPECT_THAT(faults("[]"), HasSubstr("must be a list"));
+    EXPECT_THAT(faults("[1]"), HasSubstr("must be an object"));
+    EXPECT_THAT(faults(R"json([{"u": "-0.9..0.9"}])json"), HasSubstr("must be an interval"));
+    EXPECT_THAT(faults(R"json([{"u": "[0.9, -0.9]"}])json"), HasSubstr("nothing lies"));
+    EXPECT_THAT(faults(R"json([{"u": "[-0.9, 0.9]", "clock": 1}])json"), HasSubstr("clock"));
+}
+
+TEST(PrecisionLadder, GoesFromInt4ToFp64WithinTheRangeOfTheApplication)
+{
+    const PrecisionRange all;
+    EXPECT_EQ(step_precision(Precision::kInt4, 1, all), Precision::kInt8);
+    EXPECT_EQ(step_precision(Precision::kInt8, 1, all), Precision::kFp16);
+    EXPECT_EQ(step_precision(Precision::kFp16, 1, all), Precision::kFp32);
+    EXPECT_EQ(step_precision(Precision::kFp32, 1, all), Precision::kFp64);
+    EXPECT_EQ(step_precision(Precision::kFp64, 2, all), Precision::kFp64);
+    EXPECT_EQ(step_precision(Precision::kFp32, -2, {Precision::kFp16, Precision::kFp32}), Precision::kFp16);
+    EXPECT_EQ(step_precision(Precision::kFp64, 0, {Precision::kFp16, Precision::kFp32}), Precision::kFp32);
+}
+
+TEST(PrecisionRanges, AreReadAsTheyAreWritten)
+{
+    const PrecisionRange range = parse_precision_range("int8..fp32").value();
+    EXPECT_EQ(to_string(range), "int8..fp32");
+    EXPECT_EQ(to_string(parse_precision_range("fp16").value()), "fp16..fp16");
+    EXPECT_FALSE(parse_precision_range("fp32..int8"));
+    EXPECT_FALSE(parse_precision_range("int8..bf16"));
+    EXPECT_FALSE(parse_precision_range(""));
+}
+
+UnitPosition position(std::int64_t count, std::int64_t mhz = 1000)
+{
+    return {.sub_units = SubUnitPosition{.count = count, .least = 1, .most = 1000},
+            .clock = ClockPosition{mhz, 500, 1500},
+            .precision = PrecisionPosition{Precision::kFp16, {Precision::kInt8, Precision::kFp32}}};
+}
+
+TEST(ActionPlan, DoesAllThatIsWantedWhereThereIsRoom)
+{
+    EXPECT_EQ(plan_actions(actions(-1, 200, 3), position(100), {}, 10), actions(-1, 200, 3));
+}
+
+TEST(ActionPlan, StopsWhereTheUnitIsBalanced)
+{
+    EXPECT_EQ(plan_actions(actions(0, 100, 4), position(10), {}, 1.2), actions(0, 0, 2)) << "12 are what it needs";
+    EXPECT_EQ(plan_actions(actions(0, 300, 1), position(10), {}, 1.21), actions(0, 100, 1))
+        << "after one more sub-unit a tenth is left for the clock";
+    EXPECT_EQ(plan_actions(actions(-2, 0, 0), position(10), {}, 1.5), actions(0, 0, 0))
+        << "a step of precision would double the capacity";
+    EXPECT_EQ(plan_actions(actions(-2, 0, 0), position(10), {}, 2), actions(-1, 0, 0));
+    EXPECT_EQ(plan_actions(actions(1, 0, 0), position(10), {}, 0.5), actions(1, 0, 0));
+    EXPECT_EQ(plan_actions(actions(0, 0, -4), position(10), {}, 0.9), actions(0, 0, -1));
+    PlanRules rules;
+    rules.stops_at_balance = false;
+    EXPECT_EQ(plan_actions(actions(0, 0, -4), position(10), rules, 0.9), actions(0, 0, -4));
+}
+
+TEST(ActionPlan, KeepsToTheLimitsOfEachActuator)
+{
+    EXPECT_EQ(plan_actions(actions(0, 0, -4), position(2), {}, std::nullopt), actions(0, 0, -1));
+    EXPECT_EQ(plan_actions(actions(0, 300, 0), position(2, 1400), {}, std::nullopt), actions(0, 100, 0));
+    EXPECT_EQ(plan_actions(actions(2, 0, 0), position(2), {}, std::nullopt), actions(1, 0, 0)) << "fp32 is the most";
+}
+
+TEST(ActionPlan, GoesOnWithoutActuatorsThatAreNotThere)
+{
+    UnitPosition without = position(10);
+    without.sub_units.reset();
+    EXPECT_EQ(plan_actions(actions(-1, 300, 4), without, {}, 4), actions(-1, 300, 0));
+    EXPECT_EQ(plan_actions(actions(-1, 300, 4), {}, {}, 4), actions(0, 0, 0));
+}
+
+TEST(ActionPlan, UsesTheFirstOrAllInTheGivenOrder)
+{
+    PlanRules rules;
+    rules.use = ActuatorUse::kFirst;
+    EXPECT_EQ(plan_actions(actions(-1, 300, 4), position(10), rules, 4), actions(0, 0, 4));
+    rules.actuators = {ActuatorKind::kClock, ActuatorKind::kSubUnits};
+    EXPECT_EQ(plan_actions(actions(-1, 300, 4), position(10), rules, 4), actions(0, 300, 0));
+    EXPECT_EQ(plan_actions(actions(-1, 300, 4), position(10, 1500), rules, 4), actions(0, 0, 4))
+        << "the clock can go no higher";
+    rules.use = ActuatorUse::kTogether;
+    EXPECT_EQ(plan_actions(actions(-1, 300, 4), position(10), rules, 4), actions(0, 300, 4));
+}
+
+TEST(WantedSubUnits, AreCountTimesLoadOverTransfer)
+{
+    EXPECT_EQ(wanted_sub_units(100, {1, 0.5}), 50);
+    EXPECT_EQ(wanted_sub_units(100, {0.5, 1}), 200);
+    EXPECT_EQ(wanted_sub_units(3, {1, 0.01}), 1);
+    EXPECT_FALSE(wanted_sub_units(3, {0, 1}));
+}
+
+TEST(UnitPositions, MoveAsActionsSay)
+{
+    const UnitPosition after = moved(position(10), actions(-1, 100, 2));
+    EXPECT_EQ(after.sub_units->count, 12);
+    EXPECT_EQ(after.clock->mhz, 1100);
+    EXPECT_EQ(after.precision->precision, Precision::kInt8);
+}
+
+} // namespace
+} // namespace fathom
