@@ -12,6 +12,7 @@ Usage: fathom-agent COMMAND [options]      (each command has --help)
   enrol     get this center's certificate with a one-time token
   run       the daemon: report what the center has, run jobs, stream their output
   catalog   print what this center would report
+  balance   show what the loops that balance transfer and compute do
   request-probes
             ask to be measured anew
 
@@ -29,6 +30,7 @@ int main(int argc, char** argv)
     if (command == "enrol") return fathom::agent::enrol_command(argc - 1, rest);
     if (command == "run") return fathom::agent::run_command(argc - 1, rest);
     if (command == "catalog") return fathom::agent::catalog_command(argc - 1, rest);
+    if (command == "balance") return fathom::agent::balance_command(argc - 1, rest);
     if (command == "request-probes") return fathom::agent::request_probes_command(argc - 1, rest);
     if (command == "supervise") return fathom::agent::supervise_command(argc - 1, rest);
     if (command == "--version") {

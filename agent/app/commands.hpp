@@ -11,6 +11,8 @@ int enrol_command(int argc, const char* const* argv);
 int run_command(int argc, const char* const* argv);
 /// `fathom-agent catalog`: prints what this center would report.
 int catalog_command(int argc, const char* const* argv);
+/// `fathom-agent balance`: shows the trace of the loops that balance units.
+int balance_command(int argc, const char* const* argv);
 /// `fathom-agent request-probes`: asks to be measured anew.
 int request_probes_command(int argc, const char* const* argv);
 /// `fathom-agent supervise DIR`: watches one attempt; started by the daemon only.

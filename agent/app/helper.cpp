@@ -1,5 +1,6 @@
 #include "agent/app/helper.hpp"
 
+#include "agent/app/balance_process.hpp"
 #include "agent/app/job_executor.hpp"
 #include "agent/app/probe_access.hpp"
 #include "agent/app/state_folder.hpp"
@@ -179,6 +180,7 @@ int run_with_helper(const AgentConfig& config, const std::function<std::optional
     ::prctl(PR_SET_NAME, kHelperName);
     const Result<Preparation> ready = prepare(config);
     if (!ready) return refuse(ready.error());
+    const BalanceProcess balance(config, ready->folder);
     keep_memory_private(); // not before: to try what isolates jobs, a secret process may not map its users
     Result<ExecutorSockets> sockets = make_executor_sockets();
     if (!sockets) return refuse(sockets.error());

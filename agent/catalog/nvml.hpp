@@ -28,6 +28,19 @@ struct PciInfo {
     std::array<char, 32> bus_id; ///< "00000000:3B:00.0"
 };
 
+struct Utilization {
+    unsigned gpu;    ///< percent of the last sampling period in which a kernel ran
+    unsigned memory; ///< the same of reading or writing device memory
+};
+
+/// Counters of nvmlDeviceGetPcieThroughput: KB/s over the last 20 ms.
+inline constexpr unsigned kSentToHost = 0;
+inline constexpr unsigned kReceivedFromHost = 1;
+/// The clock of the multiprocessors, and the state of full power.
+inline constexpr unsigned kMultiprocessorClock = 1;
+inline constexpr unsigned kFullPower = 0;
+inline constexpr Return kNoPermission = 4;
+
 using Init = Return();
 using Shutdown = Return();
 using ErrorText = const char*(Return status);
@@ -38,6 +51,12 @@ using GetMemory = Return(Device device, Memory* memory);
 using GetNumber = Return(Device device, unsigned* number);
 using GetPci = Return(Device device, PciInfo* pci);
 using GetMigMode = Return(Device device, unsigned* now, unsigned* after_restart);
+using GetByUuid = Return(const char* uuid, Device* device);
+using GetUtilization = Return(Device device, Utilization* utilization);
+using GetThroughput = Return(Device device, unsigned counter, unsigned* kilobytes_per_s);
+using GetClockRange = Return(Device device, unsigned clock, unsigned state, unsigned* least_mhz, unsigned* most_mhz);
+using SetLockedClocks = Return(Device device, unsigned least_mhz, unsigned most_mhz);
+using ResetLockedClocks = Return(Device device);
 using GetMigByIndex = Return(Device device, unsigned index, Device* part);
 
 } // namespace fathom::agent::nvml

@@ -185,7 +185,7 @@ Result<AgentTables> parse_agent_tables(const std::string& toml)
     try {
         std::istringstream stream(toml);
         const Json all = to_json(toml::parse(stream, "config"));
-        for (const char* key : {"unit_type", "device", "environment", "operators"}) {
+        for (const char* key : {"unit_type", "device", "environment", "operators", "balance"}) {
             if (all.contains(key)) document[key] = all[key];
         }
     } catch (const std::exception& e) {
@@ -198,6 +198,7 @@ Result<AgentTables> parse_agent_tables(const std::string& toml)
     tables.devices = read_devices(reader, errors);
     tables.environment = read_environment(reader, errors);
     tables.operators = read_operators(reader, errors);
+    tables.balance = read_balance(reader, errors);
     return value_or_errors(std::move(tables), std::move(errors), "the config file");
 }
 
@@ -242,7 +243,7 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_number(0, 8760)},
         {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
     };
-    program.tables = {"unit_type", "device", "environment", "operators"};
+    program.tables = {"unit_type", "device", "environment", "operators", "balance"};
     program.check_tables = table_errors;
     return program;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/config/balance_table.hpp"
 #include "agent/config/unit_tables.hpp"
 #include "agent/config/user_ids.hpp"
 #include "core/base/ed25519.hpp"
@@ -31,6 +32,7 @@ struct AgentTables {
     std::vector<DeviceDescription> devices;                    ///< beside those that are found
     std::map<std::string, std::string> environment;            ///< for every job at this center
     std::map<std::string, std::vector<std::string>> operators; ///< resource type -> ids; absent: all (M8, M9)
+    BalanceConfig balance;                                     ///< off unless it says otherwise
 };
 
 /// Whose uploaded operators may run at this center; nobody's without keys.

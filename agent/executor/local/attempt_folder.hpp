@@ -48,6 +48,8 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text);
 ///     stdout, stderr   supervisor: what the program wrote, up to the limit
 ///     status.json      supervisor, last of all: how it ended
 ///     work/.fathom-profile.json  fathom-profile, as the job's user: which operators the job executed
+///     work/.fathom-precision      balancing: which precision the job shall compute in (docs/balance.md)
+///     work/.fathom-precision-ack  the job: which one it computes in
 ///     work/            the program's working folder and home
 ///     tmp/, var-tmp/   its /tmp and /var/tmp
 class AttemptFolder {
@@ -73,6 +75,12 @@ class AttemptFolder {
 
 /// Where fathom-profile leaves its report, in the job's working folder.
 inline constexpr const char* kProfileName = ".fathom-profile.json";
+
+/// Where a job that states a range of precisions (FATHOM_PRECISION_RANGE) finds which one it shall compute in, and
+/// where it acknowledges, in its working folder; it has their paths in FATHOM_PRECISION_FILE and
+/// FATHOM_PRECISION_ACK_FILE.
+inline constexpr const char* kPrecisionFile = ".fathom-precision";
+inline constexpr const char* kPrecisionAckFile = ".fathom-precision-ack";
 
 /// Takes the whole-file lock for this open file description; false when another one has it.
 bool take_lock(int fd);

@@ -1,5 +1,7 @@
 #include "agent/executor/local/environment.hpp"
 
+#include "agent/executor/local/attempt_folder.hpp"
+
 namespace fathom::agent {
 
 std::map<std::string, std::string> job_environment(const RunOrder& run, const JobPlace& place)
@@ -27,6 +29,10 @@ std::map<std::string, std::string> job_environment(const RunOrder& run, const Jo
         variables[name] = value;
     for (const auto& [name, value] : run.order.environment)
         variables[name] = value;
+    if (variables.contains("FATHOM_PRECISION_RANGE")) {
+        variables["FATHOM_PRECISION_FILE"] = place.work + "/" + kPrecisionFile;
+        variables["FATHOM_PRECISION_ACK_FILE"] = place.work + "/" + kPrecisionAckFile;
+    }
     variables["FATHOM_ATTEMPT_ID"] = run.order.attempt_id.value; // it is by this that leftovers are found
     return variables;
 }

@@ -2,7 +2,11 @@
 // FATHOM_STANDIN_GPUS names, one line each, tabs between fields:
 //   gpu  UUID name bytes    a whole GPU          lost UUID name bytes   one that does not answer
 //   cut  UUID name bytes    one that is cut into the parts that follow    part UUID name bytes
-// It is strict: a call before nvmlInit_v2, an unknown handle, and text that does not fit are errors, as with NVIDIA.
+// A whole GPU may have more fields, which are read anew with each question: what it sends and receives in KB/s, the
+// percent of time in which it computes, generation and width of its bus, least and most clock in MHz. Each change of a
+// clock is a line in the file that FATHOM_STANDIN_CLOCKS names, `lock UUID least most` or `reset UUID`; without it
+// changes are refused, as NVIDIA refuses them to who is not root. It is strict: a call before nvmlInit_v2, an unknown
+// handle, and text that does not fit are errors, as with NVIDIA.
 #include "agent/catalog/nvml.hpp"
 
 #include <cstdlib>
@@ -19,6 +23,7 @@ using namespace fathom::agent::nvml;
 
 constexpr Return kUninitialized = 1;
 constexpr Return kInvalidArgument = 2;
+constexpr Return kNotSupported = 3;
 constexpr Return kNotFound = 6;
 constexpr Return kInsufficientSize = 7;
 constexpr Return kDriverNotLoaded = 9;
@@ -33,8 +38,20 @@ struct StandIn {
     std::vector<std::unique_ptr<StandIn>> parts;
 };
 
+/// What a whole GPU does; absent where its line says nothing of it.
+struct Activity {
+    bool is_told = false;
+    unsigned sent{};
+    unsigned received{};
+    unsigned busy_percent{};
+    unsigned bus_generation{};
+    unsigned bus_width{};
+    unsigned least_mhz{};
+    unsigned most_mhz{};
+};
+
 struct Driver {
-    bool is_started = false;
+    int starts = 0; ///< that were not shut down again; the library counts them, too
     std::vector<std::unique_ptr<StandIn>> gpus;
 };
 
@@ -69,7 +86,7 @@ bool read_gpus(std::vector<std::unique_ptr<StandIn>>& gpus)
 const StandIn* find(Device handle, Return& status)
 {
     status = kUninitialized;
-    if (!driver().is_started) return nullptr;
+    if (driver().starts == 0) return nullptr;
     for (const auto& gpu : driver().gpus) {
         status = gpu->kind == "lost" ? kGpuIsLost : kSuccess;
         if (gpu.get() == handle) return status == kSuccess ? gpu.get() : nullptr;
@@ -80,6 +97,45 @@ const StandIn* find(Device handle, Return& status)
     }
     status = kInvalidArgument;
     return nullptr;
+}
+
+/// As the file says now.
+Activity activity_of(const StandIn& gpu)
+{
+    const char* const path = std::getenv("FATHOM_STANDIN_GPUS");
+    std::ifstream file(path == nullptr ? "" : path);
+    Activity activity;
+    for (std::string line; std::getline(file, line);) {
+        std::vector<std::string> words;
+        std::istringstream fields(line);
+        for (std::string word; std::getline(fields, word, '\t');)
+            words.push_back(word);
+        if (words.size() != 11 || words[1] != gpu.id) continue;
+        std::vector<unsigned> numbers;
+        for (std::size_t i = 4; i < words.size(); ++i)
+            numbers.push_back(static_cast<unsigned>(std::strtoul(words[i].c_str(), nullptr, 10)));
+        activity = {true, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]};
+    }
+    return activity;
+}
+
+/// The activity of a device that was found; an error in `status` otherwise.
+Activity ask_activity(Device handle, Return& status)
+{
+    const StandIn* const found = find(handle, status);
+    if (found == nullptr) return {};
+    const Activity activity = activity_of(*found);
+    if (!activity.is_told) status = kNotSupported;
+    return activity;
+}
+
+/// A line in the file of changes, where changes are allowed.
+Return note_change(const std::string& line)
+{
+    const char* const path = std::getenv("FATHOM_STANDIN_CLOCKS");
+    if (path == nullptr) return kNoPermission;
+    std::ofstream(path, std::ios::app) << line << std::endl;
+    return kSuccess;
 }
 
 Return give_text(const std::string& text, char* to, unsigned length)
@@ -107,18 +163,29 @@ Return nvmlDeviceGetMigMode(Device device, unsigned* now, unsigned* after_restar
 Return nvmlDeviceGetMaxMigDeviceCount(Device device, unsigned* count);
 Return nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned index, Device* part);
 
+Return nvmlDeviceGetHandleByUUID(const char* uuid, Device* device);
+Return nvmlDeviceGetUtilizationRates(Device device, Utilization* utilization);
+Return nvmlDeviceGetPcieThroughput(Device device, unsigned counter, unsigned* kilobytes_per_s);
+Return nvmlDeviceGetMaxPcieLinkGeneration(Device device, unsigned* generation);
+Return nvmlDeviceGetMaxPcieLinkWidth(Device device, unsigned* width);
+Return nvmlDeviceGetMinMaxClockOfPState(Device device, unsigned clock, unsigned state, unsigned* least, unsigned* most);
+Return nvmlDeviceSetGpuLockedClocks(Device device, unsigned least_mhz, unsigned most_mhz);
+Return nvmlDeviceResetGpuLockedClocks(Device device);
+
 Return nvmlInit_v2()
 {
-    driver().gpus.clear();
-    if (!read_gpus(driver().gpus)) return kDriverNotLoaded;
-    driver().is_started = true;
+    if (driver().starts == 0) {
+        driver().gpus.clear();
+        if (!read_gpus(driver().gpus)) return kDriverNotLoaded;
+    }
+    ++driver().starts;
     return kSuccess;
 }
 
 Return nvmlShutdown()
 {
-    if (!driver().is_started) return kUninitialized;
-    driver() = {};
+    if (driver().starts == 0) return kUninitialized;
+    if (--driver().starts == 0) driver() = {};
     return kSuccess;
 }
 
@@ -130,14 +197,14 @@ const char* nvmlErrorString(Return status)
 
 Return nvmlDeviceGetCount_v2(unsigned* count)
 {
-    if (!driver().is_started) return kUninitialized;
+    if (driver().starts == 0) return kUninitialized;
     *count = static_cast<unsigned>(driver().gpus.size());
     return kSuccess;
 }
 
 Return nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* device)
 {
-    if (!driver().is_started) return kUninitialized;
+    if (driver().starts == 0) return kUninitialized;
     if (index >= driver().gpus.size()) return kInvalidArgument;
     *device = driver().gpus[index].get();
     return kSuccess;
@@ -206,4 +273,71 @@ Return nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned index, Device
     return kSuccess;
 }
 
+Return nvmlDeviceGetHandleByUUID(const char* uuid, Device* device)
+{
+    if (driver().starts == 0) return kUninitialized;
+    for (const auto& gpu : driver().gpus) {
+        if (gpu->id != uuid) continue;
+        *device = gpu.get();
+        return gpu->kind == "lost" ? kGpuIsLost : kSuccess;
+    }
+    return kNotFound;
+}
+
+Return nvmlDeviceGetUtilizationRates(Device device, Utilization* utilization)
+{
+    Return status = kSuccess;
+    const Activity activity = ask_activity(device, status);
+    *utilization = {activity.busy_percent, 0};
+    return status;
+}
+
+Return nvmlDeviceGetPcieThroughput(Device device, unsigned counter, unsigned* kilobytes_per_s)
+{
+    Return status = kSuccess;
+    const Activity activity = ask_activity(device, status);
+    if (counter > kReceivedFromHost) return kInvalidArgument;
+    *kilobytes_per_s = counter == kSentToHost ? activity.sent : activity.received;
+    return status;
+}
+
+Return nvmlDeviceGetMaxPcieLinkGeneration(Device device, unsigned* generation)
+{
+    Return status = kSuccess;
+    *generation = ask_activity(device, status).bus_generation;
+    return status;
+}
+
+Return nvmlDeviceGetMaxPcieLinkWidth(Device device, unsigned* width)
+{
+    Return status = kSuccess;
+    *width = ask_activity(device, status).bus_width;
+    return status;
+}
+
+Return nvmlDeviceGetMinMaxClockOfPState(Device device, unsigned clock, unsigned state, unsigned* least, unsigned* most)
+{
+    Return status = kSuccess;
+    const Activity activity = ask_activity(device, status);
+    if (clock != kMultiprocessorClock || state != kFullPower) return kInvalidArgument;
+    *least = activity.least_mhz;
+    *most = activity.most_mhz;
+    return status;
+}
+
+Return nvmlDeviceSetGpuLockedClocks(Device device, unsigned least_mhz, unsigned most_mhz)
+{
+    Return status = kSuccess;
+    const StandIn* const found = find(device, status);
+    if (found == nullptr) return status;
+    if (least_mhz > most_mhz || most_mhz > activity_of(*found).most_mhz) return kInvalidArgument;
+    return note_change("lock " + found->id + " " + std::to_string(least_mhz) + " " + std::to_string(most_mhz));
+}
+
+Return nvmlDeviceResetGpuLockedClocks(Device device)
+{
+    Return status = kSuccess;
+    const StandIn* const found = find(device, status);
+    return found == nullptr ? status : note_change("reset " + found->id);
+}
 } // extern "C"

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "agent/app/agent_folder.hpp"
+#include "agent/config/agent_config.hpp"
+
+namespace fathom::agent {
+
+/// The process that balances units (agent/balance), a child of the helper with its rights: clocks are root's to set. It
+/// hears no network. It puts back what it has changed when it is stopped, and when the helper dies; after kill -9 the
+/// next start of the agent does.
+class BalanceProcess {
+  public:
+    /// Starts it where the settings say so; else puts back what an earlier one may have left. In a process with one
+    /// thread that has blocked no signals yet.
+    BalanceProcess(const AgentConfig& config, const AgentFolder& folder);
+    /// Stops it, and waits until everything is put back, at most for seconds.
+    ~BalanceProcess();
+    BalanceProcess(const BalanceProcess&) = delete;
+    BalanceProcess& operator=(const BalanceProcess&) = delete;
+
+  private:
+    pid_t process_ = 0; ///< 0: there is none
+};
+
+} // namespace fathom::agent

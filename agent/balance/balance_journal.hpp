@@ -1,0 +1,39 @@
+#pragma once
+
+#include "core/base/json_reader.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace fathom::agent {
+
+/// What the loop has changed and how it was before: on disk before the change is made, so that it can be put back after
+/// a kill or a power failure. The file is gone when nothing is changed. In a folder that nobody else may write to: what
+/// stands there is written to the places that it names. Not thread-safe; blocks.
+class BalanceJournal {
+  public:
+    /// Takes up what an earlier process left.
+    /// @error kUnavailable  the file is there and cannot be read.
+    static Result<BalanceJournal> open(std::filesystem::path path);
+
+    /// Notes how an actuator stands (Actuator::undo()) before it is changed first; later calls for it change nothing.
+    /// @error kUnavailable  it is not on disk: do not change anything.
+    Result<void> note(const std::string& unit, const std::string& actuator, const Json& undo);
+    /// It has been put back.
+    /// @error kUnavailable  the file stays as it was: it will be put back once more, which does no harm.
+    Result<void> forget(const std::string& unit, const std::string& actuator);
+
+    using Key = std::pair<std::string, std::string>; ///< unit and actuator
+    const std::map<Key, Json>& entries() const { return entries_; }
+
+  private:
+    explicit BalanceJournal(std::filesystem::path path) : path_(std::move(path)) {}
+    Result<void> store() const;
+
+    std::filesystem::path path_;
+    std::map<Key, Json> entries_;
+};
+
+} // namespace fathom::agent

@@ -1,0 +1,63 @@
+#include "agent/balance/gpu_balance.hpp"
+
+#include <algorithm>
+
+namespace fathom::agent {
+
+void GpuSensor::sample()
+{
+    const Result<double> transfer = driver_->transfer_bytes_per_s();
+    const Result<double> load = driver_->busy_part();
+    if (!transfer || !load) {
+        failure_ = transfer ? load.error() : transfer.error();
+        return;
+    }
+    transfer_sum_ += *transfer;
+    load_sum_ += *load;
+    ++samples_;
+}
+
+Result<Occupancies> GpuSensor::measure()
+{
+    sample();
+    const auto count = static_cast<double>(samples_);
+    const double transfer = transfer_sum_ / std::max(count, 1.0);
+    const double load = load_sum_ / std::max(count, 1.0);
+    const std::optional<Error> failure = std::exchange(failure_, std::nullopt);
+    transfer_sum_ = 0;
+    load_sum_ = 0;
+    samples_ = 0;
+    if (failure) return *failure;
+    if (link_bytes_per_s_ == 0) {
+        const Result<double> bus = driver_->bus_bytes_per_s();
+        if (!bus) return bus.error();
+        link_bytes_per_s_ = *bus;
+    }
+    return check_occupancies(transfer / link_bytes_per_s_, load);
+}
+
+Result<void> GpuClock::look(UnitPosition& position)
+{
+    const Result<GpuDriver::ClockRange> range = driver_->clock_range();
+    if (!range) return range.error();
+    position_ = {
+        .mhz = locked_mhz_.value_or(range->most_mhz), .least_mhz = range->least_mhz, .most_mhz = range->most_mhz};
+    position.clock = position_;
+    return {};
+}
+
+Json GpuClock::undo() const
+{
+    return {{"kind", "gpu_clock"}, {"device", uuid_}, {"library", library_}};
+}
+
+Result<void> GpuClock::act(const BalanceActions& actions, std::optional<std::int64_t>)
+{
+    const std::int64_t mhz = std::clamp(position_.mhz + actions.clock_mhz, position_.least_mhz,
+                                        std::max(position_.least_mhz, position_.most_mhz));
+    Result<void> locked = driver_->lock_clock(static_cast<unsigned>(position_.least_mhz), static_cast<unsigned>(mhz));
+    if (locked) locked_mhz_ = mhz;
+    return locked;
+}
+
+} // namespace fathom::agent

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "agent/balance/balance_service.hpp"
+#include "agent/balance/sub_unit_source.hpp"
+#include "tests/agent/support/builders.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace fathom::agent::test {
+
+void write(const std::filesystem::path& path, const std::string& text);
+std::string read(const std::filesystem::path& path);
+bool is_there(const std::filesystem::path& path);
+
+/// A folder that looks like a host: its counters, its knobs, the agent's folder and those of attempts.
+class BalancedHost {
+  public:
+    BalancedHost();
+
+    /// Two processors, 0 and 1, that may run at 1000 to 3000 MHz and are held to 1500.
+    BalancedUnit unit() const;
+    HostFiles files() const;
+    std::filesystem::path limit(int cpu) const;
+    std::filesystem::path journal() const { return folder_.path() / "balance-journal"; }
+    std::filesystem::path traces() const { return folder_.path() / "agent"; }
+    std::filesystem::path attempts() const { return folder_.path() / "attempts"; }
+
+    /// What the unit's control group has used and read since its beginning.
+    void count(double busy_s, double bytes) const;
+
+    /// A job on processor 0 that runs.
+    UnitJob run_job(const std::map<std::string, std::string>& environment = {}) const;
+    void end_job(const UnitJob& job) const;
+
+    BalanceTrace trace() const;
+    BalanceConfig config() const;
+    BalancePlaces places() const { return {attempts(), journal(), files()}; }
+
+  private:
+    TemporaryFolder folder_;
+};
+
+/// Grants what is asked for at once.
+class FakeSubUnits final : public SubUnitSource {
+  public:
+    explicit FakeSubUnits(std::int64_t held) : held_(held) {}
+    Result<std::int64_t> held(const std::string&) override { return held_; }
+    Result<void> ask(const SubUnitRequest& request) override
+    {
+        requests.push_back(request);
+        held_ += request.change;
+        return {};
+    }
+
+    std::vector<SubUnitRequest> requests;
+
+  private:
+    std::int64_t held_;
+};
+
+} // namespace fathom::agent::test
