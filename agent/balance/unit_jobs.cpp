@@ -74,7 +74,8 @@ void UnitJobs::refresh()
 std::vector<UnitJob> UnitJobs::on(const BalancedUnit& unit) const
 {
     std::vector<UnitJob> jobs;
-    for (const auto& [name, known] : known_) {
+    for (const auto& entry : known_) {
+        const std::optional<Known>& known = entry.second;
         if (!known || !known->is_running) continue;
         const bool has_device = std::any_of(known->devices.begin(), known->devices.end(), [&](const std::string& one) {
             return !unit.device.empty() && devices_overlap(one, unit.device);

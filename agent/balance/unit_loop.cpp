@@ -118,7 +118,7 @@ void UnitLoop::act_on(Part& part, const RegulatorStep& step, TraceStep& trace)
     Result<void> done = journal_.note(options_.unit, std::string(to_string(kind)), part.actuator->undo());
     if (done) done = part.actuator->act(step.actions, step.wanted_sub_units);
     if (done) return;
-    part.usable_from = state_.step + kRefusedFor_steps;
+    part.usable_from = state_.step + kRefusedForSteps;
     part.refusal = done.error().detail;
     add_fault(trace, kind, part.refusal);
     log_warning("balance_action_failed",

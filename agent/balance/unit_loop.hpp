@@ -36,7 +36,7 @@ class UnitLoop {
     void end();
 
   private:
-    static constexpr std::int64_t kRefusedFor_steps = 30;
+    static constexpr std::int64_t kRefusedForSteps = 30;
 
     struct Part {
         std::unique_ptr<Actuator> actuator;

@@ -11,7 +11,7 @@ namespace fathom {
 namespace {
 
 constexpr std::size_t kMostRows = 100;
-constexpr std::int64_t kMostClock_mhz = 10'000;
+constexpr std::int64_t kMostClockMhz = 10'000;
 constexpr std::int64_t kMostSubUnits = 1'000'000;
 constexpr int kMostPrecisionSteps = 4;
 
@@ -52,7 +52,7 @@ ActionRow read_row(const Json& json, const std::string& path, std::vector<FieldE
     else if (!text.empty())
         reader.fail("u", interval.error().detail);
     row.actions.sub_units = reader.optional_integer("sub_units", -kMostSubUnits, kMostSubUnits).value_or(0);
-    row.actions.clock_mhz = reader.optional_integer("clock_mhz", -kMostClock_mhz, kMostClock_mhz).value_or(0);
+    row.actions.clock_mhz = reader.optional_integer("clock_mhz", -kMostClockMhz, kMostClockMhz).value_or(0);
     row.actions.precision_steps = static_cast<int>(
         reader.optional_integer("precision_steps", -kMostPrecisionSteps, kMostPrecisionSteps).value_or(0));
     reader.finish(UnknownFields::kReject);

@@ -11,8 +11,8 @@
 namespace fathom {
 namespace {
 
-constexpr std::int64_t kMostPause_periods = 16;
-constexpr std::int64_t kSettledAfter_periods = 5; ///< in the band, and earlier reversals are forgotten
+constexpr std::int64_t kMostPausePeriods = 16;
+constexpr std::int64_t kSettledAfterPeriods = 5; ///< in the band, and earlier reversals are forgotten
 
 int direction_of(double output)
 {
@@ -96,7 +96,7 @@ bool hold_in_band(const RegulatorSettings& settings, RegulatorStep& step, Regula
     // What the integral has asked for stands in the actuators by now; kept, it would ask for it again.
     state.law.integral = 0;
     state.law.bias = 0;
-    if (++state.steps_in_band >= kSettledAfter_periods) {
+    if (++state.steps_in_band >= kSettledAfterPeriods) {
         state.reversals = 0;
         state.last_direction = 0;
     }
@@ -147,7 +147,7 @@ bool may_act(const RegulatorSettings& settings, int direction, RegulatorStep& st
     std::int64_t pause = std::max(state.pause_periods, settings.pause_periods);
     if (state.last_direction == -direction) {
         ++state.reversals;
-        pause = std::min(std::max<std::int64_t>(1, 2 * pause), std::max(kMostPause_periods, settings.pause_periods));
+        pause = std::min(std::max<std::int64_t>(1, 2 * pause), std::max(kMostPausePeriods, settings.pause_periods));
         state.law.integral = 0;
     }
     state.pause_periods = pause;
