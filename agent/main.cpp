@@ -15,6 +15,8 @@ Usage: fathom-agent COMMAND [options]      (each command has --help)
   balance   show what the loops that balance transfer and compute do
   request-probes
             ask to be measured anew
+  request-sub-units
+            ask to give up or to gain sub-units
 
   --help, --version
 
@@ -32,6 +34,7 @@ int main(int argc, char** argv)
     if (command == "catalog") return fathom::agent::catalog_command(argc - 1, rest);
     if (command == "balance") return fathom::agent::balance_command(argc - 1, rest);
     if (command == "request-probes") return fathom::agent::request_probes_command(argc - 1, rest);
+    if (command == "request-sub-units") return fathom::agent::request_sub_units_command(argc - 1, rest);
     if (command == "supervise") return fathom::agent::supervise_command(argc - 1, rest);
     if (command == "--version") {
         std::cout << FATHOM_VERSION << "\n";

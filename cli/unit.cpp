@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 #include "cli/format_units.hpp"
 #include "cli/json_view.hpp"
+#include "cli/sub_unit.hpp"
 
 namespace fathom::cli {
 namespace {
@@ -109,7 +110,8 @@ Outcome list_units(Session& session, const UnitOptions& options)
 
 void add_unit_commands(CLI::App& app, Invocation& invocation)
 {
-    CLI::App& unit = add_noun(app, "unit", "Unit types: what the centers offer");
+    CLI::App& unit =
+        add_noun(app, "unit", "Unit types: what the centers offer, and the parts of units that they share");
     auto options = std::make_shared<UnitOptions>();
     CLI::App& list =
         add_verb(unit, "list", "Every unit type, its units and what they can run", "fathom unit list --center alpha");
@@ -122,6 +124,8 @@ void add_unit_commands(CLI::App& app, Invocation& invocation)
                               "fathom unit show alpha/core");
     add_required(show, "unit-type", shown->name, "Id, or center/unit type");
     on_chosen(show, invocation, std::move(shown), show_unit);
+    add_sub_unit_lists(unit, invocation);
+    add_sub_unit_changes(unit, invocation);
 }
 
 } // namespace fathom::cli

@@ -15,6 +15,8 @@ int catalog_command(int argc, const char* const* argv);
 int balance_command(int argc, const char* const* argv);
 /// `fathom-agent request-probes`: asks to be measured anew.
 int request_probes_command(int argc, const char* const* argv);
+/// `fathom-agent request-sub-units`: asks to give up or to gain sub-units.
+int request_sub_units_command(int argc, const char* const* argv);
 /// `fathom-agent supervise DIR`: watches one attempt; started by the daemon only.
 int supervise_command(int argc, const char* const* argv);
 

@@ -1,6 +1,7 @@
 #include "agent/app/daemon.hpp"
 
 #include "agent/app/job_executor.hpp"
+#include "agent/app/sub_unit_request.hpp"
 #include "core/base/file.hpp"
 
 #include <boost/asio/post.hpp>
@@ -52,8 +53,14 @@ Result<void> Daemon::prepare()
                                                       .fetch_url = fetch_url_,
                                                       .fetch_ca_pem = enrolment->authority_pem,
                                                       .operator_trust = config_.operator_trust});
-    last_catalog_ = to_json(offer->catalog);
-    conversation_ = std::make_unique<Conversation>(*spool_, *book_, std::move(offer->catalog));
+    sub_units_ = std::make_unique<SubUnitKeeper>(work_.get_executor(), survey_.get_executor(),
+                                                 std::filesystem::path(kFolder) / "sub-units.json");
+    if (Result<void> loaded = sub_units_->load(config_.tables.sub_units); !loaded) return loaded;
+    machine_catalog_ = std::move(offer->catalog);
+    Catalog catalog = sub_units_->limited(machine_catalog_);
+    last_catalog_ = to_json(catalog);
+    conversation_ = std::make_unique<Conversation>(*spool_, *book_, std::move(catalog));
+    sub_units_->serve(*book_, *conversation_, [this] { report_offer(); });
     conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };
     connector_ = std::make_shared<Connector>(files_, *conversation_, work_.get_executor());
     log_info(
@@ -101,6 +108,8 @@ void Daemon::tick()
     conversation_->tick(now);
     renew_certificate(now);
     take_probe_request(now);
+    take_sub_unit_request(now);
+    sub_units_->tick();
     watch_hardware(now);
     timer_.expires_after(kTick);
     timer_.async_wait([this](const boost::system::error_code& error) {
@@ -151,6 +160,25 @@ void Daemon::take_probe_request(SteadyTime now)
     // After it is in the spool: a crash in between asks twice, which does no harm.
     file.remove();
     log_info("probes_requested", {{"reason", *reason}});
+}
+
+void Daemon::take_sub_unit_request(SteadyTime now)
+{
+    if (now < next_sub_unit_look_) return;
+    next_sub_unit_look_ = now + kRequestInterval;
+    const SubUnitRequestFile file(kFolder);
+    const std::optional<Result<link::SubUnitRequest>> request = file.find();
+    if (!request) return;
+    Result<void> asked = *request ? Result<void>() : Result<void>(request->error());
+    if (asked && !sub_units_->knows((*request)->kind))
+        asked = Error{Errc::kInvalid, "no table [[sub_units]] has kind " + (*request)->kind};
+    if (asked) asked = conversation_->request_sub_units(**request);
+    if (!asked) log_warning("sub_unit_request_not_stored", {{"reason", describe(asked.error())}});
+    if (!asked && asked.error().code == Errc::kUnavailable) return; // the next look tries again
+    file.remove();
+    if (asked)
+        log_info("sub_units_requested",
+                 {{"kind", (*request)->kind}, {"action", (*request)->action}, {"count", (*request)->count}});
 }
 
 void Daemon::watch_hardware(SteadyTime now)
@@ -230,6 +258,10 @@ AgentConfig Daemon::as_probes_run(AgentConfig config) const
 
 void Daemon::apply(AgentConfig config, CenterOffer offer)
 {
+    if (const Result<void> fits = sub_units_->replace_rules(config.tables.sub_units); !fits) {
+        log_warning("config_rejected", {{"reason", describe(fits.error())}, {"effect", "the present settings stay"}});
+        return;
+    }
     start_log("fathom-agent", config.log_level);
     config_ = std::move(config);
     ++settings_set_;
@@ -239,11 +271,19 @@ void Daemon::apply(AgentConfig config, CenterOffer offer)
 
 void Daemon::take_offer(CenterOffer offer)
 {
-    const Json catalog = to_json(offer.catalog);
+    book_->replace_offer(std::move(offer.plan), config_.tables.environment, config_.operator_trust);
+    machine_catalog_ = std::move(offer.catalog);
+    report_offer();
+    sub_units_->tell();
+}
+
+void Daemon::report_offer()
+{
+    Catalog offered = sub_units_->limited(machine_catalog_);
+    const Json catalog = to_json(offered);
     const bool changed = catalog != last_catalog_;
     log_info("center_surveyed", {{"catalog_changed", changed}});
-    book_->replace_offer(std::move(offer.plan), config_.tables.environment, config_.operator_trust);
-    if (changed) conversation_->offer_changed(std::move(offer.catalog));
+    if (changed) conversation_->offer_changed(std::move(offered));
     last_catalog_ = catalog;
 }
 

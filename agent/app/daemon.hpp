@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/app/probe_request.hpp"
+#include "agent/app/sub_unit_keeper.hpp"
 #include "agent/catalog/catalog.hpp"
 #include "agent/config/agent_config.hpp"
 #include "agent/executor/remote/remote_executor.hpp"
@@ -37,12 +38,14 @@ class Daemon {
     void wait_for_change();
     void renew_certificate(SteadyTime now);
     void take_probe_request(SteadyTime now);
+    void take_sub_unit_request(SteadyTime now);
     void store_certificate(const std::string& certificate_pem);
     void wait_for_signal();
     void reload();
     void watch_hardware(SteadyTime now);
     void apply(AgentConfig config, CenterOffer offer);
     void take_offer(CenterOffer offer);
+    void report_offer();
     /// With the variables that probes get besides the center's: what they can run depends on them.
     AgentConfig as_probes_run(AgentConfig config) const;
 
@@ -63,14 +66,17 @@ class Daemon {
     std::optional<Spool> spool_;
     std::unique_ptr<AttemptBook> book_;
     std::unique_ptr<Conversation> conversation_;
+    std::unique_ptr<SubUnitKeeper> sub_units_;
     std::shared_ptr<Connector> connector_;
-    std::string fetch_url_; ///< where probes of the network fetch by default
+    std::string fetch_url_;   ///< where probes of the network fetch by default
+    Catalog machine_catalog_; ///< with the units whose sub-units are at other centers
     Json last_catalog_;
     Hardware hardware_;           ///< of the last survey
     std::int64_t settings_set_{}; ///< how often apply() has changed the settings
     SteadyTime next_hardware_look_{};
     SteadyTime next_renewal_look_{};
     SteadyTime next_request_look_{};
+    SteadyTime next_sub_unit_look_{};
 };
 
 } // namespace fathom::agent

@@ -185,7 +185,7 @@ Result<AgentTables> parse_agent_tables(const std::string& toml)
     try {
         std::istringstream stream(toml);
         const Json all = to_json(toml::parse(stream, "config"));
-        for (const char* key : {"unit_type", "device", "environment", "operators", "balance"}) {
+        for (const char* key : {"unit_type", "device", "sub_units", "environment", "operators", "balance"}) {
             if (all.contains(key)) document[key] = all[key];
         }
     } catch (const std::exception& e) {
@@ -196,6 +196,7 @@ Result<AgentTables> parse_agent_tables(const std::string& toml)
     AgentTables tables;
     tables.unit_types = read_unit_cuts(reader, errors);
     tables.devices = read_devices(reader, errors);
+    tables.sub_units = read_sub_units(reader, tables.unit_types, errors);
     tables.environment = read_environment(reader, errors);
     tables.operators = read_operators(reader, errors);
     tables.balance = read_balance(reader, errors);
@@ -243,7 +244,7 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_number(0, 8760)},
         {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
     };
-    program.tables = {"unit_type", "device", "environment", "operators", "balance"};
+    program.tables = {"unit_type", "device", "sub_units", "environment", "operators", "balance"};
     program.check_tables = table_errors;
     return program;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/config/balance_table.hpp"
+#include "agent/config/sub_unit_tables.hpp"
 #include "agent/config/unit_tables.hpp"
 #include "agent/config/user_ids.hpp"
 #include "core/base/ed25519.hpp"
@@ -30,6 +31,7 @@ struct SlurmConfig {
 struct AgentTables {
     std::vector<UnitCut> unit_types;                           ///< empty: one type "core" of one core each
     std::vector<DeviceDescription> devices;                    ///< beside those that are found
+    std::vector<SubUnitRule> sub_units;                        ///< that may go to other centers
     std::map<std::string, std::string> environment;            ///< for every job at this center
     std::map<std::string, std::vector<std::string>> operators; ///< resource type -> ids; absent: all (M8, M9)
     BalanceConfig balance;                                     ///< off unless it says otherwise

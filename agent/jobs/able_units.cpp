@@ -42,9 +42,11 @@ link::UnitTypesAnswer answer_query(const link::UnitTypesQuery& query, const Unit
     link::UnitTypesAnswer answer;
     answer.query_id = query.query_id;
     for (const UnitType& type : units.plan()) {
-        const std::string reason = why_unable(type.report, query.operators);
+        std::string reason = why_unable(type.report, query.operators);
+        const std::int64_t unit_count = units.unit_count(type);
+        if (reason.empty() && unit_count == 0) reason = "has no units now: its sub-units are at other centers";
         if (reason.empty())
-            answer.able.push_back({type.report.name, type.report.unit_count, units.free_count(type)});
+            answer.able.push_back({type.report.name, unit_count, units.free_count(type)});
         else
             answer.unable.push_back({type.report.name, reason});
     }

@@ -362,6 +362,12 @@ void AttemptBook::replace_offer(UnitPlan plan, std::map<std::string, std::string
     options_.environment = std::move(environment);
 }
 
+void AttemptBook::limit_units(std::map<std::string, std::int64_t> limits)
+{
+    units_.limit_units(std::move(limits));
+    units_changed_ = true;
+}
+
 std::vector<link::InventoryItem> AttemptBook::inventory() const
 {
     std::vector<link::InventoryItem> items;

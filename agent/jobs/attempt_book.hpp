@@ -68,6 +68,14 @@ class AttemptBook {
     /// A new cut of the center; new variables and operator keys for coming jobs.
     void replace_offer(UnitPlan plan, std::map<std::string, std::string> environment, OperatorTrust operator_trust);
 
+    /// As UnitAllocator::limit_units(); what runs goes on.
+    void limit_units(std::map<std::string, std::int64_t> limits);
+    /// As UnitAllocator::holds_beyond().
+    bool holds_beyond(const std::string& unit_type, std::int64_t first) const
+    {
+        return units_.holds_beyond(unit_type, first);
+    }
+
     /// Which of this center's unit types can run what is asked for (M13b).
     link::UnitTypesAnswer answer(const link::UnitTypesQuery& query) const { return answer_query(query, units_); }
 

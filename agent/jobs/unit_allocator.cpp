@@ -52,9 +52,25 @@ bool UnitAllocator::are_devices_free(const Unit& unit) const
     });
 }
 
+std::int64_t UnitAllocator::unit_count(const UnitType& type) const
+{
+    const auto limit = limits_.find(type.report.name);
+    return limit == limits_.end() ? std::ssize(type.units)
+                                  : std::clamp<std::int64_t>(limit->second, 0, std::ssize(type.units));
+}
+
+bool UnitAllocator::holds_beyond(const std::string& unit_type, std::int64_t first) const
+{
+    const UnitType* const type = find(unit_type);
+    if (type == nullptr || first >= std::ssize(type->units)) return false;
+    return std::any_of(type->units.begin() + first, type->units.end(),
+                       [&](const Unit& unit) { return !is_free(unit); });
+}
+
 std::int64_t UnitAllocator::free_count(const UnitType& type) const
 {
-    return std::count_if(type.units.begin(), type.units.end(), [&](const Unit& unit) { return is_free(unit); });
+    return std::count_if(type.units.begin(), type.units.begin() + unit_count(type),
+                         [&](const Unit& unit) { return is_free(unit); });
 }
 
 const UnitType& UnitAllocator::choose_type(const UnitType& proposal, const AttemptOrder& order) const
@@ -87,7 +103,7 @@ Result<Allocation> UnitAllocator::allocate(const AttemptOrder& order)
                                             type->report.name + "\", not " + std::to_string(count)};
     Allocation allocation;
     allocation.unit_type = type->report.name;
-    for (std::size_t i = 0; i < type->units.size(); ++i) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(unit_count(*type)); ++i) {
         if (static_cast<std::int64_t>(allocation.units.size()) == count) break;
         const Unit& unit = type->units[i];
         if (!is_free(unit)) continue;

@@ -30,7 +30,7 @@ class UnitAllocator {
     /// With `center_counts` the count is the most: at least 1 of those that are free.
     /// @error kNotFound    this center has no such unit type.
     /// @error kInfeasible  the type has fewer units in all.
-    /// @error kTooMany     not enough are free now.
+    /// @error kTooMany     not enough are free now, or are this center's now (limit_units()).
     Result<Allocation> allocate(const AttemptOrder& order);
 
     /// Notes what an attempt holds already (after a restart of the agent).
@@ -40,6 +40,13 @@ class UnitAllocator {
     /// are not free while it holds them.
     void hold_unknown_devices(const AttemptId& attempt, const std::vector<std::int64_t>& cpus);
     void release(const AttemptId& attempt);
+
+    /// Of these unit types (by name) only the first so many units are given from now on.
+    void limit_units(std::map<std::string, std::int64_t> limits) { limits_ = std::move(limits); }
+    /// Units of a type of the plan that may be given.
+    std::int64_t unit_count(const UnitType& type) const;
+    /// Whether an attempt holds something of a unit of that type whose index is `first` or more.
+    bool holds_beyond(const std::string& unit_type, std::int64_t first) const;
 
     /// Cuts anew; what attempts hold stays held.
     void replace_plan(UnitPlan plan) { plan_ = std::move(plan); }
@@ -52,7 +59,7 @@ class UnitAllocator {
     const UnitType* find(const std::string& unit_type) const;
 
     const UnitPlan& plan() const { return plan_; }
-    /// Units of a type of the plan that nobody holds.
+    /// Units of a type of the plan that nobody holds, of those that may be given.
     std::int64_t free_count(const UnitType& type) const;
 
   private:
@@ -68,6 +75,7 @@ class UnitAllocator {
     std::int64_t count_for(const UnitType& type, const AttemptOrder& order) const;
 
     UnitPlan plan_;
+    std::map<std::string, std::int64_t> limits_; ///< by unit type
     std::map<AttemptId, Held> held_;
     std::unordered_map<std::int64_t, int> busy_cpus_; ///< by how many attempts each is held
     std::multiset<std::string> busy_devices_;         ///< names

@@ -41,6 +41,8 @@ void Conversation::receive(const link::Message& message)
         handle(*ack);
     else if (const auto* renewed = std::get_if<link::RenewedCertificate>(&message.body)) {
         if (on_certificate) on_certificate(renewed->certificate_pem);
+    } else if (const auto* target = std::get_if<link::SubUnitTarget>(&message.body)) {
+        if (on_sub_unit_target) on_sub_unit_target(*target);
     } else if (!handle_order(message)) {
         acknowledge(message.id,
                     Error{Errc::kInvalid, "agents do not take " + std::string(link::type_name(message.body))});
@@ -59,6 +61,7 @@ void Conversation::handle(const link::Welcome& welcome)
     for (const AttemptId& id : welcome.stop)
         book_.cancel(id, "the metascheduler has given it up");
     send_heartbeat();
+    send_sub_units();
     send_spooled();
 }
 
@@ -179,11 +182,33 @@ void Conversation::offer_changed(Catalog catalog)
 
 Result<void> Conversation::request_probes(const std::string& reason)
 {
-    // Spooled: it is said once the metascheduler can be reached, and until it has been heard.
-    Result<void> stored = spool_.put(link::make_message(link::ProbeRequest{reason}));
+    return ask(link::ProbeRequest{reason});
+}
+
+Result<void> Conversation::request_sub_units(link::SubUnitRequest request)
+{
+    return ask(std::move(request));
+}
+
+/// Spooled: it is said once the metascheduler can be reached, and until it has been heard.
+Result<void> Conversation::ask(link::Body request)
+{
+    Result<void> stored = spool_.put(link::make_message(std::move(request)));
     if (stored) stored = spool_.commit();
     if (stored && welcome_) send_spooled();
     return stored;
+}
+
+void Conversation::sub_units_changed(link::SubUnitState state)
+{
+    // Not spooled, as the catalog is not: it says how things stand.
+    sub_units_ = std::move(state);
+    if (welcome_) send_sub_units();
+}
+
+void Conversation::send_sub_units()
+{
+    if (sub_units_) say(link::make_message(*sub_units_));
 }
 
 bool Conversation::request_certificate(const std::string& request_pem)

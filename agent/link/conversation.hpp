@@ -39,6 +39,13 @@ class Conversation {
     /// M21: asks to be measured anew.
     /// @error kUnavailable  it could not be stored.
     Result<void> request_probes(const std::string& reason);
+    /// R8: asks to give up or to gain sub-units.
+    /// @error kUnavailable  it could not be stored.
+    Result<void> request_sub_units(link::SubUnitRequest request);
+    /// R8: says what this center has now; a connection that comes later hears of it after its greeting.
+    void sub_units_changed(link::SubUnitState state);
+    /// Called with what this center is to have.
+    std::function<void(const link::SubUnitTarget&)> on_sub_unit_target;
     /// Asks for a new certificate; false when there is nobody to ask.
     bool request_certificate(const std::string& request_pem);
     /// Called with a new certificate.
@@ -57,10 +64,13 @@ class Conversation {
     void send(std::string text);
     bool send_spooled();
     void send_heartbeat();
+    void send_sub_units();
+    Result<void> ask(link::Body request);
 
     Spool& spool_;
     AttemptBook& book_;
     Catalog catalog_;
+    std::optional<link::SubUnitState> sub_units_;
     std::optional<Peer> peer_;
     bool welcome_{};
     std::int64_t last_sequence_{}; ///< of the spooled messages sent on this connection

@@ -92,7 +92,8 @@ std::string change_of(const UnitTypeReport& before, const UnitTypeReport& now)
     if (before.cores_per_unit != now.cores_per_unit)
         add(text, "a unit has " + std::to_string(now.cores_per_unit) + " cores, had " +
                       std::to_string(before.cores_per_unit));
-    if (before.unit_count != now.unit_count)
+    // Sub-units come and go all the time; what a unit does stays the same.
+    if (before.unit_count != now.unit_count && !now.facts.contains("sub_units"))
         add(text, std::to_string(now.unit_count) + " units, were " + std::to_string(before.unit_count));
     if (const std::vector<std::string> ids = new_operators(before, now); !ids.empty())
         add(text, "new operators " + list(ids));

@@ -12,8 +12,9 @@ class transaction_base;
 namespace fathom::server {
 
 /// What changed between two catalogs of a center so that old measurements may no longer hold, for people:
-/// "new unit type quad; core: cpu_model changed". Empty when nothing did: unit types that went away, and memory,
-/// which machines report a little differently from start to start, do not count. Pure.
+/// "new unit type quad; core: cpu_model changed". Empty when nothing did: unit types that went away, memory, which
+/// machines report a little differently from start to start, and how many units sub-units make up now (fact
+/// `sub_units`) do not count. Pure.
 std::string describe_change(const std::vector<UnitTypeReport>& before, const std::vector<UnitTypeReport>& now);
 
 /// Whether the catalog's facts can be stored: PostgreSQL's jsonb cannot hold NUL characters, every replica keeps them

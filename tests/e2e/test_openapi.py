@@ -599,6 +599,60 @@ def test_strangers_are_refused(network):
     check.check_requests_response(answer)
 
 
+SUB_UNITS = """cores = "0"
+[[device]]
+kind = "npu"
+count = 20
+variable = "NPU"
+[[unit_type]]
+name = "npu"
+resource_type = "npu"
+cores_per_unit = 0
+memory_bytes_per_unit = 1000000
+[[sub_units]]
+kind = "npu-part"
+unit_type = "npu"
+total = 10
+"""
+
+
+def test_sub_units(call, network):
+    for name in ("lender", "borrower"):  # at the end: other tests know who is there
+        network.add_agent(name, SUB_UNITS)
+
+    def settled():
+        kinds = call("GET", A + "/sub-units?page_size=1").json()["items"]
+        return len(kinds) == 1 and len(kinds[0]["centers"]) == 2 and all(c["settled"] for c in kinds[0]["centers"])
+
+    wait_until(settled, 60, "both centers having their own")
+    order = {"center": "borrower", "kind": "npu-part", "action": "gain", "count": 4, "reason": "busy"}
+    gain = call("POST", A + "/sub-unit-requests", 201, json=order).json()
+    call("POST", A + "/sub-unit-requests", 409, json=order)
+    call("POST", A + "/sub-unit-requests", 422, json={**order, "center": "lender", "count": 11})
+    wrong = call("POST", A + "/sub-unit-requests", 400, json={**order, "action": "steal", "count": 0, "x": 1}).json()
+    assert {error["field"] for error in wrong["errors"]} == {"action", "count", "x"}
+    balance = {"center": "lender", "kind": "npu-part", "action": "balance", "transfer_load": 1, "compute_load": 0.6}
+    release = call("POST", A + "/sub-unit-requests", 201, json=balance).json()
+    assert (release["action"], release["count"]) == ("release", 4)
+    grant = wait_until(lambda: [g for g in call("GET", A + "/sub-unit-grants?kind=npu-part&center=lender").json()["items"]
+                                if g["state"] == "granted"], 60, "the grant")[0]
+    wait_until(lambda: call("GET", A + f"/sub-unit-requests/{gain['id']}").json()["state"] == "done", 60)
+    call("GET", A + "/sub-unit-requests/sur_none", 404)
+    call("GET", A + "/sub-unit-requests?kind=npu-part&center=borrower&open=false&page_size=1")
+    call("GET", A + "/sub-unit-requests?open=perhaps", 400)
+    call("DELETE", A + f"/sub-unit-requests/{gain['id']}", 409)
+    call("DELETE", A + "/sub-unit-requests/sur_none", 404)
+    waiting = call("POST", A + "/sub-unit-requests", 201, json={**order, "count": 1}).json()
+    assert call("DELETE", A + f"/sub-unit-requests/{waiting['id']}").json()["state"] == "cancelled"
+    back = call("POST", A + f"/sub-unit-grants/{grant['id']}:undo", 201, json={}).json()
+    assert back["undo_of"] == grant["id"]
+    call("POST", A + "/sub-unit-grants/sug_none:undo", 404, json={})
+    wait_until(settled, 60, "both having their own again")
+    call("POST", A + f"/sub-unit-grants/{grant['id']}:undo", 409, json={})
+    events = call("GET", A + "/sub-unit-events?kind=npu-part&page_size=2").json()
+    call("GET", A + f"/sub-unit-events?kind=npu-part&page_token={events['next_page_token']}")
+
+
 def test_every_operation_was_held_to_the_document(call):
     everything = {operation["operationId"] for _, _, operation in check.operations()}
     assert everything - call.seen == set()

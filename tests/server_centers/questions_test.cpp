@@ -87,6 +87,11 @@ TEST(CatalogChange, SaysWhatMakesOldMeasurementsDoubtful)
     now[0].memory_bytes_per_unit += 4096;
     now.pop_back();
     EXPECT_EQ(describe_change(before, now), "") << "what went away, and a page of memory, change no figure";
+    std::vector<UnitTypeReport> shared = before;
+    shared[0].facts["sub_units"] = "vgpu";
+    std::vector<UnitTypeReport> moved = shared;
+    moved[0].unit_count += 5;
+    EXPECT_EQ(describe_change(shared, moved), "") << "nor do sub-units that have moved";
 
     now[0].facts["cpu_model"] = "another";
     now[1].cores_per_unit = 7;
