@@ -24,6 +24,12 @@ ModelPosition model_position(const UnitPosition& position)
             .precision = position.precision->precision};
 }
 
+int direction_of(const BalanceActions& actions)
+{
+    if (!actions.any()) return 0;
+    return actions.sub_units > 0 || actions.clock_mhz > 0 || actions.precision_steps < 0 ? 1 : -1;
+}
+
 } // namespace
 
 std::uint64_t LoopRandom::next()
@@ -98,11 +104,23 @@ LoopRun run_closed_loop(const LoopWorld& world, const std::optional<RegulatorSet
                 position = moved(position, step.actions);
             }
             actuators.advance(model_position(position));
-            run.phases.back().push_back({balance_error(now.occupancies), step.outcome});
+            run.phases.back().push_back({balance_error(now.occupancies), step.outcome, direction_of(step.actions)});
         }
     }
     run.end = model_position(position);
     return run;
+}
+
+int reversals_from(const std::vector<LoopPeriod>& phase, std::size_t first)
+{
+    int reversals = 0;
+    int last = 0;
+    for (std::size_t i = first; i < phase.size(); ++i) {
+        const int direction = phase[i].direction;
+        if (direction != 0 && direction == -last) ++reversals;
+        if (direction != 0) last = direction;
+    }
+    return reversals;
 }
 
 GoldenEnd run_golden_scenario()

@@ -53,6 +53,7 @@ LoopWorld random_world(std::uint64_t seed);
 struct LoopPeriod {
     double error{}; ///< the true one
     StepOutcome outcome = StepOutcome::kNoSample;
+    int direction = 0; ///< of what was done: 1 more capacity, −1 less, 0 nothing
 };
 
 struct LoopRun {
@@ -64,6 +65,9 @@ struct LoopRun {
 
 /// Without settings nothing is regulated. `seed` draws the noise.
 LoopRun run_closed_loop(const LoopWorld& world, const std::optional<RegulatorSettings>& settings, std::uint64_t seed);
+
+/// How often, from a period of a phase on, what was done went against what was done before.
+int reversals_from(const std::vector<LoopPeriod>& phase, std::size_t first);
 
 /// How the golden scenario (spec 3, R9) ends when two loops pass sub-units to each other.
 struct GoldenEnd {

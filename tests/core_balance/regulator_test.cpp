@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace fathom {
@@ -68,7 +70,7 @@ TEST(Regulator, ActsOnSmallErrorsOnlyWhenSeveralSamplesShowThem)
     RegulatorState state;
     const RegulatorStep first = regulate({}, {0.5, 0.6}, position(10), state);
     EXPECT_EQ(first.outcome, StepOutcome::kLooksAgain);
-    EXPECT_THAT(first.reason, HasSubstr("when 3 samples show it, not 1"));
+    EXPECT_THAT(first.reason, HasSubstr("in 1 sample: could be noise"));
     regulate({}, {0.5, 0.58}, position(10), state);
     const RegulatorStep third = regulate({}, {0.5, 0.62}, position(10), state);
     EXPECT_EQ(third.outcome, StepOutcome::kActed);
@@ -192,6 +194,52 @@ TEST(ClosedLoop, SettlesOrLetsGoAndSaysSoInEveryRandomWorld)
             }
             EXPECT_TRUE(actions <= 3 || was_let_go) << "seed " << seed << ": " << actions << " actions, delay "
                                                     << world.delay_periods << ", noise " << world.noise;
+        }
+    }
+}
+
+/// Valid settings of chance.
+RegulatorSettings random_settings(LoopRandom& random)
+{
+    RegulatorSettings settings;
+    GainSchedule& gains = settings.gains;
+    const double p2 = random.uniform(0.3, 2);
+    const double p1 = p2 + random.uniform(0.05, 1.5);
+    const double i2 = random.uniform(0.01, 0.3);
+    const double i3 = i2 + random.uniform(0.01, 0.3);
+    const double d1 = random.uniform(0, 0.6);
+    const double d3 = d1 + random.uniform(0.05, 0.8);
+    gains.proportional = {p1, p2, p1};
+    gains.integral = {0, i2, i3};
+    gains.derivative = {d1, d1, d3, d1};
+    settings.band = random.uniform(0.03, 0.1);
+    settings.pause_periods = random.whole(0, 3);
+    settings.fuzzy.is_on = random.whole(0, 1) == 1;
+    settings.averaged_samples = std::array{1, 8, 16}.at(static_cast<std::size_t>(random.whole(0, 2)));
+    settings.confirming_samples = std::min<std::int64_t>(3, settings.averaged_samples);
+    gains.epsilon1 = random.uniform(0.25, 0.6);
+    gains.epsilon2 = random.uniform(0.1, 0.2);
+    settings.law =
+        std::array{ControlLaw::kPid, ControlLaw::kPi, ControlLaw::kPd}.at(static_cast<std::size_t>(random.whole(0, 2)));
+    return settings;
+}
+
+TEST(ClosedLoop, WithRandomSettingsLongDelaysAndMuchNoiseDoesNotSwingOrLetsGo)
+{
+    for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kSeeds; ++seed) {
+        LoopWorld world = random_world(seed);
+        LoopRandom random(seed + 777'777);
+        world.delay_periods = random.whole(0, 20);
+        world.noise = random.uniform(0, 0.08);
+        const RegulatorSettings settings = random_settings(random);
+        ASSERT_TRUE(broken_gain_rules(settings.gains).empty());
+        const LoopRun run = run_closed_loop(world, settings, seed);
+        for (const std::vector<LoopPeriod>& phase : run.phases) {
+            const bool was_let_go =
+                std::any_of(phase.begin() + std::ssize(phase) * 4 / 5, phase.end(),
+                            [](const LoopPeriod& period) { return period.outcome == StepOutcome::kLetGo; });
+            EXPECT_TRUE(reversals_from(phase, phase.size() * 4 / 5) <= 2 || was_let_go)
+                << "seed " << seed << ", " << to_string(settings.law) << ", delay " << world.delay_periods;
         }
     }
 }

@@ -11,8 +11,10 @@
 namespace fathom {
 namespace {
 
-constexpr std::int64_t kMostPausePeriods = 16;
-constexpr std::int64_t kSettledAfterPeriods = 5; ///< in the band, and earlier reversals are forgotten
+constexpr std::int64_t kMostPausePeriods = 32;
+constexpr std::int64_t kSettledAfterPeriods = 5; ///< in the band, and two pauses more: earlier reversals are forgotten
+constexpr double kNoiseSmoothing = 0.1;
+constexpr double kJumpDeviations = 3; ///< standard deviations of noise, beyond ε2, that are a change of the unit
 
 int direction_of(double output)
 {
@@ -52,8 +54,10 @@ std::string action_text(const BalanceActions& actions)
 /// Takes a sample into the mean, which begins anew where the unit has changed.
 Occupancies average(const RegulatorSettings& settings, const Occupancies& sample, RegulatorState& state)
 {
-    const double jump = std::abs(balance_error(sample) - balance_error(state.mean));
-    if (state.step == state.acts_from || jump >= settings.gains.epsilon2) state.samples = 0;
+    const double deviation = balance_error(sample) - balance_error(state.mean);
+    const double jump = settings.gains.epsilon2 + kJumpDeviations * std::sqrt(state.noise_variance);
+    if (state.step == state.acts_from || std::abs(deviation) >= jump) state.samples = 0;
+    if (state.samples > 0) state.noise_variance += kNoiseSmoothing * (deviation * deviation - state.noise_variance);
     state.samples = std::min(state.samples + 1, settings.averaged_samples);
     const auto count = static_cast<double>(state.samples);
     if (state.samples == 1) {
@@ -96,7 +100,8 @@ bool hold_in_band(const RegulatorSettings& settings, RegulatorStep& step, Regula
     // What the integral has asked for stands in the actuators by now; kept, it would ask for it again.
     state.law.integral = 0;
     state.law.bias = 0;
-    if (++state.steps_in_band >= kSettledAfterPeriods) {
+    const std::int64_t pause = std::max(state.pause_periods, settings.pause_periods);
+    if (++state.steps_in_band >= kSettledAfterPeriods + 2 * pause) {
         state.reversals = 0;
         state.last_direction = 0;
     }
@@ -132,12 +137,17 @@ bool wait_for_effect(RegulatorStep& step, const RegulatorState& state)
     return true;
 }
 
+/// Whether a small error could be noise.
 bool look_again(const RegulatorSettings& settings, RegulatorStep& step, const RegulatorState& state)
 {
-    if (std::abs(step.error) >= settings.gains.epsilon2 || state.samples >= settings.confirming_samples) return false;
+    if (std::abs(step.error) >= settings.gains.epsilon2 || settings.averaged_samples == 1) return false;
+    const double noise = std::sqrt(state.noise_variance / static_cast<double>(state.samples));
+    const bool is_beyond_noise = std::abs(step.error) - settings.band >= settings.noise_margin * noise;
+    if (state.samples >= settings.confirming_samples && is_beyond_noise) return false;
     step.outcome = StepOutcome::kLooksAgain;
-    step.reason = fmt::format("{} by {:.3f}: so little is acted on when {} samples show it, not {}",
-                              bound_of(step.error), std::abs(step.error), settings.confirming_samples, state.samples);
+    step.reason =
+        fmt::format("{} by {:.3f} in {} {}: could be noise, which is {:.3f} of that mean", bound_of(step.error),
+                    std::abs(step.error), state.samples, state.samples == 1 ? "sample" : "samples", noise);
     return true;
 }
 

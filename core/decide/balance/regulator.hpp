@@ -23,6 +23,7 @@ struct RegulatorSettings {
     /// alone.
     std::int64_t averaged_samples = 16;
     std::int64_t confirming_samples = 3; ///< that a mean needs before an error below ε2 is acted on
+    double noise_margin = 1.5;           ///< standard errors of the mean by which such an error must be beyond the band
     std::int64_t pause_periods = 1;      ///< after an action, until it shows in the counters
     std::int64_t let_go_reversals = 4;   ///< so many actions against the one before, and the unit is let go
     std::int64_t let_go_periods = 60;    ///< how long it is left alone then, unless its error changes by ε2
@@ -32,9 +33,9 @@ struct RegulatorSettings {
 };
 
 /// Reads `{"law", "anti_windup", "derivative_memory", "band", "gains": {…}, "fuzzy": {…}, "actions": […], "actuators":
-/// […], "use", "stops_at_balance", "averaged_samples", "confirming_samples", "pause_periods", "let_go_reversals",
-/// "let_go_periods", "most_sample_age_s"}`; what is left out has its default. Other fields are left to the caller of
-/// `reader`. Errors go to the list.
+/// […], "use", "stops_at_balance", "averaged_samples", "confirming_samples", "noise_margin", "pause_periods",
+/// "let_go_reversals", "let_go_periods", "most_sample_age_s"}`; what is left out has its default. Other fields are left
+/// to the caller of `reader`. Errors go to the list.
 RegulatorSettings read_regulator_settings(ObjectReader& reader, std::vector<FieldError>& errors);
 
 enum class StepOutcome {
@@ -55,6 +56,7 @@ struct RegulatorState {
     std::int64_t step = 0;
     Occupancies mean{};
     std::int64_t samples = 0;       ///< in the mean
+    double noise_variance = 0;      ///< of the error of one sample about the mean, smoothed
     std::int64_t acts_from = 0;     ///< the step from which on it may act again
     std::int64_t pause_periods = 0; ///< grows when actions reverse each other; 0: that of the settings
     int last_direction = 0;         ///< of the last action: −1 or 1

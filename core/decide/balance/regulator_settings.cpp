@@ -68,6 +68,7 @@ RegulatorSettings read_regulator_settings(ObjectReader& reader, std::vector<Fiel
         reader.optional_integer("averaged_samples", 1, 1000).value_or(settings.averaged_samples);
     settings.confirming_samples = reader.optional_integer("confirming_samples", 1, settings.averaged_samples)
                                       .value_or(std::min(settings.confirming_samples, settings.averaged_samples));
+    settings.noise_margin = reader.optional_number("noise_margin", 0, 10).value_or(settings.noise_margin);
     settings.pause_periods = reader.optional_integer("pause_periods", 0, 1000).value_or(settings.pause_periods);
     settings.let_go_reversals =
         reader.optional_integer("let_go_reversals", 1, 1000).value_or(settings.let_go_reversals);
