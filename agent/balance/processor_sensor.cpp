@@ -86,11 +86,12 @@ Result<double> ProcessorSensor::read_busy_s() const
 
 Result<double> ProcessorSensor::read_bytes() const
 {
-    std::error_code ignored;
+    std::error_code error;
     double bytes = 0;
     bool has_memory_counters = false;
-    for (const auto& domain : std::filesystem::directory_iterator(files_.resctrl / "mon_data", ignored)) {
-        const Result<std::string> text = read_file(domain.path() / "mbm_total_bytes");
+    for (std::filesystem::directory_iterator domain(files_.resctrl / "mon_data", error), end; !error && domain != end;
+         domain.increment(error)) {
+        const Result<std::string> text = read_file(domain->path() / "mbm_total_bytes");
         if (!text) continue;
         const std::optional<double> counter = parse_counter(*text); // or "Unavailable"
         if (!counter) return Error{Errc::kUnavailable, "the memory's counters say " + *text};

@@ -11,6 +11,9 @@
 namespace fathom::agent {
 namespace {
 
+/// An order may bring files for its job.
+constexpr std::size_t kMostOrderBytes = 64UL << 20U;
+
 std::string variable_of(const RunOrder& run, const std::string& name)
 {
     const auto own = run.order.environment.find(name);
@@ -39,7 +42,7 @@ bool is_running(const AttemptFolder& folder)
 std::optional<UnitJobs::Known> UnitJobs::read_attempt(const std::filesystem::path& folder)
 {
     const AttemptFolder attempt(folder);
-    const Result<std::string> text = read_file(attempt.order());
+    const Result<std::string> text = read_file(attempt.order(), kMostOrderBytes);
     const Result<SupervisorOrder> order = text ? decode_supervisor_order(*text) : Result<SupervisorOrder>(text.error());
     if (!order) return std::nullopt;
     Known known;
@@ -55,16 +58,17 @@ std::optional<UnitJobs::Known> UnitJobs::read_attempt(const std::filesystem::pat
 
 void UnitJobs::refresh()
 {
-    std::error_code ignored;
+    std::error_code error;
     std::set<std::string> present;
-    for (const auto& entry : std::filesystem::directory_iterator(attempts_, ignored)) {
-        const std::string name = entry.path().filename().string();
+    for (std::filesystem::directory_iterator entry(attempts_, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
         present.insert(name);
-        const bool runs = is_running(AttemptFolder(entry.path()));
+        const bool runs = is_running(AttemptFolder(entry->path()));
         auto found = known_.find(name);
         if (found == known_.end()) {
             if (!runs) continue; // its order may not be complete yet
-            found = known_.emplace(name, read_attempt(entry.path())).first;
+            found = known_.emplace(name, read_attempt(entry->path())).first;
         }
         if (found->second) found->second->is_running = runs;
     }
