@@ -1,5 +1,6 @@
 #include "agent/app/balance_process.hpp"
 
+#include "agent/app/shared_sub_units.hpp"
 #include "agent/balance/balance_service.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/log.hpp"
@@ -43,14 +44,14 @@ int run_balance_process(const AgentConfig& config, const AgentFolder& folder, pi
     const OpenFile stop = catch_stop_signals();
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != helper) return 1;
-    NoSubUnits sub_units;
+    const std::unique_ptr<SubUnitSource> sub_units = make_sub_unit_source(folder, config.tables.sub_units);
     OpenFile traces(::fcntl(folder.folder.number(), F_DUPFD_CLOEXEC, 0));
     const uid_t owner = folder.user ? folder.user->uid : ::geteuid();
     const gid_t group = folder.user ? folder.user->gid : ::getegid();
     BalanceService service(
         config.tables.balance,
         {.attempts = config.state_dir / "attempts", .journal = config.state_dir / kJournalName, .files = {}},
-        BalanceTrace(std::move(traces), owner, group, config.tables.balance.trace_bytes, kTraceRing), sub_units);
+        BalanceTrace(std::move(traces), owner, group, config.tables.balance.trace_bytes, kTraceRing), *sub_units);
     log_info("balance_started", {{"units", config.tables.balance.units.size()},
                                  {"dry_run", config.tables.balance.dry_run},
                                  {"period_s", config.tables.balance.period_s}});
@@ -65,8 +66,8 @@ int run_balance_process(const AgentConfig& config, const AgentFolder& folder, pi
 BalanceProcess::BalanceProcess(const AgentConfig& config, const AgentFolder& folder)
 {
     if (!config.tables.balance.enabled) {
-        NoSubUnits sub_units;
-        put_back_earlier_changes(config.state_dir / kJournalName, sub_units);
+        const std::unique_ptr<SubUnitSource> sub_units = make_sub_unit_source(folder, config.tables.sub_units);
+        put_back_earlier_changes(config.state_dir / kJournalName, *sub_units);
         return;
     }
     if (config.uses_slurm)

@@ -1,9 +1,13 @@
+#include "agent/app/shared_sub_units.hpp"
 #include "agent/app/sub_unit_keeper.hpp"
 #include "agent/app/sub_unit_request.hpp"
 #include "core/base/file.hpp"
 #include "tests/agent/support/builders.hpp"
 
 #include <gmock/gmock.h>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
@@ -243,6 +247,53 @@ TEST(SubUnitTables, AreReadWithEveryErrorInItsPlace)
     EXPECT_THAT(fields, testing::UnorderedElementsAre("sub_units[0].unit_type", "sub_units[0].most",
                                                       "sub_units[0].change_program", "sub_units[1].total",
                                                       "sub_units[1].kind"));
+}
+
+/// What a balanced unit's process has of them, in a folder of its own.
+class SharedSubUnitsTest : public testing::Test {
+  protected:
+    SharedSubUnits open() const
+    {
+        return {OpenFile(::open(folder_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+                ::geteuid(),
+                ::getegid(),
+                {vgpu_rule()}};
+    }
+
+    test::TemporaryFolder folder_;
+};
+
+TEST_F(SharedSubUnitsTest, TellABalancedUnitWhatItsCenterHas)
+{
+    SharedSubUnits shared = open();
+    EXPECT_EQ(shared.held("part").error().code, Errc::kUnavailable) << "the metascheduler has not spoken";
+    SubUnits sub_units = SubUnits::make({vgpu_rule()}, "").value();
+    reach(sub_units, 1, 70, 70);
+    write_file(folder_.path() / "sub-units.json", sub_units.stored()).value();
+
+    EXPECT_EQ(shared.held("part").value(), 70);
+    EXPECT_EQ(shared.held("core").error().code, Errc::kUnavailable);
+}
+
+TEST_F(SharedSubUnitsTest, AskForWhatTheLoadsWantOrElseForTheChange)
+{
+    SharedSubUnits shared = open();
+    const SubUnitRequestFile file(folder_.path());
+    const auto asked = [&] {
+        const link::SubUnitRequest request = file.find().value().value();
+        return request.action + " " + std::to_string(request.count);
+    };
+
+    shared.ask({.unit = "part", .held = 100, .change = 4, .wanted = 200}).value();
+    EXPECT_EQ(asked(), "gain 100");
+    shared.ask({.unit = "part", .held = 100, .change = -4, .wanted = 50}).value();
+    EXPECT_EQ(asked(), "release 50") << "the newest counts";
+    shared.ask({.unit = "part", .held = 3, .change = -4, .wanted = 3}).value();
+    EXPECT_EQ(asked(), "release 3") << "all that it has";
+    file.remove();
+    shared.ask({.unit = "part", .held = 0, .change = -1, .wanted = 0}).value();
+    EXPECT_FALSE(file.find());
+    EXPECT_EQ(shared.ask({.unit = "core", .held = 1, .change = 1, .wanted = 2}).error().code, Errc::kUnavailable);
 }
 
 TEST(SubUnitRequestFile, PassesARequestOnOnce)

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "agent/app/agent_folder.hpp"
+#include "agent/balance/sub_unit_source.hpp"
+#include "agent/config/sub_unit_tables.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace fathom::agent {
+
+/// The sub-units of balanced units, as the agent's process has them from the metascheduler's broker: read from its
+/// file, and asked for by its request file (SubUnitRequestFile), which the agent passes on within a second. A balanced
+/// unit has the name of the unit type that a `[[sub_units]]` table names. For a process with other rights than the
+/// agent's, which does not follow what may stand in the agent's folder.
+class SharedSubUnits final : public SubUnitSource {
+  public:
+    /// @param folder  the agent's; `owner` and `group` are its process's.
+    SharedSubUnits(OpenFile folder, uid_t owner, gid_t group, std::vector<SubUnitRule> rules)
+        : folder_(std::move(folder)), owner_(owner), group_(group), rules_(std::move(rules))
+    {
+    }
+
+    Result<std::int64_t> held(const std::string& unit) override;
+    /// Asks for what the unit wants, or, where that is what it has, for the change.
+    Result<void> ask(const SubUnitRequest& request) override;
+
+  private:
+    const SubUnitRule* rule_of(const std::string& unit) const;
+
+    OpenFile folder_;
+    uid_t owner_;
+    gid_t group_;
+    std::vector<SubUnitRule> rules_;
+};
+
+/// SharedSubUnits where the settings share some, else NoSubUnits.
+std::unique_ptr<SubUnitSource> make_sub_unit_source(const AgentFolder& folder, const std::vector<SubUnitRule>& rules);
+
+} // namespace fathom::agent
