@@ -1,10 +1,13 @@
 """Sub-units that go from center to center, through real fathomd and real agents (R8, R9)."""
 import json
 import os
+import random
 import subprocess
+import threading
 import time
 
 import pytest
+import requests
 
 from network import BIN, Network, wait_until
 
@@ -19,16 +22,25 @@ echo "$1 $2 $3" >> {folder}/moved-$FATHOM_TEST_CENTER
 
 
 class Centers:
-    """Two centers with 100 vGPUs each, which their machines could have 200 of; watches that no more than 200 are offered."""
+    """Two centers with 100 vGPUs each, which their machines could have 200 of; watches that no more than 200 are offered.
+    With two replicas II's agent speaks to the second one."""
 
-    def __init__(self):
+    def __init__(self, replicas=1):
         self.network = Network()
+        second = self.network.add_server(database=self.database()) if replicas == 2 else self.network.server
         self.rest = self.network.rest
         self.moves = self.network.folder / "moves"
         self.moves.mkdir()
         self.moves.chmod(0o777)
-        self.agents = {name: self.network.add_agent(name, self.config(name)) for name in ("I", "II")}
+        self.agents = {name: self.network.add_agent(name, self.config(name), server)
+                       for name, server in (("I", self.network.server), ("II", second))}
         wait_until(lambda: self.offered() == {"I": 100, "II": 100}, 60, "both centers offering their own")
+
+    def database(self):
+        """That the first server has embedded, for another one."""
+        lines = next(iter(self.network.server.state_dir.rglob("postmaster.pid"))).read_text().splitlines()
+        user = os.environ.get("FATHOM_PG_USER", "fathom")
+        return f"postgresql:///fathom?host={lines[4].strip()}&port={lines[3].strip()}&user={user}"
 
     def config(self, name):
         mover = self.moves / f"move-{name}"
@@ -206,6 +218,58 @@ def test_kills_at_each_step_neither_make_nor_lose_a_sub_unit(centers, network):
     centers.agents["II"].start()
     centers.wait_offered(60, 140)
     assert centers.state(release) == centers.state(gain) == "done"
+
+
+def ask_at_random(rest, seed, end, statuses):
+    """Releases, gains and undos of any size; whatever cannot be is refused."""
+    chance = random.Random(seed)
+    while time.monotonic() < end:
+        order = {"center": chance.choice(["I", "II"]), "kind": "vgpu", "action": chance.choice(["release", "gain"]),
+                 "count": chance.randint(1, 60)}
+        try:
+            answer = rest.call("POST", "/sub-unit-requests", json=order)
+            statuses.add(answer.status_code)
+            grants = rest.call("GET", "/sub-unit-grants").json().get("items")
+            if grants and chance.random() < 0.3:
+                undone = rest.call("POST", f"/sub-unit-grants/{chance.choice(grants)['id']}:undo", json={})
+                statuses.add(undone.status_code)
+        except requests.RequestException:
+            pass  # its replica is away
+        time.sleep(chance.uniform(0, 0.3))
+
+
+def test_replicas_that_race_and_die_never_offer_a_sub_unit_twice():
+    centers = Centers(replicas=2)
+    second = centers.network.servers[1]
+    try:
+        rests = [centers.rest, centers.network.rest_of(second)]
+        end = time.monotonic() + 12
+        statuses = set()
+        threads = [threading.Thread(target=ask_at_random, args=(rest, seed, end, statuses)) for seed, rest in enumerate(rests)]
+        for thread in threads:
+            thread.start()
+        while time.monotonic() < end - 6:
+            centers.kind(), centers.offered()  # hold the sums
+        second.process.kill()
+        while time.monotonic() < end - 4:
+            centers.kind(), centers.offered()
+        second.start()
+        for thread in threads:
+            thread.join()
+        assert 201 in statuses and statuses <= {201, 409, 422, 503}, statuses
+
+        def is_settled():
+            centers.cancel_requests()
+            return all(center["settled"] for center in centers.kind()["centers"]) and not centers.rest.items(
+                "/sub-unit-requests?open=true")
+
+        wait_until(is_settled, 60, "the centers having what they are to have")
+        held = centers.held()
+        wait_until(lambda: all(centers.offered().get(name, 0) == count for name, count in held.items()), 30,
+                   "the catalog following")
+        assert [grant for grant in centers.rest.items("/sub-unit-grants") if grant["state"] == "granted"], "nothing moved"
+    finally:
+        centers.network.close()
 
 
 def test_what_cannot_be_is_refused_with_the_reason(centers, network):
