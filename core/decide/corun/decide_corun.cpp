@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
-#include <span>
 
 namespace fathom {
 namespace {
@@ -213,8 +213,12 @@ class Alternatives {
         CorunDecision result;
         result.combined_now = combined_now_;
         result.combined_then = combined_now_;
-        result.reason =
-            waiting_.empty() ? "no kernel waits" : "no waiting kernel makes a better combination than what runs";
+        if (waiting_.empty())
+            result.reason = "no kernel waits";
+        else if (running_.size() < settings_.limit)
+            result.reason = "no waiting kernel can run beside what runs";
+        else
+            result.reason = "no waiting kernel makes a better combination than what runs";
         return result;
     }
 

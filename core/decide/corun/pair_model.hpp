@@ -4,8 +4,10 @@
 #include "core/decide/corun/kernel.hpp"
 #include "core/decide/corun/pair_completion.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
