@@ -131,6 +131,8 @@ void add_trust_commands(CLI::App& app, Invocation& invocation);
 void add_finding_commands(CLI::App& app, Invocation& invocation);
 /// `fathom speedup`: computed here, without a server.
 void add_speedup_commands(CLI::App& app, Invocation& invocation);
+/// `fathom corun`: computed here, without a server.
+void add_corun_commands(CLI::App& app, Invocation& invocation);
 /// `fathom predict`: computed here, without a server.
 void add_predict_commands(CLI::App& app, Invocation& invocation);
 /// `fathom simulate`: computed here, without a server.

@@ -89,6 +89,7 @@ void add_commands(CLI::App& app, Invocation& invocation)
     add_trust_commands(app, invocation);
     add_finding_commands(app, invocation);
     add_speedup_commands(app, invocation);
+    add_corun_commands(app, invocation);
     add_token_commands(app, invocation);
     add_user_commands(app, invocation);
     add_audit_commands(app, invocation);
