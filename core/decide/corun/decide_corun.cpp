@@ -237,8 +237,8 @@ class Alternatives {
         if (f.preempt_cycles >= f.rest_cycles)
             return fmt::format("{} takes {:.6g} cycles, and the first kernel ends in {:.6g}", change, f.preempt_cycles,
                                f.rest_cycles);
-        return fmt::format("{} does {:.6g} cycles' work until then against {:.6g} without: {}", change, f.after,
-                           f.before, sums);
+        return fmt::format("{} does {:.6g} cycles' work until the first kernel ends, against {:.6g} without: {}",
+                           change, f.after, f.before, sums);
     }
 
     const CorunSettings& settings_;
