@@ -119,6 +119,16 @@ TEST(ActionPlan, StopsWhereTheUnitIsBalanced)
     EXPECT_EQ(plan_actions(actions(0, 0, -4), position(10), rules, 0.9), actions(0, 0, -4));
 }
 
+TEST(ActionPlan, LowersTheClockOnlyWhereSomethingIsSaturated)
+{
+    EXPECT_EQ(allowed_actions(actions(1, -200, -3), {0.6, 0.2}, {}), actions(1, 0, -3)) << "the work would slow down";
+    EXPECT_EQ(allowed_actions(actions(1, -200, -3), {0.95, 0.5}, {}), actions(1, -200, -3));
+    EXPECT_EQ(allowed_actions(actions(0, 200, 3), {0.2, 0.6}, {}), actions(0, 200, 3));
+    PlanRules rules;
+    rules.keeps_work = false;
+    EXPECT_EQ(allowed_actions(actions(1, -200, -3), {0.6, 0.2}, rules), actions(1, -200, -3));
+}
+
 TEST(ActionPlan, KeepsToTheLimitsOfEachActuator)
 {
     EXPECT_EQ(plan_actions(actions(0, 0, -4), position(2), {}, std::nullopt), actions(0, 0, -1));

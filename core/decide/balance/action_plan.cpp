@@ -14,6 +14,8 @@ constexpr std::array<std::string_view, 3> kActuatorNames{"sub_units", "clock", "
 constexpr std::int64_t kLeastClockChangeMhz = 10;
 /// A step of precision halves or doubles the capacity; so far beyond balance it may lead.
 constexpr double kPrecisionSlack = 1.1;
+/// From this occupancy on a link or a unit does all that it can, but for noise.
+constexpr double kSaturated = 0.9;
 /// Balance of next to nothing would be a count beyond all that there is.
 constexpr double kMostWanted = 1e12;
 
@@ -113,6 +115,13 @@ std::optional<std::int64_t> wanted_sub_units(std::int64_t count, const Occupanci
     const std::optional<double> capacity = wanted_capacity(occupancies);
     if (!capacity) return std::nullopt;
     return std::max<std::int64_t>(1, std::llround(std::min(static_cast<double>(count) * *capacity, kMostWanted)));
+}
+
+BalanceActions allowed_actions(BalanceActions wanted, const Occupancies& occupancies, const PlanRules& rules)
+{
+    const bool is_saturated = std::max(occupancies.transfer, occupancies.load) >= kSaturated;
+    if (rules.keeps_work && wanted.clock_mhz < 0 && !is_saturated) wanted.clock_mhz = 0;
+    return wanted;
 }
 
 BalanceActions plan_actions(const BalanceActions& wanted, const UnitPosition& position, const PlanRules& rules,

@@ -46,6 +46,8 @@ struct PlanRules {
     ActuatorUse use = ActuatorUse::kTogether;
     /// Actions stop where the unit's capacity (sub-units × clock ÷ bits of a number) is what balance needs.
     bool stops_at_balance = true;
+    /// The clock is lowered only where link or unit is saturated. Elsewhere the work itself would slow down with it.
+    bool keeps_work = true;
 
     bool operator==(const PlanRules&) const = default;
 };
@@ -56,6 +58,9 @@ std::optional<double> wanted_capacity(const Occupancies& occupancies);
 
 /// R8: the wanted count of sub-units, rounded, at least 1. Empty where nothing is transferred.
 std::optional<std::int64_t> wanted_sub_units(std::int64_t count, const Occupancies& occupancies);
+
+/// What is wanted, without what the rules leave out at these occupancies.
+BalanceActions allowed_actions(BalanceActions wanted, const Occupancies& occupancies, const PlanRules& rules);
 
 /// What is done, of what is wanted. Actuators act in the order of the rules, each as far as it goes and as the unit's
 /// balance needs after what those before it have done.

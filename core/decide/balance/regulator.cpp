@@ -181,7 +181,8 @@ void choose_actions(const RegulatorSettings& settings, const UnitPosition& posit
 {
     const bool is_aimd = settings.law == ControlLaw::kAimd;
     const BalanceActions wanted =
-        is_aimd ? aimd_actions(step.error, position) : look_up_actions(settings.table, step.output);
+        allowed_actions(is_aimd ? aimd_actions(step.error, position) : look_up_actions(settings.table, step.output),
+                        step.occupancies, settings.plan);
     if (!wanted.any()) {
         step.outcome = StepOutcome::kNeutral;
         step.reason = fmt::format("{} by {:.3f}: the output {:+.3f} asks for nothing", bound_of(step.error),

@@ -33,9 +33,9 @@ struct RegulatorSettings {
 };
 
 /// Reads `{"law", "anti_windup", "integral_form", "derivative_memory", "band", "gains": {…}, "fuzzy": {…}, "actions":
-/// […], "actuators": […], "use", "stops_at_balance", "averaged_samples", "confirming_samples", "noise_margin",
-/// "pause_periods", "let_go_reversals", "let_go_periods", "most_sample_age_s"}`; what is left out has its default.
-/// Other fields are left to the caller of `reader`. Errors go to the list.
+/// […], "actuators": […], "use", "stops_at_balance", "keeps_work", "averaged_samples", "confirming_samples",
+/// "noise_margin", "pause_periods", "let_go_reversals", "let_go_periods", "most_sample_age_s"}`; what is left out has
+/// its default. Other fields are left to the caller of `reader`. Errors go to the list.
 RegulatorSettings read_regulator_settings(ObjectReader& reader, std::vector<FieldError>& errors);
 
 enum class StepOutcome {

@@ -47,6 +47,7 @@ void read_plan(ObjectReader& reader, PlanRules& plan)
     }
     if (const auto use = reader.optional_string("use", {.one_of = {"together", "first"}}))
         plan.use = use == "first" ? ActuatorUse::kFirst : ActuatorUse::kTogether;
+    plan.keeps_work = reader.optional_boolean("keeps_work").value_or(plan.keeps_work);
     plan.stops_at_balance = reader.optional_boolean("stops_at_balance").value_or(plan.stops_at_balance);
 }
 
