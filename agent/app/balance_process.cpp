@@ -45,12 +45,13 @@ int run_balance_process(const AgentConfig& config, const AgentFolder& folder, pi
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != helper) return 1;
     const std::unique_ptr<SubUnitSource> sub_units = make_sub_unit_source(folder, config.tables.sub_units);
+    // What the journal names must be found from another working folder, too.
+    const std::filesystem::path state_dir = std::filesystem::absolute(config.state_dir);
     OpenFile traces(::fcntl(folder.folder.number(), F_DUPFD_CLOEXEC, 0));
     const uid_t owner = folder.user ? folder.user->uid : ::geteuid();
     const gid_t group = folder.user ? folder.user->gid : ::getegid();
     BalanceService service(
-        config.tables.balance,
-        {.attempts = config.state_dir / "attempts", .journal = config.state_dir / kJournalName, .files = {}},
+        config.tables.balance, {.attempts = state_dir / "attempts", .journal = state_dir / kJournalName, .files = {}},
         BalanceTrace(std::move(traces), owner, group, config.tables.balance.trace_bytes, kTraceRing), *sub_units);
     log_info("balance_started", {{"units", config.tables.balance.units.size()},
                                  {"dry_run", config.tables.balance.dry_run},

@@ -20,6 +20,9 @@ class Actuator {
     /// How it stands, so that put_back() can bring it there again after this process has gone. After look().
     virtual Json undo() const = 0;
 
+    /// put_back() has brought it to where it stood.
+    virtual void was_put_back() {}
+
     /// Changes its part.
     /// @param wanted_sub_units  R8's count, where there is one.
     /// @error kForbidden    the driver or the system refused.

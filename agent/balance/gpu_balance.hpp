@@ -40,6 +40,7 @@ class GpuClock final : public Actuator {
     ActuatorKind kind() const override { return ActuatorKind::kClock; }
     Result<void> look(UnitPosition& position) override;
     Json undo() const override;
+    void was_put_back() override { locked_mhz_.reset(); }
     Result<void> act(const BalanceActions& actions, std::optional<std::int64_t> wanted_sub_units) override;
 
   private:

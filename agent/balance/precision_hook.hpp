@@ -26,6 +26,7 @@ class PrecisionHook final : public Actuator {
     ActuatorKind kind() const override { return ActuatorKind::kPrecision; }
     Result<void> look(UnitPosition& position) override;
     Json undo() const override;
+    void was_put_back() override { asked_.reset(); }
     Result<void> act(const BalanceActions& actions, std::optional<std::int64_t> wanted_sub_units) override;
 
   private:

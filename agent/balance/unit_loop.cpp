@@ -65,6 +65,8 @@ std::optional<TraceStep> UnitLoop::step(Timestamp now, const std::vector<UnitJob
 void UnitLoop::end()
 {
     put_all_back(journal_, sub_units_, [this](const std::string& unit) { return unit == options_.unit; });
+    for (Part& part : parts_)
+        part.actuator->was_put_back();
 }
 
 void UnitLoop::follow_jobs(const std::vector<UnitJob>& jobs)

@@ -180,6 +180,9 @@ TEST_F(BalancedGpu, HasItsClockLockedAndUnlockedAgain)
     NoSubUnits none;
     ASSERT_TRUE(put_back(clock.undo(), none));
     EXPECT_EQ(clocks(), "lock GPU-aa 210 1680\nreset GPU-aa\n");
+    clock.was_put_back();
+    ASSERT_TRUE(clock.look(position));
+    EXPECT_EQ(position.clock->mhz, 1980) << "the next job begins with an unlocked clock";
 }
 
 TEST_F(BalancedGpu, RefusesItsClockToWhoIsNotRoot)
