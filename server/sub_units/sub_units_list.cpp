@@ -2,7 +2,6 @@
 
 #include "server/store/statement.hpp"
 #include "server/sub_units/sub_units_rows.hpp"
-#include "server/sub_units/sub_units_store.hpp"
 
 #include <pqxx/pqxx>
 
@@ -11,10 +10,16 @@
 namespace fathom::server {
 namespace {
 
-constexpr Statement kListKinds{"sub_units_list_kinds", R"sql(
-    SELECT k.kind, coalesce((SELECT sum(free_count) FROM sub_unit_request r WHERE r.kind = k.kind AND free_count > 0),
-                            0)::bigint AS free
-    FROM sub_unit_kind k WHERE k.kind > $1 ORDER BY k.kind LIMIT $2)sql"};
+constexpr Statement kListKinds{"sub_units_list_kinds",
+                               "SELECT kind FROM sub_unit_kind WHERE kind > $1 ORDER BY kind LIMIT $2"};
+
+// One statement, so that what is free and what centers have are of one moment, and their sum is right.
+constexpr Statement kSelectKind{
+    "sub_units_select_kind",
+    "SELECT " FATHOM_SUB_UNIT_HOLDING_COLUMNS
+    ", (SELECT coalesce(sum(r.free_count), 0)::bigint FROM sub_unit_request r "
+    "WHERE r.kind = h.kind AND r.free_count > 0) AS free "
+    "FROM sub_unit_holding h JOIN center c ON c.id = h.center_id WHERE h.kind = $1 ORDER BY h.center_id"};
 
 constexpr Statement kListRequests{
     "sub_units_list_requests", FATHOM_SUB_UNIT_REQUEST
@@ -64,11 +69,15 @@ Page<SubUnitKindRecord> select_sub_unit_kinds(pqxx::transaction_base& transactio
 {
     std::vector<SubUnitKindRecord> kinds;
     for (const pqxx::row& row : exec(transaction, kListKinds, after, size + 1))
-        kinds.push_back({row["kind"].as<std::string>(), row["free"].as<std::int64_t>(), {}});
+        kinds.push_back({.kind = row["kind"].as<std::string>()});
     Page<SubUnitKindRecord> page =
         cut_page(std::move(kinds), size, [](const SubUnitKindRecord& kind) { return kind.kind; });
-    for (SubUnitKindRecord& kind : page.items)
-        kind.holdings = select_sub_unit_holdings(transaction, kind.kind);
+    for (SubUnitKindRecord& kind : page.items) {
+        for (const pqxx::row& row : exec(transaction, kSelectKind, kind.kind)) {
+            kind.free_count = row["free"].as<std::int64_t>();
+            kind.holdings.push_back(to_sub_unit_holding(row));
+        }
+    }
     return page;
 }
 

@@ -107,7 +107,7 @@ struct SubUnitEventRecord {
 struct SubUnitKindRecord {
     std::string kind{};
     std::int64_t free_count{};
-    std::vector<SubUnitHoldingRecord> holdings;
+    std::vector<SubUnitHoldingRecord> holdings{};
 };
 
 Json to_json(const SubUnitKindRecord& kind);

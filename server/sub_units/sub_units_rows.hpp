@@ -8,9 +8,10 @@
 #include <pqxx/row>
 
 // Beginnings of statements, which must be literals.
+#define FATHOM_SUB_UNIT_HOLDING_COLUMNS                                                                                \
+    "h.*, c.name AS center, CASE WHEN c.revoked_at IS NULL THEN c.state ELSE 'revoked' END AS center_state"
 #define FATHOM_SUB_UNIT_HOLDING                                                                                        \
-    "SELECT h.*, c.name AS center, CASE WHEN c.revoked_at IS NULL THEN c.state ELSE 'revoked' END AS center_state "    \
-    "FROM sub_unit_holding h JOIN center c ON c.id = h.center_id"
+    "SELECT " FATHOM_SUB_UNIT_HOLDING_COLUMNS " FROM sub_unit_holding h JOIN center c ON c.id = h.center_id"
 #define FATHOM_SUB_UNIT_REQUEST                                                                                        \
     "SELECT r.*, c.name AS center FROM sub_unit_request r JOIN center c ON c.id = r.center_id"
 #define FATHOM_SUB_UNIT_GRANT                                                                                          \
