@@ -75,8 +75,8 @@ TEST(CorunSimulation, TwoJobsMakeTheirSharesAndThenTheWhole)
 }
 
 // Both run from 0; at 20 job 2 comes and takes the place of job 1: ten seconds in which job 0, compute-intensive, keeps
-// its 0.8 and job 1 does nothing. Job 0 has 80 − 16 − 8 = 56 to go at 30, beside job 2 at half speed, and 46 at 50, when
-// job 1 comes back.
+// its 0.8 and job 1 does nothing. Job 0 has 80 − 16 − 8 = 56 to go at 30, beside job 2 at half speed, and 46 at 50,
+// when job 1 comes back.
 TEST(CorunSimulation, PreemptingTakesItsTimeFromTheVictim)
 {
     Script policy({launch(0), launch(1), kKeep, {{1}, 2}, kKeep, launch(1)});
