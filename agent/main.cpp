@@ -13,6 +13,8 @@ Usage: fathom-agent COMMAND [options]      (each command has --help)
   run       the daemon: report what the center has, run jobs, stream their output
   catalog   print what this center would report
   balance   show what the loops that balance transfer and compute do
+  gpu-memory
+            share a node's GPUs among jobs, and show their memory
   request-probes
             ask to be measured anew
   request-sub-units
@@ -33,6 +35,7 @@ int main(int argc, char** argv)
     if (command == "run") return fathom::agent::run_command(argc - 1, rest);
     if (command == "catalog") return fathom::agent::catalog_command(argc - 1, rest);
     if (command == "balance") return fathom::agent::balance_command(argc - 1, rest);
+    if (command == "gpu-memory") return fathom::agent::gpu_memory_command(argc - 1, rest);
     if (command == "request-probes") return fathom::agent::request_probes_command(argc - 1, rest);
     if (command == "request-sub-units") return fathom::agent::request_sub_units_command(argc - 1, rest);
     if (command == "supervise") return fathom::agent::supervise_command(argc - 1, rest);

@@ -13,6 +13,8 @@ int run_command(int argc, const char* const* argv);
 int catalog_command(int argc, const char* const* argv);
 /// `fathom-agent balance`: shows the trace of the loops that balance units.
 int balance_command(int argc, const char* const* argv);
+/// `fathom-agent gpu-memory`: the memory manager of a node whose GPUs are shared, and what it knows.
+int gpu_memory_command(int argc, const char* const* argv);
 /// `fathom-agent request-probes`: asks to be measured anew.
 int request_probes_command(int argc, const char* const* argv);
 /// `fathom-agent request-sub-units`: asks to give up or to gain sub-units.

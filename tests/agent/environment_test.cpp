@@ -43,5 +43,20 @@ TEST(JobEnvironment, LeavesTheUserNoSayInWhoseProcessesTheseAre)
               run.order.attempt_id.value);
 }
 
+TEST(JobEnvironment, AJobWithGpusTakesPartWhereTheCenterSharesThemWhateverItSays)
+{
+    RunOrder run{test::shell_order("true"), {0}, 1, 0, {{"FATHOM_GPU_SOCKET", "/run/gpu"}}};
+    run.order.environment = {{"FATHOM_GPU_SOCKET", "/tmp/own"}, {"FATHOM_GPU_JOB", "other"}, {"LD_PRELOAD", "own.so"}};
+
+    const auto without = job_environment(run, {"/work", "/programs", "nobody"});
+    run.environment["CUDA_VISIBLE_DEVICES"] = "GPU-1";
+    const auto with = job_environment(run, {"/work", "/programs", "nobody"});
+
+    EXPECT_EQ(without.at("LD_PRELOAD"), "own.so");
+    EXPECT_EQ(with.at("LD_PRELOAD"), "/programs/libfathom-gpu.so:own.so");
+    EXPECT_EQ(with.at("FATHOM_GPU_SOCKET"), "/run/gpu");
+    EXPECT_EQ(with.at("FATHOM_GPU_JOB"), run.order.job_id.value);
+}
+
 } // namespace
 } // namespace fathom::agent

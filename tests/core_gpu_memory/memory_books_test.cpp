@@ -130,7 +130,7 @@ TEST(GpuMemoryBooks, ARefusalHasTheFiguresAndChangesNothing)
     EXPECT_EQ(gpu.clients().size(), 1U);
 }
 
-TEST(GpuMemoryBooks, TheGapAbsorbsGrowthAndMoreIsRefusedWhereANeighbourBegins)
+TEST(GpuMemoryBooks, TheGapAbsorbsGrowthAndMoreLiesBehindAllOthers)
 {
     MemoryBooks gpu = books(16 * kGiB);
     (void)gpu.admit("first", {kGiB, 0}).value();
@@ -138,14 +138,40 @@ TEST(GpuMemoryBooks, TheGapAbsorbsGrowthAndMoreIsRefusedWhereANeighbourBegins)
 
     // Within its room, that is with the gap, nothing is asked.
     EXPECT_TRUE(gpu.report("first", MemoryKind::kPersistent, kGiB + kDefaultGapBytes));
-    const Result<std::int64_t> first = gpu.grow("first", MemoryKind::kPersistent, kGiB);
-    const Result<std::int64_t> second = gpu.grow("second", MemoryKind::kPersistent, kGiB);
+    EXPECT_EQ(gpu.grow("first", MemoryKind::kPersistent, kGiB).value(), 2 * kGiB + 96 * kMiB);
+    EXPECT_EQ(gpu.grow("first", MemoryKind::kPersistent, kGiB).value(), 3 * kGiB + 96 * kMiB);
 
-    ASSERT_FALSE(first);
-    EXPECT_EQ(first.error().code, Errc::kInfeasible);
-    EXPECT_NE(first.error().detail.find("a larger gap"), std::string::npos);
-    EXPECT_EQ(gpu.clients().at("first").refusals, 1);
-    EXPECT_EQ(second.value(), 2 * kGiB + 96 * kMiB);
+    const std::map<std::int64_t, std::int64_t> ranges{{0, kGiB + 96 * kMiB}, {2 * (kGiB + 96 * kMiB), 2 * kGiB}};
+    EXPECT_EQ(gpu.clients().at("first").persistent_ranges, ranges);
+    EXPECT_EQ(gpu.clients().at("second").place.persistent_start, kGiB + 96 * kMiB);
+}
+
+TEST(GpuMemoryBooks, GrowthThatDoesNotFitIsRefusedAndCounted)
+{
+    MemoryBooks gpu = books(8 * kGiB);
+    (void)gpu.admit("first", {4 * kGiB, kGiB}).value();
+
+    EXPECT_EQ(gpu.grow("first", MemoryKind::kPersistent, 4 * kGiB).error().code, Errc::kInfeasible);
+    EXPECT_EQ(gpu.grow("first", MemoryKind::kTemporary, 4 * kGiB).error().code, Errc::kInfeasible);
+
+    EXPECT_EQ(gpu.clients().at("first").refusals, 2);
+    EXPECT_EQ(gpu.clients().at("first").place.persistent_room_bytes, 4 * kGiB + 96 * kMiB);
+}
+
+TEST(GpuMemoryBooks, RoomThatIsNotNeededGoesBackButNotWhatIsUsedOrWasAdmitted)
+{
+    MemoryBooks gpu = books(16 * kGiB);
+    (void)gpu.admit("job", {kGiB, 0}).value();
+    (void)gpu.grow("job", MemoryKind::kPersistent, 4 * kGiB).value();
+    ASSERT_TRUE(gpu.report("job", MemoryKind::kPersistent, 3 * kGiB));
+
+    EXPECT_EQ(gpu.shrink("job", 2 * kGiB).value(), 3 * kGiB);
+    ASSERT_TRUE(gpu.report("job", MemoryKind::kPersistent, 0));
+    EXPECT_EQ(gpu.shrink("job", 0).value(), kGiB + 96 * kMiB);
+    EXPECT_EQ(gpu.shrink("job", 8 * kGiB).value(), kGiB + 96 * kMiB);
+    EXPECT_EQ(gpu.shrink("job", -1).error().code, Errc::kInvalid);
+    EXPECT_EQ(gpu.shrink("nobody", 0).error().code, Errc::kNotFound);
+    EXPECT_EQ(gpu.figures().persistent_bytes, kGiB + 96 * kMiB);
 }
 
 TEST(GpuMemoryBooks, RefusesSizesThatAreNone)
@@ -200,9 +226,10 @@ struct Card {
 void expect_apart(const MemoryBooks& gpu)
 {
     std::vector<std::pair<std::int64_t, std::int64_t>> rooms;
-    for (const auto& [name, client] : gpu.clients())
-        rooms.emplace_back(client.place.persistent_start,
-                           client.place.persistent_start + client.place.persistent_room_bytes);
+    for (const auto& [name, client] : gpu.clients()) {
+        for (const auto& [start, bytes] : client.persistent_ranges)
+            rooms.emplace_back(start, start + bytes);
+    }
     std::sort(rooms.begin(), rooms.end());
     for (std::size_t i = 1; i < rooms.size(); ++i)
         RC_ASSERT(rooms[i - 1].second <= rooms[i].first);
@@ -217,7 +244,7 @@ RC_GTEST_PROP(GpuMemoryBooksProperty, NoScheduleOfWhatWasAdmittedEverNeedsMoreTh
     for (int step = 0; step < steps; ++step) {
         const std::string name = "job-" + std::to_string(*rc::gen::inRange(0, 6));
         const std::int64_t bytes = *rc::gen::inRange<std::int64_t>(0, capacity);
-        switch (*rc::gen::inRange(0, 6)) {
+        switch (*rc::gen::inRange(0, 7)) {
         case 0: {
             const std::int64_t temporary = *rc::gen::inRange<std::int64_t>(0, capacity);
             if (gpu.admit(name, {bytes, temporary})) card.persistent[name] = 0;
@@ -232,6 +259,9 @@ RC_GTEST_PROP(GpuMemoryBooksProperty, NoScheduleOfWhatWasAdmittedEverNeedsMoreTh
             break;
         case 3:
             (void)gpu.grow(name, MemoryKind::kTemporary, bytes);
+            break;
+        case 5:
+            (void)gpu.shrink(name, bytes);
             break;
         case 4:
             if (gpu.report(name, MemoryKind::kPersistent, bytes)) card.persistent[name] = bytes;

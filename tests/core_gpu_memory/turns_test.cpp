@@ -153,6 +153,21 @@ TEST(GpuTurns, WhoDiesGivesItsTurnBackAtOnce)
     EXPECT_EQ(turns.decide(0.2).size(), 1U);
 }
 
+TEST(GpuTurns, WhoHadTheTurnKeepsItWhereNobodyElseHasIt)
+{
+    Turns turns({});
+    turns.add("holder", {.gpus = {"gpu-0"}}, 0);
+    turns.add("other", {.gpus = {"gpu-0"}}, 0);
+    turns.want("other", 0);
+
+    turns.keep("holder", 0);
+    turns.keep("other", 0);
+
+    EXPECT_TRUE(turns.has_turn("holder"));
+    EXPECT_FALSE(turns.has_turn("other"));
+    EXPECT_EQ(turns.decide(0), Orders{});
+}
+
 RC_GTEST_PROP(GpuTurnsProperty, NeverTwoOnOneGpuAndNoWaitWithoutEnd, ())
 {
     const TurnSettings settings{.slice_s = 1, .most_slice_s = 3, .most_wait_s = 10};

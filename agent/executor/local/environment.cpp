@@ -3,6 +3,21 @@
 #include "agent/executor/local/attempt_folder.hpp"
 
 namespace fathom::agent {
+namespace {
+
+/// A job with GPUs, at a center where jobs share them, takes part whatever its own variables say (docs/gpu-memory.md).
+void share_gpus(std::map<std::string, std::string>& variables, const RunOrder& run, const JobPlace& place)
+{
+    const auto socket = run.environment.find("FATHOM_GPU_SOCKET");
+    const auto gpus = variables.find("CUDA_VISIBLE_DEVICES");
+    if (socket == run.environment.end() || gpus == variables.end() || gpus->second.empty()) return;
+    variables["FATHOM_GPU_SOCKET"] = socket->second;
+    variables["FATHOM_GPU_JOB"] = run.order.job_id.value;
+    std::string& preloaded = variables["LD_PRELOAD"];
+    preloaded = place.programs + "/libfathom-gpu.so" + (preloaded.empty() ? "" : ":" + preloaded);
+}
+
+} // namespace
 
 std::map<std::string, std::string> job_environment(const RunOrder& run, const JobPlace& place)
 {
@@ -33,6 +48,7 @@ std::map<std::string, std::string> job_environment(const RunOrder& run, const Jo
         variables["FATHOM_PRECISION_FILE"] = place.work + "/" + kPrecisionFile;
         variables["FATHOM_PRECISION_ACK_FILE"] = place.work + "/" + kPrecisionAckFile;
     }
+    share_gpus(variables, run, place);
     variables["FATHOM_ATTEMPT_ID"] = run.order.attempt_id.value; // it is by this that leftovers are found
     return variables;
 }

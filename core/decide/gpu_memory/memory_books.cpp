@@ -46,11 +46,6 @@ std::string_view to_string(MemoryKind kind)
     return "";
 }
 
-std::int64_t whole_pieces(std::int64_t bytes)
-{
-    return (bytes + kMemoryPieceBytes - 1) / kMemoryPieceBytes * kMemoryPieceBytes;
-}
-
 Result<MemoryBooks> MemoryBooks::make(const GpuMemorySettings& settings)
 {
     std::vector<FieldError> errors;
@@ -78,6 +73,21 @@ AdmissionFigures MemoryBooks::figures() const
 
 Result<AdmissionFigures> MemoryBooks::try_admit(const MemoryNeed& need) const
 {
+    return try_admit(need, settings_.gap_bytes);
+}
+
+Result<MemoryPlace> MemoryBooks::admit(const std::string& client, const MemoryNeed& need)
+{
+    return admit(client, need, settings_.gap_bytes);
+}
+
+Result<MemoryPlace> MemoryBooks::admit_again(const std::string& client, const MemoryNeed& rooms)
+{
+    return admit(client, rooms, 0);
+}
+
+Result<AdmissionFigures> MemoryBooks::try_admit(const MemoryNeed& need, std::int64_t gap_bytes) const
+{
     std::vector<FieldError> errors;
     const std::string range = "must be from 0 to the GPU's " + text_of(settings_.capacity_bytes);
     if (!is_size(need.persistent_bytes) || need.persistent_bytes > settings_.capacity_bytes)
@@ -87,7 +97,7 @@ Result<AdmissionFigures> MemoryBooks::try_admit(const MemoryNeed& need) const
     if (!errors.empty()) return Error{Errc::kInvalid, "wrong need of GPU memory", std::move(errors)};
 
     AdmissionFigures figures = this->figures();
-    figures.asked_persistent_bytes = whole_pieces(need.persistent_bytes + settings_.gap_bytes);
+    figures.asked_persistent_bytes = whole_pieces(need.persistent_bytes + gap_bytes);
     figures.asked_temporary_bytes = whole_pieces(need.temporary_bytes);
     figures.fits = figures.persistent_bytes + figures.asked_persistent_bytes +
                        std::max(figures.most_temporary_bytes, figures.asked_temporary_bytes) <=
@@ -95,50 +105,80 @@ Result<AdmissionFigures> MemoryBooks::try_admit(const MemoryNeed& need) const
     return figures;
 }
 
-Result<MemoryPlace> MemoryBooks::admit(const std::string& client, const MemoryNeed& need)
+Result<MemoryPlace> MemoryBooks::admit(const std::string& client, const MemoryNeed& need, std::int64_t gap_bytes)
 {
     if (clients_.contains(client)) return Error{Errc::kConflict, "\"" + client + "\" has memory on this GPU already"};
     if (clients_.size() >= kMostClients)
         return Error{Errc::kTooMany, fmt::format("{} jobs have memory on this GPU; no more do", kMostClients)};
-    const Result<AdmissionFigures> figures = try_admit(need);
+    const Result<AdmissionFigures> figures = try_admit(need, gap_bytes);
     if (!figures) return figures.error();
     if (!figures->fits) return does_not_fit(*figures);
 
     ClientMemory memory;
+    memory.admitted_room_bytes = figures->asked_persistent_bytes;
     memory.gap_bytes = figures->asked_persistent_bytes - need.persistent_bytes;
     memory.place = {.persistent_start = find_start(figures->asked_persistent_bytes),
                     .persistent_room_bytes = figures->asked_persistent_bytes,
                     .temporary_start = kTemporaryStart,
                     .temporary_room_bytes = figures->asked_temporary_bytes};
-    enter(memory.place);
-    clients_.emplace(client, memory);
-    return memory.place;
+    const MemoryPlace place = memory.place;
+    memory.place.persistent_room_bytes = memory.place.temporary_room_bytes = 0;
+    ClientMemory& added = clients_.emplace(client, std::move(memory)).first->second;
+    temporary_rooms_.insert(0);
+    set_temporary_room(added, place.temporary_room_bytes);
+    enter(added, place.persistent_start, place.persistent_room_bytes);
+    return added.place;
 }
 
-void MemoryBooks::enter(const MemoryPlace& place)
+void MemoryBooks::enter(ClientMemory& client, std::int64_t start, std::int64_t bytes)
 {
-    if (place.persistent_room_bytes > 0)
-        persistent_rooms_.emplace(place.persistent_start, place.persistent_start + place.persistent_room_bytes);
-    persistent_bytes_ += place.persistent_room_bytes;
-    temporary_rooms_.insert(place.temporary_room_bytes);
+    if (bytes == 0) return;
+    client.place.persistent_room_bytes += bytes;
+    persistent_bytes_ += bytes;
+    auto last = client.persistent_ranges.upper_bound(start);
+    if (last != client.persistent_ranges.begin() && std::prev(last)->first + std::prev(last)->second == start) {
+        --last;
+        last->second += bytes;
+        persistent_ranges_[last->first] += bytes;
+        return;
+    }
+    client.persistent_ranges[start] = bytes;
+    persistent_ranges_[start] = start + bytes;
 }
 
-void MemoryBooks::leave(const MemoryPlace& place)
+/// What came last goes first.
+void MemoryBooks::leave(ClientMemory& client, std::int64_t bytes)
 {
-    if (place.persistent_room_bytes > 0) persistent_rooms_.erase(place.persistent_start);
-    persistent_bytes_ -= place.persistent_room_bytes;
-    temporary_rooms_.erase(temporary_rooms_.find(place.temporary_room_bytes));
+    client.place.persistent_room_bytes -= bytes;
+    persistent_bytes_ -= bytes;
+    while (bytes > 0) {
+        const auto last = std::prev(client.persistent_ranges.end());
+        const std::int64_t taken = std::min(bytes, last->second);
+        bytes -= taken;
+        last->second -= taken;
+        persistent_ranges_[last->first] -= taken;
+        if (last->second > 0) continue;
+        persistent_ranges_.erase(last->first);
+        client.persistent_ranges.erase(last);
+    }
+}
+
+void MemoryBooks::set_temporary_room(ClientMemory& client, std::int64_t bytes)
+{
+    temporary_rooms_.erase(temporary_rooms_.find(client.place.temporary_room_bytes));
+    client.place.temporary_room_bytes = bytes;
+    temporary_rooms_.insert(bytes);
 }
 
 /// Rooms have their gaps within, so the end of the last room is where the next may begin.
 std::int64_t MemoryBooks::find_start(std::int64_t room_bytes) const
 {
-    const std::int64_t end = persistent_rooms_.empty() ? 0 : persistent_rooms_.rbegin()->second;
+    const std::int64_t end = persistent_ranges_.empty() ? 0 : persistent_ranges_.rbegin()->second;
     if (end + room_bytes <= kTemporaryStart / 2) return end;
     // Half of the addresses are kept for growth. Jobs that left made holes; all rooms together are no larger than the
     // card, so that one is large enough unless holes are many: then the end serves.
     std::int64_t start = 0;
-    for (const auto& [begin, until] : persistent_rooms_) {
+    for (const auto& [begin, until] : persistent_ranges_) {
         if (begin - start >= room_bytes) return start;
         start = until;
     }
@@ -153,33 +193,47 @@ Result<std::int64_t> MemoryBooks::grow(const std::string& client, MemoryKind kin
         return Error{Errc::kInvalid,
                      "more memory must be from 1 byte to the GPU's " + text_of(settings_.capacity_bytes)};
 
-    const bool is_persistent = kind == MemoryKind::kPersistent;
-    const std::int64_t asked = whole_pieces(more_bytes);
-    MemoryPlace& place = found->second.place;
-    MemoryPlace larger = place;
-    (is_persistent ? larger.persistent_room_bytes : larger.temporary_room_bytes) += asked;
-    leave(place);
-    const auto next = persistent_rooms_.lower_bound(place.persistent_start);
-    const bool has_addresses = !is_persistent || next == persistent_rooms_.end() ||
-                               next->first >= larger.persistent_start + larger.persistent_room_bytes;
-    enter(larger);
-    const bool is_enough = this->figures().fits;
-    if (is_enough && has_addresses) {
-        place = larger;
-        return is_persistent ? place.persistent_room_bytes : place.temporary_room_bytes;
-    }
-    leave(larger);
-    enter(place);
-    ++found->second.refusals;
-    if (is_enough)
-        return Error{
-            Errc::kInfeasible,
-            fmt::format("persistent memory cannot grow by {} at the same addresses: another job's begins behind "
-                        "it; a larger gap, or a larger need said at the start, leaves room",
-                        text_of(asked))};
+    ClientMemory& memory = found->second;
     AdmissionFigures figures = this->figures();
-    (is_persistent ? figures.asked_persistent_bytes : figures.asked_temporary_bytes) = asked;
+    const std::int64_t asked = whole_pieces(more_bytes);
+    if (kind == MemoryKind::kTemporary) {
+        const std::int64_t room = memory.place.temporary_room_bytes + asked;
+        if (figures.persistent_bytes + std::max(figures.most_temporary_bytes, room) <= figures.capacity_bytes) {
+            set_temporary_room(memory, room);
+            return room;
+        }
+        figures.asked_temporary_bytes = room;
+    } else {
+        if (figures.free_bytes >= asked) {
+            enter(memory, next_start(memory, asked), asked);
+            return memory.place.persistent_room_bytes;
+        }
+        figures.asked_persistent_bytes = asked;
+    }
+    ++memory.refusals;
     return does_not_fit(figures);
+}
+
+/// Behind what the client has, where nobody else begins; else behind all.
+std::int64_t MemoryBooks::next_start(const ClientMemory& client, std::int64_t bytes) const
+{
+    if (client.persistent_ranges.empty()) return find_start(bytes);
+    const auto own = persistent_ranges_.find(client.persistent_ranges.rbegin()->first);
+    const auto next = std::next(own);
+    if (next == persistent_ranges_.end() || next->first >= own->second + bytes) return own->second;
+    return find_start(bytes);
+}
+
+Result<std::int64_t> MemoryBooks::shrink(const std::string& client, std::int64_t needed_bytes)
+{
+    const auto found = clients_.find(client);
+    if (found == clients_.end()) return no_client(client);
+    if (!is_size(needed_bytes)) return Error{Errc::kInvalid, "what is needed must be from 0 to 4 TiB"};
+    ClientMemory& memory = found->second;
+    const std::int64_t wanted = std::max({whole_pieces(needed_bytes + settings_.gap_bytes), memory.admitted_room_bytes,
+                                          whole_pieces(memory.persistent.used_bytes)});
+    if (wanted < memory.place.persistent_room_bytes) leave(memory, memory.place.persistent_room_bytes - wanted);
+    return memory.place.persistent_room_bytes;
 }
 
 Result<void> MemoryBooks::report(const std::string& client, MemoryKind kind, std::int64_t used_bytes)
@@ -211,7 +265,8 @@ void MemoryBooks::remove(const std::string& client)
 {
     const auto found = clients_.find(client);
     if (found == clients_.end()) return;
-    leave(found->second.place);
+    leave(found->second, found->second.place.persistent_room_bytes);
+    temporary_rooms_.erase(temporary_rooms_.find(found->second.place.temporary_room_bytes));
     clients_.erase(found);
 }
 

@@ -31,7 +31,10 @@ inline constexpr std::int64_t kMostBytes = 4LL << 40U;
 inline constexpr std::size_t kMostClients = 10'000;
 
 /// `bytes` as a multiple of kMemoryPieceBytes, at least; bytes in [0, kMostBytes].
-std::int64_t whole_pieces(std::int64_t bytes);
+constexpr std::int64_t whole_pieces(std::int64_t bytes)
+{
+    return (bytes + kMemoryPieceBytes - 1) / kMemoryPieceBytes * kMemoryPieceBytes;
+}
 
 struct GpuMemorySettings {
     std::int64_t capacity_bytes{};             ///< of the card
@@ -45,7 +48,8 @@ struct MemoryNeed {
     std::int64_t temporary_bytes{};
 };
 
-/// What a job was given: addresses seen from the start of the persistent region.
+/// What a job was given: addresses seen from the start of the persistent region. What it needs beyond its gap, where
+/// another job's memory begins behind it, lies behind all others; what it has stays where it is.
 struct MemoryPlace {
     std::int64_t persistent_start{};
     std::int64_t persistent_room_bytes{}; ///< with the gap behind it
@@ -62,11 +66,13 @@ struct MemoryUse {
 /// One job on one GPU.
 struct ClientMemory {
     MemoryPlace place;
+    std::map<std::int64_t, std::int64_t> persistent_ranges; ///< start and bytes; together the room
     MemoryUse persistent;
     MemoryUse temporary;
-    std::int64_t gap_bytes{};  ///< of the room, what was behind the need at admission
-    std::int64_t refusals{};   ///< of growth
-    std::int64_t iterations{}; ///< ended
+    std::int64_t gap_bytes{};           ///< of the room, what was behind the need at admission
+    std::int64_t admitted_room_bytes{}; ///< persistent
+    std::int64_t refusals{};            ///< of growth
+    std::int64_t iterations{};          ///< ended
 };
 
 /// Whether more fits, with the figures (G8). All bytes are whole pieces.
@@ -98,10 +104,20 @@ class MemoryBooks {
     /// @error kInfeasible does not fit; the detail has the figures.
     Result<MemoryPlace> admit(const std::string& client, const MemoryNeed& need);
 
-    /// More room of one kind for a client, at the same addresses. Its neighbours are where they were.
+    /// The same for a client that has that memory already, from before these books began: it needs no gap more.
+    Result<MemoryPlace> admit_again(const std::string& client, const MemoryNeed& rooms);
+
+    /// More room of one kind for a client. What it and its neighbours have stays where it is.
     /// @return the new room in bytes.
     /// @error kNotFound, kInvalid, kInfeasible  as admit(); nothing has changed.
     Result<std::int64_t> grow(const std::string& client, MemoryKind kind, std::int64_t more_bytes);
+
+    /// Less persistent room for a client, at the same addresses: what it needs and the gap, but no less than it uses or
+    /// was admitted with.
+    /// @return the new room in bytes.
+    /// @error kNotFound  no such client.
+    /// @error kInvalid   a need that is negative.
+    Result<std::int64_t> shrink(const std::string& client, std::int64_t needed_bytes);
 
     /// What a client says that it uses. A client that says more than its room is told so, and its room is what counts.
     /// @error kNotFound  no such client.
@@ -125,14 +141,18 @@ class MemoryBooks {
   private:
     explicit MemoryBooks(const GpuMemorySettings& settings) : settings_(settings) {}
 
+    Result<AdmissionFigures> try_admit(const MemoryNeed& need, std::int64_t gap_bytes) const;
+    Result<MemoryPlace> admit(const std::string& client, const MemoryNeed& need, std::int64_t gap_bytes);
     std::int64_t find_start(std::int64_t room_bytes) const;
-    void enter(const MemoryPlace& place);
-    void leave(const MemoryPlace& place);
+    std::int64_t next_start(const ClientMemory& client, std::int64_t bytes) const;
+    void enter(ClientMemory& client, std::int64_t start, std::int64_t bytes);
+    void leave(ClientMemory& client, std::int64_t bytes);
+    void set_temporary_room(ClientMemory& client, std::int64_t bytes);
 
     GpuMemorySettings settings_;
     std::map<std::string, ClientMemory> clients_;
     // Of all clients, so that ten thousand of them cost no more than few.
-    std::map<std::int64_t, std::int64_t> persistent_rooms_; ///< start and end
+    std::map<std::int64_t, std::int64_t> persistent_ranges_; ///< start and end
     std::multiset<std::int64_t> temporary_rooms_;
     std::int64_t persistent_bytes_{};
 };

@@ -24,6 +24,17 @@ void Turns::add(const std::string& client, const TurnClient& how, double now_s)
     clients_.emplace(client, std::move(made));
 }
 
+void Turns::use(const std::string& client, const std::string& gpu)
+{
+    if (const auto found = clients_.find(client); found != clients_.end()) found->second.how.gpus.insert(gpu);
+}
+
+void Turns::stop(const std::string& client, double now_s)
+{
+    give_back(client, now_s);
+    if (const auto found = clients_.find(client); found != clients_.end()) found->second.state = State::kIdle;
+}
+
 void Turns::remove(const std::string& client, double /*now_s*/)
 {
     clients_.erase(client);
@@ -37,6 +48,18 @@ void Turns::want(const std::string& client, double now_s)
     found->second.since_s = now_s;
     // Nor to the time in which it did not want the GPU.
     found->second.pass = std::max(found->second.pass, least_pass());
+}
+
+void Turns::keep(const std::string& client, double now_s)
+{
+    const auto found = clients_.find(client);
+    if (found == clients_.end() || found->second.state == State::kRunning) return;
+    for (const auto& [name, other] : clients_) {
+        if (other.state == State::kRunning && have_common(other.how.gpus, found->second.how.gpus)) return;
+    }
+    found->second.state = State::kRunning;
+    found->second.since_s = now_s;
+    found->second.told = 0;
 }
 
 void Turns::give_back(const std::string& client, double now_s)

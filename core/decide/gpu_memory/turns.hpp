@@ -46,12 +46,19 @@ class Turns {
 
     /// Nothing if there is one of that name.
     void add(const std::string& client, const TurnClient& how, double now_s);
+    /// It has work on one GPU more. Its turn, if it has one, is not for that.
+    void use(const std::string& client, const std::string& gpu);
     /// It is gone, and its turn with it.
     void remove(const std::string& client, double now_s);
     /// It has work for the GPU. Nothing if it has the turn or waits already.
     void want(const std::string& client, double now_s);
+    /// It has the turn: as before a manager that began anew. Nothing if somebody else has a turn on one of its GPUs.
+    void keep(const std::string& client, double now_s);
     /// It gives the turn back. Nothing if it has none.
     void give_back(const std::string& client, double now_s);
+
+    /// It takes no part until it wants again: nobody else is there.
+    void stop(const std::string& client, double now_s);
 
     /// What follows from all that. Each order is given once, until the state of that client changes.
     std::vector<TurnOrder> decide(double now_s);

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+/// What is used of the binary interface of NVIDIA's driver (libcuda.so.1), so that neither its header nor the library
+/// is needed to build. By NVIDIA's "CUDA Driver API"; names with a version, as `_v2`, never change what they mean. A
+/// test holds sizes and values to cuda.h where there is one.
+namespace fathom::gpu::cuda {
+
+using Status = int; ///< CUresult
+inline constexpr Status kSuccess = 0;
+inline constexpr Status kInvalidValue = 1;
+inline constexpr Status kOutOfMemory = 2;
+inline constexpr Status kNotInitialized = 3;
+inline constexpr Status kInvalidContext = 201;
+inline constexpr Status kNotFound = 500;
+inline constexpr Status kIllegalAddress = 700;
+inline constexpr Status kNotSupported = 801;
+
+using Device = int;
+using Address = unsigned long long; ///< CUdeviceptr
+using MemoryHandle = unsigned long long;
+using Context = void*;
+using Stream = void*;
+using Array = void*;
+
+struct Uuid {
+    std::array<char, 16> bytes;
+};
+
+struct Location {
+    int type;
+    int id; ///< a device's number
+};
+inline constexpr int kLocationDevice = 1;
+
+struct AllocationProperties {
+    int type;
+    int requested_handle_types;
+    Location location;
+    void* windows_meta_data;
+    struct {
+        unsigned char compression_type;
+        unsigned char gpu_direct_rdma_capable;
+        unsigned short usage;
+        std::array<unsigned char, 4> reserved;
+    } flags;
+};
+inline constexpr int kAllocationPinned = 1;
+
+struct AccessDescription {
+    Location location;
+    int flags;
+};
+inline constexpr int kAccessReadWrite = 3;
+
+/// CUDA_ARRAY_DESCRIPTOR and CUDA_ARRAY3D_DESCRIPTOR.
+struct ArrayDescription {
+    std::size_t width;
+    std::size_t height;
+    int format;
+    unsigned channels;
+};
+struct Array3dDescription {
+    std::size_t width;
+    std::size_t height;
+    std::size_t depth;
+    int format;
+    unsigned channels;
+    unsigned flags;
+};
+
+using Init = Status(unsigned flags);
+using MemAlloc = Status(Address* address, std::size_t bytes);
+using MemAllocPitch = Status(Address* address, std::size_t* pitch, std::size_t width_bytes, std::size_t height,
+                             unsigned element_bytes);
+using MemAllocManaged = Status(Address* address, std::size_t bytes, unsigned flags);
+using MemFree = Status(Address address);
+using MemAllocAsync = Status(Address* address, std::size_t bytes, Stream stream);
+using MemAllocFromPoolAsync = Status(Address* address, std::size_t bytes, void* pool, Stream stream);
+using MemFreeAsync = Status(Address address, Stream stream);
+using MemGetInfo = Status(std::size_t* free, std::size_t* total);
+using MemGetAddressRange = Status(Address* base, std::size_t* bytes, Address address);
+using MemCreate = Status(MemoryHandle* handle, std::size_t bytes, const AllocationProperties* properties,
+                         unsigned long long flags);
+using MemRelease = Status(MemoryHandle handle);
+using MemAddressReserve = Status(Address* address, std::size_t bytes, std::size_t alignment, Address wish,
+                                 unsigned long long flags);
+using MemAddressFree = Status(Address address, std::size_t bytes);
+using MemMap = Status(Address address, std::size_t bytes, std::size_t offset, MemoryHandle handle,
+                      unsigned long long flags);
+using MemUnmap = Status(Address address, std::size_t bytes);
+using MemSetAccess = Status(Address address, std::size_t bytes, const AccessDescription* access, std::size_t count);
+using MemcpyDtoH = Status(void* to, Address from, std::size_t bytes);
+using MemcpyHtoD = Status(Address to, const void* from, std::size_t bytes);
+using CtxSynchronize = Status();
+using CtxGetCurrent = Status(Context* context);
+using CtxGetDevice = Status(Device* device);
+using CtxPushCurrent = Status(Context context);
+using CtxPopCurrent = Status(Context* context);
+using CtxDestroy = Status(Context context);
+using DevicePrimaryCtxReset = Status(Device device);
+using StreamSynchronize = Status(Stream stream);
+using DeviceGet = Status(Device* device, int ordinal);
+using DeviceGetCount = Status(int* count);
+using DeviceGetUuid = Status(Uuid* uuid, Device device);
+using DeviceTotalMem = Status(std::size_t* bytes, Device device);
+using ArrayCreate = Status(Array* array, const ArrayDescription* description);
+using Array3dCreate = Status(Array* array, const Array3dDescription* description);
+using MipmappedArrayCreate = Status(Array* array, const Array3dDescription* description, unsigned levels);
+using ArrayDestroy = Status(Array array);
+using IpcGetMemHandle = Status(void* handle, Address address);
+using GetProcAddress = Status(const char* symbol, void** function, int cuda_version, std::uint64_t flags);
+using GetProcAddress2 = Status(const char* symbol, void** function, int cuda_version, std::uint64_t flags, int* found);
+using LaunchKernel = Status(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                            unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters,
+                            void** extra);
+
+} // namespace fathom::gpu::cuda

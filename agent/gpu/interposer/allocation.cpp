@@ -1,0 +1,250 @@
+#include "agent/gpu/interposer/driver.hpp"
+#include "agent/gpu/interposer/fathom_gpu.h"
+#include "agent/gpu/interposer/share.hpp"
+
+#include <algorithm>
+
+/// The driver's functions that give and take memory, or tell of it, with this library's in their place; and what
+/// programs may tell this library (fathom_gpu.h).
+namespace fathom::gpu {
+namespace {
+
+/// Rows of pitched memory begin at multiples of it, as NVIDIA's do.
+constexpr std::size_t kPitchBytes = 512;
+
+/// Of one channel, by CUarray_format: 8, 16 or 32 bits; what is not known counts as the largest.
+std::size_t channel_bytes(int format)
+{
+    switch (format) {
+    case 0x01:
+    case 0x08:
+        return 1;
+    case 0x02:
+    case 0x09:
+    case 0x10:
+        return 2;
+    default:
+        return 4;
+    }
+}
+
+std::size_t array_bytes(std::size_t width, std::size_t height, std::size_t depth, int format, unsigned channels)
+{
+    return width * std::max<std::size_t>(height, 1) * std::max<std::size_t>(depth, 1) * channel_bytes(format) *
+           std::max(channels, 1U);
+}
+
+cuda::Status free_async(cuda::Address address, cuda::Stream stream, DriverFunction<cuda::MemFreeAsync>& of_driver)
+{
+    Share& share = Share::instance();
+    if (share.block_at(address)) (void)driver().stream_synchronize(stream); // work before it in the stream uses it
+    return share.release(address) ? cuda::kSuccess : of_driver(address, stream);
+}
+
+} // namespace
+} // namespace fathom::gpu
+
+using namespace fathom::gpu;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+cuda::Status cuMemAlloc_v2(cuda::Address* address, std::size_t bytes)
+{
+    return Share::instance().allocate(address, bytes, [&] { return driver().mem_alloc(address, bytes); });
+}
+
+cuda::Status cuMemAllocPitch_v2(cuda::Address* address, std::size_t* pitch, std::size_t width_bytes, std::size_t height,
+                                unsigned element_bytes)
+{
+    static DriverFunction<cuda::MemAllocPitch> of_driver{"cuMemAllocPitch_v2"};
+    const auto by_driver = [&] { return of_driver(address, pitch, width_bytes, height, element_bytes); };
+    // What the driver refuses or what overflows is the driver's to answer.
+    const std::size_t row = (width_bytes + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
+    std::size_t bytes = 0;
+    if (pitch == nullptr || width_bytes == 0 || height == 0 || row < width_bytes ||
+        __builtin_mul_overflow(row, height, &bytes))
+        return by_driver();
+    const cuda::Status status = Share::instance().allocate(address, bytes, [&] {
+        const cuda::Status done = by_driver();
+        return done;
+    });
+    if (status == cuda::kSuccess && Share::instance().block_at(*address)) *pitch = row;
+    return status;
+}
+
+cuda::Status cuMemAllocManaged(cuda::Address* address, std::size_t bytes, unsigned flags)
+{
+    static DriverFunction<cuda::MemAllocManaged> of_driver{"cuMemAllocManaged"};
+    // The driver moves its pages itself, to the host, too.
+    return Share::instance().allocate_native(
+        bytes, [&] { return of_driver(address, bytes, flags); }, [&] { return *address; });
+}
+
+cuda::Status cuMemFree_v2(cuda::Address address)
+{
+    return Share::instance().release(address) ? cuda::kSuccess : driver().mem_free(address);
+}
+
+cuda::Status cuMemAllocAsync(cuda::Address* address, std::size_t bytes, cuda::Stream stream)
+{
+    static DriverFunction<cuda::MemAllocAsync> of_driver{"cuMemAllocAsync"};
+    return Share::instance().allocate(address, bytes, [&] { return of_driver(address, bytes, stream); });
+}
+
+cuda::Status cuMemAllocAsync_ptsz(cuda::Address* address, std::size_t bytes, cuda::Stream stream)
+{
+    static DriverFunction<cuda::MemAllocAsync> of_driver{"cuMemAllocAsync_ptsz"};
+    return Share::instance().allocate(address, bytes, [&] { return of_driver(address, bytes, stream); });
+}
+
+cuda::Status cuMemAllocFromPoolAsync(cuda::Address* address, std::size_t bytes, void* pool, cuda::Stream stream)
+{
+    static DriverFunction<cuda::MemAllocFromPoolAsync> of_driver{"cuMemAllocFromPoolAsync"};
+    return Share::instance().allocate(address, bytes, [&] { return of_driver(address, bytes, pool, stream); });
+}
+
+cuda::Status cuMemAllocFromPoolAsync_ptsz(cuda::Address* address, std::size_t bytes, void* pool, cuda::Stream stream)
+{
+    static DriverFunction<cuda::MemAllocFromPoolAsync> of_driver{"cuMemAllocFromPoolAsync_ptsz"};
+    return Share::instance().allocate(address, bytes, [&] { return of_driver(address, bytes, pool, stream); });
+}
+
+cuda::Status cuMemFreeAsync(cuda::Address address, cuda::Stream stream)
+{
+    static DriverFunction<cuda::MemFreeAsync> of_driver{"cuMemFreeAsync"};
+    return free_async(address, stream, of_driver);
+}
+
+cuda::Status cuMemFreeAsync_ptsz(cuda::Address address, cuda::Stream stream)
+{
+    static DriverFunction<cuda::MemFreeAsync> of_driver{"cuMemFreeAsync_ptsz"};
+    return free_async(address, stream, of_driver);
+}
+
+cuda::Status cuMemGetInfo_v2(std::size_t* free, std::size_t* total)
+{
+    const cuda::Status status = driver().mem_get_info(free, total);
+    if (status != cuda::kSuccess) return status;
+    if (const auto own = Share::instance().free_and_total()) {
+        if (free != nullptr) *free = own->first;
+        if (total != nullptr) *total = own->second;
+    }
+    return status;
+}
+
+cuda::Status cuMemGetAddressRange_v2(cuda::Address* base, std::size_t* bytes, cuda::Address address)
+{
+    static DriverFunction<cuda::MemGetAddressRange> of_driver{"cuMemGetAddressRange_v2"};
+    const auto block = Share::instance().block_at(address);
+    if (!block) return of_driver(base, bytes, address);
+    if (base != nullptr) *base = block->first;
+    if (bytes != nullptr) *bytes = block->second;
+    return cuda::kSuccess;
+}
+
+/// The driver has no such handle for memory that is mapped in pieces.
+cuda::Status cuIpcGetMemHandle(void* handle, cuda::Address address)
+{
+    static DriverFunction<cuda::IpcGetMemHandle> of_driver{"cuIpcGetMemHandle"};
+    return Share::instance().block_at(address) ? cuda::kNotSupported : of_driver(handle, address);
+}
+
+/// A program that maps memory itself, as PyTorch's expandable segments do: it is counted, and stays.
+cuda::Status cuMemCreate(cuda::MemoryHandle* handle, std::size_t bytes, const cuda::AllocationProperties* properties,
+                         unsigned long long flags)
+{
+    return Share::instance().allocate_native(
+        bytes, [&] { return driver().mem_create(handle, bytes, properties, flags); }, [&] { return *handle; });
+}
+
+cuda::Status cuMemRelease(cuda::MemoryHandle handle)
+{
+    (void)Share::instance().release(handle);
+    return driver().mem_release(handle);
+}
+
+cuda::Status cuArrayCreate_v2(cuda::Array* array, const cuda::ArrayDescription* description)
+{
+    static DriverFunction<cuda::ArrayCreate> of_driver{"cuArrayCreate_v2"};
+    if (description == nullptr) return of_driver(array, description);
+    return Share::instance().allocate_native(
+        array_bytes(description->width, description->height, 1, description->format, description->channels),
+        [&] { return of_driver(array, description); }, [&] { return reinterpret_cast<std::uintptr_t>(*array); });
+}
+
+cuda::Status cuArray3DCreate_v2(cuda::Array* array, const cuda::Array3dDescription* description)
+{
+    static DriverFunction<cuda::Array3dCreate> of_driver{"cuArray3DCreate_v2"};
+    if (description == nullptr) return of_driver(array, description);
+    return Share::instance().allocate_native(
+        array_bytes(description->width, description->height, description->depth, description->format,
+                    description->channels),
+        [&] { return of_driver(array, description); }, [&] { return reinterpret_cast<std::uintptr_t>(*array); });
+}
+
+cuda::Status cuArrayDestroy(cuda::Array array)
+{
+    static DriverFunction<cuda::ArrayDestroy> of_driver{"cuArrayDestroy"};
+    (void)Share::instance().release(reinterpret_cast<std::uintptr_t>(array));
+    return of_driver(array);
+}
+
+cuda::Status cuMipmappedArrayCreate(cuda::Array* array, const cuda::Array3dDescription* description, unsigned levels)
+{
+    static DriverFunction<cuda::MipmappedArrayCreate> of_driver{"cuMipmappedArrayCreate"};
+    if (description == nullptr) return of_driver(array, description, levels);
+    // All smaller levels together are no larger than a third of the first (two dimensions).
+    const std::size_t first = array_bytes(description->width, description->height, description->depth,
+                                          description->format, description->channels);
+    return Share::instance().allocate_native(
+        first + first / 3, [&] { return of_driver(array, description, levels); },
+        [&] { return reinterpret_cast<std::uintptr_t>(*array); });
+}
+
+cuda::Status cuMipmappedArrayDestroy(cuda::Array array)
+{
+    static DriverFunction<cuda::ArrayDestroy> of_driver{"cuMipmappedArrayDestroy"};
+    (void)Share::instance().release(reinterpret_cast<std::uintptr_t>(array));
+    return of_driver(array);
+}
+
+cuda::Status cuCtxDestroy_v2(cuda::Context context)
+{
+    static DriverFunction<cuda::CtxDestroy> of_driver{"cuCtxDestroy_v2"};
+    const cuda::Status status = of_driver(context);
+    if (status == cuda::kSuccess) Share::instance().drop_context(context);
+    return status;
+}
+
+cuda::Status cuDevicePrimaryCtxReset_v2(cuda::Device device)
+{
+    static DriverFunction<cuda::DevicePrimaryCtxReset> of_driver{"cuDevicePrimaryCtxReset_v2"};
+    const cuda::Status status = of_driver(device);
+    if (status == cuda::kSuccess) Share::instance().drop_device(device);
+    return status;
+}
+
+int fathom_gpu_set_kind(int kind)
+{
+    if (kind < FATHOM_GPU_UNKNOWN || kind > FATHOM_GPU_TEMPORARY) kind = FATHOM_GPU_UNKNOWN;
+    return Share::instance().set_kind(kind);
+}
+
+int fathom_gpu_iteration_end(void)
+{
+    return Share::instance().end_iteration(kIterationByCall) ? 1 : 0;
+}
+
+int fathom_gpu_is_turn_over(void)
+{
+    return Share::instance().is_turn_over() ? 1 : 0;
+}
+
+int fathom_gpu_is_shared(void)
+{
+    return Share::instance().is_shared() ? 1 : 0;
+}
+
+} // extern "C"
+#pragma GCC visibility pop

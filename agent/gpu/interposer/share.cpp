@@ -1,0 +1,522 @@
+#include "agent/gpu/interposer/share.hpp"
+
+#include "agent/gpu/interposer/driver.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <pthread.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace fathom::gpu {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kTryAgain = 20ms;
+constexpr int kMostTries = 250;
+
+/// Where this library's addresses begin: far from the driver's own, and below the 47 bits that all GPUs have.
+constexpr cuda::Address kFirstAddress = 1ULL << 44U;
+/// Rooms grow by at least as much, so that the manager is asked rarely.
+std::int64_t growth_bytes(const OwnGpu& gpu)
+{
+    return std::min<std::int64_t>(64LL << 20U, static_cast<std::int64_t>(gpu.capacity_bytes) / 32);
+}
+
+/// For who reads the job's output: the program itself only sees that memory is short.
+void tell(const std::string& text)
+{
+    std::fprintf(stderr, "fathom-gpu: %s\n", text.c_str());
+}
+
+std::int64_t number_from(const char* variable)
+{
+    const char* const text = std::getenv(variable);
+    return text == nullptr ? 0 : std::strtoll(text, nullptr, 10);
+}
+
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b)
+{
+    return (a ^ (b + 0x9e3779b97f4a7c15ULL + (a << 6U) + (a >> 2U))) * 0xff51afd7ed558ccdULL;
+}
+
+std::string text_of(const cuda::Uuid& uuid)
+{
+    std::string text = "GPU-";
+    for (std::size_t i = 0; i < uuid.bytes.size(); ++i) {
+        constexpr std::string_view kDigits = "0123456789abcdef";
+        const auto byte = static_cast<unsigned char>(uuid.bytes[i]);
+        if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+        text += kDigits[byte >> 4U];
+        text += kDigits[byte & 15U];
+    }
+    return text;
+}
+
+std::int64_t signed_of(std::size_t bytes)
+{
+    return static_cast<std::int64_t>(bytes);
+}
+
+} // namespace
+
+Share*& Share::the_one()
+{
+    static Share* one = nullptr;
+    return one;
+}
+
+Share& Share::instance()
+{
+    static std::once_flag prepared;
+    std::call_once(prepared, [] {
+        the_one() = new Share; // for as long as the process lives: its threads may use it to the end
+        // A child has neither the thread nor the turn; its parent keeps the connection.
+        ::pthread_atfork(nullptr, nullptr, [] {
+            if (the_one()->socket_ >= 0) ::close(the_one()->socket_);
+            the_one() = new Share;
+        });
+    });
+    return *the_one();
+}
+
+Share::Share()
+{
+    const char* const path = std::getenv("FATHOM_GPU_SOCKET");
+    if (path == nullptr || *path == '\0') return;
+    socket_path_ = path;
+    const char* const swap = std::getenv("FATHOM_GPU_SWAP");
+    swaps_all_ = swap != nullptr && std::string_view(swap) == "everything";
+    if (!connect())
+        tell("the memory manager does not answer at " + socket_path_ + "; until it does, this job shares nothing");
+    sigset_t every;
+    sigset_t before;
+    sigfillset(&every);
+    // The program's signals are for its own threads.
+    ::pthread_sigmask(SIG_SETMASK, &every, &before);
+    std::thread([this] { run(); }).detach();
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// Memory
+
+OwnGpu* Share::current_gpu(Lock& lock)
+{
+    cuda::Context context = nullptr;
+    cuda::Device device = 0;
+    if (driver().ctx_get_current(&context) != cuda::kSuccess || context == nullptr ||
+        driver().ctx_get_device(&device) != cuda::kSuccess)
+        return nullptr;
+    OwnGpu& gpu = gpus_.try_emplace(device, device).first->second;
+    if (gpu.context == nullptr) gpu.context = context;
+    if (gpu.id.empty()) {
+        cuda::Uuid uuid{};
+        if (driver().device_get_uuid(&uuid, device) != cuda::kSuccess ||
+            driver().device_total_mem(&gpu.capacity_bytes, device) != cuda::kSuccess)
+            return nullptr;
+        gpu.id = text_of(uuid);
+    }
+    if (!gpu.is_placed && !gpu.is_refused && socket_ >= 0) place(gpu, lock);
+    return &gpu;
+}
+
+/// Asks for room; of what is there already where the manager began anew.
+void Share::place(OwnGpu& gpu, Lock& lock)
+{
+    const std::int64_t persistent =
+        std::max(number_from("FATHOM_GPU_PERSISTENT_BYTES"), signed_of(gpu.persistent_bytes()));
+    const std::int64_t temporary =
+        std::max(number_from("FATHOM_GPU_TEMPORARY_BYTES"), signed_of(gpu.temporary.extent_bytes()));
+    const std::optional<Message> answer = ask(with_text({.type = MessageType::kUseGpu,
+                                                         .first = signed_of(gpu.capacity_bytes),
+                                                         .second = persistent,
+                                                         .third = temporary},
+                                                        gpu.id),
+                                              lock);
+    if (!answer) return;
+    if (answer->type == MessageType::kRefused) {
+        tell(std::string(text_of(*answer)));
+        gpu.is_refused = true;
+        return;
+    }
+    gpu.place = {answer->first, answer->second, answer->third, answer->fourth};
+    gpu.admitted_room_bytes = gpu.place.persistent_room_bytes;
+    gpu.is_placed = true;
+    is_counting_.store(true); // before there is memory that can be taken away
+}
+
+bool Share::has_room(OwnGpu& gpu, MemoryKind kind, std::size_t more_bytes, Lock& lock)
+{
+    if (!gpu.is_placed) return !gpu.is_refused;
+    const bool is_persistent = kind == MemoryKind::kPersistent;
+    const auto missing = [&] {
+        const std::size_t used = is_persistent ? gpu.persistent_bytes() : gpu.temporary.extent_bytes();
+        return signed_of(used + more_bytes) -
+               (is_persistent ? gpu.place.persistent_room_bytes : gpu.place.temporary_room_bytes);
+    };
+    std::string why;
+    for (std::int64_t least = growth_bytes(gpu); missing() > 0; least = 0) {
+        const std::optional<Message> answer = ask(with_text({.type = MessageType::kGrow,
+                                                             .first = static_cast<std::int64_t>(kind),
+                                                             .second = std::max(missing(), least)},
+                                                            gpu.id),
+                                                  lock);
+        if (!answer) return !is_shared_; // nobody is there to ask, nor to hurt
+        if (answer->type == MessageType::kGrown) {
+            (is_persistent ? gpu.place.persistent_room_bytes : gpu.place.temporary_room_bytes) = answer->second;
+        } else if (least == 0) {
+            if (!is_shared_) return true; // the driver will tell
+            tell(std::string(text_of(*answer)));
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Share::is_reserved(OwnGpu& gpu)
+{
+    const auto reserve = [&](Region& region, std::int64_t start) {
+        return region.is_reserved() ||
+               region.reserve(kFirstAddress + static_cast<cuda::Address>(start),
+                              static_cast<std::size_t>(whole_pieces(signed_of(gpu.capacity_bytes)))) == cuda::kSuccess;
+    };
+    return reserve(gpu.persistent, gpu.place.persistent_start) && reserve(gpu.temporary, gpu.place.temporary_start);
+}
+
+/// By what the program says; else by what became of the same allocation in the iterations before; else the safe one.
+std::pair<MemoryKind, Region::Contents> Share::kind_of(std::uint64_t event) const
+{
+    const int told = kind_.load();
+    if (told == 1) return {MemoryKind::kPersistent, Contents::kKept};
+    if (told == 2) return {MemoryKind::kTemporary, Contents::kDead};
+    const auto known = dies_.find(event);
+    const bool dies = known != dies_.end() && known->second;
+    return {dies ? MemoryKind::kTemporary : MemoryKind::kPersistent, Contents::kKept};
+}
+
+cuda::Status Share::allocate_block(cuda::Address* address, std::size_t bytes, bool& is_native)
+{
+    is_native = true;
+    // What the driver refuses is the driver's to answer.
+    if (socket_path_.empty() || address == nullptr || bytes == 0) return cuda::kSuccess;
+    Lock lock(mutex_);
+    OwnGpu* const gpu = current_gpu(lock);
+    if (gpu == nullptr) return cuda::kSuccess; // the driver will tell why
+    is_native = false;
+    if (gpu->is_refused || bytes > gpu->capacity_bytes) return cuda::kOutOfMemory;
+    if (!gpu->is_placed || !is_reserved(*gpu)) {
+        is_native = true;
+        return cuda::kSuccess;
+    }
+    const std::uint64_t event = mixed(ordinal_++, bytes);
+    int tries = 0;
+    while (true) {
+        const auto [kind, contents] = kind_of(event);
+        Region& region = kind == MemoryKind::kPersistent ? gpu->persistent : gpu->temporary;
+        if (!has_room(*gpu, kind, region.bytes_to_map(bytes, contents), lock)) return cuda::kOutOfMemory;
+        if ((kind == MemoryKind::kTemporary || swaps_all_) && !has_turn_) {
+            wait_for_turn(lock);
+            continue;
+        }
+        const cuda::Status status = region.allocate(bytes, contents, address);
+        // Room that was promised is a moment late where a neighbour has just ended, and the driver still cleans up.
+        if (status == cuda::kOutOfMemory && ++tries < kMostTries) {
+            changed_.wait_for(lock, kTryAgain);
+            continue;
+        }
+        if (status != cuda::kSuccess) return status;
+        alive_[*address] = event;
+        live_bytes_ += signed_of(bytes);
+        gpu->most_persistent_bytes = std::max(gpu->most_persistent_bytes, gpu->persistent_bytes());
+        gpu->most_temporary_bytes = std::max(gpu->most_temporary_bytes, gpu->temporary.extent_bytes());
+        return status;
+    }
+}
+
+cuda::Status Share::begin_native(std::size_t bytes)
+{
+    if (socket_path_.empty()) return cuda::kSuccess;
+    Lock lock(mutex_);
+    OwnGpu* const gpu = current_gpu(lock);
+    if (gpu == nullptr) return cuda::kSuccess;
+    if (gpu->is_refused || (is_shared_ && bytes > gpu->capacity_bytes)) return cuda::kOutOfMemory;
+    return has_room(*gpu, MemoryKind::kPersistent, bytes, lock) ? cuda::kSuccess : cuda::kOutOfMemory;
+}
+
+void Share::end_native(std::uint64_t key, std::size_t bytes)
+{
+    if (socket_path_.empty() || key == 0) return;
+    Lock lock(mutex_);
+    OwnGpu* const gpu = current_gpu(lock);
+    if (gpu == nullptr) return;
+    gpu->native[key] = bytes;
+    gpu->native_bytes += bytes;
+    gpu->most_persistent_bytes = std::max(gpu->most_persistent_bytes, gpu->persistent_bytes());
+    live_bytes_ += signed_of(bytes);
+}
+
+bool Share::release(std::uint64_t address)
+{
+    if (socket_path_.empty()) return false;
+    const Lock lock(mutex_);
+    for (auto& [device, gpu] : gpus_) {
+        if (const auto native = gpu.native.find(address); native != gpu.native.end()) {
+            gpu.native_bytes -= native->second;
+            live_bytes_ -= signed_of(native->second);
+            gpu.native.erase(native);
+            return false;
+        }
+        for (Region* region : {&gpu.persistent, &gpu.temporary}) {
+            const auto block = region->block_at(address);
+            if (!block || block->first != address) continue;
+            const CurrentContext context(gpu.context);
+            (void)region->release(address);
+            live_bytes_ -= signed_of(block->second);
+            if (const auto alive = alive_.find(address); alive != alive_.end()) {
+                dies_[alive->second] = true;
+                alive_.erase(alive);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+std::optional<std::pair<cuda::Address, std::size_t>> Share::block_at(cuda::Address address)
+{
+    if (socket_path_.empty()) return std::nullopt;
+    const Lock lock(mutex_);
+    for (const auto& [device, gpu] : gpus_) {
+        if (const auto block = gpu.persistent.block_at(address)) return block;
+        if (const auto block = gpu.temporary.block_at(address)) return block;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> Share::free_and_total()
+{
+    if (socket_path_.empty()) return std::nullopt;
+    Lock lock(mutex_);
+    OwnGpu* const gpu = current_gpu(lock);
+    if (gpu == nullptr || !is_shared_) return std::nullopt;
+    const std::int64_t persistent = gpu->place.persistent_room_bytes - signed_of(gpu->persistent_bytes());
+    const std::int64_t temporary = gpu->place.temporary_room_bytes - signed_of(gpu->temporary.extent_bytes());
+    return std::pair{
+        static_cast<std::size_t>(std::max<std::int64_t>(persistent, 0) + std::max<std::int64_t>(temporary, 0)),
+        gpu->capacity_bytes};
+}
+
+/// The driver has taken all of it already.
+void Share::drop(OwnGpu& gpu)
+{
+    live_bytes_ -= signed_of(gpu.persistent.used_bytes() + gpu.temporary.used_bytes() + gpu.native_bytes);
+    gpu.persistent = Region(gpu.device);
+    gpu.temporary = Region(gpu.device);
+    gpu.native.clear();
+    gpu.native_bytes = 0;
+    gpu.context = nullptr;
+}
+
+void Share::drop_context(cuda::Context context)
+{
+    const Lock lock(mutex_);
+    for (auto& [device, gpu] : gpus_) {
+        if (gpu.context == context) drop(gpu);
+    }
+}
+
+void Share::drop_device(cuda::Device device)
+{
+    const Lock lock(mutex_);
+    if (const auto found = gpus_.find(device); found != gpus_.end()) drop(found->second);
+}
+
+// Turns
+
+void Share::begin_work()
+{
+    while (true) {
+        // In this order: who gives the turn back forbids first, and looks at the count then.
+        running_.fetch_add(1);
+        if (may_run_.load()) return;
+        running_.fetch_sub(1);
+        Lock lock(mutex_);
+        wait_for_turn(lock);
+    }
+}
+
+void Share::wait_for_turn(Lock& lock)
+{
+    while (is_shared_ && !has_turn_) {
+        if (!wants_) wants_ = send({.type = MessageType::kWant});
+        changed_.wait(lock);
+    }
+}
+
+bool Share::give_back(TurnEnd end, Lock& /*held*/)
+{
+    if (!is_shared_ || !has_turn_) return false;
+    const auto began = Clock::now();
+    may_run_.store(false);
+    while (running_.load() != 0)
+        std::this_thread::yield();
+    std::size_t moved = std::exchange(moved_back_bytes_, 0);
+    std::size_t stayed = 0;
+    for (auto& [device, gpu] : gpus_) {
+        if (gpu.context == nullptr) continue;
+        const CurrentContext context(gpu.context);
+        (void)driver().ctx_synchronize();
+        const std::optional<std::size_t> copied = take_away(gpu, end);
+        if (!copied) {
+            tell("keeps the GPU: the host has no memory for what this job's temporary memory holds");
+            may_run_.store(true);
+            return false;
+        }
+        moved += *copied;
+        if (!swaps_all_) stayed += gpu.persistent_bytes();
+        report_use(gpu);
+    }
+    has_turn_ = is_to_end_after_iteration_ = wants_ = false;
+    const auto took =
+        std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began + std::exchange(took_back_, {}))
+            .count();
+    (void)send({.type = MessageType::kGiveBack,
+                .first = end == TurnEnd::kWithinIteration ? 0 : 1,
+                .second = signed_of(moved),
+                .third = took,
+                .fourth = signed_of(stayed)});
+    return true;
+}
+
+std::optional<std::size_t> Share::take_away(OwnGpu& gpu, TurnEnd end) const
+{
+    const std::optional<std::size_t> temporary = gpu.temporary.take_away(end == TurnEnd::kIterationTold && !swaps_all_);
+    if (!temporary || !swaps_all_) return temporary;
+    const std::optional<std::size_t> persistent = gpu.persistent.take_away(false);
+    if (persistent) return *temporary + *persistent;
+    return gpu.temporary.bring_back() ? std::nullopt : temporary;
+}
+
+bool Share::bring_back_all(std::size_t& copied)
+{
+    for (auto& [device, gpu] : gpus_) {
+        if (gpu.context == nullptr) continue;
+        const CurrentContext context(gpu.context);
+        const std::optional<std::size_t> bytes = gpu.temporary.bring_back();
+        if (!bytes) return false;
+        copied += *bytes;
+        if (!swaps_all_) continue;
+        const std::optional<std::size_t> persistent = gpu.persistent.bring_back();
+        if (!persistent) return false;
+        copied += *persistent;
+    }
+    return true;
+}
+
+void Share::take_turn(Lock& lock)
+{
+    const auto began = Clock::now();
+    std::size_t copied = 0;
+    for (int tries = 0; !bring_back_all(copied); ++tries) {
+        if (tries == kMostTries) tell("waits for memory that it was promised and the GPU has not free");
+        changed_.wait_for(lock, kTryAgain);
+    }
+    moved_back_bytes_ = copied;
+    took_back_ = Clock::now() - began;
+    has_turn_ = true;
+    wants_ = is_to_end_after_iteration_ = false;
+    may_run_.store(true);
+    changed_.notify_all();
+}
+
+void Share::set_shared(bool is_shared, bool has_turn, Lock& lock)
+{
+    if (is_shared == is_shared_) return;
+    is_shared_ = is_shared;
+    if (!is_shared) {
+        if (!has_turn_) take_turn(lock);
+        is_to_end_after_iteration_ = false;
+        return;
+    }
+    // Who was alone goes on, until it is told to give the turn back. Who comes has nothing yet.
+    if (has_turn) return;
+    may_run_.store(false);
+    has_turn_ = wants_ = false;
+}
+
+bool Share::is_turn_over()
+{
+    if (socket_path_.empty()) return false;
+    const Lock lock(mutex_);
+    return is_shared_ && is_to_end_after_iteration_;
+}
+
+bool Share::is_shared()
+{
+    if (socket_path_.empty()) return false;
+    const Lock lock(mutex_);
+    return is_shared_;
+}
+
+bool Share::end_iteration(std::int64_t source)
+{
+    if (socket_path_.empty()) return false;
+    if (source == kIterationByCall) is_told_iterations_.store(true);
+    Lock lock(mutex_);
+    for (const auto& [address, event] : alive_)
+        dies_[event] = false; // also what was believed to be temporary: it is kept, and persistent the next time
+    alive_.clear();
+    ordinal_ = 0;
+    for (auto& [device, gpu] : gpus_) {
+        report_use(gpu);
+        give_room_back(gpu);
+    }
+    (void)send({.type = MessageType::kIterationEnd, .first = source});
+    return is_shared_ && is_to_end_after_iteration_ &&
+           give_back(source == kIterationByCall ? TurnEnd::kIterationTold : TurnEnd::kIterationFound, lock);
+}
+
+void Share::note(std::uint64_t event)
+{
+    if (is_told_iterations_.load(std::memory_order_relaxed)) return;
+    bool ended = false;
+    {
+        const std::scoped_lock lock(finder_mutex_);
+        ended = finder_.add(event, live_bytes_.load(std::memory_order_relaxed));
+    }
+    if (ended) (void)end_iteration(kIterationByPattern);
+}
+
+void Share::report_use(OwnGpu& gpu)
+{
+    if (!gpu.is_placed) return;
+    const auto report = [&](MemoryKind kind, std::size_t bytes, std::size_t& reported) {
+        if (bytes == reported) return;
+        reported = bytes;
+        (void)send(with_text(
+            {.type = MessageType::kUse, .first = static_cast<std::int64_t>(kind), .second = signed_of(bytes)}, gpu.id));
+    };
+    report(MemoryKind::kPersistent, gpu.persistent_bytes(), gpu.reported_persistent_bytes);
+    report(MemoryKind::kTemporary, gpu.most_temporary_bytes, gpu.reported_temporary_bytes);
+}
+
+/// What grew in one iteration and was not needed in the next is somebody else's to have: before iterations are known,
+/// all memory counts as persistent.
+void Share::give_room_back(OwnGpu& gpu)
+{
+    const std::int64_t needed = std::max(whole_pieces(signed_of(gpu.most_persistent_bytes)), gpu.admitted_room_bytes);
+    gpu.most_persistent_bytes = gpu.persistent_bytes();
+    gpu.most_temporary_bytes = gpu.temporary.extent_bytes();
+    if (!gpu.is_placed || gpu.place.persistent_room_bytes - needed < 2 * growth_bytes(gpu)) return;
+    // Until the answer comes, which adds the gap, nothing beyond it is taken.
+    gpu.place.persistent_room_bytes = needed;
+    (void)send(with_text({.type = MessageType::kShrink, .first = needed}, gpu.id));
+}
+
+} // namespace fathom::gpu

@@ -1,0 +1,193 @@
+#pragma once
+
+#include "agent/gpu/interposer/region.hpp"
+#include "agent/gpu/protocol.hpp"
+#include "core/decide/gpu_memory/iteration_finder.hpp"
+#include "core/decide/gpu_memory/memory_books.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace fathom::gpu {
+
+/// One GPU that this process uses.
+struct OwnGpu {
+    explicit OwnGpu(cuda::Device number) : device(number), persistent(number), temporary(number) {}
+
+    std::size_t persistent_bytes() const { return persistent.extent_bytes() + native_bytes; }
+
+    cuda::Device device;
+    cuda::Context context{}; ///< in which memory is mapped
+    std::string id;          ///< as NVIDIA's tools write it
+    std::size_t capacity_bytes{};
+    bool is_placed{};  ///< a memory manager has admitted it
+    bool is_refused{}; ///< or has not
+    MemoryPlace place{};
+    std::int64_t admitted_room_bytes{}; ///< persistent
+    Region persistent;
+    Region temporary;
+    /// What the driver allocated itself, by address or handle: what came before the manager answered, and what cannot
+    /// be mapped in pieces. It stays where it is.
+    std::unordered_map<std::uint64_t, std::size_t> native;
+    std::size_t native_bytes{};
+    // Of this iteration
+    std::size_t most_persistent_bytes{};
+    std::size_t most_temporary_bytes{};
+    // As the manager was told
+    std::size_t reported_persistent_bytes{};
+    std::size_t reported_temporary_bytes{};
+};
+
+/// What this process knows of its share of the node's GPUs, and its connection to the memory manager. Without
+/// FATHOM_GPU_SOCKET, or as long as the manager was never reached, everything goes to the driver as it is.
+class Share {
+  public:
+    /// Lives as long as the process; a forked child has its own.
+    static Share& instance();
+
+    /// Whether work must be counted: there is memory that may be taken away.
+    bool is_counting() const { return is_counting_.load(std::memory_order_relaxed); }
+    /// Counts work that begins, once the turn is this process's.
+    void begin_work();
+    void end_work() { running_.fetch_sub(1); }
+    /// An event of the program, by which its iterations are found where nothing tells of them.
+    void note(std::uint64_t event);
+
+    /// @param of_driver  allocates as the program asked, where this library does not.
+    template <class OfDriver>
+    cuda::Status allocate(cuda::Address* address, std::size_t bytes, OfDriver of_driver)
+    {
+        bool is_native = false;
+        const cuda::Status status = allocate_block(address, bytes, is_native);
+        if (!is_native) return status;
+        const cuda::Status of_driver_status = of_driver();
+        end_native(of_driver_status == cuda::kSuccess ? *address : 0, bytes);
+        return of_driver_status;
+    }
+    /// Memory that only the driver can allocate. @param key  what the driver made, after it did.
+    template <class OfDriver, class Key>
+    cuda::Status allocate_native(std::size_t bytes, OfDriver of_driver, Key key)
+    {
+        if (const cuda::Status status = begin_native(bytes); status != cuda::kSuccess) return status;
+        const cuda::Status status = of_driver();
+        end_native(status == cuda::kSuccess ? static_cast<std::uint64_t>(key()) : 0, bytes);
+        return status;
+    }
+    /// @return  false for what the driver allocated, which is noted as gone.
+    bool release(std::uint64_t address);
+    /// Of blocks of this library.
+    std::optional<std::pair<cuda::Address, std::size_t>> block_at(cuda::Address address);
+    /// While shared: what this process may still allocate, and the GPU's size.
+    std::optional<std::pair<std::size_t, std::size_t>> free_and_total();
+    /// All memory of a context, or a device, is gone.
+    void drop_context(cuda::Context context);
+    void drop_device(cuda::Device device);
+
+    bool is_shared();
+    /// Whether the turn is given back with the next iteration's end.
+    bool is_turn_over();
+    int set_kind(int kind)
+    {
+        is_told_iterations_.store(true);
+        return kind_.exchange(kind);
+    }
+    /// @param source  kIterationBy*
+    /// @return        whether the turn was given back.
+    bool end_iteration(std::int64_t source);
+
+  private:
+    using Lock = std::unique_lock<std::mutex>;
+    using Contents = Region::Contents;
+
+    Share();
+    static Share*& the_one();
+
+    cuda::Status allocate_block(cuda::Address* address, std::size_t bytes, bool& is_native);
+    cuda::Status begin_native(std::size_t bytes);
+    void end_native(std::uint64_t key, std::size_t bytes);
+    OwnGpu* current_gpu(Lock& lock);
+    void place(OwnGpu& gpu, Lock& lock);
+    bool has_room(OwnGpu& gpu, MemoryKind kind, std::size_t more_bytes, Lock& lock);
+    bool is_reserved(OwnGpu& gpu);
+    std::pair<MemoryKind, Contents> kind_of(std::uint64_t event) const;
+    void drop(OwnGpu& gpu);
+
+    void wait_for_turn(Lock& lock);
+    enum class TurnEnd {
+        kWithinIteration,
+        kIterationFound, ///< by its pattern, which may be wrong: contents are kept
+        kIterationTold,
+    };
+    bool give_back(TurnEnd end, Lock& lock);
+    std::optional<std::size_t> take_away(OwnGpu& gpu, TurnEnd end) const;
+    void take_turn(Lock& lock);
+    bool bring_back_all(std::size_t& copied);
+    void set_shared(bool is_shared, bool has_turn, Lock& lock);
+    void report_use(OwnGpu& gpu);
+    void give_room_back(OwnGpu& gpu);
+
+    bool connect();
+    void run();
+    void receive(const Message& message);
+    void say_all();
+    bool send(const Message& message);
+    std::optional<Message> ask(const Message& message, Lock& lock);
+
+    std::string socket_path_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int socket_ = -1;
+    std::optional<Message> answer_;
+    bool is_asking_{};
+    int unanswered_{}; ///< of what say_all() said: these answers come first
+
+    std::map<cuda::Device, OwnGpu> gpus_;
+
+    std::atomic<bool> is_counting_{false};
+    std::atomic<bool> may_run_{true};
+    std::atomic<std::int64_t> running_{0}; ///< functions that run work, now
+    bool is_shared_{};
+    bool has_turn_{true};
+    bool wants_{};
+    bool is_to_end_after_iteration_{};
+    bool swaps_all_{};               ///< for comparison: what lives across iterations goes and comes, too
+    std::size_t moved_back_bytes_{}; ///< when the turn began
+    std::chrono::steady_clock::duration took_back_{};
+
+    std::atomic<int> kind_{0};
+    std::atomic<std::int64_t> live_bytes_{0};
+    std::atomic<bool> is_told_iterations_{false}; ///< the program takes part: nothing is to be found then
+    std::mutex finder_mutex_;
+    IterationFinder finder_;
+    std::uint64_t ordinal_{};                      ///< of the next allocation in this iteration
+    std::unordered_map<std::uint64_t, bool> dies_; ///< by allocation: whether it is gone before its iteration ends
+    std::unordered_map<cuda::Address, std::uint64_t> alive_; ///< blocks of this iteration
+};
+
+/// Around a function of the driver that runs work.
+class Work {
+  public:
+    explicit Work(Share& share) : share_(share), is_counted_(share.is_counting())
+    {
+        if (is_counted_) share_.begin_work();
+    }
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+    ~Work()
+    {
+        if (is_counted_) share_.end_work();
+    }
+
+  private:
+    Share& share_;
+    bool is_counted_;
+};
+
+} // namespace fathom::gpu

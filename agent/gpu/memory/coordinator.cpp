@@ -1,0 +1,315 @@
+#include "agent/gpu/memory/coordinator.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace fathom::gpu {
+namespace {
+
+constexpr double kMostShare = 1000;
+constexpr std::int64_t kMostPriority = 1'000'000;
+
+std::optional<MemoryKind> kind_of(std::int64_t number)
+{
+    if (number == static_cast<std::int64_t>(MemoryKind::kPersistent)) return MemoryKind::kPersistent;
+    if (number == static_cast<std::int64_t>(MemoryKind::kTemporary)) return MemoryKind::kTemporary;
+    return std::nullopt;
+}
+
+Message refused(const std::string& why)
+{
+    return with_text({.type = MessageType::kRefused}, why);
+}
+
+} // namespace
+
+Result<Coordinator> Coordinator::make(const CoordinatorSettings& settings, double now_s)
+{
+    Coordinator made(settings, now_s);
+    for (const auto& [gpu, bytes] : settings.gpus) {
+        Result<MemoryBooks> books = MemoryBooks::make(
+            {.capacity_bytes = bytes, .gap_bytes = settings.gap_bytes, .reserved_bytes = settings.reserved_bytes});
+        if (!books) return Error{books.error().code, "GPU " + gpu + ": " + describe(books.error())};
+        made.books_.emplace(gpu, std::move(*books));
+    }
+    return made;
+}
+
+std::string Coordinator::key(ClientId client)
+{
+    return std::to_string(client);
+}
+
+void Coordinator::connect(ClientId client, std::int64_t process, double /*now_s*/)
+{
+    clients_[client].process = process;
+    is_changed_ = true;
+}
+
+void Coordinator::disconnect(ClientId client, double now_s)
+{
+    for (auto& [gpu, books] : books_)
+        books.remove(key(client));
+    turns_.remove(key(client), now_s);
+    clients_.erase(client);
+    is_changed_ = true;
+    tell_sharing(0, now_s);
+    decide(now_s);
+}
+
+void Coordinator::receive(ClientId id, const Message& message, double now_s)
+{
+    const auto found = clients_.find(id);
+    if (found == clients_.end()) return;
+    Client& client = found->second;
+    is_changed_ = true;
+    if (message.type != MessageType::kHello && !client.has_said_hello) {
+        ++client.wrong_messages;
+        return;
+    }
+    switch (message.type) {
+    case MessageType::kHello:
+        hello(client, message);
+        return;
+    case MessageType::kUseGpu:
+        use_gpu(id, client, message, now_s);
+        return;
+    case MessageType::kGrow:
+        grow(id, client, message);
+        return;
+    case MessageType::kShrink:
+        shrink(id, client, message);
+        return;
+    case MessageType::kUse:
+        use(id, client, message);
+        return;
+    case MessageType::kWant:
+        if (client.is_shared) turns_.want(key(id), now_s);
+        decide(now_s);
+        return;
+    case MessageType::kGiveBack:
+        give_back(id, client, message, now_s);
+        return;
+    case MessageType::kIterationEnd:
+        for (const std::string& gpu : client.gpus)
+            (void)books_.at(gpu).end_iteration(key(id));
+        return;
+    case MessageType::kPlace:
+    case MessageType::kRefused:
+    case MessageType::kGrown:
+    case MessageType::kShared:
+    case MessageType::kTurn:
+    case MessageType::kEndAfterIteration:
+    case MessageType::kEndNow:
+    case MessageType::kRoom:
+        break;
+    }
+    ++client.wrong_messages; // ours, or none
+}
+
+void Coordinator::hello(Client& client, const Message& message)
+{
+    if (client.has_said_hello) {
+        ++client.wrong_messages;
+        return;
+    }
+    client.has_said_hello = true;
+    client.job = text_of(message);
+    client.share = std::clamp(static_cast<double>(message.second) / 1000, 1.0 / kMostShare, kMostShare);
+    client.priority = std::clamp(message.third, -kMostPriority, kMostPriority);
+}
+
+void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, double now_s)
+{
+    const std::string gpu(text_of(message));
+    const auto books = books_.find(gpu);
+    if (books == books_.end()) {
+        say(id, refused("this node has no GPU " + gpu + " that jobs share"));
+        return;
+    }
+    const bool is_back = message.fourth == kHadMemory || message.fourth == kHadTurn;
+    if (!is_back && !is_settled_ && now_s < settled_at_s_) {
+        waiting_.emplace_back(id, message);
+        return;
+    }
+    const MemoryNeed need{message.second, message.third};
+    const Result<MemoryPlace> place =
+        is_back ? books->second.admit_again(key(id), need) : books->second.admit(key(id), need);
+    if (!place) {
+        say(id, refused(place.error().detail +
+                        (place.error().fields.empty()
+                             ? ""
+                             : ": " + place.error().fields.front().field + " " + place.error().fields.front().detail)));
+        return;
+    }
+    client.gpus.insert(gpu);
+    turns_.add(key(id), {.gpus = {}, .share = client.share, .priority = client.priority}, now_s);
+    turns_.use(key(id), gpu);
+    if (message.fourth == kHadTurn) turns_.keep(key(id), now_s);
+    // In this order: it knows that it is not alone before it has room.
+    tell_sharing(id, now_s);
+    say(id, with_text({.type = MessageType::kPlace,
+                       .first = place->persistent_start,
+                       .second = place->persistent_room_bytes,
+                       .third = place->temporary_start,
+                       .fourth = place->temporary_room_bytes},
+                      gpu));
+    if (message.fourth != kHadTurn && turns_.has_turn(key(id)) && client.is_shared)
+        say(id, {.type = MessageType::kEndNow}); // to come back for all of its GPUs together
+    decide(now_s);
+}
+
+void Coordinator::grow(ClientId id, Client& client, const Message& message)
+{
+    const std::string gpu(text_of(message));
+    const std::optional<MemoryKind> kind = kind_of(message.first);
+    if (!kind || !client.gpus.contains(gpu)) {
+        ++client.wrong_messages;
+        say(id, refused("wrong request of more memory"));
+        return;
+    }
+    const Result<std::int64_t> room = books_.at(gpu).grow(key(id), *kind, message.second);
+    say(id, room ? with_text({.type = MessageType::kGrown, .first = message.first, .second = *room}, gpu)
+                 : refused(room.error().detail));
+}
+
+void Coordinator::shrink(ClientId id, Client& client, const Message& message)
+{
+    const std::string gpu(text_of(message));
+    const Result<std::int64_t> room = client.gpus.contains(gpu) ? books_.at(gpu).shrink(key(id), message.first)
+                                                                : Error{Errc::kNotFound, "not its GPU"};
+    if (!room) {
+        ++client.wrong_messages;
+        return;
+    }
+    say(id, with_text({.type = MessageType::kRoom, .first = *room}, gpu));
+}
+
+void Coordinator::use(ClientId id, Client& client, const Message& message)
+{
+    const std::string gpu(text_of(message));
+    const std::optional<MemoryKind> kind = kind_of(message.first);
+    if (!kind || !client.gpus.contains(gpu) || !books_.at(gpu).report(key(id), *kind, message.second))
+        ++client.wrong_messages;
+}
+
+void Coordinator::give_back(ClientId id, Client& client, const Message& message, double now_s)
+{
+    if (!turns_.has_turn(key(id))) {
+        ++client.wrong_messages;
+        return;
+    }
+    turns_.give_back(key(id), now_s);
+    decide(now_s);
+    if (message.second < 0 || message.third < 0 || message.fourth < 0 || message.second > kMostBytes ||
+        message.fourth > kMostBytes) {
+        ++client.wrong_messages;
+        return;
+    }
+    ++client.switches;
+    if (message.first == 1) ++client.switches_after_iteration;
+    client.moved_bytes += message.second;
+    client.switch_us += std::min<std::int64_t>(message.third, 3'600'000'000);
+    client.kept_bytes += message.fourth;
+}
+
+/// Each is told when it is no longer alone, or alone again (G6). Who was alone has the turn: its memory is there.
+void Coordinator::tell_sharing(ClientId newcomer, double now_s)
+{
+    for (auto& [id, client] : clients_) {
+        const bool is_shared = std::any_of(client.gpus.begin(), client.gpus.end(),
+                                           [&](const std::string& gpu) { return books_.at(gpu).is_shared(); });
+        if (is_shared == client.is_shared) continue;
+        client.is_shared = is_shared;
+        if (!is_shared) turns_.stop(key(id), now_s);
+        if (is_shared && id != newcomer) turns_.keep(key(id), now_s);
+        say(id, {.type = MessageType::kShared, .first = is_shared ? 1 : 0, .second = turns_.has_turn(key(id)) ? 1 : 0});
+    }
+}
+
+void Coordinator::decide(double now_s)
+{
+    if (!is_settled_) {
+        if (now_s < settled_at_s_) return;
+        is_settled_ = true;
+        for (const auto& [id, message] : std::exchange(waiting_, {}))
+            receive(id, message, now_s);
+    }
+    for (const TurnOrder& order : turns_.decide(now_s)) {
+        MessageType type = MessageType::kTurn;
+        if (order.action == TurnAction::kEndAfterIteration) type = MessageType::kEndAfterIteration;
+        if (order.action == TurnAction::kEndNow) type = MessageType::kEndNow;
+        say(std::stoull(order.client), {.type = type});
+    }
+}
+
+void Coordinator::tick(double now_s)
+{
+    decide(now_s);
+}
+
+double Coordinator::next_moment_s() const
+{
+    return is_settled_ ? turns_.next_moment_s() : settled_at_s_;
+}
+
+std::vector<Outgoing> Coordinator::take_outgoing()
+{
+    return std::exchange(outgoing_, {});
+}
+
+Json Coordinator::state() const
+{
+    Json gpus = Json::array();
+    for (const auto& [gpu, books] : books_)
+        gpus.push_back(state_of(gpu, books));
+    return {{"gpus", std::move(gpus)}};
+}
+
+Json Coordinator::state_of(const std::string& gpu, const MemoryBooks& books) const
+{
+    const AdmissionFigures figures = books.figures();
+    Json jobs = Json::array();
+    for (const auto& [id, client] : clients_) {
+        const auto memory = books.clients().find(key(id));
+        if (memory == books.clients().end()) continue;
+        const ClientMemory& own = memory->second;
+        jobs.push_back({{"job", client.job},
+                        {"process", client.process},
+                        {"has_turn", turns_.has_turn(key(id))},
+                        {"share", client.share},
+                        {"priority", client.priority},
+                        {"persistent",
+                         {{"start", own.place.persistent_start},
+                          {"room_bytes", own.place.persistent_room_bytes},
+                          {"gap_bytes", own.gap_bytes},
+                          {"used_bytes", own.persistent.used_bytes},
+                          {"peak_bytes", own.persistent.peak_bytes}}},
+                        {"temporary",
+                         {{"start", own.place.temporary_start},
+                          {"room_bytes", own.place.temporary_room_bytes},
+                          {"used_bytes", own.temporary.used_bytes},
+                          {"peak_bytes", own.temporary.peak_bytes}}},
+                        {"iterations", own.iterations},
+                        {"refusals", own.refusals},
+                        {"switches", client.switches},
+                        {"switches_after_iteration", client.switches_after_iteration},
+                        {"moved_bytes", client.moved_bytes},
+                        {"kept_bytes", client.kept_bytes},
+                        {"switch_s", static_cast<double>(client.switch_us) / 1e6},
+                        {"turn_s", turns_.used_s(key(id))},
+                        {"longest_wait_s", turns_.longest_wait_s(key(id))},
+                        {"wrong_messages", client.wrong_messages}});
+    }
+    return {{"gpu", gpu},
+            {"capacity_bytes", figures.capacity_bytes},
+            {"persistent_bytes", figures.persistent_bytes},
+            {"temporary_bytes", figures.most_temporary_bytes},
+            {"free_bytes", figures.free_bytes},
+            {"gap_bytes", books.settings().gap_bytes},
+            {"is_shared", books.is_shared()},
+            {"jobs", std::move(jobs)}};
+}
+
+} // namespace fathom::gpu

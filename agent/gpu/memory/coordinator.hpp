@@ -1,0 +1,101 @@
+#pragma once
+
+#include "agent/gpu/protocol.hpp"
+#include "core/base/json_reader.hpp"
+#include "core/decide/gpu_memory/memory_books.hpp"
+#include "core/decide/gpu_memory/turns.hpp"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fathom::gpu {
+
+/// A connection of a program; never 0.
+using ClientId = std::uint64_t;
+
+struct Outgoing {
+    ClientId to{};
+    Message message;
+};
+
+struct CoordinatorSettings {
+    std::map<std::string, std::int64_t> gpus; ///< of this node: id and bytes
+    std::int64_t gap_bytes = kDefaultGapBytes;
+    std::int64_t reserved_bytes{}; ///< of each GPU, for what the driver and its contexts take
+    TurnSettings turns;
+    /// After a start nobody is admitted or given a turn for so long: programs that had memory or a turn before come
+    /// back and say so.
+    double settle_s = 2;
+};
+
+/// What the memory manager of a node decides on each message, without sockets and clock: the books of each GPU (G2 to
+/// G8) and the turns. Programs are not believed: what does not fit their rooms or makes no sense changes nothing.
+class Coordinator {
+  public:
+    /// @error kInvalid  settings that leave no memory on some GPU; each GPU is named.
+    static Result<Coordinator> make(const CoordinatorSettings& settings, double now_s);
+
+    void connect(ClientId client, std::int64_t process, double now_s);
+    void disconnect(ClientId client, double now_s);
+    void receive(ClientId client, const Message& message, double now_s);
+    /// To be called at next_moment_s() at the latest.
+    void tick(double now_s);
+    double next_moment_s() const;
+
+    /// What is to be sent since the last call, in order.
+    std::vector<Outgoing> take_outgoing();
+
+    /// Of each GPU and job: regions, use by kind, peaks, turns, what moved and what stayed, refusals.
+    Json state() const;
+    bool is_changed() const { return is_changed_; }
+    void clear_changed() { is_changed_ = false; }
+
+  private:
+    struct Client {
+        std::string job;
+        std::int64_t process{};
+        bool has_said_hello{};
+        double share{1};
+        std::int64_t priority{};
+        std::set<std::string> gpus;
+        bool is_shared{}; ///< as it was told
+        std::int64_t switches{};
+        std::int64_t switches_after_iteration{};
+        std::int64_t moved_bytes{};
+        std::int64_t kept_bytes{}; ///< that swapping everything would have moved
+        std::int64_t switch_us{};  ///< all together
+        std::int64_t wrong_messages{};
+    };
+
+    explicit Coordinator(const CoordinatorSettings& settings, double now_s)
+        : settings_(settings), settled_at_s_(now_s + settings.settle_s), turns_(settings.turns)
+    {
+    }
+
+    static std::string key(ClientId client);
+    void say(ClientId to, const Message& message) { outgoing_.push_back({to, message}); }
+    void hello(Client& client, const Message& message);
+    void use_gpu(ClientId id, Client& client, const Message& message, double now_s);
+    void grow(ClientId id, Client& client, const Message& message);
+    void shrink(ClientId id, Client& client, const Message& message);
+    void use(ClientId id, Client& client, const Message& message);
+    void give_back(ClientId id, Client& client, const Message& message, double now_s);
+    void tell_sharing(ClientId newcomer, double now_s);
+    void decide(double now_s);
+    Json state_of(const std::string& gpu, const MemoryBooks& books) const;
+
+    CoordinatorSettings settings_;
+    double settled_at_s_;
+    bool is_settled_{};
+    std::map<std::string, MemoryBooks> books_; ///< by GPU
+    Turns turns_;
+    std::map<ClientId, Client> clients_;
+    std::vector<Outgoing> outgoing_;
+    std::vector<std::pair<ClientId, Message>> waiting_; ///< for the end of the start
+    bool is_changed_{true};
+};
+
+} // namespace fathom::gpu

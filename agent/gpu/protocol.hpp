@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+/// What a program's preloaded library and the memory manager of its node say to each other, over a SOCK_SEQPACKET Unix
+/// socket: each message is one packet of this size. Both come from one release and run on one host.
+namespace fathom::gpu {
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+
+enum class MessageType : std::uint32_t {
+    // From a program
+    kHello = 1,    ///< text: its job; first: its process; second: its share in thousandths; third: its priority
+    kUseGpu = 2,   ///< text: the GPU; first: its bytes; second and third: the need, persistent and temporary
+    kGrow = 3,     ///< text: the GPU; first: the kind; second: how many bytes more
+    kUse = 4,      ///< text: the GPU; first: the kind; second: bytes in use
+    kWant = 5,     ///< it has work
+    kGiveBack = 6, ///< the turn. first: 1 at the end of an iteration; second: bytes moved; third: microseconds it took;
+                   ///< fourth: bytes that stayed
+    kIterationEnd = 7, ///< first: as kIterationBy*
+    kShrink = 8,       ///< text: the GPU; first: what it needs of its persistent room, without a gap
+    // To a program
+    kPlace = 101,             ///< text: the GPU; first to fourth: MemoryPlace
+    kRefused = 102,           ///< text: why. Answers kUseGpu and kGrow
+    kGrown = 103,             ///< text: the GPU; first: the kind; second: the room
+    kShared = 104,            ///< first: whether others have memory on one of its GPUs; second: whether it has the turn
+    kTurn = 105,              ///< it has the turn
+    kEndAfterIteration = 106, ///< to give it back when its iteration ends
+    kEndNow = 107,            ///< to give it back between two kernels
+    kRoom = 108,              ///< text: the GPU; first: its persistent room. After kShrink
+};
+
+inline constexpr std::int64_t kHadMemory = 1;
+inline constexpr std::int64_t kHadTurn = 2;
+inline constexpr std::int64_t kIterationByCall = 1;    ///< the program or its framework says so
+inline constexpr std::int64_t kIterationByPattern = 2; ///< found in what it does
+
+struct Message {
+    std::uint32_t version = kProtocolVersion;
+    MessageType type{};
+    std::int64_t first{};
+    std::int64_t second{};
+    std::int64_t third{};
+    std::int64_t fourth{};
+    std::array<char, 216> text{}; ///< ends with a zero
+};
+static_assert(sizeof(Message) == 256 && std::is_trivially_copyable_v<Message>);
+
+inline std::string_view text_of(const Message& message)
+{
+    const std::string_view all(message.text.data(), message.text.size());
+    return all.substr(0, all.find('\0'));
+}
+
+/// What does not fit is cut.
+inline Message with_text(Message message, std::string_view text)
+{
+    text = text.substr(0, message.text.size() - 1);
+    message.text.fill('\0');
+    text.copy(message.text.data(), text.size());
+    return message;
+}
+
+} // namespace fathom::gpu

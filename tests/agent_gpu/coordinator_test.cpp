@@ -1,0 +1,198 @@
+#include "agent/gpu/memory/coordinator.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cstring>
+
+namespace fathom::gpu {
+namespace {
+
+constexpr std::int64_t kMiB = 1LL << 20U;
+const std::string kGpu = "GPU-1";
+
+Coordinator coordinator(double settle_s = 0)
+{
+    CoordinatorSettings settings;
+    settings.gpus = {{kGpu, 64 * kMiB}};
+    settings.gap_bytes = 2 * kMiB;
+    settings.settle_s = settle_s;
+    return Coordinator::make(settings, 0).value();
+}
+
+Message use_gpu(std::int64_t persistent, std::int64_t temporary, std::int64_t had = 0)
+{
+    return with_text({.type = MessageType::kUseGpu, .second = persistent, .third = temporary, .fourth = had}, kGpu);
+}
+
+/// A program that has said who it is and asked for memory.
+void join(Coordinator& all, ClientId id, std::int64_t persistent, std::int64_t temporary, double now_s = 0)
+{
+    all.connect(id, 100 + static_cast<std::int64_t>(id), now_s);
+    all.receive(id, with_text({.type = MessageType::kHello, .second = 1000}, "job-" + std::to_string(id)), now_s);
+    all.receive(id, use_gpu(persistent, temporary), now_s);
+}
+
+std::vector<MessageType> types_to(ClientId id, const std::vector<Outgoing>& sent)
+{
+    std::vector<MessageType> types;
+    for (const Outgoing& one : sent) {
+        if (one.to == id) types.push_back(one.message.type);
+    }
+    return types;
+}
+
+TEST(GpuCoordinator, WhoComesSecondWaitsUntilTheFirstGivesTheTurnBack)
+{
+    Coordinator all = coordinator();
+    join(all, 1, 8 * kMiB, 40 * kMiB);
+    EXPECT_EQ(types_to(1, all.take_outgoing()), (std::vector{MessageType::kPlace}));
+
+    join(all, 2, 8 * kMiB, 40 * kMiB);
+    const std::vector<Outgoing> sent = all.take_outgoing();
+    EXPECT_EQ(types_to(1, sent), (std::vector{MessageType::kShared}));
+    // It must know that it is not alone before it has room.
+    EXPECT_EQ(types_to(2, sent), (std::vector{MessageType::kShared, MessageType::kPlace}));
+
+    all.receive(2, {.type = MessageType::kWant}, 0.5);
+    EXPECT_TRUE(all.take_outgoing().empty());
+    all.tick(2);
+    EXPECT_EQ(types_to(1, all.take_outgoing()), (std::vector{MessageType::kEndAfterIteration}));
+    all.receive(1, {.type = MessageType::kGiveBack, .first = 1, .second = 0, .third = 100, .fourth = 8 * kMiB}, 2.5);
+    EXPECT_EQ(types_to(2, all.take_outgoing()), (std::vector{MessageType::kTurn}));
+}
+
+TEST(GpuCoordinator, WhoIsLeftAloneIsToldSo)
+{
+    Coordinator all = coordinator();
+    join(all, 1, kMiB, kMiB);
+    join(all, 2, kMiB, kMiB);
+    (void)all.take_outgoing();
+
+    all.disconnect(2, 1);
+
+    const std::vector<Outgoing> sent = all.take_outgoing();
+    ASSERT_EQ(types_to(1, sent), (std::vector{MessageType::kShared}));
+    EXPECT_EQ(sent[0].message.first, 0);
+    EXPECT_FALSE(all.state().at("gpus").at(0).at("is_shared"));
+}
+
+TEST(GpuCoordinator, AfterAStartNobodyIsAdmittedBeforeThoseWhoHadMemory)
+{
+    Coordinator all = coordinator(2);
+    join(all, 1, 40 * kMiB, 0, 0.1);
+    EXPECT_TRUE(all.take_outgoing().empty());
+    all.connect(2, 102, 1);
+    all.receive(2, with_text({.type = MessageType::kHello}, "old"), 1);
+    all.receive(2, use_gpu(40 * kMiB, 8 * kMiB, kHadTurn), 1);
+    EXPECT_EQ(types_to(2, all.take_outgoing()), (std::vector{MessageType::kPlace}));
+
+    all.tick(2);
+
+    const std::vector<Outgoing> sent = all.take_outgoing();
+    ASSERT_EQ(types_to(1, sent), (std::vector{MessageType::kRefused}));
+    EXPECT_NE(text_of(sent[0].message).find("the GPU's memory is not enough"), std::string_view::npos);
+}
+
+TEST(GpuCoordinator, StateTellsOfEachGpuAndJob)
+{
+    Coordinator all = coordinator();
+    join(all, 1, 8 * kMiB, 40 * kMiB);
+    all.receive(1, with_text({.type = MessageType::kUse, .first = 0, .second = 6 * kMiB}, kGpu), 1);
+    all.receive(1, with_text({.type = MessageType::kUse, .first = 1, .second = 30 * kMiB}, kGpu), 1);
+    all.receive(1, {.type = MessageType::kIterationEnd, .first = 1}, 1);
+    all.receive(1, with_text({.type = MessageType::kGrow, .first = 1, .second = 60 * kMiB}, kGpu), 1);
+
+    const Json gpu = all.state().at("gpus").at(0);
+
+    EXPECT_EQ(gpu.at("persistent_bytes"), 10 * kMiB);
+    EXPECT_EQ(gpu.at("temporary_bytes"), 40 * kMiB);
+    EXPECT_EQ(gpu.at("free_bytes"), 14 * kMiB);
+    const Json job = gpu.at("jobs").at(0);
+    EXPECT_EQ(job.at("job"), "job-1");
+    EXPECT_EQ(job.at("process"), 101);
+    EXPECT_EQ(job.at("persistent").at("used_bytes"), 6 * kMiB);
+    EXPECT_EQ(job.at("temporary").at("used_bytes"), 0);
+    EXPECT_EQ(job.at("temporary").at("peak_bytes"), 30 * kMiB);
+    EXPECT_EQ(job.at("iterations"), 1);
+    EXPECT_EQ(job.at("refusals"), 1);
+}
+
+TEST(GpuCoordinator, ALyingProgramChangesNothing)
+{
+    Coordinator all = coordinator();
+    join(all, 1, 8 * kMiB, 8 * kMiB);
+    const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    (void)all.take_outgoing();
+
+    all.receive(1, with_text({.type = MessageType::kUse, .first = 0, .second = most}, kGpu), 1);
+    all.receive(1, with_text({.type = MessageType::kUse, .first = 7, .second = 1}, kGpu), 1);
+    all.receive(1, with_text({.type = MessageType::kGrow, .first = 0, .second = -5}, kGpu), 1);
+    all.receive(1, with_text({.type = MessageType::kUse, .first = 0, .second = 1}, "GPU-of-others"), 1);
+    all.receive(1, {.type = MessageType::kGiveBack, .second = most}, 1);
+    all.receive(1, {.type = MessageType::kTurn}, 1);
+    all.receive(1, {.type = static_cast<MessageType>(4711)}, 1);
+    all.receive(1, use_gpu(most, most), 1);
+
+    const Json job = all.state().at("gpus").at(0).at("jobs").at(0);
+    EXPECT_EQ(job.at("persistent").at("used_bytes"), 0);
+    EXPECT_EQ(job.at("persistent").at("room_bytes"), 10 * kMiB);
+    EXPECT_EQ(job.at("switches"), 0);
+    EXPECT_GE(job.at("wrong_messages"), 6);
+}
+
+TEST(GpuCoordinator, SettingsOfAGpuThatLeaveNothingAreRefusedByName)
+{
+    CoordinatorSettings settings;
+    settings.gpus = {{kGpu, 64 * kMiB}};
+    settings.reserved_bytes = 64 * kMiB;
+
+    const Result<Coordinator> refused = Coordinator::make(settings, 0);
+
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("GPU GPU-1: "), std::string::npos);
+    EXPECT_NE(refused.error().detail.find("reserved_bytes"), std::string::npos);
+}
+
+/// Whatever programs send, in any order: the rooms of all fit the card, and one at most has the turn.
+RC_GTEST_PROP(GpuCoordinatorProperty, NoMessageBreaksTheBooksOrGivesTheTurnTwice, ())
+{
+    Coordinator all = coordinator();
+    const int steps = *rc::gen::inRange(1, 300);
+    double now = 0;
+    for (int step = 0; step < steps; ++step) {
+        const auto id = static_cast<ClientId>(*rc::gen::inRange(1, 6));
+        now += *rc::gen::inRange(0, 40) / 10.0;
+        switch (*rc::gen::inRange(0, 8)) {
+        case 0:
+            join(all, id, *rc::gen::inRange<std::int64_t>(0, 40) * kMiB, *rc::gen::inRange<std::int64_t>(0, 40) * kMiB,
+                 now);
+            break;
+        case 1:
+            all.disconnect(id, now);
+            break;
+        case 2:
+            all.tick(now);
+            break;
+        default: {
+            Message message;
+            message.type = static_cast<MessageType>(*rc::gen::inRange(0, 10));
+            message.first = *rc::gen::inRange<std::int64_t>(-1, 3);
+            message.second = *rc::gen::inRange<std::int64_t>(-kMiB, 80 * kMiB);
+            message.third = *rc::gen::inRange<std::int64_t>(-1, 40 * kMiB);
+            message.fourth = *rc::gen::inRange<std::int64_t>(0, 4);
+            all.receive(id, with_text(message, kGpu), now);
+        }
+        }
+        const Json gpu = all.state().at("gpus").at(0);
+        RC_ASSERT(gpu.at("free_bytes").get<std::int64_t>() >= 0);
+        int turns = 0;
+        for (const Json& job : gpu.at("jobs"))
+            turns += job.at("has_turn").get<bool>() ? 1 : 0;
+        RC_ASSERT(turns <= 1);
+        (void)all.take_outgoing();
+    }
+}
+
+} // namespace
+} // namespace fathom::gpu

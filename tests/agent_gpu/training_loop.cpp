@@ -1,0 +1,195 @@
+// A program shaped as training is: weights that live from iteration to iteration, activations that live within one. It
+// checks all that it wrote. Nothing in it knows of sharing, but what an option says.
+#include "agent/gpu/cuda_abi.hpp"
+#include "agent/gpu/interposer/fathom_gpu.h"
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace fathom::gpu::cuda;
+
+extern "C" {
+Status cuInit(unsigned flags);
+Status cuDeviceGet(Device* device, int ordinal);
+Status cuCtxCreate_v2(Context* context, unsigned flags, Device device);
+Status cuModuleLoadData(void** module, const void* image);
+Status cuModuleGetFunction(void** function, void* module, const char* name);
+Status cuGetProcAddress_v2(const char* symbol, void** function, int version, std::uint64_t flags, int* found);
+Status cuCtxSynchronize();
+Status cuMemAlloc_v2(Address* address, std::size_t bytes);
+Status cuMemFree_v2(Address address);
+Status cuMemGetInfo_v2(std::size_t* free, std::size_t* total);
+Status cuMemPrefetchAsync(Address address, std::size_t bytes, Device device, Stream stream);
+LaunchKernel cuLaunchKernel;
+}
+
+namespace {
+
+constexpr std::size_t kMiB = 1U << 20U;
+
+std::map<std::string, std::string> options;
+
+std::int64_t number(const std::string& name, std::int64_t otherwise)
+{
+    const auto found = options.find(name);
+    return found == options.end() ? otherwise : std::stoll(found->second);
+}
+
+std::string text(const std::string& name, const std::string& otherwise)
+{
+    const auto found = options.find(name);
+    return found == options.end() ? otherwise : found->second;
+}
+
+void require(Status status, const char* what)
+{
+    if (status == kSuccess) return;
+    std::fprintf(stderr, "training loop: %s: status %d\n", what, status);
+    std::exit(status == kOutOfMemory ? 3 : 4);
+}
+
+/// The functions that matter, as this program finds them.
+struct Functions {
+    MemAlloc* alloc = &cuMemAlloc_v2;
+    MemFree* free = &cuMemFree_v2;
+    LaunchKernel* launch = &cuLaunchKernel;
+};
+
+Functions find_functions(const std::string& way)
+{
+    Functions functions;
+    const auto by_name = [&](const auto& find) {
+        functions.alloc = reinterpret_cast<MemAlloc*>(find("cuMemAlloc", "cuMemAlloc_v2"));
+        functions.free = reinterpret_cast<MemFree*>(find("cuMemFree", "cuMemFree_v2"));
+        functions.launch = reinterpret_cast<LaunchKernel*>(find("cuLaunchKernel", "cuLaunchKernel"));
+    };
+    if (way == "dlsym") {
+        void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
+        by_name([&](const char*, const char* name) { return ::dlsym(library, name); });
+    } else if (way == "get-proc-address") {
+        by_name([&](const char* name, const char*) {
+            void* function = nullptr;
+            require(cuGetProcAddress_v2(name, &function, 13000, 0, nullptr), name);
+            return function;
+        });
+    }
+    return functions;
+}
+
+struct Training {
+    Functions functions;
+    void* fill{};
+    void* check{};
+    void* spin{};
+
+    void run(void* kernel, std::uint64_t address, std::uint64_t words, std::uint64_t value) const
+    {
+        void* parameters[] = {&address, &words, &value};
+        require(functions.launch(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), "launch");
+    }
+    std::vector<Address> allocate(std::int64_t count, std::size_t bytes) const
+    {
+        std::vector<Address> blocks(static_cast<std::size_t>(count));
+        for (Address& block : blocks)
+            require(functions.alloc(&block, bytes), "allocate");
+        return blocks;
+    }
+};
+
+/// What the preloaded library can be told; null where it is not there.
+template <class Signature>
+Signature* of_library(const char* name)
+{
+    return text("tell", "no") == "yes" ? reinterpret_cast<Signature*>(::dlsym(RTLD_DEFAULT, name)) : nullptr;
+}
+
+void set_kind(int kind)
+{
+    if (auto* const set = of_library<decltype(fathom_gpu_set_kind)>("fathom_gpu_set_kind")) set(kind);
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    for (int i = 1; i + 1 < argc; i += 2)
+        options[argv[i]] = argv[i + 1];
+    const std::size_t weight_bytes = static_cast<std::size_t>(number("weights-mib", 16)) * kMiB;
+    const std::int64_t layers = number("layers", 4);
+    const std::size_t activation_bytes =
+        static_cast<std::size_t>(number("activations-mib", 64)) * kMiB / static_cast<std::size_t>(layers);
+    auto* const end_iteration = of_library<decltype(fathom_gpu_iteration_end)>("fathom_gpu_iteration_end");
+    const bool is_held = text("hold", "no") == "yes"; // as a caching allocator does
+
+    require(cuInit(0), "cuInit");
+    Device device = 0;
+    Context context = nullptr;
+    require(cuDeviceGet(&device, static_cast<int>(number("device", 0))), "cuDeviceGet");
+    require(cuCtxCreate_v2(&context, 0, device), "cuCtxCreate");
+    Training training;
+    training.functions = find_functions(text("way", "linked"));
+    void* module = nullptr;
+    require(cuModuleLoadData(&module, ""), "cuModuleLoadData");
+    require(cuModuleGetFunction(&training.fill, module, "fill"), "fill");
+    require(cuModuleGetFunction(&training.check, module, "check"), "check");
+    require(cuModuleGetFunction(&training.spin, module, "spin"), "spin");
+
+    set_kind(FATHOM_GPU_PERSISTENT);
+    const std::vector<Address> weights = training.allocate(2, weight_bytes / 2);
+    const std::uint64_t weight_words = weight_bytes / 2 / 8;
+    std::uint64_t version = 1'000'000;
+    for (const Address weight : weights)
+        training.run(training.fill, weight, weight_words, version + weight);
+    set_kind(FATHOM_GPU_TEMPORARY);
+    std::vector<Address> activations;
+    const std::int64_t iterations = number("iterations", 20);
+    const auto began = std::chrono::steady_clock::now();
+    std::printf("started\n");
+    std::fflush(stdout);
+    for (std::int64_t iteration = 0; iteration < iterations; ++iteration) {
+        if (activations.empty()) activations = training.allocate(layers, activation_bytes);
+        const std::uint64_t words = activation_bytes / 8;
+        for (const Address activation : activations)
+            training.run(training.fill, activation, words, activation + static_cast<std::uint64_t>(iteration));
+        training.run(training.spin, 0, 0, static_cast<std::uint64_t>(number("compute-us", 0)));
+        for (const Address weight : weights)
+            training.run(training.check, weight, weight_words, version + weight);
+        for (const Address activation : activations)
+            training.run(training.check, activation, words, activation + static_cast<std::uint64_t>(iteration));
+        ++version;
+        for (const Address weight : weights)
+            training.run(training.fill, weight, weight_words, version + weight);
+        require(cuCtxSynchronize(), "cuCtxSynchronize");
+        if (!is_held) {
+            for (const Address activation : activations)
+                require(training.functions.free(activation), "free");
+            activations.clear();
+        }
+        if (end_iteration != nullptr) end_iteration();
+        std::this_thread::sleep_for(std::chrono::microseconds(number("host-us", 0)));
+    }
+    for (const Address weight : weights)
+        training.run(training.check, weight, weight_words, version + weight);
+    require(cuCtxSynchronize(), "cuCtxSynchronize");
+    const std::int64_t calls = number("calls", 0);
+    const auto calls_began = std::chrono::steady_clock::now();
+    for (std::int64_t i = 0; i < calls; ++i)
+        require(cuMemPrefetchAsync(weights[0], 1, device, nullptr), "prefetch");
+    const double calls_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - calls_began).count();
+    std::size_t free = 0;
+    std::size_t total = 0;
+    require(cuMemGetInfo_v2(&free, &total), "cuMemGetInfo");
+    std::printf(
+        "{\"iterations\": %lld, \"wall_s\": %.6f, \"free_bytes\": %zu, \"total_bytes\": %zu, \"call_ns\": %.2f}\n",
+        static_cast<long long>(iterations),
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(), free, total,
+        calls == 0 ? 0.0 : calls_s * 1e9 / static_cast<double>(calls));
+    return 0;
+}
