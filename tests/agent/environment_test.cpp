@@ -54,6 +54,8 @@ TEST(JobEnvironment, AJobWithGpusTakesPartWhereTheCenterSharesThemWhateverItSays
 
     EXPECT_EQ(without.at("LD_PRELOAD"), "own.so");
     EXPECT_EQ(with.at("LD_PRELOAD"), "/programs/libfathom-gpu.so:own.so");
+    EXPECT_EQ(with.at("PYTHONPATH"), "/programs/fathom-gpu-python");
+    EXPECT_FALSE(without.contains("PYTHONPATH"));
     EXPECT_EQ(with.at("FATHOM_GPU_SOCKET"), "/run/gpu");
     EXPECT_EQ(with.at("FATHOM_GPU_JOB"), run.order.job_id.value);
 }

@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build/release"
 GPU = "GPU-00000000-1111-2222-3333-444444444444"
 MIB = 1 << 20
-SCALE = 32
+SCALE = 64
 CARD = 12288 * MIB // SCALE
 # Model and batch size, in the order in which they join.
 JOBS = [("inception3", 100), ("resnet50", 75), ("resnet101", 50), ("vgg11", 50)]
@@ -38,6 +38,7 @@ class Node:
         (self.folder / "cards").mkdir()
         (self.folder / "gpus").write_text(f"gpu\t{GPU}\tStand-in\t{CARD}\n")
         self.environment = {**os.environ, "FATHOM_STANDIN_GPUS": str(self.folder / "gpus"),
+                            "FATHOM_STANDIN_NO_POISON": "1",
                             "FATHOM_STANDIN_CARDS": str(self.folder / "cards"),
                             "LD_LIBRARY_PATH": f"{BUILD}/standin_driver:{BUILD}/standin_gpu"}
         self.socket = self.folder / "socket"
@@ -127,7 +128,7 @@ def call_ns(node, preload):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--iterations", type=int, default=40)
+    parser.add_argument("--iterations", type=int, default=20)
     iterations = parser.parse_args().iterations
     print("the GPU is a stand-in: bytes are counted as they move, times are those of the host's memory")
     figures = {"fewer": [], "fewer_unified": [], "ms": [], "swap_ms": [], "speed": []}

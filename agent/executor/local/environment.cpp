@@ -13,8 +13,12 @@ void share_gpus(std::map<std::string, std::string>& variables, const RunOrder& r
     if (socket == run.environment.end() || gpus == variables.end() || gpus->second.empty()) return;
     variables["FATHOM_GPU_SOCKET"] = socket->second;
     variables["FATHOM_GPU_JOB"] = run.order.job_id.value;
-    std::string& preloaded = variables["LD_PRELOAD"];
-    preloaded = place.programs + "/libfathom-gpu.so" + (preloaded.empty() ? "" : ":" + preloaded);
+    const auto put_first = [&](const char* name, const std::string& file) {
+        std::string& list = variables[name];
+        list = place.programs + file + (list.empty() ? "" : ":" + list);
+    };
+    put_first("LD_PRELOAD", "/libfathom-gpu.so");
+    put_first("PYTHONPATH", "/fathom-gpu-python");
 }
 
 } // namespace

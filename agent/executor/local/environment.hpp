@@ -15,7 +15,7 @@ struct JobPlace {
 /// counts of the numerical libraries), the center's variables, then the user's, each winning over the ones
 /// before. Nothing of the agent's own environment. A job that states FATHOM_PRECISION_RANGE is told the files of
 /// its precision (attempt_folder.hpp). Where the center's variables have FATHOM_GPU_SOCKET, a job with GPUs is given
-/// libfathom-gpu.so, from the folder of fathom-probe. Pure.
+/// libfathom-gpu.so and its hook for PyTorch, from the folder of fathom-probe. Pure.
 std::map<std::string, std::string> job_environment(const RunOrder& run, const JobPlace& place);
 
 } // namespace fathom::agent
