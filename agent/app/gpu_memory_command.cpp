@@ -113,8 +113,7 @@ Result<void> show(const ShowOptions& options)
 void add_options(CLI::App& serving, ServeOptions& options)
 {
     serving.add_option("--socket", options.socket, "where jobs find it (FATHOM_GPU_SOCKET)")->capture_default_str();
-    serving.add_option("--state-file", options.state_file, "what `show` reads")
-        ->capture_default_str();
+    serving.add_option("--state-file", options.state_file, "what `show` reads")->capture_default_str();
     serving.add_option("--gap-bytes", options.gap_bytes, "kept free behind each job's persistent memory, for growth")
         ->capture_default_str();
     serving.add_option("--reserved-bytes", options.reserved_bytes, "of each GPU, for what the driver takes for itself")
