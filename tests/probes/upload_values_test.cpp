@@ -105,7 +105,8 @@ TEST(PlausibleRate, NarrowerNumbersAndMoreCoresAllowMore)
 {
     EXPECT_DOUBLE_EQ(rate_bounds("fp32", 1).flops, 2 * rate_bounds("fp64", 1).flops);
     EXPECT_DOUBLE_EQ(rate_bounds("fp64", 8).flops, 8 * rate_bounds("fp64", 1).flops);
-    EXPECT_GE(rate_bounds("bf16", 1).flops, 4 * rate_bounds("fp64", 1).flops);
+    // Twice as much again where the processor has instructions for it; a processor with AVX2 alone has none.
+    EXPECT_GE(rate_bounds("bf16", 1).flops, rate_bounds("fp32", 1).flops);
     EXPECT_GE(rate_bounds("fp64", 1).bytes_per_s, 2e12);
     EXPECT_GE(rate_bounds("fp64", 1).flops, 2 * 2 * 2 * 6e9); // two lanes at least
 }
