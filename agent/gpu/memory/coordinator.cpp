@@ -55,7 +55,7 @@ void Coordinator::disconnect(ClientId client, double now_s)
     clients_.erase(client);
     is_changed_ = true;
     tell_sharing(0, now_s);
-    decide(now_s);
+    tick(now_s);
 }
 
 void Coordinator::receive(ClientId id, const Message& message, double now_s)
@@ -86,7 +86,7 @@ void Coordinator::receive(ClientId id, const Message& message, double now_s)
         return;
     case MessageType::kWant:
         if (client.is_shared) turns_.want(key(id), now_s);
-        decide(now_s);
+        tick(now_s);
         return;
     case MessageType::kGiveBack:
         give_back(id, client, message, now_s);
@@ -157,7 +157,7 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
                       gpu));
     if (message.fourth != kHadTurn && turns_.has_turn(key(id)) && client.is_shared)
         say(id, {.type = MessageType::kEndNow}); // to come back for all of its GPUs together
-    decide(now_s);
+    tick(now_s);
 }
 
 void Coordinator::grow(ClientId id, Client& client, const Message& message)
@@ -201,7 +201,7 @@ void Coordinator::give_back(ClientId id, Client& client, const Message& message,
         return;
     }
     turns_.give_back(key(id), now_s);
-    decide(now_s);
+    tick(now_s);
     if (message.second < 0 || message.third < 0 || message.fourth < 0 || message.second > kMostBytes ||
         message.fourth > kMostBytes) {
         ++client.wrong_messages;
@@ -228,7 +228,7 @@ void Coordinator::tell_sharing(ClientId newcomer, double now_s)
     }
 }
 
-void Coordinator::decide(double now_s)
+void Coordinator::tick(double now_s)
 {
     if (!is_settled_) {
         if (now_s < settled_at_s_) return;
@@ -242,11 +242,6 @@ void Coordinator::decide(double now_s)
         if (order.action == TurnAction::kEndNow) type = MessageType::kEndNow;
         say(std::stoull(order.client), {.type = type});
     }
-}
-
-void Coordinator::tick(double now_s)
-{
-    decide(now_s);
 }
 
 double Coordinator::next_moment_s() const

@@ -41,7 +41,7 @@ class Coordinator {
     void connect(ClientId client, std::int64_t process, double now_s);
     void disconnect(ClientId client, double now_s);
     void receive(ClientId client, const Message& message, double now_s);
-    /// To be called at next_moment_s() at the latest.
+    /// Gives and ends turns, as each message does, too. To be called at next_moment_s() at the latest.
     void tick(double now_s);
     double next_moment_s() const;
 
@@ -84,7 +84,6 @@ class Coordinator {
     void use(ClientId id, Client& client, const Message& message);
     void give_back(ClientId id, Client& client, const Message& message, double now_s);
     void tell_sharing(ClientId newcomer, double now_s);
-    void decide(double now_s);
     Json state_of(const std::string& gpu, const MemoryBooks& books) const;
 
     CoordinatorSettings settings_;

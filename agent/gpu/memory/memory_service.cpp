@@ -3,6 +3,7 @@
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
+#include "core/base/open_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,27 +34,7 @@ double now_s()
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// A file descriptor that is closed with its owner.
-class OwnDescriptor {
-  public:
-    explicit OwnDescriptor(int descriptor = -1) : descriptor_(descriptor) {}
-    OwnDescriptor(OwnDescriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-    OwnDescriptor& operator=(OwnDescriptor&& other) noexcept
-    {
-        std::swap(descriptor_, other.descriptor_);
-        return *this;
-    }
-    ~OwnDescriptor()
-    {
-        if (descriptor_ >= 0) ::close(descriptor_);
-    }
-    int get() const { return descriptor_; }
-
-  private:
-    int descriptor_;
-};
-
-Result<OwnDescriptor> listen_at(const std::filesystem::path& path)
+Result<OpenFile> listen_at(const std::filesystem::path& path)
 {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -61,10 +42,10 @@ Result<OwnDescriptor> listen_at(const std::filesystem::path& path)
     if (text.empty() || text.size() >= sizeof(address.sun_path))
         return Error{Errc::kUnavailable, "the path of a Unix socket must have 1 to 107 bytes: " + text};
     text.copy(address.sun_path, text.size());
-    OwnDescriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    OpenFile made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     ::unlink(text.c_str());
-    if (made.get() < 0 || ::bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
-        ::chmod(text.c_str(), 0666) != 0 || ::listen(made.get(), kBacklog) != 0)
+    if (made.number() < 0 || ::bind(made.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+        ::chmod(text.c_str(), 0666) != 0 || ::listen(made.number(), kBacklog) != 0)
         return Error{Errc::kUnavailable, "cannot listen at " + text + ": " + error_text(errno)};
     return made;
 }
@@ -73,12 +54,12 @@ Result<OwnDescriptor> listen_at(const std::filesystem::path& path)
 
 class MemoryService::Loop {
   public:
-    Loop(MemoryServiceSettings settings, Coordinator coordinator, OwnDescriptor listener)
+    Loop(MemoryServiceSettings settings, Coordinator coordinator, OpenFile listener)
         : settings_(std::move(settings)), coordinator_(std::move(coordinator)), listener_(std::move(listener)),
           wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), poll_(::epoll_create1(EPOLL_CLOEXEC))
     {
-        watch(listener_.get(), 0);
-        watch(wake_.get(), 0);
+        watch(listener_.number(), 0);
+        watch(wake_.number(), 0);
     }
 
     void start()
@@ -90,7 +71,7 @@ class MemoryService::Loop {
     {
         is_stopping_ = true;
         const std::uint64_t one = 1;
-        (void)!::write(wake_.get(), &one, sizeof(one));
+        (void)!::write(wake_.number(), &one, sizeof(one));
         if (thread_.joinable()) thread_.join();
         ::unlink(settings_.socket.c_str());
     }
@@ -103,7 +84,7 @@ class MemoryService::Loop {
 
   private:
     struct Connection {
-        OwnDescriptor socket;
+        OpenFile socket;
         uid_t user{};
         std::deque<Message> unread;
     };
@@ -114,7 +95,7 @@ class MemoryService::Loop {
         event.events = EPOLLIN;
         // Clients by number, from 1; ours by descriptor, above.
         event.data.u64 = client != 0 ? client : (1ULL << 63U) | static_cast<std::uint64_t>(descriptor);
-        ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, descriptor, &event);
+        ::epoll_ctl(poll_.number(), EPOLL_CTL_ADD, descriptor, &event);
     }
 
     void want_to_write(ClientId id, int socket, bool is_wanted) const
@@ -122,7 +103,7 @@ class MemoryService::Loop {
         epoll_event event{};
         event.events = EPOLLIN | (is_wanted ? EPOLLOUT : 0U);
         event.data.u64 = id;
-        ::epoll_ctl(poll_.get(), EPOLL_CTL_MOD, socket, &event);
+        ::epoll_ctl(poll_.number(), EPOLL_CTL_MOD, socket, &event);
     }
 
     int wait_ms() const
@@ -138,7 +119,7 @@ class MemoryService::Loop {
     {
         std::array<epoll_event, 256> events{};
         while (!is_stopping_) {
-            const int count = ::epoll_wait(poll_.get(), events.data(), static_cast<int>(events.size()), wait_ms());
+            const int count = ::epoll_wait(poll_.number(), events.data(), static_cast<int>(events.size()), wait_ms());
             const std::scoped_lock lock(mutex_);
             for (int i = 0; i < count; ++i)
                 handle(events[static_cast<std::size_t>(i)]);
@@ -152,7 +133,7 @@ class MemoryService::Loop {
     {
         const std::uint64_t id = event.data.u64;
         if (id >> 63U) {
-            if (static_cast<int>(id & 0x7fffffffU) == listener_.get()) accept_all();
+            if (static_cast<int>(id & 0x7fffffffU) == listener_.number()) accept_all();
             return;
         }
         if ((event.events & EPOLLOUT) != 0) write_to(id);
@@ -162,17 +143,17 @@ class MemoryService::Loop {
     void accept_all()
     {
         while (true) {
-            OwnDescriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-            if (socket.get() < 0) return;
+            OpenFile socket(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+            if (socket.number() < 0) return;
             ucred peer{};
             socklen_t size = sizeof(peer);
-            if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) continue;
+            if (::getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) continue;
             if (const char* const why = reason_to_refuse(peer.uid)) {
                 log_warning("gpu_memory_client_refused", {{"uid", peer.uid}, {"pid", peer.pid}, {"why", why}});
                 continue;
             }
             const ClientId id = ++last_client_;
-            watch(socket.get(), id);
+            watch(socket.number(), id);
             ++of_user_[peer.uid];
             coordinator_.connect(id, peer.pid, now_s());
             connections_.emplace(id, Connection{std::move(socket), peer.uid, {}});
@@ -196,7 +177,7 @@ class MemoryService::Loop {
             const auto found = connections_.find(id);
             if (found == connections_.end()) return;
             std::array<char, sizeof(Message) + 1> bytes{};
-            const ssize_t got = ::recv(found->second.socket.get(), bytes.data(), bytes.size(), 0);
+            const ssize_t got = ::recv(found->second.socket.number(), bytes.data(), bytes.size(), 0);
             if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
             Message message;
             if (got == static_cast<ssize_t>(sizeof(message))) std::memcpy(&message, bytes.data(), sizeof(message));
@@ -245,17 +226,17 @@ class MemoryService::Loop {
         Connection& connection = found->second;
         while (!connection.unread.empty()) {
             const Message& message = connection.unread.front();
-            const ssize_t sent = ::send(connection.socket.get(), &message, sizeof(message), MSG_NOSIGNAL);
+            const ssize_t sent = ::send(connection.socket.number(), &message, sizeof(message), MSG_NOSIGNAL);
             if (sent < 0 && errno == EINTR) continue;
             if (sent < 0 && errno == EAGAIN) {
-                want_to_write(id, connection.socket.get(), true);
+                want_to_write(id, connection.socket.number(), true);
                 return;
             }
             // A connection that broke is closed by who reads from it.
             if (sent < 0) return;
             connection.unread.pop_front();
         }
-        want_to_write(id, connection.socket.get(), false);
+        want_to_write(id, connection.socket.number(), false);
     }
 
     void write_state()
@@ -271,9 +252,9 @@ class MemoryService::Loop {
     MemoryServiceSettings settings_;
     mutable std::mutex mutex_;
     Coordinator coordinator_;
-    OwnDescriptor listener_;
-    OwnDescriptor wake_;
-    OwnDescriptor poll_;
+    OpenFile listener_;
+    OpenFile wake_;
+    OpenFile poll_;
     std::unordered_map<ClientId, Connection> connections_;
     std::unordered_map<uid_t, std::size_t> of_user_;
     ClientId last_client_{};
@@ -286,7 +267,7 @@ Result<std::unique_ptr<MemoryService>> MemoryService::start(MemoryServiceSetting
 {
     Result<Coordinator> coordinator = Coordinator::make(settings.coordinator, now_s());
     if (!coordinator) return coordinator.error();
-    Result<OwnDescriptor> listener = listen_at(settings.socket);
+    Result<OpenFile> listener = listen_at(settings.socket);
     if (!listener) return listener.error();
     auto loop = std::make_unique<Loop>(std::move(settings), std::move(*coordinator), std::move(*listener));
     loop->start();
