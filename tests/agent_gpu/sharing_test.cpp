@@ -92,6 +92,18 @@ class GpuSharing : public testing::Test {
         return false;
     }
 
+    /// The newest that the manager knew of a job when it ended; null if it did not.
+    Json last_of(const std::string& name) const
+    {
+        Json last;
+        const bool has_ended = wait_until([&] {
+            const Json now = job(name);
+            if (!now.is_null()) last = now;
+            return now.is_null() && !last.is_null();
+        });
+        return has_ended ? last : Json();
+    }
+
     std::filesystem::path folder_;
     MemoryServiceSettings settings_;
     std::unique_ptr<MemoryService> service_;
@@ -130,12 +142,8 @@ TEST_F(GpuSharing, TwoThatSayWhenAnIterationEndsTakeTurnsAndNothingMoves)
                                                      {"tell", "yes"},           {"hold", "yes"}};
     const auto first = train("first", options);
     const auto second = train("second", options);
-    Json last;
-    ASSERT_TRUE(wait_until([&] {
-        const Json now = job("first");
-        if (!now.is_null()) last = now;
-        return now.is_null() && !last.is_null();
-    }));
+    const Json last = last_of("first");
+    ASSERT_TRUE(last.is_object());
 
     EXPECT_EQ(first->wait(), 0) << first->output();
     EXPECT_EQ(second->wait(), 0) << second->output();
@@ -153,12 +161,8 @@ TEST_F(GpuSharing, IterationsAreFoundWhereNobodyTellsOfThem)
         {"iterations", "100"}, {"weights-mib", "2"}, {"activations-mib", "4"}, {"host-us", "1000"}};
     const auto first = train("first", options);
     const auto second = train("second", options);
-    Json last;
-    ASSERT_TRUE(wait_until([&] {
-        const Json now = job("first");
-        if (!now.is_null()) last = now;
-        return now.is_null() && !last.is_null();
-    }));
+    const Json last = last_of("first");
+    ASSERT_TRUE(last.is_object());
 
     EXPECT_EQ(first->wait(), 0) << first->output();
     EXPECT_EQ(second->wait(), 0) << second->output();
@@ -178,12 +182,8 @@ TEST_F(GpuSharing, AnIterationThatDoesNotEndIsInterruptedBetweenKernelsAndLosesN
                                                      {"compute-us", "200000"}};
     const auto first = train("first", options);
     const auto second = train("second", options);
-    Json last;
-    ASSERT_TRUE(wait_until([&] {
-        const Json now = job("first");
-        if (!now.is_null()) last = now;
-        return now.is_null() && !last.is_null();
-    }));
+    const Json last = last_of("first");
+    ASSERT_TRUE(last.is_object());
 
     EXPECT_EQ(first->wait(), 0) << first->output();
     EXPECT_EQ(second->wait(), 0) << second->output();
@@ -277,12 +277,8 @@ TEST_F(GpuSharing, JobsOnDifferentGpusDoNotWaitForEachOther)
     const auto second = train(
         "second",
         {{"iterations", "20"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}, {"device", "1"}});
-    Json last;
-    ASSERT_TRUE(wait_until([&] {
-        const Json now = job("second");
-        if (!now.is_null()) last = now;
-        return now.is_null() && !last.is_null();
-    }));
+    const Json last = last_of("second");
+    ASSERT_TRUE(last.is_object());
 
     EXPECT_EQ(first->wait(), 0) << first->output();
     EXPECT_EQ(second->wait(), 0) << second->output();
