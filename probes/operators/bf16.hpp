@@ -16,10 +16,8 @@ class Bf16 {
         const auto bits = std::bit_cast<std::uint32_t>(value);
         bits_ = static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U);
     }
-    constexpr explicit operator double() const
-    {
-        return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits_) << 16U));
-    }
+    constexpr explicit operator float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits_) << 16U); }
+    constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
 
   private:
     std::uint16_t bits_{};

@@ -200,13 +200,9 @@ def test_another_policy_gives_other_scores_from_the_same_results(measured):
 
 
 def test_scores_over_several_operators_can_be_recomputed_by_hand(measured):
-    offered = {u["center"]: set(u["operators"]) for u in measured.rest.items("/unit-types")}
     for by in ("category", "unit_type"):
         scores = measured.rest.items(f"/scores?by={by}")
-        # A processor without instructions for bf16 cannot run all operators: then its unit type has no score, and says why.
-        able = {s["center"] for s in scores if {p["operator"] for p in s["parts"]} <= offered[s["center"]]}
-        assert {s["center"] for s in scores if s["score"]} == able, by
-        assert by == "unit_type" or able == {"alpha", "beta"}
+        assert {s["center"] for s in scores if s["score"]} == {"alpha", "beta"}, by
         for score in scores:
             parts = score["parts"]
             missing = [p for p in parts if p["score"] is None]
@@ -246,9 +242,6 @@ def test_a_policy_is_tried_before_it_is_activated(measured, tmp_path):
     assert trial["active_policy"].startswith("relative-v1@") and trial["policy"] == "slower@1"
     assert len(trial["unit_types"]) == trial["unit_type_count"] == 2
     for changed in trial["unit_types"] + trial["operators"]:
-        if changed["score_before"] is None:
-            assert changed["score_after"] is None and changed["missing_before"] and changed["missing_after"]
-            continue
         assert changed["score_after"] == pytest.approx(2 * changed["score_before"])
         assert changed["rank_after"] == changed["rank_before"]
     assert not any(p["id"] == "slower" for p in measured.rest.items("/metric-policies"))
