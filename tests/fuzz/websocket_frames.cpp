@@ -3,12 +3,19 @@
 #include "core/net/server.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
 #include <boost/asio/write.hpp>
 
 #include <array>
+#include <future>
+#include <span>
 #include <thread>
 
 namespace {
@@ -80,6 +87,25 @@ constexpr std::string_view kUpgrade = "GET /link HTTP/1.1\r\nHost: localhost\r\n
                                       "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                                       "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
 
+/// Asynchronous, for libFuzzer's own alarm interrupts calls that wait.
+asio::awaitable<std::string> answer_to(std::uint16_t port, net::TlsContext tls, std::span<const std::uint8_t> frames)
+{
+    asio::ssl::stream<Tcp::socket> stream(co_await asio::this_coro::executor, *tls);
+    co_await stream.next_layer().async_connect({asio::ip::make_address("127.0.0.1"), port}, asio::use_awaitable);
+    co_await stream.async_handshake(asio::ssl::stream_base::client, asio::use_awaitable);
+    boost::system::error_code ec; // the server may end first
+    const auto may_fail = [&ec] { return asio::redirect_error(asio::use_awaitable, ec); };
+    co_await asio::async_write(stream, asio::buffer(kUpgrade), may_fail());
+    co_await asio::async_write(stream, asio::buffer(frames.data(), frames.size()), may_fail());
+    stream.next_layer().shutdown(Tcp::socket::shutdown_send, ec);
+    std::string answer;
+    std::array<char, 4096> block{};
+    ec = {};
+    while (!ec)
+        answer.append(block.data(), co_await stream.async_read_some(asio::buffer(block), may_fail()));
+    co_return answer;
+}
+
 } // namespace
 
 /// Whatever follows the upgrade of a connection, the reader gets texts within their limit or an end, and the connection
@@ -89,18 +115,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static EchoServer server;
     static const net::TlsContext tls = net::make_client_context(server.authority(), nullptr).value();
     asio::io_context io;
-    asio::ssl::stream<Tcp::socket> stream(io, *tls);
-    stream.next_layer().connect({asio::ip::make_address("127.0.0.1"), server.port()});
-    stream.handshake(asio::ssl::stream_base::client);
-    boost::system::error_code ec; // the server may end first
-    asio::write(stream, asio::buffer(kUpgrade), ec);
-    asio::write(stream, asio::buffer(data, size), ec);
-    stream.next_layer().shutdown(Tcp::socket::shutdown_send, ec);
-    std::string answer;
-    std::array<char, 4096> block{};
-    ec = {};
-    while (!ec)
-        answer.append(block.data(), stream.read_some(asio::buffer(block), ec));
+    std::future<std::string> answered =
+        asio::co_spawn(io, answer_to(server.port(), tls, {data, size}), asio::use_future);
+    io.run();
+    const std::string answer = answered.get();
     FATHOM_ASSERT(answer.empty() || answer.starts_with("HTTP/1.1 101 "));
     return 0;
 }
