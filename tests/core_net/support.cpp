@@ -224,15 +224,7 @@ void run_on_loop(std::function<asio::awaitable<void>()> work)
 
 std::string exchange_plain_text(const Endpoint& endpoint, std::string_view data)
 {
-    asio::io_context io;
-    Tcp::socket socket = connected_socket(io, endpoint);
-    asio::write(socket, asio::buffer(data));
-    std::string received;
-    std::array<char, 1024> space{};
-    boost::system::error_code ec;
-    while (!ec)
-        received.append(space.data(), socket.read_some(asio::buffer(space), ec));
-    return received;
+    return IdleSocket(endpoint).exchange(data);
 }
 
 struct IdleSocket::State {
@@ -244,6 +236,18 @@ struct IdleSocket::State {
 
 IdleSocket::IdleSocket(const Endpoint& endpoint) : state_(std::make_unique<State>(endpoint)) {}
 IdleSocket::~IdleSocket() = default;
+
+std::string IdleSocket::exchange(std::string_view data)
+{
+    std::string received;
+    std::array<char, 1024> space{};
+    boost::system::error_code ec;
+    asio::write(state_->socket, asio::buffer(data), ec);
+    while (!ec)
+        received.append(space.data(), state_->socket.read_some(asio::buffer(space), ec));
+    return received;
+}
+
 IdleSocket::IdleSocket(IdleSocket&&) noexcept = default;
 IdleSocket& IdleSocket::operator=(IdleSocket&&) noexcept = default;
 

@@ -85,6 +85,9 @@ class IdleSocket {
     IdleSocket(IdleSocket&&) noexcept;
     IdleSocket& operator=(IdleSocket&&) noexcept;
 
+    /// What the server answers to `data` until it closes; empty when it just closes, also before `data` is sent.
+    std::string exchange(std::string_view data);
+
   private:
     struct State;
     std::unique_ptr<State> state_;
