@@ -22,6 +22,8 @@ constexpr std::chrono::minutes kRenewalInterval{10};
 constexpr std::chrono::seconds kFirstRenewalLook{2};
 constexpr std::chrono::seconds kRequestInterval{1};
 constexpr std::chrono::seconds kStopLimit{5};
+/// Between two reports of what the jobs have of the GPUs' memory.
+constexpr std::chrono::seconds kGpuMemoryInterval{5};
 /// Between two looks at whether the machine has changed.
 constexpr std::chrono::seconds kHardwareInterval{20};
 
@@ -33,7 +35,10 @@ std::string fetch_url(const Enrolment& enrolment)
 
 } // namespace
 
-Daemon::Daemon(AgentConfig config, RemoteExecutor& executor) : config_(std::move(config)), executor_(executor) {}
+Daemon::Daemon(AgentConfig config, RemoteExecutor& executor, GpuMemoryPlace gpu_memory)
+    : config_(std::move(config)), executor_(executor), gpu_memory_place_(std::move(gpu_memory))
+{
+}
 
 Result<void> Daemon::prepare()
 {
@@ -63,6 +68,7 @@ Result<void> Daemon::prepare()
     sub_units_->serve(*book_, *conversation_, [this] { report_offer(); });
     conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };
     connector_ = std::make_shared<Connector>(files_, *conversation_, work_.get_executor());
+    start_memory_manager();
     log_info(
         "agent_ready",
         {{"center", enrolment->center_name}, {"center_id", enrolment->center_id}, {"facts", executor_.facts().dump()}});
@@ -110,6 +116,7 @@ void Daemon::tick()
     take_probe_request(now);
     take_sub_unit_request(now);
     sub_units_->tick();
+    report_gpu_memory(now);
     watch_hardware(now);
     timer_.expires_after(kTick);
     timer_.async_wait([this](const boost::system::error_code& error) {
@@ -204,6 +211,29 @@ void Daemon::watch_hardware(SteadyTime now)
             }
         });
     });
+}
+
+void Daemon::start_memory_manager()
+{
+    if (gpu_memory_place_.folder.empty()) return;
+    Result<std::unique_ptr<gpu::MemoryService>> started =
+        start_gpu_memory(config_.tables.gpu_memory, std::move(gpu_memory_place_));
+    if (started)
+        gpu_memory_ = std::move(*started);
+    else
+        log_error("gpu_memory_not_started",
+                  {{"reason", describe(started.error())}, {"effect", "jobs with GPUs share nothing"}});
+}
+
+void Daemon::report_gpu_memory(SteadyTime now)
+{
+    if (!gpu_memory_ || now < next_gpu_memory_look_) return;
+    next_gpu_memory_look_ = now + kGpuMemoryInterval;
+    GpuMemoryReport report = gpu_memory_->report();
+    Json json = to_json(report);
+    if (json == last_gpu_memory_) return;
+    last_gpu_memory_ = std::move(json);
+    conversation_->gpu_memory_changed(std::move(report));
 }
 
 void Daemon::store_certificate(const std::string& certificate_pem)

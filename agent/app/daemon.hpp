@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/app/gpu_memory_start.hpp"
 #include "agent/app/probe_request.hpp"
 #include "agent/app/sub_unit_keeper.hpp"
 #include "agent/catalog/catalog.hpp"
@@ -25,7 +26,7 @@ namespace fathom::agent {
 class Daemon {
   public:
     /// The executor must outlive the daemon.
-    Daemon(AgentConfig config, RemoteExecutor& executor);
+    Daemon(AgentConfig config, RemoteExecutor& executor, GpuMemoryPlace gpu_memory);
 
     /// Takes up what an earlier run left. @error  the detail says what stands in the way.
     Result<void> prepare();
@@ -46,6 +47,8 @@ class Daemon {
     void apply(AgentConfig config, CenterOffer offer);
     void take_offer(CenterOffer offer);
     void report_offer();
+    void start_memory_manager();
+    void report_gpu_memory(SteadyTime now);
     /// With the variables that probes get besides the center's: what they can run depends on them.
     AgentConfig as_probes_run(AgentConfig config) const;
 
@@ -68,6 +71,9 @@ class Daemon {
     std::unique_ptr<Conversation> conversation_;
     std::unique_ptr<SubUnitKeeper> sub_units_;
     std::shared_ptr<Connector> connector_;
+    GpuMemoryPlace gpu_memory_place_;
+    std::unique_ptr<gpu::MemoryService> gpu_memory_; ///< none: this center's jobs do not share GPU memory
+    Json last_gpu_memory_;
     std::string fetch_url_;   ///< where probes of the network fetch by default
     Catalog machine_catalog_; ///< with the units whose sub-units are at other centers
     Json last_catalog_;
@@ -77,6 +83,7 @@ class Daemon {
     SteadyTime next_renewal_look_{};
     SteadyTime next_request_look_{};
     SteadyTime next_sub_unit_look_{};
+    SteadyTime next_gpu_memory_look_{};
 };
 
 } // namespace fathom::agent

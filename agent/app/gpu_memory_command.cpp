@@ -1,6 +1,5 @@
 #include "agent/app/commands.hpp"
-#include "agent/catalog/nvidia.hpp"
-#include "agent/gpu/memory/memory_service.hpp"
+#include "agent/app/gpu_memory_start.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 
@@ -26,27 +25,6 @@ struct ShowOptions {
     bool is_json{};
 };
 
-/// Programs know a GPU, or the part of one that they were given, by its bytes; NVIDIA's tools write them with either
-/// prefix.
-std::string gpu_id(const std::string& id)
-{
-    return id.starts_with("MIG-") ? "GPU-" + id.substr(4) : id;
-}
-
-Result<std::map<std::string, std::int64_t>> find_gpus()
-{
-    std::vector<std::string> missing;
-    const Result<std::vector<HostDevice>> found = find_nvidia_gpus(kNvmlLibrary, missing);
-    if (!found) return found.error();
-    for (const std::string& sentence : missing)
-        std::cerr << "fathom-agent gpu-memory: " << sentence << "\n";
-    std::map<std::string, std::int64_t> gpus;
-    for (const HostDevice& device : *found)
-        gpus[gpu_id(device.id)] = device.memory_bytes;
-    if (gpus.empty()) return Error{Errc::kUnavailable, "this node has no GPU that NVIDIA's driver tells of"};
-    return gpus;
-}
-
 Result<void> serve(const ServeOptions& options)
 {
     // Before there are threads, so that all of them leave these signals to sigwait().
@@ -57,7 +35,10 @@ Result<void> serve(const ServeOptions& options)
     ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
     start_log("fathom-agent", LogLevel::kInfo);
 
-    const Result<std::map<std::string, std::int64_t>> gpus = find_gpus();
+    std::vector<std::string> missing;
+    const Result<std::map<std::string, std::int64_t>> gpus = find_shared_gpus(missing);
+    for (const std::string& sentence : missing)
+        std::cerr << "fathom-agent gpu-memory: " << sentence << "\n";
     if (!gpus) return gpus.error();
     gpu::MemoryServiceSettings settings;
     settings.socket = options.socket;

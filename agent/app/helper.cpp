@@ -102,7 +102,7 @@ int Helper::finish() const
 
 /// The agent's process, still alone in it: gives up what it need not have, and serves.
 int run_agent_process(AgentConfig config, const AgentFolder& folder, pid_t helper, RemoteExecutor executor,
-                      const AgentMain& serve)
+                      GpuMemoryPlace gpu_memory, const AgentMain& serve)
 {
     ::prctl(PR_SET_NAME, kAgentName);
     ::setsid(); // a Ctrl-C at the terminal reaches the helper, which passes it on, once
@@ -115,7 +115,7 @@ int run_agent_process(AgentConfig config, const AgentFolder& folder, pid_t helpe
         std::cerr << "fathom-agent run: " << ready.error().detail << std::endl;
         return 1;
     }
-    return serve(config, executor);
+    return serve(config, executor, std::move(gpu_memory));
 }
 
 std::vector<std::int64_t> offered_cpus(const AgentConfig& config)
@@ -127,6 +127,7 @@ std::vector<std::int64_t> offered_cpus(const AgentConfig& config)
 struct Preparation {
     OpenFile lock; ///< held by both, so that no other agent begins before the last of them has ended
     AgentFolder folder;
+    GpuMemoryPlace gpu_memory;
     std::unique_ptr<Executor> executor;
 };
 
@@ -143,7 +144,10 @@ Result<Preparation> prepare(const AgentConfig& config)
     if (!folder) return folder.error();
     ready.folder = std::move(*folder);
     enter_leaf_group();
-    Result<std::unique_ptr<Executor>> executor = make_job_executor(config, ready.folder.user);
+    Result<GpuMemoryPlace> gpu_memory = prepare_gpu_memory(config);
+    if (!gpu_memory) return gpu_memory.error();
+    ready.gpu_memory = std::move(*gpu_memory);
+    Result<std::unique_ptr<Executor>> executor = make_job_executor(config, ready.folder.user, ready.gpu_memory.folder);
     if (!executor) return executor.error();
     ready.executor = std::move(*executor);
     return ready;
@@ -178,7 +182,7 @@ int run_with_helper(const AgentConfig& config, const std::function<std::optional
                     const AgentMain& serve)
 {
     ::prctl(PR_SET_NAME, kHelperName);
-    const Result<Preparation> ready = prepare(config);
+    Result<Preparation> ready = prepare(config);
     if (!ready) return refuse(ready.error());
     const BalanceProcess balance(config, ready->folder);
     keep_memory_private(); // not before: to try what isolates jobs, a secret process may not map its users
@@ -197,10 +201,11 @@ int run_with_helper(const AgentConfig& config, const std::function<std::optional
         RemoteExecutor executor(std::move(sockets->agent), OpenFile(ready->executor->change_descriptor()),
                                 ready->executor->facts(), ready->executor->places());
         // Not return: what is held here is the helper's to take down.
-        std::exit(run_agent_process(config, ready->folder, helper, std::move(executor),
+        std::exit(run_agent_process(config, ready->folder, helper, std::move(executor), std::move(ready->gpu_memory),
                                     serve)); // NOLINT(concurrency-mt-unsafe): all its threads have ended
     }
     sockets->agent = OpenFile();
+    ready->gpu_memory.listener = OpenFile();
     ExecutorService service(*ready->executor);
     service.offer(offered_cpus(config));
     service.read_settings = [&]() -> Result<std::string> {

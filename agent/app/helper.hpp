@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/app/agent_folder.hpp"
+#include "agent/app/gpu_memory_start.hpp"
 #include "agent/config/agent_config.hpp"
 #include "agent/executor/remote/remote_executor.hpp"
 
@@ -13,7 +14,7 @@ namespace fathom::agent {
 sigset_t passed_signals();
 
 /// What the agent does in its own process; returns its exit status.
-using AgentMain = std::function<int(const AgentConfig&, RemoteExecutor&)>;
+using AgentMain = std::function<int(const AgentConfig&, RemoteExecutor&, GpuMemoryPlace)>;
 
 /// `fathom-agent run` is two processes. The *helper* keeps the rights it was started with and hears only the agent: it
 /// holds the state folder, starts jobs by a LocalExecutor (ExecutorService says what of it the agent may ask for),

@@ -82,7 +82,8 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
     return std::unique_ptr<Executor>(std::make_unique<SlurmExecutor>(std::move(options)));
 }
 
-Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config, const std::optional<UnixUser>& agent)
+Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config, const std::optional<UnixUser>& agent,
+                                                      const std::filesystem::path& gpu_memory)
 {
     const Result<JobUsers> users = find_job_users(config.run_as, config.run_as_uids);
     if (!users) return users.error();
@@ -102,6 +103,7 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
                              .user_ids = users->ids,
                              .hidden = ::getuid() == 0 ? "" : state_dir,
                              .shared = config.shared_folders,
+                             .gpu_memory = gpu_memory,
                              .remove_work = config.keep_finished.count() == 0});
     if (Result<void> judged = judge_isolation(config, *executor, users->missing); !judged) return judged.error();
     return std::unique_ptr<Executor>(std::move(executor));
@@ -109,9 +111,11 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
 
 } // namespace
 
-Result<std::unique_ptr<Executor>> make_job_executor(const AgentConfig& config, const std::optional<UnixUser>& agent)
+Result<std::unique_ptr<Executor>> make_job_executor(const AgentConfig& config, const std::optional<UnixUser>& agent,
+                                                    const std::filesystem::path& gpu_memory)
 {
-    return config.uses_slurm ? make_slurm_executor(config, agent, false) : make_local_executor(config, agent);
+    if (config.uses_slurm) return make_slurm_executor(config, agent, false);
+    return make_local_executor(config, agent, gpu_memory);
 }
 
 Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& config)

@@ -8,10 +8,12 @@
 namespace fathom::agent {
 
 /// The executor that the settings ask for; says in the log what it does not keep jobs from. `agent` is whom the process
-/// that hears the network runs as, which is to be no job's user.
+/// that hears the network runs as, which is to be no job's user. `gpu_memory`: the folder of the memory manager's
+/// socket, or empty.
 /// @error kInvalid      the settings give it to jobs, or name nobody for them.
 /// @error kUnavailable  jobs are not isolated as required.
-Result<std::unique_ptr<Executor>> make_job_executor(const AgentConfig& config, const std::optional<UnixUser>& agent);
+Result<std::unique_ptr<Executor>> make_job_executor(const AgentConfig& config, const std::optional<UnixUser>& agent,
+                                                    const std::filesystem::path& gpu_memory);
 
 /// The same for a look at its facts, without folders and without judging.
 Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& config);

@@ -35,9 +35,9 @@ std::optional<AgentConfig> read_config(int argc, const char* const* argv, int& e
     return std::nullopt;
 }
 
-int run_daemon(const AgentConfig& config, RemoteExecutor& executor)
+int run_daemon(const AgentConfig& config, RemoteExecutor& executor, GpuMemoryPlace gpu_memory)
 {
-    Daemon daemon(config, executor);
+    Daemon daemon(config, executor, std::move(gpu_memory));
     if (const Result<void> ready = daemon.prepare(); !ready) {
         std::cerr << "fathom-agent run: " << describe(ready.error()) << "\n";
         return 1;
@@ -48,11 +48,11 @@ int run_daemon(const AgentConfig& config, RemoteExecutor& executor)
 
 /// A service manager signals both processes, and the helper passes its signal on: the second one must not end what is
 /// ending. So there are handlers until the daemon's threads have ended, and then the signals are blocked.
-int serve(const AgentConfig& config, RemoteExecutor& executor)
+int serve(const AgentConfig& config, RemoteExecutor& executor, GpuMemoryPlace gpu_memory)
 {
     boost::asio::io_context context;
     const boost::asio::signal_set handled(context, SIGTERM, SIGINT, SIGHUP);
-    const int exit_code = run_daemon(config, executor);
+    const int exit_code = run_daemon(config, executor, std::move(gpu_memory));
     const sigset_t signals = passed_signals();
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     return exit_code;

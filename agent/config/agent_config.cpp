@@ -185,7 +185,8 @@ Result<AgentTables> parse_agent_tables(const std::string& toml)
     try {
         std::istringstream stream(toml);
         const Json all = to_json(toml::parse(stream, "config"));
-        for (const char* key : {"unit_type", "device", "sub_units", "environment", "operators", "balance"}) {
+        for (const char* key :
+             {"unit_type", "device", "sub_units", "environment", "operators", "balance", "gpu_memory"}) {
             if (all.contains(key)) document[key] = all[key];
         }
     } catch (const std::exception& e) {
@@ -200,6 +201,10 @@ Result<AgentTables> parse_agent_tables(const std::string& toml)
     tables.environment = read_environment(reader, errors);
     tables.operators = read_operators(reader, errors);
     tables.balance = read_balance(reader, errors);
+    tables.gpu_memory = read_gpu_memory(reader, errors);
+    if (tables.gpu_memory.enabled && tables.environment.contains("FATHOM_GPU_SOCKET"))
+        errors.push_back({"environment.FATHOM_GPU_SOCKET", "names another memory manager than [gpu_memory]'s: leave "
+                                                           "out one of them"});
     return value_or_errors(std::move(tables), std::move(errors), "the config file");
 }
 
@@ -244,7 +249,7 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_number(0, 8760)},
         {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
     };
-    program.tables = {"unit_type", "device", "sub_units", "environment", "operators", "balance"};
+    program.tables = {"unit_type", "device", "sub_units", "environment", "operators", "balance", "gpu_memory"};
     program.check_tables = table_errors;
     return program;
 }

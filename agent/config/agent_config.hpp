@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/config/balance_table.hpp"
+#include "agent/config/gpu_memory_table.hpp"
 #include "agent/config/sub_unit_tables.hpp"
 #include "agent/config/unit_tables.hpp"
 #include "agent/config/user_ids.hpp"
@@ -35,6 +36,7 @@ struct AgentTables {
     std::map<std::string, std::string> environment;            ///< for every job at this center
     std::map<std::string, std::vector<std::string>> operators; ///< resource type -> ids; absent: all (M8, M9)
     BalanceConfig balance;                                     ///< off unless it says otherwise
+    GpuMemoryConfig gpu_memory;                                ///< likewise
 };
 
 /// Whose uploaded operators may run at this center; nobody's without keys.

@@ -12,6 +12,9 @@ namespace fathom::gpu {
 
 inline constexpr std::uint32_t kProtocolVersion = 1;
 
+/// Of the socket in the folder that an agent shows to jobs.
+inline constexpr const char* kSocketName = "socket";
+
 enum class MessageType : std::uint32_t {
     // From a program
     kHello = 1,    ///< text: its job; first: its process; second: its share in thousandths; third: its priority

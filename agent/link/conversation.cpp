@@ -62,6 +62,7 @@ void Conversation::handle(const link::Welcome& welcome)
         book_.cancel(id, "the metascheduler has given it up");
     send_heartbeat();
     send_sub_units();
+    send_gpu_memory();
     send_spooled();
 }
 
@@ -209,6 +210,17 @@ void Conversation::sub_units_changed(link::SubUnitState state)
 void Conversation::send_sub_units()
 {
     if (sub_units_) say(link::make_message(*sub_units_));
+}
+
+void Conversation::gpu_memory_changed(GpuMemoryReport report)
+{
+    gpu_memory_ = std::move(report);
+    if (welcome_) send_gpu_memory();
+}
+
+void Conversation::send_gpu_memory()
+{
+    if (gpu_memory_) say(link::make_message(*gpu_memory_));
 }
 
 bool Conversation::request_certificate(const std::string& request_pem)

@@ -44,6 +44,8 @@ class Conversation {
     Result<void> request_sub_units(link::SubUnitRequest request);
     /// R8: says what this center has now; a connection that comes later hears of it after its greeting.
     void sub_units_changed(link::SubUnitState state);
+    /// G9: says what jobs have of the GPUs' memory; a connection that comes later hears of it after its greeting.
+    void gpu_memory_changed(GpuMemoryReport report);
     /// Called with what this center is to have.
     std::function<void(const link::SubUnitTarget&)> on_sub_unit_target;
     /// Asks for a new certificate; false when there is nobody to ask.
@@ -65,12 +67,14 @@ class Conversation {
     bool send_spooled();
     void send_heartbeat();
     void send_sub_units();
+    void send_gpu_memory();
     Result<void> ask(link::Body request);
 
     Spool& spool_;
     AttemptBook& book_;
     Catalog catalog_;
     std::optional<link::SubUnitState> sub_units_;
+    std::optional<GpuMemoryReport> gpu_memory_;
     std::optional<Peer> peer_;
     bool welcome_{};
     std::int64_t last_sequence_{}; ///< of the spooled messages sent on this connection

@@ -292,6 +292,11 @@ Body read_sub_unit_request(ObjectReader& reader, std::vector<FieldError>&)
                           reader.optional_string("reason", {.max_length = 1000}).value_or("")};
 }
 
+Body read_gpu_memory(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    return read_gpu_memory_report(reader, errors);
+}
+
 Body read_heartbeat(ObjectReader& reader, std::vector<FieldError>&)
 {
     return Heartbeat{reader.required_number("load_1min", 0, 1e9),
@@ -342,6 +347,7 @@ const std::map<std::string, Reader, std::less<>>& readers()
         {"sub_unit_state", read_sub_unit_state},
         {"sub_unit_target", read_sub_unit_target},
         {"sub_unit_request", read_sub_unit_request},
+        {"gpu_memory", read_gpu_memory},
         {"heartbeat", read_heartbeat},
         {"renew_certificate", read_renew_certificate},
         {"renewed_certificate", read_renewed_certificate},

@@ -168,6 +168,11 @@ Json body_json(const SubUnitRequest& request)
     return {{"kind", request.kind}, {"action", request.action}, {"count", request.count}, {"reason", request.reason}};
 }
 
+Json body_json(const GpuMemoryReport& report)
+{
+    return to_json(report);
+}
+
 Json body_json(const Heartbeat& heartbeat)
 {
     return {{"load_1min", heartbeat.load_1min},
@@ -208,6 +213,7 @@ struct TypeName {
     std::string_view operator()(const SubUnitState&) const { return "sub_unit_state"; }
     std::string_view operator()(const SubUnitTarget&) const { return "sub_unit_target"; }
     std::string_view operator()(const SubUnitRequest&) const { return "sub_unit_request"; }
+    std::string_view operator()(const GpuMemoryReport&) const { return "gpu_memory"; }
     std::string_view operator()(const Heartbeat&) const { return "heartbeat"; }
     std::string_view operator()(const RenewCertificate&) const { return "renew_certificate"; }
     std::string_view operator()(const RenewedCertificate&) const { return "renewed_certificate"; }
@@ -226,8 +232,8 @@ bool needs_ack(const Body& body)
     return !std::holds_alternative<Hello>(body) && !std::holds_alternative<Welcome>(body) &&
            !std::holds_alternative<UnitTypesQuery>(body) && !std::holds_alternative<UnitTypesAnswer>(body) &&
            !std::holds_alternative<SubUnitState>(body) && !std::holds_alternative<SubUnitTarget>(body) &&
-           !std::holds_alternative<Heartbeat>(body) && !std::holds_alternative<RenewedCertificate>(body) &&
-           !std::holds_alternative<Ack>(body);
+           !std::holds_alternative<GpuMemoryReport>(body) && !std::holds_alternative<Heartbeat>(body) &&
+           !std::holds_alternative<RenewedCertificate>(body) && !std::holds_alternative<Ack>(body);
 }
 
 std::string_view type_name(const Body& body)

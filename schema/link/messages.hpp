@@ -2,6 +2,7 @@
 
 #include "core/model/attempt.hpp"
 #include "core/model/center.hpp"
+#include "core/model/gpu_memory.hpp"
 
 #include <optional>
 #include <string>
@@ -185,9 +186,12 @@ struct Ack {
     std::optional<Error> error;
 };
 
-using Body = std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, AttemptOutput,
-                          AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest, SubUnitState,
-                          SubUnitTarget, SubUnitRequest, Heartbeat, RenewCertificate, RenewedCertificate, Ack>;
+/// What either side says. A GpuMemoryReport (agent -> server, after each welcome and each change) says how things
+/// stand, so that a repeat changes nothing.
+using Body =
+    std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, AttemptOutput,
+                 AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest, SubUnitState,
+                 SubUnitTarget, SubUnitRequest, GpuMemoryReport, Heartbeat, RenewCertificate, RenewedCertificate, Ack>;
 
 struct Message {
     MessageId id;

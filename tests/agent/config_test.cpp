@@ -82,6 +82,45 @@ TEST(AgentTables, ReportsEveryErrorWithItsKey)
     }
 }
 
+TEST(AgentTables, SharesGpuMemoryOnlyWhereItSaysSo)
+{
+    EXPECT_FALSE(parse_agent_tables("").value().gpu_memory.enabled);
+
+    const GpuMemoryConfig config = parse_agent_tables(R"(
+        [gpu_memory]
+        enabled = true
+        gap_bytes = 0
+        slice_s = 0.5
+    )")
+                                       .value()
+                                       .gpu_memory;
+    EXPECT_TRUE(config.enabled);
+    EXPECT_EQ(config.gap_bytes, 0);
+    EXPECT_EQ(config.turns.slice_s, 0.5);
+    EXPECT_EQ(config.turns.most_slice_s, gpu::TurnSettings().most_slice_s);
+}
+
+TEST(AgentTables, RefusesGpuMemorySettingsThatContradictEachOther)
+{
+    const Result<AgentTables> tables = parse_agent_tables(R"(
+        [environment]
+        FATHOM_GPU_SOCKET = "/run/fathom-gpu.sock"
+        [gpu_memory]
+        enabled = true
+        gap_bytes = -1
+        slice_s = 9
+        most_slice_s = 5
+        colour = "red"
+    )");
+
+    ASSERT_FALSE(tables);
+    const Error error = tables.error();
+    for (const char* field :
+         {"environment.FATHOM_GPU_SOCKET", "gpu_memory.gap_bytes", "gpu_memory.most_slice_s", "gpu_memory.colour"}) {
+        EXPECT_THAT(error.fields, Contains(Field(&FieldError::field, field)));
+    }
+}
+
 TEST(AgentTables, RefusesWhatIsNotToml)
 {
     EXPECT_FALSE(parse_agent_tables("unit_type = [[["));

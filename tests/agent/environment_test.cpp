@@ -60,5 +60,17 @@ TEST(JobEnvironment, AJobWithGpusTakesPartWhereTheCenterSharesThemWhateverItSays
     EXPECT_EQ(with.at("FATHOM_GPU_JOB"), run.order.job_id.value);
 }
 
+TEST(JobEnvironment, AJobWithGpusFindsTheAgentsOwnMemoryManager)
+{
+    RunOrder run{test::shell_order("true"), {0}, 1, 0, {{"CUDA_VISIBLE_DEVICES", "GPU-1"}}};
+
+    const auto with = job_environment(run, {"/work", "/programs", "nobody", "/run/fathom-job/gpu-memory"});
+
+    EXPECT_EQ(with.at("FATHOM_GPU_SOCKET"), "/run/fathom-job/gpu-memory/socket");
+    EXPECT_EQ(with.at("FATHOM_GPU_WAIT_S"), "60") << "the agent may be starting again";
+    EXPECT_EQ(with.at("LD_PRELOAD"), "/programs/libfathom-gpu.so");
+    EXPECT_FALSE(job_environment(run, {"/work", "/programs", "nobody"}).contains("FATHOM_GPU_SOCKET"));
+}
+
 } // namespace
 } // namespace fathom::agent

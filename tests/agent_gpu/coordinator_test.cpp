@@ -28,7 +28,7 @@ Message use_gpu(std::int64_t persistent, std::int64_t temporary, std::int64_t ha
 /// A program that has said who it is and asked for memory.
 void join(Coordinator& all, ClientId id, std::int64_t persistent, std::int64_t temporary, double now_s = 0)
 {
-    all.connect(id, 100 + static_cast<std::int64_t>(id), now_s);
+    all.connect(id, 100 + static_cast<std::int64_t>(id));
     all.receive(id, with_text({.type = MessageType::kHello, .second = 1000}, "job-" + std::to_string(id)), now_s);
     all.receive(id, use_gpu(persistent, temporary), now_s);
 }
@@ -40,6 +40,37 @@ std::vector<MessageType> types_to(ClientId id, const std::vector<Outgoing>& sent
         if (one.to == id) types.push_back(one.message.type);
     }
     return types;
+}
+
+TEST(GpuCoordinator, CountsWhomItDoesNotAdmitAndReportsNoMoreThanTheMetaschedulerTakes)
+{
+    CoordinatorSettings settings;
+    settings.gpus = {{kGpu, 1024 * kMiB}};
+    settings.gap_bytes = 2 * kMiB;
+    settings.settle_s = 0;
+    Coordinator all = Coordinator::make(settings, 0).value();
+    join(all, 1, 8 * kMiB, 2000 * kMiB); // more than the card
+    for (ClientId id = 2; id < 2 + kMaxSharedGpuJobs + 6; ++id)
+        join(all, id, 0, 0);
+
+    const SharedGpu gpu = all.report().gpus.at(0);
+
+    EXPECT_EQ(gpu.refused_count, 1);
+    EXPECT_EQ(gpu.jobs.size(), kMaxSharedGpuJobs);
+    EXPECT_EQ(gpu.job_count, static_cast<std::int64_t>(kMaxSharedGpuJobs) + 6);
+}
+
+TEST(GpuCoordinator, TakesNoJobsNameThatIsNotText)
+{
+    Coordinator all = coordinator();
+    all.connect(1, 101);
+    all.receive(1, with_text({.type = MessageType::kHello, .second = 1000}, "\xff\xfe"), 0);
+    all.receive(1, use_gpu(0, 0), 0);
+
+    const SharedGpuJob job = all.report().gpus.at(0).jobs.at(0);
+
+    EXPECT_EQ(job.job, "");
+    EXPECT_EQ(job.wrong_messages, 1);
 }
 
 TEST(GpuCoordinator, WhoComesSecondWaitsUntilTheFirstGivesTheTurnBack)
@@ -74,7 +105,7 @@ TEST(GpuCoordinator, WhoIsLeftAloneIsToldSo)
     const std::vector<Outgoing> sent = all.take_outgoing();
     ASSERT_EQ(types_to(1, sent), (std::vector{MessageType::kShared}));
     EXPECT_EQ(sent[0].message.first, 0);
-    EXPECT_FALSE(all.state().at("gpus").at(0).at("is_shared"));
+    EXPECT_FALSE(to_json(all.report()).at("gpus").at(0).at("is_shared"));
 }
 
 TEST(GpuCoordinator, AfterAStartNobodyIsAdmittedBeforeThoseWhoHadMemory)
@@ -82,7 +113,7 @@ TEST(GpuCoordinator, AfterAStartNobodyIsAdmittedBeforeThoseWhoHadMemory)
     Coordinator all = coordinator(2);
     join(all, 1, 40 * kMiB, 0, 0.1);
     EXPECT_TRUE(all.take_outgoing().empty());
-    all.connect(2, 102, 1);
+    all.connect(2, 102);
     all.receive(2, with_text({.type = MessageType::kHello}, "old"), 1);
     all.receive(2, use_gpu(40 * kMiB, 8 * kMiB, kHadTurn), 1);
     EXPECT_EQ(types_to(2, all.take_outgoing()), (std::vector{MessageType::kPlace}));
@@ -103,7 +134,7 @@ TEST(GpuCoordinator, StateTellsOfEachGpuAndJob)
     all.receive(1, {.type = MessageType::kIterationEnd, .first = 1}, 1);
     all.receive(1, with_text({.type = MessageType::kGrow, .first = 1, .second = 60 * kMiB}, kGpu), 1);
 
-    const Json gpu = all.state().at("gpus").at(0);
+    const Json gpu = to_json(all.report()).at("gpus").at(0);
 
     EXPECT_EQ(gpu.at("persistent_bytes"), 10 * kMiB);
     EXPECT_EQ(gpu.at("temporary_bytes"), 40 * kMiB);
@@ -134,7 +165,7 @@ TEST(GpuCoordinator, ALyingProgramChangesNothing)
     all.receive(1, {.type = static_cast<MessageType>(4711)}, 1);
     all.receive(1, use_gpu(most, most), 1);
 
-    const Json job = all.state().at("gpus").at(0).at("jobs").at(0);
+    const Json job = to_json(all.report()).at("gpus").at(0).at("jobs").at(0);
     EXPECT_EQ(job.at("persistent").at("used_bytes"), 0);
     EXPECT_EQ(job.at("persistent").at("room_bytes"), 10 * kMiB);
     EXPECT_EQ(job.at("switches"), 0);
@@ -184,7 +215,7 @@ RC_GTEST_PROP(GpuCoordinatorProperty, NoMessageBreaksTheBooksOrGivesTheTurnTwice
             all.receive(id, with_text(message, kGpu), now);
         }
         }
-        const Json gpu = all.state().at("gpus").at(0);
+        const Json gpu = to_json(all.report()).at("gpus").at(0);
         RC_ASSERT(gpu.at("free_bytes").get<std::int64_t>() >= 0);
         int turns = 0;
         for (const Json& job : gpu.at("jobs"))

@@ -74,7 +74,7 @@ class GpuSharing : public testing::Test {
     /// What the manager knows of a job; null if nothing.
     Json job(const std::string& name) const
     {
-        const Json state = service_->state();
+        const Json state = to_json(service_->report());
         for (const Json& gpu : state.at("gpus")) {
             for (const Json& one : gpu.at("jobs")) {
                 if (one.at("job") == name) return one;
@@ -131,6 +131,24 @@ TEST_F(GpuSharing, WithoutAManagerEverythingGoesToTheDriver)
 
     EXPECT_EQ(program->wait(), 0) << program->output();
     EXPECT_NE(program->output().find("does not answer at"), std::string::npos);
+}
+
+TEST_F(GpuSharing, AProgramWaitsForAManagerThatIsStartingAsLongAsItWasTold)
+{
+    const auto program =
+        train("early", {{"iterations", "300"}, {"weights-mib", "4"}, {"activations-mib", "8"}, {"host-us", "5000"}},
+              {{"FATHOM_GPU_WAIT_S", "60"}});
+    std::this_thread::sleep_for(500ms); // longer than it takes to find nobody
+    start();
+    EXPECT_TRUE(wait_until([&] { return job("early").is_object(); }));
+    EXPECT_EQ(program->wait(), 0) << program->output();
+    EXPECT_EQ(program->output().find("does not answer at"), std::string::npos) << program->output();
+
+    service_.reset();
+    const auto late = train("late", {{"iterations", "3"}, {"weights-mib", "4"}, {"activations-mib", "8"}},
+                            {{"FATHOM_GPU_WAIT_S", "1"}});
+    EXPECT_EQ(late->wait(), 0) << late->output();
+    EXPECT_NE(late->output().find("does not answer at"), std::string::npos);
 }
 
 /// 4 + 4 MiB of weights stay; 20 and 20 MiB of activations do not fit at once into 32 MiB.

@@ -67,6 +67,7 @@ std::string encode(const SupervisorOrder& order)
                  {"removes_work", order.removes_work},
                  {"isolation", to_json(order.isolation)},
                  {"hidden", order.hidden.string()},
+                 {"gpu_memory", order.gpu_memory.string()},
                  {"shared", Json::array()}});
     for (const std::filesystem::path& path : order.shared)
         json["shared"].push_back(path.string());
@@ -90,6 +91,7 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text)
         order.removes_work = json.at("removes_work").get<bool>();
         order.isolation = read_isolation(json.at("isolation"));
         order.hidden = json.at("hidden").get<std::string>();
+        order.gpu_memory = json.value("gpu_memory", std::string()); // older agents knew none
         for (const std::string& path : json.at("shared").get<std::vector<std::string>>())
             order.shared.emplace_back(path);
         if (json.contains("user")) {

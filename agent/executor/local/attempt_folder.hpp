@@ -26,6 +26,7 @@ struct SupervisorOrder {
     Isolation isolation{};
     std::filesystem::path hidden{};              ///< folder of the agent's that the job must not see; may be empty
     std::vector<std::filesystem::path> shared{}; ///< folders that it sees although others like them are hidden
+    std::filesystem::path gpu_memory{};          ///< folder of the memory manager's socket (gpu::kSocketName); or empty
 };
 
 /// As supervisors are told on their command line, before they have an order.

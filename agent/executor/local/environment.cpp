@@ -1,17 +1,25 @@
 #include "agent/executor/local/environment.hpp"
 
 #include "agent/executor/local/attempt_folder.hpp"
+#include "agent/gpu/protocol.hpp"
 
 namespace fathom::agent {
 namespace {
 
+/// How long a program whose memory manager is away waits for it, since the agent, and with it the manager, may be
+/// starting again.
+constexpr const char* kGpuMemoryWait_s = "60";
+
 /// A job with GPUs, at a center where jobs share them, takes part whatever its own variables say (docs/gpu-memory.md).
 void share_gpus(std::map<std::string, std::string>& variables, const RunOrder& run, const JobPlace& place)
 {
-    const auto socket = run.environment.find("FATHOM_GPU_SOCKET");
+    const auto center_socket = run.environment.find("FATHOM_GPU_SOCKET");
+    std::string socket = center_socket == run.environment.end() ? "" : center_socket->second;
+    if (!place.gpu_memory.empty()) socket = place.gpu_memory + "/" + gpu::kSocketName;
     const auto gpus = variables.find("CUDA_VISIBLE_DEVICES");
-    if (socket == run.environment.end() || gpus == variables.end() || gpus->second.empty()) return;
-    variables["FATHOM_GPU_SOCKET"] = socket->second;
+    if (socket.empty() || gpus == variables.end() || gpus->second.empty()) return;
+    variables["FATHOM_GPU_SOCKET"] = socket;
+    variables["FATHOM_GPU_WAIT_S"] = kGpuMemoryWait_s;
     variables["FATHOM_GPU_JOB"] = run.order.job_id.value;
     const auto put_first = [&](const char* name, const std::string& file) {
         std::string& list = variables[name];

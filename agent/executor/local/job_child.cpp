@@ -146,6 +146,7 @@ JobView view_of(const SupervisorOrder& order, const AttemptFolder& folder)
     return {.work = folder.work(),
             .programs = order.programs,
             .temporary = folder.path(),
+            .gpu_memory = order.gpu_memory,
             .hidden = order.hidden,
             .home = order.user ? home_of(*order.user) : std::filesystem::path(),
             .shared = order.shared,
@@ -157,10 +158,12 @@ JobPlace place_of(const SupervisorOrder& order, const AttemptFolder& folder)
 {
     if (!order.user) {
         const passwd* self = ::getpwuid(::getuid());
-        return {folder.work().string(), order.programs.string(), self != nullptr ? self->pw_name : "root"};
+        return {folder.work().string(), order.programs.string(), self != nullptr ? self->pw_name : "root",
+                order.gpu_memory.string()};
     }
-    if (order.isolation.files) return {kViewWork, kViewPrograms, order.user->name};
-    return {folder.work().string(), order.programs.string(), order.user->name};
+    if (!order.isolation.files)
+        return {folder.work().string(), order.programs.string(), order.user->name, order.gpu_memory.string()};
+    return {kViewWork, kViewPrograms, order.user->name, order.gpu_memory.empty() ? "" : kViewGpuMemory};
 }
 
 std::vector<std::string> ordered_command(const AttemptOrder& order)

@@ -34,6 +34,7 @@ class ViewMaker {
         // Before anything is covered; by descriptor they stay within reach.
         const int work = open_folder(view_.work);
         const int programs = open_folder(view_.programs);
+        const int gpu_memory = open_folder(view_.gpu_memory);
         const int tmp = view_.temporary.empty() ? -1 : open_folder(view_.temporary / "tmp");
         const int var_tmp = view_.temporary.empty() ? -1 : open_folder(view_.temporary / "var-tmp");
         std::vector<int> shared;
@@ -41,7 +42,7 @@ class ViewMaker {
         for (const fs::path& path : view_.shared)
             shared.push_back(open_folder(path));
 
-        if (view_.hidden.empty()) show_at_fixed_places(work, programs);
+        if (view_.hidden.empty()) show_at_fixed_places(work, programs, gpu_memory);
         cover("/tmp", tmp);
         cover("/var/tmp", var_tmp);
         cover_by_memory("/dev/shm", "mode=1777" + shared_memory_size());
@@ -54,6 +55,7 @@ class ViewMaker {
             cover_by_memory(view_.hidden, "mode=0755,size=64k");
             show_again(view_.work, work);
             show_again(view_.programs, programs);
+            show_again(view_.gpu_memory, gpu_memory);
         }
         if (view_.own_processes)
             check(::mount("proc", "/proc", "proc", kPlain | MS_NOEXEC, nullptr) == 0, "mount a /proc of its own");
@@ -95,7 +97,7 @@ class ViewMaker {
               "show a folder at " + place.string());
     }
 
-    void show_at_fixed_places(int work, int programs)
+    void show_at_fixed_places(int work, int programs, int gpu_memory)
     {
         if (!failure_.empty()) return;
         // A small file system of its own, so that nothing of it is left on the host.
@@ -106,6 +108,9 @@ class ViewMaker {
         // A job can do without fathom-probe, should that folder not be there.
         if (programs >= 0) bind(programs, kViewPrograms);
         if (!view_.work.empty()) bind(work, kViewWork);
+        if (gpu_memory < 0) return;
+        make_open_folder(kViewGpuMemory);
+        bind(gpu_memory, kViewGpuMemory);
     }
 
     void cover(const fs::path& place, int folder)

@@ -10,16 +10,18 @@ namespace fathom::agent {
 /// Where a job that runs as another user finds its folders, whatever folder the agent keeps them in.
 inline constexpr const char* kViewWork = "/run/fathom-job/work";
 inline constexpr const char* kViewPrograms = "/run/fathom-job/bin";
+inline constexpr const char* kViewGpuMemory = "/run/fathom-job/gpu-memory";
 
 /// What a job sees of the host's files: all but other jobs' temporary files, the agent's state (which its own
 /// rights would let it read) and its user's home folder.
 struct JobView {
-    std::filesystem::path work;        ///< its working folder
-    std::filesystem::path programs;    ///< folder of fathom-probe
-    std::filesystem::path temporary{}; ///< folders `tmp` and `var-tmp` in it become /tmp and /var/tmp
-    std::filesystem::path hidden{};    ///< folder of which only `work` is seen, at its own path. Empty: `work` and
-                                       ///< `programs` are shown at kViewWork and kViewPrograms
-    std::filesystem::path home{};      ///< of its user, hidden too; may be empty
+    std::filesystem::path work;         ///< its working folder
+    std::filesystem::path programs;     ///< folder of fathom-probe
+    std::filesystem::path temporary{};  ///< folders `tmp` and `var-tmp` in it become /tmp and /var/tmp
+    std::filesystem::path gpu_memory{}; ///< folder of the memory manager's socket; empty: none
+    std::filesystem::path hidden{};     ///< folder of which only `work` and `gpu_memory` are seen, at their own paths.
+                                        ///< Empty: they and `programs` are shown at kViewWork and so on
+    std::filesystem::path home{};       ///< of its user, hidden too; may be empty
     std::vector<std::filesystem::path> shared{}; ///< seen as ever, also below /tmp, /var/tmp or /dev/shm
     std::int64_t memory_bytes{};                 ///< of /dev/shm at most; 0: as the kernel has it
     bool own_processes{};                        ///< /proc of this process's PID namespace

@@ -83,7 +83,8 @@ Result<void> LocalExecutor::start(const RunOrder& run)
                                 .removes_work = options_.remove_work,
                                 .isolation = isolation_,
                                 .hidden = options_.hidden,
-                                .shared = options_.shared};
+                                .shared = options_.shared,
+                                .gpu_memory = options_.gpu_memory};
     // It is in the agent's spool, too: after a power failure it is written anew.
     if (Result<void> written = write_file_unflushed(folder.order(), encode(order), 0600); !written) return written;
     watch(run.order.attempt_id);

@@ -16,6 +16,7 @@ struct LocalExecutorOptions {
     std::optional<UserIds> user_ids{};           ///< each job runs as another of these; goes before `user`
     std::filesystem::path hidden{};              ///< the agent's folder, hidden from jobs that run as the agent does
     std::vector<std::filesystem::path> shared{}; ///< folders below /tmp, /var/tmp or /dev/shm that jobs see
+    std::filesystem::path gpu_memory{};          ///< folder of the memory manager's socket; empty: none
     bool remove_work = false;                    ///< the job's files go as soon as it has ended
 };
 

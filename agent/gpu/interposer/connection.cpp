@@ -1,4 +1,4 @@
-#include "agent/gpu/interposer/share.hpp"
+#include "agent/gpu/interposer/share_detail.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -44,6 +44,20 @@ bool Share::connect()
                           job == nullptr ? "" : job));
 }
 
+void Share::tell_of_absence() const
+{
+    tell("the memory manager does not answer at " + socket_path_ + "; until it does, this job shares nothing");
+}
+
+/// Not where a process begins: it may be a child that never uses a GPU.
+bool Share::has_manager(Lock& lock)
+{
+    if (socket_ < 0 && std::chrono::steady_clock::now() < wait_until_ &&
+        !changed_.wait_until(lock, wait_until_, [&] { return socket_ >= 0; }))
+        tell_of_absence();
+    return socket_ >= 0;
+}
+
 bool Share::send(const Message& message)
 {
     if (socket_ < 0) return false;
@@ -79,7 +93,10 @@ void Share::run()
         int reading = -1;
         {
             const Lock lock(mutex_);
-            if (socket_ < 0 && connect()) say_all();
+            if (socket_ < 0 && connect()) {
+                say_all();
+                changed_.notify_all();
+            }
             reading = socket_;
         }
         if (reading < 0) {
@@ -108,7 +125,11 @@ void Share::say_all()
 {
     unanswered_ = 0;
     for (auto& [device, gpu] : gpus_) {
-        if (gpu.id.empty() || gpu.is_refused) continue;
+        // Where there is nothing yet, its first allocation asks.
+        const bool has_memory = gpu.is_placed || gpu.persistent_bytes() > 0 || gpu.temporary.extent_bytes() > 0;
+        if (gpu.id.empty() || gpu.is_refused || !has_memory) continue;
+        gpu.is_said = true;
+        gpu.reported_persistent_bytes = gpu.reported_temporary_bytes = 0;
         ++unanswered_;
         (void)send(with_text(
             {.type = MessageType::kUseGpu,
@@ -128,8 +149,7 @@ void Share::receive(const Message& message)
     case MessageType::kPlace:
         for (auto& [device, gpu] : gpus_) {
             if (gpu.id != text_of(message)) continue;
-            gpu.place = {message.first, message.second, message.third, message.fourth};
-            gpu.is_placed = true;
+            take_place(gpu, message);
         }
         [[fallthrough]];
     case MessageType::kRefused:

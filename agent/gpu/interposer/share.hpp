@@ -29,6 +29,7 @@ struct OwnGpu {
     std::size_t capacity_bytes{};
     bool is_placed{};  ///< a memory manager has admitted it
     bool is_refused{}; ///< or has not
+    bool is_said{};    ///< to a manager that began anew, what is there already; the answer says where it is placed
     MemoryPlace place{};
     std::int64_t admitted_room_bytes{}; ///< persistent
     Region persistent;
@@ -114,6 +115,7 @@ class Share {
     void end_native(std::uint64_t key, std::size_t bytes);
     OwnGpu* current_gpu(Lock& lock);
     void place(OwnGpu& gpu, Lock& lock);
+    void take_place(OwnGpu& gpu, const Message& answer);
     bool has_room(OwnGpu& gpu, MemoryKind kind, std::size_t more_bytes, Lock& lock);
     bool is_reserved(OwnGpu& gpu);
     std::pair<MemoryKind, Contents> kind_of(std::uint64_t event) const;
@@ -134,6 +136,8 @@ class Share {
     void give_room_back(OwnGpu& gpu);
 
     bool connect();
+    bool has_manager(Lock& lock);
+    void tell_of_absence() const;
     void run();
     void receive(const Message& message);
     void say_all();
@@ -144,6 +148,8 @@ class Share {
     std::mutex mutex_;
     std::condition_variable changed_;
     int socket_ = -1;
+    std::chrono::steady_clock::time_point wait_until_ =
+        std::chrono::steady_clock::now(); ///< for a manager that is away
     std::optional<Message> answer_;
     bool is_asking_{};
     int unanswered_{}; ///< of what say_all() said: these answers come first

@@ -1,5 +1,7 @@
 #include "agent/gpu/memory/coordinator.hpp"
 
+#include "core/base/utf8.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -41,7 +43,7 @@ std::string Coordinator::key(ClientId client)
     return std::to_string(client);
 }
 
-void Coordinator::connect(ClientId client, std::int64_t process, double /*now_s*/)
+void Coordinator::connect(ClientId client, std::int64_t process)
 {
     clients_[client].process = process;
     is_changed_ = true;
@@ -115,7 +117,11 @@ void Coordinator::hello(Client& client, const Message& message)
         return;
     }
     client.has_said_hello = true;
-    client.job = text_of(message);
+    // It is shown to people and told to others, in JSON.
+    if (is_utf8(text_of(message)))
+        client.job = text_of(message);
+    else
+        ++client.wrong_messages;
     client.share = std::clamp(static_cast<double>(message.second) / 1000, 1.0 / kMostShare, kMostShare);
     client.priority = std::clamp(message.third, -kMostPriority, kMostPriority);
 }
@@ -137,6 +143,7 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
     const Result<MemoryPlace> place =
         is_back ? books->second.admit_again(key(id), need) : books->second.admit(key(id), need);
     if (!place) {
+        ++refused_counts_[gpu];
         say(id, refused(place.error().detail +
                         (place.error().fields.empty()
                              ? ""
@@ -254,57 +261,64 @@ std::vector<Outgoing> Coordinator::take_outgoing()
     return std::exchange(outgoing_, {});
 }
 
-Json Coordinator::state() const
+GpuMemoryReport Coordinator::report() const
 {
-    Json gpus = Json::array();
+    GpuMemoryReport report;
     for (const auto& [gpu, books] : books_)
-        gpus.push_back(state_of(gpu, books));
-    return {{"gpus", std::move(gpus)}};
+        report.gpus.push_back(report_of(gpu, books));
+    return report;
 }
 
-Json Coordinator::state_of(const std::string& gpu, const MemoryBooks& books) const
+SharedGpu Coordinator::report_of(const std::string& gpu, const MemoryBooks& books) const
 {
     const AdmissionFigures figures = books.figures();
-    Json jobs = Json::array();
+    const auto refused = refused_counts_.find(gpu);
+    SharedGpu known{.gpu = gpu,
+                    .capacity_bytes = figures.capacity_bytes,
+                    .persistent_bytes = figures.persistent_bytes,
+                    .temporary_bytes = figures.most_temporary_bytes,
+                    // What came back after a start may be more than there is.
+                    .free_bytes = std::max<std::int64_t>(figures.free_bytes, 0),
+                    .gap_bytes = books.settings().gap_bytes,
+                    .is_shared = books.is_shared(),
+                    .refused_count = refused == refused_counts_.end() ? 0 : refused->second,
+                    .job_count = std::ssize(books.clients()),
+                    .jobs = {}};
     for (const auto& [id, client] : clients_) {
         const auto memory = books.clients().find(key(id));
         if (memory == books.clients().end()) continue;
-        const ClientMemory& own = memory->second;
-        jobs.push_back({{"job", client.job},
-                        {"process", client.process},
-                        {"has_turn", turns_.has_turn(key(id))},
-                        {"share", client.share},
-                        {"priority", client.priority},
-                        {"persistent",
-                         {{"start", own.place.persistent_start},
-                          {"room_bytes", own.place.persistent_room_bytes},
-                          {"gap_bytes", own.gap_bytes},
-                          {"used_bytes", own.persistent.used_bytes},
-                          {"peak_bytes", own.persistent.peak_bytes}}},
-                        {"temporary",
-                         {{"start", own.place.temporary_start},
-                          {"room_bytes", own.place.temporary_room_bytes},
-                          {"used_bytes", own.temporary.used_bytes},
-                          {"peak_bytes", own.temporary.peak_bytes}}},
-                        {"iterations", own.iterations},
-                        {"refusals", own.refusals},
-                        {"switches", client.switches},
-                        {"switches_after_iteration", client.switches_after_iteration},
-                        {"moved_bytes", client.moved_bytes},
-                        {"kept_bytes", client.kept_bytes},
-                        {"switch_s", static_cast<double>(client.switch_us) / 1e6},
-                        {"turn_s", turns_.used_s(key(id))},
-                        {"longest_wait_s", turns_.longest_wait_s(key(id))},
-                        {"wrong_messages", client.wrong_messages}});
+        if (known.jobs.size() == kMaxSharedGpuJobs) break;
+        known.jobs.push_back(report_of(id, client, memory->second));
     }
-    return {{"gpu", gpu},
-            {"capacity_bytes", figures.capacity_bytes},
-            {"persistent_bytes", figures.persistent_bytes},
-            {"temporary_bytes", figures.most_temporary_bytes},
-            {"free_bytes", figures.free_bytes},
-            {"gap_bytes", books.settings().gap_bytes},
-            {"is_shared", books.is_shared()},
-            {"jobs", std::move(jobs)}};
+    return known;
+}
+
+SharedGpuJob Coordinator::report_of(ClientId id, const Client& client, const ClientMemory& memory) const
+{
+    return {.job = client.job,
+            .process = client.process,
+            .has_turn = turns_.has_turn(key(id)),
+            .share = client.share,
+            .priority = client.priority,
+            .persistent = {.start = memory.place.persistent_start,
+                           .room_bytes = memory.place.persistent_room_bytes,
+                           .used_bytes = memory.persistent.used_bytes,
+                           .peak_bytes = memory.persistent.peak_bytes},
+            .gap_bytes = memory.gap_bytes,
+            .temporary = {.start = memory.place.temporary_start,
+                          .room_bytes = memory.place.temporary_room_bytes,
+                          .used_bytes = memory.temporary.used_bytes,
+                          .peak_bytes = memory.temporary.peak_bytes},
+            .iterations = memory.iterations,
+            .refusals = memory.refusals,
+            .switches = client.switches,
+            .switches_after_iteration = client.switches_after_iteration,
+            .moved_bytes = client.moved_bytes,
+            .kept_bytes = client.kept_bytes,
+            .switch_s = static_cast<double>(client.switch_us) / 1e6,
+            .turn_s = turns_.used_s(key(id)),
+            .longest_wait_s = turns_.longest_wait_s(key(id)),
+            .wrong_messages = client.wrong_messages};
 }
 
 } // namespace fathom::gpu

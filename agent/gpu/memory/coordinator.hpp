@@ -1,9 +1,9 @@
 #pragma once
 
 #include "agent/gpu/protocol.hpp"
-#include "core/base/json_reader.hpp"
 #include "core/decide/gpu_memory/memory_books.hpp"
 #include "core/decide/gpu_memory/turns.hpp"
+#include "core/model/gpu_memory.hpp"
 
 #include <cstdint>
 #include <map>
@@ -38,7 +38,7 @@ class Coordinator {
     /// @error kInvalid  settings that leave no memory on some GPU; each GPU is named.
     static Result<Coordinator> make(const CoordinatorSettings& settings, double now_s);
 
-    void connect(ClientId client, std::int64_t process, double now_s);
+    void connect(ClientId client, std::int64_t process);
     void disconnect(ClientId client, double now_s);
     void receive(ClientId client, const Message& message, double now_s);
     /// Gives and ends turns, as each message does, too. To be called at next_moment_s() at the latest.
@@ -48,8 +48,9 @@ class Coordinator {
     /// What is to be sent since the last call, in order.
     std::vector<Outgoing> take_outgoing();
 
-    /// Of each GPU and job: regions, use by kind, peaks, turns, what moved and what stayed, refusals.
-    Json state() const;
+    /// Of each GPU and job: regions, use by kind, peaks, turns, what moved and what stayed, refusals. Of each GPU
+    /// kMaxSharedGpuJobs jobs at most.
+    GpuMemoryReport report() const;
     bool is_changed() const { return is_changed_; }
     void clear_changed() { is_changed_ = false; }
 
@@ -84,12 +85,14 @@ class Coordinator {
     void use(ClientId id, Client& client, const Message& message);
     void give_back(ClientId id, Client& client, const Message& message, double now_s);
     void tell_sharing(ClientId newcomer, double now_s);
-    Json state_of(const std::string& gpu, const MemoryBooks& books) const;
+    SharedGpu report_of(const std::string& gpu, const MemoryBooks& books) const;
+    SharedGpuJob report_of(ClientId id, const Client& client, const ClientMemory& memory) const;
 
     CoordinatorSettings settings_;
     double settled_at_s_;
     bool is_settled_{};
-    std::map<std::string, MemoryBooks> books_; ///< by GPU
+    std::map<std::string, MemoryBooks> books_;           ///< by GPU
+    std::map<std::string, std::int64_t> refused_counts_; ///< by GPU: who was not admitted
     Turns turns_;
     std::map<ClientId, Client> clients_;
     std::vector<Outgoing> outgoing_;

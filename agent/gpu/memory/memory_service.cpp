@@ -34,13 +34,15 @@ double now_s()
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Result<OpenFile> listen_at(const std::filesystem::path& path)
+} // namespace
+
+Result<OpenFile> listen_for_programs(const std::filesystem::path& path)
 {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     const std::string text = path.string();
     if (text.empty() || text.size() >= sizeof(address.sun_path))
-        return Error{Errc::kUnavailable, "the path of a Unix socket must have 1 to 107 bytes: " + text};
+        return Error{Errc::kInvalid, "the path of a Unix socket must have 1 to 107 bytes: " + text};
     text.copy(address.sun_path, text.size());
     OpenFile made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     ::unlink(text.c_str());
@@ -49,8 +51,6 @@ Result<OpenFile> listen_at(const std::filesystem::path& path)
         return Error{Errc::kUnavailable, "cannot listen at " + text + ": " + error_text(errno)};
     return made;
 }
-
-} // namespace
 
 class MemoryService::Loop {
   public:
@@ -73,13 +73,13 @@ class MemoryService::Loop {
         const std::uint64_t one = 1;
         (void)!::write(wake_.number(), &one, sizeof(one));
         if (thread_.joinable()) thread_.join();
-        ::unlink(settings_.socket.c_str());
+        if (!settings_.socket.empty()) ::unlink(settings_.socket.c_str());
     }
 
-    Json state() const
+    GpuMemoryReport report() const
     {
         const std::scoped_lock lock(mutex_);
-        return coordinator_.state();
+        return coordinator_.report();
     }
 
   private:
@@ -155,7 +155,7 @@ class MemoryService::Loop {
             const ClientId id = ++last_client_;
             watch(socket.number(), id);
             ++of_user_[peer.uid];
-            coordinator_.connect(id, peer.pid, now_s());
+            coordinator_.connect(id, peer.pid);
             connections_.emplace(id, Connection{std::move(socket), peer.uid, {}});
         }
     }
@@ -245,7 +245,8 @@ class MemoryService::Loop {
         if (settings_.state_file.empty() || !coordinator_.is_changed() || now < state_at_s_) return;
         state_at_s_ = now + kStateEvery_s;
         coordinator_.clear_changed();
-        const Result<void> written = write_file_unflushed(settings_.state_file, coordinator_.state().dump() + "\n");
+        const Result<void> written =
+            write_file_unflushed(settings_.state_file, to_json(coordinator_.report()).dump() + "\n");
         if (!written) log_warning("gpu_memory_state_not_written", {{"why", written.error().detail}});
     }
 
@@ -265,11 +266,16 @@ class MemoryService::Loop {
 
 Result<std::unique_ptr<MemoryService>> MemoryService::start(MemoryServiceSettings settings)
 {
+    Result<OpenFile> listener = listen_for_programs(settings.socket);
+    if (!listener) return listener.error();
+    return start(std::move(settings), std::move(*listener));
+}
+
+Result<std::unique_ptr<MemoryService>> MemoryService::start(MemoryServiceSettings settings, OpenFile listener)
+{
     Result<Coordinator> coordinator = Coordinator::make(settings.coordinator, now_s());
     if (!coordinator) return coordinator.error();
-    Result<OpenFile> listener = listen_at(settings.socket);
-    if (!listener) return listener.error();
-    auto loop = std::make_unique<Loop>(std::move(settings), std::move(*coordinator), std::move(*listener));
+    auto loop = std::make_unique<Loop>(std::move(settings), std::move(*coordinator), std::move(listener));
     loop->start();
     return std::unique_ptr<MemoryService>(new MemoryService(std::move(loop)));
 }
@@ -281,9 +287,9 @@ MemoryService::~MemoryService()
     loop_->stop();
 }
 
-Json MemoryService::state() const
+GpuMemoryReport MemoryService::report() const
 {
-    return loop_->state();
+    return loop_->report();
 }
 
 } // namespace fathom::gpu

@@ -1,0 +1,36 @@
+#pragma once
+
+// Internal to the files of Share.
+
+#include "agent/gpu/interposer/share.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace fathom::gpu {
+
+/// Memory that was promised may be another process's for a moment still: it is asked for again and again.
+inline constexpr std::chrono::milliseconds kTryAgain{20};
+inline constexpr int kMostTries = 250;
+
+/// Rooms grow by at least as much, so that the manager is asked rarely.
+inline std::int64_t growth_bytes(const OwnGpu& gpu)
+{
+    return std::min<std::int64_t>(64LL << 20U, static_cast<std::int64_t>(gpu.capacity_bytes) / 32);
+}
+
+/// For who reads the job's output: the program itself only sees that memory is short.
+inline void tell(const std::string& text)
+{
+    std::fprintf(stderr, "fathom-gpu: %s\n", text.c_str());
+}
+
+inline std::int64_t signed_of(std::size_t bytes)
+{
+    return static_cast<std::int64_t>(bytes);
+}
+
+} // namespace fathom::gpu

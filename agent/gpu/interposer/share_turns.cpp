@@ -1,0 +1,197 @@
+#include "agent/gpu/interposer/driver.hpp"
+#include "agent/gpu/interposer/share_detail.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+/// The part of Share that gives and takes the turn, and knows when an iteration ends.
+namespace fathom::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+} // namespace
+
+void Share::begin_work()
+{
+    while (true) {
+        // In this order: who gives the turn back forbids first, and looks at the count then.
+        running_.fetch_add(1);
+        if (may_run_.load()) return;
+        running_.fetch_sub(1);
+        Lock lock(mutex_);
+        wait_for_turn(lock);
+    }
+}
+
+void Share::wait_for_turn(Lock& lock)
+{
+    while (is_shared_ && !has_turn_) {
+        if (!wants_) wants_ = send({.type = MessageType::kWant});
+        changed_.wait(lock);
+    }
+}
+
+bool Share::give_back(TurnEnd end, Lock& /*held*/)
+{
+    if (!is_shared_ || !has_turn_) return false;
+    const auto began = Clock::now();
+    may_run_.store(false);
+    while (running_.load() != 0)
+        std::this_thread::yield();
+    std::size_t moved = std::exchange(moved_back_bytes_, 0);
+    std::size_t stayed = 0;
+    for (auto& [device, gpu] : gpus_) {
+        if (gpu.context == nullptr) continue;
+        const CurrentContext context(gpu.context);
+        (void)driver().ctx_synchronize();
+        const std::optional<std::size_t> copied = take_away(gpu, end);
+        if (!copied) {
+            tell("keeps the GPU: the host has no memory for what this job's temporary memory holds");
+            may_run_.store(true);
+            return false;
+        }
+        moved += *copied;
+        if (!swaps_all_) stayed += gpu.persistent_bytes();
+        report_use(gpu);
+    }
+    has_turn_ = is_to_end_after_iteration_ = wants_ = false;
+    const auto took =
+        std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began + std::exchange(took_back_, {}))
+            .count();
+    (void)send({.type = MessageType::kGiveBack,
+                .first = end == TurnEnd::kWithinIteration ? 0 : 1,
+                .second = signed_of(moved),
+                .third = took,
+                .fourth = signed_of(stayed)});
+    return true;
+}
+
+std::optional<std::size_t> Share::take_away(OwnGpu& gpu, TurnEnd end) const
+{
+    const std::optional<std::size_t> temporary = gpu.temporary.take_away(end == TurnEnd::kIterationTold && !swaps_all_);
+    if (!temporary || !swaps_all_) return temporary;
+    const std::optional<std::size_t> persistent = gpu.persistent.take_away(false);
+    if (persistent) return *temporary + *persistent;
+    return gpu.temporary.bring_back() ? std::nullopt : temporary;
+}
+
+bool Share::bring_back_all(std::size_t& copied)
+{
+    for (auto& [device, gpu] : gpus_) {
+        if (gpu.context == nullptr) continue;
+        const CurrentContext context(gpu.context);
+        const std::optional<std::size_t> bytes = gpu.temporary.bring_back();
+        if (!bytes) return false;
+        copied += *bytes;
+        if (!swaps_all_) continue;
+        const std::optional<std::size_t> persistent = gpu.persistent.bring_back();
+        if (!persistent) return false;
+        copied += *persistent;
+    }
+    return true;
+}
+
+void Share::take_turn(Lock& lock)
+{
+    const auto began = Clock::now();
+    std::size_t copied = 0;
+    for (int tries = 0; !bring_back_all(copied); ++tries) {
+        if (tries == kMostTries) tell("waits for memory that it was promised and the GPU has not free");
+        changed_.wait_for(lock, kTryAgain);
+    }
+    moved_back_bytes_ = copied;
+    took_back_ = Clock::now() - began;
+    has_turn_ = true;
+    wants_ = is_to_end_after_iteration_ = false;
+    may_run_.store(true);
+    changed_.notify_all();
+}
+
+void Share::set_shared(bool is_shared, bool has_turn, Lock& lock)
+{
+    if (is_shared == is_shared_) return;
+    is_shared_ = is_shared;
+    if (!is_shared) {
+        if (!has_turn_) take_turn(lock);
+        is_to_end_after_iteration_ = false;
+        return;
+    }
+    // Who was alone goes on, until it is told to give the turn back. Who comes has nothing yet.
+    if (has_turn) return;
+    may_run_.store(false);
+    has_turn_ = wants_ = false;
+}
+
+bool Share::is_turn_over()
+{
+    if (socket_path_.empty()) return false;
+    const Lock lock(mutex_);
+    return is_shared_ && is_to_end_after_iteration_;
+}
+
+bool Share::is_shared()
+{
+    if (socket_path_.empty()) return false;
+    const Lock lock(mutex_);
+    return is_shared_;
+}
+
+bool Share::end_iteration(std::int64_t source)
+{
+    if (socket_path_.empty()) return false;
+    if (source == kIterationByCall) is_told_iterations_.store(true);
+    Lock lock(mutex_);
+    for (const auto& [address, event] : alive_)
+        dies_[event] = false; // also what was believed to be temporary: it is kept, and persistent the next time
+    alive_.clear();
+    ordinal_ = 0;
+    for (auto& [device, gpu] : gpus_) {
+        report_use(gpu);
+        give_room_back(gpu);
+    }
+    (void)send({.type = MessageType::kIterationEnd, .first = source});
+    return is_shared_ && is_to_end_after_iteration_ &&
+           give_back(source == kIterationByCall ? TurnEnd::kIterationTold : TurnEnd::kIterationFound, lock);
+}
+
+void Share::note(std::uint64_t event)
+{
+    if (is_told_iterations_.load(std::memory_order_relaxed)) return;
+    bool ended = false;
+    {
+        const std::scoped_lock lock(finder_mutex_);
+        ended = finder_.add(event, live_bytes_.load(std::memory_order_relaxed));
+    }
+    if (ended) (void)end_iteration(kIterationByPattern);
+}
+
+void Share::report_use(OwnGpu& gpu)
+{
+    if (!gpu.is_placed) return;
+    const auto report = [&](MemoryKind kind, std::size_t bytes, std::size_t& reported) {
+        if (bytes == reported) return;
+        reported = bytes;
+        (void)send(with_text(
+            {.type = MessageType::kUse, .first = static_cast<std::int64_t>(kind), .second = signed_of(bytes)}, gpu.id));
+    };
+    report(MemoryKind::kPersistent, gpu.persistent_bytes(), gpu.reported_persistent_bytes);
+    report(MemoryKind::kTemporary, gpu.most_temporary_bytes, gpu.reported_temporary_bytes);
+}
+
+/// What grew in one iteration and was not needed in the next is somebody else's to have: before iterations are known,
+/// all memory counts as persistent.
+void Share::give_room_back(OwnGpu& gpu)
+{
+    const std::int64_t needed = std::max(whole_pieces(signed_of(gpu.most_persistent_bytes)), gpu.admitted_room_bytes);
+    gpu.most_persistent_bytes = gpu.persistent_bytes();
+    gpu.most_temporary_bytes = gpu.temporary.extent_bytes();
+    if (!gpu.is_placed || gpu.place.persistent_room_bytes - needed < 2 * growth_bytes(gpu)) return;
+    // Until the answer comes, which adds the gap, nothing beyond it is taken.
+    gpu.place.persistent_room_bytes = needed;
+    (void)send(with_text({.type = MessageType::kShrink, .first = needed}, gpu.id));
+}
+
+} // namespace fathom::gpu

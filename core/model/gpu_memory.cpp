@@ -1,0 +1,157 @@
+#include "core/model/gpu_memory.hpp"
+
+namespace fathom {
+namespace {
+
+constexpr std::int64_t kMaxMemoryBytes = 1LL << 50U;
+constexpr std::int64_t kMaxCount = 1LL << 60U;
+constexpr double kMaxSeconds = 1e12;
+constexpr std::size_t kMaxNameLength = 256;
+
+GpuMemoryRegion read_region(ObjectReader& job, const std::string& name, const std::string& path,
+                            std::vector<FieldError>& errors, std::int64_t* gap_bytes)
+{
+    GpuMemoryRegion region;
+    const Json* const json = job.object(name);
+    if (json == nullptr) {
+        if (!job.has(name)) job.fail(name, "is required");
+        return region;
+    }
+    ObjectReader reader(*json, path + "." + name, errors);
+    region.start = reader.required_integer("start", 0, kMaxCount);
+    region.room_bytes = reader.required_integer("room_bytes", 0, kMaxMemoryBytes);
+    region.used_bytes = reader.required_integer("used_bytes", 0, kMaxMemoryBytes);
+    region.peak_bytes = reader.required_integer("peak_bytes", 0, kMaxMemoryBytes);
+    if (gap_bytes != nullptr) *gap_bytes = reader.required_integer("gap_bytes", 0, kMaxMemoryBytes);
+    return region;
+}
+
+SharedGpuJob read_job(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, path, errors);
+    SharedGpuJob job;
+    job.job = reader.required_string("job", {.max_length = kMaxNameLength});
+    job.process = reader.required_integer("process", 0, kMaxCount);
+    job.has_turn = reader.optional_boolean("has_turn").value_or(false);
+    job.share = reader.required_number("share", 0, kMaxSeconds);
+    job.priority = reader.required_integer("priority", -kMaxCount, kMaxCount);
+    job.persistent = read_region(reader, "persistent", path, errors, &job.gap_bytes);
+    job.temporary = read_region(reader, "temporary", path, errors, nullptr);
+    job.iterations = reader.required_integer("iterations", 0, kMaxCount);
+    job.refusals = reader.required_integer("refusals", 0, kMaxCount);
+    job.switches = reader.required_integer("switches", 0, kMaxCount);
+    job.switches_after_iteration = reader.required_integer("switches_after_iteration", 0, kMaxCount);
+    job.moved_bytes = reader.required_integer("moved_bytes", 0, kMaxCount);
+    job.kept_bytes = reader.required_integer("kept_bytes", 0, kMaxCount);
+    job.switch_s = reader.required_number("switch_s", 0, kMaxSeconds);
+    job.turn_s = reader.required_number("turn_s", 0, kMaxSeconds);
+    job.longest_wait_s = reader.required_number("longest_wait_s", 0, kMaxSeconds);
+    job.wrong_messages = reader.required_integer("wrong_messages", 0, kMaxCount);
+    return job;
+}
+
+/// The objects of a list of the reader's that must be there.
+template <class Read>
+void read_list(ObjectReader& reader, const std::string& name, std::size_t max_count, const std::string& path,
+               std::vector<FieldError>& errors, Read read)
+{
+    const Json* const items = reader.array(name, 0, max_count);
+    if (items == nullptr) {
+        if (!reader.has(name)) reader.fail(name, "is required");
+        return;
+    }
+    for (std::size_t i = 0; i < items->size(); ++i) {
+        const std::string item = path + name + "[" + std::to_string(i) + "]";
+        if ((*items)[i].is_object())
+            read((*items)[i], item);
+        else
+            errors.push_back({item, "must be an object"});
+    }
+}
+
+SharedGpu read_gpu(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, path, errors);
+    SharedGpu gpu;
+    gpu.gpu = reader.required_string("gpu", {.min_length = 1, .max_length = kMaxNameLength});
+    gpu.capacity_bytes = reader.required_integer("capacity_bytes", 0, kMaxMemoryBytes);
+    gpu.persistent_bytes = reader.required_integer("persistent_bytes", 0, kMaxMemoryBytes);
+    gpu.temporary_bytes = reader.required_integer("temporary_bytes", 0, kMaxMemoryBytes);
+    gpu.free_bytes = reader.required_integer("free_bytes", 0, kMaxMemoryBytes);
+    gpu.gap_bytes = reader.required_integer("gap_bytes", 0, kMaxMemoryBytes);
+    gpu.is_shared = reader.optional_boolean("is_shared").value_or(false);
+    gpu.refused_count = reader.required_integer("refused_count", 0, kMaxCount);
+    gpu.job_count = reader.required_integer("job_count", 0, kMaxCount);
+    read_list(reader, "jobs", kMaxSharedGpuJobs, path + ".", errors,
+              [&](const Json& item, const std::string& place) { gpu.jobs.push_back(read_job(item, place, errors)); });
+    return gpu;
+}
+
+Json region_json(const GpuMemoryRegion& region)
+{
+    return {{"start", region.start},
+            {"room_bytes", region.room_bytes},
+            {"used_bytes", region.used_bytes},
+            {"peak_bytes", region.peak_bytes}};
+}
+
+Json job_json(const SharedGpuJob& job)
+{
+    Json persistent = region_json(job.persistent);
+    persistent["gap_bytes"] = job.gap_bytes;
+    return {{"job", job.job},
+            {"process", job.process},
+            {"has_turn", job.has_turn},
+            {"share", job.share},
+            {"priority", job.priority},
+            {"persistent", std::move(persistent)},
+            {"temporary", region_json(job.temporary)},
+            {"iterations", job.iterations},
+            {"refusals", job.refusals},
+            {"switches", job.switches},
+            {"switches_after_iteration", job.switches_after_iteration},
+            {"moved_bytes", job.moved_bytes},
+            {"kept_bytes", job.kept_bytes},
+            {"switch_s", job.switch_s},
+            {"turn_s", job.turn_s},
+            {"longest_wait_s", job.longest_wait_s},
+            {"wrong_messages", job.wrong_messages}};
+}
+
+Json gpu_json(const SharedGpu& gpu)
+{
+    Json jobs = Json::array();
+    for (const SharedGpuJob& job : gpu.jobs)
+        jobs.push_back(job_json(job));
+    return {{"gpu", gpu.gpu},
+            {"capacity_bytes", gpu.capacity_bytes},
+            {"persistent_bytes", gpu.persistent_bytes},
+            {"temporary_bytes", gpu.temporary_bytes},
+            {"free_bytes", gpu.free_bytes},
+            {"gap_bytes", gpu.gap_bytes},
+            {"is_shared", gpu.is_shared},
+            {"refused_count", gpu.refused_count},
+            {"job_count", gpu.job_count},
+            {"jobs", std::move(jobs)}};
+}
+
+} // namespace
+
+GpuMemoryReport read_gpu_memory_report(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    GpuMemoryReport report;
+    read_list(reader, "gpus", kMaxSharedGpus, "", errors, [&](const Json& item, const std::string& place) {
+        report.gpus.push_back(read_gpu(item, place, errors));
+    });
+    return report;
+}
+
+Json to_json(const GpuMemoryReport& report)
+{
+    Json gpus = Json::array();
+    for (const SharedGpu& gpu : report.gpus)
+        gpus.push_back(gpu_json(gpu));
+    return {{"gpus", std::move(gpus)}};
+}
+
+} // namespace fathom

@@ -1,0 +1,62 @@
+#include "core/model/gpu_memory.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fathom {
+namespace {
+
+using testing::Contains;
+using testing::Field;
+
+GpuMemoryReport report_with(std::size_t jobs)
+{
+    SharedGpu gpu{.gpu = "GPU-1", .capacity_bytes = 80, .persistent_bytes = 8, .temporary_bytes = 40, .free_bytes = 32};
+    gpu.is_shared = jobs > 1;
+    gpu.refused_count = 3;
+    for (std::size_t i = 0; i < jobs; ++i)
+        gpu.jobs.push_back({.job = "job-" + std::to_string(i),
+                            .process = 7,
+                            .has_turn = i == 0,
+                            .share = 0.5,
+                            .priority = -1,
+                            .persistent = {0, 4, 3, 4},
+                            .gap_bytes = 1,
+                            .temporary = {100, 40, 0, 39},
+                            .iterations = 9,
+                            .switch_s = 0.25});
+    gpu.job_count = std::ssize(gpu.jobs);
+    return {{gpu}};
+}
+
+TEST(GpuMemoryReport, IsReadAsItWasWritten)
+{
+    const Json written = to_json(report_with(2));
+    std::vector<FieldError> errors;
+    ObjectReader reader(written, "", errors);
+
+    EXPECT_EQ(to_json(read_gpu_memory_report(reader, errors)), written);
+    EXPECT_TRUE(errors.empty());
+}
+
+TEST(GpuMemoryReport, OfTooManyProgramsOrWrongFiguresIsRefusedWithThePlace)
+{
+    Json wrong = to_json(report_with(kMaxSharedGpuJobs + 1));
+    std::vector<FieldError> errors;
+    ObjectReader reader(wrong, "", errors);
+    read_gpu_memory_report(reader, errors);
+    EXPECT_THAT(errors, Contains(Field(&FieldError::field, "gpus[0].jobs")));
+
+    wrong = to_json(report_with(1));
+    wrong["gpus"][0]["jobs"][0]["temporary"]["peak_bytes"] = -1;
+    wrong["gpus"][0]["free_bytes"] = nullptr;
+    wrong["gpus"].push_back(3);
+    std::vector<FieldError> more;
+    ObjectReader again(wrong, "", more);
+    read_gpu_memory_report(again, more);
+    for (const char* field : {"gpus[0].jobs[0].temporary.peak_bytes", "gpus[0].free_bytes", "gpus[1]"})
+        EXPECT_THAT(more, Contains(Field(&FieldError::field, field)));
+}
+
+} // namespace
+} // namespace fathom
