@@ -2,7 +2,10 @@
 #include "cli/explain.hpp"
 #include "cli/format_units.hpp"
 #include "cli/json_view.hpp"
+#include "cli/shared_gpu.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <ostream>
 
 namespace fathom::cli {
@@ -118,6 +121,16 @@ void add_cost(std::vector<std::pair<std::string, Cell>>& details, const Json& co
         details.emplace_back(is_true(cost, "is_final") ? "Cost" : "Billed so far", billed);
 }
 
+/// Of a job that runs with GPUs which it shares. A server that is older says nothing of it.
+std::vector<std::pair<std::string, Cell>> gpu_details(Session& session, const Json& job)
+{
+    if (text_of(job, "state") != "running") return {};
+    const std::string id = text_of(job, "id");
+    const Result<Session::List> gpus = session.list("/shared-gpus", {{"job", id}}, std::nullopt);
+    if (!gpus) return {};
+    return shared_gpu_details(items_of(gpus->json), id);
+}
+
 std::string events_text(Session& session, const Json& events)
 {
     Table table({{"WHEN", Align::kRight}, {"STATE"}, {"CAUSE", Align::kLeft, 0, true}});
@@ -153,6 +166,7 @@ Outcome show_job(Session& session, const NameOptions& options)
     std::vector<std::pair<std::string, Cell>> details = job_details(session, *job);
     // A server that bills nothing, or is older, says nothing of costs.
     if (const Result<Json> cost = session.get(job_path(options) + "/cost"); cost) add_cost(details, *cost);
+    std::ranges::move(gpu_details(session, *job), std::back_inserter(details));
     *session.console().out << render_details(details, table_style(session)) << events_text(session, events->json);
     return ExitCode::kOk;
 }
@@ -179,7 +193,9 @@ Outcome explain_job(Session& session, const ExplainOptions& options)
     }
     if (!placement || session.wants_json()) return print_answer(session, placement, nullptr);
     return print_answer(session, session.get(job_path(options)), [&](const Json& job) {
-        return render_explanation(job, *placement, session.now(), table_style(session));
+        const std::string sharing = render_details(gpu_details(session, job), table_style(session));
+        return render_explanation(job, *placement, session.now(), table_style(session)) +
+               (sharing.empty() ? "" : "\n" + sharing);
     });
 }
 

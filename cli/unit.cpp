@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 #include "cli/format_units.hpp"
 #include "cli/json_view.hpp"
+#include "cli/shared_gpu.hpp"
 #include "cli/sub_unit.hpp"
 
 namespace fathom::cli {
@@ -124,6 +125,7 @@ void add_unit_commands(CLI::App& app, Invocation& invocation)
                               "fathom unit show alpha/core");
     add_required(show, "unit-type", shown->name, "Id, or center/unit type");
     on_chosen(show, invocation, std::move(shown), show_unit);
+    add_shared_gpu_list(unit, invocation);
     add_sub_unit_lists(unit, invocation);
     add_sub_unit_changes(unit, invocation);
 }

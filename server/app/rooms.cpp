@@ -11,6 +11,8 @@
 #include "server/centers/agent_hub.hpp"
 #include "server/centers/centers_api.hpp"
 #include "server/centers/diversity_api.hpp"
+#include "server/centers/shared_gpu_gauges.hpp"
+#include "server/centers/shared_gpus_api.hpp"
 #include "server/centers/silence_duty.hpp"
 #include "server/events/events_api.hpp"
 #include "server/events/events_service.hpp"
@@ -66,6 +68,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds kSilencePeriod = 5s;
 constexpr std::chrono::seconds kSubUnitsPeriod = 1s;
+constexpr std::chrono::seconds kSharedGpusPeriod = 5s;
 constexpr std::chrono::seconds kLearningPeriod = 2s;
 constexpr std::chrono::seconds kQuarantinePeriod = 2s;
 constexpr std::chrono::seconds kLostRunsPeriod = 2s;
@@ -252,6 +255,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_probing_routes(context.api, rooms.probing, context.database);
     add_comparison_routes(context.api, context.database);
     add_diversity_routes(context.api, context.database);
+    add_shared_gpus_routes(context.api, context.database);
     add_schedule_routes(context.api, rooms.schedules, context.database);
     add_centers_routes(context.api, rooms.centers, rooms.enrolment, context.database);
     add_enrolment_routes(context.api, rooms.enrolment);
@@ -313,6 +317,11 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     context.duties.add("scaling_step", kScalingStepPeriod,
                        [step = &rooms.scaling_step](pqxx::work& transaction) { return step->look(transaction); });
     context.duties.add("sub_units", kSubUnitsPeriod, SubUnitsService::look);
+    context.duties.add("shared_gpu_gauges", kSharedGpusPeriod,
+                       [metrics = &context.metrics](pqxx::work& transaction) -> Result<void> {
+                           set_shared_gpu_gauges(transaction, *metrics);
+                           return {};
+                       });
     context.duties.add("center_silence", kSilencePeriod, [silence = &rooms.silence](pqxx::work& transaction) {
         silence->look(transaction);
         return Result<void>();

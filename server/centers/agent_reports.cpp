@@ -1,6 +1,7 @@
 #include "core/base/log.hpp"
 #include "server/centers/agent_session.hpp"
 #include "server/centers/catalog_change.hpp"
+#include "server/centers/shared_gpus_store.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
 
@@ -23,6 +24,7 @@ asio::awaitable<Result<void>> AgentSession::apply(MessageId id, link::Body body)
     if (auto* state = std::get_if<link::SubUnitState>(&body)) co_return co_await take_sub_units(std::move(*state));
     if (auto* request = std::get_if<link::SubUnitRequest>(&body))
         co_return co_await take_sub_unit_request(std::move(id), std::move(*request));
+    if (auto* report = std::get_if<GpuMemoryReport>(&body)) co_return co_await take_gpu_memory(std::move(*report));
     if (auto* asked = std::get_if<link::RenewCertificate>(&body))
         co_return co_await renew(std::move(asked->request_pem));
     co_return Error{Errc::kInvalid, "an agent does not send " + std::string(link::type_name(body)) + " here"};
@@ -92,6 +94,19 @@ asio::awaitable<Result<void>> AgentSession::take_sub_unit_request(MessageId id, 
 {
     if (parts_.sub_units == nullptr) co_return Error{Errc::kInvalid, "sub-units are not moved here"};
     co_return co_await parts_.sub_units->take_request(reporter(), std::move(id), std::move(request));
+}
+
+asio::awaitable<Result<void>> AgentSession::take_gpu_memory(GpuMemoryReport report)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        // A superseded session must not undo what the newer one reported.
+        if (check_session(transaction, grant_) == SessionStanding::kEnded)
+            return Error{Errc::kUnavailable, "the session is superseded"};
+        if (replace_shared_gpus(transaction, grant_.center_id, report))
+            notify(transaction, "catalog", grant_.center_id.value);
+        return {};
+    };
+    co_return co_await parts_.database->run(std::move(work));
 }
 
 asio::awaitable<Result<void>> AgentSession::renew(std::string request_pem)

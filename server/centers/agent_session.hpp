@@ -111,6 +111,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<Result<void>> note_answer(link::UnitTypesAnswer answer);
     asio::awaitable<Result<void>> take_sub_units(link::SubUnitState state);
     asio::awaitable<Result<void>> take_sub_unit_request(MessageId id, link::SubUnitRequest request);
+    asio::awaitable<Result<void>> take_gpu_memory(GpuMemoryReport report);
     asio::awaitable<Result<void>> renew(std::string request_pem);
     asio::awaitable<bool> keep_standing();
     asio::awaitable<void> offer_orders();

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "core/base/metrics.hpp"
+
+namespace pqxx {
+class transaction_base;
+}
+
+namespace fathom::server {
+
+/// Sets the gauges of GPUs whose memory jobs share, by center. Blocks; pqxx's exceptions pass through.
+void set_shared_gpu_gauges(pqxx::transaction_base& transaction, Metrics& metrics);
+
+} // namespace fathom::server

@@ -1,0 +1,33 @@
+#include "server/centers/shared_gpus_api.hpp"
+
+#include "server/api/render_page.hpp"
+#include "server/centers/shared_gpus_store.hpp"
+
+namespace fathom::server {
+namespace {
+
+asio::awaitable<net::Response> list_shared_gpus(Database* database, Call call)
+{
+    const Result<PageRequest> page = parse_page_request(call.request, {"center", "job"});
+    if (!page) co_return net::problem(page.error(), call.request.request_id);
+    const bool reads_all = has_permission(call.principal.role, Permission::kReadAllJobs);
+    const SharedGpuFilter filter{.center = call.request.query["center"],
+                                 .job = call.request.query["job"],
+                                 .owner = reads_all ? std::string() : call.principal.token_id.value};
+    auto work = [&](pqxx::work& transaction) -> Result<Page<SharedGpuRecord>> {
+        return select_shared_gpus(transaction, filter, page->size, page->after);
+    };
+    const Result<Page<SharedGpuRecord>> gpus = co_await database->run(std::move(work));
+    if (!gpus) co_return net::problem(gpus.error(), call.request.request_id);
+    co_return render_page(*gpus);
+}
+
+} // namespace
+
+void add_shared_gpus_routes(ApiRouter& router, Database& database)
+{
+    router.add(net::Method::kGet, "/shared-gpus", Permission::kReadNetwork,
+               [target = &database](Call call) { return list_shared_gpus(target, std::move(call)); });
+}
+
+} // namespace fathom::server
