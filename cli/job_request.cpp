@@ -36,7 +36,8 @@ Result<void> check_job(const Json& job)
 bool has_choice_flags(const JobRequestOptions& options)
 {
     return !options.budget.empty() || !options.prefer.empty() || options.priority || !options.device.empty() ||
-           !options.isa.empty() || !options.sites.empty() || options.memory_bytes;
+           !options.isa.empty() || !options.sites.empty() || options.memory_bytes || options.gpu_persistent_bytes ||
+           options.gpu_temporary_bytes;
 }
 
 bool has_flags(const JobRequestOptions& options)
@@ -69,6 +70,9 @@ Result<Json> units_request(const JobRequestOptions& options)
     if (!options.device.empty()) units["device"] = options.device;
     if (!options.isa.empty()) units["isa"] = options.isa;
     if (options.memory_bytes) units["memory_bytes"] = *options.memory_bytes;
+    if (options.gpu_persistent_bytes || options.gpu_temporary_bytes)
+        units["gpu_memory"] = {{"persistent_bytes", options.gpu_persistent_bytes.value_or(0)},
+                               {"temporary_bytes", options.gpu_temporary_bytes.value_or(0)}};
     if (options.units == "auto") {
         units["count"] = "auto";
     } else if (!options.units.empty()) {

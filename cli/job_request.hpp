@@ -34,6 +34,8 @@ struct JobRequestOptions {
     std::vector<std::string> isa;   ///< instruction sets
     std::vector<std::string> sites; ///< centers that the data may be at
     std::optional<std::int64_t> memory_bytes;
+    std::optional<std::int64_t> gpu_persistent_bytes;
+    std::optional<std::int64_t> gpu_temporary_bytes;
     std::optional<std::int64_t> wall_limit_s;
     bool requeue = false;
     std::optional<std::int64_t> metering_wait_s;

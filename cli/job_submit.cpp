@@ -52,6 +52,10 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
     verb.add_option("--isa", options.isa, "An instruction set that it needs, such as avx512f; may stand several times")
         ->allow_extra_args(false);
     verb.add_option("--memory-bytes", options.memory_bytes, "Memory that each unit must have at least");
+    verb.add_option("--gpu-persistent-bytes", options.gpu_persistent_bytes,
+                    "Of each GPU's memory, what it needs across iterations: weights, optimizer state");
+    verb.add_option("--gpu-temporary-bytes", options.gpu_temporary_bytes,
+                    "Of each GPU's memory, what it needs within an iteration: activations, workspaces");
     verb.add_option("--site", options.sites, "A center that its data may be at; may stand several times")
         ->allow_extra_args(false);
     verb.add_option("--wall-limit-s", options.wall_limit_s, "Kill it after so many seconds (default 86400)");

@@ -108,8 +108,26 @@ FieldError unkept_device(const UnitRequest& units, const Places& places)
                                [](const UnitTypeView& view) -> const SharedList<std::string>& { return view.isa; })};
 }
 
+FieldError unkept_gpu_memory(const GpuMemoryRequest& need, const Places& places)
+{
+    const UnitTypeView& best =
+        largest(places, [](const UnitTypeView& view) { return static_cast<double>(view.gpu_memory_bytes); });
+    const std::string needed = bytes_text(static_cast<double>(need.all_bytes())) + " (" +
+                               bytes_text(static_cast<double>(need.persistent_bytes)) + " persistent, " +
+                               bytes_text(static_cast<double>(need.temporary_bytes)) + " temporary)";
+    if (best.gpu_memory_bytes == 0)
+        return {"units.gpu_memory", "no unit type that could run it has a GPU that is known to have " + needed};
+    return {"units.gpu_memory", "no GPU has " + needed + " of memory for a job; the largest are those of " +
+                                    place_name(best) + " with " +
+                                    bytes_text(static_cast<double>(best.gpu_memory_bytes))};
+}
+
 FieldError unkept_memory(const UnitRequest& units, const Places& places)
 {
+    Places large;
+    std::copy_if(places.begin(), places.end(), std::back_inserter(large),
+                 [&](const UnitTypeView* view) { return view->memory_bytes_per_unit >= units.memory_bytes; });
+    if (!large.empty()) return unkept_gpu_memory(units.gpu_memory, large);
     const UnitTypeView& best =
         largest(places, [](const UnitTypeView& view) { return static_cast<double>(view.memory_bytes_per_unit); });
     const std::string needed = bytes_text(static_cast<double>(units.memory_bytes));

@@ -60,6 +60,11 @@ std::string join(const std::vector<std::string>& words)
     return text;
 }
 
+bool has_memory(const UnitRequest& units, const UnitTypeView& view)
+{
+    return view.memory_bytes_per_unit >= units.memory_bytes && view.gpu_memory_bytes >= units.gpu_memory.all_bytes();
+}
+
 std::string policy_reason(const RouteRequest& request, const UnitTypeView& view)
 {
     if (!is_allowed(request, view)) return "project " + request.project + " may not use this center";
@@ -89,8 +94,18 @@ std::string device_reason(const UnitRequest& units, const UnitTypeView& view)
     return "lacks " + join(missing);
 }
 
+std::string gpu_memory_reason(const GpuMemoryRequest& need, const UnitTypeView& view)
+{
+    const std::string needed = ", the job needs " + bytes_text(static_cast<double>(need.persistent_bytes)) + " and " +
+                               bytes_text(static_cast<double>(need.temporary_bytes)) + " within an iteration";
+    if (view.gpu_memory_bytes == 0) return "is not known to have GPU memory" + needed;
+    return "has " + bytes_text(static_cast<double>(view.gpu_memory_bytes)) + " of memory a GPU" + needed;
+}
+
 std::string memory_reason(const UnitRequest& units, const UnitTypeView& view)
 {
+    if (!has_memory(units, view) && view.memory_bytes_per_unit >= units.memory_bytes)
+        return gpu_memory_reason(units.gpu_memory, view);
     const std::string needed = ", the job needs " + bytes_text(static_cast<double>(units.memory_bytes));
     if (view.memory_bytes_per_unit == 0) return "the memory of a unit is not known" + needed;
     return "has " + bytes_text(static_cast<double>(view.memory_bytes_per_unit)) + " a unit" + needed;
@@ -121,7 +136,7 @@ std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTyp
     if (!is_allowed(request, view) || !is_named_by(units, view)) return Filter::kPolicy;
     if (!runs_operators) return Filter::kOperators;
     if (!is_right_device(units, view) || !has_instructions(units, view)) return Filter::kDevice;
-    if (view.memory_bytes_per_unit < units.memory_bytes) return Filter::kMemory;
+    if (!has_memory(units, view)) return Filter::kMemory;
     if (units.count.value_or(units.min) > view.unit_count) return Filter::kUnitCount;
     if (!is_at_site(request, view)) return Filter::kDataSite;
     if (!request.is_taken_by(view)) return view.closed_by;

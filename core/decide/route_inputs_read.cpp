@@ -221,6 +221,8 @@ void read_shape(ObjectReader& reader, UnitTypeView& view)
     view.cores_per_unit = reader.required_integer("cores_per_unit", 0, kMostUnits);
     view.memory_bytes_per_unit =
         reader.required_integer("memory_bytes_per_unit", 0, std::numeric_limits<std::int64_t>::max());
+    view.gpu_memory_bytes = // older inputs knew none
+        reader.optional_integer("gpu_memory_bytes", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
     view.closed_reason = reader.optional_string("closed_reason", {}).value_or("");
     if (const auto filter = reader.optional_string("closed_by", {})) {
         const std::optional<Filter> parsed = parse_filter(*filter);

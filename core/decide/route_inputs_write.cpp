@@ -188,6 +188,7 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
                  {"unit_count", view.unit_count},
                  {"cores_per_unit", view.cores_per_unit},
                  {"memory_bytes_per_unit", view.memory_bytes_per_unit},
+                 {"gpu_memory_bytes", view.gpu_memory_bytes},
                  {"availability", availability_json(request, view)},
                  {"holds", holds_json(view.holds)},
                  {"closures", closures_json(view.closures)},

@@ -30,6 +30,7 @@ constexpr std::size_t kNameBytes = 200;
 constexpr std::size_t kMostInputs = 1000;
 constexpr double kMostBytes = 1e18;
 constexpr std::int64_t kMostMemoryBytes = std::int64_t{1} << 60U;
+constexpr std::int64_t kMostGpuMemoryBytes = std::int64_t{1} << 42U; ///< of one GPU
 constexpr std::size_t kMostInstructionSets = 32;
 constexpr std::size_t kMostSites = 1000;
 constexpr std::int64_t kMostGangMembers = 1000;
@@ -145,6 +146,16 @@ void parse_unit_count(ObjectReader& reader, UnitRequest& request, std::vector<Fi
                                  "; leave out min and max with a count of your own");
 }
 
+GpuMemoryRequest parse_gpu_memory(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, path, errors);
+    GpuMemoryRequest request;
+    request.persistent_bytes = reader.required_integer("persistent_bytes", 0, kMostGpuMemoryBytes);
+    request.temporary_bytes = reader.optional_integer("temporary_bytes", 0, kMostGpuMemoryBytes).value_or(0);
+    reader.finish(UnknownFields::kReject);
+    return request;
+}
+
 UnitRequest parse_unit_request(const Json& json, const std::string& path, std::vector<FieldError>& errors)
 {
     ObjectReader reader(json, path, errors);
@@ -153,6 +164,10 @@ UnitRequest parse_unit_request(const Json& json, const std::string& path, std::v
     request.device = reader.optional_string("device", {.one_of = {"cpu", "gpu"}}).value_or("");
     request.isa = reader.strings("isa", kMostInstructionSets, {.min_length = 1, .max_length = 64});
     request.memory_bytes = reader.optional_integer("memory_bytes", 0, kMostMemoryBytes).value_or(0);
+    if (const Json* gpu_memory = reader.object("gpu_memory"))
+        request.gpu_memory = parse_gpu_memory(*gpu_memory, reader.path_of("gpu_memory"), errors);
+    if (request.device == "cpu" && request.gpu_memory.all_bytes() > 0)
+        reader.fail("gpu_memory", "is of GPUs, but device is cpu");
     request.center = reader.optional_string("center", {.max_length = 128}).value_or("");
     parse_unit_count(reader, request, errors);
     request.ignore_knee = reader.optional_boolean("ignore_knee").value_or(false);
@@ -249,6 +264,9 @@ Json units_json(const UnitRequest& units)
     if (!units.device.empty()) json["device"] = units.device;
     if (!units.isa.empty()) json["isa"] = units.isa;
     if (units.memory_bytes > 0) json["memory_bytes"] = units.memory_bytes;
+    if (units.gpu_memory.all_bytes() > 0)
+        json["gpu_memory"] = {{"persistent_bytes", units.gpu_memory.persistent_bytes},
+                              {"temporary_bytes", units.gpu_memory.temporary_bytes}};
     return json;
 }
 

@@ -28,12 +28,23 @@ std::string_view to_string(JobState state);
 std::optional<JobState> parse_job_state(std::string_view text);
 bool is_final(JobState state);
 
+/// What a job needs of the memory of each GPU that it uses, by kind (G1): what lives across its iterations, and what
+/// lives within one.
+struct GpuMemoryRequest {
+    std::int64_t persistent_bytes = 0;
+    std::int64_t temporary_bytes = 0;
+
+    /// Of a GPU that it has alone.
+    std::int64_t all_bytes() const { return persistent_bytes + temporary_bytes; }
+};
+
 /// How many units of which type (job.yaml `units`).
 struct UnitRequest {
     std::string type = "any";          ///< "any", or a unit type's name or id
     std::string device;                ///< "cpu" or "gpu"; empty: either
     std::vector<std::string> isa;      ///< instruction sets that the program needs, such as "avx512f"; all of them
     std::int64_t memory_bytes = 0;     ///< that each unit must have at least
+    GpuMemoryRequest gpu_memory;       ///< units without a GPU have none
     std::string center;                ///< empty for any, or a center's name or id
     std::optional<std::int64_t> count; ///< empty: auto
     std::int64_t min = 1;

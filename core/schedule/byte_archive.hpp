@@ -71,6 +71,9 @@ class ByteWriter {
         return count;
     }
     static constexpr bool is_good() { return true; }
+    /// The newest: what has a field writes it.
+    static constexpr std::uint64_t version() { return std::numeric_limits<std::uint64_t>::max(); }
+    void set_version(std::uint64_t /*version*/) {}
     void expect(bool /*is_so*/, std::string_view /*what*/) {}
 
     std::string take() { return std::move(bytes_); }
@@ -89,7 +92,14 @@ class ByteReader {
   public:
     static constexpr bool kReads = true;
 
-    explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
+    explicit ByteReader(std::string_view bytes, std::uint64_t version = ByteWriter::version())
+        : bytes_(bytes), version_(version)
+    {
+    }
+
+    /// Of the document that is read: fields that came later are not in it, and stay as they are.
+    std::uint64_t version() const { return version_; }
+    void set_version(std::uint64_t version) { version_ = version; }
 
     std::uint64_t number()
     {
@@ -191,6 +201,7 @@ class ByteReader {
 
   private:
     std::string_view bytes_;
+    std::uint64_t version_;
     std::vector<std::string_view> texts_;
     std::string fault_;
 };

@@ -12,7 +12,7 @@ using cycle::fields;
 [[maybe_unused]] void know(const UnitTypeView& view)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22, f23, f24, f25] = view;
+                                  f20, f21, f22, f23, f24, f25, f26] = view;
 }
 [[maybe_unused]] void know(const RouteKnowledge& knowledge)
 {
@@ -168,6 +168,7 @@ void view_fields(Archive& archive, T& view, SharedOfViews& shared)
     archive.integer(view.unit_count);
     archive.integer(view.cores_per_unit);
     archive.integer(view.memory_bytes_per_unit, 0, cycle::kAll);
+    if (archive.version() >= 3) archive.integer(view.gpu_memory_bytes, 0, cycle::kAll);
     availability_fields(archive, view);
     list_fields(archive, view.holds, [&](auto& hold) { fields(archive, hold); });
     list_fields(archive, view.closures, [&](auto& closure) { fields(archive, closure); });

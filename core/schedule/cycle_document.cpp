@@ -41,7 +41,7 @@ class KnownRuns {
         if (text.empty()) return;
         std::shared_ptr<const KnownRun>& known = runs_[text];
         if (!known) {
-            ByteReader own(text);
+            ByteReader own(text, archive.version());
             const auto read = std::make_shared<KnownRun>();
             fields(own, *read);
             archive.expect(own.finish("a known run").has_value(), "a known run is broken");
@@ -67,7 +67,7 @@ void job_fields(Archive& archive, T& job, std::unordered_map<std::string, std::s
     }
     archive.text(request);
     if constexpr (Archive::kReads) {
-        ByteReader own(request);
+        ByteReader own(request, archive.version());
         fields(own, job.request);
         archive.expect(own.finish("a request").has_value(), "a job's request is broken");
     }

@@ -14,8 +14,10 @@
 /// on.
 namespace fathom {
 
-/// Documents of other versions are refused.
-inline constexpr std::uint64_t kCycleVersion = 2;
+/// Of the documents that are written.
+inline constexpr std::uint64_t kCycleVersion = 3;
+/// Those from here on are read, so that cycles of before an update can be replayed; others are refused.
+inline constexpr std::uint64_t kOldestCycleVersion = 2;
 
 /// What a cycle decides on, beside the catalog.
 struct CycleMoment {

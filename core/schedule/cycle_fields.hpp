@@ -6,11 +6,13 @@
 #include <algorithm>
 
 /// The fields of what a scheduling cycle takes, in the order in which documents have them; part of
-/// core/schedule/cycle_document. Whoever adds a field to one of these objects adds it here, and raises kCycleVersion.
+/// core/schedule/cycle_document. Whoever adds a field to one of these objects adds it here, raises
+/// kCycleVersion, and has it read where archive.version() says that it is there.
 namespace fathom::cycle {
 
 inline constexpr std::int64_t kMostUnits = std::int64_t{1} << 40;
 inline constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t kMostGpuBytes = std::int64_t{1} << 42; ///< as in a job's request
 
 /// Stop to compile when an object gets a field that is not written yet: add it to its fields(), and here.
 namespace all_fields {
@@ -20,7 +22,8 @@ inline void know(const OperatorDemand& demand)
 }
 inline void know(const UnitRequest& units)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9] = units;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10] = units;
+    [[maybe_unused]] const auto& [m1, m2] = units.gpu_memory;
 }
 inline void know(const TransferRequest& transfer)
 {
@@ -77,6 +80,10 @@ void fields(Archive& archive, T& units)
     archive.text(units.device);
     text_fields(archive, units.isa);
     archive.integer(units.memory_bytes, 0, kAll);
+    if (archive.version() >= 3) {
+        archive.integer(units.gpu_memory.persistent_bytes, 0, kMostGpuBytes);
+        archive.integer(units.gpu_memory.temporary_bytes, 0, kMostGpuBytes);
+    }
     archive.text(units.center);
     optional_fields(archive, units.count, [&](auto& count) { archive.integer(count, 1); });
     archive.integer(units.min, 1);

@@ -143,7 +143,8 @@ void record_fields(Archive& archive, T& record)
 {
     std::uint64_t version = kCycleVersion;
     archive.number(version);
-    archive.expect(version == kCycleVersion, "it is of another version");
+    archive.expect(kOldestCycleVersion <= version && version <= kCycleVersion, "it is of another version");
+    archive.set_version(version);
     list_fields(archive, record, [&](auto& job) { fields(archive, job); });
 }
 

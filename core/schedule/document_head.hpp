@@ -15,7 +15,8 @@ void head_fields(Archive& archive, DocumentKind kind)
 {
     std::uint64_t version = kCycleVersion;
     archive.number(version);
-    archive.expect(version == kCycleVersion, "it is of another version");
+    archive.expect(kOldestCycleVersion <= version && version <= kCycleVersion, "it is of another version");
+    archive.set_version(version);
     DocumentKind read = kind;
     archive.choice(read, DocumentKind::kEstimates);
     archive.expect(read == kind, "it is another document");

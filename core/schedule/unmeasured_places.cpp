@@ -21,6 +21,7 @@ std::string measuring_key(const RouteRequest& request, std::chrono::seconds peri
     for (const auto* texts : {&units.isa, &request.sites, &request.project_centers})
         byte_key::add(key, *texts);
     byte_key::add(key, units.memory_bytes);
+    byte_key::add(key, units.gpu_memory.all_bytes());
     byte_key::add(key, units.count.value_or(units.min));
     byte_key::add(key, request.is_probe);
     byte_key::add(key, period.count());

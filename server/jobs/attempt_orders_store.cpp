@@ -77,6 +77,17 @@ void add_secrets(const pqxx::field& secrets, std::map<std::string, std::string>&
         environment[name] = value.get<std::string>();
 }
 
+/// The job's own variables, with what it needs of GPUs' memory as libfathom-gpu.so reads it (docs/gpu-memory.md).
+std::map<std::string, std::string> environment_of(JobSpec& spec)
+{
+    std::map<std::string, std::string> variables = std::move(spec.environment);
+    const GpuMemoryRequest& need = spec.units.gpu_memory;
+    if (need.all_bytes() == 0) return variables;
+    variables["FATHOM_GPU_PERSISTENT_BYTES"] = std::to_string(need.persistent_bytes);
+    variables["FATHOM_GPU_TEMPORARY_BYTES"] = std::to_string(need.temporary_bytes);
+    return variables;
+}
+
 AttemptOrder to_order(const pqxx::row& row, JobSpec spec)
 {
     const bool is_probe = row["label"].as<std::string>() == "probe";
@@ -91,7 +102,7 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec)
             .operators = is_probe ? needs_of(spec) : std::vector<OperatorNeed>(),
             .command = std::move(spec.command),
             .script = std::move(spec.script),
-            .environment = std::move(spec.environment),
+            .environment = environment_of(spec),
             .files = std::move(spec.files),
             .wall_limit_s = spec.wall_limit_s,
             .profile = spec.profile};

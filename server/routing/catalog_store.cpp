@@ -18,7 +18,11 @@ namespace {
 
 constexpr const char* kSelectUnitTypes = R"sql(
     SELECT u.id, u.name, u.center_id, c.name AS center, u.resource_type, to_jsonb(s.operators) AS operators,
-           u.unit_count, u.cores_per_unit, u.memory_bytes_per_unit, u.facts -> 'isa' AS isa, u.facts -> 'bus_gb_s' AS bus_gb, c.state, c.drained, c.quarantined_at IS NOT NULL AS quarantined,
+           u.unit_count, u.cores_per_unit, u.memory_bytes_per_unit, u.facts -> 'isa' AS isa, u.facts -> 'bus_gb_s' AS bus_gb,
+           coalesce((SELECT to_jsonb(max((g.report ->> 'capacity_bytes')::bigint - (g.report ->> 'gap_bytes')::bigint))
+                     FROM shared_gpu g
+                     WHERE g.center_id = c.id AND u.facts -> 'device' ->> 'sharing' = 'time-slice'),
+                    u.facts -> 'device' -> 'memory_bytes') AS gpu_memory, c.state, c.drained, c.quarantined_at IS NOT NULL AS quarantined,
            concat_ws('; ', c.quarantine_reason, nullif(c.quarantine_obstacle, '')) AS quarantine_reason
     FROM unit_type u JOIN center c ON c.id = u.center_id JOIN unit_type_support s ON s.unit_type_id = u.id
     WHERE u.active AND c.revoked_at IS NULL
@@ -85,6 +89,9 @@ UnitTypeView to_view(const pqxx::row& row)
     const Json bus_gb = to_json_value(row["bus_gb"]);
     if (bus_gb.is_number()) view.bus_gb = std::max(bus_gb.get<double>(), 0.0);
     view.memory_bytes_per_unit = row["memory_bytes_per_unit"].as<std::int64_t>();
+    const Json gpu_memory = to_json_value(row["gpu_memory"]);
+    if (gpu_memory.is_number_integer())
+        view.gpu_memory_bytes = std::max<std::int64_t>(gpu_memory.get<std::int64_t>(), 0);
     view.isa = to_instruction_sets(to_json_value(row["isa"]));
     const bool is_drained = row["drained"].as<bool>();
     view.closed_reason = closed_reason(row["state"].as<std::string>(), is_drained);

@@ -36,6 +36,7 @@ std::vector<UnitTypeView> network()
     views[1].memory_bytes_per_unit = 8 * kGigabyte;
     views[1].isa = {"avx2", "avx512f", "fma"};
     views[2].operators = {"dgemm", "fft3d"};
+    views[2].gpu_memory_bytes = 80 * kGigabyte;
     return views;
 }
 
@@ -83,6 +84,23 @@ TEST(Refusal, NamesTheLargestMemory)
                   job.units.device = "gpu";
               })),
               "units.memory_bytes no unit type says how much memory its units have, so none is known to have 1 GB");
+}
+
+TEST(Refusal, NamesTheLargestGpuMemoryWithWhatTheJobNeedsByKind)
+{
+    EXPECT_EQ(
+        refusal_of(asking([](RouteRequest& job) { job.units.gpu_memory = {30 * kGigabyte, 60 * kGigabyte}; })),
+        "units.gpu_memory no GPU has 90 GB (30 GB persistent, 60 GB temporary) of memory for a job; the largest are "
+        "those of beta/gpu with 80 GB");
+    EXPECT_EQ(
+        refusal_of(asking([](RouteRequest& job) {
+            job.units.gpu_memory = {30 * kGigabyte, 0};
+            job.units.center = "alpha";
+        })),
+        "units.gpu_memory no unit type that could run it has a GPU that is known to have 30 GB (30 GB persistent, "
+        "0 B temporary)");
+    EXPECT_EQ(refusal_of(asking([](RouteRequest& job) { job.units.gpu_memory = {20 * kGigabyte, 60 * kGigabyte}; })),
+              "");
 }
 
 TEST(Refusal, NamesTheNearestInstructionSets)

@@ -78,7 +78,8 @@ TEST(JobSpec, BoundsSecrets)
 TEST(JobSpec, IsReadAndWrittenWithoutLoss)
 {
     const JobSpec spec = parsed(R"({
-        "units": {"device": "gpu", "isa": ["avx512f", "amx_tile"], "memory_bytes": 17179869184, "min": 2, "max": 8},
+        "units": {"device": "gpu", "isa": ["avx512f", "amx_tile"], "memory_bytes": 17179869184,
+                  "gpu_memory": {"persistent_bytes": 4294967296, "temporary_bytes": 1073741824}, "min": 2, "max": 8},
         "data": {"sites": ["alpha", "beta"]}, "prefer": {"time": 0.7, "cost": 0.3},
         "deadline": "2026-12-01T18:00:00Z", "budget": {"amount": "12.50", "currency": "EUR"}, "priority": -5,
         "gang": {"id": "pair", "size": 2}})");
@@ -88,6 +89,7 @@ TEST(JobSpec, IsReadAndWrittenWithoutLoss)
     EXPECT_EQ(written["units"]["device"], "gpu");
     EXPECT_EQ(written["units"]["isa"], Json({"avx512f", "amx_tile"}));
     EXPECT_EQ(written["units"]["memory_bytes"], 17179869184);
+    EXPECT_EQ(written["units"]["gpu_memory"]["temporary_bytes"], 1073741824);
     EXPECT_EQ(written["data"]["sites"], Json({"alpha", "beta"}));
     EXPECT_EQ(written["prefer"], (Json{{"time", 0.7}, {"cost", 0.3}, {"energy", 0.0}}));
     EXPECT_EQ(written["budget"], (Json{{"amount", "12.5"}, {"currency", "EUR"}}));
@@ -152,6 +154,16 @@ TEST(JobSpec, IsNamedAfterItsProgram)
     EXPECT_EQ(name_for("/opt/bin/pw.x"), "pw.x");
     EXPECT_EQ(name_for("folder/"), "job");
     EXPECT_EQ(name_for(std::string(199, 'a') + "\u00fc"), std::string(199, 'a')) << "never half a letter";
+}
+
+TEST(JobSpec, GpuMemoryIsOfGpusAndHasAnAmount)
+{
+    EXPECT_EQ(parsed(R"({"units": {"gpu_memory": {"persistent_bytes": 5}}})").units.gpu_memory.all_bytes(), 5);
+    EXPECT_THAT(faults_of(R"({"units": {"device": "cpu", "gpu_memory": {"persistent_bytes": 5}}})"),
+                ElementsAre(Key("units.gpu_memory")));
+    EXPECT_THAT(faults_of(R"({"units": {"gpu_memory": {"temporary_bytes": -1, "gap": 3}}})"),
+                UnorderedElementsAre(Key("units.gpu_memory.persistent_bytes"), Key("units.gpu_memory.temporary_bytes"),
+                                     Key("units.gpu_memory.gap")));
 }
 
 TEST(JobSpec, EveryFaultIsSaidAtOnce)

@@ -4,6 +4,7 @@
 #include "core/schedule/cycle_document.hpp"
 #include "tests/core_decide/random_network.hpp"
 
+#include <map>
 #include <random>
 #include <string>
 
@@ -37,6 +38,7 @@ class CycleMaker {
         }
         add_load(cycle);
         add_jobs(cycle);
+        add_gpu_memory(cycle);
         return cycle;
     }
 
@@ -68,6 +70,20 @@ class CycleMaker {
         for (const UnitTypeView& view : cycle.catalog.unit_types) {
             if (chance(0.7)) cycle.moment.input.busy_shares[view.id.value] = real(0, 1);
             if (chance(0.5)) cycle.moment.input.worths[view.id.value] = real(0.1, 10);
+        }
+    }
+
+    void add_gpu_memory(RandomCycle& cycle)
+    {
+        constexpr std::int64_t kGigabyte = 1'000'000'000;
+        for (UnitTypeView& view : cycle.catalog.unit_types) {
+            if (chance(0.5)) view.gpu_memory_bytes = whole(8, 80) * kGigabyte;
+        }
+        std::map<std::string, GpuMemoryRequest> needs; // jobs of a kind ask for the same
+        for (ReadyJob& job : cycle.moment.input.jobs) {
+            const auto [known, is_new] = needs.try_emplace(job.kind);
+            if (is_new && chance(0.1)) known->second = {whole(1, 20) * kGigabyte, whole(0, 40) * kGigabyte};
+            job.request.units.gpu_memory = known->second;
         }
     }
 

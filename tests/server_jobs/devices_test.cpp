@@ -55,5 +55,34 @@ TEST_F(Devices, ASlowBusSendsALightOperatorToTheCpu)
     EXPECT_NEAR(decision["devices"][0]["speedup"].get<double>(), 0.05 / 0.101, 1e-9);
 }
 
+TEST_F(Devices, ANeedOfGpuMemoryIsMetAndReachesTheJob)
+{
+    add_center("alpha");
+    add_gpu("alpha", R"({"device": {"memory_bytes": 8000000000, "sharing": "time-slice"}})");
+    reload_catalog();
+    const auto needing = [](std::int64_t bytes) {
+        return spec({{"units", {{"gpu_memory", {{"persistent_bytes", bytes}, {"temporary_bytes", 1000}}}}}});
+    };
+
+    const net::Response refused = call(net::Method::kPost, "/jobs", needing(100'000'000'000).dump());
+    EXPECT_EQ(refused.status, 422);
+    EXPECT_THAT(refused.body, testing::HasSubstr("the largest are those of alpha/gpu with 8 GB"));
+    const JobId job = submit(needing(4'000'000'000));
+    route();
+    const std::vector<link::Body> orders = orders_for(center_of(job));
+    ASSERT_EQ(orders.size(), 1U);
+    const AttemptOrder order = std::get<link::StartAttempt>(orders[0]).order;
+    EXPECT_EQ(order.unit_type, "gpu");
+    EXPECT_EQ(order.environment, (std::map<std::string, std::string>{{"FATHOM_GPU_PERSISTENT_BYTES", "4000000000"},
+                                                                     {"FATHOM_GPU_TEMPORARY_BYTES", "1000"}}));
+
+    // What the center's memory manager gives counts, not what the card has.
+    sql("INSERT INTO shared_gpu (center_id, gpu, report) SELECT id, 'GPU-1', "
+        "'{\"capacity_bytes\": 4000000000, \"gap_bytes\": 100000000}' FROM center WHERE name = 'alpha'");
+    reload_catalog();
+    EXPECT_THAT(call(net::Method::kPost, "/jobs", needing(4'000'000'000).dump()).body,
+                testing::HasSubstr("alpha/gpu with 3.9 GB"));
+}
+
 } // namespace
 } // namespace fathom::server
