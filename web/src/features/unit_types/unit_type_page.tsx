@@ -10,6 +10,7 @@ import { Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
 import { flatFacts } from './facts'
 import { freeUnits } from './filters'
+import { SharedGpus } from './shared_gpus'
 import styles from './unit_type.module.css'
 import { UnitLoad, UnitState } from './unit_type_columns'
 import { UnitPrice } from './unit_price'
@@ -41,6 +42,7 @@ function Content({ unit }: { unit: UnitType }) {
           [t('units.changed'), <Time key="t" at={unit.changed_at} />], ['Id', <code key="i">{unit.id}</code>],
         ]} />
       </Section>
+      <SharedGpus unit={unit} />
       <Section title={t('units.price')}><UnitPrice unit={unit} /></Section>
       <Section title={t('units.trust')}><UnitTrust unit={unit} /></Section>
       <Section title={t('units.advice')}><Advice unit={unit} /></Section>
