@@ -653,6 +653,10 @@ def test_sub_units(call, network):
     call("GET", A + f"/sub-unit-events?kind=npu-part&page_token={events['next_page_token']}")
 
 
+def test_shared_gpus(call):
+    assert call("GET", A + "/shared-gpus?center=alpha&job=job_none&page_size=1").json()["items"] == []
+
+
 def test_every_operation_was_held_to_the_document(call):
     everything = {operation["operationId"] for _, _, operation in check.operations()}
     assert everything - call.seen == set()

@@ -1,0 +1,163 @@
+"""Jobs that share the memory of a GPU, from their submission to what people are told of it (G1 to G9): real fathomd, a real
+agent with its memory manager, real programs; NVIDIA's libraries are strict stand-ins."""
+import os
+import shutil
+
+import pytest
+import requests
+
+from network import BIN, Network, wait_until
+
+GPU = "GPU-00000000-1111-2222-3333-444444444444"
+MIB = 1 << 20
+CARD = 32 * MIB
+
+
+class SharedGpu:
+    """A center with one GPU of 32 MiB, whose four parts take turns."""
+
+    def __init__(self):
+        self.network = Network()
+        self.programs = self.network.folder / "gpu"
+        (self.programs / "cards").mkdir(parents=True)
+        for file in ("bin/fathom-probe", "bin/fathom-operator-host", "bin/libfathom-gpu.so", "bin/training_loop",
+                     "standin_gpu/libnvidia-ml.so.1", "standin_gpu/fathom-operators-cuda.so", "standin_driver/libcuda.so.1"):
+            shutil.copy(BIN.parent / file, self.programs)
+        gpus = self.programs / "gpus"
+        gpus.write_text(f"gpu\t{GPU}\tStand-in\t{CARD}\n")
+        card = self.programs / "cards" / GPU  # the stand-in's books, for jobs of all users
+        card.touch()
+        card.chmod(0o666)
+        config = f"""cores = "{sorted(os.sched_getaffinity(0))[0]}"
+probe_program = "{self.programs / 'fathom-probe'}"
+[environment]
+FATHOM_STANDIN_GPUS = "{gpus}"
+FATHOM_STANDIN_CARDS = "{self.programs / 'cards'}"
+LD_LIBRARY_PATH = "{self.programs}"
+[gpu_memory]
+enabled = true
+reserved_bytes = 0
+gap_bytes = {2 * MIB}
+slice_s = 0.05
+[[unit_type]]
+name = "part"
+resource_type = "cuda"
+cores_per_unit = 0
+memory_bytes_per_unit = 1000000000
+sharing = "time-slice"
+parts_per_device = 4
+"""
+        # The agent's own look at the machine, too, goes to the stand-ins.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("FATHOM_STANDIN_GPUS", str(gpus))
+            patch.setenv("LD_LIBRARY_PATH", str(self.programs))
+            self.agent = self.network.add_agent("alpha", config)
+        wait_until(self.gpus, 60, "the memory manager's first report")
+
+    def gpus(self, query="", rest=None):
+        return (rest or self.network.rest).items("/shared-gpus" + query)
+
+    def train(self, iterations=100_000_000, persistent=4 * MIB, temporary=16 * MIB, rest=None):
+        """Weights of 4 MiB stay; 16 MiB of activations of two jobs do not fit at once."""
+        command = [str(self.programs / "training_loop"), "iterations", str(iterations), "weights-mib", "4",
+                   "activations-mib", "16", "tell", "yes", "host-us", "1000"]
+        needs = {"persistent_bytes": persistent, "temporary_bytes": temporary}
+        return self.network.submit(rest, name="train", command=command,
+                                   units={"type": "part", "count": 1, "gpu_memory": needs})["id"]
+
+    def end(self, *jobs):
+        for job in jobs:
+            self.network.cli("job", "cancel", job)
+            self.network.wait_job(job)
+
+
+@pytest.fixture(scope="module")
+def shared():
+    gpu = SharedGpu()
+    yield gpu
+    gpu.network.close()
+
+
+def test_two_jobs_that_do_not_fit_side_by_side_take_turns_and_everybody_is_told(shared):
+    first, second = shared.train(), shared.train()
+
+    def programs():
+        jobs = {job["job"]: job for job in shared.gpus()[0]["jobs"]}
+        return jobs if {first, second} <= jobs.keys() and all(job["switches"] > 0 for job in jobs.values()) else None
+
+    jobs = wait_until(programs, 120, "both jobs having had their turns")
+    gpu = shared.gpus(f"?job={first}")[0]
+    assert (gpu["center"], gpu["gpu"], gpu["capacity_bytes"], gpu["is_shared"]) == ("alpha", GPU, CARD, True)
+    assert gpu["persistent_bytes"] + gpu["temporary_bytes"] + gpu["free_bytes"] == CARD
+    assert jobs[first]["persistent"]["room_bytes"] >= 4 * MIB and jobs[first]["temporary"]["room_bytes"] == 16 * MIB
+    assert shared.gpus("?job=job_none") == [] and shared.gpus("?center=beta") == []
+    wait_until(lambda: f'fathom_shared_gpu_programs{{center="alpha"}} {gpu["job_count"]}' in
+               shared.network.rest.call("GET", "/metrics").text, 30, "the gauge")
+
+    listed = shared.network.cli("unit", "gpus")
+    assert GPU in listed and "2 programs, shared" in listed and first in listed and second in listed
+    for command in ("show", "explain"):
+        shown = shared.network.cli("job", command, first)
+        assert f"{GPU}: shared with 1 other program" in shown and "turns given back" in shown, shown
+
+    shared.end(first, second)
+    wait_until(lambda: shared.gpus()[0]["job_count"] == 0, 60, "the GPU being empty")
+    assert "shared with" not in shared.network.cli("job", "show", first)
+
+
+def test_a_job_is_refused_where_no_gpu_could_ever_hold_it_and_waits_for_none(shared):
+    answer = shared.network.rest.call("POST", "/jobs", json={
+        "command": ["true"], "units": {"gpu_memory": {"persistent_bytes": 12 * MIB, "temporary_bytes": 24 * MIB}}})
+    assert answer.status_code == 422, answer.text
+    assert [error["field"] for error in answer.json()["errors"]][0] == "units.gpu_memory", answer.text
+    assert "alpha/part" in answer.text
+
+    refused = shared.network.cli("job", "submit", "--gpu-persistent-bytes", 12 * MIB, "--gpu-temporary-bytes", 24 * MIB,
+                                 "--", "true", expect=6)
+    assert refused == ""
+
+
+def test_a_job_that_does_not_fit_beside_others_fails_with_the_figures_and_hurts_nobody(shared):
+    first = shared.train()
+    wait_until(lambda: shared.gpus(f"?job={first}"), 60, "the first job on the GPU")
+    second = shared.train(iterations=3, persistent=14 * MIB, temporary=12 * MIB)
+
+    ended = shared.network.wait_job(second)
+    assert ended["state"] == "failed"
+    output = shared.network.cli("job", "logs", second, "--stderr")
+    assert "fathom-gpu: " in output and "free" in output, output
+    assert shared.network.job(first)["state"] == "running"
+    wait_until(lambda: shared.gpus()[0]["refused_count"] >= 1, 60, "the refusal being counted")
+    shared.end(first)
+
+
+def test_who_may_read_own_jobs_only_is_told_of_these_programs_only(shared):
+    def user(name):
+        token = shared.network.rest.post("/tokens", {"name": name, "role": "user"})["token"]
+        return shared.network.rest_of(shared.network.server, token)
+
+    ada, bob = user("ada"), user("bob")
+    job = shared.train(rest=ada)
+    wait_until(lambda: [p["job"] for p in shared.gpus(rest=ada)[0]["jobs"]] == [job], 60, "the program of one's own")
+    seen = shared.gpus(rest=bob)[0]
+    assert seen["jobs"] == [] and seen["job_count"] == 1
+    shared.end(job)
+
+
+def test_jobs_go_on_while_the_agent_is_away(shared):
+    job = shared.train()
+    wait_until(lambda: shared.gpus(f"?job={job}"), 60, "the job on the GPU")
+    before = shared.gpus()[0]["jobs"][0]["process"]
+    shared.agent.process.kill()
+    shared.agent.process.start()
+    wait_until(lambda: (lambda gpu: gpu["job_count"] == 1 and gpu["jobs"][0]["iterations"] > 0 and
+                        gpu["jobs"][0]["persistent"]["used_bytes"] == 4 * MIB)(shared.gpus()[0]), 60,
+               "the job in the books of the next agent")
+    assert shared.gpus()[0]["jobs"][0]["process"] == before
+    assert shared.network.job(job)["state"] == "running"
+    shared.end(job)
+
+
+def test_strangers_are_told_nothing(shared):
+    answer = requests.get(shared.network.server.url + "/api/v1/shared-gpus", verify=str(shared.network.server.ca), timeout=60)
+    assert answer.status_code == 401
