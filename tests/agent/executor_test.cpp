@@ -117,9 +117,10 @@ TEST_F(LocalExecutorTest, StartsJobsBySupervisorsThatStoodReady)
 
 TEST_F(LocalExecutorTest, CountsEachOfASupervisorsAttemptsAlone)
 {
-    const AttemptEnd large = run(order({"python3", "-c", "x = bytearray(200 << 20); sum(range(10000000))"}));
+    const auto [large, second] =
+        serve_two(order_of({"python3", "-c", "x = bytearray(200 << 20); sum(range(10000000))"}), order_of({"true"}));
 
-    const AttemptEnd small = wait_end(start_at(supervisor_of(large.attempt_id), {"true"}).attempt_id);
+    const AttemptEnd small = wait_end(second.attempt_id);
 
     EXPECT_GT(large.max_resident_bytes, 200LL << 20U);
     EXPECT_LT(small.max_resident_bytes, 100LL << 20U);
@@ -128,9 +129,10 @@ TEST_F(LocalExecutorTest, CountsEachOfASupervisorsAttemptsAlone)
 
 TEST_F(LocalExecutorTest, LosesWithASupervisorOnlyTheAttemptThatItServes)
 {
-    const AttemptEnd first = run(shell_order("exit 3"));
-    const int supervisor = supervisor_of(first.attempt_id);
-    const AttemptOrder second = start_at(supervisor, {"sleep", "1000"});
+    const auto served = serve_two(order_of({"sh", "-c", "exit 3"}), order_of({"sleep", "1000"}));
+    const AttemptEnd& first = served.first;
+    const AttemptOrder& second = served.second;
+    const int supervisor = supervisor_of(second.attempt_id);
     wait_until([&] { return executor().look(second.attempt_id).started_at.has_value(); }, "its start");
 
     ::kill(supervisor, SIGKILL);

@@ -238,13 +238,11 @@ TEST_F(HostileJobs, DieOfTheirOwnMemoryOnly)
 TEST_F(HostileJobs, LeaveNeitherTheirLimitsNorTheirEndToTheNextOfTheirSupervisor)
 {
     const std::string take = "x = bytearray(100 << 20); print(len(x))";
-    const RunOrder bomb{order({"python3", "-c", take}), {cpus_.front()}, 1, 64LL << 20U, {}};
-    ASSERT_TRUE(executor().start(bomb));
-    const AttemptEnd small = wait_end(bomb.order.attempt_id);
-
     for (const std::int64_t memory_bytes : {256LL << 20U, 0LL}) {
-        const AttemptOrder next = start_at(supervisor_of(small.attempt_id), {"python3", "-c", take}, memory_bytes);
+        const auto [small, next] =
+            serve_two(order_of({"python3", "-c", take}, 64LL << 20U), order_of({"python3", "-c", take}, memory_bytes));
         const AttemptEnd large = wait_end(next.attempt_id);
+        EXPECT_EQ(small.signal, SIGKILL);
         EXPECT_EQ(large.exit_code, 0) << large.detail;
         EXPECT_EQ(large.detail, "");
     }

@@ -54,17 +54,29 @@ void LocalExecutorTest::start(const AttemptOrder& order, std::vector<std::int64_
     ASSERT_TRUE(started) << started.error().detail;
 }
 
-AttemptOrder LocalExecutorTest::start_at(int supervisor, const std::vector<std::string>& command,
-                                         std::int64_t memory_bytes)
+RunOrder LocalExecutorTest::order_of(const std::vector<std::string>& command, std::int64_t memory_bytes) const
 {
-    for (int tries = 0; tries < 100; ++tries) {
-        const AttemptOrder started = order(command);
-        executor().start({started, {cpus_.front()}, 1, memory_bytes, {}}).value();
-        if (supervisor_of(started.attempt_id) == supervisor) return started;
-        executor().cancel(started.attempt_id);
-        wait_end(started.attempt_id);
+    return {order(command), {cpus_.front()}, 1, memory_bytes, {}};
+}
+
+LocalExecutorTest::TwoServed LocalExecutorTest::serve_two(const RunOrder& first, const RunOrder& second)
+{
+    const auto start_anew = [&](RunOrder run) {
+        run.order.attempt_id = AttemptId::make();
+        executor().start(run).value();
+        return run.order;
+    };
+    for (int tries = 0; tries < 20; ++tries) {
+        const AttemptEnd end = wait_end(start_anew(first).attempt_id);
+        const int supervisor = supervisor_of(end.attempt_id);
+        for (int others = 0; others < 10; ++others) {
+            const AttemptOrder started = start_anew(second);
+            if (supervisor_of(started.attempt_id) == supervisor) return {end, started};
+            executor().cancel(started.attempt_id);
+            wait_end(started.attempt_id);
+        }
     }
-    throw std::runtime_error("no attempt came to supervisor " + std::to_string(supervisor));
+    throw std::runtime_error("no supervisor served twice");
 }
 
 AttemptEnd LocalExecutorTest::run(const AttemptOrder& order, std::vector<std::int64_t> cpus)

@@ -24,8 +24,15 @@ class LocalExecutorTest : public testing::Test {
     /// Made at first use, from options_.
     LocalExecutor& executor();
     void start(const AttemptOrder& order, std::vector<std::int64_t> cpus = {});
-    /// Starts the command again and again, until the supervisor that it comes to is this one.
-    AttemptOrder start_at(int supervisor, const std::vector<std::string>& command, std::int64_t memory_bytes = 0);
+    /// Two attempts of one supervisor: the first has ended, the second was started.
+    struct TwoServed {
+        AttemptEnd first;
+        AttemptOrder second;
+    };
+    /// By other ids each time: a supervisor that has served is let go where enough stand ready, so this is tried until
+    /// one serves again.
+    TwoServed serve_two(const RunOrder& first, const RunOrder& second);
+    RunOrder order_of(const std::vector<std::string>& command, std::int64_t memory_bytes = 0) const;
     AttemptEnd run(const AttemptOrder& order, std::vector<std::int64_t> cpus = {});
     AttemptEnd wait_end(const AttemptId& id);
     std::string output(const AttemptId& id, OutputStream stream);
