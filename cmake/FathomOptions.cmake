@@ -18,14 +18,18 @@ endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(fathom_options INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif()
+# Targets with the property FATHOM_UNSANITIZED are as users get them: what lies in their processes. An option that takes another
+# back would come before it.
+set(fathom_sanitized "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:FATHOM_UNSANITIZED>>>")
 if(FATHOM_SANITIZE)
-  target_compile_options(fathom_options INTERFACE -fsanitize=${FATHOM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
-  target_link_options(fathom_options INTERFACE -fsanitize=${FATHOM_SANITIZE})
+  target_compile_options(fathom_options INTERFACE
+    "${fathom_sanitized}:-fsanitize=${FATHOM_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
+  target_link_options(fathom_options INTERFACE "${fathom_sanitized}:-fsanitize=${FATHOM_SANITIZE}>")
 endif()
 if(FATHOM_FUZZ)
   # What libFuzzer searches by: which branches an input took, and what it was compared with.
-  target_compile_options(fathom_options INTERFACE -fsanitize=fuzzer-no-link)
-  target_link_options(fathom_options INTERFACE -fsanitize=fuzzer-no-link)
+  target_compile_options(fathom_options INTERFACE "${fathom_sanitized}:-fsanitize=fuzzer-no-link>")
+  target_link_options(fathom_options INTERFACE "${fathom_sanitized}:-fsanitize=fuzzer-no-link>")
 endif()
 
 find_program(FATHOM_MOLD mold)
