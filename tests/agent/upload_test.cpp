@@ -14,9 +14,9 @@ namespace fathom::agent {
 namespace {
 
 #if defined(__has_feature)
-constexpr bool kIsAddressSanitized = __has_feature(address_sanitizer);
+constexpr bool kHasShadow = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
 #else
-constexpr bool kIsAddressSanitized = false;
+constexpr bool kHasShadow = false;
 #endif
 
 using test::AgentLink;
@@ -76,7 +76,7 @@ class AgentUploads : public AgentLink {
 
 TEST_F(AgentUploads, RunWhenATrustedKeySignedThem)
 {
-    if (kIsAddressSanitized) GTEST_SKIP() << "the sandbox has less room than AddressSanitizer maps";
+    if (kHasShadow) GTEST_SKIP() << "the sandbox has less room than sanitizers map";
     start_enrolled();
     EXPECT_EQ(last_hello().catalog.unit_types.at(0).facts.value("accepts_uploads", false), true);
     AttemptOrder order = probe(package(keys_));
