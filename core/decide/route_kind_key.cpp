@@ -14,7 +14,8 @@ void add_units(std::string& key, const UnitRequest& units)
     add(key, units.device);
     add(key, units.isa);
     add(key, units.memory_bytes);
-    add(key, units.gpu_memory.all_bytes());
+    add(key, units.gpu_memory.persistent_bytes);
+    add(key, units.gpu_memory.temporary_bytes);
     add(key, units.center);
     add(key, units.count.value_or(0));
     add(key, units.min);
