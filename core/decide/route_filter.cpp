@@ -104,8 +104,7 @@ std::string gpu_memory_reason(const GpuMemoryRequest& need, const UnitTypeView& 
 
 std::string memory_reason(const UnitRequest& units, const UnitTypeView& view)
 {
-    if (!has_memory(units, view) && view.memory_bytes_per_unit >= units.memory_bytes)
-        return gpu_memory_reason(units.gpu_memory, view);
+    if (view.memory_bytes_per_unit >= units.memory_bytes) return gpu_memory_reason(units.gpu_memory, view);
     const std::string needed = ", the job needs " + bytes_text(static_cast<double>(units.memory_bytes));
     if (view.memory_bytes_per_unit == 0) return "the memory of a unit is not known" + needed;
     return "has " + bytes_text(static_cast<double>(view.memory_bytes_per_unit)) + " a unit" + needed;
