@@ -15,9 +15,7 @@ namespace {
 struct ServeOptions {
     std::string socket = "/run/fathom-gpu.sock";
     std::string state_file = "/run/fathom-gpu.json";
-    std::int64_t gap_bytes = gpu::kDefaultGapBytes;
-    std::int64_t reserved_bytes = 1LL << 30U;
-    gpu::TurnSettings turns;
+    GpuMemoryConfig memory;
 };
 
 struct ShowOptions {
@@ -36,20 +34,16 @@ Result<void> serve(const ServeOptions& options)
     start_log("fathom-agent", LogLevel::kInfo);
 
     std::vector<std::string> missing;
-    const Result<std::map<std::string, std::int64_t>> gpus = find_shared_gpus(missing);
+    Result<gpu::MemoryServiceSettings> settings = memory_service_settings(options.memory, missing);
     for (const std::string& sentence : missing)
         std::cerr << "fathom-agent gpu-memory: " << sentence << "\n";
-    if (!gpus) return gpus.error();
-    gpu::MemoryServiceSettings settings;
-    settings.socket = options.socket;
-    settings.state_file = options.state_file;
-    settings.coordinator.gpus = *gpus;
-    settings.coordinator.gap_bytes = options.gap_bytes;
-    settings.coordinator.reserved_bytes = options.reserved_bytes;
-    settings.coordinator.turns = options.turns;
-    const Result<std::unique_ptr<gpu::MemoryService>> service = gpu::MemoryService::start(std::move(settings));
+    if (!settings) return settings.error();
+    settings->socket = options.socket;
+    settings->state_file = options.state_file;
+    const std::size_t gpus = settings->coordinator.gpus.size();
+    const Result<std::unique_ptr<gpu::MemoryService>> service = gpu::MemoryService::start(std::move(*settings));
     if (!service) return service.error();
-    log_info("gpu_memory_ready", {{"socket", options.socket}, {"gpus", gpus->size()}});
+    log_info("gpu_memory_ready", {{"socket", options.socket}, {"gpus", gpus}});
     int signal = 0;
     ::sigwait(&ends, &signal);
     log_info("gpu_memory_stopped", {{"signal", signal}});
@@ -95,19 +89,27 @@ void add_options(CLI::App& serving, ServeOptions& options)
 {
     serving.add_option("--socket", options.socket, "where jobs find it (FATHOM_GPU_SOCKET)")->capture_default_str();
     serving.add_option("--state-file", options.state_file, "what `show` reads")->capture_default_str();
-    serving.add_option("--gap-bytes", options.gap_bytes, "kept free behind each job's persistent memory, for growth")
+    serving
+        .add_option("--gap-bytes", options.memory.gap_bytes,
+                    "kept free behind each job's persistent memory, for growth")
         ->capture_default_str();
-    serving.add_option("--reserved-bytes", options.reserved_bytes, "of each GPU, for what the driver takes for itself")
+    serving
+        .add_option("--reserved-bytes", options.memory.reserved_bytes,
+                    "of each GPU, for what the driver takes for itself")
         ->capture_default_str();
-    serving.add_option("--slice-s", options.turns.slice_s, "a turn ends with the first iteration that ends after it")
+    serving
+        .add_option("--slice-s", options.memory.turns.slice_s,
+                    "a turn ends with the first iteration that ends after it")
         ->check(CLI::Range(0.001, 3600.0))
         ->capture_default_str();
     serving
-        .add_option("--most-slice-s", options.turns.most_slice_s,
+        .add_option("--most-slice-s", options.memory.turns.most_slice_s,
                     "a turn whose iteration does not end is ended between two kernels")
         ->check(CLI::Range(0.001, 3600.0))
         ->capture_default_str();
-    serving.add_option("--most-wait-s", options.turns.most_wait_s, "who waits longer comes before higher priorities")
+    serving
+        .add_option("--most-wait-s", options.memory.turns.most_wait_s,
+                    "who waits longer comes before higher priorities")
         ->check(CLI::Range(0.001, 86400.0))
         ->capture_default_str();
 }

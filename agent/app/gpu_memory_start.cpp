@@ -32,15 +32,20 @@ std::optional<UserIds> users_of_jobs(const AgentConfig& config)
 
 } // namespace
 
-Result<std::map<std::string, std::int64_t>> find_shared_gpus(std::vector<std::string>& missing)
+Result<gpu::MemoryServiceSettings> memory_service_settings(const GpuMemoryConfig& config,
+                                                           std::vector<std::string>& missing)
 {
     const Result<std::vector<HostDevice>> found = find_nvidia_gpus(kNvmlLibrary, missing);
     if (!found) return found.error();
-    std::map<std::string, std::int64_t> gpus;
+    gpu::MemoryServiceSettings settings;
     for (const HostDevice& device : *found)
-        gpus[gpu_id(device.id)] = device.memory_bytes;
-    if (gpus.empty()) return Error{Errc::kUnavailable, "this node has no GPU that NVIDIA's driver tells of"};
-    return gpus;
+        settings.coordinator.gpus[gpu_id(device.id)] = device.memory_bytes;
+    if (settings.coordinator.gpus.empty())
+        return Error{Errc::kUnavailable, "this node has no GPU that NVIDIA's driver tells of"};
+    settings.coordinator.gap_bytes = config.gap_bytes;
+    settings.coordinator.reserved_bytes = config.reserved_bytes;
+    settings.coordinator.turns = config.turns;
+    return settings;
 }
 
 Result<GpuMemoryPlace> prepare_gpu_memory(const AgentConfig& config)
@@ -69,20 +74,18 @@ Result<GpuMemoryPlace> prepare_gpu_memory(const AgentConfig& config)
 Result<std::unique_ptr<gpu::MemoryService>> start_gpu_memory(const GpuMemoryConfig& config, GpuMemoryPlace place)
 {
     std::vector<std::string> missing;
-    const Result<std::map<std::string, std::int64_t>> gpus = find_shared_gpus(missing);
+    Result<gpu::MemoryServiceSettings> settings = memory_service_settings(config, missing);
     for (const std::string& sentence : missing)
         log_warning("gpu_not_shared", {{"reason", sentence}});
-    if (!gpus) return gpus.error();
-    gpu::MemoryServiceSettings settings;
-    settings.coordinator.gpus = *gpus;
-    settings.coordinator.gap_bytes = config.gap_bytes;
-    settings.coordinator.reserved_bytes = config.reserved_bytes;
-    settings.coordinator.turns = config.turns;
+    if (!settings) return settings.error();
     if (place.users)
-        settings.may_connect = [users = *place.users](uid_t user) { return users.first <= user && user <= users.last; };
+        settings->may_connect = [users = *place.users](uid_t user) {
+            return users.first <= user && user <= users.last;
+        };
+    const std::size_t gpus = settings->coordinator.gpus.size();
     Result<std::unique_ptr<gpu::MemoryService>> service =
-        gpu::MemoryService::start(std::move(settings), std::move(place.listener));
-    if (service) log_info("gpu_memory_ready", {{"folder", place.folder.string()}, {"gpus", gpus->size()}});
+        gpu::MemoryService::start(std::move(*settings), std::move(place.listener));
+    if (service) log_info("gpu_memory_ready", {{"folder", place.folder.string()}, {"gpus", gpus}});
     return service;
 }
 

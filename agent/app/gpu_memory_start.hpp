@@ -5,16 +5,16 @@
 #include "core/base/open_file.hpp"
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 
 namespace fathom::agent {
 
-/// The GPUs of this host that NVIDIA's driver tells of, with their bytes. Programs know a GPU, or the part of one that
-/// they were given, by its UUID. `missing` gets a sentence for each that does not answer.
+/// For the memory manager of the GPUs of this host that NVIDIA's driver tells of. Programs know a GPU, or the part of
+/// one that they were given, by its UUID. `missing` gets a sentence for each that does not answer.
 /// @error kUnavailable  there are none.
-Result<std::map<std::string, std::int64_t>> find_shared_gpus(std::vector<std::string>& missing);
+Result<gpu::MemoryServiceSettings> memory_service_settings(const GpuMemoryConfig& config,
+                                                           std::vector<std::string>& missing);
 
 /// STATE/gpu-memory: where jobs find the memory manager of this host's GPUs, which the agent's process runs.
 struct GpuMemoryPlace {
