@@ -14,6 +14,9 @@
 namespace fathom::agent {
 namespace {
 
+/// Of the config file.
+constexpr const char* kTables[] = {"unit_type", "device",  "sub_units", "environment",
+                                   "operators", "balance", "gpu_memory"};
 constexpr std::size_t kMaxKeyBytes = 256UL << 10U;
 constexpr std::size_t kMaxSettingsBytes = 16UL << 20U; ///< of the files together, as JSON
 
@@ -185,8 +188,7 @@ Result<AgentTables> parse_agent_tables(const std::string& toml)
     try {
         std::istringstream stream(toml);
         const Json all = to_json(toml::parse(stream, "config"));
-        for (const char* key :
-             {"unit_type", "device", "sub_units", "environment", "operators", "balance", "gpu_memory"}) {
+        for (const char* key : kTables) {
             if (all.contains(key)) document[key] = all[key];
         }
     } catch (const std::exception& e) {
@@ -249,7 +251,7 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_number(0, 8760)},
         {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
     };
-    program.tables = {"unit_type", "device", "sub_units", "environment", "operators", "balance", "gpu_memory"};
+    program.tables = {std::begin(kTables), std::end(kTables)};
     program.check_tables = table_errors;
     return program;
 }
