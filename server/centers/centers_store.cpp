@@ -1,5 +1,6 @@
 #include "server/centers/centers_store.hpp"
 
+#include "server/centers/place_key.hpp"
 #include "server/store/column.hpp"
 #include "server/store/probe_budget_row.hpp"
 
@@ -112,9 +113,6 @@ UnitTypeRecord to_unit_type(const pqxx::row& row)
     return record;
 }
 
-/// A center's name holds no slash (EnrolmentService sees to it), so the first one separates.
-constexpr char kKeySeparator = '/';
-
 } // namespace
 
 Page<CenterRecord> select_centers(pqxx::transaction_base& transaction, std::int64_t size, const std::string& after)
@@ -152,15 +150,12 @@ void update_revoked(pqxx::transaction_base& transaction, const CenterId& id)
 Page<UnitTypeRecord> select_unit_types(pqxx::transaction_base& transaction, const std::string& center,
                                        std::int64_t size, const std::string& after)
 {
-    const std::size_t cut = after.find(kKeySeparator);
-    const std::string after_center = after.substr(0, cut);
-    const std::string after_name = cut == std::string::npos ? std::string() : after.substr(cut + 1);
+    const PlaceKey key = place_key(after);
     std::vector<UnitTypeRecord> unit_types;
-    for (const pqxx::row& row :
-         transaction.exec_params(kSelectUnitTypes, center, after_center, after_name, size + 1, ""))
+    for (const pqxx::row& row : transaction.exec_params(kSelectUnitTypes, center, key.center, key.name, size + 1, ""))
         unit_types.push_back(to_unit_type(row));
     return cut_page(std::move(unit_types), size,
-                    [](const UnitTypeRecord& unit_type) { return unit_type.center + kKeySeparator + unit_type.name; });
+                    [](const UnitTypeRecord& unit_type) { return to_text({unit_type.center, unit_type.name}); });
 }
 
 std::optional<UnitTypeRecord> select_unit_type(pqxx::transaction_base& transaction, const UnitTypeId& id)

@@ -1,5 +1,6 @@
 #include "server/centers/shared_gpus_store.hpp"
 
+#include "server/centers/place_key.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/pqxx>
@@ -36,9 +37,6 @@ constexpr const char* kSelectSharedGpus = R"sql(
       AND ($6 = '' OR g.report->'jobs' @> jsonb_build_array(jsonb_build_object('job', $6::text)))
     ORDER BY c.name, g.gpu LIMIT $5)sql";
 
-/// A center's name holds no slash (EnrolmentService sees to it), so the first one separates.
-constexpr char kSharedGpuKeySeparator = '/';
-
 } // namespace
 
 bool replace_shared_gpus(pqxx::transaction_base& transaction, const CenterId& center, const GpuMemoryReport& report)
@@ -54,18 +52,16 @@ bool replace_shared_gpus(pqxx::transaction_base& transaction, const CenterId& ce
 Page<SharedGpuRecord> select_shared_gpus(pqxx::transaction_base& transaction, const SharedGpuFilter& filter,
                                          std::int64_t size, const std::string& after)
 {
-    const std::size_t cut = after.find(kSharedGpuKeySeparator);
-    const std::string after_center = after.substr(0, cut);
-    const std::string after_gpu = cut == std::string::npos ? std::string() : after.substr(cut + 1);
+    const PlaceKey key = place_key(after);
     std::vector<SharedGpuRecord> gpus;
-    for (const pqxx::row& row : transaction.exec_params(kSelectSharedGpus, filter.center, after_center, after_gpu,
+    for (const pqxx::row& row : transaction.exec_params(kSelectSharedGpus, filter.center, key.center, key.name,
                                                         filter.owner, size + 1, filter.job))
         gpus.push_back({.center = row["center"].as<std::string>(),
                         .center_id = {row["center_id"].as<std::string>()},
                         .reported_at = to_timestamp(row["reported_at"]),
                         .report = to_json_value(row["report"])});
     return cut_page(std::move(gpus), size, [](const SharedGpuRecord& one) {
-        return one.center + kSharedGpuKeySeparator + one.report.at("gpu").get<std::string>();
+        return to_text({one.center, one.report.at("gpu").get<std::string>()});
     });
 }
 
