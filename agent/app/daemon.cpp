@@ -229,11 +229,7 @@ void Daemon::report_gpu_memory(SteadyTime now)
 {
     if (!gpu_memory_ || now < next_gpu_memory_look_) return;
     next_gpu_memory_look_ = now + kGpuMemoryInterval;
-    GpuMemoryReport report = gpu_memory_->report();
-    Json json = to_json(report);
-    if (json == last_gpu_memory_) return;
-    last_gpu_memory_ = std::move(json);
-    conversation_->gpu_memory_changed(std::move(report));
+    conversation_->tell_gpu_memory(gpu_memory_->report());
 }
 
 void Daemon::store_certificate(const std::string& certificate_pem)

@@ -73,9 +73,8 @@ class Daemon {
     std::shared_ptr<Connector> connector_;
     GpuMemoryPlace gpu_memory_place_;
     std::unique_ptr<gpu::MemoryService> gpu_memory_; ///< none: this center's jobs do not share GPU memory
-    Json last_gpu_memory_;
-    std::string fetch_url_;   ///< where probes of the network fetch by default
-    Catalog machine_catalog_; ///< with the units whose sub-units are at other centers
+    std::string fetch_url_;                          ///< where probes of the network fetch by default
+    Catalog machine_catalog_;                        ///< with the units whose sub-units are at other centers
     Json last_catalog_;
     Hardware hardware_;           ///< of the last survey
     std::int64_t settings_set_{}; ///< how often apply() has changed the settings

@@ -212,8 +212,9 @@ void Conversation::send_sub_units()
     if (sub_units_) say(link::make_message(*sub_units_));
 }
 
-void Conversation::gpu_memory_changed(GpuMemoryReport report)
+void Conversation::tell_gpu_memory(GpuMemoryReport report)
 {
+    if (gpu_memory_ == report) return;
     gpu_memory_ = std::move(report);
     if (welcome_) send_gpu_memory();
 }

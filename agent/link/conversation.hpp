@@ -44,8 +44,9 @@ class Conversation {
     Result<void> request_sub_units(link::SubUnitRequest request);
     /// R8: says what this center has now; a connection that comes later hears of it after its greeting.
     void sub_units_changed(link::SubUnitState state);
-    /// G9: says what jobs have of the GPUs' memory; a connection that comes later hears of it after its greeting.
-    void gpu_memory_changed(GpuMemoryReport report);
+    /// G9: says what jobs have of the GPUs' memory, unless it has said that last; a connection that comes later hears
+    /// of it after its greeting.
+    void tell_gpu_memory(GpuMemoryReport report);
     /// Called with what this center is to have.
     std::function<void(const link::SubUnitTarget&)> on_sub_unit_target;
     /// Asks for a new certificate; false when there is nobody to ask.

@@ -14,6 +14,8 @@ struct GpuMemoryRegion {
     std::int64_t room_bytes{}; ///< that it may use
     std::int64_t used_bytes{};
     std::int64_t peak_bytes{};
+
+    friend bool operator==(const GpuMemoryRegion&, const GpuMemoryRegion&) = default;
 };
 
 /// A program on a GPU that several jobs share. Its own processes say what its job is: not to be believed further than
@@ -37,6 +39,8 @@ struct SharedGpuJob {
     double turn_s{};                         ///< had the turn, the present one not counted
     double longest_wait_s{};
     std::int64_t wrong_messages{};
+
+    friend bool operator==(const SharedGpuJob&, const SharedGpuJob&) = default;
 };
 
 /// One GPU whose memory a node's memory manager keeps the books of (G2 to G8).
@@ -51,11 +55,15 @@ struct SharedGpu {
     std::int64_t refused_count{}; ///< programs that were not admitted (G8)
     std::int64_t job_count{};     ///< programs on it; `jobs` may be fewer
     std::vector<SharedGpuJob> jobs{};
+
+    friend bool operator==(const SharedGpu&, const SharedGpu&) = default;
 };
 
 /// What the memory manager of a node knows.
 struct GpuMemoryReport {
     std::vector<SharedGpu> gpus{};
+
+    friend bool operator==(const GpuMemoryReport&, const GpuMemoryReport&) = default;
 };
 
 /// A report holds at most so many GPUs, and so many programs of each.
