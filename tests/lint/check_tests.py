@@ -2,9 +2,11 @@
 """A test that exists runs, and can fail: check_tests.py BUILD_FOLDER
 
 Compares every C++ and Python test, fuzz target, benchmark and command under tests/ with what is compiled
-(compile_commands.json), what CTest runs and what README names; then looks for tests that assert nothing (assertions.py).
+(compile_commands.json), what CTest runs and what README names; looks for tests that assert nothing (assertions.py), and for
+proofs in docs/requirements.md that no test is called.
 """
 import dataclasses
+import fnmatch
 import json
 import os
 import pathlib
@@ -16,7 +18,7 @@ import assertions
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
-from results import result_file  # noqa: E402
+from results import BENCHMARK, Case, proofs, result_file, tests_of  # noqa: E402
 
 SOURCES = {".cpp", ".c", ".cu"}
 # Presets that README need not name beside `tests/run`: what it takes itself, and a quicker one for daily work.
@@ -179,10 +181,23 @@ def check_assertions(root):
             yield from assertions.check_python(path, root)
 
 
+def check_proofs(root, known):
+    """Names in the proofs of docs/requirements.md that nothing has: what a whole run would find only at its end."""
+    document = root / "docs/requirements.md"
+    cases = [Case("", name, "", "", (str(path),)) for path in files(root) for name in tests_of(path)]
+    names = {test["name"] for test in known.tests}.union(*(case.names() for case in cases))
+    for number, cell in proofs(document.read_text()) if document.is_file() else []:
+        for name in re.findall(r"`([^`]+)`", cell):
+            is_file = (BENCHMARK.fullmatch(name) or name.startswith("tests/lint/")) and (root / name).is_file()
+            if not is_file and not fnmatch.filter(names, name):
+                yield f"docs/requirements.md:{number}: no test is called `{name}`"
+
+
 def check(root, known):
     readme = (root / "README.md").read_text()
     return [*check_cpp_tests(root, known), *check_python_tests(root, known), *check_fuzz_targets(root, known),
-            *check_sources(root, known), *check_commands(root, known, readme), *check_presets(root, readme), *check_assertions(root)]
+            *check_sources(root, known), *check_commands(root, known, readme), *check_presets(root, readme), *check_assertions(root),
+            *check_proofs(root, known)]
 
 
 def main():

@@ -180,3 +180,11 @@ def test_a_python_test_that_another_of_its_name_replaces_is_found(tree):
     tree.add_python("tests/e2e/test_more.py", GOOD_PYTHON + "\n\n" + GOOD_PYTHON)
     problems = tree.problems()
     assert len(problems) == 2 and all("two tests are called test_sum" in line for line in problems)
+
+
+def test_a_proof_that_no_test_is_called_is_found(tree):
+    table = "| n | proof |\n|---|---|\n| 1 | `Sum.*`, `Sum.IsRight`, `test_sum`, `fuzz_parse`, `tests/bench/speed`, not yet more |\n"
+    tree.write("docs/requirements.md", table)
+    assert tree.problems() == []
+    tree.write("docs/requirements.md", table + "| 2 | `Sum.IsRight`, `Summe.*` |\n")
+    only(tree.problems(), "docs/requirements.md:4", "no test is called `Summe.*`")
