@@ -52,7 +52,7 @@ double load_of(const Scenario& scenario)
     JobKinds kinds(scenario);
     const KindWork sums = add_up(workload, kinds);
     const std::size_t step = (kinds.size() + kMostKinds - 1) / kMostKinds;
-    std::vector<std::vector<JobOption>> arrived;
+    std::vector<JobOptions> arrived;
     double seen_unit_s = 0;
     double all_unit_s = 0;
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {

@@ -287,7 +287,7 @@ class OrderPolicy final : public Policy {
         if (has_news) worths_ = prices_.worths();
         if (!has_news && (!wants_unknown_type() || !is_time(worths_at_, places, effort_.places))) return;
         worths_at_ = decisions_;
-        std::vector<std::vector<JobOption>> rows;
+        std::vector<JobOptions> rows;
         if (wants_unknown_type()) {
             for (const auto& [job, waiting] : waiting_) {
                 if (waiting.number) rows.push_back(finder_.find(job, now_s).options);

@@ -72,7 +72,7 @@ std::vector<std::optional<double>> PriceWatch::worths()
     for (const std::vector<JobOption>& row : rows)
         places += row.size();
     news_wanted_ = std::max(kFewestArrivals, places / kPlacesPerArrival);
-    return worths_of(rows, unit_types_);
+    return worths_of(std::vector<JobOptions>(rows.begin(), rows.end()), unit_types_);
 }
 
 void PriceWatch::pass(std::size_t unit_type, double now_s)

@@ -9,10 +9,8 @@ std::vector<BetterWait> find_better_waits(std::span<const WaitingJobView> jobs,
 {
     OrderBook book = book_of(jobs, unit_types, settings);
     std::vector<BetterWait> waits;
-    for (std::size_t job = 0; job < jobs.size(); ++job) {
-        if (const std::optional<BookedWait> wait = book.better_wait(job, 0))
-            waits.push_back({job, wait->option, wait->wait_s, wait->longest_wait_s});
-    }
+    for (const BookedWait& wait : book.better_waits(0))
+        waits.push_back({wait.job, wait.option, wait.wait_s, wait.longest_wait_s});
     return waits;
 }
 

@@ -20,7 +20,7 @@ struct OrderBook::Parts {
     /// The option as the job had it when it came.
     std::size_t given(std::size_t job, std::size_t option)
     {
-        const std::vector<std::uint32_t>& numbers = state.entry(static_cast<std::uint32_t>(job)).given;
+        const std::vector<std::uint32_t>& numbers = state.entry(static_cast<std::uint32_t>(job)).places->given;
         return numbers.empty() ? option : numbers[option];
     }
 
@@ -37,9 +37,9 @@ OrderBook::~OrderBook() = default;
 OrderBook::OrderBook(OrderBook&&) noexcept = default;
 OrderBook& OrderBook::operator=(OrderBook&&) noexcept = default;
 
-std::size_t OrderBook::add(BookedJob job)
+std::size_t OrderBook::add(BookedJob job, bool is_one_of_its_kind)
 {
-    return parts_->state.add(std::move(job));
+    return parts_->state.add(std::move(job), is_one_of_its_kind);
 }
 
 void OrderBook::remove(std::size_t job)
@@ -49,7 +49,7 @@ void OrderBook::remove(std::size_t job)
 
 std::span<const JobOption> OrderBook::options(std::size_t job) const
 {
-    return parts_->state.entry(static_cast<std::uint32_t>(job)).job.options;
+    return parts_->state.entry(static_cast<std::uint32_t>(job)).places->options;
 }
 
 void OrderBook::set_fair_load(std::size_t job, double fair_load)
@@ -92,13 +92,14 @@ std::vector<BookedStart> OrderBook::decide(double now_s)
     return starts;
 }
 
-std::optional<BookedWait> OrderBook::better_wait(std::size_t job, double now_s)
+std::vector<BookedWait> OrderBook::better_waits(double now_s)
 {
     parts_->state.bring_up_to(now_s);
-    std::optional<BookedWait> wait = parts_->round.better_wait(static_cast<std::uint32_t>(job));
-    if (!wait) return wait;
-    wait->option = parts_->given(job, wait->option);
-    return wait;
+    std::vector<BookedWait> waits = parts_->round.better_waits();
+    for (BookedWait& wait : waits)
+        wait.option = parts_->given(wait.job, wait.option);
+    std::sort(waits.begin(), waits.end(), [](const BookedWait& a, const BookedWait& b) { return a.job < b.job; });
+    return waits;
 }
 
 OrderBook book_of(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
@@ -118,15 +119,18 @@ OrderBook book_of(std::span<const WaitingJobView> jobs, std::span<const UnitType
     }
     std::vector<std::size_t> by_id(jobs.size());
     std::iota(by_id.begin(), by_id.end(), std::size_t{0});
-    std::sort(by_id.begin(), by_id.end(),
-              [&](std::size_t a, std::size_t b) { return std::tie(jobs[a].id, a) < std::tie(jobs[b].id, b); });
+    const auto goes_before = [&](std::size_t a, std::size_t b) {
+        return std::tie(jobs[a].id, a) < std::tie(jobs[b].id, b);
+    };
+    if (!std::is_sorted(by_id.begin(), by_id.end(), goes_before)) std::sort(by_id.begin(), by_id.end(), goes_before);
     std::vector<std::uint64_t> keys(jobs.size());
     for (std::size_t rank = 0; rank < by_id.size(); ++rank)
         keys[by_id[rank]] = rank;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         const WaitingJobView& job = jobs[i];
         book.add({keys[i], job.options, -job.waited_s, job.fair_load, job.priority, job.latest_start_s, job.gang,
-                  job.gang_size});
+                  job.gang_size},
+                 !job.options.is_shared());
     }
     return book;
 }

@@ -16,7 +16,7 @@ namespace fathom {
 /// A job that waits. Times are on the clock of decide().
 struct BookedJob {
     std::uint64_t key{};                  ///< of equals the smaller one goes first; no two jobs have the same
-    std::vector<JobOption> options;       ///< none: it is left out
+    JobOptions options;                   ///< none: it is left out
     double since_s{};                     ///< it has waited
     double fair_load{1};                  ///< of its project (FairShare::load)
     std::int64_t priority = 0;            ///< -100..100
@@ -34,6 +34,7 @@ struct BookedStart {
 
 /// A job that leaves units free which it could have, since it does better to wait for others.
 struct BookedWait {
+    std::size_t job{};       ///< as add() numbered it
     std::size_t option{};    ///< what it waits for
     double wait_s{};         ///< expected
     double longest_wait_s{}; ///< if it took so long the job would do as well with the best of what is free
@@ -50,7 +51,8 @@ class OrderBook {
     OrderBook& operator=(OrderBook&&) noexcept;
 
     /// A number for the job, which may have been that of a job that is gone.
-    std::size_t add(BookedJob job);
+    /// @param is_one_of_its_kind  no other job has the same list of options.
+    std::size_t add(BookedJob job, bool is_one_of_its_kind = false);
     /// The job is gone: it has started, or does not wait any more.
     void remove(std::size_t job);
     /// Of a job in the book, by unit type.
@@ -70,8 +72,8 @@ class OrderBook {
     /// are still in the book.
     std::vector<BookedStart> decide(double now_s);
 
-    /// Whether and for what the job leaves free units alone, before anything starts.
-    std::optional<BookedWait> better_wait(std::size_t job, double now_s);
+    /// Which jobs leave free units alone, and for what, before anything starts; in the order of their numbers.
+    std::vector<BookedWait> better_waits(double now_s);
 
   private:
     struct Parts;

@@ -7,27 +7,28 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace fathom {
 namespace {
 
 /// Puts the options in the order of their unit types, those of one type as they were.
-void sort_options(BookEntry& entry)
+void sort_options(BookPlaces& places)
 {
-    std::vector<JobOption>& options = entry.job.options;
+    const JobOptions& options = places.as_given;
+    places.options = options;
     const auto by_type = [](const JobOption& a, const JobOption& b) { return a.unit_type < b.unit_type; };
-    entry.given.clear();
     if (std::is_sorted(options.begin(), options.end(), by_type)) return;
-    entry.given.resize(options.size());
-    std::iota(entry.given.begin(), entry.given.end(), std::uint32_t{0});
-    std::sort(entry.given.begin(), entry.given.end(), [&](std::uint32_t a, std::uint32_t b) {
+    places.given.resize(options.size());
+    std::iota(places.given.begin(), places.given.end(), std::uint32_t{0});
+    std::sort(places.given.begin(), places.given.end(), [&](std::uint32_t a, std::uint32_t b) {
         return std::tie(options[a].unit_type, a) < std::tie(options[b].unit_type, b);
     });
     std::vector<JobOption> sorted;
     sorted.reserve(options.size());
-    for (const std::uint32_t option : entry.given)
+    for (const std::uint32_t option : places.given)
         sorted.push_back(options[option]);
-    options = std::move(sorted);
+    places.options = std::move(sorted);
 }
 
 } // namespace
@@ -41,7 +42,7 @@ OrderBookState::OrderBookState(const OrderSettings& settings, std::span<const st
         unit_types_[type].unit_count = unit_counts[type];
 }
 
-std::uint32_t OrderBookState::add(BookedJob job)
+std::uint32_t OrderBookState::add(BookedJob job, bool is_one_of_its_kind)
 {
     if (unused_.empty()) {
         unused_.push_back(static_cast<std::uint32_t>(entries_.size()));
@@ -56,16 +57,14 @@ std::uint32_t OrderBookState::add(BookedJob job)
     BookEntry& entry = entries_[number];
     entry.job = std::move(job);
     entry.is_overdue = entry.is_held = entry.is_done = false;
-    entry.wanted = entry.waits_for = kNoOption; // the number may have been that of a job with more places
-    sort_options(entry);
-    weigh(entry);
+    entry.places = places_of(std::exchange(entry.job.options, {}), is_one_of_its_kind);
     entry.weight = weight_of(entry);
     if (entry.job.latest_start_s) hurried_.insert(number);
     if (entry.has_gang()) {
         add_to_gang(number);
         return number;
     }
-    if (entry.best == kNoOption) return number;
+    if (!entry.has_place()) return number;
     line_up(number);
     if (settings_.rule == OrderRule::kFirstCome)
         stand_in_turn(number, entry.job.since_s);
@@ -82,6 +81,7 @@ void OrderBookState::remove(std::uint32_t job)
     leave_turn(job);
     if (entry.has_gang()) remove_from_gang(job);
     if (entry.job.latest_start_s) hurried_.erase(job);
+    forget_places(entry);
     ++entry.generation;
     unused_.push_back(job);
     const std::uint32_t place = places_[job];
@@ -125,7 +125,7 @@ void OrderBookState::set_load(std::size_t unit_type, double load)
 void OrderBookState::take(const std::vector<BookedStart>& starts, bool has_kept_units)
 {
     for (const BookedStart& start : starts)
-        free_.take(entries_[start.job].job.options[start.option]);
+        free_.take(start.place);
     for (const std::uint32_t type : opened_)
         is_opened_[type] = 0;
     opened_.clear();
@@ -135,64 +135,89 @@ void OrderBookState::take(const std::vector<BookedStart>& starts, bool has_kept_
 
 OrderBookState::Promise OrderBookState::promise(const BookEntry& entry, std::uint32_t option) const
 {
-    const JobOption& place = entry.job.options[option];
+    const BookPlaces& places = *entry.places;
+    const JobOption& place = places.options[option];
     const std::size_t type = place.unit_type;
-    if (entry.base[option] == kNever || unit_types_[type].load >= 1) return {};
+    if (places.base[option] == kNever || unit_types_[type].load >= 1) return {};
     // All that suit it best and whose turn is earlier have units before it.
     const std::int64_t missing = lines_[type].units_before(entry.turn) + place.unit_count - free_.count(type);
     if (missing <= 0) return {};
     const std::optional<FreedUnits> freed = releases_[type].when(missing, now_s_);
     if (!freed || freed->in_s <= 0) return {};
     // Of the jobs that will come meanwhile, some will go before it; the fewer the emptier the network is.
-    return {freed->in_s / patience_shares_[type] + entry.cost[option], freed->in_s};
+    return {freed->in_s / patience_shares_[type] + places.cost[option], freed->in_s};
 }
 
-void OrderBookState::weigh(BookEntry& entry)
+/// Those of the list, known already where jobs in the book share it.
+std::shared_ptr<BookPlaces> OrderBookState::places_of(const JobOptions& options, bool is_one_of_its_kind)
 {
-    const std::vector<JobOption>& options = entry.job.options;
-    entry.base.resize(options.size());
-    entry.shortest_s = weigh_places(options, unit_types_, settings_, entry.base);
-    const auto best = std::min_element(entry.base.begin(), entry.base.end());
-    const bool has_best = best != entry.base.end() && *best < kNever;
-    entry.best = has_best ? static_cast<std::uint32_t>(best - entry.base.begin()) : kNoOption;
-    entry.fewest_units = std::numeric_limits<std::int64_t>::max();
+    std::shared_ptr<BookPlaces> own;
+    std::shared_ptr<BookPlaces>& known =
+        is_one_of_its_kind || !options.is_shared() ? own : shared_places_[options.list()];
+    if (known == nullptr) {
+        known = std::make_shared<BookPlaces>();
+        known->as_given = options;
+        sort_options(*known);
+        weigh(*known);
+    }
+    return known;
+}
+
+void OrderBookState::forget_places(BookEntry& entry)
+{
+    constexpr long kInMapAndEntry = 2;
+    const auto known = shared_places_.find(entry.places->as_given.list());
+    if (known != shared_places_.end() && known->second.use_count() == kInMapAndEntry) shared_places_.erase(known);
+    entry.places = nullptr;
+}
+
+void OrderBookState::weigh(BookPlaces& places)
+{
+    const JobOptions& options = places.options;
+    places.base.resize(options.size());
+    places.shortest_s = weigh_places(options, unit_types_, settings_, places.base);
+    const auto best = std::min_element(places.base.begin(), places.base.end());
+    const bool has_best = best != places.base.end() && *best < kNever;
+    places.best = has_best ? static_cast<std::uint32_t>(best - places.base.begin()) : kNoOption;
+    places.fewest_units = std::numeric_limits<std::int64_t>::max();
     for (const JobOption& option : options)
-        entry.fewest_units = std::min(entry.fewest_units, std::max<std::int64_t>(option.unit_count, 1));
-    set_costs(entry);
+        places.fewest_units = std::min(places.fewest_units, std::max<std::int64_t>(option.unit_count, 1));
+    set_costs(places);
 }
 
-void OrderBookState::set_costs(BookEntry& entry)
+void OrderBookState::set_costs(BookPlaces& places)
 {
-    entry.wanted_at = BookEntry::kNotYet;
+    places.priced = pricing_;
+    places.wanted_at = BookPlaces::kNotYet;
     if (!weighs_places(settings_.rule)) {
-        entry.cost = entry.base;
+        places.cost = places.base;
         return;
     }
-    const std::vector<JobOption>& options = entry.job.options;
-    entry.cost.resize(options.size());
+    const JobOptions& options = places.options;
+    places.cost.resize(options.size());
     for (std::size_t i = 0; i < options.size(); ++i)
-        entry.cost[i] = entry.base[i] == kNever
-                            ? kNever
-                            : place_cost(options[i], unit_types_[options[i].unit_type], entry.fewest_units);
+        places.cost[i] = places.base[i] == kNever
+                             ? kNever
+                             : place_cost(options[i], unit_types_[options[i].unit_type], places.fewest_units);
 }
 
 double OrderBookState::weight_of(const BookEntry& entry) const
 {
     std::optional<double> latest_start_s = entry.job.latest_start_s;
     if (latest_start_s) *latest_start_s -= now_s_;
-    return own_weight(entry.job.fair_load, entry.job.priority, latest_start_s, entry.shortest_s);
+    return own_weight(entry.job.fair_load, entry.job.priority, latest_start_s, entry.places->shortest_s);
 }
 
 double OrderBookState::due_s(const BookEntry& entry) const
 {
-    return entry.job.since_s + patience_of(settings_, entry.shortest_s);
+    return entry.job.since_s + patience_of(settings_, entry.places->shortest_s);
 }
 
 /// Puts the job where it belongs now by its weight.
 void OrderBookState::line_up(std::uint32_t job)
 {
     BookEntry& entry = entries_[job];
-    const bool has_place = entry.best != kNoOption && !entry.is_held;
+    const bool has_place = entry.has_place() && !entry.is_held;
     if (has_place && weighs_places(settings_.rule))
         stand_in_line(entry);
     else
@@ -205,19 +230,20 @@ void OrderBookState::line_up(std::uint32_t job)
 
 void OrderBookState::stand_in_line(BookEntry& entry)
 {
-    const JobTurn turn{entry.is_overdue ? -1 : entry.index(entry.best), entry.job.key};
+    const JobTurn turn{entry.is_overdue ? -1 : entry.index(entry.places->best), entry.job.key};
     if (entry.is_in_line && entry.turn == turn) return;
     leave_line(entry);
-    const JobOption& best = entry.job.options[entry.best];
+    const JobOption& best = entry.option(entry.places->best);
     lines_[best.unit_type].add(turn, best.unit_count);
     entry.turn = turn;
+    entry.line = best.unit_type;
     entry.is_in_line = true;
 }
 
 void OrderBookState::stand_in_order(std::uint32_t job)
 {
     BookEntry& entry = entries_[job];
-    by_index_.stand(entry.by_index, entry.index(entry.best), entry.job.key, job);
+    by_index_.stand(entry.by_index, entry.index(entry.places->best), entry.job.key, job);
 }
 
 void OrderBookState::leave_order(std::uint32_t job)
@@ -229,7 +255,7 @@ void OrderBookState::leave_order(std::uint32_t job)
 void OrderBookState::leave_line(BookEntry& entry)
 {
     if (!entry.is_in_line) return;
-    lines_[entry.job.options[entry.best].unit_type].remove(entry.turn);
+    lines_[entry.line].remove(entry.turn);
     entry.is_in_line = false;
 }
 
@@ -268,9 +294,11 @@ void OrderBookState::reprice()
         patience_shares_[type] = std::sqrt(1 - std::clamp(load, 0.0, 1.0));
         has_room_ = has_room_ || (weighs_places(settings_.rule) && load < 1);
     }
+    ++pricing_;
     if (prices_ == Prices::kNewLoads) {
-        for (const std::uint32_t job : waiting_)
-            set_costs(entries_[job]);
+        for (const std::uint32_t job : waiting_) {
+            if (entries_[job].places->priced != pricing_) set_costs(*entries_[job].places);
+        }
     } else {
         weigh_all();
     }
@@ -285,7 +313,7 @@ void OrderBookState::weigh_all()
     for (const std::uint32_t job : waiting_) {
         BookEntry& entry = entries_[job];
         entry.is_in_line = false;
-        weigh(entry);
+        if (entry.places->priced != pricing_) weigh(*entry.places);
         if (!entry.has_gang()) line_up(job);
     }
 }
@@ -325,9 +353,9 @@ void OrderBookState::align_gang(const std::vector<std::uint32_t>& members)
     double since_s = kNever;
     for (const std::uint32_t member : members) {
         const BookEntry& own = entries_[member];
-        const double best = own.best == kNoOption ? kNever : weight_of(own) * own.base[own.best];
+        const double best = own.has_place() ? weight_of(own) * own.places->base[own.places->best] : kNever;
         mean += best / static_cast<double>(members.size());
-        if (own.best != kNoOption) due = std::min(due, due_s(own));
+        if (own.has_place()) due = std::min(due, due_s(own));
         since_s = std::min(since_s, own.job.since_s);
     }
     const bool is_complete = std::ssize(members) >= entries_[members.front()].job.gang_size;
@@ -336,7 +364,7 @@ void OrderBookState::align_gang(const std::vector<std::uint32_t>& members)
         own.is_held = !is_complete || mean == kNever;
         own.is_overdue = settings_.rule != OrderRule::kFirstCome && due <= now_s_;
         own.weight = weight_of(own);
-        const double best = own.best == kNoOption ? kNever : own.index(own.best);
+        const double best = own.has_place() ? own.index(own.places->best) : kNever;
         if (!own.is_held && best > 0) own.weight *= mean / best;
         line_up(member);
         if (own.is_held || (!own.is_overdue && settings_.rule != OrderRule::kFirstCome))

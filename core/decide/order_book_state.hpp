@@ -9,8 +9,10 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <queue>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 /// What an order book knows between decisions; part of core/decide/order_book.
@@ -18,36 +20,49 @@ namespace fathom {
 
 inline constexpr std::uint32_t kNoOption = std::numeric_limits<std::uint32_t>::max();
 
-/// A job in the book.
-struct BookEntry {
+/// The places of the jobs that share a list of them, with what depends on nothing else.
+struct BookPlaces {
     static constexpr std::int64_t kNotYet = -1;
     static constexpr double kNever = std::numeric_limits<double>::infinity();
 
-    BookedJob job;                    ///< its options by unit type
+    JobOptions as_given;
+    JobOptions options;               ///< by unit type
     std::vector<std::uint32_t> given; ///< each option's number as it was given; empty: they came by unit type
     std::vector<double> base;         ///< each option's index but for the job's own weight; infinite: it cannot be used
-    std::vector<double> cost;         ///< by which the job's places are compared
-    double shortest_s = kNever;       ///< infinite: it can be run nowhere
-    double weight{};                  ///< of the job itself
+    std::vector<double> cost;         ///< by which a job's places are compared
+    double shortest_s = kNever;       ///< infinite: such jobs can be run nowhere
     std::int64_t fewest_units{1};
     std::uint32_t best = kNoOption; ///< of least index
-    std::uint64_t generation = 0;   ///< of the jobs that have had this number
-    bool is_overdue = false;        ///< its patience, or that of one of its gang, is over
-    bool is_held = false;           ///< members of its gang are missing, or can be run nowhere
-    bool is_done = false;           ///< in this decision it has started, or had its turn
+    std::uint64_t priced = 0;       ///< when base and cost were made: the book's count
 
-    bool is_in_line = false; ///< of its best unit type, by this turn
+    /// What the last decision that looked at them found, as hints for the next.
+    std::int64_t wanted_at = kNotYet;
+    std::uint32_t wanted = kNoOption;    ///< the place of least cost among those that were free
+    std::uint32_t waits_for = kNoOption; ///< for which a job left that alone
+};
+
+/// A job in the book.
+struct BookEntry {
+    static constexpr double kNever = BookPlaces::kNever;
+
+    BookedJob job; ///< without its options
+    std::shared_ptr<BookPlaces> places;
+    double weight{};              ///< of the job itself
+    std::uint64_t generation = 0; ///< of the jobs that have had this number
+    bool is_overdue = false;      ///< its patience, or that of one of its gang, is over
+    bool is_held = false;         ///< members of its gang are missing, or can be run nowhere
+    bool is_done = false;         ///< in this decision it has started, or had its turn
+
+    bool is_in_line = false; ///< of this unit type, its best, by this turn
+    std::size_t line{};
     JobTurn turn;
     JobOrder::Standing by_index; ///< by its least index
     JobOrder::Standing in_turn;  ///< has its turn whatever it weighs, by this time
 
-    /// What the last decision that looked at it found, as hints for the next.
-    std::int64_t wanted_at = kNotYet;
-    std::uint32_t wanted = kNoOption;    ///< its place of least cost among those that were free
-    std::uint32_t waits_for = kNoOption; ///< for which it left that alone
-
     bool has_gang() const { return !job.gang.empty(); }
-    double index(std::uint32_t option) const { return weight * base[option]; }
+    bool has_place() const { return places->best != kNoOption; }
+    const JobOption& option(std::uint32_t number) const { return places->options[number]; }
+    double index(std::uint32_t option) const { return weight * places->base[option]; }
 };
 
 /// The jobs and the unit types, brought up to the moment of a decision.
@@ -55,7 +70,7 @@ class OrderBookState {
   public:
     OrderBookState(const OrderSettings& settings, std::span<const std::int64_t> unit_counts);
 
-    std::uint32_t add(BookedJob job);
+    std::uint32_t add(BookedJob job, bool is_one_of_its_kind);
     void remove(std::uint32_t job);
     void set_fair_load(std::uint32_t job, double fair_load);
     void set_free(std::size_t unit_type, std::int64_t units, double free_for_s);
@@ -100,8 +115,10 @@ class OrderBookState {
   private:
     enum class Prices { kKnown, kNewLoads, kNewWorths };
 
-    void weigh(BookEntry& entry);
-    void set_costs(BookEntry& entry);
+    std::shared_ptr<BookPlaces> places_of(const JobOptions& options, bool is_one_of_its_kind);
+    void forget_places(BookEntry& entry);
+    void weigh(BookPlaces& places);
+    void set_costs(BookPlaces& places);
     double weight_of(const BookEntry& entry) const;
     double due_s(const BookEntry& entry) const;
     void line_up(std::uint32_t job);
@@ -131,6 +148,8 @@ class OrderBookState {
     bool has_room_ = false;
     Prices prices_ = Prices::kKnown;
 
+    std::unordered_map<const void*, std::shared_ptr<BookPlaces>> shared_places_; ///< by JobOptions::list()
+    std::uint64_t pricing_ = 1; ///< BookPlaces::priced of those whose base and cost are right
     std::deque<BookEntry> entries_;
     std::vector<std::uint32_t> unused_; ///< entries
     std::vector<std::uint32_t> waiting_;

@@ -1,7 +1,6 @@
 #include "core/decide/order_index.hpp"
 
 #include "core/base/portable_math.hpp"
-#include "core/decide/never.hpp"
 
 #include <algorithm>
 
@@ -36,35 +35,35 @@ double power(double base, double exponent)
     return result;
 }
 
-/// Fills in `result`, whose options all are infinite.
-void weigh(const WaitingJobView& job, std::span<const UnitTypeLoad> unit_types, const OrderSettings& settings,
-           OrderIndex& result)
+/// The figures of one job, and of its list of options where no job before has the same.
+OrderIndex weigh(const WaitingJobView& job, std::span<const UnitTypeLoad> unit_types, const OrderSettings& settings,
+                 std::unordered_map<const void*, WeighedOptions>& lists)
 {
-    result.waited_s = job.waited_s;
-    const double shortest_s = weigh_places(job.options, unit_types, settings, result.index);
-    if (shortest_s == kNever) return;
-    result.overdue_s = job.waited_s - patience_of(settings, shortest_s);
-    result.is_overdue = settings.rule != OrderRule::kFirstCome && result.overdue_s >= 0;
-    const double own = own_weight(job.fair_load, job.priority, job.latest_start_s, shortest_s);
-    for (double& index : result.index) {
-        if (index != kNever) index *= own;
+    const auto [known, is_new] = lists.try_emplace(job.options.list());
+    WeighedOptions& options = known->second;
+    if (is_new) {
+        options.base.resize(job.options.size());
+        options.shortest_s = weigh_places(job.options, unit_types, settings, options.base);
+        const auto least = std::min_element(options.base.begin(), options.base.end());
+        options.least = least == options.base.end() ? kNever : *least;
     }
+    OrderIndex result{.waited_s = job.waited_s, .weight = kNever, .options = &options};
+    if (options.shortest_s == kNever) return result;
+    result.overdue_s = job.waited_s - patience_of(settings, options.shortest_s);
+    result.is_overdue = settings.rule != OrderRule::kFirstCome && result.overdue_s >= 0;
+    result.weight = own_weight(job.fair_load, job.priority, job.latest_start_s, options.shortest_s);
+    return result;
 }
 
 /// A gang starts together, so all its members weigh alike: by the mean of their best places (Smith's rule for a group:
 /// work per job that ends), each place still by how well it suits the member.
 void align_gang(std::span<const std::size_t> members, std::span<OrderIndex> jobs)
 {
-    const auto best_of = [&](std::size_t member) {
-        const std::span<double> index = jobs[member].index;
-        const auto best = std::min_element(index.begin(), index.end());
-        return best == index.end() ? kNever : *best;
-    };
     double mean = 0;
     OrderIndex together;
     together.overdue_s = -kNever;
     for (const std::size_t member : members) {
-        mean += best_of(member) / static_cast<double>(members.size());
+        mean += jobs[member].least() / static_cast<double>(members.size());
         together.is_overdue = together.is_overdue || jobs[member].is_overdue;
         together.waited_s = std::max(together.waited_s, jobs[member].waited_s);
         together.overdue_s = std::max(together.overdue_s, jobs[member].overdue_s);
@@ -74,13 +73,11 @@ void align_gang(std::span<const std::size_t> members, std::span<OrderIndex> jobs
         own.is_overdue = together.is_overdue;
         own.waited_s = together.waited_s;
         own.overdue_s = together.overdue_s;
-        const double best = best_of(member);
-        for (double& index : own.index) {
-            if (mean == kNever)
-                index = kNever;
-            else
-                index *= best > 0 ? mean / best : 1;
-        }
+        const double least = own.least();
+        if (mean == kNever)
+            own.weight = kNever;
+        else if (least > 0)
+            own.weight *= mean / least;
     }
 }
 
@@ -146,22 +143,13 @@ std::map<std::string_view, std::vector<std::size_t>> complete_gangs(std::span<co
 OrderIndices order_indices(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                            const OrderSettings& settings)
 {
-    std::size_t options = 0;
-    for (const WaitingJobView& job : jobs)
-        options += job.options.size();
     OrderIndices indices;
-    indices.storage.assign(options, kNever);
-    indices.jobs.resize(jobs.size());
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        indices.jobs[i].index = std::span(indices.storage).subspan(begin, jobs[i].options.size());
-        begin += jobs[i].options.size();
-        weigh(jobs[i], unit_types, settings, indices.jobs[i]);
-    }
+    indices.jobs.reserve(jobs.size());
+    for (const WaitingJobView& job : jobs)
+        indices.jobs.push_back(weigh(job, unit_types, settings, indices.lists));
     const auto gangs = complete_gangs(jobs);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-        if (!jobs[i].gang.empty() && !gangs.contains(jobs[i].gang))
-            std::fill(indices.jobs[i].index.begin(), indices.jobs[i].index.end(), kNever);
+        if (!jobs[i].gang.empty() && !gangs.contains(jobs[i].gang)) indices.jobs[i].weight = kNever;
     }
     for (const auto& [name, members] : gangs)
         align_gang(members, indices.jobs);

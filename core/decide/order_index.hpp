@@ -1,10 +1,12 @@
 #pragma once
 
+#include "core/decide/never.hpp"
 #include "core/decide/order_jobs.hpp"
 
 #include <map>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 /// What each place of each waiting job weighs under a rule; part of core/decide/order_jobs.
@@ -35,25 +37,41 @@ inline double place_cost(const JobOption& option, const UnitTypeLoad& type, std:
     return ((1 - load) + load * type.worth * relative_units) * option.run_s * option.regret;
 }
 
-/// A waiting job's figures that the order needs again and again.
-struct OrderIndex {
-    bool is_overdue{};       ///< its patience, or that of one of its gang, is over
-    double waited_s{};       ///< of a gang: the longest
-    double overdue_s{};      ///< how long its patience is over; negative: it lasts as long yet
-    std::span<double> index; ///< of each option, smaller goes first; infinite where the option cannot be used at all
+/// What weigh_places() says of the places of one list of options.
+struct WeighedOptions {
+    std::vector<double> base;
+    double shortest_s{}; ///< infinite: none can be used
+    double least{};      ///< base; infinite: none can be used
 };
 
-/// All jobs' figures. Movable, not copyable: the jobs' spans point into `storage`.
+/// A waiting job's figures that the order needs again and again.
+struct OrderIndex {
+    bool is_overdue{};  ///< its patience, or that of one of its gang, is over
+    double waited_s{};  ///< of a gang: the longest
+    double overdue_s{}; ///< how long its patience is over; negative: it lasts as long yet
+    double weight{};    ///< of the job itself, infinite: it cannot start
+    const WeighedOptions* options = nullptr;
+
+    /// Of an option, smaller goes first; infinite where it cannot be used at all.
+    double index(std::size_t option) const { return of(options->base[option]); }
+    /// Of the best option.
+    double least() const { return of(options->least); }
+
+  private:
+    double of(double base) const { return base == kNever || weight == kNever ? kNever : weight * base; }
+};
+
+/// All jobs' figures. Movable, not copyable: the jobs point into `lists`.
 struct OrderIndices {
     OrderIndices() = default;
     OrderIndices(OrderIndices&&) = default;
     OrderIndices& operator=(OrderIndices&&) = default;
 
-    std::vector<double> storage;
+    std::unordered_map<const void*, WeighedOptions> lists; ///< by JobOptions::list()
     std::vector<OrderIndex> jobs;
 };
 
-/// The indices of all options of all jobs under the rule (docs/routing.md, "Order under load").
+/// The indices of all jobs under the rule (docs/routing.md, "Order under load").
 OrderIndices order_indices(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                            const OrderSettings& settings);
 

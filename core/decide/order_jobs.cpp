@@ -1,10 +1,10 @@
 #include "core/decide/order_jobs.hpp"
 
-#include "core/decide/never.hpp"
 #include "core/decide/order_book.hpp"
 #include "core/decide/order_index.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace fathom {
@@ -60,13 +60,12 @@ std::vector<std::size_t> order_waiting(std::span<const WaitingJobView> jobs, std
                                        const OrderSettings& settings)
 {
     const OrderIndices indices = order_indices(jobs, unit_types, settings);
-    std::vector<double> best(jobs.size(), kNever);
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        order.push_back(i);
-        for (const double index : indices.jobs[i].index)
-            best[i] = std::min(best[i], index);
-    }
+    std::vector<std::size_t> order(jobs.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<double> best;
+    best.reserve(jobs.size());
+    for (const OrderIndex& job : indices.jobs)
+        best.push_back(job.least());
     const auto has_turn = [&](std::size_t i) {
         return settings.rule == OrderRule::kFirstCome || indices.jobs[i].is_overdue;
     };

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// Which waiting job goes where first when units are scarce.
@@ -23,10 +27,42 @@ struct JobOption {
     bool operator==(const JobOption&) const = default;
 };
 
+/// The places of a job. Jobs of one kind share one list: copies are the same list, which is weighed once for all of
+/// them.
+class JobOptions {
+  public:
+    JobOptions() = default;
+    JobOptions(std::vector<JobOption> options)
+        : list_(options.empty() ? nullptr : std::make_shared<const std::vector<JobOption>>(std::move(options))),
+          options_(list_ == nullptr ? std::span<const JobOption>() : *list_)
+    {
+    }
+    JobOptions(std::initializer_list<JobOption> options) : JobOptions(std::vector<JobOption>(options)) {}
+
+    const JobOption* begin() const { return options_.data(); }
+    const JobOption* end() const { return options_.data() + options_.size(); }
+    const JobOption* data() const { return options_.data(); }
+    std::size_t size() const { return options_.size(); }
+    bool empty() const { return options_.empty(); }
+    const JobOption& operator[](std::size_t option) const { return options_[option]; }
+    /// Of the list itself: the same for its copies, as long as one of them is there.
+    const void* list() const { return list_.get(); }
+    bool is_shared() const { return list_.use_count() > 1; }
+
+    bool operator==(const JobOptions& other) const
+    {
+        return list_ == other.list_ || std::equal(begin(), end(), other.begin(), other.end());
+    }
+
+  private:
+    std::shared_ptr<const std::vector<JobOption>> list_; ///< nullptr: none
+    std::span<const JobOption> options_;                 ///< of the list
+};
+
 /// A job that waits.
 struct WaitingJobView {
     std::string id;
-    std::vector<JobOption> options; ///< none: it is left out
+    JobOptions options; ///< none: it is left out
     double waited_s{};
     double fair_load{1};                  ///< of its project (FairShare::load)
     std::int64_t priority = 0;            ///< -100..100

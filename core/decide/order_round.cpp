@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace fathom {
@@ -49,9 +50,9 @@ void OrderRound::find_open_types()
 }
 
 /// Takes the job's best place on the unit type that fits now, when it is better than `best`.
-void OrderRound::consider(const BookEntry& entry, std::size_t unit_type, std::uint32_t& best) const
+void OrderRound::consider(const BookPlaces& places, std::size_t unit_type, std::uint32_t& best) const
 {
-    const std::vector<JobOption>& options = entry.job.options;
+    const JobOptions& options = places.options;
     // Most jobs have one place on each unit type.
     std::size_t at = std::min(unit_type, options.size());
     if (at == options.size() || options[at].unit_type != unit_type ||
@@ -61,43 +62,47 @@ void OrderRound::consider(const BookEntry& entry, std::size_t unit_type, std::ui
                              [](const JobOption& option, std::size_t type) { return option.unit_type < type; }) -
             options.begin());
     for (; at < options.size() && options[at].unit_type == unit_type; ++at) {
-        if (entry.base[at] == kNever || !free_.fits(options[at])) continue;
-        const bool is_better = best == kNoOption || std::tie(entry.cost[at], entry.base[at], at) <
-                                                        std::tuple(entry.cost[best], entry.base[best], best);
+        if (places.base[at] == kNever || !free_.fits(options[at])) continue;
+        const bool is_better = best == kNoOption || std::tie(places.cost[at], places.base[at], at) <
+                                                        std::tuple(places.cost[best], places.base[best], best);
         if (is_better) best = static_cast<std::uint32_t>(at);
     }
 }
 
 /// Of the places that fit now the one of least cost.
-std::uint32_t OrderRound::best_free(const BookEntry& entry) const
+std::uint32_t OrderRound::best_free(const BookPlaces& places) const
 {
     std::uint32_t best = kNoOption;
     if (open_types_.size() <= kFewTypes) {
         for (const std::uint32_t type : open_types_)
-            consider(entry, type, best);
+            consider(places, type, best);
         return best;
     }
-    const std::vector<JobOption>& options = entry.job.options;
+    const JobOptions& options = places.options;
     double least = kNever;
     for (std::uint32_t i = 0; i < options.size(); ++i) {
-        if (entry.cost[i] > least || entry.base[i] == kNever || !free_.fits(options[i])) continue;
-        if (entry.cost[i] == least && best != kNoOption && entry.base[best] <= entry.base[i]) continue;
-        least = entry.cost[i];
+        if (places.cost[i] > least || places.base[i] == kNever || !free_.fits(options[i])) continue;
+        if (places.cost[i] == least && best != kNoOption && places.base[best] <= places.base[i]) continue;
+        least = places.cost[i];
         best = i;
     }
     return best;
 }
 
-/// The same by what the last decision knew: only where more is free than then there can be a better one.
-std::uint32_t OrderRound::known_best_free(BookEntry& entry) const
+/// The same by what was known last: in this decision less is free the later it is, and since the one before only what
+/// has been freed can be better.
+std::uint32_t OrderRound::known_best_free(BookPlaces& places) const
 {
-    const bool is_lost = entry.wanted != kNoOption && !free_.fits(entry.job.options[entry.wanted]);
-    const bool is_news = entry.wanted_at == BookEntry::kNotYet || entry.wanted_at + 1 < book_->decisions();
-    entry.wanted_at = book_->decisions();
-    if (is_news || is_lost || has_kept_ || book_->had_kept_units()) return entry.wanted = best_free(entry);
+    const std::int64_t seen_at = std::exchange(places.wanted_at, book_->decisions());
+    const bool is_lost = places.wanted != kNoOption && !free_.fits(places.options[places.wanted]);
+    const bool is_of_now = seen_at == book_->decisions();
+    const bool is_of_last = seen_at != BookPlaces::kNotYet && seen_at + 1 == book_->decisions();
+    const bool is_known = is_of_now || (is_of_last && !has_kept_ && !book_->had_kept_units());
+    if (is_lost || !is_known) return places.wanted = best_free(places);
+    if (is_of_now) return places.wanted;
     for (const std::uint32_t type : book_->opened())
-        consider(entry, type, entry.wanted);
-    return entry.wanted;
+        consider(places, type, places.wanted);
+    return places.wanted;
 }
 
 void OrderRound::start_in_turn(IfNoneFits otherwise)
@@ -114,7 +119,7 @@ bool OrderRound::start(std::uint32_t job)
 {
     BookEntry& entry = book_->entry(job);
     if (entry.has_gang()) return start_gang(book_->gangs().at(entry.job.gang));
-    const std::uint32_t option = best_free(entry);
+    const std::uint32_t option = best_free(*entry.places);
     if (option == kNoOption) return false;
     start_at(job, option);
     return true;
@@ -123,25 +128,25 @@ bool OrderRound::start(std::uint32_t job)
 void OrderRound::start_at(std::uint32_t job, std::uint32_t option)
 {
     BookEntry& entry = book_->entry(job);
-    const std::uint32_t type = static_cast<std::uint32_t>(entry.job.options[option].unit_type);
-    free_.take(entry.job.options[option]);
+    const JobOption& place = entry.option(option);
+    const auto type = static_cast<std::uint32_t>(place.unit_type);
+    free_.take(place);
     if (!free_.is_open(type)) std::erase(open_types_, type);
     entry.is_done = true;
     done_.push_back(job);
-    starts_.push_back({job, option, entry.job.options[option]});
+    starts_.push_back({job, option, place});
 }
 
 bool OrderRound::start_gang(const std::vector<std::uint32_t>& members)
 {
     const std::size_t before = starts_.size();
     for (const std::uint32_t member : members) {
-        if (const std::uint32_t option = best_free(book_->entry(member)); option != kNoOption) {
+        if (const std::uint32_t option = best_free(*book_->entry(member).places); option != kNoOption) {
             start_at(member, option);
             continue;
         }
         for (; starts_.size() > before; starts_.pop_back())
-            free_.give_back(
-                book_->entry(static_cast<std::uint32_t>(starts_.back().job)).job.options[starts_.back().option]);
+            free_.give_back(starts_.back().place);
         find_open_types();
         // What is free only gets less from here: the gang need not be tried again.
         for (const std::uint32_t each : members) {
@@ -169,15 +174,15 @@ std::optional<KeptUnits> OrderRound::plan_keeping(const JobOption& option) const
 /// Keeps units where the job would end first, as far as that is known, unless an older job has them kept already.
 void OrderRound::keep_units_for(std::uint32_t job)
 {
-    const BookEntry& entry = book_->entry(job);
-    const std::vector<JobOption>& options = entry.job.options;
+    const BookPlaces& places = *book_->entry(job).places;
+    const JobOptions& options = places.options;
     std::optional<std::size_t> best;
     KeptUnits best_kept;
     const auto rank = [](const KeptUnits& kept, const JobOption& option) {
         return std::tuple(!kept.is_known, kept.start_s + option.run_s);
     };
     for (std::size_t i = 0; i < options.size(); ++i) {
-        if (entry.base[i] == kNever || free_.is_kept(options[i].unit_type)) continue;
+        if (places.base[i] == kNever || free_.is_kept(options[i].unit_type)) continue;
         const std::optional<KeptUnits> kept = plan_keeping(options[i]);
         if (!kept || (best && rank(*kept, options[i]) >= rank(best_kept, options[*best]))) continue;
         best = i;
@@ -219,14 +224,14 @@ void OrderRound::gather(std::uint32_t job)
 {
     BookEntry& entry = book_->entry(job);
     if (entry.is_done) return;
-    const std::uint32_t option = entry.has_gang() ? best_free(entry) : known_best_free(entry);
+    const std::uint32_t option = entry.has_gang() ? best_free(*entry.places) : known_best_free(*entry.places);
     if (option != kNoOption) add_candidate(job, option);
 }
 
 void OrderRound::add_candidate(std::uint32_t job, std::uint32_t option)
 {
     const BookEntry& entry = book_->entry(job);
-    const JobOption& place = entry.job.options[option];
+    const JobOption& place = entry.option(option);
     std::vector<Candidate>& wanting = candidates_[place.unit_type];
     if (std::exchange(is_wanted_[place.unit_type], 1) == 0)
         wanted_types_.push_back(static_cast<std::uint32_t>(place.unit_type));
@@ -260,7 +265,7 @@ void OrderRound::offer(const Candidate& candidate)
         start(candidate.job);
         return;
     }
-    if (is_worth_waiting(entry, entry.cost[candidate.option])) return;
+    if (is_worth_waiting(entry, entry.places->cost[candidate.option])) return;
     start_at(candidate.job, candidate.option);
 }
 
@@ -273,43 +278,49 @@ void OrderRound::look_again(std::size_t unit_type)
     const auto lost = free_.count(unit_type) == 0
                           ? wanting.begin()
                           : std::partition(wanting.begin(), wanting.end(), [&](const Candidate& one) {
-                                return free_.fits(book_->entry(one.job).job.options[one.option]);
+                                return free_.fits(book_->entry(one.job).option(one.option));
                             });
     if (lost == wanting.end()) return;
     const std::vector<Candidate> moving(lost, wanting.end());
     wanting.erase(lost, wanting.end());
     std::make_heap(wanting.begin(), wanting.end(), std::greater<>());
     for (const Candidate& one : moving) {
-        BookEntry& entry = book_->entry(one.job);
-        entry.wanted = entry.is_done ? kNoOption : best_free(entry);
-        if (entry.wanted == kNoOption) continue;
-        add_candidate(one.job, entry.wanted);
+        const BookEntry& entry = book_->entry(one.job);
+        if (entry.is_done) continue;
+        const std::uint32_t wanted = entry.has_gang() ? best_free(*entry.places) : known_best_free(*entry.places);
+        if (wanted != kNoOption) add_candidate(one.job, wanted);
     }
 }
 
 /// Whether a place that the job has to wait for promises more than one of that cost.
-bool OrderRound::is_worth_waiting(BookEntry& entry, double cost) const
+bool OrderRound::is_worth_waiting(const BookEntry& entry, double cost) const
 {
     if (!book_->has_room()) return false;
+    BookPlaces& places = *entry.places;
     const auto is_better = [&](std::uint32_t option) {
-        return entry.cost[option] < cost && book_->promise(entry, option).cost < cost;
+        return places.cost[option] < cost && book_->promise(entry, option).cost < cost;
     };
-    if (entry.waits_for != kNoOption && is_better(entry.waits_for)) return true;
-    for (std::uint32_t option = 0; option < entry.cost.size(); ++option) {
+    if (places.waits_for != kNoOption && is_better(places.waits_for)) return true;
+    for (std::uint32_t option = 0; option < places.cost.size(); ++option) {
         if (!is_better(option)) continue;
-        entry.waits_for = option;
+        places.waits_for = option;
         return true;
     }
-    entry.waits_for = kNoOption;
     return false;
 }
 
-OrderRound::BestPromise OrderRound::best_promise(const BookEntry& entry) const
+/// The best of those that promise less than `below`.
+OrderRound::BestPromise OrderRound::best_promise(const BookEntry& entry, double below) const
 {
+    const BookPlaces& places = *entry.places;
     BestPromise best;
-    for (std::uint32_t option = 0; book_->has_room() && option < entry.base.size(); ++option) {
+    const std::size_t options = book_->has_room() ? places.options.size() : 0;
+    for (std::uint32_t option = 0; option < options; ++option) {
+        if (!(places.cost[option] < below)) continue; // with a wait it only costs more
         const OrderBookState::Promise one = book_->promise(entry, option);
-        if (one.cost < best.promise.cost) best = {one, option};
+        if (!(one.cost < below)) continue;
+        below = one.cost;
+        best = {one, option};
     }
     return best;
 }
@@ -319,16 +330,17 @@ void OrderRound::start_assigned()
 {
     std::vector<PossibleStart> possible;
     for (const std::uint32_t job : book_->waiting()) {
-        BookEntry& entry = book_->entry(job);
+        const BookEntry& entry = book_->entry(job);
+        const BookPlaces& places = *entry.places;
         if (entry.is_done || entry.is_held || entry.in_turn.is_in || entry.has_gang()) continue;
-        const std::uint32_t best = best_free(entry);
+        const std::uint32_t best = best_free(places);
         if (best == kNoOption) continue;
-        const double promised = best_promise(entry).promise.cost;
-        for (std::uint32_t option = 0; option < entry.base.size(); ++option) {
-            const JobOption& place = entry.job.options[option];
-            if (entry.base[option] == kNever || promised < entry.cost[option] || !free_.fits(place)) continue;
+        const double promised = best_promise(entry, kNever).promise.cost;
+        for (std::uint32_t option = 0; option < places.options.size(); ++option) {
+            const JobOption& place = places.options[option];
+            if (places.base[option] == kNever || promised < places.cost[option] || !free_.fits(place)) continue;
             const bool has_room = book_->unit_types()[place.unit_type].load < 1;
-            if (has_room && entry.cost[best] < entry.cost[option]) continue;
+            if (has_room && places.cost[best] < places.cost[option]) continue;
             possible.push_back({job, option, place.unit_type, entry.index(option)});
         }
     }
@@ -346,23 +358,31 @@ void OrderRound::start_assigned()
     std::sort(starts.begin(), starts.end(), goes_before);
     for (const PossibleStart& one : starts) {
         const auto job = static_cast<std::uint32_t>(one.job);
-        if (free_.fits(book_->entry(job).job.options[one.option]))
-            start_at(job, static_cast<std::uint32_t>(one.option));
+        const auto option = static_cast<std::uint32_t>(one.option);
+        if (free_.fits(book_->entry(job).option(option))) start_at(job, option);
     }
 }
 
-std::optional<BookedWait> OrderRound::better_wait(std::uint32_t job)
+std::vector<BookedWait> OrderRound::better_waits()
 {
     begin();
-    BookEntry& entry = book_->entry(job);
-    if (!book_->has_room() || entry.has_gang() || entry.in_turn.is_in || entry.best == kNoOption) return std::nullopt;
-    const std::uint32_t here = best_free(entry);
-    if (here == kNoOption) return std::nullopt;
-    const BestPromise there = best_promise(entry);
-    if (!(there.promise.cost < entry.cost[here])) return std::nullopt;
-    const double gain_s = entry.cost[here] - entry.cost[there.option];
-    const double share = book_->patience_share(entry.job.options[there.option].unit_type);
-    return BookedWait{there.option, there.promise.wait_s, gain_s * share};
+    std::vector<BookedWait> waits;
+    std::unordered_map<const BookPlaces*, std::uint32_t> best_free_of;
+    for (const std::uint32_t job : book_->waiting()) {
+        const BookEntry& entry = book_->entry(job);
+        const BookPlaces& places = *entry.places;
+        if (!book_->has_room() || entry.has_gang() || entry.in_turn.is_in || !entry.has_place()) continue;
+        const auto [known, is_new] = best_free_of.try_emplace(&places, kNoOption);
+        if (is_new) known->second = best_free(places);
+        const std::uint32_t here = known->second;
+        if (here == kNoOption) continue;
+        const BestPromise there = best_promise(entry, places.cost[here]);
+        if (there.option == kNoOption) continue;
+        const double gain_s = places.cost[here] - places.cost[there.option];
+        const double share = book_->patience_share(places.options[there.option].unit_type);
+        waits.push_back({job, there.option, there.promise.wait_s, gain_s * share});
+    }
+    return waits;
 }
 
 } // namespace fathom

@@ -22,7 +22,7 @@ class OrderRound {
     /// Whether the last run kept units for a job beyond its patience.
     bool has_kept_units() const { return has_kept_; }
 
-    std::optional<BookedWait> better_wait(std::uint32_t job);
+    std::vector<BookedWait> better_waits();
 
   private:
     enum class IfNoneFits { kGoOn, kKeepUnits };
@@ -37,9 +37,9 @@ class OrderRound {
 
     void begin();
     void find_open_types();
-    std::uint32_t best_free(const BookEntry& entry) const;
-    std::uint32_t known_best_free(BookEntry& entry) const;
-    void consider(const BookEntry& entry, std::size_t unit_type, std::uint32_t& best) const;
+    std::uint32_t best_free(const BookPlaces& places) const;
+    std::uint32_t known_best_free(BookPlaces& places) const;
+    void consider(const BookPlaces& places, std::size_t unit_type, std::uint32_t& best) const;
     void start_in_turn(IfNoneFits otherwise);
     bool start(std::uint32_t job);
     void start_at(std::uint32_t job, std::uint32_t option);
@@ -53,12 +53,12 @@ class OrderRound {
     void offer(const Candidate& candidate);
     void look_again(std::size_t unit_type);
     void start_assigned();
-    bool is_worth_waiting(BookEntry& entry, double cost) const;
+    bool is_worth_waiting(const BookEntry& entry, double cost) const;
     struct BestPromise {
         OrderBookState::Promise promise;
         std::uint32_t option = kNoOption;
     };
-    BestPromise best_promise(const BookEntry& entry) const;
+    BestPromise best_promise(const BookEntry& entry, double below) const;
 
     OrderBookState* book_;
     double now_s_{};

@@ -6,12 +6,14 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <unordered_map>
 
 namespace fathom {
 namespace {
 
 constexpr int kRounds = 200;
-constexpr double kFirstStep = 0.5;   ///< of the first round; step k takes 1/√k of it
+constexpr double kFirstStep = 0.5; ///< of the first round; step k takes 1/√k of it
+constexpr std::size_t kNoKind = std::numeric_limits<std::size_t>::max();
 constexpr double kLeastWorth = 1e-3; ///< nothing is for nothing: jobs are compared by products of worths
 
 /// A job's place on one unit type: unit-seconds, of the count of units that takes fewest.
@@ -20,16 +22,28 @@ struct Place {
     double unit_s{};
 };
 
-/// The places of all jobs, one job after the other.
-struct Places {
-    std::vector<Place> places;
-    std::vector<std::size_t> ends; ///< of each job
+/// Jobs that have the same places.
+struct LikeJobs {
+    std::size_t end{}; ///< of their places
+    double jobs{};
 };
 
-Places places_of(std::span<const std::vector<JobOption>> arrived, std::span<const UnitTypeLoad> unit_types)
+/// The places of all jobs, those of some after those of others.
+struct Places {
+    std::vector<Place> places;
+    std::vector<LikeJobs> kinds;
+};
+
+Places places_of(std::span<const JobOptions> arrived, std::span<const UnitTypeLoad> unit_types)
 {
     Places result;
-    for (const std::vector<JobOption>& options : arrived) {
+    std::unordered_map<const void*, std::size_t> kind_of; // of a list of options
+    for (const JobOptions& options : arrived) {
+        const auto [known_kind, is_new] = kind_of.try_emplace(options.list(), result.kinds.size());
+        if (!is_new) {
+            if (known_kind->second < result.kinds.size()) result.kinds[known_kind->second].jobs += 1;
+            continue;
+        }
         const std::size_t begin = result.places.size();
         for (const JobOption& option : options) {
             if (option.unit_type >= unit_types.size() || option.unit_count < 1 || option.run_s <= 0 ||
@@ -44,7 +58,10 @@ Places places_of(std::span<const std::vector<JobOption>> arrived, std::span<cons
             else
                 known->unit_s = std::min(known->unit_s, unit_s);
         }
-        if (result.places.size() > begin) result.ends.push_back(result.places.size());
+        if (result.places.size() > begin)
+            result.kinds.push_back({result.places.size(), 1});
+        else
+            known_kind->second = kNoKind;
     }
     return result;
 }
@@ -60,10 +77,10 @@ std::vector<std::size_t> markets_of(const Places& jobs, std::size_t unit_type_co
         return type;
     };
     std::size_t begin = 0;
-    for (const std::size_t end : jobs.ends) {
-        for (std::size_t i = begin; i < end; ++i)
+    for (const LikeJobs& kind : jobs.kinds) {
+        for (std::size_t i = begin; i < kind.end; ++i)
             parent[root(jobs.places[i].unit_type)] = root(jobs.places[begin].unit_type);
-        begin = end;
+        begin = kind.end;
     }
     for (std::size_t type = 0; type < unit_type_count; ++type)
         parent[type] = root(type);
@@ -118,13 +135,13 @@ class Market {
     {
         std::fill(demand_.begin(), demand_.end(), 0.0);
         std::size_t begin = 0;
-        for (const std::size_t end : jobs_.ends) {
+        for (const LikeJobs& kind : jobs_.kinds) {
             std::size_t best = begin;
-            for (std::size_t i = begin + 1; i < end; ++i) {
+            for (std::size_t i = begin + 1; i < kind.end; ++i) {
                 if (cost(i) < cost(best)) best = i;
             }
-            demand_[jobs_.places[best].unit_type] += jobs_.places[best].unit_s;
-            begin = end;
+            demand_[jobs_.places[best].unit_type] += kind.jobs * jobs_.places[best].unit_s;
+            begin = kind.end;
         }
         std::vector<double> cost_sum(worth_.size(), 0);
         std::vector<double> count(worth_.size(), 0);
@@ -170,11 +187,11 @@ class Market {
 
 } // namespace
 
-std::vector<UnitWorth> unit_worths(std::span<const std::vector<JobOption>> arrived, double span_s,
+std::vector<UnitWorth> unit_worths(std::span<const JobOptions> arrived, double span_s,
                                    std::span<const UnitTypeLoad> unit_types)
 {
     const Places jobs = places_of(arrived, unit_types);
-    if (jobs.ends.empty()) return std::vector<UnitWorth>(unit_types.size());
+    if (jobs.kinds.empty()) return std::vector<UnitWorth>(unit_types.size());
     const bool has_span = span_s > 0;
     std::vector<UnitWorth> worths = Market(jobs, has_span ? span_s : 1, unit_types).run();
     if (!has_span) {

@@ -24,7 +24,7 @@ struct UnitWorth {
 /// found by multiplicative weights (Arora, Hazan, Kale, Theory of Computing 2012; 200 rounds). Unit types that no chain
 /// of jobs connects are taken apart: CPUs have no say in what GPUs are worth. A type that no job can use gets worth 1
 /// and load 0. With a span that is not positive the load is said to be 1; without jobs the worth too.
-std::vector<UnitWorth> unit_worths(std::span<const std::vector<JobOption>> arrived, double span_s,
+std::vector<UnitWorth> unit_worths(std::span<const JobOptions> arrived, double span_s,
                                    std::span<const UnitTypeLoad> unit_types);
 
 } // namespace fathom

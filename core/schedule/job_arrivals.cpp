@@ -20,7 +20,7 @@ std::vector<JobArrival::Place> arrival_places(const RouteRequest& request, const
     return places;
 }
 
-std::vector<std::optional<double>> worths_of(std::span<const std::vector<JobOption>> arrived,
+std::vector<std::optional<double>> worths_of(std::span<const JobOptions> arrived,
                                              std::span<const UnitTypeLoad> unit_types)
 {
     std::vector<std::optional<double>> worths;
@@ -47,14 +47,15 @@ std::unordered_map<std::string, double> arrival_worths(std::span<const JobArriva
         index.emplace(view.id.value, loads.size());
         loads.emplace_back().unit_count = view.unit_count;
     }
-    std::vector<std::vector<JobOption>> arrived;
+    std::vector<JobOptions> arrived;
     arrived.reserve(arrivals.size());
     for (const JobArrival& job : arrivals) {
-        std::vector<JobOption>& options = arrived.emplace_back();
+        std::vector<JobOption> options;
         for (const JobArrival::Place& place : job.places) {
             const auto found = index.find(place.unit_type_id);
             if (found != index.end()) options.push_back({found->second, place.unit_count, place.run_s, 1});
         }
+        arrived.emplace_back(std::move(options));
     }
     const std::vector<std::optional<double>> taken = worths_of(arrived, loads);
     std::unordered_map<std::string, double> worths;

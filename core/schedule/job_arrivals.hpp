@@ -33,7 +33,7 @@ std::vector<JobArrival::Place> arrival_places(const RouteRequest& request, const
 
 /// What unit types are worth to the jobs that came, of each its options; nothing for those that none of them could use.
 /// The time in which they came does not matter.
-std::vector<std::optional<double>> worths_of(std::span<const std::vector<JobOption>> arrived,
+std::vector<std::optional<double>> worths_of(std::span<const JobOptions> arrived,
                                              std::span<const UnitTypeLoad> unit_types);
 
 /// What unit types are worth to the jobs that come, by id: those that wait are the ones that were not served, and are

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 /// Where a job could run, as the order of jobs (core/decide/order_jobs) looks at it.
@@ -24,6 +25,20 @@ std::vector<JobOption> options_of(const Preference& prefer, std::span<const Plac
 /// The option that the job would take if it were alone: of least run time · regret, of equal ones the first. There must
 /// be one.
 const JobOption& option_alone(std::span<const JobOption> options);
+
+/// The same of many jobs, found once for those that share a list. The lists must outlive it.
+class OptionsAlone {
+  public:
+    const JobOption& of(const JobOptions& options)
+    {
+        const JobOption*& known = known_[options.list()];
+        if (known == nullptr) known = &option_alone(options);
+        return *known;
+    }
+
+  private:
+    std::unordered_map<const void*, const JobOption*> known_;
+};
 
 /// The shortest of their run times; infinite without any.
 double shortest_run_s(std::span<const JobOption> options);

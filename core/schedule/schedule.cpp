@@ -39,6 +39,11 @@ bool depends_on_what_is_free(const RouteRequest& request)
            request.transfer.moves_data() || !request.units.count;
 }
 
+bool knows_run_times(const JobOptions& options)
+{
+    return std::all_of(options.begin(), options.end(), [](const JobOption& option) { return option.run_s > 0; });
+}
+
 /// One call of schedule().
 class Scheduling {
   public:
@@ -68,9 +73,16 @@ class Scheduling {
     void load_projects();
     /// Starts what order_jobs says, again until it says nothing new.
     void start_in_order();
-    /// Looks again at the jobs whose places depend on what is free. False: there are none.
+    /// What starts have changed since it was asked last.
+    struct News {
+        std::set<const UnitTypeView*> unit_types;
+        std::set<std::string_view> projects;
+    };
+    News news_of_starts();
+    bool concerns(const News& news, std::size_t job) const;
+    /// Looks again at the jobs whose places starts have changed. False: there are none.
     bool view_again();
-    void assume_run_times(std::vector<JobOption>& options) const;
+    std::vector<JobOption> with_run_times(std::vector<JobOption> options) const;
     /// True when some start could not be made, and units may be left for others.
     bool make_starts(const Asked& asked, const std::vector<OrderedStart>& starts);
     bool start_gang(const Asked& asked, const std::vector<OrderedStart>& members);
@@ -101,11 +113,12 @@ class Scheduling {
     std::span<const ReadyJob> jobs_;
     SchedulePlan plan_;
     WantedPlaces places_;
-    std::vector<WaitingJobView> views_; ///< of all jobs
-    std::vector<bool> is_done_;         ///< decided: it starts, or it waits for something else than its turn
-    std::vector<bool> is_refused_;      ///< its start did not come about; it is planned
-    std::map<std::size_t, std::vector<JobOption>> left_; ///< by job: its options, where some of them proved to be none
-    std::map<std::size_t, std::size_t> better_waits_;    ///< by job: the unit type that it waits for
+    std::vector<WaitingJobView> views_;      ///< of all jobs
+    std::vector<bool> is_done_;              ///< decided: it starts, or it waits for something else than its turn
+    std::vector<bool> is_refused_;           ///< its start did not come about; it is planned
+    std::map<std::size_t, JobOptions> left_; ///< by job: its options, where some of them proved to be none
+    std::map<std::size_t, std::size_t> better_waits_; ///< by job: the unit type that it waits for
+    std::size_t viewed_starts_ = 0;                   ///< after which all jobs were looked at
     std::vector<OrderedPlace> ordered_;
     double typical_run_s_ = 0;
     std::size_t planned_ = 0;       ///< jobs that wait for units, so far
@@ -168,7 +181,7 @@ void Scheduling::queue(std::size_t job, Decision decision)
 
 void Scheduling::view_all()
 {
-    std::unordered_map<std::string_view, std::vector<JobOption>> by_kind;
+    std::unordered_map<std::string_view, JobOptions> by_kind;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         const ReadyJob& job = jobs_[i];
         const std::shared_ptr<const Decision> known = decide(i);
@@ -187,8 +200,11 @@ void Scheduling::view_all()
     }
     seen_ = ledger_.decisions();
     typical_run_s_ = typical_run_s(views_);
-    for (WaitingJobView& view : views_)
-        assume_run_times(view.options);
+    for (auto& [kind, options] : by_kind) {
+        if (!knows_run_times(options)) options = with_run_times({options.begin(), options.end()});
+    }
+    for (std::size_t i = 0; i < jobs_.size(); ++i)
+        views_[i].options = by_kind.at(jobs_[i].kind);
     places_.weigh(views_);
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         const TransferRequest& transfer = jobs_[i].request.transfer;
@@ -209,8 +225,9 @@ void Scheduling::load_projects()
         return std::tie(jobs_[b].priority, jobs_[a].id) < std::tie(jobs_[a].priority, jobs_[b].id);
     });
     std::vector<PlannedTake> takes;
+    OptionsAlone options_alone;
     for (const std::size_t job : order) {
-        const JobOption& alone = option_alone(views_[job].options);
+        const JobOption& alone = options_alone.of(views_[job].options);
         takes.push_back({jobs_[job].request.project, places_.unit_type(alone.unit_type).id.value, alone.unit_count});
         ledger_.name_project(jobs_[job].request.project);
     }
@@ -248,30 +265,58 @@ void Scheduling::start_in_order()
     }
 }
 
-void Scheduling::assume_run_times(std::vector<JobOption>& options) const
+std::vector<JobOption> Scheduling::with_run_times(std::vector<JobOption> options) const
 {
     for (JobOption& option : options)
         option.run_s = option.run_s > 0 ? option.run_s : typical_run_s_;
+    return options;
+}
+
+Scheduling::News Scheduling::news_of_starts()
+{
+    News news;
+    for (; viewed_starts_ < plan_.starts.size(); ++viewed_starts_) {
+        const ScheduledStart& start = plan_.starts[viewed_starts_];
+        news.unit_types.insert(ledger_.units().find(start.winner.unit_type_id));
+        news.projects.insert(jobs_[start.job].request.project);
+    }
+    return news;
+}
+
+/// Starts leave less free and less of quotas: what they did not touch is as it was, and the rest did not get better.
+bool Scheduling::concerns(const News& news, std::size_t job) const
+{
+    const RouteRequest& request = jobs_[job].request;
+    if (request.quota.is_limited() && news.projects.contains(request.project)) return true;
+    const JobOptions& options = views_[job].options;
+    return std::any_of(options.begin(), options.end(), [&](const JobOption& option) {
+        return news.unit_types.contains(&places_.unit_type(option.unit_type));
+    });
 }
 
 bool Scheduling::view_again()
 {
-    std::unordered_map<std::string_view, std::vector<JobOption>> by_kind;
+    const News news = news_of_starts();
+    bool has_looked = false;
+    std::unordered_map<std::string_view, JobOptions> by_kind;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
-        if (is_done_[i] || is_refused_[i] || !depends_on_what_is_free(jobs_[i].request)) continue;
+        if (is_done_[i] || is_refused_[i] || !depends_on_what_is_free(jobs_[i].request) || !concerns(news, i)) continue;
+        has_looked = true;
         const auto [found, is_new] = by_kind.try_emplace(jobs_[i].kind);
-        std::vector<JobOption>& options = found->second;
+        JobOptions& options = found->second;
         if (is_new) {
             const OfferedPlaces offered = ledger_.offered_places(jobs_[i]);
-            if (offered.wants_units) options = places_.options_of(jobs_[i].request, offered);
-            assume_run_times(options);
+            if (offered.wants_units) options = with_run_times(places_.options_of(jobs_[i].request, offered));
         }
-        if (options == views_[i].options) continue;
+        if (options == views_[i].options) {
+            options = views_[i].options; // one list for all jobs of the kind
+            continue;
+        }
         left_.erase(i);
         is_refused_[i] = options.empty();
         if (!is_refused_[i]) views_[i].options = options;
     }
-    return !by_kind.empty();
+    return has_looked;
 }
 
 bool Scheduling::make_starts(const Asked& asked, const std::vector<OrderedStart>& starts)
@@ -320,10 +365,12 @@ bool Scheduling::start_gang(const Asked& asked, const std::vector<OrderedStart>&
 
 void Scheduling::lose(std::size_t job, const JobOption& option)
 {
-    std::vector<JobOption>& left = left_.try_emplace(job, views_[job].options).first->second;
+    JobOptions& known = left_.try_emplace(job, views_[job].options).first->second;
+    std::vector<JobOption> left(known.begin(), known.end());
     std::erase_if(left, [&](const JobOption& one) {
         return one.unit_type == option.unit_type && one.unit_count == option.unit_count;
     });
+    known = left;
     is_refused_[job] = left.empty() || views_[job].options.size() - left.size() >= kMostLost;
 }
 
@@ -468,14 +515,14 @@ void Scheduling::set_turns()
     const OrderIndices indices = order_indices(views_, places_.loads(), input_->settings);
     for (ScheduledWait& wait : plan_.waits) {
         const OrderIndex& own = indices.jobs[wait.job];
-        const auto best = std::min_element(own.index.begin(), own.index.end());
+        const double best = own.least();
         if (own.is_overdue)
             wait.turn = kFirstTurn;
-        else if (best == own.index.end() || !std::isfinite(*best) || !(*best > 0))
+        else if (!std::isfinite(best) || !(best > 0))
             wait.turn = kLastTurn;
         else
             wait.turn =
-                std::clamp(kMiddleTurn + std::round(kTurnsPerDoubling * portable::log2(*best)) / kTurnsPerDoubling,
+                std::clamp(kMiddleTurn + std::round(kTurnsPerDoubling * portable::log2(best)) / kTurnsPerDoubling,
                            kFirstTurn + 1, kLastTurn - 1);
     }
     std::sort(plan_.waits.begin(), plan_.waits.end(),

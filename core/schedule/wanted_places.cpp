@@ -3,6 +3,7 @@
 #include "core/decide/unit_worth.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fathom {
 namespace {
@@ -28,20 +29,29 @@ std::vector<PlaceOffers> offers_of(const Decision& decision)
 
 double typical_run_s(std::span<const WaitingJobView> views)
 {
-    std::vector<double> known;
-    for (const WaitingJobView& view : views) {
-        for (const JobOption& option : view.options) {
-            if (option.run_s > 0) known.push_back(option.run_s);
+    std::unordered_map<const void*, std::pair<const JobOptions*, std::size_t>> lists; // with how many jobs share each
+    for (const WaitingJobView& view : views)
+        ++lists.try_emplace(view.options.list(), &view.options, 0).first->second.second;
+    std::vector<std::pair<double, std::size_t>> known;
+    std::size_t count = 0;
+    for (const auto& [list, shared] : lists) {
+        for (const JobOption& option : *shared.first) {
+            if (!(option.run_s > 0)) continue;
+            known.emplace_back(option.run_s, shared.second);
+            count += shared.second;
         }
     }
     if (known.empty()) return kAssumedRunSeconds;
-    const auto middle = known.begin() + std::ssize(known) / 2;
-    std::nth_element(known.begin(), middle, known.end());
-    return *middle;
+    std::sort(known.begin(), known.end());
+    std::size_t below = 0;
+    const auto middle = std::find_if(known.begin(), known.end(), [&](const auto& one) {
+        below += one.second;
+        return below > count / 2;
+    });
+    return middle->first;
 }
 
-std::vector<double> worths_with(std::span<const std::optional<double>> known,
-                                std::span<const std::vector<JobOption>> waiting,
+std::vector<double> worths_with(std::span<const std::optional<double>> known, std::span<const JobOptions> waiting,
                                 std::span<const UnitTypeLoad> unit_types)
 {
     std::vector<UnitWorth> own(known.size());
@@ -109,13 +119,15 @@ void WantedPlaces::weigh(std::span<const WaitingJobView> views)
     std::vector<UnitTypeLoad> sizes;
     for (const UnitTypeView* view : unit_types_)
         sizes.emplace_back().unit_count = view->unit_count;
-    std::vector<std::vector<JobOption>> wanted;
+    std::vector<JobOptions> wanted;
+    wanted.reserve(views.size());
     std::vector<WantedUnits> wanted_units(unit_types_.size());
+    OptionsAlone alone;
     for (const WaitingJobView& view : views) {
         if (view.options.empty()) continue;
         wanted.push_back(view.options);
-        const JobOption& alone = option_alone(view.options);
-        wanted_units[alone.unit_type].add(alone);
+        const JobOption& option = alone.of(view.options);
+        wanted_units[option.unit_type].add(option);
     }
     worths_ = worths_with(known_worths_, wanted, sizes);
     for (std::size_t i = 0; i < unit_types_.size(); ++i)

@@ -22,8 +22,7 @@ double typical_run_s(std::span<const WaitingJobView> views);
 
 /// What each unit type is worth: what is known of it, else what it is worth to the jobs that wait.
 /// @param known  by unit type
-std::vector<double> worths_with(std::span<const std::optional<double>> known,
-                                std::span<const std::vector<JobOption>> waiting,
+std::vector<double> worths_with(std::span<const std::optional<double>> known, std::span<const JobOptions> waiting,
                                 std::span<const UnitTypeLoad> unit_types);
 
 /// What is free, and what frees when. Worth and load are 1.

@@ -106,8 +106,10 @@ double decision_ms(std::size_t jobs, std::size_t places, OrderRule rule)
         waiting[job].id = fmt::format("job_{:08}", job);
         const double work_s = draw.exponential(3600);
         waiting[job].waited_s = draw.exponential(600);
+        std::vector<JobOption> options;
         for (std::size_t type = 0; type < places; ++type)
-            waiting[job].options.push_back({type, 1, work_s * std::exp(0.7 * draw.normal()), 1});
+            options.push_back({type, 1, work_s * std::exp(0.7 * draw.normal()), 1});
+        waiting[job].options = std::move(options);
     }
     std::vector<double> times_ms;
     for (int i = 0; i < 7; ++i) {

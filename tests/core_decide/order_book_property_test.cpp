@@ -76,13 +76,13 @@ class SlowOrder {
         std::int64_t spare{};
     };
 
-    double index(std::size_t job, std::size_t option) const { return indices_.jobs[job].index[option]; }
+    double index(std::size_t job, std::size_t option) const { return indices_.jobs[job].index(option); }
     bool weighs() const { return weighs_places(settings_.rule); }
 
     double cost(std::size_t job, std::size_t option) const
     {
         if (!weighs()) return index(job, option);
-        std::int64_t fewest = jobs_[job].options.front().unit_count;
+        std::int64_t fewest = jobs_[job].options[0].unit_count;
         for (const JobOption& one : jobs_[job].options)
             fewest = std::min(fewest, one.unit_count);
         const JobOption& place = jobs_[job].options[option];
@@ -130,8 +130,8 @@ class SlowOrder {
     double best_index(std::size_t job) const
     {
         double best = kNever;
-        for (const double one : indices_.jobs[job].index)
-            best = std::min(best, one);
+        for (std::size_t option = 0; option < jobs_[job].options.size(); ++option)
+            best = std::min(best, index(job, option));
         return best;
     }
 
@@ -282,18 +282,28 @@ class Stream {
     {
         BookedJob job;
         job.key = next_key_++;
-        for (std::size_t type = types_.size(); type-- > 0;) {
-            for (std::int64_t count = 1; count <= 4; count *= 2) {
-                if (dice_.roll(0, 2) == 0)
-                    job.options.push_back(
-                        {type, count, 8 * static_cast<double>(dice_.roll(1, 8)), dice_.roll(0, 3) == 0 ? 2.0 : 1.0});
-            }
-        }
+        job.options = options();
         job.since_s = now_s_;
         job.fair_load = dice_.pick({0.5, 1, 1, 1});
         job.priority = 20 * dice_.roll(-1, 1);
         if (dice_.roll(0, 5) == 0) job.latest_start_s = now_s_ + 16 * static_cast<double>(dice_.roll(0, 8)) + 2;
         waiting_.emplace(job.key, std::pair(job, book_->add(job)));
+    }
+
+    /// New ones, or those that an earlier job has, which the book weighs together.
+    JobOptions options()
+    {
+        if (!lists_.empty() && dice_.roll(0, 1) == 0)
+            return lists_[static_cast<std::size_t>(dice_.roll(0, std::ssize(lists_) - 1))];
+        std::vector<JobOption> options;
+        for (std::size_t type = types_.size(); type-- > 0;) {
+            for (std::int64_t count = 1; count <= 4; count *= 2) {
+                if (dice_.roll(0, 2) == 0)
+                    options.push_back(
+                        {type, count, 8 * static_cast<double>(dice_.roll(1, 8)), dice_.roll(0, 3) == 0 ? 2.0 : 1.0});
+            }
+        }
+        return lists_.emplace_back(std::move(options));
     }
 
     void leave()
@@ -399,6 +409,7 @@ class Stream {
     std::uint64_t next_key_ = 1;
     std::map<std::uint64_t, std::pair<BookedJob, std::size_t>> waiting_; ///< with the number in the book
     std::vector<Running> running_;
+    std::vector<JobOptions> lists_; ///< that jobs came with
 };
 
 RC_GTEST_PROP(OrderBookProperty, DecidesAsTheRuleIsWritten, ())

@@ -51,10 +51,12 @@ WaitingJobView draw_job(Dice& dice, std::size_t number, std::size_t types)
 {
     WaitingJobView job;
     job.id = fmt::format("job_{:03}", number);
+    std::vector<JobOption> options;
     for (std::size_t type = 0; type < types; ++type) {
         if (dice.roll(0, 3) > 0)
-            job.options.push_back({type, dice.roll(1, 4), 100.0 * static_cast<double>(dice.roll(1, 4)), 1});
+            options.push_back({type, dice.roll(1, 4), 100.0 * static_cast<double>(dice.roll(1, 4)), 1});
     }
+    job.options = std::move(options);
     job.waited_s = 1000.0 * static_cast<double>(dice.roll(0, 10));
     job.priority = 20 * dice.roll(-1, 1);
     return job;
@@ -161,13 +163,11 @@ RC_GTEST_PROP(OrderJobsProperty, BeyondPatienceNobodyIsOvertaken, ())
     drawn.settings.rule = OrderRule::kAdvantage;
     drawn.types.assign(1, {4, 1, 1, 0.5, {}});
     for (WaitingJobView& job : drawn.jobs) {
-        for (JobOption& option : job.options)
-            option = {0, 1, option.run_s, 1};
-        job.options.resize(std::min<std::size_t>(job.options.size(), 1));
+        if (!job.options.empty()) job.options = {{0, 1, job.options[0].run_s, 1}};
     }
     const auto overdue_s = [&](const WaitingJobView& job) {
         const OrderSettings& settings = drawn.settings;
-        return job.waited_s - std::max(settings.patience_s, settings.patience_factor * job.options.front().run_s);
+        return job.waited_s - std::max(settings.patience_s, settings.patience_factor * job.options[0].run_s);
     };
     const std::vector<OrderedStart> starts = order_starts(drawn.jobs, drawn.types, drawn.settings);
     for (const WaitingJobView& job : drawn.jobs) {

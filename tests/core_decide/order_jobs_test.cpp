@@ -15,9 +15,11 @@ WaitingJobView job(std::string id, std::vector<double> run_s, std::int64_t unit_
 {
     WaitingJobView view;
     view.id = std::move(id);
+    std::vector<JobOption> options;
     for (std::size_t type = 0; type < run_s.size(); ++type) {
-        if (run_s[type] > 0) view.options.push_back({type, unit_count, run_s[type], 1});
+        if (run_s[type] > 0) options.push_back({type, unit_count, run_s[type], 1});
     }
+    view.options = std::move(options);
     return view;
 }
 
@@ -194,12 +196,12 @@ TEST(OrderJobs, AJobWaitsForABetterPlaceWhileThereIsRoom)
 // bit more with 41 s: as much again as it gains the job, others would lose.
 TEST(OrderJobs, MoreUnitsCostOthersMore)
 {
-    WaitingJobView wide = job("j", {100});
-    wide.options.push_back({1, 4, 39, 1});
+    WaitingJobView wide = job("j", {});
+    wide.options = {{0, 1, 100, 1}, {1, 4, 39, 1}};
     const std::vector types{type(4, 4, 1, 0.5), type(4, 4, 1, 0.5)};
 
     EXPECT_THAT(starts({wide}, types), ElementsAre("j@1"));
-    wide.options[1].run_s = 41;
+    wide.options = {{0, 1, 100, 1}, {1, 4, 41, 1}};
     EXPECT_THAT(starts({wide}, types), ElementsAre("j@0"));
 }
 
