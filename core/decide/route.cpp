@@ -15,6 +15,9 @@ constexpr std::size_t kMostCountsShown = 32;
 /// Feasible candidates that are described where there are more than kMostCandidatesKept unit types.
 constexpr std::size_t kMostRunnersUp = 16;
 
+/// Room for the infeasible ones of most decisions; many decisions are kept at once, so that room not used is dear.
+constexpr std::size_t kRemovedExpected = 8;
+
 /// Of those that deadline or budget removes, so many centers are named.
 constexpr std::size_t kMostLimitedCenters = 20;
 
@@ -58,8 +61,9 @@ class Deciding {
         const RouteSearch found = find_places(*request_, *table_, *kind_, chooser_, most());
         decision_.funnel = table_->funnel_of(*request_, *kind_);
         if (!kind_->cost.empty()) count_limits(found);
-        decision_.candidates.reserve(kMostCandidatesKept);
-        for (std::size_t i = 0; i < std::min(found.feasible.size(), most()); ++i)
+        const std::size_t described = std::min(found.feasible.size(), most());
+        decision_.candidates.reserve(described + kRemovedExpected);
+        for (std::size_t i = 0; i < described; ++i)
             decision_.candidates.push_back(describe(found.feasible[i]));
         const bool has_winner = !found.feasible.empty();
         add_removed(found);
