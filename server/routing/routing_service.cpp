@@ -13,14 +13,14 @@ namespace {
 using namespace std::chrono_literals;
 
 /// The order of jobs is that within a page.
-constexpr std::int64_t kPageJobs = 1024;
+constexpr std::int64_t kPageJobs = 4096;
 /// Of the first page after the network was full: what became free goes to the first in line, and thousands that wait
 /// behind them need not be read for it. The next page follows if they do not take all, and each tick orders all.
 constexpr std::int64_t kFirstJobsWhenFull = 32;
 /// A pass must end so that the next one sees what has changed; the rest waits for it.
-constexpr int kPagesPerPass = 16;
+constexpr int kPagesPerPass = 4;
 /// When nothing can be placed a tick only refreshes reasons and looks after metering: no need to hurry.
-constexpr int kPagesWhenFull = 4;
+constexpr int kPagesWhenFull = 2;
 constexpr auto kTick = 2s;
 /// Wake-ups come in bursts; and a pass may take half of the router's time at most.
 constexpr auto kShortestPause = 2ms;

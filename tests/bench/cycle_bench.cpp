@@ -15,8 +15,8 @@ namespace fathom {
 namespace {
 
 constexpr int kCenters = 100;
-constexpr std::size_t kPagesPerPass = 16; ///< RoutingService's
-constexpr double kFreeShare = 0.05;       ///< of the unit types some units are free
+constexpr std::size_t kPagesPerPass = 4; ///< RoutingService's
+constexpr double kFreeShare = 0.05;      ///< of the unit types some units are free
 
 double peak_memory_mb()
 {
