@@ -34,7 +34,10 @@ std::string state_of(const Json& center)
 
 Cell takes_jobs(const Json& center)
 {
-    if (is_true(center, "drained")) return Cell("no, drained", Tone::kPending);
+    if (is_true(center, "drained")) {
+        const std::string reason = text_of(center, "drain_reason", "");
+        return Cell(reason.empty() ? "no, drained" : "no, drained: " + reason, Tone::kPending);
+    }
     if (!member(center, "quarantined_at").is_null()) return Cell("no, quarantined", Tone::kBad);
     return "yes";
 }
@@ -111,9 +114,13 @@ Outcome show_center(Session& session, const NameOptions& options)
                         [&](const Json& center) { return center_text(session, center); });
 }
 
-Outcome set_drained(Session& session, const NameOptions& options, bool drained, const std::string& effect)
+struct DrainOptions : NameOptions {
+    std::string reason;
+};
+
+Outcome set_drained(Session& session, const NameOptions& options, const Json& change, const std::string& effect)
 {
-    return print_answer(session, session.patch(path_of(options), {{"drained", drained}}), [&](const Json& center) {
+    return print_answer(session, session.patch(path_of(options), change), [&](const Json& center) {
         return "Center " + text_of(center, "name", options.name) + " " + effect + "\n";
     });
 }
@@ -126,14 +133,16 @@ Outcome set_center(Session& session, const SetOptions& options)
                         });
 }
 
-Outcome drain_center(Session& session, const NameOptions& options)
+Outcome drain_center(Session& session, const DrainOptions& options)
 {
-    return set_drained(session, options, true, "takes no new jobs; running ones go on.");
+    Json change = {{"drained", true}};
+    if (!options.reason.empty()) change["drain_reason"] = options.reason;
+    return set_drained(session, options, change, "takes no new jobs; running ones go on.");
 }
 
 Outcome resume_center(Session& session, const NameOptions& options)
 {
-    return set_drained(session, options, false, "takes jobs again.");
+    return set_drained(session, options, {{"drained", false}}, "takes jobs again.");
 }
 
 Outcome revoke_center(Session& session, const NameOptions& options)
@@ -174,7 +183,12 @@ void add_center_commands(CLI::App& app, Invocation& invocation)
     add_list_options(list, *options);
     on_chosen(list, invocation, std::move(options), list_centers);
     add_named(center, invocation, "show", "All that is known of one center", show_center);
-    add_named(center, invocation, "drain", "Give it no new jobs; running ones go on", drain_center);
+    auto drain_options = std::make_shared<DrainOptions>();
+    CLI::App& drain = add_verb(center, "drain", "Give it no new jobs; running ones go on",
+                               "fathom center drain alpha --reason \"new kernel, back at 18:00\"");
+    add_required(drain, "CENTER", drain_options->name, "Name or id of the center");
+    drain.add_option("--reason", drain_options->reason, "Why: told to those whose jobs wait for it");
+    on_chosen(drain, invocation, std::move(drain_options), drain_center);
     add_named(center, invocation, "resume", "Give it jobs again after a drain", resume_center);
     add_named(center, invocation, "release",
               "Give it jobs again though it failed too many: it is no longer quarantined", release_center);

@@ -25,7 +25,7 @@ constexpr const char* kRemoveOld = "DELETE FROM center_question WHERE expires_at
 constexpr const char* kSelectCenters = R"sql(
     SELECT c.id, c.name,
            CASE WHEN c.revoked_at IS NOT NULL THEN 'the center is revoked'
-                WHEN c.drained THEN 'the center is drained'
+                WHEN c.drained THEN concat_ws(': ', 'the center is drained', nullif(c.drain_reason, ''))
                 WHEN c.state = 'enrolled' THEN 'the center has never connected'
                 WHEN c.state <> 'online' THEN 'the center is not connected: ' || c.state
                 ELSE '' END AS silence

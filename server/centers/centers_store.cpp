@@ -24,7 +24,8 @@ constexpr const char* kSelectCenter = R"sql(
 constexpr const char* kLockCenter = "SELECT id FROM center WHERE id = $1 OR name = $1 FOR UPDATE";
 
 constexpr const char* kUpdateCenter = R"sql(
-    UPDATE center SET drained = coalesce($2, drained), probe_share = coalesce($3, probe_share), version = version + 1
+    UPDATE center SET drained = coalesce($2, drained), drain_reason = CASE WHEN $2 IS NULL THEN drain_reason ELSE $4 END,
+                      probe_share = coalesce($3, probe_share), version = version + 1
     WHERE id = $1)sql";
 
 // The epoch moves on, so that a session that missed the wake-up fails its next check.
@@ -59,6 +60,7 @@ CenterRecord to_center(const pqxx::row& row)
             .name = row["name"].as<std::string>(),
             .state = row["state"].as<std::string>(),
             .drained = row["drained"].as<bool>(),
+            .drain_reason = row["drain_reason"].as<std::string>(),
             .version = row["version"].as<std::int64_t>(),
             .created_at = to_timestamp(row["created_at"]),
             .certificate_not_after = to_optional_timestamp(row["certificate_not_after"]),
@@ -138,7 +140,7 @@ std::optional<CenterRecord> lock_center(pqxx::transaction_base& transaction, con
 
 void update_center(pqxx::transaction_base& transaction, const CenterId& id, const CenterChange& change)
 {
-    transaction.exec_params(kUpdateCenter, id.value, change.drained, change.probe_share);
+    transaction.exec_params(kUpdateCenter, id.value, change.drained, change.probe_share, change.drain_reason);
 }
 
 void update_revoked(pqxx::transaction_base& transaction, const CenterId& id)
@@ -171,6 +173,7 @@ Json to_json(const CenterRecord& center)
             {"name", center.name},
             {"state", center.state},
             {"drained", center.drained},
+            {"drain_reason", text_or_null(center.drain_reason)},
             {"version", center.version},
             {"created_at", format_rfc3339(center.created_at)},
             {"certificate_not_after", time_json(center.certificate_not_after)},

@@ -24,6 +24,7 @@ struct CenterRecord {
     std::string name;
     std::string state; ///< "enrolled", "online", "suspect", "lost"
     bool drained{};
+    std::string drain_reason; ///< empty: it is not drained, or nobody said why
     std::int64_t version{};
     Timestamp created_at{};
     std::optional<Timestamp> certificate_not_after;
@@ -67,6 +68,7 @@ std::optional<CenterRecord> lock_center(pqxx::transaction_base& transaction, con
 /// What people set of a center; what is empty stays as it is.
 struct CenterChange {
     std::optional<bool> drained{};       ///< it gets no new work
+    std::string drain_reason{};          ///< of a drain
     std::optional<double> probe_share{}; ///< of its unit-seconds, what probes may use at most, 0…1
 };
 void update_center(pqxx::transaction_base& transaction, const CenterId& id, const CenterChange& change);

@@ -14,7 +14,7 @@ constexpr const char* kSelectOffers = R"sql(
            (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a
             WHERE a.unit_type_id = u.id AND a.state <> 'ended' AND a.queued_until IS NULL) AS units_in_use, to_jsonb(s.operators) AS operators,
            CASE WHEN c.revoked_at IS NOT NULL THEN 'the center is revoked'
-                WHEN c.drained THEN 'the center is drained'
+                WHEN c.drained THEN concat_ws(': ', 'the center is drained', nullif(c.drain_reason, ''))
                 WHEN c.state = 'lost' THEN 'the center is lost'
                 WHEN c.state = 'enrolled' THEN 'the center has never connected'
                 ELSE '' END AS closed_reason

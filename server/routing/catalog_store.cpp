@@ -22,7 +22,7 @@ constexpr const char* kSelectUnitTypes = R"sql(
            coalesce((SELECT to_jsonb(max((g.report ->> 'capacity_bytes')::bigint - (g.report ->> 'gap_bytes')::bigint))
                      FROM shared_gpu g
                      WHERE g.center_id = c.id AND u.facts -> 'device' ->> 'sharing' = 'time-slice'),
-                    u.facts -> 'device' -> 'memory_bytes') AS gpu_memory, c.state, c.drained, c.quarantined_at IS NOT NULL AS quarantined,
+                    u.facts -> 'device' -> 'memory_bytes') AS gpu_memory, c.state, c.drained, c.drain_reason, c.quarantined_at IS NOT NULL AS quarantined,
            concat_ws('; ', c.quarantine_reason, nullif(c.quarantine_obstacle, '')) AS quarantine_reason
     FROM unit_type u JOIN center c ON c.id = u.center_id JOIN unit_type_support s ON s.unit_type_id = u.id
     WHERE u.active AND c.revoked_at IS NULL
@@ -52,9 +52,9 @@ constexpr const char* kSelectJobTypes = R"sql(
 
 constexpr const char* kSelectProfiledProjects = "SELECT name FROM project WHERE profile_jobs";
 
-std::string closed_reason(const std::string& state, bool is_drained)
+std::string closed_reason(const std::string& state, bool is_drained, const std::string& drain_reason)
 {
-    if (is_drained) return "the center is drained";
+    if (is_drained) return "the center is drained" + (drain_reason.empty() ? "" : ": " + drain_reason);
     if (state == "suspect") return "the center is silent";
     if (state == "lost") return "the center is lost";
     if (state != "online") return "the center has never connected";
@@ -94,7 +94,8 @@ UnitTypeView to_view(const pqxx::row& row)
         view.gpu_memory_bytes = std::max<std::int64_t>(gpu_memory.get<std::int64_t>(), 0);
     view.isa = to_instruction_sets(to_json_value(row["isa"]));
     const bool is_drained = row["drained"].as<bool>();
-    view.closed_reason = closed_reason(row["state"].as<std::string>(), is_drained);
+    view.closed_reason =
+        closed_reason(row["state"].as<std::string>(), is_drained, row["drain_reason"].as<std::string>());
     view.closed_by = is_drained ? Filter::kDrain : Filter::kHealth;
     if (view.closed_reason.empty() && row["quarantined"].as<bool>()) {
         view.closed_reason = "the center is quarantined: " + row["quarantine_reason"].as<std::string>();

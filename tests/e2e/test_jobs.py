@@ -109,12 +109,16 @@ def test_units_are_never_sold_twice(network):
 
 
 def test_a_drained_center_gets_no_new_work(network):
-    network.rest.call("PATCH", "/centers/beta", json={"drained": True})
+    refused = network.rest.call("PATCH", "/centers/beta", json={"drain_reason": "without a drain"})
+    assert refused.status_code == 400 and "drained" in refused.text
+    network.cli("center", "drain", "beta", "--reason", "new kernel")
+    assert "drained: new kernel" in network.cli("center", "list")
     try:
         jobs = [network.submit(command=["true"]) for _ in range(3)]
         assert {network.wait_job(j["id"])["attempt"]["center"] for j in jobs} == {"alpha"}
         waiting = network.submit(command=["true"], units={"center": "beta"})
-        wait_until(lambda: "drained" in network.job(waiting["id"])["waiting_reason"], 120, "the reason")
+        wait_until(lambda: "the center is drained: new kernel" in network.job(waiting["id"])["waiting_reason"], 120,
+                   "the reason")
     finally:
         network.rest.call("PATCH", "/centers/beta", json={"drained": False})
     assert network.wait_job(waiting["id"])["attempt"]["center"] == "beta"

@@ -111,7 +111,7 @@ def test_centers(call):
     centers = call("GET", A + "/centers").json()["items"]
     assert [center["name"] for center in centers] == ["alpha", "beta"]
     alpha = call("GET", A + "/centers/alpha")
-    call("PATCH", A + "/centers/alpha", json={"drained": True}, headers={"If-Match": alpha.headers["ETag"]})
+    call("PATCH", A + "/centers/alpha", json={"drained": True, "drain_reason": "new kernel"}, headers={"If-Match": alpha.headers["ETag"]})
     call("PATCH", A + "/centers/alpha", 412, json={"drained": False}, headers={"If-Match": alpha.headers["ETag"]})
     call("PATCH", A + "/centers/alpha", json={"drained": False})
     call("PATCH", A + "/centers/alpha", 400, json={"drained": "yes"})

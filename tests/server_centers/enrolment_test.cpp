@@ -172,7 +172,29 @@ TEST(Centers, DrainingKeepsToTheVersion)
     ASSERT_TRUE(drained);
     EXPECT_TRUE(drained->drained);
     EXPECT_EQ(drained->version, version + 1);
+    EXPECT_EQ(drained->drain_reason, "");
     EXPECT_EQ(server.io.run(centers.get("beta")).error().code, Errc::kNotFound);
+}
+
+TEST(Centers, ADrainHasItsReasonUntilItEnds)
+{
+    AgentServer server;
+    server.enrol("alpha");
+    CentersService centers(server.store.database());
+    const auto change = [&](CenterChange wanted) {
+        return server.io.run(centers.change(kAdmin, "alpha", std::move(wanted), [](std::int64_t) { return true; }))
+            .value()
+            .value();
+    };
+
+    EXPECT_EQ(change({.drained = true, .drain_reason = "new kernel"}).drain_reason, "new kernel");
+    EXPECT_EQ(change({.probe_share = 0.5}).drain_reason, "new kernel");
+    EXPECT_EQ(change({.drained = true, .drain_reason = "new disks, too"}).drain_reason, "new disks, too");
+    EXPECT_EQ(change({.drained = false}).drain_reason, "");
+    EXPECT_EQ(
+        server.store.sql("SELECT string_agg(action || ' ' || (detail ->> 'reason'), ', ' ORDER BY id) FROM audit_log "
+                         "WHERE action LIKE 'center.%drain'"),
+        "center.drain new kernel, center.drain new disks, too, center.undrain ");
 }
 
 TEST(Centers, ListsArePages)

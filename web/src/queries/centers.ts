@@ -42,8 +42,8 @@ function useCenterChange<Values>(mutationFn: (values: Values) => Promise<unknown
 
 /** Drains a center or lets it work again; refused when somebody else has changed it since it was read. */
 export function useDrainCenter() {
-  return useCenterChange(({ center, drained }: { center: Center; drained: boolean }) => unwrap(api.PATCH('/api/v1/centers/{id}', {
-    params: { path: { id: center.id }, header: { 'If-Match': `"${center.version}"` } }, body: { drained },
+  return useCenterChange(({ center, ...body }: { center: Center; drained: boolean; drain_reason?: string }) => unwrap(api.PATCH('/api/v1/centers/{id}', {
+    params: { path: { id: center.id }, header: { 'If-Match': `"${center.version}"` } }, body,
   })))
 }
 

@@ -42,6 +42,8 @@ export const centersEn = {
   'centers.drain': 'Drain…',
   'centers.drain.title': 'Drain {name}',
   'centers.drain.text': 'It gets no new work. What runs there goes on to its end.',
+  'centers.drain.reason': 'Reason (optional)',
+  'centers.drain.reason.hint': 'Told to those whose jobs wait for this center.',
   'centers.drain.do': 'Drain',
   'centers.undrain': 'Let it work again',
   'centers.release': 'End the quarantine',

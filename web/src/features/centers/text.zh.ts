@@ -44,6 +44,8 @@ export const centersZh: Record<keyof typeof centersEn, string> = {
   'centers.drain': '排空…',
   'centers.drain.title': '排空 {name}',
   'centers.drain.text': '它不再接收新作业；正在运行的作业会运行至结束。',
+  'centers.drain.reason': '原因（可选）',
+  'centers.drain.reason.hint': '会告知作业正在等待该中心的用户。',
   'centers.drain.do': '排空',
   'centers.undrain': '恢复接收作业',
   'centers.release': '解除隔离',

@@ -55,6 +55,7 @@ function CenterFacts({ center }: { center: Center }) {
       [t('centers.version'), center.agent_version],
       [t('centers.budget'), t('centers.budget.text', { used: formatDuration(budget.used_s), limit: formatDuration(budget.limit_s), share: formatShare(budget.share, 2) })],
       ...(center.probe_requested_at ? [[t('centers.measure'), <span key="m"><Time at={center.probe_requested_at} /> {center.probe_request_reason}</span>]] as const : []),
+      ...(center.drain_reason ? [[t('centers.state.drained'), center.drain_reason]] as const : []),
       ...(center.quarantine_reason ? [[t('centers.state.quarantined'), center.quarantine_reason]] as const : []),
     ]} />
   )
