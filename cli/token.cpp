@@ -1,5 +1,6 @@
 #include "cli/command_line.hpp"
 #include "cli/json_view.hpp"
+#include "cli/role_option.hpp"
 
 #include <ostream>
 
@@ -74,9 +75,7 @@ void add_token_commands(CLI::App& app, Invocation& invocation)
     CLI::App& create = add_verb(noun, "create", "A token for a person or a program",
                                 "fathom token create --name ada --role user --output-file ada.token");
     create.add_option("--name", create_options->name, "Whose token it is")->required();
-    create.add_option("--role", create_options->role, "viewer, user, expert or admin")
-        ->required()
-        ->check(CLI::IsMember({"viewer", "user", "expert", "admin"}));
+    add_role_option(create, create_options->role)->required();
     create.add_option("--valid-s", create_options->valid_s, "Seconds until it expires (default: never)")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{3'153'600'000}));
     create.add_option("--output-file", create_options->output_file,

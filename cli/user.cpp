@@ -1,5 +1,6 @@
 #include "cli/command_line.hpp"
 #include "cli/json_view.hpp"
+#include "cli/role_option.hpp"
 #include "core/base/file.hpp"
 #include "core/base/secret.hpp"
 
@@ -176,13 +177,12 @@ void add_name_verb(CLI::App& noun, Invocation& invocation, const std::string& ve
 void add_user_commands(CLI::App& app, Invocation& invocation)
 {
     CLI::App& noun = add_noun(app, "user", "Accounts: who signs in to the web console with a password");
-    const auto roles = CLI::IsMember({"viewer", "user", "expert", "admin"});
 
     auto create_options = std::make_shared<CreateUserOptions>();
     CLI::App& create = add_verb(noun, "create", "An account for a person",
                                 "fathom user create ada --role expert --output-file ada.password");
     add_required(create, "NAME", create_options->name, "What they sign in as");
-    create.add_option("--role", create_options->role, "viewer, user, expert or admin")->required()->check(roles);
+    add_role_option(create, create_options->role)->required();
     add_password_options(create, create_options->password);
     on_chosen(create, invocation, std::move(create_options), create_user);
 
@@ -194,7 +194,7 @@ void add_user_commands(CLI::App& app, Invocation& invocation)
     auto change_options = std::make_shared<ChangeUserOptions>();
     CLI::App& change = add_verb(noun, "change", "Another role or password", "fathom user change ada --new-password");
     add_required(change, "NAME", change_options->name, "The account's name");
-    change.add_option("--role", change_options->role, "viewer, user, expert or admin")->check(roles);
+    add_role_option(change, change_options->role);
     change.add_flag("--new-password", change_options->new_password, "Make a new password, and end all their sessions");
     add_password_options(change, change_options->password);
     on_chosen(change, invocation, std::move(change_options), change_user);

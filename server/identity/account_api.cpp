@@ -42,7 +42,7 @@ Result<AccountService::NewAccountRequest> parse_new_account(const Json& body)
     wanted.name = reader.required_string("name", {.min_length = 1, .max_length = 64});
     if (!wanted.name.empty() && !is_account_name(wanted.name))
         reader.fail("name", "must begin with a letter and hold letters, digits, '.', '_', '-' and '@' only");
-    const std::string role = reader.required_string("role", {.one_of = {"admin", "expert", "user", "viewer"}});
+    const std::string role = reader.required_string("role", {.one_of = role_names()});
     if (const std::optional<Role> known = parse_role(role)) wanted.role = *known; // else reported above
     wanted.password =
         reader.required_string("password", {.min_length = kMinPasswordBytes, .max_length = kMaxPasswordBytes});
@@ -55,8 +55,7 @@ Result<AccountService::Change> parse_change(const Json& body)
     std::vector<FieldError> errors;
     ObjectReader reader(body, "", errors);
     AccountService::Change change;
-    const std::optional<std::string> role =
-        reader.optional_string("role", {.one_of = {"admin", "expert", "user", "viewer"}});
+    const std::optional<std::string> role = reader.optional_string("role", {.one_of = role_names()});
     if (role) change.role = parse_role(*role);
     change.password =
         reader.optional_string("password", {.min_length = kMinPasswordBytes, .max_length = kMaxPasswordBytes});

@@ -29,7 +29,7 @@ Result<IdentityService::TokenRequest> parse_token_request(const Json& body)
     ObjectReader reader(body, "", errors);
     IdentityService::TokenRequest wanted;
     wanted.name = reader.required_string("name", {.min_length = 1, .max_length = 128});
-    const std::string role = reader.required_string("role", {.one_of = {"admin", "expert", "user", "viewer"}});
+    const std::string role = reader.required_string("role", {.one_of = role_names()});
     wanted.valid_s = reader.optional_integer("valid_s", 1, kLongestValidity);
     reader.finish(UnknownFields::kReject);
     if (const std::optional<Role> known = parse_role(role)) wanted.role = *known; // else reported above

@@ -5,7 +5,8 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::array<std::string_view, 4> kRoleNames{"viewer", "user", "expert", "admin"}; // order of Role
+constexpr std::array<std::string_view, 7> kRoleNames{"viewer",  "user",    "expert", "operator",
+                                                     "billing", "auditor", "admin"}; // order of Role
 constexpr std::array<std::string_view, kPermissionCount> kPermissionNames{
     "read_network",   "read_all_jobs",   "read_uploads",   "read_jobs",     "submit_jobs",
     "cancel_any_job", "manage_metering", "manage_network", "manage_tokens", "manage_operator_keys",
@@ -21,10 +22,13 @@ constexpr Set kViewer = bit(Permission::kReadNetwork) | bit(Permission::kReadJob
                         bit(Permission::kReadUploads) | bit(Permission::kReadBilling);
 constexpr Set kUser = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kSubmitJobs);
 constexpr Set kExpert = kViewer | kUser | bit(Permission::kManageMetering);
-constexpr Set kAdmin = kExpert | bit(Permission::kCancelAnyJob) | bit(Permission::kManageNetwork) |
-                       bit(Permission::kManageTokens) | bit(Permission::kManageOperatorKeys) |
-                       bit(Permission::kManagePrices) | bit(Permission::kManageBilling) |
-                       bit(Permission::kReadAuditLog);
+constexpr Set kOperator = kExpert | bit(Permission::kCancelAnyJob) | bit(Permission::kManageNetwork);
+constexpr Set kBilling = bit(Permission::kReadNetwork) | bit(Permission::kReadJobs) | bit(Permission::kReadAllJobs) |
+                         bit(Permission::kReadBilling) | bit(Permission::kManagePrices) |
+                         bit(Permission::kManageBilling);
+constexpr Set kAuditor = kViewer | bit(Permission::kReadAuditLog);
+constexpr Set kAdmin =
+    kOperator | kBilling | kAuditor | bit(Permission::kManageTokens) | bit(Permission::kManageOperatorKeys);
 
 Set set_of(Role role)
 {
@@ -35,6 +39,12 @@ Set set_of(Role role)
         return kUser;
     case Role::kExpert:
         return kExpert;
+    case Role::kOperator:
+        return kOperator;
+    case Role::kBilling:
+        return kBilling;
+    case Role::kAuditor:
+        return kAuditor;
     case Role::kAdmin:
         return kAdmin;
     }
@@ -46,6 +56,11 @@ Set set_of(Role role)
 std::string_view to_string(Role role)
 {
     return kRoleNames.at(static_cast<std::size_t>(role));
+}
+
+std::vector<std::string_view> role_names()
+{
+    return {kRoleNames.begin(), kRoleNames.end()};
 }
 
 std::optional<Role> parse_role(std::string_view text)

@@ -9,10 +9,14 @@
 
 namespace fathom::server {
 
-/// admin: everything. expert: operators, probe tasks, policies, probe runs, and all jobs to read.
-/// user: own jobs. viewer: reads everything but tokens.
-enum class Role { kViewer, kUser, kExpert, kAdmin };
+/// admin: everything. operator: what expert may, and the network: centers, their agents, anybody's jobs to cancel.
+/// expert: operators, probe tasks, policies, probe runs, and all jobs to read. billing: what was used, prices and
+/// months. auditor: what viewer may, and the audit log. user: own jobs. viewer: reads everything but tokens and the
+/// audit log.
+enum class Role { kViewer, kUser, kExpert, kOperator, kBilling, kAuditor, kAdmin };
 std::string_view to_string(Role role);
+/// The names of all roles.
+std::vector<std::string_view> role_names();
 std::optional<Role> parse_role(std::string_view text);
 
 /// What a route needs. The table of who has what is in principal.cpp and nowhere else.

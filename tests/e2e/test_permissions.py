@@ -7,7 +7,7 @@ import requests
 import openapi_check as check
 from network import Network
 
-ROLES = ("viewer", "user", "expert", "admin")
+ROLES = ("viewer", "user", "expert", "operator", "billing", "auditor", "admin")
 OPERATIONS = [(method, path, operation) for path, method, operation in check.operations()]
 OPEN = {"signIn", "enrolAgent", "fetchTest", "getHealth", "getReadiness", "getOpenApi"}
 
@@ -50,10 +50,14 @@ def test_every_operation_is_open_on_purpose_or_names_its_permission():
             assert operation.get("x-permission") in known, f"{method} {path}"
 
 
-def test_roles_have_more_and_more_rights_but_for_submitting(tokens):
+def test_roles_have_more_and_more_rights_but_for_what_is_not_their_work(tokens):
     allowed = {role: permissions for role, (_, permissions) in tokens.items()}
-    assert allowed["viewer"] < allowed["expert"] < allowed["admin"] and allowed["user"] < allowed["expert"]
+    assert allowed["viewer"] < allowed["expert"] < allowed["operator"] < allowed["admin"] and allowed["user"] < allowed["expert"]
+    assert allowed["viewer"] < allowed["auditor"] < allowed["admin"] and allowed["billing"] < allowed["admin"]
     assert "submit_jobs" not in allowed["viewer"] and "read_all_jobs" not in allowed["user"]
+    assert "manage_billing" not in allowed["operator"] and "read_audit_log" not in allowed["operator"]
+    assert not allowed["billing"] & {"submit_jobs", "manage_network", "manage_metering", "manage_tokens", "read_uploads"}
+    assert not {one for one in allowed["auditor"] if not one.startswith("read_")}
 
 
 @pytest.mark.parametrize("method,path,operation", [pytest.param(*entry, id=entry[2]["operationId"])

@@ -81,7 +81,7 @@ TEST_F(Accounts, AreRefusedWithEveryFault)
     EXPECT_EQ(post("/users", {{"name", "ada"}, {"role", "user"}, {"password", kPassword}}, admin_).status, 409);
     EXPECT_EQ(change("eve", {{"role", "user"}}).status, 404);
     EXPECT_EQ(change("ada", Json::object()).status, 400);
-    for (const Role role : {Role::kViewer, Role::kUser, Role::kExpert})
+    for (const Role role : {Role::kViewer, Role::kUser, Role::kExpert, Role::kOperator, Role::kBilling, Role::kAuditor})
         EXPECT_EQ(answer({.path = "/api/v1/users", .token = make_token(role)}).status, 403);
 }
 

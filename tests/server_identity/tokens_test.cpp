@@ -35,7 +35,8 @@ TEST_F(TokensTest, RefuseMissingMalformedAndUnknownCredentials)
 
 TEST_F(TokensTest, RefuseRolesWithoutThePermission)
 {
-    for (const Role role : {Role::kViewer, Role::kUser, Role::kExpert}) {
+    for (const Role role :
+         {Role::kViewer, Role::kUser, Role::kExpert, Role::kOperator, Role::kBilling, Role::kAuditor}) {
         const net::Response response = answer({.path = "/api/v1/tokens", .token = make_token(role)});
         EXPECT_EQ(response.status, 403);
         EXPECT_EQ(json_of(response)["code"], "forbidden");

@@ -8,7 +8,7 @@ export type AccountOrder = components['schemas']['AccountOrder']
 export type AccountChange = components['schemas']['AccountChange']
 export type Role = components['schemas']['Role']
 
-export const roles: readonly Role[] = ['viewer', 'user', 'expert', 'admin']
+export const roles: readonly Role[] = ['viewer', 'user', 'expert', 'operator', 'billing', 'auditor', 'admin']
 
 export const accountKeys = { all: ['accounts'] as const }
 

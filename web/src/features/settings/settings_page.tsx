@@ -2,6 +2,7 @@ import { permissions } from '../../api/session'
 import { Settings as BrowserSettings } from '../../app/shell/header'
 import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
+import { type Role, roles } from '../../queries/accounts'
 import { type Health, useHealth } from '../../queries/health'
 import { formatDuration } from '../../ui/format'
 import { Facts, Page, Section } from '../../ui/page'
@@ -50,8 +51,8 @@ export function SettingsPage() {
   )
 }
 
-function roleOf(role: string): 'viewer' | 'user' | 'expert' | 'admin' {
-  return role === 'admin' || role === 'expert' || role === 'user' ? role : 'viewer'
+function roleOf(role: string): Role {
+  return roles.find((known) => known === role) ?? 'viewer'
 }
 
 const tones: Record<string, Tone> = { ok: 'good', degraded: 'warn', unavailable: 'bad' }
