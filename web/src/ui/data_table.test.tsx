@@ -7,10 +7,15 @@ import { DataTable } from './data_table'
 
 beforeAll(() => {
   // What Mantine asks of a browser and jsdom lacks.
+  vi.stubGlobal('scrollTo', () => undefined)
   vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
   vi.stubGlobal('ResizeObserver', class { observe() { return undefined } unobserve() { return undefined } disconnect() { return undefined } })
 })
-afterEach(cleanup)
+afterEach(() => {
+  cleanup()
+  localStorage.clear()
+  window.history.replaceState(null, '', '/')
+})
 
 const rows = [{ id: 'a', n: 1 }, { id: 'b', n: 2 }]
 const columns = [
@@ -18,9 +23,9 @@ const columns = [
 
 function show(selection?: { chosen: ReadonlySet<string>; change: (chosen: ReadonlySet<string>) => void; can: (row: { id: string }) => boolean }) {
   render(
-    <MantineProvider>
+    <MantineProvider env="test">
       <LanguageProvider language="en" dictionary={en}>
-        <DataTable name="test" label="Rows" columns={columns} rows={rows} rowKey={(row) => row.id} {...(selection ? { selection } : {})} />
+        <DataTable name="test" label="Rows" columns={columns} rows={rows} rowKey={(row) => row.id} tools={<span>filters</span>} {...(selection ? { selection } : {})} />
       </LanguageProvider>
     </MantineProvider>)
 }
@@ -37,4 +42,31 @@ it('chooses only what may be chosen', () => {
   expect(screen.getByLabelText<HTMLInputElement>('Select a').disabled).toBe(true)
   fireEvent.click(screen.getByLabelText('Select all that are shown'))
   expect(change).toHaveBeenCalledWith(new Set(['b']))
+})
+
+// jsdom has no layout: menus open, but count as hidden, so their items are found by text.
+it('saves filters and columns as a view, and shows them again', async () => {
+  window.history.replaceState(null, '', '/jobs?state=failed')
+  show()
+  fireEvent.click(screen.getByRole('button', { name: 'Columns' }))
+  fireEvent.click(await screen.findByText('Number'))
+  fireEvent.click(screen.getByRole('button', { name: 'Views' }))
+  fireEvent.click(await screen.findByText('Save this view…'))
+  fireEvent.change(await screen.findByLabelText('Name'), { target: { value: ' Failed ones ' } })
+  fireEvent.click(screen.getByRole('button', { name: 'Save' }))
+  expect(screen.getByRole('button', { name: 'View: Failed ones' })).toBeTruthy()
+
+  cleanup()
+  window.history.replaceState(null, '', '/jobs')
+  localStorage.removeItem('fathom.columns.test')
+  show()
+  expect(screen.getAllByRole('columnheader').map((cell) => cell.textContent)).toEqual(['Id'])
+  fireEvent.click(screen.getByRole('button', { name: 'Views' }))
+  fireEvent.click(await screen.findByText('Failed ones'))
+  expect(screen.getAllByRole('columnheader').map((cell) => cell.textContent)).toEqual(['Id', 'Number'])
+  expect(window.location.search).toBe('?state=failed')
+
+  fireEvent.click(screen.getByRole('button', { name: 'View: Failed ones' }))
+  fireEvent.click(await screen.findByText('Remove view Failed ones'))
+  expect(screen.getByRole('button', { name: 'Views' })).toBeTruthy()
 })

@@ -5,6 +5,7 @@ import { useText } from '../i18n/language'
 import type { CsvValue } from './csv'
 import { CsvButton } from './csv_button'
 import styles from './data_table.module.css'
+import { SavedViewsMenu } from './saved_views_menu'
 
 export interface Column<Row> {
   id: string
@@ -37,20 +38,23 @@ function useColumns<Row>(name: string, columns: readonly Column<Row>[]) {
     const stored = readStored(`columns.${name}`)
     return new Set(stored === null ? columns.filter((c) => c.isHidden).map((c) => c.id) : stored.split(' '))
   })
+  function hide(next: ReadonlySet<string>) {
+    store(`columns.${name}`, [...next].join(' '))
+    setHidden(new Set(next))
+  }
   function toggle(id: string) {
     const next = new Set(hidden)
     if (!next.delete(id)) next.add(id)
-    store(`columns.${name}`, [...next].join(' '))
-    setHidden(next)
+    hide(next)
   }
-  return { shown: columns.filter((c) => !hidden.has(c.id)), toggle }
+  return { shown: columns.filter((c) => !hidden.has(c.id)), hidden, hide, toggle }
 }
 
 function styleOf(column: { isNumber?: boolean; isText?: boolean }): string | undefined {
   return column.isNumber ? styles.number : column.isText ? styles.text : undefined
 }
 
-/** A table of what REST lists: column chooser, CSV of what is shown, selection, more pages. */
+/** A table of what REST lists: saved views of its filters, column chooser, CSV of what is shown, selection, more pages. */
 export function DataTable<Row>(props: {
   name: string
   label: string
@@ -60,14 +64,14 @@ export function DataTable<Row>(props: {
   rowName?: (row: Row) => string
   selection?: Selection<Row>
   pages?: Pages
-  /** Filters, to the left of the table's own buttons. */
+  /** Filters, to the left of the table's own buttons; with columns they can be saved as a view. */
   tools?: ReactNode
   /** A small table within a page has no tools of its own. */
   isPlain?: boolean
   empty?: ReactNode
 }) {
   const t = useText()
-  const { shown, toggle } = useColumns(props.name, props.columns)
+  const { shown, hidden, hide, toggle } = useColumns(props.name, props.columns)
   const csvColumns = shown.filter((c) => c.csv)
   return (
     <div>
@@ -75,14 +79,12 @@ export function DataTable<Row>(props: {
         <div className={styles.tools}>
           {props.tools}
           <div className={styles.side}>
+            {props.tools ? <SavedViewsMenu table={props.name} hidden={hidden} onHide={hide} /> : null}
             <Menu closeOnItemClick={false} position="bottom-end" transitionProps={{ duration: 0 }}>
               <Menu.Target><Button>{t('ui.columns')}</Button></Menu.Target>
               <Menu.Dropdown>
                 {props.columns.map((c) => (
-                  <Menu.Item key={c.id} role="menuitemcheckbox" aria-checked={shown.includes(c)} onClick={() => toggle(c.id)}
-                    leftSection={<span aria-hidden="true" style={{ width: 12, display: 'inline-block' }}>{shown.includes(c) ? '✓' : ''}</span>}>
-                    {c.title}
-                  </Menu.Item>
+                  <Menu.CheckboxItem key={c.id} checked={shown.includes(c)} onChange={() => toggle(c.id)}>{c.title}</Menu.CheckboxItem>
                 ))}
               </Menu.Dropdown>
             </Menu>

@@ -152,11 +152,35 @@ describe('the console', limit, () => {
     await leave(page)
   })
 
+  it('saves filters and columns as a view, and shows them again', async () => {
+    const page = await signedIn('/jobs')
+    await page.getByLabel('State').selectOption('cancelled')
+    await page.getByRole('link', { name: 'sleeper-1' }).first().waitFor() // the list of these is there
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Started' }).click()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Save this view…' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Cancelled')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'View: Cancelled' }).waitFor()
+
+    await page.goto(`${network.url}/jobs`)
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitemradio', { name: 'Cancelled' }).click()
+    await page.getByRole('button', { name: 'View: Cancelled' }).waitFor()
+    assert.equal(new URL(page.url()).search, '?state=cancelled')
+    await page.getByRole('columnheader', { name: 'Started' }).waitFor()
+    await leave(page)
+  })
+
   it('drains a center and lets it work again; revokes only after its name is typed', async () => {
     const page = await signedIn('/centers/beta')
     await page.getByRole('button', { name: 'Drain…' }).click()
+    await page.getByRole('dialog').getByLabel('Reason (optional)').fill('new kernel')
     await page.getByRole('dialog').getByRole('button', { name: 'Drain', exact: true }).click()
     await page.locator('main').getByText('drained').first().waitFor()
+    await page.locator('main').getByText('new kernel').first().waitFor()
     await page.getByRole('button', { name: 'Let it work again' }).click()
     await page.locator('main').getByText('online').first().waitFor()
     await page.getByRole('button', { name: 'Revoke…' }).click()
