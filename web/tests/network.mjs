@@ -4,10 +4,13 @@ import { createInterface } from 'node:readline'
 
 const python = process.env.PYTHON ?? '/usr/bin/python3'
 
-/** Starts fathomd with agents (none with {empty: true}); `stop` ends and removes everything, `restart` kills fathomd only. */
-export async function startNetwork({ empty = false } = {}) {
+/**
+ * Starts fathomd with agents (none with {empty: true}, with eight sub-units each with {subUnits: true}); `stop` ends and removes
+ * everything, `restart` kills fathomd only.
+ */
+export async function startNetwork({ empty = false, subUnits = false } = {}) {
   const script = new URL('network.py', import.meta.url).pathname
-  const network = spawn(python, [script, ...(empty ? ['--empty'] : [])], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const network = spawn(python, [script, ...(empty ? ['--empty'] : []), ...(subUnits ? ['--sub-units'] : [])], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = new Promise((resolve) => network.once('exit', resolve))
   const lines = createInterface({ input: network.stdout })[Symbol.asyncIterator]()
   async function line() {

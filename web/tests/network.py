@@ -16,11 +16,32 @@ sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 from network import Network, agent_config  # noqa: E402
 
 
+# Devices that centers may give up to each other; no program of the center's has to be told.
+SUB_UNITS = """[[device]]
+kind = "vgpu"
+count = 16
+variable = "VGPU_VISIBLE_DEVICES"
+[[unit_type]]
+name = "vgpu"
+resource_type = "vgpu"
+cores_per_unit = 0
+memory_bytes_per_unit = 1000000
+[[sub_units]]
+kind = "vgpu"
+unit_type = "vgpu"
+total = 8
+"""
+
+
 def main():
     empty = "--empty" in sys.argv
+    sub_units = "--sub-units" in sys.argv
     net = Network()
     try:
-        if not empty:
+        if sub_units:
+            for center in ("alpha", "beta"):
+                net.add_agent(center, 'cores = "0"\n' + SUB_UNITS)
+        elif not empty:
             net.add_agent("alpha", agent_config(cores="0", unit_name="core"))
             net.add_agent("beta", agent_config(cores="1", unit_name="core-large"))
         users = {}

@@ -7,9 +7,10 @@ import { qualityEn } from '../features/prediction_quality/text.en'
 import { pricesEn } from '../features/prices/text.en'
 import { projectsEn } from '../features/projects/text.en'
 import { settingsEn } from '../features/settings/text.en'
+import { subUnitsEn } from '../features/sub_units/text.en'
 import { unitTypesEn } from '../features/unit_types/text.en'
 import { formsEn } from '../ui/forms/text.en'
 
 export const manageEn = {
-  ...formsEn, ...unitTypesEn, ...qualityEn, ...projectsEn, ...calendarEn, ...pricesEn, ...billingEn, ...accountsEn, ...auditEn, ...settingsEn,
+  ...formsEn, ...unitTypesEn, ...subUnitsEn, ...qualityEn, ...projectsEn, ...calendarEn, ...pricesEn, ...billingEn, ...accountsEn, ...auditEn, ...settingsEn,
 }
