@@ -37,9 +37,9 @@ OrderBook::~OrderBook() = default;
 OrderBook::OrderBook(OrderBook&&) noexcept = default;
 OrderBook& OrderBook::operator=(OrderBook&&) noexcept = default;
 
-std::size_t OrderBook::add(BookedJob job, bool is_one_of_its_kind)
+std::size_t OrderBook::add(BookedJob job)
 {
-    return parts_->state.add(std::move(job), is_one_of_its_kind);
+    return parts_->state.add(std::move(job));
 }
 
 void OrderBook::remove(std::size_t job)
@@ -129,8 +129,7 @@ OrderBook book_of(std::span<const WaitingJobView> jobs, std::span<const UnitType
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         const WaitingJobView& job = jobs[i];
         book.add({keys[i], job.options, -job.waited_s, job.fair_load, job.priority, job.latest_start_s, job.gang,
-                  job.gang_size},
-                 !job.options.is_shared());
+                  job.gang_size});
     }
     return book;
 }

@@ -51,8 +51,7 @@ class OrderBook {
     OrderBook& operator=(OrderBook&&) noexcept;
 
     /// A number for the job, which may have been that of a job that is gone.
-    /// @param is_one_of_its_kind  no other job has the same list of options.
-    std::size_t add(BookedJob job, bool is_one_of_its_kind = false);
+    std::size_t add(BookedJob job);
     /// The job is gone: it has started, or does not wait any more.
     void remove(std::size_t job);
     /// Of a job in the book, by unit type.

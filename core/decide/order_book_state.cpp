@@ -42,7 +42,7 @@ OrderBookState::OrderBookState(const OrderSettings& settings, std::span<const st
         unit_types_[type].unit_count = unit_counts[type];
 }
 
-std::uint32_t OrderBookState::add(BookedJob job, bool is_one_of_its_kind)
+std::uint32_t OrderBookState::add(BookedJob job)
 {
     if (unused_.empty()) {
         unused_.push_back(static_cast<std::uint32_t>(entries_.size()));
@@ -57,7 +57,7 @@ std::uint32_t OrderBookState::add(BookedJob job, bool is_one_of_its_kind)
     BookEntry& entry = entries_[number];
     entry.job = std::move(job);
     entry.is_overdue = entry.is_held = entry.is_done = false;
-    entry.places = places_of(std::exchange(entry.job.options, {}), is_one_of_its_kind);
+    entry.places = places_of(std::exchange(entry.job.options, {}));
     entry.weight = weight_of(entry);
     if (entry.job.latest_start_s) hurried_.insert(number);
     if (entry.has_gang()) {
@@ -149,11 +149,10 @@ OrderBookState::Promise OrderBookState::promise(const BookEntry& entry, std::uin
 }
 
 /// Those of the list, known already where jobs in the book share it.
-std::shared_ptr<BookPlaces> OrderBookState::places_of(const JobOptions& options, bool is_one_of_its_kind)
+std::shared_ptr<BookPlaces> OrderBookState::places_of(const JobOptions& options)
 {
     std::shared_ptr<BookPlaces> own;
-    std::shared_ptr<BookPlaces>& known =
-        is_one_of_its_kind || !options.is_shared() ? own : shared_places_[options.list()];
+    std::shared_ptr<BookPlaces>& known = options.is_shared() ? shared_places_[options.list()] : own;
     if (known == nullptr) {
         known = std::make_shared<BookPlaces>();
         known->as_given = options;

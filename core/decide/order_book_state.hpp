@@ -70,7 +70,7 @@ class OrderBookState {
   public:
     OrderBookState(const OrderSettings& settings, std::span<const std::int64_t> unit_counts);
 
-    std::uint32_t add(BookedJob job, bool is_one_of_its_kind);
+    std::uint32_t add(BookedJob job);
     void remove(std::uint32_t job);
     void set_fair_load(std::uint32_t job, double fair_load);
     void set_free(std::size_t unit_type, std::int64_t units, double free_for_s);
@@ -115,7 +115,7 @@ class OrderBookState {
   private:
     enum class Prices { kKnown, kNewLoads, kNewWorths };
 
-    std::shared_ptr<BookPlaces> places_of(const JobOptions& options, bool is_one_of_its_kind);
+    std::shared_ptr<BookPlaces> places_of(const JobOptions& options);
     void forget_places(BookEntry& entry);
     void weigh(BookPlaces& places);
     void set_costs(BookPlaces& places);
