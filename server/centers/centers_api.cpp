@@ -42,9 +42,9 @@ Result<CenterChange> parse_change(const Call& call)
     std::vector<FieldError> errors;
     ObjectReader reader(*json, "", errors);
     CenterChange change{.drained = reader.optional_boolean("drained"),
-                        .drain_reason = reader.optional_string("drain_reason", {.max_length = 500}).value_or(""),
+                        .drain_reason = reader.optional_string("drain_reason", {.max_length = 500}),
                         .probe_share = reader.optional_number("probe_share", 0, 1)};
-    if (!change.drain_reason.empty() && !change.drained.value_or(false))
+    if (change.drain_reason && !change.drained.value_or(false))
         errors.push_back({"drain_reason", "is that of a drain: send it with \"drained\": true"});
     if (!change.drained && !change.probe_share && errors.empty())
         errors.push_back({"", "must hold \"drained\" or \"probe_share\""});

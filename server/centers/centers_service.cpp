@@ -41,14 +41,14 @@ asio::awaitable<Result<std::optional<CenterRecord>>> CentersService::change(Call
         const std::optional<CenterRecord> center = lock_center(transaction, key);
         if (!center) return no_such_center();
         if (!rule(center->version)) return std::optional<CenterRecord>();
-        const bool is_drain = change.drained && (*change.drained != center->drained ||
-                                                 (center->drained && change.drain_reason != center->drain_reason));
+        const bool is_reason = change.drain_reason && *change.drain_reason != center->drain_reason;
+        const bool is_drain = change.drained && (*change.drained != center->drained || is_reason);
         const bool is_share = change.probe_share && *change.probe_share != center->probe_budget.share;
         if (!is_drain && !is_share) return center;
         update_center(transaction, center->id, change);
         if (is_drain)
             audit(transaction, caller.actor, *change.drained ? "center.drain" : "center.undrain", center->id.value,
-                  caller.request_id, {{"center_name", center->name}, {"reason", change.drain_reason}});
+                  caller.request_id, {{"center_name", center->name}, {"reason", change.drain_reason.value_or("")}});
         if (is_share)
             audit(transaction, caller.actor, "center.probe_share", center->id.value, caller.request_id,
                   {{"center_name", center->name}, {"from", center->probe_budget.share}, {"to", *change.probe_share}});

@@ -24,7 +24,7 @@ constexpr const char* kSelectCenter = R"sql(
 constexpr const char* kLockCenter = "SELECT id FROM center WHERE id = $1 OR name = $1 FOR UPDATE";
 
 constexpr const char* kUpdateCenter = R"sql(
-    UPDATE center SET drained = coalesce($2, drained), drain_reason = CASE WHEN $2 IS NULL THEN drain_reason ELSE $4 END,
+    UPDATE center SET drained = coalesce($2, drained), drain_reason = CASE WHEN NOT $2 THEN '' ELSE coalesce($4, drain_reason) END,
                       probe_share = coalesce($3, probe_share), version = version + 1
     WHERE id = $1)sql";
 

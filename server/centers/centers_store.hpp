@@ -67,9 +67,9 @@ std::optional<CenterRecord> lock_center(pqxx::transaction_base& transaction, con
 
 /// What people set of a center; what is empty stays as it is.
 struct CenterChange {
-    std::optional<bool> drained{};       ///< it gets no new work
-    std::string drain_reason{};          ///< of a drain
-    std::optional<double> probe_share{}; ///< of its unit-seconds, what probes may use at most, 0…1
+    std::optional<bool> drained{};             ///< it gets no new work
+    std::optional<std::string> drain_reason{}; ///< of a drain
+    std::optional<double> probe_share{};       ///< of its unit-seconds, what probes may use at most, 0…1
 };
 void update_center(pqxx::transaction_base& transaction, const CenterId& id, const CenterChange& change);
 /// Revokes the certificate, ends the session on whichever replica holds it, and makes unused enrolment

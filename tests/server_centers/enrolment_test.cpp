@@ -190,6 +190,7 @@ TEST(Centers, ADrainHasItsReasonUntilItEnds)
     EXPECT_EQ(change({.drained = true, .drain_reason = "new kernel"}).drain_reason, "new kernel");
     EXPECT_EQ(change({.probe_share = 0.5}).drain_reason, "new kernel");
     EXPECT_EQ(change({.drained = true, .drain_reason = "new disks, too"}).drain_reason, "new disks, too");
+    EXPECT_EQ(change({.drained = true}).drain_reason, "new disks, too");
     EXPECT_EQ(change({.drained = false}).drain_reason, "");
     EXPECT_EQ(
         server.store.sql("SELECT string_agg(action || ' ' || (detail ->> 'reason'), ', ' ORDER BY id) FROM audit_log "
