@@ -1,8 +1,8 @@
 #include "cli/run.hpp"
 
-#include "cli/command_line.hpp"
-#include "cli/display_text.hpp"
-#include "cli/profile.hpp"
+#include "cli/client/command_line.hpp"
+#include "cli/profile/profile.hpp"
+#include "cli/text/display_text.hpp"
 
 #include <algorithm>
 #include <ostream>

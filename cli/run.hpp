@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/console.hpp"
+#include "cli/text/console.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/decide/order_jobs.hpp"
-#include "core/decide/route.hpp"
+#include "core/decide/queue/order_jobs.hpp"
+#include "core/decide/routing/route.hpp"
 
 #include <cstdint>
 #include <optional>

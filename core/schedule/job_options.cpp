@@ -1,6 +1,6 @@
 #include "core/schedule/job_options.hpp"
 
-#include "core/decide/route_reasons.hpp"
+#include "core/decide/routing/route_reasons.hpp"
 
 #include <algorithm>
 #include <limits>

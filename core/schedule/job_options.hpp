@@ -1,14 +1,14 @@
 #pragma once
 
-#include "core/decide/order_jobs.hpp"
-#include "core/decide/route.hpp"
+#include "core/decide/queue/order_jobs.hpp"
+#include "core/decide/routing/route.hpp"
 
 #include <cstdint>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
-/// Where a job could run, as the order of jobs (core/decide/order_jobs) looks at it.
+/// Where a job could run, as the order of jobs (core/decide/queue/order_jobs) looks at it.
 namespace fathom {
 
 /// What one unit type offers a job.

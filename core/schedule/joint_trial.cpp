@@ -1,8 +1,8 @@
 #include "core/schedule/joint_trial.hpp"
 
-#include "core/decide/decision_text.hpp"
-#include "core/decide/route_columns.hpp"
-#include "core/decide/route_trial.hpp"
+#include "core/decide/explanation/route_trial.hpp"
+#include "core/decide/routing/decision_text.hpp"
+#include "core/decide/routing/route_columns.hpp"
 
 #include <algorithm>
 

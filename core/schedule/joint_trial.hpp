@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/counterfactual.hpp"
+#include "core/decide/explanation/counterfactual.hpp"
 #include "core/schedule/cycle_replay.hpp"
 
 #include <functional>

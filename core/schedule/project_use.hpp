@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/decide/fair_share.hpp"
-#include "core/decide/route.hpp"
+#include "core/decide/queue/fair_share.hpp"
+#include "core/decide/routing/route.hpp"
 
 #include <cstdint>
 #include <map>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/decide/fair_share.hpp"
-#include "core/decide/order_jobs.hpp"
+#include "core/decide/queue/fair_share.hpp"
+#include "core/decide/queue/order_jobs.hpp"
 #include "core/schedule/project_use.hpp"
 #include "core/schedule/unit_ledger.hpp"
 
@@ -91,11 +91,11 @@ inline constexpr double kLeastHeldWithQueue_s = 0.02;
 
 /// Decides which of the waiting jobs start now, and where; the others get a plan. No I/O, no clock, no state.
 ///
-/// Each job's places on what is free are found (core/decide/route); core/decide/order_jobs says who starts where, by
-/// run times and what unit types are worth to the jobs, with the load of each job's project counted as if the project's
-/// jobs before it had started. What a start leaves is looked at again, until nothing more starts. The others are
-/// planned in the order of their turn; what still fits without delaying those before it starts, too, unless it does
-/// better to wait for another place than to take what is free (docs/routing.md "Order under load").
+/// Each job's places on what is free are found (core/decide/routing/route); core/decide/queue/order_jobs says who
+/// starts where, by run times and what unit types are worth to the jobs, with the load of each job's project counted as
+/// if the project's jobs before it had started. What a start leaves is looked at again, until nothing more starts. The
+/// others are planned in the order of their turn; what still fits without delaying those before it starts, too, unless
+/// it does better to wait for another place than to take what is free (docs/routing.md "Order under load").
 ///
 /// @param units  what is free at the moment of the decisions; starts and plans are reserved in it.
 SchedulePlan schedule(UnitLedger& units, const ScheduleInput& input);

@@ -2,7 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
-#include "core/decide/holds.hpp"
+#include "core/decide/capacity/holds.hpp"
 
 #include <cstdint>
 #include <string>

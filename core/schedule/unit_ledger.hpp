@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/route.hpp"
+#include "core/decide/routing/route.hpp"
 #include "core/schedule/unit_calendar.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "core/schedule/unmeasured_places.hpp"
 
-#include "core/decide/byte_key.hpp"
-#include "core/decide/route_filter.hpp"
+#include "core/base/byte_key.hpp"
+#include "core/decide/routing/route_filter.hpp"
 
 namespace fathom {
 namespace {

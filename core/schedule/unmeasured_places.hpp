@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/route_columns.hpp"
+#include "core/decide/routing/route_columns.hpp"
 
 #include <chrono>
 #include <span>

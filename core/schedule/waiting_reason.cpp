@@ -1,7 +1,7 @@
 #include "core/schedule/waiting_reason.hpp"
 
-#include "core/decide/counterfactual.hpp"
-#include "core/decide/decision_text.hpp"
+#include "core/decide/explanation/counterfactual.hpp"
+#include "core/decide/routing/decision_text.hpp"
 
 #include <cmath>
 

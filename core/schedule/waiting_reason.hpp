@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/route.hpp"
+#include "core/decide/routing/route.hpp"
 
 #include <string>
 #include <vector>

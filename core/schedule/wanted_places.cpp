@@ -1,6 +1,6 @@
 #include "core/schedule/wanted_places.hpp"
 
-#include "core/decide/unit_worth.hpp"
+#include "core/decide/queue/unit_worth.hpp"
 
 #include <algorithm>
 #include <utility>

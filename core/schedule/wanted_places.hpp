@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-/// Decisions and unit types as core/decide/order_jobs looks at them.
+/// Decisions and unit types as core/decide/queue/order_jobs looks at them.
 namespace fathom {
 
 /// The feasible places of a decision that could start as soon as they are free; `unit_type` is the candidate's index.

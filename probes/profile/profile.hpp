@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/match.hpp"
+#include "core/decide/probing/match.hpp"
 #include "probes/profile/child_process.hpp"
 #include "probes/profile/routine_work.hpp"
 #include "probes/profile/sampler.hpp"

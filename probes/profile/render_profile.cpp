@@ -1,6 +1,6 @@
 #include "probes/profile/render_profile.hpp"
 
-#include "core/decide/generate_task.hpp"
+#include "core/decide/probing/generate_task.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/match.hpp"
+#include "core/decide/probing/match.hpp"
 #include "probes/profile/counts_file.hpp"
 
 #include <optional>

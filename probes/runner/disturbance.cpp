@@ -1,6 +1,6 @@
 #include "probes/runner/disturbance.hpp"
 
-#include "core/decide/sample_statistics.hpp"
+#include "core/decide/statistics/sample_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "probes/runner/disturbance_watch.hpp"
 
-#include "core/decide/sample_statistics.hpp"
+#include "core/decide/statistics/sample_statistics.hpp"
 #include "probes/runner/core_clock.hpp"
 #include "probes/runner/proc_files.hpp"
 #include "probes/runner/process_times.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/sample_statistics.hpp"
+#include "core/decide/statistics/sample_statistics.hpp"
 #include "core/model/probe_result.hpp"
 #include "probes/operators/data_flow.hpp"
 #include "probes/operators/registry.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/processor_peak.hpp"
+#include "core/decide/measurement/processor_peak.hpp"
 #include "core/model/operator_manifest.hpp"
 
 namespace fathom::probes {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/json_reader.hpp"
-#include "core/decide/cron.hpp"
+#include "core/decide/probing/cron.hpp"
 
 #include <optional>
 #include <string>

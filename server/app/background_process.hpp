@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/background_pace.hpp"
+#include "core/decide/probing/background_pace.hpp"
 
 #include <chrono>
 #include <sys/types.h>

@@ -2,8 +2,8 @@
 
 #include "core/base/log.hpp"
 #include "core/base/settings.hpp"
-#include "core/decide/health.hpp"
-#include "core/decide/network_window.hpp"
+#include "core/decide/capacity/network_window.hpp"
+#include "core/decide/trust/health.hpp"
 #include "core/net/address_networks.hpp"
 #include "server/api/unknown_projects.hpp"
 #include "server/billing/export_destination.hpp"

@@ -4,7 +4,7 @@
 #include "core/base/log.hpp"
 #include "core/base/secret.hpp"
 #include "core/base/utf8_prefix.hpp"
-#include "core/decide/export_calendar.hpp"
+#include "core/decide/billing/export_calendar.hpp"
 #include "server/billing/export_writer.hpp"
 #include "server/billing/ledger_store.hpp"
 

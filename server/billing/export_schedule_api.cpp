@@ -1,6 +1,6 @@
 #include "server/billing/export_schedule_api.hpp"
 
-#include "core/decide/cron.hpp"
+#include "core/decide/probing/cron.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/api/render_page.hpp"
 

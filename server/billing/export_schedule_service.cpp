@@ -1,6 +1,6 @@
 #include "server/billing/export_schedule_service.hpp"
 
-#include "core/decide/export_calendar.hpp"
+#include "core/decide/billing/export_calendar.hpp"
 #include "server/billing/scheduled_export.hpp"
 #include "server/identity/audit.hpp"
 

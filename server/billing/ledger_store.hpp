@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/ledger.hpp"
+#include "core/decide/billing/ledger.hpp"
 #include "server/billing/usage_store.hpp"
 
 #include <cstdint>

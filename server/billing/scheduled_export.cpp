@@ -1,6 +1,6 @@
 #include "server/billing/scheduled_export.hpp"
 
-#include "core/decide/export_calendar.hpp"
+#include "core/decide/billing/export_calendar.hpp"
 #include "core/model/export_file.hpp"
 
 #include <array>

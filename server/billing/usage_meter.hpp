@@ -1,8 +1,8 @@
 #pragma once
 
 #include "server/billing/usage_store.hpp"
-#include "server/routing/catalog_cache.hpp"
-#include "server/routing/catalog_scores.hpp"
+#include "server/catalog/catalog_cache.hpp"
+#include "server/catalog/catalog_scores.hpp"
 
 #include <memory>
 #include <mutex>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/rate.hpp"
+#include "core/decide/billing/rate.hpp"
 #include "server/store/page.hpp"
 #include "server/store/transaction.hpp"
 

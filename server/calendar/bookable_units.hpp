@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/id.hpp"
-#include "core/decide/booking.hpp"
+#include "core/decide/capacity/booking.hpp"
 
 #include <cstdint>
 #include <string>

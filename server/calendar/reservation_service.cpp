@@ -1,6 +1,6 @@
 #include "server/calendar/reservation_service.hpp"
 
-#include "core/decide/nearest_name.hpp"
+#include "core/base/nearest_name.hpp"
 #include "server/identity/audit.hpp"
 #include "server/store/notifier.hpp"
 

@@ -3,8 +3,8 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/base/json_reader.hpp"
-#include "core/decide/advice.hpp"
-#include "core/decide/probe_budget.hpp"
+#include "core/decide/measurement/advice.hpp"
+#include "core/decide/probing/probe_budget.hpp"
 #include "server/store/page.hpp"
 
 #include <optional>

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "server/catalog/catalog_cache.hpp"
 #include "server/jobs/attempt_gateway.hpp"
 #include "server/jobs/attempt_output_store.hpp"
 #include "server/jobs/attempts_store.hpp"
 #include "server/jobs/job_closer.hpp"
-#include "server/routing/catalog_cache.hpp"
 #include "server/store/database.hpp"
 #include "server/store/group_commit.hpp"
 

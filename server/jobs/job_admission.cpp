@@ -1,8 +1,8 @@
 #include "server/jobs/job_admission.hpp"
 
-#include "core/decide/nearest_name.hpp"
+#include "core/base/nearest_name.hpp"
+#include "server/catalog/job_operators.hpp"
 #include "server/routing/job_limits.hpp"
-#include "server/routing/job_operators.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "server/api/unknown_projects.hpp"
+#include "server/catalog/catalog_snapshot.hpp"
 #include "server/identity/principal.hpp"
 #include "server/jobs/job_record.hpp"
-#include "server/routing/catalog_snapshot.hpp"
 
 #include <set>
 #include <string>

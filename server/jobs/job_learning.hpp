@@ -1,8 +1,8 @@
 #pragma once
 
+#include "server/catalog/catalog_cache.hpp"
 #include "server/jobs/learning_store.hpp"
 #include "server/probing/probe_ports.hpp"
-#include "server/routing/catalog_cache.hpp"
 
 namespace fathom::server {
 

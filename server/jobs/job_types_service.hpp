@@ -1,9 +1,9 @@
 #pragma once
 
+#include "server/catalog/catalog_cache.hpp"
 #include "server/identity/principal.hpp"
 #include "server/jobs/learning_store.hpp"
 #include "server/probing/probe_ports.hpp"
-#include "server/routing/catalog_cache.hpp"
 #include "server/store/database.hpp"
 
 namespace fathom::server {

@@ -1,6 +1,6 @@
 #include "server/jobs/job_work.hpp"
 
-#include "server/routing/job_operators.hpp"
+#include "server/catalog/job_operators.hpp"
 #include "server/store/column.hpp"
 
 #include <algorithm>

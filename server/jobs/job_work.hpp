@@ -1,8 +1,8 @@
 #pragma once
 
+#include "server/catalog/catalog_snapshot.hpp"
+#include "server/catalog/known_runs.hpp"
 #include "server/jobs/learning_store.hpp"
-#include "server/routing/catalog_snapshot.hpp"
-#include "server/routing/known_runs.hpp"
 
 namespace fathom::server {
 

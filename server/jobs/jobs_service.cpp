@@ -2,9 +2,9 @@
 
 #include "core/base/log.hpp"
 #include "core/base/ulid_time.hpp"
+#include "server/catalog/job_operators.hpp"
 #include "server/events/job_event_log.hpp"
 #include "server/identity/audit.hpp"
-#include "server/routing/job_operators.hpp"
 #include "server/store/notifier.hpp"
 
 namespace fathom::server {

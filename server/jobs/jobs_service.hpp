@@ -2,6 +2,7 @@
 
 #include "server/api/compute_pool.hpp"
 #include "server/api/idempotency.hpp"
+#include "server/catalog/catalog_cache.hpp"
 #include "server/identity/principal.hpp"
 #include "server/jobs/job_admission.hpp"
 #include "server/jobs/job_closer.hpp"
@@ -9,7 +10,6 @@
 #include "server/jobs/job_typing.hpp"
 #include "server/jobs/jobs_store.hpp"
 #include "server/retention/free_space.hpp"
-#include "server/routing/catalog_cache.hpp"
 #include "server/store/group_commit.hpp"
 
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/job_type.hpp"
+#include "core/decide/probing/job_type.hpp"
 #include "server/store/page.hpp"
 #include "server/store/transaction.hpp"
 

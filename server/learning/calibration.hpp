@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/decide/prediction_accuracy.hpp"
-#include "core/decide/run_calibration.hpp"
+#include "core/decide/history/run_calibration.hpp"
+#include "core/decide/prediction/prediction_accuracy.hpp"
 #include "server/learning/predictions_store.hpp"
 
 #include <span>

@@ -2,7 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
-#include "core/decide/health.hpp"
+#include "core/decide/trust/health.hpp"
 
 #include <chrono>
 #include <map>

@@ -3,8 +3,8 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/base/json_reader.hpp"
-#include "core/decide/predict_units.hpp"
-#include "core/decide/wait_history.hpp"
+#include "core/decide/history/wait_history.hpp"
+#include "core/decide/prediction/predict_units.hpp"
 #include "server/store/page.hpp"
 
 #include <optional>

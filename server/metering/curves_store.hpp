@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/decide/network_window.hpp"
-#include "core/decide/scaling.hpp"
-#include "core/decide/trust.hpp"
+#include "core/decide/capacity/network_window.hpp"
+#include "core/decide/prediction/scaling.hpp"
+#include "core/decide/trust/trust.hpp"
 #include "server/store/page.hpp"
 
 #include <string>

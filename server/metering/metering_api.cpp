@@ -1,6 +1,6 @@
 #include "server/metering/metering_api.hpp"
 
-#include "core/decide/find_measured.hpp"
+#include "core/decide/scoring/find_measured.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/api/query_parameter.hpp"
 #include "server/api/render_page.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/clock.hpp"
-#include "core/decide/metric_policy.hpp"
+#include "core/decide/scoring/metric_policy.hpp"
 #include "server/store/page.hpp"
 
 #include <optional>

@@ -1,6 +1,6 @@
 #include "server/metering/scores_api.hpp"
 
-#include "core/decide/find_measured.hpp"
+#include "core/decide/scoring/find_measured.hpp"
 #include "server/store/column.hpp"
 
 namespace fathom::server {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/decide/aggregate_score.hpp"
-#include "core/decide/compare_scores.hpp"
+#include "core/decide/scoring/aggregate_score.hpp"
+#include "core/decide/scoring/compare_scores.hpp"
 #include "server/api/compute_pool.hpp"
 #include "server/metering/metering_store.hpp"
 #include "server/metering/scores_store.hpp"

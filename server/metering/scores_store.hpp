@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/base/clock.hpp"
-#include "core/decide/job_type.hpp"
-#include "core/decide/predict.hpp"
+#include "core/decide/prediction/predict.hpp"
+#include "core/decide/probing/job_type.hpp"
 #include "server/metering/curves_store.hpp"
 #include "server/store/page.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/speedup_coefficients.hpp"
+#include "core/decide/prediction/speedup_coefficients.hpp"
 #include "server/store/page.hpp"
 
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/trust.hpp"
+#include "core/decide/trust/trust.hpp"
 
 #include <chrono>
 #include <map>

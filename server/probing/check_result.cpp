@@ -1,7 +1,7 @@
 #include "server/probing/check_result.hpp"
 
-#include "core/decide/plausibility.hpp"
-#include "core/decide/sample_statistics.hpp"
+#include "core/decide/measurement/plausibility.hpp"
+#include "core/decide/statistics/sample_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/id.hpp"
-#include "core/decide/probe_budget.hpp"
+#include "core/decide/probing/probe_budget.hpp"
 #include "server/store/transaction.hpp"
 
 #include <vector>

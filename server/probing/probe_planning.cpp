@@ -1,7 +1,7 @@
 #include "server/probing/probe_planning.hpp"
 
 #include "core/base/utf8_prefix.hpp"
-#include "core/decide/generate_task.hpp"
+#include "core/decide/probing/generate_task.hpp"
 #include "server/probing/probe_naming.hpp"
 #include "server/probing/probing_store.hpp"
 #include "server/probing/task_release.hpp"

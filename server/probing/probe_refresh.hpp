@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/probe_plan.hpp"
+#include "core/decide/probing/probe_plan.hpp"
 #include "server/operators/operators_service.hpp"
 #include "server/probing/probe_ports.hpp"
 #include "server/probing/probe_task_store.hpp"

@@ -3,7 +3,7 @@
 #include "core/base/log.hpp"
 #include "core/base/secret.hpp"
 #include "core/base/utf8_prefix.hpp"
-#include "core/decide/shrink_task.hpp"
+#include "core/decide/probing/shrink_task.hpp"
 #include "server/probing/check_result.hpp"
 #include "server/probing/run_evidence.hpp"
 #include "server/probing/task_release.hpp"

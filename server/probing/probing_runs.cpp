@@ -1,5 +1,5 @@
 #include "core/base/utf8_prefix.hpp"
-#include "core/decide/generate_task.hpp"
+#include "core/decide/probing/generate_task.hpp"
 #include "server/identity/audit.hpp"
 #include "server/probing/probe_naming.hpp"
 #include "server/probing/probing_service.hpp"

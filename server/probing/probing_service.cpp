@@ -2,7 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "core/base/utf8_prefix.hpp"
-#include "core/decide/generate_task.hpp"
+#include "core/decide/probing/generate_task.hpp"
 #include "server/identity/audit.hpp"
 #include "server/probing/probe_naming.hpp"
 #include "server/probing/run_queue.hpp"

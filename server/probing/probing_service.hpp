@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/generate_task.hpp"
+#include "core/decide/probing/generate_task.hpp"
 #include "server/api/caller.hpp"
 #include "server/operators/operators_service.hpp"
 #include "server/probing/probe_ports.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/plausibility.hpp"
+#include "core/decide/measurement/plausibility.hpp"
 #include "core/model/probe_result.hpp"
 #include "server/probing/finding.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "core/base/secret.hpp"
 #include "core/base/utf8_prefix.hpp"
-#include "core/decide/draw_size.hpp"
+#include "core/decide/probing/draw_size.hpp"
 #include "server/probing/probe_budget_store.hpp"
 #include "server/probing/probe_naming.hpp"
 

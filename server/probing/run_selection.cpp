@@ -1,6 +1,6 @@
 #include "server/probing/run_selection.hpp"
 
-#include "core/decide/scaling.hpp"
+#include "core/decide/prediction/scaling.hpp"
 
 #include <algorithm>
 #include <set>

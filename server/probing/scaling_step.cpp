@@ -1,7 +1,7 @@
 #include "server/probing/scaling_step.hpp"
 
 #include "core/base/log.hpp"
-#include "core/decide/scaling.hpp"
+#include "core/decide/prediction/scaling.hpp"
 #include "server/probing/run_queue.hpp"
 #include "server/store/notifier.hpp"
 

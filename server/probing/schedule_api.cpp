@@ -1,6 +1,6 @@
 #include "server/probing/schedule_api.hpp"
 
-#include "core/decide/cron.hpp"
+#include "core/decide/probing/cron.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/api/render_page.hpp"
 #include "server/probing/run_order.hpp"

@@ -1,7 +1,7 @@
 #include "server/probing/schedule_duty.hpp"
 
 #include "core/base/log.hpp"
-#include "core/decide/cron.hpp"
+#include "core/decide/probing/cron.hpp"
 #include "server/probing/probe_budget_store.hpp"
 
 #include <algorithm>

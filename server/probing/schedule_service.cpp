@@ -1,6 +1,6 @@
 #include "server/probing/schedule_service.hpp"
 
-#include "core/decide/cron.hpp"
+#include "core/decide/probing/cron.hpp"
 #include "server/identity/audit.hpp"
 #include "server/probing/probe_task_store.hpp"
 #include "server/probing/run_order.hpp"

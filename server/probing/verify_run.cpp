@@ -1,6 +1,6 @@
 #include "server/probing/verify_run.hpp"
 
-#include "core/decide/same_result.hpp"
+#include "core/decide/measurement/same_result.hpp"
 
 #include <algorithm>
 

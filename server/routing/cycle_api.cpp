@@ -13,13 +13,13 @@ constexpr double kReplaysAtOnce = 20;
 constexpr double kReplaysPerSecond = 0.5;
 
 /// The service, and how often each token may ask it.
-struct Asked {
-    explicit Asked(CycleService& service) : cycles(&service) {}
+struct AskedCycle {
+    explicit AskedCycle(CycleService& service) : cycles(&service) {}
     CycleService* cycles;
     TokenRate rate{kReplaysAtOnce, kReplaysPerSecond};
 };
 
-Answer list_cycles(std::shared_ptr<Asked> asked, Call call)
+Answer list_cycles(std::shared_ptr<AskedCycle> asked, Call call)
 {
     const Result<PageRequest> page = parse_page_request(call.request, {});
     if (!page) co_return net::problem(page.error(), call.request.request_id);
@@ -44,7 +44,7 @@ Result<std::string> parse_job(const net::Request& request)
     return value_or_errors(std::move(job), std::move(errors), "the query");
 }
 
-Answer get_replay(std::shared_ptr<Asked> asked, Call call)
+Answer get_replay(std::shared_ptr<AskedCycle> asked, Call call)
 {
     const std::string request_id = call.request.request_id;
     const std::optional<CycleId> id = CycleId::parse(call.request.path_params["id"]);
@@ -64,7 +64,7 @@ Answer get_replay(std::shared_ptr<Asked> asked, Call call)
 
 void add_cycle_routes(ApiRouter& api, CycleService& cycles)
 {
-    const auto asked = std::make_shared<Asked>(cycles);
+    const auto asked = std::make_shared<AskedCycle>(cycles);
     api.add(net::Method::kGet, "/cycles", Permission::kReadAllJobs,
             [asked](Call call) { return list_cycles(asked, std::move(call)); });
     api.add(net::Method::kGet, "/cycles/{id}/replay", Permission::kReadAllJobs,

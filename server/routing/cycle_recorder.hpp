@@ -4,8 +4,8 @@
 #include "core/net/task_group.hpp"
 #include "core/schedule/cycle_plan.hpp"
 #include "server/api/compute_pool.hpp"
+#include "server/catalog/catalog_snapshot.hpp"
 #include "server/events/wake_signal.hpp"
-#include "server/routing/catalog_snapshot.hpp"
 #include "server/routing/cycle_store.hpp"
 #include "server/store/database.hpp"
 

@@ -1,6 +1,6 @@
 #include "server/routing/job_limits.hpp"
 
-#include "core/decide/counterfactual.hpp"
+#include "core/decide/explanation/counterfactual.hpp"
 #include "core/schedule/unit_ledger.hpp"
 
 #include <algorithm>

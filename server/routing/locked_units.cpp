@@ -1,7 +1,7 @@
 #include "server/routing/locked_units.hpp"
 
 #include "core/schedule/schedule.hpp"
-#include "server/routing/catalog_calendars.hpp"
+#include "server/catalog/catalog_calendars.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
 

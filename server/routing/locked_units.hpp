@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/clock.hpp"
-#include "core/decide/holds.hpp"
+#include "core/decide/capacity/holds.hpp"
 #include "server/store/transaction.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/schedule/unit_ledger.hpp"
-#include "server/routing/catalog_snapshot.hpp"
+#include "server/catalog/catalog_snapshot.hpp"
 #include "server/routing/queue_room.hpp"
 
 #include <chrono>

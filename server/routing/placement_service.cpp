@@ -1,11 +1,11 @@
 #include "server/routing/placement_service.hpp"
 
-#include "core/decide/counterfactual.hpp"
-#include "core/decide/route_json.hpp"
+#include "core/decide/explanation/counterfactual.hpp"
+#include "core/decide/routing/route_json.hpp"
 #include "core/model/money.hpp"
 #include "core/schedule/waiting_reason.hpp"
+#include "server/catalog/job_operators.hpp"
 #include "server/routing/cycle_service.hpp"
-#include "server/routing/job_operators.hpp"
 #include "server/routing/project_uses.hpp"
 
 #include <pqxx/pqxx>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/decide/what_if.hpp"
+#include "core/decide/explanation/what_if.hpp"
 #include "server/api/compute_pool.hpp"
-#include "server/routing/catalog_cache.hpp"
+#include "server/catalog/catalog_cache.hpp"
 #include "server/routing/routing_store.hpp"
 
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/id.hpp"
-#include "core/decide/route.hpp"
+#include "core/decide/routing/route.hpp"
 #include "server/store/transaction.hpp"
 
 #include <span>

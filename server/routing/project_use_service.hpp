@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/routing/catalog_cache.hpp"
+#include "server/catalog/catalog_cache.hpp"
 #include "server/routing/project_uses.hpp"
 
 #include <string>

@@ -1,6 +1,6 @@
 #include "server/routing/project_uses.hpp"
 
-#include "server/routing/catalog_scores.hpp"
+#include "server/catalog/catalog_scores.hpp"
 
 #include <algorithm>
 #include <unordered_map>

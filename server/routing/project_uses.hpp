@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/routing/catalog_snapshot.hpp"
+#include "server/catalog/catalog_snapshot.hpp"
 #include "server/routing/project_use_store.hpp"
 
 #include <chrono>

@@ -3,7 +3,7 @@
 // Deciding on what is ready, and writing what was decided.
 
 #include "core/base/log.hpp"
-#include "core/decide/decision_text.hpp"
+#include "core/decide/routing/decision_text.hpp"
 #include "core/schedule/waiting_reason.hpp"
 #include "server/routing/locked_units.hpp"
 #include "server/store/notifier.hpp"

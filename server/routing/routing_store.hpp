@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/clock.hpp"
-#include "core/decide/route.hpp"
+#include "core/decide/routing/route.hpp"
 #include "core/schedule/unit_ledger.hpp"
 #include "server/store/transaction.hpp"
 

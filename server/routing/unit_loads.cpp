@@ -1,7 +1,7 @@
 #include "server/routing/unit_loads.hpp"
 
 #include "core/base/log.hpp"
-#include "core/decide/busy_share.hpp"
+#include "core/decide/queue/busy_share.hpp"
 #include "core/schedule/job_arrivals.hpp"
 #include "core/schedule/unit_ledger.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "core/net/task_group.hpp"
 #include "server/api/compute_pool.hpp"
-#include "server/routing/catalog_cache.hpp"
+#include "server/catalog/catalog_cache.hpp"
 #include "server/routing/unit_load_store.hpp"
 
 #include <memory>

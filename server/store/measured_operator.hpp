@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/predict.hpp"
+#include "core/decide/prediction/predict.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/row>

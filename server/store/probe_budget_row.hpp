@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/probe_budget.hpp"
+#include "core/decide/probing/probe_budget.hpp"
 
 #include <pqxx/row>
 

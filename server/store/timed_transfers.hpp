@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/network_window.hpp"
+#include "core/decide/capacity/network_window.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/pqxx>

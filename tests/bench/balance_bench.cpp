@@ -1,5 +1,5 @@
 // The loop that balances transfer and compute, on models of units drawn by seeds (see tests/bench/balance).
-#include "tests/core_balance/closed_loop.hpp"
+#include "tests/core/decide/balance/closed_loop.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "tests/bench/bench_networks.hpp"
 
-#include "cli/simulate/csv_lines.hpp"
+#include "simulator/workloads/csv_lines.hpp"
 
 #include <fmt/format.h>
 

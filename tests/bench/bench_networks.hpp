@@ -1,7 +1,7 @@
 #pragma once
 
-#include "cli/simulate/centers_file.hpp"
-#include "cli/simulate/gavel.hpp"
+#include "simulator/workloads/gavel.hpp"
+#include "simulator/world/centers_file.hpp"
 
 #include <array>
 #include <istream>

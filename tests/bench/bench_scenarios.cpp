@@ -1,8 +1,8 @@
 #include "tests/bench/bench_scenarios.hpp"
 
-#include "cli/simulate/figures.hpp"
-#include "cli/simulate/inflated_file.hpp"
-#include "cli/simulate/join_scenario.hpp"
+#include "simulator/figures/figures.hpp"
+#include "simulator/setup/join_scenario.hpp"
+#include "simulator/workloads/inflated_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Which jobs and kernels share a GPU: policies side by side (see tests/bench/corun).
-#include "cli/simulate/corun_figures.hpp"
-#include "cli/simulate/corun_workloads.hpp"
-#include "cli/simulate/inflated_file.hpp"
+#include "simulator/corun/corun_figures.hpp"
+#include "simulator/corun/corun_workloads.hpp"
+#include "simulator/workloads/inflated_file.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // Which rule for the order of waiting jobs is best, on public workloads (see tests/bench/ordering).
-#include "cli/simulate/draw.hpp"
-#include "cli/simulate/figures.hpp"
-#include "core/decide/order_jobs.hpp"
-#include "core/decide/sample_statistics.hpp"
+#include "core/decide/queue/order_jobs.hpp"
+#include "core/decide/statistics/sample_statistics.hpp"
+#include "simulator/figures/figures.hpp"
+#include "simulator/world/draw.hpp"
 #include "tests/bench/ordering_worlds.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 // Where jobs should run: policies side by side on public workloads (see tests/bench/policies).
-#include "cli/simulate/figures.hpp"
-#include "cli/simulate/truth.hpp"
+#include "simulator/figures/figures.hpp"
+#include "simulator/world/truth.hpp"
 #include "tests/bench/policies_figures.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 #include "tests/bench/policies_figures.hpp"
 
-#include "cli/simulate/policy.hpp"
+#include "simulator/policies/policy.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "cli/simulate/scenario.hpp"
 #include "core/base/result.hpp"
+#include "simulator/world/scenario.hpp"
 
 #include <filesystem>
 #include <functional>

@@ -1,5 +1,5 @@
 // What decisions cost the server in networks of growing size (see tests/bench/routing).
-#include "core/decide/sample_statistics.hpp"
+#include "core/decide/statistics/sample_statistics.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/unmeasured_places.hpp"
 #include "tests/bench/routing_world.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/schedule/schedule.hpp"
-#include "server/routing/catalog_snapshot.hpp"
+#include "server/catalog/catalog_snapshot.hpp"
 
 #include <chrono>
 #include <random>

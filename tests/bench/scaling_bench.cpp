@@ -1,7 +1,7 @@
 // How well a scaling curve that was measured at a few counts predicts the others.
 // Reads CSV with the columns platform … cores, metric, value (see tests/bench/scaling).
-#include "core/decide/sample_statistics.hpp"
-#include "core/decide/scaling.hpp"
+#include "core/decide/prediction/scaling.hpp"
+#include "core/decide/statistics/sample_statistics.hpp"
 
 #include <fmt/format.h>
 

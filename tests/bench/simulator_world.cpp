@@ -1,9 +1,9 @@
 // Writes the network and the jobs that tests/bench/simulator simulates, as files of `fathom simulate`.
-#include "cli/simulate/centers_file.hpp"
-#include "cli/simulate/figures.hpp"
-#include "cli/simulate/truth.hpp"
 #include "core/base/portable_math.hpp"
 #include "core/model/price_book.hpp"
+#include "simulator/figures/figures.hpp"
+#include "simulator/world/centers_file.hpp"
+#include "simulator/world/truth.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

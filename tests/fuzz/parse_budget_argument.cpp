@@ -1,4 +1,4 @@
-#include "cli/choice_argument.hpp"
+#include "cli/text/choice_argument.hpp"
 #include "core/model/money.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/simulate/centers_file.hpp"
+#include "simulator/world/centers_file.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 /// Whatever describes a network, parse_centers() reads it; what it took is written and read again as the same.

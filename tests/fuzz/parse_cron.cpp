@@ -1,4 +1,4 @@
-#include "core/decide/cron.hpp"
+#include "core/decide/probing/cron.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 /// Whatever schedule is asked for, parse_cron() reads one that has a next moment, or refuses it.

@@ -1,4 +1,4 @@
-#include "cli/event_stream.hpp"
+#include "cli/client/event_stream.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 /// Whatever a server streams, the parser cuts it into the same events however it comes in pieces.

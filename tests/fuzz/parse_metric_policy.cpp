@@ -1,4 +1,4 @@
-#include "core/decide/metric_policy.hpp"
+#include "core/decide/scoring/metric_policy.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 /// Whatever arrives, parse_metric_policy() answers; what it took is written and read again as the same, also by the

@@ -1,4 +1,4 @@
-#include "cli/operator_argument.hpp"
+#include "cli/operators/operator_argument.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 /// Whatever is given as operators, parse_operator_arguments() answers with what a job or a probe may have.

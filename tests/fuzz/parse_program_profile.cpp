@@ -1,4 +1,4 @@
-#include "cli/program_profile.hpp"
+#include "cli/profile/program_profile.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 /// Whatever a profile holds, parse_program_profile() reads what a prediction can use, or refuses it.

@@ -1,4 +1,4 @@
-#include "core/decide/route_json.hpp"
+#include "core/decide/routing/route_json.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 /// Whatever is kept as a decision's inputs, parse_route_inputs() reads what route() decides on, or refuses it.

@@ -1,4 +1,4 @@
-#include "core/decide/speedup.hpp"
+#include "core/decide/prediction/speedup.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "core/decide/what_if.hpp"
+#include "core/decide/explanation/what_if.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 /// Whatever change is asked for, parse_what_if() reads it or says why not, and what it read changes a network.

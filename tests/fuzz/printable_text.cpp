@@ -1,4 +1,4 @@
-#include "cli/display_text.hpp"
+#include "cli/text/display_text.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 /// Whatever a name holds, what is shown of it is UTF-8 without control characters, and fits its column.

@@ -1,4 +1,4 @@
-#include "cli/simulate/workload_lines.hpp"
+#include "simulator/workloads/workload_lines.hpp"
 #include "tests/fuzz/workload_checks.hpp"
 
 /// Whatever stands in lines of jobs, read_job_lines() reads jobs that can be simulated, or refuses it.

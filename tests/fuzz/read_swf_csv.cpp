@@ -1,4 +1,4 @@
-#include "cli/simulate/read_formats.hpp"
+#include "simulator/workloads/read_formats.hpp"
 #include "tests/fuzz/workload_checks.hpp"
 
 /// Whatever a log holds, read_swf_csv() reads jobs that can be simulated, or refuses it.

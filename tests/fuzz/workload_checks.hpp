@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/simulate/read_formats.hpp"
+#include "simulator/workloads/read_formats.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 #include <cmath>

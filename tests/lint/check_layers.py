@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Holds the includes of the tree to the arrows of docs/architecture.md: who may know whom."""
+"""Holds the tree to what docs/architecture.md says of its folders, where the compiler does not: what pure folders must not
+have, whose store is whose, and the arrows between the large folders, which Clang also holds target by target
+(cmake/FathomLayers.cmake)."""
 import pathlib
 import re
 import sys
@@ -17,8 +19,12 @@ ALLOWED = {
     "probes": ["core/base", "core/model", "core/decide", "probes"],
     "server": ["core", "schema", "server", "probes/operators/manifests.hpp"],
     "agent": ["core", "schema", "agent"],
-    "cli": ["core", "cli"],
+    "simulator": ["core", "simulator", "cli/text"],
+    "cli/text": ["core/base", "cli/text"],
+    "cli": ["core", "simulator", "cli"],
 }
+# Folders of the repository whose C++ is not of the product.
+OTHERS = ["tests", "cmake", "build", "web"]
 PURE = ["core/model", "core/decide", "core/schedule", "schema/link"]
 # Decisions must come out the same at any time and on any machine: no I/O, clock, chance, threads or state, and no
 # elementary functions of the C library, whose last bits differ from one to the next (core/base/portable_math).
@@ -75,12 +81,27 @@ def check(path, text):
     return problems
 
 
+def sources(root, others=OTHERS):
+    """All C++ of the product, as paths from the root."""
+    for top in sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")):
+        if top.name not in others:
+            yield from (str(path.relative_to(root)) for path in sorted(top.rglob("*")) if path.suffix in SUFFIXES)
+
+
+def unruled(paths):
+    """What no rule speaks of: folders that are not there, and files of folders that are not named."""
+    problems = [f"{folder}: has rules here, but no sources" for folder in ALLOWED
+                if not any(path.startswith(folder + "/") for path in paths)]
+    return problems + [f"{path}: no rule says what it may include; name its folder in ALLOWED" for path in paths
+                       if longest_prefix(path, ALLOWED) is None]
+
+
 def main():
-    problems = []
-    for folder in ALLOWED:
-        files = (ROOT / folder).rglob("*")
-        for path in sorted(file for file in files if file.suffix in SUFFIXES):
-            problems += check(str(path.relative_to(ROOT)), path.read_text())
+    paths = list(sources(ROOT))
+    problems = unruled(paths)
+    for path in paths:
+        if longest_prefix(path, ALLOWED):
+            problems += check(path, (ROOT / path).read_text())
     print("\n".join(problems) or "layers: clean")
     return 1 if problems else 0
 

@@ -7,7 +7,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import check_layers  # noqa: E402
 
-PATH = "core/decide/route.cpp"
+PATH = "core/decide/routing/route.cpp"
 
 
 @pytest.mark.parametrize("line", [
@@ -55,3 +55,16 @@ def test_an_exception_is_of_one_word_in_one_file():
     text = "    static thread_local int a;\n    static int b = 0;\n"
     assert len(check_layers.check("core/model/formula.cpp", text)) == 1
     assert len(check_layers.check("core/model/job.cpp", text)) == 2
+
+
+def test_every_file_has_a_rule_and_every_rule_a_file():
+    one_each = [folder + "/file.cpp" for folder in check_layers.ALLOWED]
+    assert check_layers.unruled(one_each) == []
+    assert check_layers.unruled(one_each[1:]) == ["core/base: has rules here, but no sources"]
+    assert check_layers.unruled(one_each + ["gateway/file.cpp"])[0].startswith("gateway/file.cpp: no rule")
+
+
+def test_arrows_between_large_folders():
+    assert check_layers.check("simulator/world/draw.cpp", '#include "cli/jobs/explain.hpp"\n')
+    assert check_layers.check("simulator/report/report.cpp", '#include "cli/text/format_units.hpp"\n') == []
+    assert check_layers.check("cli/text/table.cpp", '#include "core/net/client.hpp"\n')

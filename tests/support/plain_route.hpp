@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/decide/place.hpp"
-#include "core/decide/route_filter.hpp"
-#include "core/decide/route_reasons.hpp"
+#include "core/decide/routing/place.hpp"
+#include "core/decide/routing/route_filter.hpp"
+#include "core/decide/routing/route_reasons.hpp"
 
 #include <algorithm>
 #include <cmath>

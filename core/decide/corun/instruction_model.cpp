@@ -1,7 +1,7 @@
 #include "core/decide/corun/instruction_model.hpp"
 
 #include "core/base/portable_math.hpp"
-#include "core/decide/sample_statistics.hpp"
+#include "core/decide/statistics/sample_statistics.hpp"
 
 #include <fmt/format.h>
 

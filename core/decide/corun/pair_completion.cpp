@@ -1,7 +1,7 @@
 #include "core/decide/corun/pair_completion.hpp"
 
 #include "core/base/portable_math.hpp"
-#include "core/decide/rank_one_fit.hpp"
+#include "core/decide/statistics/rank_one_fit.hpp"
 
 #include <algorithm>
 #include <cmath>

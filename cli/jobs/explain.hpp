@@ -1,0 +1,25 @@
+#pragma once
+
+#include "cli/text/table.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/json_reader.hpp"
+
+#include <string>
+
+namespace fathom::cli {
+
+/// A decision (core/decide/routing/route.hpp, `to_json`) as text: why the winner won and what it promises, the places
+/// with their prediction and what each lost by, what would change the choice, what is impossible, CPU or GPU,
+/// assumptions, and the measurements behind it.
+std::string render_decision(const Json& decision, Timestamp now, const TableStyle& style);
+
+/// Two decisions on the same question, side by side: as things are, and as they would be.
+std::string render_comparison(const Json& before, const Json& after, const TableStyle& style);
+
+/// The whole answer to "where did my job go, and why": the job, its placement's decision, and the
+/// reasons that it waits, and the predicted against the actual once it has ended.
+/// @param job        GET /jobs/{id}
+/// @param placement  GET /jobs/{id}/placement
+std::string render_explanation(const Json& job, const Json& placement, Timestamp now, const TableStyle& style);
+
+} // namespace fathom::cli

@@ -1,0 +1,110 @@
+#include "cli/client/command_line.hpp"
+#include "cli/client/json_view.hpp"
+#include "cli/jobs/explain.hpp"
+#include "cli/text/format_units.hpp"
+
+#include <ostream>
+
+namespace fathom::cli {
+namespace {
+
+struct ReplayOptions : ListOptions {
+    std::string cycle; ///< id; empty: the newest are listed
+    std::string job;   ///< id; empty: none is explained
+};
+
+constexpr const char* kWhenNoCycles =
+    "No cycle is kept: none was decided of late, or keep_cycles_mb is 0 (docs/operations.md).";
+
+Table cycles_table(const Json& cycles, Timestamp now)
+{
+    Table table({{"CYCLE"},
+                 {"DECIDED", Align::kRight},
+                 {"JOBS", Align::kRight},
+                 {"STARTED", Align::kRight},
+                 {"KB", Align::kRight, 2},
+                 {"BY", Align::kLeft, 1}});
+    for (const Json& cycle : cycles)
+        table.add_row({text_of(cycle, "id"), age_of(cycle, "decided_at", now), count_of(cycle, "job_count"),
+                       count_of(cycle, "start_count"),
+                       std::to_string(static_cast<long>(number_of(cycle, "bytes").value_or(0) / 1000)),
+                       text_of(cycle, "decided_by")});
+    return table;
+}
+
+Table starts_table(const Json& starts)
+{
+    Table table({{"JOB"}, {"AT"}, {"UNITS", Align::kRight}, {"RUNS", Align::kRight}});
+    for (const Json& start : starts)
+        table.add_row({text_of(start, "job_id"), text_of(start, "center") + "/" + text_of(start, "unit_type"),
+                       count_of(start, "unit_count"), duration_of(start, "run_s")});
+    return table;
+}
+
+/// Where the job stood, the jobs before it, and the decision.
+std::string job_text(Session& session, const Json& answer)
+{
+    const Json& job = member(answer, "job");
+    std::string text = "Job:      " + text_of(job, "job_id") + "\n";
+    const Json& waiting = member(job, "waiting");
+    if (is_true(job, "is_start")) {
+        text += "Place:    starts as no. " + text_of(job, "position") + " of " + text_of(answer, "start_count") + "\n";
+    } else {
+        text += "Place:    " + text_of(waiting, "reason") + "\n";
+        text += "Turn:     " + text_of(waiting, "turn") + ", " + count_of(waiting, "jobs_ahead") + " jobs before it\n";
+    }
+    const Json& before = items_of(job, "starts_before");
+    if (!before.empty())
+        text += "\nStarted before it at places that it could have had, the last first:\n" +
+                starts_table(before).render(table_style(session));
+    return text + "\n" + render_decision(member(job, "decision"), session.now(), table_style(session));
+}
+
+std::string replay_text(Session& session, const Json& answer)
+{
+    const Json& cycle = member(answer, "cycle");
+    std::string text = is_true(answer, "is_same") ? "The same plan comes out, bit for bit: "
+                                                  : "Another plan comes out than was stored; now it is ";
+    text += count_of(answer, "start_count") + " started, " + count_of(answer, "wait_count") + " wait; decided " +
+            age_of(cycle, "decided_at", session.now()) + " by " + text_of(cycle, "decided_by") + ".\n";
+    for (const Json& difference : items_of(answer, "differences")) {
+        if (difference.is_string()) text += "  - " + difference.get<std::string>() + "\n";
+    }
+    if (member(answer, "job").is_object()) text += "\n" + job_text(session, answer);
+    return text;
+}
+
+Outcome replay(Session& session, const ReplayOptions& options)
+{
+    if (options.cycle.empty() && !options.job.empty())
+        return Error{Errc::kInvalid, "--job needs the cycle: `fathom job explain` tells in which a job was decided"};
+    if (options.cycle.empty())
+        return print_list(
+            session,
+            {.path = "/cycles", .query = {}, .table = cycles_table, .when_empty = kWhenNoCycles, .table_limit = 20},
+            options);
+    const Result<Json> answer =
+        session.get("/cycles/" + path_segment(options.cycle) + "/replay", {{"job", options.job}});
+    const Outcome printed =
+        print_answer(session, answer, [&](const Json& found) { return replay_text(session, found); });
+    if (!printed) return printed;
+    return is_true(*answer, "is_same") ? ExitCode::kOk : ExitCode::kFailed;
+}
+
+} // namespace
+
+void add_replay_commands(CLI::App& app, Invocation& invocation)
+{
+    auto options = std::make_shared<ReplayOptions>();
+    CLI::App& command =
+        add_verb(app, "replay", "Decides a stored scheduling cycle again; exit 1 when another plan comes out",
+                 "fathom replay\n"
+                 "  fathom replay cyc_01JD0000000000000000000000\n"
+                 "  fathom replay cyc_01JD0000000000000000000000 --job job_01JD0000000000000000000000");
+    command.add_option("CYCLE", options->cycle, "The cycle's id; without it the newest cycles are listed");
+    command.add_option("--job", options->job, "Also explains this job's place in the cycle");
+    add_list_options(command, *options);
+    on_chosen(command, invocation, std::move(options), replay);
+}
+
+} // namespace fathom::cli

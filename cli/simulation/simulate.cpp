@@ -1,0 +1,390 @@
+#include "cli/client/command_line.hpp"
+#include "cli/client/input_file.hpp"
+#include "cli/client/interrupt.hpp"
+#include "cli/simulation/simulate_changes.hpp"
+#include "cli/simulation/simulate_progress.hpp"
+#include "cli/simulation/simulate_records.hpp"
+#include "cli/simulation/simulate_tables.hpp"
+#include "core/base/file.hpp"
+#include "core/base/nearest_name.hpp"
+#include "simulator/report/report.hpp"
+#include "simulator/world/sound_scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <set>
+
+namespace fathom::cli {
+namespace {
+
+constexpr JsonLimits kCentersLimits{.max_bytes = 64UL << 20U};
+/// What a shell takes as it stands.
+constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+
+using simulation::JoinedScenario;
+using simulation::PolicyRun;
+
+Result<std::string> needed(const char* flag, const std::string& value)
+{
+    if (!value.empty()) return value;
+    return Error{Errc::kInvalid, std::string(flag) + " FILE is required; `fathom simulate export` writes one"};
+}
+
+/// FIRST:END, FIRST: or :END
+Result<std::optional<simulation::CountedRange>> parse_range(const std::string& text)
+{
+    if (text.empty()) return std::optional<simulation::CountedRange>();
+    const std::size_t colon = text.find(':');
+    simulation::CountedRange range;
+    const auto read = [&](std::string_view digits, std::size_t& number) {
+        const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+        return code == std::errc() && end == digits.data() + digits.size();
+    };
+    const std::string_view view = text;
+    std::size_t end = 0;
+    const bool has_first = colon != std::string::npos && colon > 0;
+    const bool has_end = colon != std::string::npos && colon + 1 < text.size();
+    if (colon == std::string::npos || (has_first && !read(view.substr(0, colon), range.first)) ||
+        (has_end && !read(view.substr(colon + 1), end)))
+        return Error{Errc::kInvalid, "--count \"" + text + "\" must be FIRST:END, such as 4000:5000"};
+    if (has_end) range.end = end;
+    return std::optional(range);
+}
+
+Result<std::vector<std::string>> policies_of(const SimulateOptions& options)
+{
+    std::vector<std::string> names;
+    std::set<std::string, std::less<>> known{"all"};
+    for (const simulation::PolicyName& policy : simulation::policy_names())
+        known.emplace(policy.name);
+    for (const std::string& name : options.policies) {
+        if (name == "all") {
+            names.clear();
+            for (const simulation::PolicyName& policy : simulation::policy_names())
+                names.emplace_back(policy.name);
+            return names;
+        }
+        if (!simulation::find_policy(name).make) {
+            const std::string nearest = nearest_name(name, known);
+            return Error{Errc::kInvalid, "--policy \"" + name + "\": there is none of that name" +
+                                             (nearest.empty() ? ", but " + short_list(known, known.size())
+                                                              : "; did you mean " + nearest + "?")};
+        }
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    return names;
+}
+
+Result<simulation::CentersFile> load_centers(Session& session, const SimulateOptions& options)
+{
+    const Result<Json> json = read_input_file(options.centers, session.console(), kCentersLimits);
+    if (!json) return json.error();
+    if (const auto file = simulation::parse_centers(*json); !file) return in_file(options.centers, file.error());
+    return changed_centers(*json, options);
+}
+
+Result<simulation::WorkloadInput> load_workload(const SimulateOptions& options)
+{
+    simulation::ReadSettings settings;
+    settings.format = options.format == "auto" ? "" : options.format;
+    settings.seed = options.seed;
+    settings.kind_count = options.kind_count;
+    settings.part = options.part;
+    settings.jobs_per_hour = options.jobs_per_hour;
+    settings.has_multiple_gpus = options.has_multiple_gpus;
+    settings.job_count = options.job_count;
+    Result<simulation::WorkloadInput> input = simulation::read_workload(options.workload, settings);
+    if (!input) {
+        // What cannot be opened is wrong usage here, not something of the server's that is missing.
+        const Error error = input.error();
+        return Error{Errc::kInvalid, error.detail, error.fields};
+    }
+    input->workload.name = std::filesystem::path(options.workload).filename().string();
+    return input;
+}
+
+struct LoadedScenario {
+    JoinedScenario joined;
+    std::string format;
+};
+
+Result<LoadedScenario> load(Session& session, const SimulateOptions& options)
+{
+    for (const auto& [flag, value] : {std::pair("--centers", &options.centers), {"--workload", &options.workload}}) {
+        if (const auto named = needed(flag, *value); !named) return named.error();
+    }
+    const auto counted = parse_range(options.counted);
+    if (!counted) return counted.error();
+    const Result<simulation::CentersFile> centers = load_centers(session, options);
+    if (!centers) return centers.error();
+    Result<simulation::WorkloadInput> input = load_workload(options);
+    if (!input) return input.error();
+    const std::string format = input->format;
+    Result<JoinedScenario> joined =
+        simulation::join_scenario(*centers, std::move(*input), {.counted = *counted, .load = options.load});
+    if (!joined) return joined.error();
+    if (const Result<void> sound = simulation::check_scenario(joined->scenario); !sound) return sound.error();
+    return LoadedScenario{std::move(*joined), format};
+}
+
+/// Before hours of simulating rather than after them.
+Result<void> check_report_place(const std::string& path)
+{
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        return Error{Errc::kInvalid, "cannot write " + path + ": it is a folder"};
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return {};
+    return Error{Errc::kInvalid, "cannot write " + path + ": there is no folder " + folder.string()};
+}
+
+/// Runs policy after policy, seed after seed.
+class Simulations {
+  public:
+    Simulations(Session& session, const SimulateOptions& options, const JoinedScenario& joined)
+        : session_(session), options_(options), joined_(joined)
+    {
+    }
+
+    Result<void> open_jobs_file()
+    {
+        if (options_.jobs_file.empty()) return {};
+        jobs_out_.open(options_.jobs_file, std::ios::trunc);
+        write_jobs_header(jobs_out_);
+        return check_jobs_file();
+    }
+
+    Result<void> run(const std::vector<std::string>& policies)
+    {
+        const InterruptFlag interrupt;
+        const auto seed_count = static_cast<std::size_t>(options_.seed_count);
+        SimulateProgress progress(session_.console(), joined_.scenario.workload.end_counted,
+                                  policies.size() * seed_count);
+        const simulation::SimulationHooks hooks{
+            .progress = [&](const simulation::SimulationProgress& now) { progress.show(now); },
+            .stop = &interrupt.is_set()};
+        Result<void> done;
+        for (const std::string& policy : policies) {
+            if (interrupt.is_set() || !done) not_simulated_.push_back(policy);
+            for (std::size_t i = 0; i < seed_count && !interrupt.is_set() && done; ++i) {
+                progress.begin_run(policy);
+                done = run_one(policy, options_.seed + i, hooks);
+            }
+        }
+        is_partial_ = interrupt.is_set();
+        if (!done) return done;
+        return check_jobs_file();
+    }
+
+    SimulatedRuns records(const std::string& format) const
+    {
+        return {.joined = &joined_,
+                .format = format,
+                .load = simulation::load_of(joined_.scenario),
+                .runs = runs_,
+                .not_simulated = not_simulated_,
+                .is_partial = is_partial_,
+                .has_timing = options_.has_timing};
+    }
+
+  private:
+    Result<void> run_one(const std::string& policy, std::uint64_t seed, const simulation::SimulationHooks& hooks)
+    {
+        Result<simulation::SimulationResult> result = simulation::simulate(joined_.scenario, policy, seed, hooks);
+        if (!result) return Error{result.error().code, policy + ": " + result.error().detail, result.error().fields};
+        PolicyRun& run = runs_.emplace_back(simulation::figure_out(joined_.scenario, policy, seed, std::move(*result)));
+        if (jobs_out_.is_open()) write_jobs(jobs_out_, joined_, run);
+        // Of large workloads only the figures are kept, unless a report draws every job.
+        if (options_.report_file.empty()) run.result.jobs = {};
+        return {};
+    }
+
+    Result<void> check_jobs_file()
+    {
+        jobs_out_.flush();
+        if (!jobs_out_.is_open() && options_.jobs_file.empty()) return {};
+        if (jobs_out_) return {};
+        return Error{Errc::kInvalid, "cannot write " + options_.jobs_file};
+    }
+
+    Session& session_;
+    const SimulateOptions& options_;
+    const JoinedScenario& joined_;
+    std::ofstream jobs_out_;
+    std::vector<PolicyRun> runs_;
+    std::vector<std::string> not_simulated_;
+    bool is_partial_ = false;
+};
+
+Result<void> write_report(const SimulateOptions& options, const SimulatedRuns& records)
+{
+    if (options.report_file.empty() || records.runs.empty()) return {};
+    const simulation::ReportOptions report{
+        .title = "",
+        .command = options.command,
+        .language =
+            simulation::parse_report_language(options.report_language).value_or(simulation::ReportLanguage::kEnglish)};
+    const std::string html = simulation::report_html(records.joined->scenario, records.runs, report);
+    const Result<void> written = write_file(options.report_file, html);
+    if (!written) return Error{Errc::kInvalid, "cannot write " + options.report_file + ": " + written.error().detail};
+    return {};
+}
+
+void print(Session& session, const SimulateOptions& options, const SimulatedRuns& records)
+{
+    std::ostream& out = *session.console().out;
+    const std::string format = options.output.empty() ? (session.wants_json() ? "json" : "table") : options.output;
+    if (format == "json")
+        print_json(session, to_json(records));
+    else if (format == "csv")
+        out << to_csv(records);
+    else
+        out << render_simulated(records, options.by, table_style(session));
+}
+
+Outcome run_simulate(Session& session, const SimulateOptions& options)
+{
+    const Result<std::vector<std::string>> policies = policies_of(options);
+    if (!policies) return policies.error();
+    const Result<LoadedScenario> loaded = load(session, options);
+    if (!loaded) return loaded.error();
+    Simulations simulations(session, options, loaded->joined);
+    if (const Result<void> placed = check_report_place(options.report_file); !placed) return placed.error();
+    if (const Result<void> opened = simulations.open_jobs_file(); !opened) return opened.error();
+    const Result<void> run = simulations.run(*policies);
+    const SimulatedRuns records = simulations.records(loaded->format);
+    // What was simulated before something went wrong is told all the same.
+    if (run || !records.runs.empty()) print(session, options, records);
+    if (!run) return run.error();
+    if (const Result<void> written = write_report(options, records); !written) return written.error();
+    if (!records.is_partial) return ExitCode::kOk;
+    say(session, "fathom: stopped; the figures are of what was simulated until then");
+    return ExitCode::kInterrupted;
+}
+
+void add_inputs(CLI::App& verb, SimulateOptions& options)
+{
+    verb.add_option("--centers", options.centers, "The network: a JSON or YAML file (docs/simulation.md)");
+    verb.add_option("--workload", options.workload, "The jobs: a file of one of the formats below, or gzipped");
+    std::vector<std::string> formats{"auto"};
+    for (const simulation::WorkloadFormat& format : simulation::workload_formats())
+        formats.emplace_back(format.name);
+    verb.add_option("--format", options.format, "What the workload is; auto: as it looks")
+        ->check(CLI::IsMember(formats));
+    verb.add_option("--part", options.part, "Of pollux and gavel-trace: the job list of this name");
+    verb.add_option("--kinds", options.kind_count, "Of swf and philly: so many job types, by program (default 4)")
+        ->check(CLI::Range(1, 10'000));
+    verb.add_option("--jobs-per-hour", options.jobs_per_hour, "Of gavel: how many jobs come (default 5.6)")
+        ->check(CLI::PositiveNumber);
+    verb.add_option("--jobs", options.job_count, "Of gavel: how many jobs in all (default 8000)")
+        ->check(CLI::Range(1, 100'000'000));
+    verb.add_flag("--multiple-gpus", options.has_multiple_gpus, "Of gavel: jobs of 1, 2, 4 and 8 GPUs");
+}
+
+void add_changes(CLI::App& verb, SimulateOptions& options)
+{
+    const auto add_many = [&](const char* name, std::vector<std::string>& values, const char* description) {
+        verb.add_option(name, values, description)->allow_extra_args(false);
+    };
+    add_many("--set", options.sets, "Another value: beta/core.unit_count=128, knowledge.learns=false; may be repeated");
+    add_many("--scale", options.scales, "So many times the units: beta=2, beta/core=0.5; may be repeated");
+    add_many("--close", options.closures,
+             "Nothing starts at a center from when to when, in seconds, 9h, 2d or times: beta=0..9h; may be repeated");
+    verb.add_option("--load", options.load, "Stretch arrivals until the network's load is this: 0.7")
+        ->check(CLI::PositiveNumber);
+    verb.add_option("--measurement-noise", options.measurement_noise, "How far measured rates are off: 0.04");
+    verb.add_option("--job-noise", options.job_noise, "How far predictions of a job's work are off: 0.1");
+    verb.add_option("--drift-per-day", options.drift_per_day, "How far rates wander in a day: 0.05");
+    verb.add_option("--report-every", options.report_every_s, "How old centers' reports get, in seconds: 10");
+}
+
+void add_outputs(CLI::App& verb, SimulateOptions& options)
+{
+    verb.add_option("--policy", options.policies, "Who decides, side by side (default fathom,least_loaded,oracle)")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    verb.add_option("--seed", options.seed, "Of all chances: the same seed gives the same bytes (default 1)")
+        ->check(CLI::NonNegativeNumber);
+    verb.add_option("--seeds", options.seed_count, "So many seeds from there on, for intervals (default 1)")
+        ->check(CLI::Range(1, 1000));
+    verb.add_option("--count", options.counted, "Figures of these jobs only, counted from 0: FIRST:END");
+    verb.add_option("--output", options.output, "table (for people), json or csv")
+        ->check(CLI::IsMember({"table", "json", "csv"}));
+    verb.add_option("--by", options.by, "Further tables, of each project or center")
+        ->check(CLI::IsMember({"project", "center"}));
+    verb.add_flag("--timing", options.has_timing, "With decisions per second, which differ from run to run");
+    verb.add_option("--report", options.report_file, "Write a report for people: one HTML file");
+    verb.add_option("--report-language", options.report_language, "en (default) or zh")
+        ->check(CLI::IsMember({"en", "zh"}));
+    verb.add_option("--jobs-csv", options.jobs_file, "Write what became of each job: a CSV file");
+}
+
+std::string footer()
+{
+    std::string text = "\nPolicies (all: all of them):\n";
+    for (const simulation::PolicyName& policy : simulation::policy_names())
+        text += fmt::format("  {:<22} {}\n", policy.name, policy.title);
+    text += "\nFormats of workloads:\n";
+    for (const simulation::WorkloadFormat& format : simulation::workload_formats())
+        text += fmt::format("  {:<22} {}\n", format.name, format.title);
+    return text + R"(
+Examples:
+  fathom simulate export --centers now.json --workload jobs.jsonl
+  fathom simulate --centers now.json --workload jobs.jsonl
+  fathom simulate --centers now.json --workload jobs.jsonl --scale beta=2 --report twice.html
+  fathom simulate --centers now.json --workload jobs.jsonl --close beta=0..9h --by center
+  fathom simulate --centers five.json --workload CTC-SP2.swf.gz --load 0.85 --policy all --seeds 5 --output csv
+
+Ctrl-C prints what has been simulated so far (exit code 130).
+Options of every command (--url, --output, …): fathom --help)";
+}
+
+/// As a shell takes it for one word.
+std::string shell_word(const std::string& text)
+{
+    if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+    std::string word = "'";
+    for (const char c : text)
+        word += c == '\'' ? "'\\''" : std::string(1, c);
+    return word + "'";
+}
+
+/// What the report says it can be made again with.
+std::string command_text(const CLI::App& verb)
+{
+    std::string text = "fathom simulate";
+    for (const CLI::Option* option : verb.get_options()) {
+        if (option->count() == 0 || option->get_name() == "--help") continue;
+        for (const std::string& value : option->results())
+            text += " " + option->get_name() + (option->get_items_expected_max() == 0 ? "" : " " + shell_word(value));
+    }
+    return text;
+}
+
+} // namespace
+
+void add_simulate_commands(CLI::App& app, Invocation& invocation)
+{
+    CLI::App& verb = *app.add_subcommand("simulate", "What would a network do with these jobs, under which policy?");
+    verb.fallthrough();
+    verb.require_subcommand(0, 1);
+    verb.footer(footer());
+    auto options = std::make_shared<SimulateOptions>();
+    add_inputs(verb, *options);
+    add_changes(verb, *options);
+    add_outputs(verb, *options);
+    add_simulate_export(verb, invocation);
+    verb.callback([&verb, &invocation, options] {
+        // It is called for `simulate export` as well, which has set its own action.
+        if (!verb.get_subcommands().empty()) return;
+        options->command = command_text(verb);
+        invocation.action = [options](Session& session) { return run_simulate(session, *options); };
+    });
+}
+
+} // namespace fathom::cli

@@ -1,0 +1,121 @@
+#include "cli/client/command_line.hpp"
+#include "cli/client/json_view.hpp"
+#include "cli/simulation/export_jobs.hpp"
+#include "cli/simulation/export_network.hpp"
+#include "cli/simulation/export_rates.hpp"
+#include "cli/text/format_units.hpp"
+#include "core/base/file.hpp"
+#include "simulator/world/centers_file.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace fathom::cli {
+namespace {
+
+constexpr std::array<std::pair<char, double>, 4> kDurationSuffixes{{{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}}};
+constexpr double kLongestAgeS = 100 * 366 * 86400.0;
+
+struct ExportOptions {
+    std::string centers;
+    std::string workload;
+    std::string since = "7d";
+};
+
+/// "now", "12h", "7d", or a time.
+Result<Timestamp> parse_since(const std::string& text, Timestamp now)
+{
+    if (text == "now") return now;
+    for (const auto& [letter, unit_s] : kDurationSuffixes) {
+        double count = 0;
+        if (text.size() < 2 || text.back() != letter) continue;
+        const auto [end, code] = std::from_chars(text.data(), text.data() + text.size() - 1, count);
+        if (code == std::errc() && end == text.data() + text.size() - 1 && count >= 0 && count * unit_s < kLongestAgeS)
+            return now - std::chrono::duration_cast<Timestamp::duration>(Seconds(count * unit_s));
+    }
+    const Result<Timestamp> time = parse_rfc3339(text);
+    if (!time)
+        return Error{Errc::kInvalid,
+                     "--since \"" + text + "\" must be now, 12h, 7d, or a time like 2026-12-01T09:00:00Z"};
+    if (*time > now) return Error{Errc::kInvalid, "--since \"" + text + "\" has not come yet"};
+    return *time;
+}
+
+/// The Monday 00:00 UTC at or before it.
+Timestamp monday_before(Timestamp time)
+{
+    const auto day = std::chrono::floor<std::chrono::days>(time);
+    return day - (std::chrono::weekday(day) - std::chrono::Monday);
+}
+
+Result<void> write(const std::string& path, const std::string& content)
+{
+    if (path.empty()) return {};
+    const Result<void> written = write_file(path, content);
+    if (!written) return Error{Errc::kInvalid, "cannot write " + path + ": " + written.error().detail};
+    return {};
+}
+
+void tell(Session& session, const ExportOptions& options, const NetworkLists& network, const ExportedJobs& jobs)
+{
+    if (!options.centers.empty())
+        say(session, fmt::format("fathom: {} unit types in {}", network.unit_types.size(), options.centers));
+    if (options.workload.empty()) return;
+    say(session, fmt::format("fathom: {} jobs in {}, {} of which have not ended", jobs.lines.size(), options.workload,
+                             format_count(jobs.waiting)));
+    for (const auto& [reason, count] : jobs.left_out)
+        say(session, fmt::format("fathom: left out: {} jobs: {}", format_count(count), reason));
+}
+
+Outcome run_export(Session& session, const ExportOptions& options)
+{
+    if (options.centers.empty() && options.workload.empty())
+        return Error{Errc::kInvalid, "nothing to write: --centers FILE, --workload FILE, or both"};
+    const Timestamp now = session.now();
+    const Result<Timestamp> since = parse_since(options.since, now);
+    if (!since) return since.error();
+    const ExportSpan span{.begins = monday_before(*since), .since = *since, .now = now};
+    const Result<NetworkLists> network = read_network(session);
+    if (!network) return network.error();
+    const Result<Json> jobs = read_jobs(session, span);
+    if (!jobs) return jobs.error();
+    std::map<std::string, ExportedType> types = types_of(*jobs, network->unit_types);
+    for (auto& [name, type] : types) {
+        if (const Result<void> found = find_rates(session, name, network->unit_types, type); !found)
+            return found.error();
+    }
+    std::vector<std::string> notes;
+    const Json centers = centers_document(*network, types, span.begins, notes);
+    if (const auto checked = simulation::parse_centers(centers); !checked) return checked.error();
+    const Result<ExportedJobs> exported = export_jobs(session, *jobs, network->unit_types, types, span);
+    if (!exported) return exported.error();
+    std::string lines;
+    for (const Json& line : exported->lines)
+        lines += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (const auto written = write(options.centers, centers.dump(2) + "\n"); !written) return written.error();
+    if (const auto written = write(options.workload, lines); !written) return written.error();
+    tell(session, options, *network, *exported);
+    for (const std::string& note : notes)
+        say(session, "fathom: " + note);
+    return ExitCode::kOk;
+}
+
+} // namespace
+
+void add_simulate_export(CLI::App& simulate, Invocation& invocation)
+{
+    CLI::App& verb = add_verb(simulate, "export", "Writes a running network and its jobs as files to simulate",
+                              "fathom simulate export --centers now.json --workload jobs.jsonl --since 7d\n"
+                              "  fathom simulate export --centers now.json --workload queue.jsonl --since now");
+    auto options = std::make_shared<ExportOptions>();
+    verb.add_option("--centers", options->centers, "Where to write the centers file");
+    verb.add_option("--workload", options->workload, "Where to write the jobs, one a line");
+    verb.add_option("--since", options->since,
+                    "Jobs submitted since then, and those that had not ended: 12h, 7d (default), a time, or now");
+    on_chosen(verb, invocation, options, run_export);
+}
+
+} // namespace fathom::cli

@@ -1,0 +1,156 @@
+#include "core/decide/capacity/plan_start.hpp"
+
+#include "core/decide/capacity/objective.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+/// Times far beyond any plan, so that sums with them stay representable.
+constexpr double kLongest_s = 1e9;
+
+double transfer_s(const NetworkProfile& network, Timestamp start, double size_bytes)
+{
+    return size_bytes > 0 ? network.transfer_s(start, size_bytes).value_or(0) : 0;
+}
+
+/// Both transfers with the run between them, begun at `start`.
+StartPlan plan_from(const TransferRequest& request, const NetworkProfile* network, Timestamp start, const RunTime& run)
+{
+    StartPlan plan;
+    plan.start_s = Seconds(start - request.now).count();
+    plan.occupied = run;
+    if (request.moves_data()) plan.is_network_unknown = network == nullptr;
+    if (request.moves_data() && network != nullptr) {
+        const RateAtTime rate = network->at(start);
+        plan.rate_bytes = rate.rate_bytes;
+        plan.basis = rate.basis;
+        plan.in_s = transfer_s(*network, start, request.in_bytes);
+        plan.out_s = transfer_s(*network, moment_after(start, plan.in_s + run.run_s), request.out_bytes);
+        const double both_s = plan.in_s + plan.out_s;
+        plan.occupied.run_s += both_s;
+        plan.occupied.low_s += both_s / (1 + rate.spread);
+        plan.occupied.high_s += both_s * (1 + rate.spread);
+    }
+    plan.completion_s = plan.start_s + plan.occupied.run_s;
+    return plan;
+}
+
+double both_transfers_s(const StartPlan& plan)
+{
+    return plan.in_s + plan.out_s;
+}
+
+/// True when no hour could make the transfers so much faster that waiting would be worth it.
+bool is_as_good_as_ever(const TransferRequest& request, const NetworkProfile& network, const StartPlan& plan)
+{
+    const double least_s = (request.in_bytes + request.out_bytes) / network.best_rate_bytes();
+    return both_transfers_s(plan) <= least_s * 1.01;
+}
+
+bool may_wait(const TransferRequest& request)
+{
+    return request.network == NetworkChoice::kAuto && request.deadline.has_value();
+}
+
+double cost_of(const TransferRequest& request, const StartTerms& terms, const StartPlan& plan)
+{
+    if (terms.price == nullptr) return 0;
+    return terms.price->cost(moment_after(request.now, plan.start_s), plan.occupied.run_s, terms.unit_count);
+}
+
+double energy_of(const StartTerms& terms, const StartPlan& plan)
+{
+    return terms.price == nullptr ? 0 : terms.price->energy_j(plan.occupied.run_s, terms.unit_count);
+}
+
+/// Whether a start after the first keeps deadline and budget, and finds its units free.
+bool is_possible(const TransferRequest& request, const StartTerms& terms, const StartPlan& plan)
+{
+    if (moment_after(request.now, plan.start_s + plan.occupied.high_s) > *request.deadline) return false;
+    if (cost_of(request, terms, plan) > budget_limit(terms.budget)) return false;
+    return terms.availability == nullptr ||
+           terms.availability->earliest_start(terms.unit_count, plan.occupied.high_s, plan.start_s) == plan.start_s;
+}
+
+} // namespace
+
+Timestamp moment_after(Timestamp from, double duration_s)
+{
+    return from + std::chrono::duration_cast<Timestamp::duration>(Seconds(std::clamp(duration_s, 0.0, kLongest_s)));
+}
+
+double budget_limit(std::optional<double> budget)
+{
+    constexpr double kRounding = 1e-9;
+    return budget ? *budget * (1 + kRounding) : Availability::kForEver;
+}
+
+bool may_wait_for_price(const TransferRequest& request, const StartTerms& terms)
+{
+    const bool is_interested = terms.prefer.cost > 0 || terms.budget.has_value();
+    return may_wait(request) && is_interested && terms.price != nullptr && !terms.price->is_flat();
+}
+
+StartPlan plan_at_once(const TransferRequest& request, const NetworkProfile* network, double wait_s, const RunTime& run)
+{
+    StartPlan plan = plan_from(request, network, moment_after(request.now, wait_s), run);
+    plan.start_s = wait_s; // not what is left of it after rounding to a time
+    plan.completion_s = wait_s + plan.occupied.run_s;
+    return plan;
+}
+
+StartPlan plan_start(const TransferRequest& request, const NetworkProfile* network, double wait_s, const RunTime& run,
+                     const StartTerms& terms)
+{
+    const StartPlan at_once = plan_at_once(request, network, wait_s, run);
+    if (!may_wait(request)) return at_once;
+    const bool has_windows = network != nullptr && request.moves_data() && network->best_rate_bytes() > 0;
+    const bool is_too_dear = cost_of(request, terms, at_once) > budget_limit(terms.budget);
+    const bool is_weighed = may_wait_for_price(request, terms) && (terms.prefer.cost > 0 || is_too_dear);
+    const bool is_for_price = is_weighed || (has_windows && terms.prefer.time < 1);
+    if (!is_for_price && (!has_windows || is_as_good_as_ever(request, *network, at_once))) return at_once;
+
+    const Timestamp earliest = moment_after(request.now, wait_s);
+    double least_cost = HUGE_VAL; // of the starts before, and how long the units are held then
+    double its_run_s = HUGE_VAL;
+    const double least_run_s =
+        run.run_s + (has_windows ? (request.in_bytes + request.out_bytes) / network->best_rate_bytes() : 0);
+    const auto judge = [&](Timestamp start) -> std::optional<double> {
+        const bool is_first = start == earliest;
+        // No cheaper than one before, and later: most of them.
+        const bool is_dearer = is_for_price && terms.price != nullptr && terms.prefer.energy == 0 &&
+                               terms.price->cost(start, least_run_s, terms.unit_count) >= least_cost;
+        if (is_dearer) return HUGE_VAL;
+        const StartPlan plan = is_first ? at_once : plan_from(request, network, start, run);
+        if (!is_first && !is_possible(request, terms, plan)) return HUGE_VAL;
+        if (!is_for_price) return both_transfers_s(plan);
+        if (is_first && is_too_dear) return HUGE_VAL;
+        const double cost = cost_of(request, terms, plan);
+        if (cost >= least_cost && plan.occupied.run_s >= its_run_s) return HUGE_VAL;
+        if (cost < least_cost) {
+            least_cost = cost;
+            its_run_s = plan.occupied.run_s;
+        }
+        return objective(terms.prefer, {plan.completion_s, cost, energy_of(terms, plan)});
+    };
+    // Prices change by the hour: quarters of an hour would tell little more.
+    NetworkCalendar calendar = has_windows ? network->calendar() : NetworkCalendar{};
+    if (is_for_price) calendar.hour *= 4;
+    const Timestamp latest = std::min<Timestamp>(*request.deadline, earliest + std::chrono::weeks(1));
+    const std::optional<Timestamp> start = best_start(calendar, earliest, latest, judge);
+    if (!start || *start == earliest) return at_once;
+    StartPlan plan = plan_from(request, network, *start, run);
+    plan.window = WindowWait{.start = *start,
+                             .rate_now_bytes = at_once.rate_bytes,
+                             .rate_then_bytes = plan.rate_bytes,
+                             .transfer_now_s = both_transfers_s(at_once),
+                             .is_for_price = is_for_price,
+                             .cost_now = cost_of(request, terms, at_once),
+                             .cost_then = cost_of(request, terms, plan)};
+    return plan;
+}
+
+} // namespace fathom

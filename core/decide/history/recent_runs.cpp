@@ -1,0 +1,147 @@
+#include "core/decide/history/recent_runs.hpp"
+
+#include "core/base/portable_math.hpp"
+#include "core/decide/history/run_calibration.hpp"
+#include "core/decide/history/run_levels.hpp"
+#include "core/decide/statistics/weighted_median.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace fathom {
+namespace {
+
+/// More would have no weight left.
+constexpr std::size_t kMostRuns = 16;
+constexpr double kRecentDeviations = 3;
+
+struct TimedRun {
+    Timestamp ended_at;
+    double log_time{};
+    double weight{}; ///< by its age
+    std::int64_t unit_count{1};
+};
+
+/// How far runs are from the mean of those on as many units.
+struct Squares {
+    double sum{};
+    double freedom{};
+};
+
+Squares squares_of(const std::vector<TimedRun>& runs)
+{
+    struct Sums {
+        double weight{};
+        double value{};
+    };
+    std::map<std::int64_t, Sums> by_count;
+    for (const TimedRun& run : runs) {
+        Sums& sums = by_count[run.unit_count];
+        sums.weight += run.weight;
+        sums.value += run.weight * run.log_time;
+    }
+    Squares squares;
+    for (const TimedRun& run : runs) {
+        const Sums& sums = by_count[run.unit_count];
+        squares.sum += run.weight * portable::square(run.log_time - sums.value / sums.weight);
+    }
+    for (const auto& [count, sums] : by_count)
+        squares.freedom += std::max(sums.weight - 1, 0.0);
+    return squares;
+}
+
+double noise_of(const Squares& squares, double prior)
+{
+    return std::sqrt((kPriorJobs * portable::square(prior) + squares.sum) / (kPriorJobs + squares.freedom));
+}
+
+/// What runs agree on: their median, or the mean of two of which neither took twice as long as the other.
+std::optional<double> centre_of(const std::vector<WeightedValue>& ratios)
+{
+    if (ratios.size() > 2) return weighted_median(ratios);
+    if (ratios.size() < 2) return std::nullopt;
+    const double first = ratios.front().value;
+    const double second = ratios.back().value;
+    if (std::abs(first - second) > portable::log(2)) return std::nullopt;
+    return (first + second) / 2;
+}
+
+} // namespace
+
+RecentRuns::RecentRuns(std::span<const PastRun> runs, Timestamp now)
+{
+    std::map<std::string_view, std::map<std::string_view, std::vector<TimedRun>>> cells;
+    for (const PastRun& run : runs) {
+        const double weight = recency(run.ended_at, now);
+        if (!is_time(run.actual_s) || !(weight > 0)) continue;
+        cells[run.job_type][run.unit_type].push_back(
+            {run.ended_at, portable::log(run.actual_s), weight, std::max<std::int64_t>(run.unit_count, 1)});
+    }
+    for (auto& [job_type, by_unit_type] : cells) {
+        // Sums of floating-point numbers depend on their order, and runs come in any.
+        Squares of_type;
+        for (auto& [unit_type, timed] : by_unit_type) {
+            std::sort(timed.begin(), timed.end(), [](const TimedRun& a, const TimedRun& b) {
+                return std::tuple(b.ended_at, a.log_time, a.unit_count) <
+                       std::tuple(a.ended_at, b.log_time, b.unit_count);
+            });
+            const Squares own = squares_of(timed);
+            of_type.sum += own.sum;
+            of_type.freedom += own.freedom;
+        }
+        // A program whose time depends on what it is given does so everywhere.
+        const double usual = noise_of(of_type, kPriorNoise);
+        Cells& made = types_[std::string(job_type)];
+        for (const auto& [unit_type, timed] : by_unit_type) {
+            Cell& cell = made[std::string(unit_type)];
+            cell.noise = noise_of(squares_of(timed), usual);
+            cell.count = static_cast<std::int64_t>(timed.size());
+            double place = 1;
+            for (const TimedRun& run : timed) {
+                if (cell.runs.size() == kMostRuns) break;
+                cell.runs.push_back({run.log_time, run.weight * place, run.unit_count});
+                place *= kOlder;
+            }
+        }
+    }
+}
+
+const RecentRuns::Cell* RecentRuns::find_cell(std::string_view job_type, std::string_view unit_type) const
+{
+    const auto type = types_.find(job_type);
+    if (type == types_.end()) return nullptr;
+    const auto cell = type->second.find(unit_type);
+    return cell == type->second.end() ? nullptr : &cell->second;
+}
+
+std::optional<RecentRuns::Answer> RecentRuns::find(std::string_view job_type, std::string_view unit_type,
+                                                   const DividedRun& promise) const
+{
+    const Cell* const cell = find_cell(job_type, unit_type);
+    if (cell == nullptr) return std::nullopt;
+    std::vector<WeightedValue> ratios;
+    for (const Run& run : cell->runs) {
+        const double promised_s = promise.at(run.unit_count).run_s;
+        if (is_time(promised_s)) ratios.push_back({run.log_time - portable::log(promised_s), run.weight});
+    }
+    if (ratios.empty()) return std::nullopt;
+    const std::optional<double> known = centre_of(ratios);
+    const double centre = known.value_or(0);
+    const double limit = known ? kRecentDeviations * cell->noise : portable::log(kMostSurprise);
+    Answer answer{.noise = cell->noise, .count = cell->count};
+    double sum = 0;
+    double weights = 0;
+    double squares = 0;
+    for (const WeightedValue& one : ratios) {
+        sum += one.weight * std::clamp(one.value, centre - limit, centre + limit);
+        weights += one.weight;
+        squares += portable::square(one.weight);
+    }
+    answer.log_ratio = sum / weights;
+    // Old runs say less of now, as well as each other: their weights are less than one.
+    answer.weight = std::min(portable::square(weights) / squares, weights);
+    return answer;
+}
+
+} // namespace fathom

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "core/decide/history/run_history.hpp"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fathom {
+
+/// What the last runs of a job type took on a unit type, as they ended: for jobs that do what their type does. No
+/// promise of then takes part in it, so neither a measurement that was made anew nor another known run moves it.
+///
+/// Newer runs count more: half of a run's weight is that of all older ones together, roughly (kOlder for each newer
+/// run), and half after 30 days. So what a place does now is believed at once, and still a run's own noise is averaged.
+/// A run farther than three deviations from the median of all counts as three. Two runs are taken as they are if
+/// neither took twice as long as the other; of one, or two that do not agree, what is farther from the promise than a
+/// factor of kMostSurprise counts as that: it may have been given something else to do.
+///
+/// Immutable.
+class RecentRuns {
+  public:
+    RecentRuns() = default;
+    /// Runs in any order; those whose time is not positive and finite are left out.
+    RecentRuns(std::span<const PastRun> runs, Timestamp now);
+
+    /// The runs against what is promised now.
+    struct Answer {
+        double log_ratio{}; ///< weighted mean of ln(actual / promised now, on as many units)
+        double noise{};     ///< deviation from run to run
+        double weight{};    ///< as how many runs it counts: the variance of the mean is noise² / weight
+        std::int64_t count{};
+    };
+    /// Empty: none of the type ran there.
+    std::optional<Answer> find(std::string_view job_type, std::string_view unit_type, const DividedRun& promise) const;
+    bool has_any(std::string_view job_type, std::string_view unit_type) const
+    {
+        return find_cell(job_type, unit_type) != nullptr;
+    }
+
+    static constexpr double kOlder = 0.6;
+    static constexpr double kMostSurprise = 4;
+    /// From run to run of one program on one machine, before there are runs to tell: as two sendings of a probe differ.
+    static constexpr double kPriorNoise = 0.05;
+
+  private:
+    struct Run {
+        double log_time{};
+        double weight{};
+        std::int64_t unit_count{1};
+    };
+    struct Cell {
+        std::vector<Run> runs; ///< newest first, at most kMostRuns
+        double noise{};
+        std::int64_t count{};
+    };
+    using Cells = std::map<std::string, Cell, std::less<>>;
+    const Cell* find_cell(std::string_view job_type, std::string_view unit_type) const;
+
+    std::map<std::string, Cells, std::less<>> types_;
+};
+
+} // namespace fathom

@@ -1,0 +1,141 @@
+#include "core/decide/history/run_calibration.hpp"
+
+#include "core/base/portable_math.hpp"
+#include "core/decide/statistics/sample_statistics.hpp"
+#include "core/decide/statistics/weighted_median.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+constexpr double kHalfLife_days = 30;
+/// Widths follow the newest runs, of few runs their newest quarter: what was learned since has made the errors of older
+/// ones history.
+constexpr double kHalfLifeShare = 0.25;
+constexpr double kLeastHalfLife_runs = 25;
+constexpr double kMostHalfLife_runs = 400;
+constexpr double kRunCoverage = 0.8;
+
+/// How far a run was from its prediction, in half widths of an interval of factor 1.
+struct Distance {
+    Timestamp ended_at;
+    double half_widths{};
+};
+
+/// What the runs of one group say, gathered in any order.
+struct Gathered {
+    std::vector<double> ratios; ///< actual / predicted
+    std::int64_t below{};
+    std::int64_t above{};
+    std::vector<Distance> distances;
+};
+
+void gather(const PastRun& run, Gathered& to)
+{
+    to.ratios.push_back(run.actual_s / run.predicted_s);
+    if (run.actual_s < run.low_s) ++to.below;
+    if (run.actual_s > run.high_s) ++to.above;
+    if (!is_time(run.promised_s) || !is_time(run.width_factor)) return;
+    const double away = portable::log(run.actual_s / run.predicted_s);
+    const double limit_s = away < 0 ? run.low_s : run.high_s;
+    const double width = is_time(limit_s) ? std::abs(portable::log(limit_s / run.predicted_s)) : 0;
+    // An interval of no width cannot be stretched.
+    if (width > 0) to.distances.push_back({run.ended_at, std::abs(away) / (width / run.width_factor)});
+}
+
+/// The logarithm of the width factor of a group, as far as its runs tell it.
+double log_width(std::vector<Distance> distances, double parent, Timestamp now)
+{
+    if (distances.size() < static_cast<std::size_t>(kLeastForWidth)) return parent;
+    std::sort(distances.begin(), distances.end(), [](const Distance& a, const Distance& b) {
+        return a.ended_at != b.ended_at ? a.ended_at > b.ended_at : a.half_widths < b.half_widths;
+    });
+    const double half_life_runs =
+        std::clamp(kHalfLifeShare * static_cast<double>(distances.size()), kLeastHalfLife_runs, kMostHalfLife_runs);
+    std::vector<WeightedValue> weighted;
+    double count = 0;
+    std::size_t newer = 0;
+    for (std::size_t i = 0; i < distances.size(); ++i) {
+        const Distance& one = distances[i];
+        if (i > 0 && one.ended_at != distances[i - 1].ended_at) newer = i;
+        weighted.push_back({one.half_widths,
+                            recency(one.ended_at, now) * portable::exp2(-static_cast<double>(newer) / half_life_runs)});
+        count += weighted.back().weight;
+    }
+    const double own =
+        portable::log(std::clamp(weighted_quantile(std::move(weighted), kRunCoverage), kLeastWidth, kMostWidth));
+    return (count * own + kLeastForWidth * parent) / (count + kLeastForWidth);
+}
+
+Calibration summarize_group(Gathered gathered, double parent, Timestamp now)
+{
+    Calibration result;
+    if (gathered.ratios.empty()) return result;
+    const auto count = static_cast<double>(gathered.ratios.size());
+    std::vector<double> errors;
+    errors.reserve(gathered.ratios.size());
+    for (const double ratio : gathered.ratios)
+        errors.push_back(std::abs(ratio - 1));
+    result.job_count = static_cast<std::int64_t>(gathered.ratios.size());
+    result.below_share = static_cast<double>(gathered.below) / count;
+    result.above_share = static_cast<double>(gathered.above) / count;
+    result.within_share = static_cast<double>(result.job_count - gathered.below - gathered.above) / count;
+    result.median_ratio = median(std::move(gathered.ratios));
+    result.median_error = median(std::move(errors));
+    result.width_factor = portable::exp(log_width(std::move(gathered.distances), parent, now));
+    return result;
+}
+
+using Groups = std::map<std::string, Gathered, std::less<>>;
+
+std::map<std::string, Calibration, std::less<>> summarize_groups(Groups groups, double parent, Timestamp now)
+{
+    std::map<std::string, Calibration, std::less<>> result;
+    for (auto& [name, gathered] : groups)
+        result.emplace(name, summarize_group(std::move(gathered), parent, now));
+    return result;
+}
+
+} // namespace
+
+double recency(Timestamp ended_at, Timestamp now)
+{
+    const double age_s = std::max(std::chrono::duration_cast<Seconds>(now - ended_at).count(), 0.0);
+    return portable::exp2(-age_s / (kHalfLife_days * 86400));
+}
+
+bool is_time(double seconds)
+{
+    return std::isfinite(seconds) && seconds > 0;
+}
+
+RunCalibrations calibrate(std::span<const PastRun> runs, Timestamp now)
+{
+    Gathered all;
+    Groups by_unit_type;
+    Groups by_job_type;
+    for (const PastRun& run : runs) {
+        if (!is_time(run.predicted_s) || !is_time(run.actual_s)) continue;
+        gather(run, all);
+        gather(run, by_unit_type[run.unit_type]);
+        gather(run, by_job_type[run.job_type]);
+    }
+    RunCalibrations result;
+    result.all = summarize_group(std::move(all), 0, now);
+    const double parent = portable::log(result.all.width_factor);
+    result.by_unit_type = summarize_groups(std::move(by_unit_type), parent, now);
+    result.by_job_type = summarize_groups(std::move(by_job_type), parent, now);
+    return result;
+}
+
+Json to_json(const Calibration& calibration)
+{
+    return {{"job_count", calibration.job_count},       {"within_share", calibration.within_share},
+            {"below_share", calibration.below_share},   {"above_share", calibration.above_share},
+            {"median_ratio", calibration.median_ratio}, {"median_error", calibration.median_error},
+            {"width_factor", calibration.width_factor}};
+}
+
+} // namespace fathom

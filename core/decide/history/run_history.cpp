@@ -1,0 +1,207 @@
+#include "core/decide/history/run_history.hpp"
+
+#include "core/base/portable_math.hpp"
+#include "core/decide/history/recent_runs.hpp"
+#include "core/decide/history/run_calibration.hpp"
+#include "core/decide/history/run_levels.hpp"
+#include "core/decide/history/typical_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace fathom {
+namespace {
+
+using RunsByName = std::map<std::string, std::vector<PastRun>, std::less<>>;
+
+/// What a limit that is no time counts as, relative to the run time.
+constexpr double kLeastLimit = 1e-3;
+
+/// How far a limit of an interval is away, on the log scale.
+double log_distance(double limit_s, double run_s)
+{
+    return std::abs(portable::log(std::max(limit_s / run_s, kLeastLimit)));
+}
+
+} // namespace
+
+struct RunHistory::Model {
+    std::set<std::string, std::less<>> job_types; ///< that it has runs of
+    RunLevels by_operators;
+    RunLevels by_reference;
+    RecentRuns recent;
+    TypicalTimes times;
+    double width_factor = 1;
+    std::map<std::string, double, std::less<>> width_factors; ///< by unit type
+    /// Of a history that was rebuilt: by job type and unit type.
+    std::map<std::string, std::map<std::string, RunAnswer, std::less<>>, std::less<>> answers;
+
+    const RunLevels& levels(PromiseBasis basis) const
+    {
+        return basis == PromiseBasis::kReference ? by_reference : by_operators;
+    }
+    const RunAnswer* find_answer(std::string_view job_type, std::string_view unit_type) const
+    {
+        const auto type = answers.find(job_type);
+        if (type == answers.end()) return nullptr;
+        const auto answer = type->second.find(unit_type);
+        return answer == type->second.end() ? nullptr : &answer->second;
+    }
+};
+
+std::shared_ptr<const RunHistory::Model> RunHistory::make_model(std::span<const PastRun> runs, Timestamp now,
+                                                                const RunCalibrations& calibrations)
+{
+    auto model = std::make_shared<Model>();
+    for (const PastRun& run : runs)
+        model->job_types.insert(run.job_type);
+    model->by_operators = RunLevels(runs, now, PromiseBasis::kOperators);
+    model->by_reference = RunLevels(runs, now, PromiseBasis::kReference);
+    model->recent = RecentRuns(runs, now);
+    model->times = TypicalTimes(runs, now);
+    model->width_factor = calibrations.all.width_factor;
+    for (const auto& [unit_type, calibration] : calibrations.by_unit_type)
+        model->width_factors.emplace(unit_type, calibration.width_factor);
+    return model;
+}
+
+RunHistory::RunHistory(std::span<const PastRun> runs, Timestamp now)
+    : runs_(std::make_shared<const std::vector<PastRun>>(runs.begin(), runs.end())), learned_at_(now)
+{
+    RunCalibrations calibrations = calibrate(runs, now);
+    model_ = make_model(runs, now, calibrations);
+    calibration_ = calibrations.all;
+    by_unit_type_ = std::move(calibrations.by_unit_type);
+    by_job_type_ = std::move(calibrations.by_job_type);
+    RunsByName of_owners;
+    RunsByName of_projects;
+    for (const PastRun& run : runs) {
+        if (!run.owner.empty()) of_owners[run.owner].push_back(run);
+        if (!run.project.empty()) of_projects[run.project].push_back(run);
+    }
+    for (const auto& [name, own] : of_owners)
+        by_owner_.emplace(name, make_model(own, now, calibrate(own, now)));
+    for (const auto& [name, own] : of_projects)
+        by_project_.emplace(name, make_model(own, now, calibrate(own, now)));
+}
+
+const RunHistory::Model* RunHistory::find_model(std::string_view job_type, RunOwner owner) const
+{
+    const auto find = [](const Models& models, std::string_view name) -> const Model* {
+        const auto found = name.empty() ? models.end() : models.find(name);
+        return found == models.end() ? nullptr : found->second.get();
+    };
+    if (owner.owner.empty()) return model_.get();
+    const Model* const own = find(by_owner_, owner.owner);
+    if (own != nullptr && own->job_types.contains(job_type)) return own;
+    const Model* const project = find(by_project_, owner.project);
+    if (project != nullptr && project->job_types.contains(job_type)) return project;
+    if (own != nullptr) return own;
+    return project != nullptr ? project : model_.get();
+}
+
+RunHistory RunHistory::from(std::span<const RunAnswer> answers)
+{
+    auto model = std::make_shared<Model>();
+    for (const RunAnswer& answer : answers)
+        model->answers[answer.job_type].emplace(answer.unit_type, answer);
+    RunHistory history;
+    history.model_ = std::move(model);
+    return history;
+}
+
+namespace {
+
+/// The deviation of a promise's logarithm, as its interval admits.
+double deviation_of(const RunTime& promised)
+{
+    if (!is_time(promised.run_s)) return 0;
+    return (log_distance(promised.low_s, promised.run_s) + log_distance(promised.high_s, promised.run_s)) /
+           (2 * kWidthOf80Percent);
+}
+
+/// The level of the job type, and the runs of the type there, by their variances.
+RunCorrection combine(const RunLevels::Level& level, const RecentRuns::Answer& runs, const RunTime& promised)
+{
+    const double noise = portable::square(runs.noise);
+    const double of_mean = noise / std::max(runs.weight, 1e-9);
+    const double usual = level.variance + portable::square(deviation_of(promised));
+    // How far off the promise is there the runs tell themselves: where that is more than usual, more is to be learned.
+    const double unknown = std::max(usual, portable::square(runs.log_ratio - level.log_factor) - of_mean);
+    const double own = unknown / (unknown + of_mean);
+    const double rest = portable::square(1 - own) * level.variance;
+    return {.factor = portable::exp(level.log_factor + own * (runs.log_ratio - level.log_factor)),
+            .deviation = std::sqrt(noise + portable::square(own) * of_mean + rest),
+            .promise_share = 1 - own,
+            .own_share = own,
+            .job_count = runs.count,
+            .like_count = level.run_count,
+            .knows_type = true};
+}
+
+} // namespace
+
+RunCorrection RunHistory::correction(std::string_view job_type, std::string_view unit_type, RunOwner owner,
+                                     const RunPromise& promise) const
+{
+    const Model* const model = find_model(job_type, owner);
+    if (model == nullptr) return {};
+    if (const RunAnswer* answer = model->find_answer(job_type, unit_type)) return answer->correction;
+    const RunLevels& levels = model->levels(promise.basis);
+    RunCorrection correction;
+    if (promise.is_of_own_work || promise.run == nullptr) {
+        correction = levels.find(job_type, unit_type);
+    } else if (const auto runs = model->recent.find(job_type, unit_type, *promise.run)) {
+        correction = combine(levels.level(job_type), *runs, promise.run->at(1));
+    } else {
+        correction = levels.elsewhere(job_type);
+    }
+    const auto width = model->width_factors.find(unit_type);
+    correction.width_factor = width == model->width_factors.end() ? model->width_factor : width->second;
+    return correction;
+}
+
+double RunHistory::least_factor(std::string_view job_type, RunOwner owner, const RunPromise& promise) const
+{
+    const Model* const model = find_model(job_type, owner);
+    if (model == nullptr) return 1;
+    const RunLevels& levels = model->levels(promise.basis);
+    double least = promise.is_of_own_work ? levels.least_factor(job_type) : levels.elsewhere(job_type).factor;
+    const auto answers = model->answers.find(job_type);
+    if (answers == model->answers.end()) return least;
+    for (const auto& [unit_type, answer] : answers->second)
+        least = std::min(least, answer.correction.factor);
+    return least;
+}
+
+bool RunHistory::has_runs(std::string_view job_type, std::string_view unit_type, RunOwner owner) const
+{
+    const Model* const model = find_model(job_type, owner);
+    return model != nullptr &&
+           (model->recent.has_any(job_type, unit_type) || model->find_answer(job_type, unit_type) != nullptr);
+}
+
+std::optional<RunEstimate> RunHistory::estimate(std::string_view job_type, std::string_view unit_type,
+                                                RunOwner owner) const
+{
+    const Model* const model = find_model(job_type, owner);
+    if (model == nullptr) return {};
+    if (const RunAnswer* answer = model->find_answer(job_type, unit_type)) return answer->estimate;
+    return model->times.find(job_type, unit_type);
+}
+
+RunTime corrected(const RunTime& promised, const RunCorrection& correction, double width_factor)
+{
+    const bool is_as_promised =
+        correction.factor == 1 && correction.deviation == 0 && correction.promise_share == 1 && width_factor == 1;
+    if (!is_time(promised.run_s) || is_as_promised) return promised;
+    const double own = kWidthOf80Percent * correction.deviation;
+    const double share = correction.promise_share;
+    const double below = portable::hypot(share * log_distance(promised.low_s, promised.run_s), own);
+    const double above = portable::hypot(share * log_distance(promised.high_s, promised.run_s), own);
+    const double run_s = promised.run_s * correction.factor;
+    return {run_s, run_s * portable::exp(-width_factor * below), run_s * portable::exp(width_factor * above)};
+}
+
+} // namespace fathom

@@ -1,0 +1,169 @@
+#pragma once
+
+#include "core/base/clock.hpp"
+#include "core/decide/prediction/predict_units.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What jobs that have run teach about those that come.
+namespace fathom {
+
+/// Of whose runs a prediction is made. Views: what they point at must outlive it.
+struct RunOwner {
+    std::string_view owner{};   ///< who submits; empty: nobody in particular, so that all runs teach
+    std::string_view project{}; ///< whose runs of a type stand in where the owner has none; empty: none do
+};
+
+/// A job that has run.
+struct PastRun {
+    std::string owner{};   ///< who submitted it
+    std::string project{}; ///< that it was of
+    std::string job_type;
+    std::string unit_type; ///< id
+    std::int64_t unit_count{1};
+    /// What its measurements alone let expect, on unit_count units, with the limits of the 80 % interval; 0: nothing
+    /// was.
+    double promised_s{};
+    double promised_low_s{};
+    double promised_high_s{};
+    PromiseBasis basis{PromiseBasis::kOperators}; ///< of the promise
+    /// What was predicted for it in the end, corrected, with its interval: what calibration is judged by. 0: nothing
+    /// was.
+    double predicted_s{};
+    double low_s{};
+    double high_s{};
+    double width_factor{1}; ///< RunCorrection::width_factor that this interval was made with
+    double actual_s{};
+    Timestamp ended_at{};
+};
+
+/// How a promise becomes a prediction: run = promised × factor, and its logarithm is off by `deviation` beside what the
+/// measurements themselves are unsure of.
+struct RunCorrection {
+    double factor = 1;
+    double deviation = 0;      ///< of ln(actual / (promised × factor)); never 0 once anything is known
+    double promise_share = 1;  ///< of the deviation of the promise: the rest is known from runs
+    double own_share = 0;      ///< 0..1: how much the runs of this job type on this unit type weigh in it
+    std::int64_t job_count{};  ///< runs of this job type on this unit type
+    std::int64_t like_count{}; ///< other runs that it leans on
+    bool knows_type = false;   ///< there are runs of the job type, wherever, that tell what promises leave out
+    double width_factor = 1;   ///< Calibration::width_factor of the unit type: what corrected() is to be given
+};
+
+/// A promise that is to be corrected.
+struct RunPromise {
+    PromiseBasis basis{PromiseBasis::kOperators};
+    /// The job itself says what it executes: other runs of its type may have done other work, and only how far they
+    /// were from their promises tells anything.
+    bool is_of_own_work = true;
+    const DividedRun* run = nullptr; ///< by count of units; needed unless is_of_own_work
+};
+
+/// The run time of a job of which no operator is known, from its type's runs.
+struct RunEstimate {
+    RunTime time;
+    std::string
+        basis; ///< "4 runs of its type there", "runs of its type elsewhere", "runs of 12 other types", for people
+    std::int64_t job_count{};
+};
+
+/// What a history says of one job type on one unit type.
+struct RunAnswer {
+    std::string job_type;
+    std::string unit_type; ///< id
+    RunCorrection correction;
+    std::optional<RunEstimate> estimate;
+};
+
+/// How often actual run times fell into the interval that was predicted.
+struct Calibration {
+    std::int64_t job_count{};
+    double within_share{};  ///< of jobs inside their 80 % interval; 0.8 is perfect
+    double below_share{};   ///< faster than it
+    double above_share{};   ///< slower
+    double median_ratio{};  ///< actual / predicted
+    double median_error{};  ///< median of |actual / predicted − 1|
+    double width_factor{1}; ///< what half the width of further intervals is multiplied by, so that they hold 80 %
+};
+
+struct RunCalibrations;
+
+/// Learned from past runs; immutable, so any thread may read it.
+///
+/// The upper rungs of the ladder of predictions: what runs of a job's type say on top of what measurements promise.
+/// Every rung counts by its variance. A promise is off by an error common to all of its basis, one of the job type
+/// and one of the job type on this unit type (RunLevels); how large these usually are, per basis, says how much a run
+/// elsewhere tells of it: much of what named operators do not cover, next to nothing of how a known run is carried
+/// over. On top of that come the runs of the type on this unit type: for a job that says what it executes by how far
+/// they were from their promises; for one that does what its type does by the times that they took (RecentRuns). With
+/// errors of promises of 0.1 to 0.2 and runs that differ by 0.05 the first of them counts 0.8 to 0.94. Without any run
+/// the factor is 1.
+///
+/// Names of job types are anybody's to use, so each owner's runs make a model of their own: nothing that others run
+/// changes what it says. A type that the owner never ran starts from the model of its project, where that knows the
+/// type; what neither knows is asked of the owner's, the project's, or else of the model of all runs.
+class RunHistory {
+  public:
+    RunHistory() = default;
+    /// Runs in any order; those whose times are not positive and finite are left out.
+    RunHistory(std::span<const PastRun> runs, Timestamp now);
+
+    /// A history that gives these answers, and none else: for a decision that is made again.
+    static RunHistory from(std::span<const RunAnswer> answers);
+
+    RunCorrection correction(std::string_view job_type, std::string_view unit_type, RunOwner owner = {},
+                             const RunPromise& promise = {}) const;
+    /// No correction() of such a promise for the job type has a smaller factor, on whatever unit type; of promises
+    /// that are not of the job's own work: on those without runs of the type.
+    double least_factor(std::string_view job_type, RunOwner owner = {}, const RunPromise& promise = {}) const;
+    /// Whether times of runs of the type on the unit type are known to this owner.
+    bool has_runs(std::string_view job_type, std::string_view unit_type, RunOwner owner = {}) const;
+    /// For a job without known operators: from the runs of its type there, else of its type elsewhere carried over by
+    /// how other types' times compare between the unit types, else of all types as a class. Empty: nothing has ever
+    /// run.
+    std::optional<RunEstimate> estimate(std::string_view job_type, std::string_view unit_type,
+                                        RunOwner owner = {}) const;
+    /// Of all runs with a prediction; per unit type below.
+    const Calibration& calibration() const { return calibration_; }
+    const std::map<std::string, Calibration, std::less<>>& by_unit_type() const { return by_unit_type_; }
+    const std::map<std::string, Calibration, std::less<>>& by_job_type() const { return by_job_type_; }
+
+    /// What it was learned from, and when: of the same comes the same history again. Of one that was rebuilt from
+    /// answers none.
+    std::span<const PastRun> runs() const
+    {
+        return runs_ ? std::span<const PastRun>(*runs_) : std::span<const PastRun>();
+    }
+    Timestamp learned_at() const { return learned_at_; }
+
+  private:
+    struct Model;
+    using Models = std::map<std::string, std::shared_ptr<const Model>, std::less<>>;
+    static std::shared_ptr<const Model> make_model(std::span<const PastRun> runs, Timestamp now,
+                                                   const RunCalibrations& calibrations);
+    const Model* find_model(std::string_view job_type, RunOwner owner) const;
+
+    std::shared_ptr<const Model> model_; ///< of all runs
+    Models by_owner_;
+    Models by_project_;
+    Calibration calibration_;
+    std::map<std::string, Calibration, std::less<>> by_unit_type_;
+    std::map<std::string, Calibration, std::less<>> by_job_type_;
+    std::shared_ptr<const std::vector<PastRun>> runs_;
+    Timestamp learned_at_{};
+};
+
+/// The promise with the correction: run time and interval. The interval's half width, on the log scale, is
+/// width_factor × 1.28 × hypot(promise_share × deviation of the promise, deviation of the correction).
+RunTime corrected(const RunTime& promised, const RunCorrection& correction, double width_factor);
+
+Json to_json(const Calibration& calibration);
+
+} // namespace fathom

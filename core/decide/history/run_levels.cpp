@@ -1,0 +1,330 @@
+#include "core/decide/history/run_levels.hpp"
+
+#include "core/base/portable_math.hpp"
+#include "core/decide/history/run_calibration.hpp"
+#include "core/decide/statistics/weighted_median.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <vector>
+
+namespace fathom {
+namespace {
+
+/// No history knows better.
+constexpr double kLeastDeviation = 0.02;
+constexpr double kWildDeviations = 3;
+
+/// The runs of one job type on one unit type.
+struct UnitRuns {
+    std::string_view unit_type;
+    std::vector<WeightedValue> residuals;
+    double promise_variance{}; ///< that the promises admit, on average
+    double weight{};
+    double median{};
+    double mean{};      ///< y_tu
+    double variance{};  ///< from run to run
+    double certainty{}; ///< c
+};
+
+struct TypeRuns {
+    std::string_view job_type;
+    std::vector<UnitRuns> cells;
+    double median{};
+    double mean{};      ///< y_t
+    double count{};     ///< Σ c
+    double certainty{}; ///< f
+    std::int64_t run_count{};
+};
+
+/// How much things differ.
+struct Spread {
+    double noise{};     ///< from run to run
+    double unit_type{}; ///< of a unit type from its job type
+    double job_type{};  ///< of a job type from all
+    double promise_variance{};
+};
+
+double promise_variance(const PastRun& run)
+{
+    if (!is_time(run.promised_low_s) || !is_time(run.promised_high_s)) return 0;
+    return portable::square(portable::log(run.promised_high_s / run.promised_low_s) / (2 * kWidthOf80Percent));
+}
+
+struct Residual {
+    double value{}; ///< r
+    double weight{};
+    double promise_variance{};
+};
+
+/// Sums of floating-point numbers depend on their order, and runs come in any: they are sorted first.
+UnitRuns sum_up(std::string_view unit_type, std::vector<Residual> residuals)
+{
+    std::sort(residuals.begin(), residuals.end(), [](const Residual& a, const Residual& b) {
+        return std::tie(a.value, a.weight, a.promise_variance) < std::tie(b.value, b.weight, b.promise_variance);
+    });
+    UnitRuns cell;
+    cell.unit_type = unit_type;
+    for (const Residual& one : residuals) {
+        cell.residuals.push_back({one.value, one.weight});
+        cell.weight += one.weight;
+        cell.promise_variance += one.weight * one.promise_variance;
+    }
+    cell.promise_variance /= cell.weight;
+    cell.median = weighted_median(cell.residuals);
+    return cell;
+}
+
+/// Step 2's weights, by how much things differ.
+void set_certainties(std::vector<TypeRuns>& types, const Spread& spread)
+{
+    const double noise = portable::square(spread.noise);
+    const double of_units = portable::square(spread.unit_type);
+    const double of_types = portable::square(spread.job_type);
+    for (TypeRuns& type : types) {
+        type.count = 0;
+        for (UnitRuns& cell : type.cells) {
+            cell.certainty = of_units / (of_units + noise / cell.weight);
+            type.count += cell.certainty;
+        }
+        type.certainty = of_types / (of_types + of_units / type.count);
+    }
+}
+
+std::vector<TypeRuns> arrange(std::span<const PastRun> runs, Timestamp now, PromiseBasis basis)
+{
+    std::map<std::string_view, std::map<std::string_view, std::vector<Residual>>> cells;
+    for (const PastRun& run : runs) {
+        if (run.basis != basis || !is_time(run.promised_s) || !is_time(run.actual_s)) continue;
+        const double residual = portable::log(run.actual_s) - portable::log(run.promised_s);
+        const double weight = recency(run.ended_at, now);
+        if (!(weight > 0)) continue;
+        cells[run.job_type][run.unit_type].push_back({residual, weight, promise_variance(run)});
+    }
+    std::vector<TypeRuns> types;
+    for (auto& [job_type, by_unit_type] : cells) {
+        TypeRuns& type = types.emplace_back();
+        type.job_type = job_type;
+        for (auto& [unit_type, residuals] : by_unit_type) {
+            UnitRuns cell = sum_up(unit_type, std::move(residuals));
+            type.run_count += static_cast<std::int64_t>(cell.residuals.size());
+            type.cells.push_back(std::move(cell));
+        }
+    }
+    const LevelPriors priors = priors_of(basis);
+    set_certainties(types, {priors.noise, priors.unit_type, priors.job_type, 0});
+    for (TypeRuns& type : types) {
+        std::vector<WeightedValue> medians;
+        for (const UnitRuns& cell : type.cells)
+            medians.push_back({cell.median, cell.certainty});
+        type.median = weighted_median(std::move(medians));
+    }
+    return types;
+}
+
+double overall_median(const std::vector<TypeRuns>& types)
+{
+    std::vector<WeightedValue> medians{{0, 1}};
+    for (const TypeRuns& type : types)
+        medians.push_back({type.median, type.certainty});
+    return weighted_median(std::move(medians));
+}
+
+/// Told by medians of absolute deviations, so that neither a wild run nor a wild unit type makes all others unsure.
+Spread find_spread(const std::vector<TypeRuns>& types, double centre, const LevelPriors& priors)
+{
+    std::vector<WeightedValue> noise;
+    std::vector<WeightedValue> of_units;
+    std::vector<WeightedValue> of_types;
+    for (const TypeRuns& type : types) {
+        of_types.push_back({std::abs(type.median - centre), type.certainty});
+        const auto cells = static_cast<double>(type.cells.size());
+        for (const UnitRuns& cell : type.cells) {
+            // Of one or two runs the median leaves nothing to see, nor does that of one unit type.
+            for (const WeightedValue& one : cell.residuals) {
+                if (cell.residuals.size() > 2) noise.push_back({std::abs(one.value - cell.median), one.weight});
+            }
+            const double unseen = std::sqrt(cells / std::max(cells - 1, 1.0));
+            if (cells > 1) of_units.push_back({unseen * std::abs(cell.median - type.median), cell.certainty});
+        }
+    }
+    const auto deviation = [](std::vector<WeightedValue> away, double prior, double prior_weight) {
+        return std::max(weighted_deviation(std::move(away), prior, prior_weight), kLeastDeviation);
+    };
+    return {.noise = deviation(std::move(noise), priors.noise, kPriorJobs),
+            .unit_type = deviation(std::move(of_units), priors.unit_type, 1),
+            .job_type = deviation(std::move(of_types), priors.job_type, 1),
+            .promise_variance = 0};
+}
+
+/// Cuts the wild runs of a cell (step 1) and takes its mean. What is not known yet is what the other runs there leave
+/// unknown: of the first run that is all by which types and unit types differ.
+void winsorize(UnitRuns& cell, double parent, const Spread& spread)
+{
+    const double of_units = portable::square(spread.unit_type);
+    const double noise_square = portable::square(spread.noise);
+    std::vector<WeightedValue> with_prior = cell.residuals;
+    with_prior.push_back({parent, std::min(noise_square / of_units, kPriorJobs)});
+    // One or two runs have no median to speak of.
+    const bool has_median = cell.residuals.size() > 2;
+    const double centre = has_median ? weighted_median(std::move(with_prior)) : parent;
+    std::vector<WeightedValue> away;
+    for (const WeightedValue& one : cell.residuals)
+        away.push_back({std::abs(one.value - centre), one.weight});
+    const double noise = has_median ? weighted_deviation(std::move(away), spread.noise, kPriorJobs) : spread.noise;
+    double sum = 0;
+    for (WeightedValue& one : cell.residuals) {
+        const double others = std::max(cell.weight - one.weight, 0.0);
+        const double unknown =
+            (of_units + portable::square(spread.job_type)) * noise_square / (noise_square + others * of_units);
+        const double limit = kWildDeviations * std::sqrt(portable::square(noise) + unknown);
+        one.value = std::clamp(one.value, centre - limit, centre + limit);
+        sum += one.weight * one.value;
+    }
+    cell.mean = sum / cell.weight;
+}
+
+/// Steps 1 and 2 up to the job types; with the variances from run to run.
+void find_means(std::vector<TypeRuns>& types, double centre, const LevelPriors& priors, Spread& spread)
+{
+    double squares = kPriorJobs * portable::square(priors.noise);
+    double count = kPriorJobs;
+    double promises = 0;
+    double weights = 0;
+    const auto own_squares = [](const UnitRuns& cell) {
+        double sum = 0;
+        for (const WeightedValue& one : cell.residuals)
+            sum += one.weight * portable::square(one.value - cell.mean);
+        return sum;
+    };
+    for (TypeRuns& type : types) {
+        std::vector<WeightedValue> medians{{centre, 1}};
+        for (const UnitRuns& cell : type.cells)
+            medians.push_back({cell.median, cell.certainty});
+        const double parent = weighted_median(std::move(medians));
+        double sum = 0;
+        for (UnitRuns& cell : type.cells) {
+            winsorize(cell, parent, spread);
+            sum += cell.certainty * cell.mean;
+            squares += own_squares(cell);
+            count += std::max(cell.weight - 1, 0.0);
+            promises += cell.weight * cell.promise_variance;
+            weights += cell.weight;
+        }
+        type.mean = sum / type.count;
+    }
+    spread.noise = std::sqrt(squares / count);
+    spread.promise_variance = weights > 0 ? promises / weights : 0;
+    for (TypeRuns& type : types) {
+        for (UnitRuns& cell : type.cells)
+            cell.variance = (kPriorJobs * portable::square(spread.noise) + own_squares(cell)) /
+                            (kPriorJobs + std::max(cell.weight - 1, 0.0));
+    }
+}
+
+/// What of the variance from run to run the promises do not admit.
+double excess(double variance, double promise_variance)
+{
+    return std::max(variance - promise_variance, portable::square(kLeastDeviation));
+}
+
+} // namespace
+
+LevelPriors priors_of(PromiseBasis basis)
+{
+    switch (basis) {
+    case PromiseBasis::kOperators:
+        return {.noise = 0.1, .unit_type = 0.2, .job_type = 0.5, .all = 0.2};
+    case PromiseBasis::kReference:
+        return {.noise = 0.05, .unit_type = 0.1, .job_type = 0.03, .all = 0.01};
+    }
+    return {};
+}
+
+RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now, PromiseBasis basis)
+{
+    const LevelPriors priors = priors_of(basis);
+    std::vector<TypeRuns> types = arrange(runs, now, basis);
+    const double centre = overall_median(types);
+    Spread spread = find_spread(types, centre, priors);
+    set_certainties(types, spread);
+    find_means(types, centre, priors, spread);
+
+    const double of_types = portable::square(spread.job_type);
+    const double of_units = portable::square(spread.unit_type);
+    const double parent = of_types / portable::square(priors.all);
+    double sum = 0;
+    double weights = 0;
+    std::int64_t run_count = 0;
+    for (const TypeRuns& type : types) {
+        sum += type.certainty * type.mean;
+        weights += type.certainty;
+        run_count += type.run_count;
+    }
+    const double common = sum / (weights + parent);
+    const double common_variance = of_types / (weights + parent);
+    const double noise = excess(portable::square(spread.noise), spread.promise_variance);
+    const double of_unknown = of_types + common_variance;
+    other_level_ = {common, of_units + of_unknown, run_count};
+    other_ = {.factor = portable::exp(common),
+              .deviation = std::sqrt(noise + of_units + of_unknown),
+              .like_count = run_count};
+    for (const TypeRuns& type : types) {
+        const double f = type.certainty;
+        const double level = common + f * (type.mean - common);
+        const double level_variance =
+            portable::square(1 - f) * of_unknown + portable::square(f) * of_units / type.count;
+        RunLevels::Type& made = types_[std::string(type.job_type)];
+        made.level = {level, of_units + level_variance, type.run_count};
+        made.elsewhere = {.factor = portable::exp(level),
+                          .deviation = std::sqrt(noise + of_units + level_variance),
+                          .like_count = type.run_count,
+                          .knows_type = true};
+        for (const UnitRuns& cell : type.cells) {
+            const double c = cell.certainty;
+            const double own = portable::square(c) * cell.variance / cell.weight +
+                               portable::square(1 - c) * (of_units + level_variance);
+            const auto count = static_cast<std::int64_t>(cell.residuals.size());
+            made.by_unit_type[std::string(cell.unit_type)] = {
+                .factor = portable::exp(level + c * (cell.mean - level)),
+                .deviation = std::sqrt(excess(cell.variance, cell.promise_variance) + own),
+                .own_share = c,
+                .job_count = count,
+                .like_count = type.run_count - count,
+                .knows_type = true};
+        }
+    }
+}
+
+RunCorrection RunLevels::elsewhere(std::string_view job_type) const
+{
+    const auto type = types_.find(job_type);
+    return type == types_.end() ? other_ : type->second.elsewhere;
+}
+
+RunLevels::Level RunLevels::level(std::string_view job_type) const
+{
+    const auto type = types_.find(job_type);
+    return type == types_.end() ? other_level_ : type->second.level;
+}
+
+RunCorrection RunLevels::find(std::string_view job_type, std::string_view unit_type) const
+{
+    const auto type = types_.find(job_type);
+    if (type == types_.end()) return other_;
+    const auto cell = type->second.by_unit_type.find(unit_type);
+    return cell == type->second.by_unit_type.end() ? type->second.elsewhere : cell->second;
+}
+
+double RunLevels::least_factor(std::string_view job_type) const
+{
+    const auto type = types_.find(job_type);
+    if (type == types_.end()) return other_.factor;
+    double least = type->second.elsewhere.factor;
+    for (const auto& [unit_type, correction] : type->second.by_unit_type)
+        least = std::min(least, correction.factor);
+    return least;
+}
+
+} // namespace fathom

@@ -1,0 +1,118 @@
+#include "core/decide/prediction/device_choice.hpp"
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+const OperatorPrediction* find_known(const RunPrediction& prediction, std::size_t index, const OperatorDemand& demand)
+{
+    if (index >= prediction.operators.size()) return nullptr;
+    const OperatorPrediction& one = prediction.operators[index];
+    const bool is_same = one.operator_id == demand.operator_id && one.parameters_key == demand.parameters_key;
+    return is_same && one.basis != PredictionBasis::kUnknown && one.total_s > 0 ? &one : nullptr;
+}
+
+DeviceChoice compare(std::span<const OperatorDemand> demands, const DevicePlace& cpu, const DevicePlace& gpu,
+                     double threshold)
+{
+    DeviceChoice choice;
+    choice.center = cpu.center;
+    choice.cpu_unit_type = cpu.unit_type;
+    choice.gpu_unit_type = gpu.unit_type;
+    choice.is_bus_known = gpu.bus_gb > 0;
+    choice.bus_gb = choice.is_bus_known ? gpu.bus_gb : kUsualBusGb;
+    choice.threshold = threshold;
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+        const OperatorPrediction* on_cpu = find_known(*cpu.prediction, i, demands[i]);
+        const OperatorPrediction* on_gpu = find_known(*gpu.prediction, i, demands[i]);
+        if (on_cpu == nullptr || on_gpu == nullptr) continue;
+        OperatorDevice one;
+        one.operator_id = demands[i].operator_id;
+        one.parameters_key = demands[i].parameters_key;
+        one.count = demands[i].count;
+        one.cpu_s = on_cpu->total_s;
+        one.gpu_s = on_gpu->total_s;
+        one.bus_s = static_cast<double>(one.count) * bus_s(demands[i].bytes, choice.bus_gb);
+        one.speedup = one.cpu_s / one.gpu_s;
+        one.runs_on_gpu = one.speedup > threshold;
+        choice.cpu_s += one.cpu_s;
+        choice.gpu_s += one.gpu_s;
+        choice.operators.push_back(std::move(one));
+    }
+    if (choice.gpu_s > 0) choice.speedup = choice.cpu_s / choice.gpu_s;
+    choice.runs_on_gpu = choice.speedup > threshold;
+    return choice;
+}
+
+} // namespace
+
+bool is_device(std::string_view resource_type)
+{
+    return resource_type != "cpu";
+}
+
+double bus_s(double bytes, double bus_gb)
+{
+    return bytes / (bus_gb * 1e9);
+}
+
+MeasuredOperator with_transfers(MeasuredOperator measured, double bus_gb)
+{
+    const double extra_s = bus_s(measured.bytes, bus_gb);
+    measured.median_s += extra_s;
+    measured.ci_low_s += extra_s;
+    measured.ci_high_s += extra_s;
+    return measured;
+}
+
+std::vector<DeviceChoice> compare_devices(std::span<const OperatorDemand> demands, std::span<const DevicePlace> places,
+                                          double threshold)
+{
+    std::vector<DeviceChoice> choices;
+    std::vector<std::string_view> seen;
+    for (const DevicePlace& place : places) {
+        if (std::find(seen.begin(), seen.end(), place.center) != seen.end()) continue;
+        seen.push_back(place.center);
+        const auto first_of = [&](bool wants_device) {
+            return std::find_if(places.begin(), places.end(), [&](const DevicePlace& other) {
+                return other.center == place.center && is_device(other.resource_type) == wants_device;
+            });
+        };
+        const auto cpu = first_of(false);
+        const auto gpu = first_of(true);
+        if (cpu == places.end() || gpu == places.end()) continue;
+        DeviceChoice choice = compare(demands, *cpu, *gpu, threshold);
+        if (!choice.operators.empty()) choices.push_back(std::move(choice));
+    }
+    return choices;
+}
+
+Json to_json(const DeviceChoice& choice)
+{
+    const auto device = [](bool runs_on_gpu) { return runs_on_gpu ? "GPU" : "CPU"; };
+    Json operators = Json::array();
+    for (const OperatorDevice& one : choice.operators) {
+        operators.push_back({{"id", one.operator_id},
+                             {"parameters_key", one.parameters_key},
+                             {"count", one.count},
+                             {"cpu_s", one.cpu_s},
+                             {"gpu_s", one.gpu_s},
+                             {"bus_s", one.bus_s},
+                             {"speedup", one.speedup},
+                             {"run_on", device(one.runs_on_gpu)}});
+    }
+    return {{"center", choice.center},
+            {"cpu_unit_type", choice.cpu_unit_type},
+            {"gpu_unit_type", choice.gpu_unit_type},
+            {"bus_gb_s", choice.bus_gb},
+            {"bus_source", choice.is_bus_known ? "center" : "default"},
+            {"threshold", choice.threshold},
+            {"cpu_s", choice.cpu_s},
+            {"gpu_s", choice.gpu_s},
+            {"speedup", choice.speedup},
+            {"run_on", device(choice.runs_on_gpu)},
+            {"operators", std::move(operators)}};
+}
+
+} // namespace fathom

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "core/decide/prediction/predict.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// CPU or GPU for the operators of one job, by what was measured (S4, S6, S7). Probes time an operator with its data
+/// on the device; a job has its data in the host's memory, so the way over the bus comes on top.
+namespace fathom {
+
+/// S: a bus of PCIe 3.0 x16 class, in GB/s (10^9 bytes); what is taken where a center does not name its own.
+inline constexpr double kUsualBusGb = 12.8;
+
+/// True for resource types whose data must be brought to them: all but "cpu".
+bool is_device(std::string_view resource_type);
+
+/// How long the bytes of one execution, its inputs and outputs, take over the bus: the (1 + o)·D/p of S4.
+double bus_s(double bytes, double bus_gb);
+
+/// A measurement on a device as a job sees it: each execution with its transfers.
+MeasuredOperator with_transfers(MeasuredOperator measured, double bus_gb);
+
+/// One operator of a job on one unit of each kind; times are of all its executions.
+struct OperatorDevice {
+    std::string operator_id;
+    std::string parameters_key;
+    std::int64_t count{1};
+    double cpu_s{};
+    double gpu_s{};   ///< with bus_s
+    double bus_s{};   ///< over the bus
+    double speedup{}; ///< N = cpu_s / gpu_s
+    bool runs_on_gpu{};
+};
+
+/// What S6 says at one center. The job goes to one unit type as a whole, so it is the last line that counts; the
+/// operators tell why, and what a program gains that moves only some of them to the GPU.
+struct DeviceChoice {
+    std::string center;
+    std::string cpu_unit_type; ///< name
+    std::string gpu_unit_type; ///< name
+    double bus_gb{};
+    bool is_bus_known{};                   ///< the center names its bus
+    double threshold{1};                   ///< S6: N must be larger
+    std::vector<OperatorDevice> operators; ///< those predicted on both, in the job's order
+    double cpu_s{};                        ///< of these operators
+    double gpu_s{};                        ///< of these operators
+    double speedup{};
+    bool runs_on_gpu{};
+};
+
+/// One place of a decision.
+struct DevicePlace {
+    std::string center;
+    std::string unit_type;
+    std::string resource_type;
+    double bus_gb{};                   ///< 0: not known
+    const RunPrediction* prediction{}; ///< on one unit; of devices with transfers
+};
+
+/// For each center with places of both kinds the comparison of its first of each kind, in order of the centers' first
+/// places. A center of whose operators none is predicted on both kinds is left out.
+/// @param demands    the operators of the job; predictions name them in the same order.
+/// @param places     best first.
+/// @param threshold  S6, at least 1.
+std::vector<DeviceChoice> compare_devices(std::span<const OperatorDemand> demands, std::span<const DevicePlace> places,
+                                          double threshold);
+
+Json to_json(const DeviceChoice& choice);
+
+} // namespace fathom

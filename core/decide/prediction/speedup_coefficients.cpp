@@ -1,0 +1,200 @@
+#include "core/decide/prediction/speedup_coefficients.hpp"
+
+#include "core/base/portable_math.hpp"
+#include "core/decide/prediction/device_choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+constexpr double kHundredMb = 1e8;
+
+/// What one byte takes, and where that was measured.
+struct ByteTime {
+    double seconds{};
+    const CenterUnitType* unit_type{};
+    const MeasuredOperator* measured{};
+};
+
+std::optional<ByteTime> time_on(const CenterUnitType& unit_type, const std::string& operator_id)
+{
+    std::optional<ByteTime> nearest;
+    double least = 0;
+    for (const MeasuredOperator& one : unit_type.measured) {
+        if (one.operator_id != operator_id || !(one.bytes > 0) || !(one.median_s > 0)) continue;
+        const double distance = std::abs(portable::log(one.bytes / kHundredMb));
+        if (nearest && distance >= least) continue;
+        least = distance;
+        nearest = ByteTime{one.median_s / one.bytes, &unit_type, &one};
+    }
+    return nearest;
+}
+
+enum class Device { kCpu, kGpu };
+
+bool is_on(const CenterUnitType& unit_type, Device device)
+{
+    return is_device(unit_type.resource_type) == (device == Device::kGpu);
+}
+
+/// Of the unit types of one kind the fastest.
+std::optional<ByteTime> best_time(const MeasuredCenter& center, Device device, const std::string& operator_id)
+{
+    std::optional<ByteTime> best;
+    for (const CenterUnitType& unit_type : center.unit_types) {
+        if (!is_on(unit_type, device)) continue;
+        const std::optional<ByteTime> time = time_on(unit_type, operator_id);
+        if (time && (!best || time->seconds < best->seconds)) best = time;
+    }
+    return best;
+}
+
+std::string place_text(const MeasuredCenter& center, const ByteTime& time)
+{
+    return time.measured->operator_id + " (" + time.measured->parameters_key + ") at " + center.name + "/" +
+           time.unit_type->name;
+}
+
+class Finder {
+  public:
+    Finder(const Json& question, std::string operator_id, const MeasuredCenter& center)
+        : question_(&question), operator_id_(std::move(operator_id)), center_(&center)
+    {
+    }
+
+    std::vector<Coefficient> find()
+    {
+        const std::optional<ByteTime> on_cpu = best_time(*center_, Device::kCpu, operator_id_);
+        find_cpu_time(on_cpu);
+        find_network();
+        find_bus();
+        find_fact("gpu_parallelism", Device::kGpu);
+        find_core_ratio(on_cpu, best_time(*center_, Device::kGpu, operator_id_));
+        if (question_->value("compressed", Json()) == Json(true)) {
+            find_fact("compressed_fraction", Device::kCpu);
+            find_fact("compression_gb_s", Device::kCpu);
+        }
+        return std::move(found_);
+    }
+
+  private:
+    bool is_given(const char* field) const { return question_->contains(field); }
+
+    void add(const char* field, double value, const char* source, std::string basis)
+    {
+        found_.push_back({field, value, source, std::move(basis)});
+    }
+    void add_missing(const char* field, std::string why) { found_.push_back({field, {}, {}, std::move(why)}); }
+
+    void find_cpu_time(const std::optional<ByteTime>& on_cpu)
+    {
+        constexpr const char* kField = "seconds_per_100mb";
+        if (is_given(kField)) return;
+        if (on_cpu)
+            add(kField, on_cpu->seconds * kHundredMb, "measured",
+                place_text(*center_, *on_cpu) + ", probe run " + on_cpu->measured->probe_run_id);
+        else
+            add_missing(kField, operator_id_ + " was not measured on a CPU unit type of " + center_->name);
+    }
+
+    void find_network()
+    {
+        constexpr const char* kField = "network_gb_s";
+        if (is_given(kField)) return;
+        if (center_->network_bytes)
+            add(kField, *center_->network_bytes / 1e9, "measured", "median of the timed transfers of " + center_->name);
+        else
+            add_missing(kField, "no transfer was timed at " + center_->name);
+    }
+
+    /// A number that a unit type of the kind reports.
+    void find_fact(const char* field, Device device)
+    {
+        if (is_given(field)) return;
+        for (const CenterUnitType& unit_type : center_->unit_types) {
+            const Json fact = unit_type.facts.is_object() ? unit_type.facts.value(field, Json()) : Json();
+            if (!is_on(unit_type, device) || !fact.is_number() || !(fact.get<double>() > 0)) continue;
+            add(field, fact.get<double>(), "reported", "by " + center_->name + "/" + unit_type.name);
+            return;
+        }
+        add_missing(field, center_->name + " does not report it");
+    }
+
+    void find_bus()
+    {
+        find_fact("bus_gb_s", Device::kGpu);
+        if (found_.empty() || found_.back().field != "bus_gb_s" || found_.back().value) return;
+        found_.back() = {"bus_gb_s", kUsualBusGb, "default", "PCIe 3.0 x16 class: " + found_.back().basis};
+    }
+
+    void find_core_ratio(const std::optional<ByteTime>& on_cpu, const std::optional<ByteTime>& on_gpu)
+    {
+        constexpr const char* kField = "core_ratio";
+        if (is_given(kField) || !on_cpu || !on_gpu) return;     // r = 1 is as good
+        const double ratio = on_cpu->seconds / on_gpu->seconds; // m·r
+        const std::string basis = place_text(*center_, *on_cpu) + " against " + place_text(*center_, *on_gpu);
+        const auto reported = std::find_if(found_.begin(), found_.end(),
+                                           [](const Coefficient& one) { return one.field == "gpu_parallelism"; });
+        if (reported != found_.end() && !reported->value) {
+            *reported = {"gpu_parallelism", std::max(ratio, 1.0), "measured", "with core_ratio 1: " + basis};
+            if (ratio < 1) add(kField, ratio, "measured", basis);
+            return;
+        }
+        const Json given = question_->value("gpu_parallelism", Json());
+        const double parallelism = reported != found_.end() ? *reported->value
+                                   : given.is_number()      ? given.get<double>()
+                                                            : 0;
+        if (parallelism > 0) add(kField, ratio / parallelism, "measured", basis);
+    }
+
+    const Json* question_;
+    std::string operator_id_;
+    const MeasuredCenter* center_;
+    std::vector<Coefficient> found_;
+};
+
+} // namespace
+
+std::string_view usual_operator(OperatorClass operator_class)
+{
+    return operator_class == OperatorClass::kLinear ? "stream_triad" : "sort";
+}
+
+std::vector<Coefficient> find_coefficients(const Json& question, OperatorClass operator_class,
+                                           const std::string& operator_id, const MeasuredCenter& center)
+{
+    return Finder(question, operator_id.empty() ? std::string(usual_operator(operator_class)) : operator_id, center)
+        .find();
+}
+
+Result<SpeedupQuestion> complete_question(Json question, const std::vector<Coefficient>& coefficients)
+{
+    question.erase("compressed");
+    for (const Coefficient& one : coefficients) {
+        if (one.value) question[one.field] = *one.value;
+    }
+    Result<SpeedupQuestion> parsed = parse_speedup_question(question);
+    if (parsed) return parsed;
+    Error error = parsed.error();
+    for (FieldError& field : error.fields) {
+        const auto missing = std::find_if(coefficients.begin(), coefficients.end(),
+                                          [&](const Coefficient& one) { return one.field == field.field; });
+        if (missing == coefficients.end()) continue;
+        field.detail +=
+            missing->value ? " (" + missing->source + ": " + missing->basis + ")" : ", for " + missing->basis;
+    }
+    return error;
+}
+
+Json to_json(const std::vector<Coefficient>& coefficients)
+{
+    Json json = Json::object();
+    for (const Coefficient& one : coefficients) {
+        if (one.value) json[one.field] = {{"value", *one.value}, {"source", one.source}, {"basis", one.basis}};
+    }
+    return json;
+}
+
+} // namespace fathom

@@ -1,0 +1,72 @@
+#include "core/decide/probing/shrink_task.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace fathom {
+namespace {
+
+double work_of_use(const OperatorUse& use, const OperatorManifest* manifest)
+{
+    return manifest == nullptr ? 0 : work_of(*manifest, use.parameters) * static_cast<double>(use.count);
+}
+
+/// The largest class of less work than one execution has now; nullptr: there is none.
+const SizeClass* class_below(const OperatorUse& use, const OperatorManifest& manifest)
+{
+    const double work = work_of(manifest, use.parameters);
+    const SizeClass* best = nullptr;
+    for (const SizeClass& size : manifest.size_classes) {
+        const double of_class = work_of(manifest, size.parameters);
+        if (of_class < work && (best == nullptr || of_class > work_of(manifest, best->parameters))) best = &size;
+    }
+    return best;
+}
+
+/// Its outputs and inputs have sizes that others rely on.
+bool is_in_flow(const OperatorUse& use)
+{
+    return !use.label.empty() || !use.inputs.empty();
+}
+
+} // namespace
+
+std::optional<ProbeTask> shrink_task(const ProbeTask& task, double share, const ManifestLookup& manifests)
+{
+    ProbeTask smaller = task;
+    std::vector<const OperatorManifest*> found;
+    double total = 0;
+    for (const OperatorUse& use : smaller.operators) {
+        found.push_back(manifests(use.id, use.version));
+        total += work_of_use(use, found.back());
+    }
+    double left = total;
+    while (left > share * total) {
+        std::optional<std::size_t> most;
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const OperatorUse& use = smaller.operators[i];
+            if (found[i] == nullptr || is_in_flow(use) || class_below(use, *found[i]) == nullptr) continue;
+            if (!most || work_of_use(use, found[i]) > work_of_use(smaller.operators[*most], found[*most])) most = i;
+        }
+        if (!most) break;
+        OperatorUse& use = smaller.operators[*most];
+        left -= work_of_use(use, found[*most]);
+        use.parameters = class_below(use, *found[*most])->parameters;
+        use.count = 1;
+        left += work_of_use(use, found[*most]);
+    }
+    if (left >= total) return std::nullopt;
+    // Two sizes may have become one.
+    std::vector<OperatorUse> once;
+    for (OperatorUse& use : smaller.operators) {
+        const bool is_there = !is_in_flow(use) && std::any_of(once.begin(), once.end(), [&](const OperatorUse& other) {
+            return other.id == use.id && other.version == use.version && other.parameters == use.parameters &&
+                   other.remainder == use.remainder && !is_in_flow(other);
+        });
+        if (!is_there) once.push_back(std::move(use));
+    }
+    smaller.operators = std::move(once);
+    return smaller;
+}
+
+} // namespace fathom

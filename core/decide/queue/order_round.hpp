@@ -1,0 +1,77 @@
+#pragma once
+
+#include "core/decide/queue/order_book_state.hpp"
+
+#include <optional>
+#include <vector>
+
+/// One decision after the other over what an order book knows; part of core/decide/queue/order_book.
+namespace fathom {
+
+class OrderRound {
+  public:
+    /// Keeps the book, which must outlive it.
+    explicit OrderRound(OrderBookState& book)
+        : book_(&book), free_(book.unit_types().size()), candidates_(book.unit_types().size()),
+          is_wanted_(book.unit_types().size(), 0)
+    {
+    }
+
+    /// The starts of this moment, to which the book has been brought up. Options are numbered as the book has them.
+    const std::vector<BookedStart>& run(double now_s);
+    /// Whether the last run kept units for a job beyond its patience.
+    bool has_kept_units() const { return has_kept_; }
+
+    std::vector<BookedWait> better_waits();
+
+  private:
+    enum class IfNoneFits { kGoOn, kKeepUnits };
+    /// A job with the free place that it does best at.
+    struct Candidate {
+        double index{};
+        std::uint64_t key{};
+        std::uint32_t job{};
+        std::uint32_t option{};
+        bool operator>(const Candidate& other) const { return std::tie(index, key) > std::tie(other.index, other.key); }
+    };
+
+    void begin();
+    void find_open_types();
+    std::uint32_t best_free(const BookPlaces& places) const;
+    std::uint32_t known_best_free(BookPlaces& places) const;
+    void consider(const BookPlaces& places, std::size_t unit_type, std::uint32_t& best) const;
+    void start_in_turn(IfNoneFits otherwise);
+    bool start(std::uint32_t job);
+    void start_at(std::uint32_t job, std::uint32_t option);
+    bool start_gang(const std::vector<std::uint32_t>& members);
+    void keep_units_for(std::uint32_t job);
+    std::optional<KeptUnits> plan_keeping(const JobOption& option) const;
+    void start_by_index();
+    void gather(std::uint32_t job);
+    void add_candidate(std::uint32_t job, std::uint32_t option);
+    std::optional<Candidate> take_next();
+    void offer(const Candidate& candidate);
+    void look_again(std::size_t unit_type);
+    void start_assigned();
+    bool is_worth_waiting(const BookEntry& entry, double cost) const;
+    struct BestPromise {
+        OrderBookState::Promise promise;
+        std::uint32_t option = kNoOption;
+    };
+    BestPromise best_promise(const BookEntry& entry, double below) const;
+
+    OrderBookState* book_;
+    double now_s_{};
+    FreeUnits free_;
+    bool has_kept_ = false;
+    std::vector<std::uint32_t> open_types_;          ///< where anything at all can start
+    std::vector<std::vector<Candidate>> candidates_; ///< by unit type that they want, each a heap, least first
+    std::vector<std::uint32_t> wanted_types_;        ///< that some want, or wanted
+    std::vector<std::uint8_t> is_wanted_;            ///< by unit type: it is one of these
+    double least_index_{};                           ///< of all candidates
+    std::int64_t most_units_{};                      ///< that a candidate wants
+    std::vector<std::uint32_t> done_;
+    std::vector<BookedStart> starts_;
+};
+
+} // namespace fathom

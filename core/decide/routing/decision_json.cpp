@@ -1,0 +1,184 @@
+#include "core/decide/routing/route.hpp"
+#include "core/model/money.hpp"
+
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+Json prediction_json(const RunPrediction& prediction)
+{
+    Json operators = Json::array();
+    for (const OperatorPrediction& one : prediction.operators) {
+        operators.push_back({{"id", one.operator_id},
+                             {"parameters_key", one.parameters_key},
+                             {"count", one.count},
+                             {"basis", to_string(one.basis)},
+                             {"execution_s", one.execution_s},
+                             {"total_s", one.total_s},
+                             {"low_s", one.low_s},
+                             {"high_s", one.high_s},
+                             {"probe_run_id", one.probe_run_id.empty() ? Json() : Json(one.probe_run_id)},
+                             {"measured_at", one.measured_at ? Json(format_rfc3339(*one.measured_at)) : Json()}});
+    }
+    return {{"run_s", prediction.run_s},
+            {"low_s", prediction.low_s},
+            {"high_s", prediction.high_s},
+            {"start_up_s", prediction.start_up_s},
+            {"unknown_operators", prediction.unknown_operators},
+            {"operators", std::move(operators)}};
+}
+
+Json scaling_json(const Candidate& candidate)
+{
+    return {{"single_run_s", candidate.single_run_s},
+            {"compute_s", candidate.compute_s},
+            {"speedup", candidate.compute_s > 0 ? candidate.single_run_s / candidate.compute_s : 1.0},
+            {"knee", candidate.knee},
+            {"reason", candidate.count_reason}};
+}
+
+Json cost_json(double cost, std::string_view currency)
+{
+    return to_json(Money{to_micros(cost), std::string(currency)});
+}
+
+Json transfer_json(const StartPlan& plan, std::string_view currency)
+{
+    Json window;
+    if (plan.window) {
+        window = {{"start", format_rfc3339(plan.window->start)},
+                  {"rate_now_bytes", plan.window->rate_now_bytes},
+                  {"rate_then_bytes", plan.window->rate_then_bytes},
+                  {"transfer_now_s", plan.window->transfer_now_s}};
+        if (plan.window->is_for_price && !currency.empty()) {
+            window["cost_now"] = cost_json(plan.window->cost_now, currency);
+            window["cost_then"] = cost_json(plan.window->cost_then, currency);
+        }
+    }
+    return {{"in_s", plan.in_s},
+            {"out_s", plan.out_s},
+            {"rate_bytes", plan.rate_bytes},
+            {"basis", to_string(plan.basis)},
+            {"window", std::move(window)}};
+}
+
+Json counts_json(const std::vector<CountChoice>& counts, std::string_view currency)
+{
+    Json list = Json::array();
+    for (const CountChoice& one : counts) {
+        Json json = {{"unit_count", one.unit_count},
+                     {"wait_s", one.wait_s},
+                     {"run_s", one.run_s},
+                     {"completion_s", one.completion_s},
+                     {"objective", one.objective}};
+        if (!currency.empty()) json["cost"] = cost_json(one.cost, currency);
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+/// What measurements alone let expect, and what history made of it; null where nothing was promised.
+Json correction_json(const Candidate& candidate)
+{
+    if (candidate.promised.run_s <= 0) return nullptr;
+    return {{"promised_s", candidate.promised.run_s},       {"promised_low_s", candidate.promised.low_s},
+            {"promised_high_s", candidate.promised.high_s}, {"factor", candidate.correction.factor},
+            {"deviation", candidate.correction.deviation},  {"job_count", candidate.correction.job_count},
+            {"like_count", candidate.correction.like_count}};
+}
+
+Json rungs_json(const std::vector<PredictionRung>& rungs)
+{
+    Json list = Json::array();
+    for (const PredictionRung& one : rungs)
+        list.push_back({{"rung", one.rung}, {"weight", one.weight}, {"text", one.text}});
+    return list;
+}
+
+/// Of a place that only its end or its cost rules out these say by how much.
+void add_plan(const Candidate& candidate, std::string_view currency, Json& json)
+{
+    json["wait_s"] = candidate.wait_s;
+    json["start_s"] = candidate.plan.start_s;
+    json["completion_s"] = candidate.completion_s;
+    if (!currency.empty()) json["cost"] = cost_json(candidate.cost, currency);
+    if (candidate.energy_j > 0) json["energy_j"] = candidate.energy_j;
+}
+
+void add_choice(const Candidate& candidate, std::string_view currency, Json& json)
+{
+    json["prediction"] = prediction_json(candidate.prediction);
+    json["correction"] = correction_json(candidate);
+    if (!candidate.rungs.empty()) json["rungs"] = rungs_json(candidate.rungs);
+    if (!candidate.run_basis.empty()) json["run_basis"] = candidate.run_basis;
+    json["expected_start"] = {
+        {"wait_s", candidate.start.wait_s}, {"low_s", candidate.start.low_s}, {"high_s", candidate.start.high_s}};
+    if (candidate.closed_until_s > 0) json["closed_until_s"] = candidate.closed_until_s;
+    json["objective"] = candidate.objective;
+    json["trust_factor"] = candidate.trust_factor;
+    json["scaling"] = scaling_json(candidate);
+    if (candidate.plan.in_s + candidate.plan.out_s > 0 || candidate.plan.window)
+        json["transfer"] = transfer_json(candidate.plan, currency);
+    if (!candidate.counts.empty()) json["counts"] = counts_json(candidate.counts, currency);
+}
+
+Json candidate_json(const Candidate& candidate, std::string_view currency)
+{
+    Json json = {{"unit_type_id", candidate.unit_type_id.value},
+                 {"unit_type", candidate.unit_type},
+                 {"center_id", candidate.center_id.value},
+                 {"center", candidate.center},
+                 {"feasible", candidate.feasible},
+                 {"reason", candidate.reason},
+                 {"unit_count", candidate.unit_count}};
+    const bool has_plan =
+        candidate.feasible || candidate.removed_by == Filter::kDeadline || candidate.removed_by == Filter::kBudget;
+    if (has_plan && std::isfinite(candidate.completion_s)) add_plan(candidate, currency, json);
+    if (candidate.feasible)
+        add_choice(candidate, currency, json);
+    else
+        json["removed_by"] = candidate.removed_by ? Json(to_string(*candidate.removed_by)) : Json();
+    return json;
+}
+
+Json devices_json(const std::vector<DeviceChoice>& devices)
+{
+    Json list = Json::array();
+    for (const DeviceChoice& one : devices)
+        list.push_back(to_json(one));
+    return list;
+}
+
+} // namespace
+
+Json to_json(const std::vector<Counterfactual>& counterfactuals)
+{
+    Json list = Json::array();
+    for (const Counterfactual& one : counterfactuals) {
+        list.push_back({{"kind", one.kind},
+                        {"center", one.center},
+                        {"unit_type", one.unit_type},
+                        {"needed", one.needed},
+                        {"text", one.text}});
+    }
+    return list;
+}
+
+Json to_json(const Decision& decision, std::string_view currency)
+{
+    Json candidates = Json::array();
+    for (const Candidate& candidate : decision.candidates)
+        candidates.push_back(candidate_json(candidate, currency));
+    return {{"winner", decision.winner ? Json(*decision.winner) : Json()},
+            {"can_start_now", decision.can_start_now},
+            {"quota_obstacle", decision.quota_obstacle.empty() ? Json() : Json(decision.quota_obstacle)},
+            {"turn", decision.turn.empty() ? Json() : Json(decision.turn)},
+            {"assumptions", decision.assumptions},
+            {"candidates", std::move(candidates)},
+            {"funnel", to_json(decision.funnel)},
+            {"counterfactuals", to_json(decision.counterfactuals)},
+            {"devices", devices_json(decision.devices)}};
+}
+
+} // namespace fathom

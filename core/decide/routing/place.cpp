@@ -1,0 +1,380 @@
+#include "core/decide/routing/place.hpp"
+
+#include "core/base/portable_math.hpp"
+#include "core/decide/routing/route_reasons.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+/// Whether plan_start() takes full hours for starts that wait for a price: not with a network whose hours are others.
+bool starts_by_the_hour(const TransferRequest& request, const UnitTypeView& view)
+{
+    return !request.moves_data() || view.network == nullptr ||
+           view.network->calendar().hour == Timestamp::duration(std::chrono::hours(1));
+}
+
+/// Candidate::doubt_s. What history says beyond the promise counts already; that it says less is no reason for doubt.
+double distrust_s(double trust_factor, double promised_s, double compute_s)
+{
+    return std::max(0.0, promised_s / trust_factor - std::max(promised_s, compute_s));
+}
+
+/// The completion beyond which an objective is more than `ratio` times that of `completion_s`, or a later one.
+double most_completion_s(double completion_s, double ratio, const Preference& prefer)
+{
+    return std::max(completion_s, kLeastHeld_s) * portable::pow(ratio, 1 / prefer.time); // perhaps infinite
+}
+
+/// What of a run's transfers no hour can make shorter.
+double least_transfer_s(const TransferRequest& request, const NetworkProfile* network)
+{
+    if (network == nullptr || !request.moves_data() || !(network->best_rate_bytes() > 0)) return 0;
+    return (request.in_bytes + request.out_bytes) / network->best_rate_bytes();
+}
+
+} // namespace
+
+const WaitHistory& waits_of(const RouteKnowledge& knowledge)
+{
+    static const WaitHistory none;
+    return knowledge.waits ? *knowledge.waits : none;
+}
+
+PlaceChooser::PlaceChooser(const RouteRequest& request, const RouteKnowledge& knowledge)
+    : request_(&request), knowledge_(&knowledge),
+      left_s_(request.transfer.deadline ? Seconds(*request.transfer.deadline - request.transfer.now).count()
+                                        : Availability::kForEver),
+      budget_(budget_limit(request.budget)), has_quota_(request.quota.is_limited()),
+      has_costs_(has_quota_ || request.budget || request.prefer.time < 1)
+{
+}
+
+bool PlaceChooser::may_wait() const
+{
+    const TransferRequest& transfer = request_->transfer;
+    return transfer.network == NetworkChoice::kAuto && transfer.deadline &&
+           (transfer.moves_data() || request_->prefer.cost > 0 || request_->budget);
+}
+
+QuotaUse PlaceChooser::use_of(const UnitTypeView& view, std::int64_t unit_count, double run_s, double cost) const
+{
+    return quota_use(unit_count, run_s, view.score, cost);
+}
+
+std::vector<CountOffer> PlaceChooser::offers() const
+{
+    std::vector<CountOffer> offers;
+    if (choice_.plan.window) return offers;
+    std::int64_t next = 0; // of those that are offered
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+        const CountChoice& one = counts_[i];
+        const bool is_wanted =
+            one.unit_count >= next || one.unit_count == choice_.unit_count || i + 1 == counts_.size();
+        if (one.unit_count >= next) next = 2 * one.unit_count;
+        if (!is_wanted || one.completion_s > left_s_ || one.cost > budget_) continue;
+        const double start_s = std::max(weighed_[i].start.wait_s - weighed_[i].plan.start_s, 0.0);
+        offers.push_back({one.unit_count, one.run_s, weighed_[i].doubt_s + start_s, one.objective});
+    }
+    return offers;
+}
+
+void PlaceChooser::find_counts(const UnitTypeView& view, const DividedRun& run, bool is_run_known, std::int64_t knee)
+{
+    const UnitRequest& units = request_->units;
+    allowed_.clear();
+    if (units.count || !is_run_known) {
+        allowed_.push_back(units.count.value_or(units.min));
+        return;
+    }
+    const std::int64_t most = units.ignore_knee ? std::max(knee, run.largest_known()) : knee;
+    allowed_ = counts_between(units.min, std::max(units.min, std::min({units.max, view.unit_count, most})));
+}
+
+StartPlan PlaceChooser::plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
+                                       const RunTime& run) const
+{
+    double wait_s = free.earliest_start(count, std::max(run.high_s, kLeastHeld_s));
+    // Transfers that take longer at that hour need a longer gap, which begins later: one step of the availability at
+    // least each time.
+    for (;;) {
+        StartPlan plan = plan_at_once(request_->transfer, view.network.get(), wait_s, run);
+        if (wait_s == Availability::kForEver || !request_->transfer.moves_data()) return plan;
+        const double fitting_s = free.earliest_start(count, std::max(plan.occupied.high_s, kLeastHeld_s), wait_s);
+        if (fitting_s == wait_s) return plan;
+        wait_s = fitting_s;
+    }
+}
+
+void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const
+{
+    const StartPlan& plan = weighed.plan;
+    if (view.price == nullptr) return;
+    weighed.cost = view.price->cost(moment_after(request_->transfer.now, plan.start_s), plan.occupied.run_s, count);
+    weighed.energy_j = view.price->energy_j(plan.occupied.run_s, count);
+}
+
+double PlaceChooser::judged_objective(const Weighed& weighed) const
+{
+    return objective(request_->prefer, {weighed.start.wait_s + weighed.plan.occupied.run_s + weighed.doubt_s,
+                                        weighed.cost, weighed.energy_j});
+}
+
+double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count,
+                              std::optional<Timestamp> latest) const
+{
+    const TransferRequest& transfer = request_->transfer;
+    const double run_s = weighed.compute.run_s + least_transfer_s(transfer, view.network.get());
+    Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + weighed.doubt_s, 0, 0};
+    if (view.price != nullptr) {
+        const Timestamp earliest = moment_after(transfer.now, weighed.plan.start_s);
+        least.cost = latest ? view.price->least_cost_between(earliest, std::max(earliest, *latest), run_s, count)
+                            : view.price->least_cost(run_s, count);
+        least.energy_j = view.price->energy_j(run_s, count);
+        if (!latest && starts_by_the_hour(transfer, view) && request_->prefer.time > 0 && !view.price->is_flat())
+            return least_weighed(*view.price, least, earliest, run_s, count);
+    }
+    return objective(request_->prefer, least);
+}
+
+/// The least objective of a start at once or at a full hour, deadline or not: each later hour ends later, so only as
+/// many are looked at as the cheapest run could make good for, and never more than a week of them, since then all
+/// prices come again.
+/// @param least  at once, and at the least cost of any hour.
+double PlaceChooser::least_weighed(const UnitPrice& price, const Outcome& least, Timestamp earliest, double run_s,
+                                   std::int64_t count) const
+{
+    const Preference& prefer = request_->prefer;
+    const double floor = objective(prefer, least);
+    Outcome at{least.completion_s, price.cost(earliest, run_s, count), least.energy_j};
+    double best = objective(prefer, at);
+    double until_s = most_completion_s(least.completion_s, best / floor, prefer);
+    double least_cost = at.cost;
+    const Timestamp first = std::chrono::ceil<std::chrono::hours>(earliest);
+    for (Timestamp start = first; start < first + std::chrono::weeks(1); start += std::chrono::hours(1)) {
+        at.completion_s = least.completion_s + Seconds(start - earliest).count();
+        if (!(at.completion_s < until_s)) break;
+        at.cost = price.cost(start, run_s, count);
+        if (at.cost >= least_cost) continue;
+        least_cost = at.cost;
+        const double weighed = objective(prefer, at);
+        if (weighed >= best) continue;
+        best = weighed;
+        until_s = most_completion_s(least.completion_s, best / floor, prefer);
+    }
+    constexpr double kRounding = 1e-9;
+    return best * (1 - kRounding);
+}
+
+/// Whether no start can have an objective within the limit. A later start ends later, so the limit also bounds how late
+/// a start may be; in the shorter time the cheapest hour may not lie, which raises the bound again.
+bool PlaceChooser::is_beyond_limit(const UnitTypeView& view, const Weighed& weighed, std::int64_t count) const
+{
+    if (limit_ == Availability::kForEver) return false;
+    const TransferRequest& transfer = request_->transfer;
+    const double bound = bound_of(view, weighed, count, transfer.deadline);
+    if (bound > limit_) return true;
+    // Network windows of a job that wants nothing but an early end are waited for at no cost.
+    if (!(request_->prefer.time > 0) || request_->prefer.time >= 1) return false;
+    const double first_s = std::min(weighed.plan.start_s, weighed.start.wait_s);
+    const double completion_s =
+        first_s + weighed.compute.run_s + least_transfer_s(transfer, view.network.get()) + weighed.doubt_s;
+    const double most_s = most_completion_s(completion_s, limit_ / bound, request_->prefer);
+    const double latest_s = std::max(most_s - completion_s + first_s, weighed.plan.start_s) + 1;
+    return bound_of(view, weighed, count, std::min(*transfer.deadline, moment_after(transfer.now, latest_s))) > limit_;
+}
+
+/// Whether an hour from which it could still keep the deadline might cost little enough.
+bool PlaceChooser::may_become_cheap(const UnitTypeView& view, std::size_t index) const
+{
+    const TransferRequest& transfer = request_->transfer;
+    const std::int64_t count = counts_[index].unit_count;
+    if (!may_wait_for_price(transfer, {view.price.get(), count, request_->prefer, request_->budget, nullptr}))
+        return false;
+    const RunTime& compute = weighed_[index].compute;
+    const double run_s = compute.run_s + least_transfer_s(transfer, view.network.get());
+    const Timestamp earliest = moment_after(transfer.now, weighed_[index].plan.start_s);
+    const Timestamp latest = std::max(earliest, moment_after(transfer.now, left_s_ - compute.high_s));
+    return view.price->least_cost_between(earliest, latest, run_s, count) <= budget_;
+}
+
+/// 2: it ends after the deadline, 1: it costs more than the budget, at once and, as far as bounds say, at all hours.
+void PlaceChooser::find_faults(const UnitTypeView& view, ChoiceAim aim)
+{
+    faults_.assign(counts_.size(), 0);
+    if (aim == ChoiceAim::kBound) return;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+        if (counts_[i].completion_s > left_s_)
+            faults_[i] = 2;
+        else if (counts_[i].cost > budget_ && !may_become_cheap(view, i))
+            faults_[i] = 1;
+    }
+}
+
+/// Of the counts of least fault the one of least objective when it starts at once, ties to fewer units.
+std::size_t PlaceChooser::pick() const
+{
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < counts_.size(); ++i) {
+        const bool is_as_good = faults_[i] == faults_[best];
+        if (faults_[i] < faults_[best] || (is_as_good && counts_[i].objective < counts_[best].objective)) best = i;
+    }
+    const double tie = counts_[best].objective * (1 + kTieFraction);
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+        if (faults_[i] == faults_[best] && counts_[i].objective <= tie) return i; // counts ascend
+    }
+    return best;
+}
+
+/// Whether neither it nor, where it may yet prove too dear, a count that would be taken instead is within the limit.
+bool PlaceChooser::is_beaten(const UnitTypeView& view, std::size_t picked) const
+{
+    if (!is_beyond_limit(view, weighed_[picked], counts_[picked].unit_count)) return false;
+    if (counts_[picked].cost <= budget_ || faults_[picked] > 0) return true;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+        if (faults_[i] == 0 && !is_beyond_limit(view, weighed_[i], counts_[i].unit_count)) return false;
+    }
+    return true;
+}
+
+const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun& known, ChoiceAim aim)
+{
+    choice_ = {};
+    run_basis_.clear();
+    counts_.clear();
+    weighed_.clear();
+    const RunHistory* runs = knowledge_->runs.get();
+    const bool is_unknown_job = request_->operators.empty() && known.by_count == nullptr;
+    if (is_unknown_job && runs != nullptr) {
+        estimate_ = runs->estimate(request_->job_type, view.id.value, request_->run_owner());
+        choice_.is_run_missing = !estimate_;
+        if (estimate_) run_basis_ = estimate_->basis;
+    } else {
+        estimate_.reset();
+    }
+    choice_.is_power_missing = request_->prefer.energy > 0 && (view.price == nullptr || !view.price->knows_power());
+    choice_.estimated_operators = known.estimated_operators;
+    choice_.unknown_parts = known.unknown_operators + (choice_.is_run_missing ? 1 : 0) +
+                            (choice_.is_power_missing ? 1 : 0) +
+                            (request_->transfer.moves_data() && view.network == nullptr ? 1 : 0);
+    const DividedRun run = estimate_                   ? DividedRun(estimate_->time, {})
+                           : known.by_count != nullptr ? DividedRun(*known.by_count)
+                                                       : DividedRun(known.single, known.parts);
+    if (!is_unknown_job && runs != nullptr && !request_->job_type.empty())
+        choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner(),
+                                              {known.basis, !request_->takes_operators, &run});
+    if (known.knee > 0)
+        choice_.knee = known.knee;
+    else if (!request_->units.count)
+        choice_.knee = run.knee(view.unit_count);
+    find_counts(view, run, !is_unknown_job, choice_.knee);
+    const Availability* free = &view.availability;
+    Availability without_holds;
+    if (!view.holds.empty()) {
+        without_holds = open_to(request_->project, view.availability, view.holds);
+        free = &without_holds;
+    }
+    const WaitHistory& waits = waits_of(*knowledge_);
+    std::optional<Filter> reason = Filter::kQuota;
+    for (const std::int64_t count : allowed_) {
+        Weighed weighed;
+        const RunTime known_time = run.at(count);
+        if (!is_unknown_job) weighed.promised = known_time; // what earlier runs took is no promise
+        weighed.compute = corrected(known_time, choice_.correction, choice_.correction.width_factor);
+        weighed.doubt_s = distrust_s(view.trust_factor, weighed.promised.run_s, weighed.compute.run_s);
+        weighed.plan = plan_when_free(view, *free, count, weighed.compute);
+        const bool is_never = weighed.plan.start_s == Availability::kForEver;
+        if (!is_never && has_costs_) judge(view, weighed, count);
+        const StartPlan& plan = weighed.plan;
+        if (has_quota_ && is_beyond_quota(request_->quota, use_of(view, count, plan.occupied.run_s, weighed.cost)))
+            continue;
+        reason = Filter::kDrain;
+        if (is_never) continue;
+        const bool is_as_before = !weighed_.empty() && weighed_.back().plan.start_s == plan.start_s;
+        weighed.start = is_as_before ? weighed_.back().start : waits.expect(view.id.value, plan.start_s, view.queued_s);
+        counts_.push_back({count, plan.start_s, plan.occupied.run_s, weighed.start.wait_s + plan.occupied.run_s,
+                           weighed.cost, judged_objective(weighed)});
+        weighed_.push_back(std::move(weighed));
+    }
+    if (counts_.empty()) {
+        choice_.removed_by = reason;
+        choice_.unit_count = allowed_.front();
+        return choice_;
+    }
+    find_faults(view, aim);
+    for (;;) {
+        const std::size_t picked = pick();
+        settle(view, *free, picked, aim);
+        if (choice_.removed_by != Filter::kBudget || faults_[picked] > 0) return choice_;
+        faults_[picked] = 1; // no hour was cheap enough after all
+    }
+}
+
+void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, std::size_t picked, ChoiceAim aim)
+{
+    Weighed& chosen = weighed_[picked];
+    const std::int64_t count = counts_[picked].unit_count;
+    choice_.removed_by.reset();
+    choice_.unit_count = count;
+    choice_.wait_s = counts_[picked].wait_s;
+    choice_.promised = chosen.promised;
+    choice_.compute = chosen.compute;
+    choice_.doubt_s = chosen.doubt_s;
+    if (aim == ChoiceAim::kBound) {
+        const bool is_any_start = may_wait();
+        choice_.unit_count = counts_.front().unit_count;
+        choice_.least_objective = choice_.least_completion_s = choice_.least_cost = Availability::kForEver;
+        for (std::size_t i = 0; i < counts_.size(); ++i) {
+            const CountChoice& one = counts_[i];
+            const double least_run_s = weighed_[i].compute.run_s;
+            const double least_cost =
+                is_any_start && view.price != nullptr ? view.price->least_cost(least_run_s, one.unit_count) : one.cost;
+            choice_.wait_s = std::min(choice_.wait_s, one.wait_s);
+            choice_.least_objective =
+                std::min(choice_.least_objective,
+                         is_any_start ? bound_of(view, weighed_[i], one.unit_count, {}) : one.objective);
+            choice_.least_completion_s = std::min(choice_.least_completion_s, one.completion_s);
+            choice_.least_cost = std::min(choice_.least_cost, least_cost);
+        }
+        return;
+    }
+    if (!has_costs_) judge(view, chosen, count);
+    const bool is_late = counts_[picked].completion_s > left_s_; // and would be later still
+    if (may_wait() && !is_late && is_beaten(view, picked)) {
+        choice_.is_beaten = true;
+        return;
+    }
+    if (may_wait() && !is_late) {
+        const StartTerms terms{view.price.get(), count, request_->prefer, request_->budget, &free};
+        StartPlan plan = plan_start(request_->transfer, view.network.get(), choice_.wait_s, chosen.compute, terms);
+        // What starts usually take may leave too little time for slower transfers.
+        const bool is_in_time = std::max(chosen.start.wait_s, plan.start_s) + plan.occupied.run_s <= left_s_;
+        if (plan.window && is_in_time) {
+            chosen.plan = std::move(plan);
+            judge(view, chosen, count);
+            chosen.start.low_s = std::max(chosen.start.low_s, chosen.plan.start_s);
+            chosen.start.wait_s = std::max(chosen.start.wait_s, chosen.plan.start_s);
+            chosen.start.high_s = std::max(chosen.start.high_s, chosen.plan.start_s);
+        }
+    }
+    choice_.plan = chosen.plan;
+    choice_.start = chosen.start;
+    choice_.completion_s = chosen.start.wait_s + chosen.plan.occupied.run_s;
+    choice_.cost = chosen.cost;
+    choice_.energy_j = chosen.energy_j;
+    choice_.objective = counts_[picked].objective;
+    if (chosen.plan.window) {
+        Weighed judged = chosen;
+        // Until the deadline it waits for its network at no cost; for a cheaper hour it has weighed the time.
+        if (!chosen.plan.window->is_for_price) judged.start.wait_s = choice_.wait_s;
+        choice_.objective = judged_objective(judged);
+    }
+    if (choice_.completion_s > left_s_)
+        choice_.removed_by = Filter::kDeadline;
+    else if (choice_.cost > budget_)
+        choice_.removed_by = Filter::kBudget;
+}
+
+} // namespace fathom

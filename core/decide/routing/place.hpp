@@ -1,0 +1,138 @@
+#pragma once
+
+#include "core/decide/routing/route.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+/// One unit type weighed for one job, without texts: what decisions are made of; part of core/decide/routing/route.
+namespace fathom {
+
+/// What is known of a job's run on one unit of a type. Refers to its parts.
+struct PlaceRun {
+    RunTime single; ///< promised, without transfers
+    std::span<const ScaledPart> parts;
+    std::int64_t unknown_operators{};
+    std::int64_t estimated_operators{};
+    std::int64_t knee{};                          ///< where it is known already; 0: it is not
+    PromiseBasis basis{PromiseBasis::kOperators}; ///< of `single`
+    const RunByCount* by_count = nullptr;         ///< instead of `single` and `parts`, of a request without operators
+};
+
+/// What is known of waits; where nothing is, what is assumed.
+const WaitHistory& waits_of(const RouteKnowledge& knowledge);
+
+/// What a choice is made for.
+enum class ChoiceAim {
+    kBest,  ///< count and start as they would be
+    kBound, ///< deadline and budget left out, starts at once: what no real choice can beat
+};
+
+/// The count and the start that a job would get on one unit type.
+struct PlaceChoice {
+    std::optional<Filter> removed_by; ///< of kQuota, kDrain (never free), kDeadline and kBudget
+    bool is_beaten{};                 ///< no start was searched for: none is within the limit
+    std::int64_t unknown_parts{};     ///< as Candidate::unknown_parts()
+    std::int64_t estimated_operators{};
+    bool is_power_missing{};
+    bool is_run_missing{};
+    std::int64_t unit_count{1};
+    std::int64_t knee{1};
+    RunTime promised; ///< without transfers, before the correction
+    RunTime compute;  ///< without transfers
+    RunCorrection correction;
+    double doubt_s{}; ///< as Candidate::doubt_s
+    double wait_s{};
+    StartPlan plan;
+    WaitTime start;
+    double completion_s{};
+    double cost{};
+    double energy_j{};
+    double objective{};
+    // Over all counts, each by itself; for bounds no start can beat them.
+    double least_objective{};
+    double least_completion_s{};
+    double least_cost{};
+};
+
+/// A unit type that was looked at closely.
+struct Found {
+    std::uint32_t unit_type{}; ///< index
+    PlaceChoice choice;
+    std::vector<CountOffer> offers; ///< of a feasible one
+};
+
+/// Weighs unit types for one request. Not thread-safe: it keeps room for its work.
+class PlaceChooser {
+  public:
+    /// All must outlive it.
+    PlaceChooser(const RouteRequest& request, const RouteKnowledge& knowledge);
+
+    /// @param run  of the request's operators there.
+    const PlaceChoice& choose(const UnitTypeView& view, const PlaceRun& run, ChoiceAim aim);
+    /// The counts that the last choice compared.
+    const std::vector<CountChoice>& counts() const { return counts_; }
+    /// Of the last choice the counts that keep deadline and budget when they start as soon as they are free; none where
+    /// the job had better start later than that. Of more than a few the fewest, doubled again and again, the most, and
+    /// the chosen one.
+    std::vector<CountOffer> offers() const;
+    /// For people; empty when the run times of the last choice are those of its operators' measurements.
+    const std::string& run_basis() const { return run_basis_; }
+
+    /// Whether the counts of the next choices get their costs also where these decide nothing.
+    void show_costs() { has_costs_ = true; }
+    /// The next choices need not search for a start where a bound says that none could have a better objective.
+    void set_limit(double objective) { limit_ = objective; }
+    /// True when a start later than the first may be better at some unit type.
+    bool may_wait() const;
+    double left_s() const { return left_s_; } ///< until the deadline; infinite without
+    /// Of so much work its project would have taken.
+    QuotaUse use_of(const UnitTypeView& view, std::int64_t unit_count, double run_s, double cost) const;
+
+  private:
+    struct Weighed {
+        RunTime promised;
+        RunTime compute;
+        double doubt_s{};
+        StartPlan plan;
+        WaitTime start;
+        double cost{};
+        double energy_j{};
+    };
+    void find_counts(const UnitTypeView& view, const DividedRun& run, bool is_run_known, std::int64_t knee);
+    RunTime promise(const DividedRun& run, std::int64_t unit_count) const;
+    StartPlan plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
+                             const RunTime& run) const;
+    void judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const;
+    double judged_objective(const Weighed& weighed) const;
+    /// @param latest  start; empty: any.
+    double bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count,
+                    std::optional<Timestamp> latest) const;
+    double least_weighed(const UnitPrice& price, const Outcome& least, Timestamp earliest, double run_s,
+                         std::int64_t count) const;
+    bool is_beyond_limit(const UnitTypeView& view, const Weighed& weighed, std::int64_t count) const;
+    bool may_become_cheap(const UnitTypeView& view, std::size_t index) const;
+    void find_faults(const UnitTypeView& view, ChoiceAim aim);
+    bool is_beaten(const UnitTypeView& view, std::size_t picked) const;
+    std::size_t pick() const;
+    void settle(const UnitTypeView& view, const Availability& free, std::size_t picked, ChoiceAim aim);
+
+    const RouteRequest* request_;
+    const RouteKnowledge* knowledge_;
+    double left_s_;
+    double budget_;
+    bool has_quota_;
+    bool has_costs_;
+    double limit_ = Availability::kForEver;
+    std::optional<RunEstimate> estimate_;
+    std::string run_basis_;
+    PlaceChoice choice_;
+    std::vector<std::int64_t> allowed_;
+    std::vector<CountChoice> counts_;
+    std::vector<Weighed> weighed_; ///< of each count
+    std::vector<int> faults_;      ///< of each count: what it breaks, as find_faults() says
+};
+
+} // namespace fathom

@@ -1,0 +1,379 @@
+#include "core/decide/routing/route.hpp"
+
+#include "core/decide/routing/route_filter.hpp"
+#include "core/decide/routing/route_reasons.hpp"
+#include "core/decide/routing/route_search.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace fathom {
+namespace {
+
+/// An explanation shows so many counts at most.
+constexpr std::size_t kMostCountsShown = 32;
+/// Feasible candidates that are described where there are more than kMostCandidatesKept unit types.
+constexpr std::size_t kMostRunnersUp = 16;
+
+/// Room for the infeasible ones of most decisions; many decisions are kept at once, so that room not used is dear.
+constexpr std::size_t kRemovedExpected = 8;
+
+/// Of those that deadline or budget removes, so many centers are named.
+constexpr std::size_t kMostLimitedCenters = 20;
+
+/// Those around the chosen one where there are too many to show.
+std::vector<CountChoice> shown_counts(const std::vector<CountChoice>& counts, std::int64_t chosen)
+{
+    if (counts.size() <= kMostCountsShown) return counts;
+    const auto place =
+        std::find_if(counts.begin(), counts.end(), [&](const CountChoice& one) { return one.unit_count == chosen; });
+    const auto index = static_cast<std::size_t>(place - counts.begin());
+    const std::size_t first = std::min(index - std::min(index, kMostCountsShown / 2), counts.size() - kMostCountsShown);
+    const auto begin = counts.begin() + static_cast<std::ptrdiff_t>(first);
+    return {begin, begin + static_cast<std::ptrdiff_t>(kMostCountsShown)};
+}
+
+/// Makes one decision out of what the search found.
+class Deciding {
+  public:
+    Deciding(const RouteRequest& request, RouteTable::Impl& table)
+        : request_(&request), table_(&table), chooser_(request, table.knowledge)
+    {
+    }
+
+    OfferedPlaces offered()
+    {
+        kind_ = &table_->kind_of(*request_, chooser_);
+        RouteSearch found = find_places(*request_, *table_, *kind_, chooser_, most());
+        OfferedPlaces offered;
+        if (found.feasible.empty()) return offered;
+        offered.wants_units = !found.feasible.front().choice.plan.window && obstacle_to(found.feasible.front()).empty();
+        found.feasible.resize(std::min(found.feasible.size(), most()));
+        offered.places.reserve(found.feasible.size());
+        for (Found& one : found.feasible)
+            offered.places.push_back({one.unit_type, std::move(one.offers)});
+        return offered;
+    }
+
+    Decision run()
+    {
+        kind_ = &table_->kind_of(*request_, chooser_);
+        const RouteSearch found = find_places(*request_, *table_, *kind_, chooser_, most());
+        decision_.funnel = table_->funnel_of(*request_, *kind_);
+        if (!kind_->cost.empty()) count_limits(found);
+        const std::size_t described = std::min(found.feasible.size(), most());
+        decision_.candidates.reserve(described + kRemovedExpected);
+        for (std::size_t i = 0; i < described; ++i)
+            decision_.candidates.push_back(describe(found.feasible[i]));
+        const bool has_winner = !found.feasible.empty();
+        add_removed(found);
+        if (has_winner) crown(found.feasible.front());
+        if (has_winner) compare_kinds(found);
+        return std::move(decision_);
+    }
+
+  private:
+    bool is_small() const { return table_->unit_types.size() <= kMostCandidatesKept; }
+    /// Feasible candidates.
+    std::size_t most() const { return is_small() ? kMostCandidatesKept : kMostRunnersUp; }
+    const UnitTypeView& view_of(std::size_t unit_type) const { return table_->unit_types[unit_type]; }
+
+    Candidate named(const UnitTypeView& view) const
+    {
+        Candidate candidate;
+        candidate.unit_type_id = view.id;
+        candidate.unit_type = view.name;
+        candidate.center_id = view.center_id;
+        candidate.center = view.center_name;
+        candidate.trust_factor = view.trust_factor;
+        candidate.unit_count = request_->units.count.value_or(request_->units.min);
+        return candidate;
+    }
+
+    /// On one unit; valid until the next call.
+    const RunPrediction& predict(std::uint32_t unit_type)
+    {
+        auto& known = kind_->predictions;
+        if (known.size() == RouteKind::kMostPredictions) known.clear();
+        const auto [prediction, is_new] = known.try_emplace(unit_type);
+        if (is_new) {
+            const UnitTypeView& view = view_of(unit_type);
+            prediction->second = predict_run({request_->operators,
+                                              request_->known_run.get(),
+                                              units_of(view),
+                                              {table_->knowledge.estimates.get(), view.id.value}});
+        }
+        return prediction->second;
+    }
+
+    Candidate describe(const Found& found)
+    {
+        const UnitTypeView& view = view_of(found.unit_type);
+        const PlaceChoice& choice = found.choice;
+        Candidate candidate = named(view);
+        candidate.feasible = !choice.removed_by;
+        candidate.removed_by = choice.removed_by;
+        candidate.unit_count = choice.unit_count;
+        candidate.prediction = predict(found.unit_type);
+        const RunTime single{candidate.prediction.run_s, candidate.prediction.low_s, candidate.prediction.high_s};
+        const bool is_estimate = request_->operators.empty() && choice.compute.run_s > 0 && table_->knowledge.runs;
+        candidate.single_run_s = is_estimate
+                                     ? choice.compute.run_s
+                                     : corrected(single, choice.correction, choice.correction.width_factor).run_s;
+        candidate.prediction.run_s = choice.plan.occupied.run_s;
+        candidate.prediction.low_s = choice.plan.occupied.low_s;
+        candidate.prediction.high_s = choice.plan.occupied.high_s;
+        candidate.compute_s = choice.compute.run_s;
+        if (!request_->operators.empty() && candidate.prediction.unknown_operators == 0)
+            candidate.promised = choice.promised;
+        candidate.correction = choice.correction;
+        candidate.doubt_s = choice.doubt_s;
+        candidate.run_basis = basis_of(view);
+        candidate.knee = choice.knee;
+        candidate.wait_s = choice.wait_s;
+        candidate.start = choice.start;
+        candidate.plan = choice.plan;
+        candidate.offers = found.offers;
+        candidate.closed_until_s = closed_until(view.closures, choice.plan.start_s);
+        candidate.completion_s = choice.completion_s;
+        candidate.cost = choice.cost;
+        candidate.energy_j = choice.energy_j;
+        candidate.objective = choice.objective;
+        candidate.is_power_missing = choice.is_power_missing;
+        candidate.is_run_missing = choice.is_run_missing;
+        if (choice.removed_by == Filter::kDeadline)
+            candidate.reason = missed_deadline_reason(request_->transfer, candidate);
+        else if (choice.removed_by == Filter::kBudget)
+            candidate.reason = missed_budget_reason(*request_->budget, candidate);
+        return candidate;
+    }
+
+    std::string basis_of(const UnitTypeView& view) const
+    {
+        if (!request_->operators.empty() || !table_->knowledge.runs) return {};
+        const std::optional<RunEstimate> estimate =
+            table_->knowledge.runs->estimate(request_->job_type, view.id.value, request_->run_owner());
+        return estimate ? estimate->basis : std::string();
+    }
+
+    Candidate removed(std::uint32_t unit_type, Filter filter)
+    {
+        Candidate candidate = named(view_of(unit_type));
+        candidate.removed_by = filter;
+        candidate.reason = filter_reason(*request_, view_of(unit_type), filter);
+        return candidate;
+    }
+
+    /// What deadline and budget remove, beside what the kind knows: by the bounds, and by what was looked at.
+    void count_limits(const RouteSearch& found)
+    {
+        std::vector<std::pair<std::uint32_t, Filter>> seen;
+        for (const Found& one : found.removed)
+            seen.emplace_back(one.unit_type, *one.choice.removed_by);
+        FunnelStep late{Filter::kDeadline, 0, {}};
+        FunnelStep dear{Filter::kBudget, 0, {}};
+        mark_limits(seen);
+        constexpr auto kLate = static_cast<std::uint8_t>(Filter::kDeadline);
+        constexpr auto kDear = static_cast<std::uint8_t>(Filter::kBudget);
+        late.removed = std::count(limits_.begin(), limits_.end(), kLate);
+        dear.removed = std::count(limits_.begin(), limits_.end(), kDear);
+        std::int64_t late_left = late.removed; // to be named
+        std::int64_t dear_left = dear.removed;
+        const std::uint8_t* const limits = limits_.data();
+        for (std::size_t place = 0; late_left + dear_left > 0; ++place) {
+            const std::uint32_t unit_type = table_->columns->by_center()[place];
+            const std::uint8_t limit = limits[unit_type];
+            if (limit == RouteKind::kStays) continue;
+            FunnelStep& step = limit == kLate ? late : dear;
+            std::int64_t& left = limit == kLate ? late_left : dear_left;
+            --left;
+            if (!note_center(step, unit_type)) left = 0;
+        }
+        for (FunnelStep* step : {&late, &dear}) {
+            if (step->removed == 0) continue;
+            decision_.funnel.left -= step->removed;
+            decision_.funnel.steps.push_back(std::move(*step));
+        }
+    }
+
+    /// kDeadline or kBudget where one of these removes a unit type, else kStays.
+    void mark_limits(const std::vector<std::pair<std::uint32_t, Filter>>& seen)
+    {
+        const RouteLimits limits(*request_, *kind_, chooser_);
+        const std::size_t size = kind_->filter.size();
+        const std::uint8_t* const filter = kind_->filter.data();
+        limits_.resize(size);
+        std::uint8_t* const marks = limits_.data();
+        for (std::size_t i = 0; i < size; ++i)
+            marks[i] = filter[i] == RouteKind::kStays ? limits.removing(i) : RouteKind::kStays;
+        for (const auto& [unit_type, removed_by] : seen)
+            marks[unit_type] = static_cast<std::uint8_t>(removed_by);
+    }
+
+    /// False when so many centers are named that this one is not.
+    bool note_center(FunnelStep& step, std::uint32_t unit_type)
+    {
+        const std::string& center = view_of(unit_type).center_name;
+        if (!step.centers.empty() && step.centers.back().center == center) {
+            ++step.centers.back().removed;
+            return true;
+        }
+        if (step.centers.size() == kMostLimitedCenters) return false;
+        limited_.push_back(unit_type);
+        const double over_s = std::max(kind_->completion_s[unit_type] - chooser_.left_s(), 0.0);
+        step.centers.push_back({center, 1,
+                                step.filter == Filter::kDeadline
+                                    ? "would complete " + duration_text(over_s) + " after the deadline at the earliest"
+                                    : "would cost more than the budget"});
+        return true;
+    }
+
+    /// The infeasible candidates that are kept: all of few, else some of each filter, and those that come nearest to
+    /// deadline and budget.
+    void add_removed(const RouteSearch& found)
+    {
+        std::vector<std::uint32_t> kept;
+        if (is_small()) {
+            for (std::uint32_t i = 0; i < table_->unit_types.size(); ++i)
+                kept.push_back(i);
+        } else {
+            kept = kind_->removed_first;
+            add_nearest(kept);
+            kept.insert(kept.end(), limited_.begin(),
+                        limited_.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(limited_.size(), 8)));
+        }
+        for (const Found& one : found.feasible)
+            std::erase(kept, one.unit_type);
+        std::vector<std::uint32_t> once;
+        for (const std::uint32_t unit_type : kept) {
+            if (std::find(once.begin(), once.end(), unit_type) == once.end()) once.push_back(unit_type);
+        }
+        const std::size_t first = decision_.candidates.size();
+        for (const std::uint32_t unit_type : once) {
+            if (decision_.candidates.size() == kMostCandidatesKept) break;
+            add_one_removed(unit_type);
+        }
+        std::sort(decision_.candidates.begin() + static_cast<std::ptrdiff_t>(first), decision_.candidates.end(),
+                  [](const Candidate& a, const Candidate& b) {
+                      return std::tie(a.center, a.unit_type, a.unit_type_id) <
+                             std::tie(b.center, b.unit_type, b.unit_type_id);
+                  });
+    }
+
+    void add_one_removed(std::uint32_t unit_type)
+    {
+        if (kind_->filter[unit_type] != RouteKind::kStays) {
+            decision_.candidates.push_back(removed(unit_type, static_cast<Filter>(kind_->filter[unit_type])));
+            return;
+        }
+        const PlaceRun run = table_->run_of(*request_, *kind_, unit_type);
+        Found found{unit_type, chooser_.choose(view_of(unit_type), run, ChoiceAim::kBest), {}};
+        if (found.choice.removed_by) decision_.candidates.push_back(describe(found));
+    }
+
+    /// Of those that only deadline or budget removes the earliest and the cheapest, of all and of those that keep the
+    /// other limit: what the submitter is told to choose from.
+    void add_nearest(std::vector<std::uint32_t>& kept) const
+    {
+        if (kind_->cost.empty()) return;
+        const double budget = budget_limit(request_->budget);
+        std::array<std::optional<std::uint32_t>, 4> nearest;
+        const auto keep = [&](std::optional<std::uint32_t>& best, std::uint32_t i, const std::vector<double>& column) {
+            if (!best || std::tie(column[i], table_->columns->id_rank()[i]) <
+                             std::tie(column[*best], table_->columns->id_rank()[*best]))
+                best = i;
+        };
+        const bool is_any = std::any_of(decision_.funnel.steps.begin(), decision_.funnel.steps.end(),
+                                        [](const FunnelStep& step) { return step.filter >= Filter::kDeadline; });
+        for (std::uint32_t i = 0; is_any && i < limits_.size(); ++i) {
+            if (limits_[i] == RouteKind::kStays) continue;
+            keep(nearest[0], i, kind_->completion_s);
+            keep(nearest[1], i, kind_->cost);
+            if (kind_->cost[i] <= budget) keep(nearest[2], i, kind_->completion_s);
+            if (kind_->completion_s[i] <= chooser_.left_s()) keep(nearest[3], i, kind_->cost);
+        }
+        for (const std::optional<std::uint32_t>& one : nearest) {
+            if (one) kept.insert(kept.begin(), *one);
+        }
+    }
+
+    /// What keeps the winner from its units: its project has taken enough.
+    std::string obstacle_to(const Found& winner) const
+    {
+        const PlaceChoice& choice = winner.choice;
+        return quota_obstacle(
+            request_->quota, request_->used,
+            chooser_.use_of(view_of(winner.unit_type), choice.unit_count, choice.plan.occupied.run_s, choice.cost));
+    }
+
+    /// What only the winner is asked for: why so many units, and what their run time rests on.
+    void crown(const Found& found)
+    {
+        decision_.winner = 0;
+        Candidate& winner = decision_.candidates.front();
+        const UnitTypeView& view = view_of(found.unit_type);
+        chooser_.show_costs();
+        chooser_.choose(view, table_->run_of(*request_, *kind_, found.unit_type), ChoiceAim::kBest);
+        winner.counts = shown_counts(chooser_.counts(), winner.unit_count);
+        const RunPrediction& single = predict(found.unit_type);
+        const ScaledRun run(single, request_->parts(), view.speedups.get());
+        winner.rungs = list_rungs(*request_, winner);
+        winner.knee = run.knee(view.unit_count);
+        winner.assumptions = run.assumptions(winner.unit_count);
+        if (!request_->operators.empty())
+            winner.count_reason = count_reason_of(run, request_->units, winner.unit_count, winner.knee);
+        decision_.quota_obstacle = obstacle_to(found);
+        decision_.can_start_now = winner.plan.start_s <= 0 && decision_.quota_obstacle.empty();
+        explain_ranking(*request_, decision_.candidates);
+        decision_.assumptions = list_assumptions(*request_, winner);
+    }
+
+    /// What S6 says of the centers that have places of both kinds among the candidates.
+    void compare_kinds(const RouteSearch& found)
+    {
+        std::vector<DevicePlace> places;
+        for (std::size_t i = 0; i < std::min(found.feasible.size(), decision_.candidates.size()); ++i) {
+            const UnitTypeView& view = view_of(found.feasible[i].unit_type);
+            const Candidate& candidate = decision_.candidates[i];
+            if (!candidate.feasible || candidate.unit_type_id != view.id) break;
+            places.push_back({view.center_name, view.name, view.resource_type, view.bus_gb, &candidate.prediction});
+        }
+        const bool has_device = std::any_of(places.begin(), places.end(),
+                                            [](const DevicePlace& place) { return is_device(place.resource_type); });
+        if (has_device) decision_.devices = compare_devices(request_->operators, places, request_->gpu_threshold);
+    }
+
+    const RouteRequest* request_;
+    RouteTable::Impl* table_;
+    PlaceChooser chooser_;
+    RouteKind* kind_ = nullptr;
+    std::vector<std::uint8_t> limits_;   ///< by unit type; empty without deadline and budget
+    std::vector<std::uint32_t> limited_; ///< some of those that deadline or budget removes
+    Decision decision_;
+};
+
+} // namespace
+
+double Candidate::judged_s(const TransferRequest& request) const
+{
+    const bool waits_for_free = request.deadline && plan.window && !plan.window->is_for_price;
+    return doubt_s + (waits_for_free ? wait_s + prediction.run_s : completion_s);
+}
+
+Decision route(const RouteRequest& request, RouteTable& table)
+{
+    return Deciding(request, table.impl()).run();
+}
+
+OfferedPlaces offered_places(const RouteRequest& request, RouteTable& table)
+{
+    return Deciding(request, table.impl()).offered();
+}
+
+Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types, const RouteKnowledge& knowledge)
+{
+    RouteTable table(unit_types, knowledge);
+    return route(request, table);
+}
+
+} // namespace fathom

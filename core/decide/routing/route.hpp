@@ -1,0 +1,282 @@
+#pragma once
+
+#include "core/base/id.hpp"
+#include "core/base/shared_list.hpp"
+#include "core/decide/capacity/availability.hpp"
+#include "core/decide/capacity/holds.hpp"
+#include "core/decide/capacity/objective.hpp"
+#include "core/decide/capacity/plan_start.hpp"
+#include "core/decide/capacity/unit_price.hpp"
+#include "core/decide/history/run_history.hpp"
+#include "core/decide/history/wait_history.hpp"
+#include "core/decide/prediction/device_choice.hpp"
+#include "core/decide/prediction/operator_estimate.hpp"
+#include "core/decide/prediction/predict_run.hpp"
+#include "core/decide/prediction/predict_units.hpp"
+#include "core/decide/queue/fair_share.hpp"
+#include "core/decide/routing/funnel.hpp"
+#include "core/model/job.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fathom {
+
+/// A unit type as the router saw it when the snapshot was taken. Plain value.
+struct UnitTypeView {
+    UnitTypeId id;
+    std::string name;
+    CenterId center_id;
+    std::string center_name;
+    std::string resource_type;
+    SharedList<std::string> operators; ///< sorted ids
+    SharedList<std::string> isa;       ///< sorted instruction sets; empty: not known
+    std::int64_t unit_count{};
+    std::int64_t cores_per_unit{};
+    std::int64_t memory_bytes_per_unit{}; ///< 0: not known
+    std::int64_t gpu_memory_bytes{};      ///< that jobs may have of each of its GPUs; 0: it has none, or not known
+    /// Empty when it takes work; else why not, for people ("the center is drained"), and which filter says so.
+    std::string closed_reason;
+    Filter closed_by{Filter::kDrain};
+    bool is_open_to_probes{}; ///< all the same: a quarantined center, which good probes let back in
+    /// Its units over time: what runs, what is planned, maintenance. Holds are not in it.
+    Availability availability;
+    std::vector<Hold> holds;
+    std::vector<Closure> closures; ///< maintenance, as it is in the availability: what waiting jobs are told
+    double bus_gb{};               ///< of a device's bus, GB/s, as its center says; 0: not known
+    double queued_s{};             ///< what the center's own queue holds before a new job, as it says
+    double score{};                ///< of one unit, for quotas in score-hours; 0: it has none
+    /// Newest of each operator and size, on one unit. Many copies of a view are made, few are measured anew.
+    SharedList<MeasuredOperator> measured;
+    /// The same with one thread, of units with several cores; empty: not measured.
+    SharedList<MeasuredOperator> one_core;
+    /// How its operators scale over units; nullptr when nothing is known.
+    std::shared_ptr<const UnitSpeedups> speedups;
+    /// Its network over the week; nullptr when no transfer was ever timed at its center.
+    std::shared_ptr<const NetworkProfile> network;
+    /// What it costs; nullptr: it has no price, and is taken to be free.
+    std::shared_ptr<const UnitPrice> price;
+    double trust_factor{1}; ///< above 0, at most 1 (judge_trust): how far its measurements are believed
+};
+
+/// What was learned from jobs that have run; each nullptr where nothing was.
+struct RouteKnowledge {
+    std::shared_ptr<const RunHistory> runs;
+    std::shared_ptr<const WaitHistory> waits;
+    std::shared_ptr<const OperatorEstimates> estimates;
+};
+
+/// What the router must know of a job.
+struct RouteRequest {
+    std::string job_type; ///< empty: none, so nothing is learned or corrected by it
+    std::string project;
+    std::string owner; ///< whose runs of the type teach, then those of the project; empty: all runs do
+    std::vector<OperatorDemand> operators; ///< may be empty: an unknown job
+    bool takes_operators{};                ///< they are those of its type: the job itself does not name any
+    /// A profiled run of its type, for a job that takes its operators from there; nullptr: none is known.
+    std::shared_ptr<const KnownRun> known_run;
+    UnitRequest units;
+    TransferRequest transfer;       ///< with the moment of the decision, the deadline, and whether it may wait
+    std::vector<std::string> sites; ///< JobData::sites
+    Preference prefer;
+    std::optional<double> budget; ///< in the currency of the prices; hard
+    /// Names of the centers that its project may use; empty: all.
+    std::vector<std::string> project_centers;
+    Quota quota;             ///< of its project
+    QuotaUse used;           ///< by its project, with what was decided since
+    double gpu_threshold{1}; ///< S6: what a GPU's speed-up must be above; at least 1
+    bool is_probe{};         ///< it measures (M22); all the same to a place but one that is quarantined
+
+    RunOwner run_owner() const { return {owner, project}; }
+    /// What its run is made of: the parts of the known run, else its operators.
+    std::span<const OperatorDemand> parts() const
+    {
+        return known_run ? std::span<const OperatorDemand>(known_run->operators) : operators;
+    }
+    /// Whether the unit type takes it now.
+    bool is_taken_by(const UnitTypeView& view) const
+    {
+        return view.closed_reason.empty() || (is_probe && view.is_open_to_probes);
+    }
+};
+
+/// What one count of units would give.
+struct CountChoice {
+    std::int64_t unit_count{1};
+    double wait_s{};
+    double run_s{}; ///< with transfers
+    double completion_s{};
+    double cost{};
+    double objective{};
+};
+
+/// One count of units of a place: for who decides on several jobs together (core/schedule).
+struct CountOffer {
+    std::int64_t unit_count{1};
+    double run_s{}; ///< with transfers: as long as the units are held; 0: not known
+    /// What the owner counts beyond that: Candidate::doubt_s, and what starts take there once the units are free.
+    double beyond_s{};
+    double objective{};
+};
+
+/// A job of unknown length must not look as if it took no time.
+inline constexpr double kLeastHeld_s = 1;
+
+/// What a prediction rests on (the ladder of predictions, docs/routing.md).
+struct PredictionRung {
+    std::string rung; ///< "runs", "reference", "operators", "type"
+    double weight{};  ///< 0..1, of its logarithm in the prediction; they sum to 1
+    std::string text; ///< "3 runs of its type there", for people
+};
+
+/// One unit type as a place for the job.
+struct Candidate {
+    UnitTypeId unit_type_id;
+    std::string unit_type;
+    CenterId center_id;
+    std::string center;
+    bool feasible{false};
+    std::string reason;               ///< why not feasible, or what it lost by, or why it won; for people
+    std::optional<Filter> removed_by; ///< when not feasible
+    std::int64_t unit_count{1};
+    /// Its operators on one unit as measurements have them; run_s, low_s and high_s on unit_count units, corrected by
+    /// history, transfers included: as long as the units are held.
+    RunPrediction prediction;
+    double single_run_s{}; ///< on one unit, without transfers, corrected
+    double compute_s{};    ///< on unit_count units, without transfers, corrected
+    RunTime promised;      ///< as compute_s, but before the correction; all 0 when nothing is predicted
+    RunCorrection correction;
+    /// Seconds of computing that it counts for beyond its prediction, because its measurements are not fully believed:
+    /// what they promise takes 1 / trust_factor as long, and what history has corrected already is not counted twice.
+    double doubt_s{};
+    std::vector<PredictionRung> rungs; ///< that its run time rests on, the heaviest first; of the winner only
+    std::string run_basis;    ///< for people, when the run time is not from its own operators' measurements there
+    std::int64_t knee{1};     ///< of the job on this unit type; 1 without scaling curves
+    std::string count_reason; ///< why so many units, where that was ours to choose; for people
+    std::vector<CountChoice> counts; ///< those that were compared, at most 32 of them; of the winner only
+    std::vector<CountOffer> offers;  ///< of all feasible ones: counts within deadline and budget; none: it starts later
+    double wait_s{};                 ///< until unit_count units are free
+    double closed_until_s{};         ///< end of the last maintenance that it waits past; 0: none
+    WaitTime start;                  ///< when it really starts, with what starts take beyond that: 80 % interval
+    StartPlan plan;                  ///< of the transfers; it may start later than its units are free
+    double completion_s{};           ///< the expected start (start.wait_s) + prediction.run_s
+    double cost{};                   ///< of all its units from plan.start_s on, in the network's currency
+    double energy_j{};               ///< 0: not known
+    double objective{};              ///< what it is compared by: objective() of judged_s(), cost and energy_j
+    double trust_factor{1};          ///< of the unit type
+    bool is_power_missing{};         ///< the job prefers by energy, and the power of the unit type is not known
+    bool is_run_missing{};           ///< the job has no operators, and its type's runs say nothing of this unit type
+    std::vector<std::string> assumptions; ///< of its speed-up; of the winner only
+
+    /// The completion that it is compared by: with doubt_s, and a job with a deadline waits for a network window at no
+    /// cost. The prediction stays what measurements say, so that jobs can go on to speak for or against them.
+    double judged_s(const TransferRequest& request) const;
+    std::int64_t unknown_parts() const
+    {
+        return prediction.unknown_operators + (plan.is_network_unknown ? 1 : 0) + (is_power_missing ? 1 : 0) +
+               (is_run_missing ? 1 : 0);
+    }
+    /// How long its units count as taken.
+    double held_s() const { return std::max(prediction.run_s, kLeastHeld_s); }
+};
+
+/// What would make another choice right (core/decide/explanation/counterfactual.hpp).
+struct Counterfactual {
+    /// "wait", "price", "trust", "deadline", "budget", "preference", "units", "measurement", "priority"
+    std::string kind;
+    std::string center; ///< of the place that would win, or become possible
+    std::string unit_type;
+    double needed{};  ///< of what `kind` names: seconds, currency, share; 0 where a number says nothing
+    std::string text; ///< "beta/core would win if its queue were 12 min shorter", for people
+};
+
+struct Decision {
+    std::optional<std::size_t> winner; ///< index into candidates
+    /// Best first, infeasible last. Of more than kMostCandidatesKept the best, and of the infeasible one of each filter
+    /// and center as long as there is room.
+    std::vector<Candidate> candidates;
+    Funnel funnel; ///< of all
+    /// True when the winner's units are free now; else the job waits for them.
+    bool can_start_now{false};
+    std::string
+        quota_obstacle; ///< what its project has taken already that keeps the winner from starting now; for people
+    /// Its turn among the jobs that wait, where these were decided together (core/decide/queue/order_jobs); for people.
+    /// Then the winner is where that put it. Set by the router, not by route().
+    std::string turn;
+    std::vector<std::string> assumptions;        ///< what was not known, for people
+    std::vector<Counterfactual> counterfactuals; ///< at most 8, the nearest first
+    std::vector<DeviceChoice> devices;           ///< of the centers where it can run on CPUs and on GPUs
+};
+inline constexpr std::size_t kMostCandidatesKept = 64;
+
+class RouteColumns;
+
+/// The unit types of a snapshot laid out for scanning: what is the same for all jobs of one kind (which unit types can
+/// run it at all, its predicted run times by count, the least that it could cost) is computed once and kept, so that a
+/// decision looks closely only at places that could still win (branch and bound: a place whose lower bound is worse
+/// than the best found is never evaluated). Not thread-safe.
+class RouteTable {
+  public:
+    /// Takes copies of pointers only: `unit_types` must outlive it. Their availability and holds may change between
+    /// decisions when changed() is told; nothing else may.
+    /// @param columns  what is kept of these unit types from one table to the next (core/decide/routing/route_columns);
+    ///                 nullptr: nothing.
+    explicit RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge = {},
+                        std::shared_ptr<RouteColumns> columns = nullptr);
+    ~RouteTable();
+    RouteTable(RouteTable&&) noexcept;
+    RouteTable& operator=(RouteTable&&) noexcept;
+
+    /// The availability or the holds of this unit type have changed.
+    void changed(std::size_t unit_type);
+    /// From here on decisions are those of a table that is made now, to the last bit, at a fraction of the time.
+    void begin_page();
+
+    struct Impl;
+    Impl& impl() { return *impl_; }
+
+  private:
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Places one job by what was measured (M8, M13a, M20, M23): of the unit types that pass all filters (Filter, in order)
+/// the one of least objective(): expected completion (wait for the units, or for a network window or a cheaper hour
+/// where plan_start() says so, + predicted run with its transfers), money and energy, weighted by what the job prefers.
+/// Ties within 1 % go to fewer units, then to the earlier start, then to the smaller id, so the order of the unit types
+/// does not matter, and neither does whether a table was used before. A candidate without measurements ranks behind
+/// every one with full measurements. Deadline and budget are hard. Jobs of which nothing is known go to the earliest
+/// start, then to the unit type with the best measured speed. Count: as asked. "auto": of the counts from `units.min`
+/// to the knee of the job's scaling (ScaledRun::knee), at most `units.max`, the one of least objective, ties within 1 %
+/// to fewer; `units.min` without operators. `units.ignore_knee` lets it go on to the largest count that the curves
+/// know.
+Decision route(const RouteRequest& request, RouteTable& table);
+/// The same with a table made for this one decision.
+Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
+               const RouteKnowledge& knowledge = {});
+
+/// The feasible places of a decision, in its order, without anything that is only there for people.
+struct OfferedPlaces {
+    struct Place {
+        std::uint32_t unit_type{}; ///< index
+        std::vector<CountOffer> offers;
+    };
+    /// The decision has a winner, whose units it would take as soon as they are free: neither its project's quota nor a
+    /// network window keeps it from that.
+    bool wants_units{};
+    std::vector<Place> places;
+};
+
+/// What route() would find now, for who decides on many jobs together: at half the price.
+OfferedPlaces offered_places(const RouteRequest& request, RouteTable& table);
+
+Json to_json(const std::vector<Counterfactual>& counterfactuals);
+
+/// The explanation that is stored with a placement and shown by `fathom job explain`.
+/// @param currency  of the prices; empty: nothing has a price, so no costs are written.
+Json to_json(const Decision& decision, std::string_view currency = {});
+
+} // namespace fathom

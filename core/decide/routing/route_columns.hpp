@@ -1,0 +1,98 @@
+#pragma once
+
+#include "core/decide/routing/route.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+/// What decisions ask of all unit types and what neither time nor load changes; part of core/decide/routing/route.
+namespace fathom {
+
+/// An operator at one size on one unit.
+struct OperatorTime {
+    double execution_s{};
+    double spread{1}; ///< upper end of the 80 % interval / execution_s
+    const OperatorSpeedup* curve = nullptr;
+    PredictionBasis basis{PredictionBasis::kUnknown};
+    bool is_offered{}; ///< the unit type runs it at all
+};
+
+/// Adds to a key (core/base/byte_key) which operator it is, and at which size.
+void add_size(std::string& key, const OperatorDemand& demand);
+
+/// The same on every unit type.
+struct OperatorColumn {
+    std::vector<OperatorTime> times;
+    /// Bounds that hold for any number of units: of one execution, and of its time summed over the units.
+    std::vector<double> least_s;
+    std::vector<double> least_unit_s;
+};
+
+/// A known run carried over to every unit type (predict_run), and how its parts are divided among units.
+struct KnownRunColumn {
+    std::vector<RunTime> times;                                   ///< on one unit
+    std::vector<double> parts;                                    ///< of each unit type the times of all parts
+    std::vector<std::uint8_t> estimated;                          ///< parts that were never measured there; at most 255
+    std::vector<std::shared_ptr<const OperatorColumn>> operators; ///< of the parts, for their curves
+
+    double part(std::size_t unit_type, std::size_t index) const { return parts[unit_type * operators.size() + index]; }
+};
+
+/// What is measured of one unit.
+UnitMeasurements units_of(const UnitTypeView& view);
+
+/// Geometric mean of operations (or bytes) per second over what was measured; 0 when nothing was.
+double speed_of(const UnitTypeView& view);
+
+/// The columns of one list of unit types, each made when it is first asked for. What was measured there, how operators
+/// scale, and names must stay as they are; the list may be a copy of that which tables are made of. Not thread-safe.
+class RouteColumns {
+  public:
+    /// The unit types must outlive it.
+    explicit RouteColumns(std::span<const UnitTypeView> unit_types,
+                          std::shared_ptr<const OperatorEstimates> estimates = nullptr);
+
+    std::size_t size() const { return unit_types_.size(); }
+    std::shared_ptr<const OperatorColumn> find(const OperatorDemand& demand);
+    /// Of a known run, told by its job's id.
+    std::shared_ptr<const KnownRunColumn> find(const KnownRun& known);
+    /// When each unit type was last measured at this very size; the least Timestamp: never. Valid until the next call.
+    const std::vector<Timestamp>& measured_at(const std::string& operator_id, const std::string& parameters_key);
+    /// By unit type: 1 where it runs the operator at all. Valid until the next call.
+    const std::vector<std::uint8_t>& offers(const std::string& operator_id);
+    std::span<const UnitTypeView> unit_types() const { return unit_types_; }
+
+    /// By unit type: its place in order of ids.
+    const std::vector<std::uint32_t>& id_rank() const { return id_rank_; }
+    /// Unit types in order of center's name, name, id.
+    const std::vector<std::uint32_t>& by_center() const { return by_center_; }
+    double start_up_s(std::size_t unit_type);
+    double speed(std::size_t unit_type); ///< speed_of()
+
+  private:
+    struct Kept {
+        std::shared_ptr<const OperatorColumn> column;
+        std::uint64_t last_used{};
+    };
+    std::shared_ptr<const OperatorColumn> make(const OperatorDemand& demand);
+    std::span<const MeasuredOperator> measured_of(std::size_t unit_type, const std::string& operator_id);
+
+    std::span<const UnitTypeView> unit_types_;
+    std::shared_ptr<const OperatorEstimates> estimates_;
+    std::vector<std::uint32_t> id_rank_;
+    std::vector<std::uint32_t> by_center_;
+    std::vector<double> start_up_s_;
+    std::vector<double> speeds_;
+    std::map<std::string, Kept> columns_;
+    std::map<std::string, std::shared_ptr<const KnownRunColumn>> known_runs_; ///< by job
+    std::map<std::pair<std::string, std::string>, std::vector<Timestamp>> measured_at_;
+    std::map<std::string, std::vector<std::uint8_t>> offers_;
+    std::vector<std::uint8_t> is_sorted_; ///< by unit type: whether its measurements stand in order of operators
+    std::uint64_t uses_ = 0;
+};
+
+} // namespace fathom

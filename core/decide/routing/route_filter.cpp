@@ -1,0 +1,174 @@
+#include "core/decide/routing/route_filter.hpp"
+
+#include "core/decide/prediction/device_choice.hpp"
+#include "core/decide/routing/decision_text.hpp"
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+bool contains(const std::vector<std::string>& list, const std::string& text)
+{
+    return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+bool is_type(const UnitTypeView& view, const std::string& name_or_id)
+{
+    return name_or_id == "any" || name_or_id == view.name || name_or_id == view.id.value;
+}
+
+bool is_allowed(const RouteRequest& request, const UnitTypeView& view)
+{
+    return request.project_centers.empty() || contains(request.project_centers, view.center_name);
+}
+
+bool is_named_by(const UnitRequest& units, const UnitTypeView& view)
+{
+    return (units.center.empty() || is_center(view, units.center)) && is_type(view, units.type);
+}
+
+bool has_all_operators(const RouteRequest& request, const UnitTypeView& view)
+{
+    return std::all_of(request.operators.begin(), request.operators.end(),
+                       [&](const OperatorDemand& demand) { return has_operator(view, demand.operator_id); });
+}
+
+bool is_right_device(const UnitRequest& units, const UnitTypeView& view)
+{
+    return units.device.empty() || (units.device == "gpu") == is_device(view.resource_type);
+}
+
+bool has_instructions(const UnitRequest& units, const UnitTypeView& view)
+{
+    return std::all_of(units.isa.begin(), units.isa.end(), [&](const std::string& one) {
+        return std::binary_search(view.isa.begin(), view.isa.end(), one);
+    });
+}
+
+bool is_at_site(const RouteRequest& request, const UnitTypeView& view)
+{
+    return request.sites.empty() || std::any_of(request.sites.begin(), request.sites.end(),
+                                                [&](const std::string& site) { return is_center(view, site); });
+}
+
+std::string join(const std::vector<std::string>& words)
+{
+    std::string text;
+    for (const std::string& word : words)
+        text += (text.empty() ? "" : ", ") + word;
+    return text;
+}
+
+bool has_memory(const UnitRequest& units, const UnitTypeView& view)
+{
+    return view.memory_bytes_per_unit >= units.memory_bytes && view.gpu_memory_bytes >= units.gpu_memory.all_bytes();
+}
+
+std::string policy_reason(const RouteRequest& request, const UnitTypeView& view)
+{
+    if (!is_allowed(request, view)) return "project " + request.project + " may not use this center";
+    if (!request.units.center.empty() && !is_center(view, request.units.center))
+        return "the job asks for center " + request.units.center;
+    return "the job asks for unit type " + request.units.type;
+}
+
+std::string operators_reason(const RouteRequest& request, const UnitTypeView& view)
+{
+    std::vector<std::string> missing;
+    for (const OperatorDemand& demand : request.operators) {
+        if (!has_operator(view, demand.operator_id) && !contains(missing, demand.operator_id))
+            missing.push_back(demand.operator_id);
+    }
+    return "cannot run " + join(missing);
+}
+
+std::string device_reason(const UnitRequest& units, const UnitTypeView& view)
+{
+    if (!is_right_device(units, view)) return "is a " + view.resource_type + ", the job asks for a " + units.device;
+    if (view.isa.empty()) return "its instruction sets are not known, the job needs " + join(units.isa);
+    std::vector<std::string> missing;
+    for (const std::string& one : units.isa) {
+        if (!std::binary_search(view.isa.begin(), view.isa.end(), one)) missing.push_back(one);
+    }
+    return "lacks " + join(missing);
+}
+
+std::string gpu_memory_reason(const GpuMemoryRequest& need, const UnitTypeView& view)
+{
+    const std::string needed = ", the job needs " + bytes_text(static_cast<double>(need.persistent_bytes)) + " and " +
+                               bytes_text(static_cast<double>(need.temporary_bytes)) + " within an iteration";
+    if (view.gpu_memory_bytes == 0) return "is not known to have GPU memory" + needed;
+    return "has " + bytes_text(static_cast<double>(view.gpu_memory_bytes)) + " of memory a GPU" + needed;
+}
+
+std::string memory_reason(const UnitRequest& units, const UnitTypeView& view)
+{
+    if (view.memory_bytes_per_unit >= units.memory_bytes) return gpu_memory_reason(units.gpu_memory, view);
+    const std::string needed = ", the job needs " + bytes_text(static_cast<double>(units.memory_bytes));
+    if (view.memory_bytes_per_unit == 0) return "the memory of a unit is not known" + needed;
+    return "has " + bytes_text(static_cast<double>(view.memory_bytes_per_unit)) + " a unit" + needed;
+}
+
+} // namespace
+
+bool is_center(const UnitTypeView& view, const std::string& name_or_id)
+{
+    return name_or_id == view.center_name || name_or_id == view.center_id.value;
+}
+
+bool has_operator(const UnitTypeView& view, const std::string& operator_id)
+{
+    // `id@version` is another version than the one in use: whoever runs the one runs the other.
+    const std::string_view id = std::string_view(operator_id).substr(0, operator_id.find('@'));
+    return std::binary_search(view.operators.begin(), view.operators.end(), id, std::less<>());
+}
+
+std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view)
+{
+    return removing_filter(request, view, has_all_operators(request, view));
+}
+
+std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view, bool runs_operators)
+{
+    const UnitRequest& units = request.units;
+    if (!is_allowed(request, view) || !is_named_by(units, view)) return Filter::kPolicy;
+    if (!runs_operators) return Filter::kOperators;
+    if (!is_right_device(units, view) || !has_instructions(units, view)) return Filter::kDevice;
+    if (!has_memory(units, view)) return Filter::kMemory;
+    if (units.count.value_or(units.min) > view.unit_count) return Filter::kUnitCount;
+    if (!is_at_site(request, view)) return Filter::kDataSite;
+    if (!request.is_taken_by(view)) return view.closed_by;
+    return std::nullopt;
+}
+
+std::string filter_reason(const RouteRequest& request, const UnitTypeView& view, Filter filter)
+{
+    switch (filter) {
+    case Filter::kPolicy:
+        return policy_reason(request, view);
+    case Filter::kOperators:
+        return operators_reason(request, view);
+    case Filter::kDevice:
+        return device_reason(request.units, view);
+    case Filter::kMemory:
+        return memory_reason(request.units, view);
+    case Filter::kUnitCount:
+        return "has " + std::to_string(view.unit_count) + " units, the job needs " +
+               std::to_string(request.units.count.value_or(request.units.min));
+    case Filter::kDataSite:
+        return "the job's data may only be at " + join(request.sites);
+    case Filter::kQuota:
+        return "would take more than project " + request.project + " may have in all";
+    case Filter::kDrain:
+    case Filter::kHealth:
+        return view.closed_reason.empty() ? "its units are closed or taken for good" : view.closed_reason;
+    case Filter::kDeadline:
+        return "would end after the deadline";
+    case Filter::kBudget:
+        return "would cost more than the budget";
+    }
+    return {};
+}
+
+} // namespace fathom

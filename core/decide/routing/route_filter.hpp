@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/decide/routing/route.hpp"
+
+#include <optional>
+#include <string>
+
+/// The filters that look at a unit type and a request alone; part of core/decide/routing/route.
+namespace fathom {
+
+/// The first of the filters from kPolicy to kDataSite that removes the unit type, else kDrain or kHealth where it takes
+/// no work; empty: it stays. Quota, deadline and budget need a run time first (core/decide/routing/place).
+std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view);
+/// The same where it is known whether the unit type runs all operators of the request.
+std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view, bool runs_operators);
+
+bool has_operator(const UnitTypeView& view, const std::string& operator_id);
+
+/// Of the unit type's center: true for its name and for its id.
+bool is_center(const UnitTypeView& view, const std::string& name_or_id);
+
+/// Why that filter removes it, for people.
+std::string filter_reason(const RouteRequest& request, const UnitTypeView& view, Filter filter);
+
+} // namespace fathom

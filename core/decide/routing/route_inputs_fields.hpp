@@ -1,0 +1,68 @@
+#pragma once
+
+#include "core/decide/routing/route_json.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+/// What the readers of a decision's inputs share.
+namespace fathom::route_inputs {
+
+inline constexpr std::size_t kMostOperators = 64;
+inline constexpr std::size_t kMostSteps = 512;
+inline constexpr std::size_t kMostRows = 10000; ///< of measurements, curves, holds of one unit type
+inline constexpr std::size_t kMostUnitTypes = 1000;
+inline constexpr std::int64_t kMostUnits = std::int64_t{1} << 40U;
+inline constexpr double kMost = 1e300;
+
+using Errors = std::vector<FieldError>;
+
+/// Calls `read(item, path)` for each item of an array that may be missing.
+template <class Read>
+void for_each_item(ObjectReader& reader, std::string_view name, std::size_t most, Read read)
+{
+    const Json* items = reader.array(name, 0, most);
+    if (items == nullptr) return;
+    for (std::size_t i = 0; i < items->size(); ++i)
+        read((*items)[i], reader.path_of(name) + "[" + std::to_string(i) + "]");
+}
+
+/// The numbers of a row such as [0, 12.5]; reports a row that is none.
+template <std::size_t Count>
+std::optional<std::array<double, Count>> read_row(const Json& json, const std::string& path, Errors& errors)
+{
+    std::array<double, Count> row{};
+    bool is_row = json.is_array() && json.size() == Count;
+    for (std::size_t i = 0; is_row && i < Count; ++i) {
+        is_row = json[i].is_number();
+        if (is_row) row[i] = json[i].get<double>();
+    }
+    if (is_row) return row;
+    errors.push_back({path, "must be a list of " + std::to_string(Count) + " numbers"});
+    return std::nullopt;
+}
+
+inline double number(ObjectReader& reader, std::string_view name)
+{
+    return reader.required_number(name, 0, kMost);
+}
+
+inline std::string text(ObjectReader& reader, std::string_view name)
+{
+    return reader.required_string(name, {});
+}
+
+inline Timestamp time(ObjectReader& reader, std::string_view name)
+{
+    const std::optional<Timestamp> at = reader.optional_time(name);
+    if (!at && !reader.has(name)) reader.fail(name, "is missing");
+    return at.value_or(Timestamp{});
+}
+
+MeasuredOperator read_measured(const Json& json, const std::string& path, Errors& errors);
+
+/// The request of the document.
+RouteRequest read_request(const Json& json, Errors& errors);
+
+} // namespace fathom::route_inputs

@@ -1,0 +1,294 @@
+#include "core/decide/routing/route_inputs_fields.hpp"
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+std::vector<std::string> sorted(std::vector<std::string> texts)
+{
+    std::sort(texts.begin(), texts.end());
+    return texts;
+}
+
+using namespace route_inputs;
+
+Availability read_availability(ObjectReader& unit_type, Errors& errors)
+{
+    std::vector<Availability::Step> steps;
+    for_each_item(unit_type, "availability", kMostSteps, [&](const Json& item, const std::string& path) {
+        const auto row = read_row<2>(item, path, errors);
+        if (!row) return;
+        const bool is_later = steps.empty() ? (*row)[0] == 0 : (*row)[0] > steps.back().from_s;
+        if (!is_later) errors.push_back({path, "must begin at 0, and each step after the one before"});
+        steps.push_back({(*row)[0], static_cast<std::int64_t>(std::clamp((*row)[1], -1e12, 1e12))});
+    });
+    if (steps.empty()) steps.push_back({});
+    return Availability::from(std::move(steps));
+}
+
+Hold read_hold(const Json& json, const std::string& path, Errors& errors)
+{
+    ObjectReader reader(json, path, errors);
+    Hold hold;
+    hold.project = text(reader, "project");
+    hold.from_s = reader.required_number("from_s", -kMost, kMost);
+    hold.to_s = reader.optional_number("to_s", -kMost, kMost).value_or(Availability::kForEver);
+    hold.unit_count = reader.required_integer("unit_count", 0, kMostUnits);
+    reader.finish(UnknownFields::kReject);
+    return hold;
+}
+
+Closure read_closure(const Json& json, const std::string& path, Errors& errors)
+{
+    ObjectReader reader(json, path, errors);
+    Closure closure;
+    closure.from_s = reader.required_number("from_s", -kMost, kMost);
+    closure.to_s = reader.optional_number("to_s", -kMost, kMost).value_or(Availability::kForEver);
+    reader.finish(UnknownFields::kReject);
+    return closure;
+}
+
+void read_speedup(const Json& json, const std::string& path, UnitSpeedups& speedups, Errors& errors)
+{
+    ObjectReader reader(json, path, errors);
+    const std::string operator_id = text(reader, "operator_id");
+    const std::string parameters_key = text(reader, "parameters_key");
+    const double work = number(reader, "work");
+    std::vector<ScalingPoint> points;
+    for_each_item(reader, "points", kMostRows, [&](const Json& item, const std::string& at) {
+        if (const auto row = read_row<2>(item, at, errors)) points.push_back({(*row)[0], (*row)[1]});
+    });
+    reader.finish(UnknownFields::kReject);
+    const bool are_counts = std::all_of(points.begin(), points.end(), [](const ScalingPoint& point) {
+        return point.unit_count >= 1 && point.unit_count <= 1e6 && point.rate > 0;
+    });
+    const Result<ScalingCurve> curve = are_counts ? fit_scaling(points, ScalingMode::kStrong)
+                                                  : Error{Errc::kInvalid, "counts and rates must be positive"};
+    if (!curve) {
+        errors.push_back({reader.path_of("points"), curve.error().detail});
+        return;
+    }
+    speedups.push_back(std::make_shared<OperatorSpeedup>(operator_id, parameters_key, work, *curve));
+}
+
+template <std::size_t Count>
+void read_hours(ObjectReader& network, std::string_view name, std::array<HourOfWeek, Count>& hours, Errors& errors)
+{
+    for_each_item(network, name, Count, [&](const Json& item, const std::string& path) {
+        const auto row = read_row<4>(item, path, errors);
+        if (!row) return;
+        const auto [index, count, median_bytes, spread] = *row;
+        if (!(index >= 0 && index < Count && count >= 1 && count < 1e15 && median_bytes > 0))
+            errors.push_back({path, "must be [hour, samples, bytes per second, spread]"});
+        else
+            hours[static_cast<std::size_t>(index)] = {static_cast<std::int64_t>(count), median_bytes, spread};
+    });
+}
+
+NetworkProfile read_network(const Json& json, const std::string& path, Errors& errors)
+{
+    constexpr std::int64_t kLongestHour = 3'600'000'000;
+    ObjectReader reader(json, path, errors);
+    NetworkProfile::Known known{};
+    known.calendar.hour = Timestamp::duration(reader.required_integer("hour_us", 1, kLongestHour));
+    read_hours(reader, "hours", known.hours, errors);
+    read_hours(reader, "days", known.days, errors);
+    std::array<HourOfWeek, 1> overall{};
+    read_hours(reader, "overall", overall, errors);
+    known.overall = overall[0];
+    reader.finish(UnknownFields::kReject);
+    if (known.calendar.hour <= Timestamp::duration::zero()) known.calendar = {};
+    return NetworkProfile::from(known);
+}
+
+/// One hour of the week at a price of its own.
+PriceBand band_of(std::size_t hour_of_week, std::int64_t micros)
+{
+    const auto hour = static_cast<int>(hour_of_week);
+    return {.days = {hour / 24}, .from_hour = hour % 24, .to_hour = hour % 24 + 1, .per_unit_hour_micros = micros};
+}
+
+UnitPrice read_price(const Json& json, const std::string& path, Errors& errors)
+{
+    ObjectReader reader(json, path, errors);
+    PriceEntry entry;
+    entry.unit_power_w = number(reader, "unit_power_w");
+    const Json* hours = reader.any("per_unit_hour_micros");
+    const auto is_price = [](const Json& one) { return one.is_number_integer() && one.get<std::int64_t>() >= 0; };
+    if (hours != nullptr && is_price(*hours)) {
+        entry.per_unit_hour_micros = hours->get<std::int64_t>();
+    } else if (hours != nullptr && hours->is_array() && hours->size() == 168 &&
+               std::all_of(hours->begin(), hours->end(), is_price)) {
+        for (std::size_t i = 0; i < hours->size(); ++i)
+            entry.bands.push_back(band_of(i, (*hours)[i].get<std::int64_t>()));
+    } else {
+        reader.fail("per_unit_hour_micros", "must be a whole number, or a list of 168, one for each hour of the week");
+    }
+    reader.finish(UnknownFields::kReject);
+    return UnitPrice(entry);
+}
+
+RunAnswer read_run(const Json& json, const std::string& path, Errors& errors)
+{
+    ObjectReader reader(json, path, errors);
+    RunAnswer answer;
+    answer.correction.factor = number(reader, "factor");
+    answer.correction.deviation = number(reader, "deviation");
+    // Missing in decisions from before these were kept.
+    answer.correction.promise_share = reader.optional_number("promise_share", 0, 1).value_or(1);
+    answer.correction.own_share = reader.optional_number("own_share", 0, 1).value_or(0);
+    answer.correction.knows_type = reader.optional_boolean("knows_type").value_or(false);
+    answer.correction.job_count = reader.required_integer("job_count", 0, kMostUnits);
+    answer.correction.like_count = reader.required_integer("like_count", 0, kMostUnits);
+    answer.correction.width_factor = number(reader, "width_factor");
+    if (const Json* estimate = reader.object("estimate")) {
+        ObjectReader inner(*estimate, reader.path_of("estimate"), errors);
+        RunEstimate read;
+        read.time = {number(inner, "run_s"), number(inner, "low_s"), number(inner, "high_s")};
+        read.basis = text(inner, "basis");
+        read.job_count = inner.required_integer("job_count", 0, kMostUnits);
+        inner.finish(UnknownFields::kReject);
+        answer.estimate = std::move(read);
+    }
+    reader.finish(UnknownFields::kReject);
+    return answer;
+}
+
+WaitModel read_wait(const Json& json, const std::string& path, Errors& errors)
+{
+    ObjectReader reader(json, path, errors);
+    const auto quantiles = [&](std::string_view name) -> WaitQuantiles {
+        const Json* row = reader.any(name);
+        const auto read = read_row<3>(row == nullptr ? Json() : *row, reader.path_of(name), errors);
+        return read ? WaitQuantiles{(*read)[0], (*read)[1], (*read)[2]} : WaitQuantiles{};
+    };
+    WaitModel model;
+    model.extra_s = quantiles("extra_s");
+    model.ratio = quantiles("ratio");
+    reader.finish(UnknownFields::kReject);
+    return model;
+}
+
+/// What was learned, of all unit types; what no unit type has stays empty.
+struct Learned {
+    std::vector<RunAnswer> runs;
+    std::map<std::string, WaitModel, std::less<>> waits;
+    std::vector<EstimatedOperator> estimates;
+    bool has_estimates{};
+};
+
+void read_estimates(ObjectReader& unit_type, const std::string& id, Learned& learned, Errors& errors)
+{
+    learned.has_estimates = learned.has_estimates || unit_type.has("estimates");
+    for_each_item(unit_type, "estimates", kMostOperators, [&](const Json& item, const std::string& path) {
+        ObjectReader reader(item, path, errors);
+        EstimatedOperator one;
+        one.operator_id = text(reader, "operator_id");
+        one.parameters_key = text(reader, "parameters_key");
+        one.unit_type = id;
+        one.estimate.execution_s = number(reader, "execution_s");
+        one.estimate.deviation = number(reader, "deviation");
+        one.estimate.like_count = reader.required_integer("like_count", 0, kMostUnits);
+        reader.finish(UnknownFields::kReject);
+        learned.estimates.push_back(std::move(one));
+    });
+}
+
+void read_learned(ObjectReader& reader, const RouteRequest& request, const std::string& id, Learned& learned,
+                  Errors& errors)
+{
+    if (const Json* run = reader.object("run")) {
+        RunAnswer answer = read_run(*run, reader.path_of("run"), errors);
+        answer.job_type = request.job_type;
+        answer.unit_type = id;
+        learned.runs.push_back(std::move(answer));
+    }
+    if (const Json* wait = reader.object("wait")) learned.waits[id] = read_wait(*wait, reader.path_of("wait"), errors);
+    read_estimates(reader, id, learned, errors);
+}
+
+void read_shape(ObjectReader& reader, UnitTypeView& view)
+{
+    view.id.value = text(reader, "id");
+    view.name = text(reader, "name");
+    view.center_id.value = text(reader, "center_id");
+    view.center_name = text(reader, "center");
+    view.resource_type = text(reader, "resource_type");
+    view.operators = sorted(reader.strings("operators", kMostRows, {}));
+    view.isa = sorted(reader.strings("isa", kMostRows, {}));
+    view.unit_count = reader.required_integer("unit_count", 0, kMostUnits);
+    view.cores_per_unit = reader.required_integer("cores_per_unit", 0, kMostUnits);
+    view.memory_bytes_per_unit =
+        reader.required_integer("memory_bytes_per_unit", 0, std::numeric_limits<std::int64_t>::max());
+    view.gpu_memory_bytes = // older inputs knew none
+        reader.optional_integer("gpu_memory_bytes", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
+    view.closed_reason = reader.optional_string("closed_reason", {}).value_or("");
+    if (const auto filter = reader.optional_string("closed_by", {})) {
+        const std::optional<Filter> parsed = parse_filter(*filter);
+        if (!parsed) reader.fail("closed_by", "must be the name of a filter");
+        view.closed_by = parsed.value_or(view.closed_by);
+    }
+    view.is_open_to_probes = reader.optional_boolean("is_open_to_probes").value_or(false);
+    view.queued_s = number(reader, "queued_s");
+    view.bus_gb = number(reader, "bus_gb");
+    view.score = number(reader, "score");
+    view.trust_factor = reader.required_number("trust_factor", 1e-9, 1);
+}
+
+UnitTypeView read_unit_type(const Json& json, const std::string& path, const RouteRequest& request, Learned& learned,
+                            Errors& errors)
+{
+    ObjectReader reader(json, path, errors);
+    UnitTypeView view;
+    read_shape(reader, view);
+    view.availability = read_availability(reader, errors);
+    for_each_item(reader, "holds", kMostRows,
+                  [&](const Json& item, const std::string& at) { view.holds.push_back(read_hold(item, at, errors)); });
+    for_each_item(reader, "closures", kMostRows, [&](const Json& item, const std::string& at) {
+        view.closures.push_back(read_closure(item, at, errors));
+    });
+    for_each_item(reader, "measured", kMostRows, [&](const Json& item, const std::string& at) {
+        view.measured.push_back(read_measured(item, at, errors));
+    });
+    for_each_item(reader, "one_core", kMostRows, [&](const Json& item, const std::string& at) {
+        view.one_core.push_back(read_measured(item, at, errors));
+    });
+    UnitSpeedups speedups;
+    for_each_item(reader, "speedups", kMostRows,
+                  [&](const Json& item, const std::string& at) { read_speedup(item, at, speedups, errors); });
+    if (!speedups.empty()) view.speedups = std::make_shared<UnitSpeedups>(std::move(speedups));
+    if (const Json* network = reader.object("network"))
+        view.network = std::make_shared<NetworkProfile>(read_network(*network, reader.path_of("network"), errors));
+    if (const Json* price = reader.object("price"))
+        view.price = std::make_shared<UnitPrice>(read_price(*price, reader.path_of("price"), errors));
+    read_learned(reader, request, view.id.value, learned, errors);
+    reader.finish(UnknownFields::kReject);
+    return view;
+}
+
+} // namespace
+
+Result<RouteInputs> parse_route_inputs(const Json& json)
+{
+    Errors errors;
+    ObjectReader reader(json, "", errors);
+    RouteInputs inputs;
+    if (const Json* request = reader.object("request"))
+        inputs.request = read_request(*request, errors);
+    else if (!reader.has("request"))
+        reader.fail("request", "is missing");
+    Learned learned;
+    for_each_item(reader, "unit_types", kMostUnitTypes, [&](const Json& item, const std::string& path) {
+        inputs.unit_types.push_back(read_unit_type(item, path, inputs.request, learned, errors));
+    });
+    reader.finish(UnknownFields::kReject);
+    if (!learned.runs.empty()) inputs.knowledge.runs = std::make_shared<RunHistory>(RunHistory::from(learned.runs));
+    if (!learned.waits.empty())
+        inputs.knowledge.waits = std::make_shared<WaitHistory>(WaitHistory::from(std::move(learned.waits)));
+    if (learned.has_estimates)
+        inputs.knowledge.estimates = std::make_shared<OperatorEstimates>(OperatorEstimates::from(learned.estimates));
+    return value_or_errors(std::move(inputs), std::move(errors), "the decision's inputs");
+}
+
+} // namespace fathom

@@ -1,0 +1,133 @@
+#include "core/decide/routing/route_inputs_fields.hpp"
+
+namespace fathom::route_inputs {
+namespace {
+
+/// Units, sites, network, deadline and preference, read as those of a job.
+void read_job(const Json& json, const std::string& path, RouteRequest& request, Errors& errors)
+{
+    Json job = json;
+    job["command"] = {"-"};
+    const Result<JobSpec> spec = parse_job_spec(job);
+    if (!spec) {
+        const Error error = spec.error();
+        for (const FieldError& field : error.fields)
+            errors.push_back({path + "." + field.field, field.detail});
+        return;
+    }
+    request.units = spec->units;
+    request.sites = spec->data.sites;
+    request.prefer = spec->prefer;
+    request.transfer.network = spec->network;
+    request.transfer.deadline = spec->deadline;
+}
+
+/// @param is_part  of a known run.
+OperatorDemand read_demand(const Json& json, const std::string& path, bool is_part, Errors& errors)
+{
+    ObjectReader reader(json, path, errors);
+    OperatorDemand demand;
+    if (is_part) {
+        demand.share = reader.required_number("share", 0, 1);
+        demand.is_serial = reader.optional_boolean("serial").value_or(false);
+        demand.likeness = reader.required_number("likeness", 0, 1);
+        demand.remainder = text(reader, "remainder");
+    }
+    demand.operator_id = text(reader, "operator_id");
+    demand.parameters_key = text(reader, "parameters_key");
+    demand.count = reader.required_integer("count", 0, kMostUnits);
+    demand.operations = number(reader, "operations");
+    demand.bytes = number(reader, "bytes");
+    reader.finish(UnknownFields::kReject);
+    return demand;
+}
+
+KnownRun read_known_run(const Json& json, const std::string& path, Errors& errors)
+{
+    ObjectReader reader(json, path, errors);
+    KnownRun known;
+    known.job_id = text(reader, "job_id");
+    known.unit_type = text(reader, "unit_type");
+    known.place = text(reader, "place");
+    known.run_s = number(reader, "run_s");
+    known.waiting_share = reader.required_number("waiting_share", 0, 1);
+    known.parallelism = number(reader, "parallelism");
+    known.cores = reader.required_integer("cores", 0, kMostUnits);
+    for_each_item(reader, "operators", kMostOperators, [&](const Json& item, const std::string& at) {
+        known.operators.push_back(read_demand(item, at, true, errors));
+    });
+    for_each_item(reader, "measured", kMostRows, [&](const Json& item, const std::string& at) {
+        known.measured.push_back(read_measured(item, at, errors));
+    });
+    for_each_item(reader, "one_core", kMostRows, [&](const Json& item, const std::string& at) {
+        known.one_core.push_back(read_measured(item, at, errors));
+    });
+    reader.finish(UnknownFields::kReject);
+    return known;
+}
+
+void read_quota(ObjectReader& request, RouteRequest& into, Errors& errors)
+{
+    if (const Json* json = request.object("quota")) {
+        ObjectReader reader(*json, request.path_of("quota"), errors);
+        into.quota.most_units = reader.required_integer("most_units", 0, kMostUnits);
+        into.quota.most_score_hours = number(reader, "most_score_hours");
+        into.quota.most_cost = number(reader, "most_cost");
+        reader.finish(UnknownFields::kReject);
+    }
+    if (const Json* json = request.object("used")) {
+        ObjectReader reader(*json, request.path_of("used"), errors);
+        into.used.units = reader.required_integer("units", 0, kMostUnits);
+        into.used.score_hours = number(reader, "score_hours");
+        into.used.cost = number(reader, "cost");
+        reader.finish(UnknownFields::kReject);
+    }
+}
+
+} // namespace
+
+MeasuredOperator read_measured(const Json& json, const std::string& path, Errors& errors)
+{
+    ObjectReader reader(json, path, errors);
+    MeasuredOperator one;
+    one.operator_id = text(reader, "operator_id");
+    one.parameters_key = text(reader, "parameters_key");
+    one.operations = number(reader, "operations");
+    one.bytes = number(reader, "bytes");
+    one.median_s = number(reader, "median_s");
+    one.ci_low_s = number(reader, "ci_low_s");
+    one.ci_high_s = number(reader, "ci_high_s");
+    one.start_up_s = number(reader, "start_up_s");
+    one.probe_run_id = text(reader, "probe_run_id");
+    one.measured_at = time(reader, "measured_at");
+    reader.finish(UnknownFields::kReject);
+    return one;
+}
+
+RouteRequest read_request(const Json& json, Errors& errors)
+{
+    ObjectReader reader(json, "request", errors);
+    RouteRequest request;
+    request.job_type = text(reader, "job_type");
+    request.project = text(reader, "project");
+    request.gpu_threshold = reader.required_number("gpu_threshold", 1, kMost);
+    request.is_probe = reader.optional_boolean("is_probe").value_or(false);
+    if (const Json* job = reader.object("job")) read_job(*job, reader.path_of("job"), request, errors);
+    for_each_item(reader, "operators", kMostOperators, [&](const Json& item, const std::string& path) {
+        request.operators.push_back(read_demand(item, path, false, errors));
+    });
+    request.takes_operators = reader.optional_boolean("takes_operators").value_or(false);
+    if (const Json* known = reader.object("known_run"))
+        request.known_run =
+            std::make_shared<const KnownRun>(read_known_run(*known, reader.path_of("known_run"), errors));
+    request.transfer.now = time(reader, "now");
+    request.transfer.in_bytes = number(reader, "in_bytes");
+    request.transfer.out_bytes = number(reader, "out_bytes");
+    request.project_centers = reader.strings("project_centers", kMostRows, {.max_length = 128});
+    request.budget = reader.optional_number("budget", 0, kMost);
+    read_quota(reader, request, errors);
+    reader.finish(UnknownFields::kReject);
+    return request;
+}
+
+} // namespace fathom::route_inputs

@@ -1,0 +1,310 @@
+#include "core/decide/routing/route_inputs_request.hpp"
+#include "core/decide/routing/route_json.hpp"
+#include "core/decide/routing/route_table.hpp"
+#include "core/decide/statistics/sample_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace fathom {
+namespace {
+
+using namespace route_inputs;
+
+constexpr std::size_t kMostSteps = 512;
+constexpr std::size_t kBestKept = 8;
+
+Json wait_quantiles_json(const WaitQuantiles& quantiles)
+{
+    return {quantiles.low, quantiles.middle, quantiles.high};
+}
+
+/// Units beyond what the job may ever take do not matter to it, so that steps above are joined.
+Json availability_json(const RouteRequest& request, const UnitTypeView& view)
+{
+    std::int64_t most = request.units.count.value_or(std::max(request.units.min, request.units.max));
+    for (const Hold& hold : view.holds)
+        most += hold.unit_count;
+    Json steps = Json::array();
+    std::optional<std::int64_t> last;
+    for (const Availability::Step& step : view.availability.steps()) {
+        const std::int64_t free = std::min(step.free, most);
+        if (last == free) continue;
+        if (steps.size() == kMostSteps) break;
+        steps.push_back({step.from_s, free});
+        last = free;
+    }
+    return steps;
+}
+
+Json holds_json(const std::vector<Hold>& holds)
+{
+    Json list = Json::array();
+    for (const Hold& hold : holds) {
+        Json json = {{"project", hold.project}, {"from_s", hold.from_s}, {"unit_count", hold.unit_count}};
+        if (std::isfinite(hold.to_s)) json["to_s"] = hold.to_s;
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+Json closures_json(const std::vector<Closure>& closures)
+{
+    Json list = Json::array();
+    for (const Closure& closure : closures) {
+        Json json = {{"from_s", closure.from_s}};
+        if (std::isfinite(closure.to_s)) json["to_s"] = closure.to_s;
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+/// Of a unit type's measurements the job reads those of its operators, and of all together the median start-up, and,
+/// without operators, the mean speed: a stand-in carries these where nothing else would.
+Json measured_json(const RouteRequest& request, const UnitTypeView& view)
+{
+    Json list = Json::array();
+    if (view.measured.empty()) return list;
+    std::vector<double> start_ups;
+    for (const MeasuredOperator& one : view.measured)
+        start_ups.push_back(one.start_up_s);
+    const double start_up_s = median(std::move(start_ups));
+    for (MeasuredOperator one : view.measured) {
+        if (!is_wanted(request, one.operator_id)) continue;
+        one.start_up_s = start_up_s;
+        list.push_back(measured_operator_json(one));
+    }
+    if (!list.empty()) return list;
+    MeasuredOperator all;
+    all.operator_id = "-";
+    all.start_up_s = start_up_s;
+    if (const double speed = speed_of(view); speed > 0) {
+        all.operations = speed;
+        all.median_s = 1;
+    }
+    list.push_back(measured_operator_json(all));
+    return list;
+}
+
+Json speedups_json(const RouteRequest& request, const UnitTypeView& view)
+{
+    Json list = Json::array();
+    if (view.speedups == nullptr) return list;
+    for (const std::shared_ptr<const OperatorSpeedup>& one : *view.speedups) {
+        if (!is_wanted(request, one->operator_id())) continue;
+        Json points = Json::array();
+        for (const ScalingPoint& point : one->points())
+            points.push_back({point.unit_count, point.rate});
+        list.push_back({{"operator_id", one->operator_id()},
+                        {"parameters_key", one->parameters_key()},
+                        {"work", one->work()},
+                        {"points", std::move(points)}});
+    }
+    return list;
+}
+
+template <std::size_t Count>
+Json hours_json(const std::array<HourOfWeek, Count>& hours)
+{
+    Json list = Json::array();
+    for (std::size_t i = 0; i < Count; ++i) {
+        if (hours[i].count > 0) list.push_back({i, hours[i].count, hours[i].median_bytes, hours[i].spread});
+    }
+    return list;
+}
+
+Json network_json(const NetworkProfile& profile)
+{
+    const NetworkProfile::Known known = profile.known();
+    return {{"hour_us", known.calendar.hour.count()},
+            {"hours", hours_json(known.hours)},
+            {"days", hours_json(known.days)},
+            {"overall", hours_json(std::array{known.overall})}};
+}
+
+Json price_json(const UnitPrice& price)
+{
+    Json per_hour = Json::array();
+    for (const double amount : price.per_hour())
+        per_hour.push_back(to_micros(amount));
+    return {{"per_unit_hour_micros", price.is_flat() ? Json(per_hour[0]) : std::move(per_hour)},
+            {"unit_power_w", price.unit_power_w()}};
+}
+
+/// @param decided  the correction that the decision was made by; nullptr where it came to none.
+Json run_json(const RunHistory& runs, const RouteRequest& request, const std::string& unit_type,
+              const RunCorrection* decided)
+{
+    const RunCorrection correction =
+        decided != nullptr ? *decided : runs.correction(request.job_type, unit_type, request.run_owner());
+    Json json = {{"factor", correction.factor},
+                 {"deviation", correction.deviation},
+                 {"promise_share", correction.promise_share},
+                 {"own_share", correction.own_share},
+                 {"knows_type", correction.knows_type},
+                 {"job_count", correction.job_count},
+                 {"like_count", correction.like_count},
+                 {"width_factor", correction.width_factor}};
+    if (const std::optional<RunEstimate> estimate = runs.estimate(request.job_type, unit_type, request.run_owner()))
+        json["estimate"] = {{"run_s", estimate->time.run_s},
+                            {"low_s", estimate->time.low_s},
+                            {"high_s", estimate->time.high_s},
+                            {"basis", estimate->basis},
+                            {"job_count", estimate->job_count}};
+    return json;
+}
+
+Json estimates_json(const RouteRequest& request, const OperatorEstimates& estimates, const std::string& unit_type)
+{
+    Json list = Json::array();
+    std::set<std::pair<std::string, std::string>> seen;
+    for (const OperatorDemand& demand : request.parts()) {
+        if (!seen.emplace(demand.operator_id, demand.parameters_key).second) continue;
+        const auto found = estimates.find(demand.operator_id, demand.parameters_key, unit_type);
+        if (!found) continue;
+        list.push_back({{"operator_id", demand.operator_id},
+                        {"parameters_key", demand.parameters_key},
+                        {"execution_s", found->execution_s},
+                        {"deviation", found->deviation},
+                        {"like_count", found->like_count}});
+    }
+    return list;
+}
+
+Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const RouteKnowledge& knowledge,
+                    const RunCorrection* decided)
+{
+    std::vector<std::string> operators;
+    std::copy_if(view.operators.begin(), view.operators.end(), std::back_inserter(operators),
+                 [&](const std::string& id) { return is_wanted(request, id); });
+    Json json = {{"id", view.id.value},
+                 {"name", view.name},
+                 {"center_id", view.center_id.value},
+                 {"center", view.center_name},
+                 {"resource_type", view.resource_type},
+                 {"operators", std::move(operators)},
+                 {"isa", std::vector<std::string>(view.isa.begin(), view.isa.end())},
+                 {"unit_count", view.unit_count},
+                 {"cores_per_unit", view.cores_per_unit},
+                 {"memory_bytes_per_unit", view.memory_bytes_per_unit},
+                 {"gpu_memory_bytes", view.gpu_memory_bytes},
+                 {"availability", availability_json(request, view)},
+                 {"holds", holds_json(view.holds)},
+                 {"closures", closures_json(view.closures)},
+                 {"bus_gb", view.bus_gb},
+                 {"queued_s", view.queued_s},
+                 {"score", view.score},
+                 {"measured", measured_json(request, view)},
+                 {"speedups", speedups_json(request, view)},
+                 {"trust_factor", view.trust_factor}};
+    if (!view.closed_reason.empty()) {
+        json["closed_reason"] = view.closed_reason;
+        json["closed_by"] = to_string(view.closed_by);
+        json["is_open_to_probes"] = view.is_open_to_probes;
+    }
+    if (view.network != nullptr && request.transfer.moves_data()) json["network"] = network_json(*view.network);
+    if (view.price != nullptr) json["price"] = price_json(*view.price);
+    if (!view.one_core.empty()) json["one_core"] = wanted_json(request, view.one_core);
+    if (knowledge.runs != nullptr) json["run"] = run_json(*knowledge.runs, request, view.id.value, decided);
+    if (knowledge.waits != nullptr) {
+        const WaitModel& model = knowledge.waits->model(view.id.value);
+        json["wait"] = {{"extra_s", wait_quantiles_json(model.extra_s)}, {"ratio", wait_quantiles_json(model.ratio)}};
+    }
+    if (knowledge.estimates != nullptr)
+        json["estimates"] = estimates_json(request, *knowledge.estimates, view.id.value);
+    return json;
+}
+
+/// Adds the candidate of least `amount` among those that `matters` lets through.
+template <class Matters, class Amount>
+void add_least(const Decision& decision, std::vector<std::size_t>& chosen, Matters matters, Amount amount)
+{
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < decision.candidates.size(); ++i) {
+        const Candidate& candidate = decision.candidates[i];
+        if (matters(candidate) && (!best || amount(candidate) < amount(decision.candidates[*best]))) best = i;
+    }
+    if (best && std::find(chosen.begin(), chosen.end(), *best) == chosen.end()) chosen.push_back(*best);
+}
+
+} // namespace
+
+std::vector<std::size_t> telling_candidates(const Decision& decision)
+{
+    const auto is_feasible = [](const Candidate& one) { return one.feasible; };
+    const auto is_removed_by = [](Filter filter) {
+        return [filter](const Candidate& one) { return one.removed_by == filter; };
+    };
+    const auto completion_s = [](const Candidate& one) { return one.completion_s; };
+    const auto cost = [](const Candidate& one) { return one.cost; };
+    std::vector<std::size_t> chosen;
+    const auto add_until = [&](std::size_t most, auto matters) {
+        for (std::size_t i = 0; i < decision.candidates.size() && chosen.size() < most; ++i) {
+            if (matters(decision.candidates[i]) && std::find(chosen.begin(), chosen.end(), i) == chosen.end())
+                chosen.push_back(i);
+        }
+    };
+    add_until(kBestKept, is_feasible);
+    // Ties are judged against the least objective, which need not be the winner's.
+    std::int64_t fewest_unknown = decision.winner ? decision.candidates[*decision.winner].unknown_parts() : 0;
+    add_least(
+        decision, chosen, [&](const Candidate& one) { return one.feasible && one.unknown_parts() == fewest_unknown; },
+        [](const Candidate& one) { return one.objective; });
+    add_least(decision, chosen, is_feasible, completion_s);
+    add_least(decision, chosen, is_feasible, cost);
+    add_least(
+        decision, chosen, [](const Candidate& one) { return one.feasible && one.energy_j > 0; },
+        [](const Candidate& one) { return one.energy_j; });
+    for (const Filter filter : {Filter::kDeadline, Filter::kBudget}) {
+        add_least(decision, chosen, is_removed_by(filter), completion_s);
+        add_least(decision, chosen, is_removed_by(filter), cost);
+    }
+    add_until(kMostInputsKept, is_feasible);
+    add_until(kMostInputsKept, is_removed_by(Filter::kUnitCount));
+    add_until(kMostInputsKept, [](const Candidate&) { return true; });
+    return chosen;
+}
+
+std::vector<const UnitTypeView*> views_of(const Decision& decision, std::span<const std::size_t> candidates,
+                                          std::span<const UnitTypeView> unit_types)
+{
+    std::vector<const UnitTypeView*> views;
+    for (const std::size_t index : candidates) {
+        const UnitTypeId& id = decision.candidates[index].unit_type_id;
+        auto found =
+            std::lower_bound(unit_types.begin(), unit_types.end(), id,
+                             [](const UnitTypeView& view, const UnitTypeId& of) { return view.id.value < of.value; });
+        if (found == unit_types.end() || found->id != id)
+            found = std::find_if(unit_types.begin(), unit_types.end(),
+                                 [&](const UnitTypeView& view) { return view.id == id; });
+        if (found != unit_types.end()) views.push_back(&*found);
+    }
+    return views;
+}
+
+namespace {
+
+/// What a described candidate was decided by; nullptr: no choice was made there.
+const RunCorrection* correction_of(const Decision& decision, const UnitTypeId& unit_type)
+{
+    for (const Candidate& one : decision.candidates) {
+        const bool is_described =
+            one.feasible || one.removed_by == Filter::kDeadline || one.removed_by == Filter::kBudget;
+        if (one.unit_type_id == unit_type && is_described) return &one.correction;
+    }
+    return nullptr;
+}
+
+} // namespace
+
+Json route_inputs_json(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
+                       const RouteKnowledge& knowledge, const Decision& decision)
+{
+    Json list = Json::array();
+    for (const UnitTypeView* view : views_of(decision, telling_candidates(decision), unit_types))
+        list.push_back(unit_type_json(request, *view, knowledge, correction_of(decision, view->id)));
+    return {{"request", request_json(request)}, {"unit_types", std::move(list)}};
+}
+
+} // namespace fathom

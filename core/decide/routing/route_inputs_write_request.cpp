@@ -1,0 +1,112 @@
+#include "core/decide/routing/route_inputs_request.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace fathom::route_inputs {
+
+Json measured_operator_json(const MeasuredOperator& one)
+{
+    return {{"operator_id", one.operator_id},   {"parameters_key", one.parameters_key},
+            {"operations", one.operations},     {"bytes", one.bytes},
+            {"median_s", one.median_s},         {"ci_low_s", one.ci_low_s},
+            {"ci_high_s", one.ci_high_s},       {"start_up_s", one.start_up_s},
+            {"probe_run_id", one.probe_run_id}, {"measured_at", format_rfc3339(one.measured_at)}};
+}
+
+bool is_wanted(const RouteRequest& request, const std::string& operator_id)
+{
+    const auto is_of = [&](const OperatorDemand& demand) { return demand.operator_id == operator_id; };
+    const std::span<const OperatorDemand> parts = request.parts();
+    return std::any_of(request.operators.begin(), request.operators.end(), is_of) ||
+           std::any_of(parts.begin(), parts.end(), is_of);
+}
+
+Json wanted_json(const RouteRequest& request, const SharedList<MeasuredOperator>& measured)
+{
+    Json list = Json::array();
+    for (const MeasuredOperator& one : measured) {
+        if (is_wanted(request, one.operator_id)) list.push_back(measured_operator_json(one));
+    }
+    return list;
+}
+
+namespace {
+
+Json demand_json(const OperatorDemand& one)
+{
+    return {{"operator_id", one.operator_id},
+            {"parameters_key", one.parameters_key},
+            {"count", one.count},
+            {"operations", one.operations},
+            {"bytes", one.bytes}};
+}
+
+Json known_run_json(const RouteRequest& request)
+{
+    const KnownRun& known = *request.known_run;
+    Json operators = Json::array();
+    for (const OperatorDemand& one : known.operators) {
+        Json json = demand_json(one);
+        json["share"] = one.share;
+        json["serial"] = one.is_serial;
+        json["likeness"] = one.likeness;
+        json["remainder"] = one.remainder;
+        operators.push_back(std::move(json));
+    }
+    return {{"job_id", known.job_id},
+            {"unit_type", known.unit_type},
+            {"place", known.place},
+            {"run_s", known.run_s},
+            {"waiting_share", known.waiting_share},
+            {"parallelism", known.parallelism},
+            {"cores", known.cores},
+            {"operators", std::move(operators)},
+            {"measured", wanted_json(request, known.measured)},
+            {"one_core", wanted_json(request, known.one_core)}};
+}
+
+} // namespace
+
+Json request_json(const RouteRequest& request)
+{
+    Json operators = Json::array();
+    for (const OperatorDemand& one : request.operators)
+        operators.push_back(demand_json(one));
+    // What a job says of itself is written as jobs are.
+    JobSpec job;
+    job.command = {"-"};
+    job.units = request.units;
+    job.data.sites = request.sites;
+    job.network = request.transfer.network;
+    job.deadline = request.transfer.deadline;
+    job.prefer = request.prefer;
+    Json written = to_json(job);
+    Json said = Json::object();
+    for (const char* name : {"units", "data", "network", "deadline", "prefer"}) {
+        if (written.contains(name)) said[name] = std::move(written[name]);
+    }
+    Json json = {
+        {"job_type", request.job_type},
+        {"project", request.project},
+        {"gpu_threshold", request.gpu_threshold},
+        {"is_probe", request.is_probe},
+        {"job", std::move(said)},
+        {"operators", std::move(operators)},
+        {"now", format_rfc3339(request.transfer.now)},
+        {"in_bytes", request.transfer.in_bytes},
+        {"out_bytes", request.transfer.out_bytes},
+        {"project_centers", request.project_centers},
+        {"quota",
+         {{"most_units", request.quota.most_units},
+          {"most_score_hours", request.quota.most_score_hours},
+          {"most_cost", request.quota.most_cost}}},
+        {"used",
+         {{"units", request.used.units}, {"score_hours", request.used.score_hours}, {"cost", request.used.cost}}}};
+    if (request.budget) json["budget"] = *request.budget;
+    if (request.takes_operators) json["takes_operators"] = true;
+    if (request.known_run) json["known_run"] = known_run_json(request);
+    return json;
+}
+
+} // namespace fathom::route_inputs

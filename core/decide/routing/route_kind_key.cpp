@@ -1,0 +1,60 @@
+#include "core/decide/routing/route_kind_key.hpp"
+
+#include "core/base/byte_key.hpp"
+#include "core/decide/routing/route_columns.hpp"
+
+namespace fathom {
+namespace {
+
+using byte_key::add;
+
+void add_units(std::string& key, const UnitRequest& units)
+{
+    add(key, units.type);
+    add(key, units.device);
+    add(key, units.isa);
+    add(key, units.memory_bytes);
+    add(key, units.gpu_memory.persistent_bytes);
+    add(key, units.gpu_memory.temporary_bytes);
+    add(key, units.center);
+    add(key, units.count.value_or(0));
+    add(key, units.min);
+    add(key, units.max);
+    add(key, units.ignore_knee);
+}
+
+} // namespace
+
+std::string kind_key(const RouteRequest& request)
+{
+    std::string key;
+    add(key, request.job_type);
+    add(key, request.project);
+    add(key, request.owner);
+    add(key, request.is_probe);
+    for (const OperatorDemand& demand : request.operators) {
+        add_size(key, demand);
+        add(key, demand.count);
+    }
+    add(key, request.takes_operators);
+    add(key, request.known_run ? request.known_run->job_id : std::string());
+    add(key, request.operators.size());
+    add_units(key, request.units);
+    add(key, request.transfer.in_bytes);
+    add(key, request.transfer.out_bytes);
+    add(key, request.transfer.network);
+    add(key, request.transfer.now);
+    add(key, request.transfer.deadline.has_value());
+    add(key, request.budget.has_value());
+    add(key, request.sites);
+    add(key, request.prefer.time);
+    add(key, request.prefer.cost);
+    add(key, request.prefer.energy);
+    add(key, request.project_centers);
+    add(key, request.quota.most_units);
+    add(key, request.quota.most_score_hours);
+    add(key, request.quota.most_cost);
+    return key;
+}
+
+} // namespace fathom

@@ -1,0 +1,364 @@
+#include "core/decide/routing/route_search.hpp"
+
+#include "core/decide/routing/route_reasons.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace fathom {
+namespace {
+
+/// What places are ranked by, less is better: known before unknown, then those that tie with the best before all
+/// others; among ties measured before estimated, fewer units, the earlier start; else by objective; at last by id.
+/// Jobs of which nothing is known: the earlier start, then the faster measured.
+struct Rank {
+    std::int64_t unknown_parts{};
+    std::int64_t class_of_tie{}; ///< 0: a tie with the best
+    double first{};
+    double second{};
+    double third{};
+    std::uint32_t id{};
+
+    auto order() const { return std::tie(unknown_parts, class_of_tie, first, second, third, id); }
+    bool operator<(const Rank& other) const { return order() < other.order(); }
+};
+
+/// The figures of a place that ranks are made of.
+struct Figures {
+    std::int64_t unknown_parts{};
+    bool is_estimated{};
+    double objective{};
+    double start_s{};
+    std::int64_t unit_count{};
+    std::uint32_t id{};
+    double speed{}; ///< of jobs of which nothing is known
+};
+
+Rank rank_of(const Figures& figures, bool knows_work, double tie_limit)
+{
+    if (!knows_work) return {0, 0, figures.start_s, -figures.speed, 0, figures.id};
+    if (figures.objective > tie_limit) return {figures.unknown_parts, 1, figures.objective, 0, 0, figures.id};
+    return {figures.unknown_parts, 0,         figures.is_estimated ? 1.0 : 0.0, static_cast<double>(figures.unit_count),
+            figures.start_s,       figures.id};
+}
+
+/// The best of what is known: the fewest unknown parts, and of those the least objective.
+struct Best {
+    std::int64_t unknown_parts = std::numeric_limits<std::int64_t>::max();
+    double objective = Availability::kForEver;
+
+    void add(std::int64_t unknown, double value)
+    {
+        if (unknown > unknown_parts) return;
+        objective = unknown < unknown_parts ? value : std::min(objective, value);
+        unknown_parts = unknown;
+    }
+    double tie_limit() const { return objective * (1 + kTieFraction); }
+};
+
+class Search {
+  public:
+    Search(const RouteRequest& request, RouteTable::Impl& table, RouteKind& kind, PlaceChooser& chooser,
+           std::size_t most)
+        : request_(&request), table_(&table), kind_(&kind), chooser_(&chooser), most_(most),
+          limits_(request, kind, chooser), objective_(kind.objective.data()), unknown_(kind.unknown_parts.data()),
+          filter_(kind.filter.data()), has_limits_(!kind.cost.empty())
+    {
+    }
+
+    RouteSearch run()
+    {
+        if (!kind_->is_exact) {
+            branch_and_bound();
+        } else {
+            if (!kind_->is_rough.empty()) refine_best();
+            take_best();
+        }
+        sort();
+        return std::move(result_);
+    }
+
+  private:
+    std::size_t size() const { return kind_->filter.size(); }
+
+    bool may_stay(std::size_t i) const
+    {
+        return filter_[i] == RouteKind::kStays && (!has_limits_ || limits_.removing(i) == RouteKind::kStays);
+    }
+
+    /// As the columns have it.
+    Figures figures_of(std::size_t i) const
+    {
+        return {kind_->unknown_parts[i],
+                kind_->is_estimated[i] != 0,
+                kind_->objective[i],
+                kind_->start_s[i],
+                kind_->unit_count[i],
+                table_->columns->id_rank()[i],
+                kind_->knows_work ? 0 : table_->columns->speed(i)};
+    }
+
+    Figures figures_of(const Found& found) const
+    {
+        const PlaceChoice& choice = found.choice;
+        return {kind_->knows_work ? choice.unknown_parts : 0,
+                choice.estimated_operators > 0,
+                choice.objective,
+                kind_->knows_work ? choice.plan.start_s : choice.wait_s,
+                choice.unit_count,
+                table_->columns->id_rank()[found.unit_type],
+                kind_->knows_work ? 0 : table_->columns->speed(found.unit_type)};
+    }
+
+    void look_at(std::size_t i)
+    {
+        const Found& found = table_->look_at(*request_, *chooser_, *kind_, i);
+        if (found.choice.is_beaten) return;
+        if (found.choice.removed_by) {
+            result_.removed.push_back(found);
+            return;
+        }
+        const Figures figures = figures_of(found);
+        best_.add(figures.unknown_parts, kind_->knows_work ? figures.objective : figures.start_s);
+        result_.feasible.push_back(found);
+    }
+
+    /// What a place cannot be better than.
+    struct Bound {
+        std::uint8_t unknown_parts{};
+        double objective{};
+        std::uint32_t unit_type{};
+        auto order() const { return std::tie(unknown_parts, objective, unit_type); }
+        bool operator<(const Bound& other) const { return order() < other.order(); }
+    };
+
+    Bound bound_of(std::size_t i) const
+    {
+        return {kind_->unknown_parts[i], kind_->objective[i], static_cast<std::uint32_t>(i)};
+    }
+
+    void refine(std::size_t i) { table_->refine(*request_, *chooser_, *kind_, i); }
+    bool is_exact_at(std::size_t i) const { return !kind_->is_rough_at(i); }
+
+    /// Makes choices in order of their rough bounds, until the columns say all of as many of the best as are wanted and
+    /// of those that tie with the best.
+    void refine_best()
+    {
+        std::vector<Bound> rough; // the least first
+        std::vector<Bound> kept;  // as many as are wanted, the worst first
+        Best best;
+        const auto keep = [&](std::size_t i) {
+            if (!may_stay(i)) return;
+            best.add(unknown_[i], objective_[i]);
+            kept.push_back(bound_of(i));
+            std::push_heap(kept.begin(), kept.end());
+            if (kept.size() <= most_) return;
+            std::pop_heap(kept.begin(), kept.end());
+            kept.pop_back();
+        };
+        const auto is_needless = [&](const Bound& bound) {
+            const bool may_tie = bound.unknown_parts == best.unknown_parts && bound.objective <= best.tie_limit();
+            return kept.size() == most_ && kept.front() < bound && !may_tie;
+        };
+        for (std::size_t i = 0; i < size(); ++i) {
+            if (is_exact_at(i)) keep(i);
+        }
+        for (std::size_t i = 0; i < size(); ++i) {
+            if (!is_exact_at(i) && may_stay(i) && !is_needless(bound_of(i))) rough.push_back(bound_of(i));
+        }
+        std::make_heap(rough.begin(), rough.end(), kLeastFirst);
+        while (!rough.empty()) {
+            if (is_needless(rough.front())) return;
+            const std::uint32_t unit_type = rough.front().unit_type;
+            std::pop_heap(rough.begin(), rough.end(), kLeastFirst);
+            rough.pop_back();
+            refine(unit_type);
+            keep(unit_type);
+        }
+    }
+
+    /// The columns say all of those without a rough bound, and the others are worse: the best, by a heap of as many as
+    /// are wanted.
+    void take_best()
+    {
+        Best best;
+        for (std::size_t i = 0; i < size(); ++i) {
+            // Most are worse than what was seen: asked first.
+            if (objective_[i] >= best.objective && unknown_[i] >= best.unknown_parts) continue;
+            if (is_exact_at(i) && may_stay(i)) best.add(unknown_[i], objective_[i]);
+        }
+        struct Place {
+            Rank rank;
+            std::uint32_t unit_type{};
+            bool operator<(const Place& other) const { return rank < other.rank; }
+        };
+        std::vector<Place> heap; // the worst of the kept first
+        const double tie_limit = best.tie_limit();
+        double hopeless = std::numeric_limits<double>::max(); // beyond it nothing can be kept: asked first
+        for (std::size_t i = 0; i < size(); ++i) {
+            if (objective_[i] > hopeless) continue;
+            if (heap.size() == most_ && is_surely_behind(i, heap.front().rank, tie_limit)) continue;
+            if (!is_exact_at(i) || !may_stay(i)) continue;
+            const Place place{rank_of(figures_of(i), kind_->knows_work, tie_limit), static_cast<std::uint32_t>(i)};
+            if (heap.size() == most_) {
+                if (!(place < heap.front())) continue;
+                std::pop_heap(heap.begin(), heap.end());
+                heap.pop_back();
+            }
+            heap.push_back(place);
+            std::push_heap(heap.begin(), heap.end());
+            const Rank& worst = heap.front().rank;
+            if (heap.size() == most_ && kind_->knows_work && worst.unknown_parts == best.unknown_parts)
+                hopeless = worst.class_of_tie == 1 ? worst.first : tie_limit;
+        }
+        for (const Place& place : heap)
+            look_at(place.unit_type);
+        best_ = best;
+    }
+
+    /// Quick: true for most places that the worst of the kept ones beats.
+    bool is_surely_behind(std::size_t i, const Rank& worst, double tie_limit) const
+    {
+        if (!kind_->knows_work) return kind_->start_s[i] > worst.first;
+        if (kind_->unknown_parts[i] != worst.unknown_parts) return kind_->unknown_parts[i] > worst.unknown_parts;
+        if (worst.class_of_tie == 1) return kind_->objective[i] > worst.first;
+        return kind_->objective[i] > tie_limit || kind_->is_estimated[i] > worst.first ||
+               (kind_->is_estimated[i] == worst.first && kind_->unit_count[i] > worst.second);
+    }
+
+    /// The next places in order of their bounds, as many as `most`, behind `after`.
+    std::vector<Bound> next_bounds(const std::optional<Bound>& after, std::size_t most) const
+    {
+        std::vector<Bound> heap; // the worst first
+        for (std::size_t i = 0; i < size(); ++i) {
+            const bool is_full = heap.size() == most;
+            if (is_full && objective_[i] > heap.front().objective && unknown_[i] >= heap.front().unknown_parts)
+                continue;
+            if (!may_stay(i)) continue;
+            const Bound bound = bound_of(i);
+            if ((after && !(*after < bound)) || (is_full && !(bound < heap.front()))) continue;
+            if (is_full) {
+                std::pop_heap(heap.begin(), heap.end());
+                heap.pop_back();
+            }
+            heap.push_back(bound);
+            std::push_heap(heap.begin(), heap.end());
+        }
+        std::sort_heap(heap.begin(), heap.end());
+        return heap;
+    }
+
+    /// The columns have bounds: places are looked at in their order, until none is left that could be better.
+    void branch_and_bound()
+    {
+        const std::size_t enough = std::min(most_, kLeastLookedAt);
+        std::optional<Bound> last; // all up to it were looked at, or need not be
+        bool is_done = false;
+        for (std::size_t most = kFirstBounds; !is_done; most *= 8) {
+            std::vector<Bound> bounds = next_bounds(last, most); // ascending, which is a heap with the least first
+            is_done = bounds.size() < most;
+            const std::optional<Bound> end = is_done ? std::nullopt : std::optional(bounds.back());
+            while (!bounds.empty()) {
+                const Bound next = bounds.front();
+                std::pop_heap(bounds.begin(), bounds.end(), kLeastFirst);
+                bounds.pop_back();
+                const bool has_enough = result_.feasible.size() >= enough;
+                const bool can_be_best =
+                    next.unknown_parts < best_.unknown_parts ||
+                    (next.unknown_parts == best_.unknown_parts && next.objective < best_.objective);
+                if (has_enough && !can_be_best) {
+                    is_done = true;
+                    break;
+                }
+                last = next;
+                if (kind_->is_rough_at(next.unit_type)) {
+                    refine(next.unit_type);
+                    if (!may_stay(next.unit_type)) continue;
+                    const Bound refined = bound_of(next.unit_type);
+                    if (end && *end < refined) continue; // the next ones have it
+                    bounds.push_back(refined);
+                    std::push_heap(bounds.begin(), bounds.end(), kLeastFirst);
+                    continue;
+                }
+                // With enough to show, a start need not be searched for where none could win.
+                const bool is_comparable = has_enough && next.unknown_parts == best_.unknown_parts;
+                chooser_->set_limit(is_comparable && kind_->knows_work ? tie_limit() : Availability::kForEver);
+                look_at(next.unit_type);
+            }
+        }
+        chooser_->set_limit(Availability::kForEver);
+        if (!result_.feasible.empty()) look_at_ties(last);
+    }
+
+    /// None of those behind `last` can be the best, but some may tie with it and be preferred.
+    void look_at_ties(const std::optional<Bound>& last)
+    {
+        const double limit = tie_limit();
+        std::vector<std::pair<Rank, std::uint32_t>> ties;
+        for (std::size_t i = 0; i < size(); ++i) {
+            if (objective_[i] > limit || unknown_[i] != best_.unknown_parts) continue;
+            if (may_stay(i) && (!last || *last < bound_of(i)))
+                ties.emplace_back(rank_of(figures_of(i), kind_->knows_work, limit), static_cast<std::uint32_t>(i));
+        }
+        // Few of many are ever looked at.
+        std::make_heap(ties.begin(), ties.end(), kLeastFirst);
+        Rank leader = least_rank(limit);
+        while (!ties.empty() && !(leader < ties.front().first)) {
+            const std::size_t before = result_.feasible.size();
+            look_at(ties.front().second);
+            if (result_.feasible.size() > before)
+                leader = std::min(leader, rank_of(figures_of(result_.feasible.back()), kind_->knows_work, limit));
+            std::pop_heap(ties.begin(), ties.end(), kLeastFirst);
+            ties.pop_back();
+        }
+    }
+
+    double tie_limit() const { return kind_->knows_work ? best_.tie_limit() : best_.objective; }
+
+    Rank least_rank(double limit) const
+    {
+        Rank least = rank_of(figures_of(result_.feasible.front()), kind_->knows_work, limit);
+        for (const Found& found : result_.feasible)
+            least = std::min(least, rank_of(figures_of(found), kind_->knows_work, limit));
+        return least;
+    }
+
+    void sort()
+    {
+        const double limit = best_.tie_limit();
+        const auto rank = [&](const Found& found) { return rank_of(figures_of(found), kind_->knows_work, limit); };
+        std::sort(result_.feasible.begin(), result_.feasible.end(),
+                  [&](const Found& a, const Found& b) { return rank(a) < rank(b); });
+    }
+
+    /// For heaps with the least in front.
+    static constexpr auto kLeastFirst = [](const auto& a, const auto& b) { return b < a; };
+    /// Enough to tell what the winner won against.
+    static constexpr std::size_t kLeastLookedAt = 8;
+    static constexpr std::size_t kFirstBounds = 32;
+
+    const RouteRequest* request_;
+    RouteTable::Impl* table_;
+    RouteKind* kind_;
+    PlaceChooser* chooser_;
+    std::size_t most_;
+    RouteLimits limits_;
+    // Columns of the kind, as RouteLimits has them.
+    const double* objective_;
+    const std::uint8_t* unknown_;
+    const std::uint8_t* filter_;
+    bool has_limits_;
+    Best best_;
+    RouteSearch result_;
+};
+
+} // namespace
+
+RouteSearch find_places(const RouteRequest& request, RouteTable::Impl& table, RouteKind& kind, PlaceChooser& chooser,
+                        std::size_t most)
+{
+    return Search(request, table, kind, chooser, most).run();
+}
+
+} // namespace fathom

@@ -1,0 +1,407 @@
+#include "core/decide/routing/route_table.hpp"
+
+#include "core/base/portable_math.hpp"
+#include "core/decide/routing/route_filter.hpp"
+#include "core/decide/routing/route_kind_key.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+constexpr std::size_t kMostKinds = 256;
+/// Of all kinds together, roughly.
+constexpr std::size_t kMostBytes = std::size_t{512} << 20;
+constexpr std::size_t kMostFunnelCenters = 100;
+constexpr std::size_t kFirstOfEachFilter = 8;
+
+bool has_limits(const RouteRequest& request)
+{
+    return request.transfer.deadline.has_value() || request.budget.has_value();
+}
+
+} // namespace
+
+RouteTable::RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge,
+                       std::shared_ptr<RouteColumns> columns)
+    : impl_(std::make_unique<Impl>(unit_types, std::move(knowledge), std::move(columns)))
+{
+}
+
+RouteTable::~RouteTable() = default;
+RouteTable::RouteTable(RouteTable&&) noexcept = default;
+RouteTable& RouteTable::operator=(RouteTable&&) noexcept = default;
+
+void RouteTable::changed(std::size_t unit_type)
+{
+    impl_->note_change(unit_type);
+}
+
+void RouteTable::begin_page()
+{
+    impl_->begin_page();
+}
+
+RouteTable::Impl::Impl(std::span<const UnitTypeView> views, RouteKnowledge learned,
+                       std::shared_ptr<RouteColumns> shared)
+    : unit_types(views), knowledge(std::move(learned)), columns(std::move(shared)), is_marked_(views.size())
+{
+    if (columns == nullptr || columns->size() != views.size())
+        columns = std::make_shared<RouteColumns>(views, knowledge.estimates);
+}
+
+void RouteTable::Impl::note_change(std::size_t unit_type)
+{
+    // Kinds that have not followed for so long cost less to make anew than the list to keep.
+    constexpr std::size_t kLeastKept = 4096;
+    if (changes.size() > 4 * unit_types.size() + kLeastKept) {
+        kinds_.clear();
+        changes.clear();
+    }
+    changes.push_back(static_cast<std::uint32_t>(unit_type));
+    if (!least_.empty()) least_[unit_type].is_known = false;
+}
+
+PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type)
+{
+    PlaceRun run;
+    parts_.clear();
+    run.knee = kind.knee[unit_type];
+    if (kind.known != nullptr) {
+        const KnownRunColumn& known = *kind.known;
+        for (std::size_t i = 0; i < known.operators.size(); ++i)
+            parts_.push_back({known.part(unit_type, i), known.operators[i]->times[unit_type].curve});
+        run.single = known.times[unit_type];
+        run.estimated_operators = known.estimated[unit_type];
+        run.basis = PromiseBasis::kReference;
+        run.parts = parts_;
+        return run;
+    }
+    double run_s = columns->start_up_s(unit_type);
+    double below = 0; // as sum_operators adds them up
+    double above = 0;
+    for (std::size_t i = 0; i < request.operators.size(); ++i) {
+        const OperatorTime& time = kind.operators[i]->times[unit_type];
+        const double total_s = static_cast<double>(request.operators[i].count) * time.execution_s;
+        const double to_low_s = total_s - total_s / time.spread;
+        const double to_high_s = total_s * time.spread - total_s;
+        run_s += total_s;
+        below += to_low_s * to_low_s;
+        above += to_high_s * to_high_s;
+        run.unknown_operators += time.basis == PredictionBasis::kUnknown ? 1 : 0;
+        run.estimated_operators += time.basis == PredictionBasis::kEstimated ? 1 : 0;
+        parts_.push_back({total_s, time.curve});
+    }
+    run.single = {run_s, run_s - std::sqrt(below), run_s + std::sqrt(above)};
+    run.parts = parts_;
+    return run;
+}
+
+RouteKind& RouteTable::Impl::kind_of(const RouteRequest& request, PlaceChooser& chooser)
+{
+    std::string key = kind_key(request);
+    auto found = kinds_.find(key);
+    if (found == kinds_.end()) {
+        forget_oldest();
+        found = kinds_.emplace(std::move(key), make_kind(request, chooser)).first;
+    }
+    RouteKind& kind = found->second;
+    kind.last_used = ++uses_;
+    follow_changes(request, chooser, kind);
+    if (kind.page != page_) roughen(request, chooser, kind);
+    return kind;
+}
+
+void RouteTable::Impl::roughen(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind)
+{
+    kind.page = page_;
+    for (std::size_t i = 0; i < kind.is_rough.size(); ++i) {
+        if (kind.is_rough[i] != 0 || kind.own_filter[i] != RouteKind::kStays || has_runs(request, i)) continue;
+        if (kind.filter[i] != RouteKind::kStays) {
+            --kind.removed[kind.filter[i]];
+            kind.filter[i] = RouteKind::kStays;
+            kind.is_funnel_made = false;
+        }
+        kind.is_rough[i] = 1;
+        estimate_roughly(request, chooser, kind, i);
+    }
+}
+
+bool RouteTable::Impl::has_runs(const RouteRequest& request, std::size_t unit_type) const
+{
+    return knowledge.runs && !request.job_type.empty() && request.takes_operators &&
+           knowledge.runs->has_runs(request.job_type, unit_types[unit_type].id.value, request.run_owner());
+}
+
+void RouteTable::Impl::forget_oldest()
+{
+    constexpr std::size_t kBytesOfPlace = 48;
+    const std::size_t bytes = std::max<std::size_t>(unit_types.size(), 1) * kBytesOfPlace;
+    const std::size_t most = std::clamp<std::size_t>(kMostBytes / bytes, 4, kMostKinds);
+    if (kinds_.size() < most) return;
+    kinds_.erase(std::min_element(kinds_.begin(), kinds_.end(), [](const auto& a, const auto& b) {
+        return a.second.last_used < b.second.last_used;
+    }));
+}
+
+RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser& chooser)
+{
+    RouteKind kind;
+    const std::size_t size = unit_types.size();
+    const bool has_one_count = request.units.count || request.operators.empty();
+    kind.is_exact = !chooser.may_wait() && (has_one_count || !has_limits(request));
+    kind.knows_work = !request.operators.empty() || request.transfer.moves_data();
+    kind.filter.resize(size, RouteKind::kStays);
+    kind.own_filter.resize(size);
+    kind.knee.resize(size);
+    kind.unknown_parts.resize(size);
+    kind.is_estimated.resize(size);
+    kind.objective.resize(size);
+    kind.start_s.resize(size);
+    kind.unit_count.resize(size);
+    if (has_limits(request)) {
+        kind.completion_s.resize(size);
+        kind.cost.resize(size);
+    }
+    for (const OperatorDemand& demand : request.operators)
+        kind.operators.push_back(columns->find(demand));
+    if (request.known_run) kind.known = columns->find(*request.known_run);
+    kind.seen_changes = changes.size();
+    kind.page = page_;
+    if (!kind.knows_work && knowledge.runs) {
+        kind.knows_work = std::any_of(unit_types.begin(), unit_types.end(), [&](const UnitTypeView& view) {
+            return knowledge.runs->estimate(request.job_type, view.id.value, request.run_owner()).has_value();
+        });
+    }
+    kind.removed = {};
+    // Explanations show each unit type of a small network; and of a project with a quota it must be known which places
+    // would take more than all of that.
+    const bool is_rough =
+        size > kMostCandidatesKept && kind.knows_work && !request.operators.empty() && !request.quota.is_limited();
+    if (is_rough) kind.is_rough.assign(size, 1);
+    const bool has_history = knowledge.runs && !request.job_type.empty();
+    const RunPromise promise{request.known_run ? PromiseBasis::kReference : PromiseBasis::kOperators,
+                             !request.takes_operators};
+    if (has_history) kind.least_factor = knowledge.runs->least_factor(request.job_type, request.run_owner(), promise);
+    for (std::size_t i = 0; i < size; ++i) {
+        const bool runs_operators = std::all_of(kind.operators.begin(), kind.operators.end(),
+                                                [i](const auto& column) { return column->times[i].is_offered; });
+        const std::optional<Filter> filter = removing_filter(request, unit_types[i], runs_operators);
+        kind.own_filter[i] = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
+        const bool is_bounded = is_rough && !has_runs(request, i);
+        if (is_rough && !is_bounded) kind.is_rough[i] = 0;
+        if (is_bounded && !filter)
+            estimate_roughly(request, chooser, kind, i);
+        else
+            update(request, chooser, kind, i);
+    }
+    return kind;
+}
+
+const RouteTable::Impl::Least& RouteTable::Impl::least_of(std::size_t unit_type)
+{
+    if (least_.empty()) least_.resize(unit_types.size());
+    Least& least = least_[unit_type];
+    if (least.is_known) return least;
+    const UnitTypeView& view = unit_types[unit_type];
+    const NetworkProfile* const network = view.network.get();
+    least = {.is_known = true,
+             .free_s = view.availability.earliest_start(1, kLeastHeld_s),
+             .start_s = 0,
+             .cost_per_s = 0,
+             .power_w = view.price == nullptr ? 0 : view.price->unit_power_w(),
+             .s_per_byte = network != nullptr && network->best_rate_bytes() > 0 ? 1 / network->best_rate_bytes() : 0};
+    least.start_s = waits_of(knowledge).least_wait_s(view.id.value, least.free_s, view.queued_s);
+    if (view.price != nullptr) {
+        constexpr double kHour_s = 3600;
+        const auto& hours = view.price->per_hour();
+        least.cost_per_s = *std::min_element(hours.begin(), hours.end()) / kHour_s;
+    }
+    return least;
+}
+
+RouteTable::Impl::LeastRun RouteTable::Impl::least_run(const RouteRequest& request, const RouteKind& kind,
+                                                       std::size_t unit_type)
+{
+    const auto fewest = static_cast<double>(request.units.count.value_or(request.units.min));
+    const bool is_divided = request.units.count != 1;
+    LeastRun least;
+    if (kind.known != nullptr) {
+        const KnownRunColumn& known = *kind.known;
+        double rest_s = known.times[unit_type].run_s;
+        for (std::size_t i = 0; i < known.operators.size(); ++i) {
+            const double part_s = known.part(unit_type, i);
+            const OperatorSpeedup* const curve = known.operators[i]->times[unit_type].curve;
+            least.run_s += part_s * (is_divided && curve != nullptr ? 1 - curve->most_saved() : 1);
+            least.unit_s += part_s / (is_divided && curve != nullptr ? curve->best_efficiency() : 1);
+            rest_s -= part_s;
+        }
+        // Sums of rounded parts may miss zero by a rounding.
+        least.run_s += std::max(rest_s, 0.0);
+        least.unit_s += std::max(rest_s, 0.0) * (is_divided ? fewest : 1);
+        least.is_estimated = known.estimated[unit_type] > 0;
+        return least;
+    }
+    least.run_s = columns->start_up_s(unit_type);
+    least.unit_s = least.run_s * fewest;
+    for (std::size_t i = 0; i < request.operators.size(); ++i) {
+        const OperatorColumn& column = *kind.operators[i];
+        const OperatorTime& time = column.times[unit_type];
+        const auto executions = static_cast<double>(request.operators[i].count);
+        least.run_s += executions * (is_divided ? column.least_s[unit_type] : time.execution_s);
+        least.unit_s += executions * (is_divided ? column.least_unit_s[unit_type] : time.execution_s);
+        least.unknown += time.basis == PredictionBasis::kUnknown ? 1 : 0;
+        least.is_estimated = least.is_estimated || time.basis == PredictionBasis::kEstimated;
+    }
+    return least;
+}
+
+void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
+                                        std::size_t unit_type)
+{
+    const Least& least = least_of(unit_type);
+    if (least.free_s == Availability::kForEver) { // perhaps for good: then a filter removes it
+        update(request, chooser, kind, unit_type);
+        return;
+    }
+    const std::int64_t fewest = request.units.count.value_or(request.units.min);
+    const LeastRun run = least_run(request, kind, unit_type);
+    std::int64_t unknown = run.unknown;
+    const UnitTypeView& view = unit_types[unit_type];
+    const TransferRequest& transfer = request.transfer;
+    if (request.prefer.energy > 0 && least.power_w <= 0) ++unknown;
+    if (transfer.moves_data() && view.network == nullptr) ++unknown;
+    const double moved_s = transfer.moves_data() ? (transfer.in_bytes + transfer.out_bytes) * least.s_per_byte : 0;
+    const double compute_s = run.run_s * kind.least_factor;
+    const double taken_unit_s = run.unit_s * kind.least_factor + moved_s * static_cast<double>(fewest);
+    const double doubt_s = std::max(0.0, run.run_s / view.trust_factor - std::max(run.run_s, compute_s));
+    const double judged_s = std::min(least.free_s, least.start_s) + moved_s + compute_s + doubt_s;
+    constexpr double kRounding = 1 - 1e-9;
+    kind.objective[unit_type] = kRounding * objective(request.prefer, {judged_s, least.cost_per_s * taken_unit_s,
+                                                                       least.power_w * taken_unit_s});
+    kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(unknown, 255));
+    kind.is_estimated[unit_type] = run.is_estimated ? 1 : 0;
+    kind.start_s[unit_type] = least.free_s;
+    kind.unit_count[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(fewest, std::int64_t{1} << 30));
+    kind.filter[unit_type] = RouteKind::kStays;
+    if (kind.cost.empty()) return;
+    kind.completion_s[unit_type] = kRounding * (least.start_s + moved_s + compute_s);
+    kind.cost[unit_type] = kRounding * least.cost_per_s * taken_unit_s;
+}
+
+const Found& RouteTable::Impl::look_at(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
+                                       std::size_t unit_type)
+{
+    const auto index = static_cast<std::uint32_t>(unit_type);
+    // With a deadline or a budget a choice is that of one job, not of its kind.
+    const bool is_of_kind = !has_limits(request) && !chooser.may_wait();
+    if (is_of_kind) {
+        const auto known = kind.found.find(index);
+        if (known != kind.found.end()) return known->second;
+        if (kind.found.size() == RouteKind::kMostFound) kind.found.clear();
+    }
+    const PlaceRun run = run_of(request, kind, unit_type);
+    Found& found = is_of_kind ? kind.found[index] : looked_at_;
+    found.unit_type = index;
+    found.choice = chooser.choose(unit_types[unit_type], run, ChoiceAim::kBest);
+    found.offers.clear();
+    if (!found.choice.removed_by && !found.choice.is_beaten) found.offers = chooser.offers();
+    return found;
+}
+
+void RouteTable::Impl::refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
+                              std::size_t unit_type)
+{
+    if (kind.is_rough_at(unit_type)) update(request, chooser, kind, unit_type);
+}
+
+void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
+                              std::size_t unit_type)
+{
+    const std::uint8_t before = kind.filter[unit_type];
+    if (!kind.is_rough.empty()) kind.is_rough[unit_type] = 0;
+    std::optional<Filter> filter;
+    if (kind.own_filter[unit_type] != RouteKind::kStays) filter = static_cast<Filter>(kind.own_filter[unit_type]);
+    const bool may_be_beyond_quota = request.quota.is_limited();
+    if (!filter || (may_be_beyond_quota && *filter > Filter::kQuota)) {
+        const bool is_bound = has_limits(request);
+        const PlaceChoice& choice =
+            is_bound ? chooser.choose(unit_types[unit_type], run_of(request, kind, unit_type), ChoiceAim::kBound)
+                     : look_at(request, chooser, kind, unit_type).choice;
+        if (!filter || choice.removed_by == Filter::kQuota) filter = choice.removed_by;
+        const std::int64_t unknown = kind.knows_work ? choice.unknown_parts : 0;
+        kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(unknown, 255));
+        kind.is_estimated[unit_type] = choice.estimated_operators > 0 ? 1 : 0;
+        kind.start_s[unit_type] = choice.wait_s;
+        kind.knee[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(choice.knee, std::int64_t{1} << 30));
+        kind.unit_count[unit_type] =
+            static_cast<std::int32_t>(std::min<std::int64_t>(choice.unit_count, std::int64_t{1} << 30));
+        const double least = is_bound ? choice.least_objective : choice.objective;
+        kind.objective[unit_type] = kind.knows_work ? least : choice.wait_s;
+        if (!kind.cost.empty()) {
+            kind.completion_s[unit_type] = choice.least_completion_s;
+            kind.cost[unit_type] = choice.least_cost;
+        }
+    }
+    const std::uint8_t now = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
+    if (filter) kind.objective[unit_type] = Availability::kForEver;
+    kind.filter[unit_type] = now;
+    if (now == before) return;
+    if (before != RouteKind::kStays) --kind.removed[before];
+    if (now != RouteKind::kStays) ++kind.removed[now];
+    kind.is_funnel_made = false;
+}
+
+void RouteTable::Impl::follow_changes(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind)
+{
+    if (kind.seen_changes == changes.size()) return;
+    changed_once_.clear();
+    for (std::size_t i = kind.seen_changes; i < changes.size(); ++i) {
+        if (is_marked_[changes[i]] != 0) continue;
+        is_marked_[changes[i]] = 1;
+        changed_once_.push_back(changes[i]);
+    }
+    for (const std::uint32_t unit_type : changed_once_) {
+        is_marked_[unit_type] = 0;
+        kind.found.erase(unit_type);
+        if (kind.is_rough_at(unit_type))
+            estimate_roughly(request, chooser, kind, unit_type);
+        else
+            update(request, chooser, kind, unit_type);
+    }
+    kind.seen_changes = changes.size();
+}
+
+const Funnel& RouteTable::Impl::funnel_of(const RouteRequest& request, RouteKind& kind) const
+{
+    if (kind.is_funnel_made) return kind.funnel;
+    kind.funnel = {};
+    kind.removed_first.clear();
+    kind.funnel.candidates = kind.funnel.left = static_cast<std::int64_t>(unit_types.size());
+    std::array<FunnelStep, kFilterCount> steps;
+    for (const std::uint32_t unit_type : columns->by_center()) {
+        const std::uint8_t number = kind.filter[unit_type];
+        if (number == RouteKind::kStays) continue;
+        const UnitTypeView& view = unit_types[unit_type];
+        std::vector<FunnelCenter>& centers = steps[number].centers;
+        if (!centers.empty() && centers.back().center == view.center_name) {
+            ++centers.back().removed;
+            continue;
+        }
+        if (centers.size() >= kMostFunnelCenters) continue;
+        if (centers.size() < kFirstOfEachFilter) kind.removed_first.push_back(unit_type);
+        centers.push_back({view.center_name, 1, filter_reason(request, view, static_cast<Filter>(number))});
+    }
+    for (std::size_t number = 0; number < kFilterCount; ++number) {
+        if (kind.removed[number] == 0) continue;
+        steps[number].filter = static_cast<Filter>(number);
+        steps[number].removed = kind.removed[number];
+        kind.funnel.left -= kind.removed[number];
+        kind.funnel.steps.push_back(std::move(steps[number]));
+    }
+    kind.is_funnel_made = true;
+    return kind.funnel;
+}
+
+} // namespace fathom

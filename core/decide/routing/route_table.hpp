@@ -1,0 +1,125 @@
+#pragma once
+
+#include "core/decide/routing/place.hpp"
+#include "core/decide/routing/route.hpp"
+#include "core/decide/routing/route_columns.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+/// What a RouteTable keeps; part of core/decide/routing/route.
+namespace fathom {
+
+/// All that is the same for jobs that differ in nothing but deadline, budget and what their project has used: by unit
+/// type the choice that such a job has there, or a bound that no choice can beat. Columns, since decisions scan them.
+struct RouteKind {
+    /// In `filter` of unit types that no filter removes.
+    static constexpr std::uint8_t kStays = kFilterCount;
+
+    /// The objective is that of the choice itself, not a bound of it, and so are the others; a deadline or budget only
+    /// has to be compared with completion_s and cost.
+    bool is_exact{};
+    /// 1 where no choice was made yet, and the columns have what none can beat by run times alone: in large networks
+    /// most unit types need no closer look. Empty: nowhere.
+    std::vector<std::uint8_t> is_rough;
+    double least_factor{1};                  ///< of all corrections by what jobs of the type took
+    bool knows_work{};                       ///< something is known of run times: else the earliest start wins
+    std::vector<std::uint8_t> filter;        ///< the Filter that removes it whatever deadline and budget
+    std::vector<std::uint8_t> own_filter;    ///< the one that neither load nor quota can change; kStays
+    std::vector<std::int32_t> knee;          ///< of the job there; 0: not looked for
+    std::vector<std::uint8_t> unknown_parts; ///< at most 255; 0 where only starts are compared
+    std::vector<std::uint8_t> is_estimated;
+    std::vector<double> objective; ///< infinite where it is removed
+    std::vector<double> start_s;   ///< until its units are free
+    std::vector<std::int32_t> unit_count;
+    std::vector<double> completion_s; ///< only with a deadline or budget, as `cost`
+    std::vector<double> cost;
+
+    std::vector<std::shared_ptr<const OperatorColumn>> operators; ///< of the request, in order
+    std::shared_ptr<const KnownRunColumn> known; ///< of its known run; nullptr: it has none, and its operators count
+    /// Of its operators on one unit, by unit type, of those that decisions described.
+    std::unordered_map<std::uint32_t, RunPrediction> predictions;
+    static constexpr std::size_t kMostPredictions = 256;
+    /// What was found where it was looked at and nothing has changed since, by unit type; at most kMostFound of them.
+    std::unordered_map<std::uint32_t, Found> found;
+    static constexpr std::size_t kMostFound = 256;
+    bool is_rough_at(std::size_t unit_type) const { return !is_rough.empty() && is_rough[unit_type] != 0; }
+
+    std::array<std::int64_t, kFilterCount> removed{};
+    Funnel funnel;                            ///< without deadline and budget
+    std::vector<std::uint32_t> removed_first; ///< a few of each filter, each of another center
+    bool is_funnel_made{};
+    std::size_t seen_changes{}; ///< of the table's
+    std::uint64_t page{};       ///< of the table, in which it was made, or made like new
+    std::uint64_t last_used{};
+};
+
+struct RouteTable::Impl {
+    /// @param shared  of the same unit types; nullptr: the table makes its own.
+    Impl(std::span<const UnitTypeView> views, RouteKnowledge learned, std::shared_ptr<RouteColumns> shared);
+
+    void note_change(std::size_t unit_type);
+    /// From here on decisions are those of a table that is made now: which places were looked at closely is forgotten.
+    void begin_page() { ++page_; }
+    /// The kind of the request, up to date. The chooser is of the same request.
+    RouteKind& kind_of(const RouteRequest& request, PlaceChooser& chooser);
+    /// What the filters of the kind remove, as far as choices were made.
+    const Funnel& funnel_of(const RouteRequest& request, RouteKind& kind) const;
+    /// Makes the choice of a unit type where there was none yet.
+    void refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
+    /// Looks at a unit type closely, for the best count and start; valid until the next call.
+    const Found& look_at(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
+    /// What is promised for a kind on one unit type; valid until the next call.
+    PlaceRun run_of(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
+
+    std::span<const UnitTypeView> unit_types;
+    RouteKnowledge knowledge;
+    std::shared_ptr<RouteColumns> columns;
+    std::vector<std::uint32_t> changes; ///< unit types, in the order in which they changed
+
+  private:
+    /// What no start on a unit type can beat.
+    struct Least {
+        bool is_known{};
+        double free_s{};     ///< until a unit is free
+        double start_s{};    ///< until a job really starts
+        double cost_per_s{}; ///< of one unit in its cheapest hour
+        double power_w{};    ///< of one unit
+        double s_per_byte{}; ///< of its network in its best hour
+    };
+    RouteKind make_kind(const RouteRequest& request, PlaceChooser& chooser);
+    void update(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
+    void follow_changes(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind);
+    /// What no choice on the unit type can beat, into the columns.
+    void estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
+    /// Bounds of a run that hold for any number of units.
+    struct LeastRun {
+        double run_s{};
+        double unit_s{}; ///< summed over the units
+        std::int64_t unknown{};
+        bool is_estimated{};
+    };
+    LeastRun least_run(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
+    const Least& least_of(std::size_t unit_type);
+    /// Whether runs of the request's type there tell what it takes: that may be less than any bound of promises.
+    bool has_runs(const RouteRequest& request, std::size_t unit_type) const;
+    void forget_oldest();
+    /// Where a new kind has rough bounds, this one has them again.
+    void roughen(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind);
+
+    std::map<std::string, RouteKind> kinds_;
+    std::vector<Least> least_; ///< each made when it is first asked for
+    std::vector<ScaledPart> parts_;
+    Found looked_at_; ///< the last one that is not kept
+    std::vector<std::uint32_t> changed_once_;
+    std::vector<std::uint8_t> is_marked_;
+    std::uint64_t uses_ = 0;
+    std::uint64_t page_ = 0;
+};
+
+} // namespace fathom

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "core/decide/routing/route_columns.hpp"
+#include "server/catalog/catalog_cache.hpp"
+
+#include <memory>
+
+namespace fathom::server {
+
+/// What is kept of a catalog from one page of the router to the next, until there is a newer one. Not thread-safe: for
+/// one page at a time.
+class ColumnsOfCatalog {
+  public:
+    /// Refers to the catalog, which must outlive the use of what this gives.
+    std::shared_ptr<RouteColumns> get(const CatalogPointer& catalog)
+    {
+        if (catalog != catalog_) {
+            columns_ = std::make_shared<RouteColumns>(catalog->unit_types, catalog->knowledge.estimates);
+            catalog_ = catalog;
+        }
+        return columns_;
+    }
+
+  private:
+    CatalogPointer catalog_;
+    std::shared_ptr<RouteColumns> columns_;
+};
+
+} // namespace fathom::server

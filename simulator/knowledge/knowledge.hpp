@@ -1,0 +1,43 @@
+#pragma once
+
+#include "simulator/world/scenario.hpp"
+
+#include <memory>
+
+namespace fathom::simulation {
+
+enum class KnowledgeKind {
+    kMeasured, ///< probes, profiles and history, with their errors and their age
+    kPerfect,  ///< the truth but run_noise
+    kNominal,  ///< the user's estimate, and how unit types' sheets (peak, else nothing) compare
+};
+
+/// What is known of run times. Policies ask this, never the truth.
+class Knowledge {
+  public:
+    virtual ~Knowledge() = default;
+
+    /// Expected seconds of computing on so many units, without start-up and transfers; positive. The job fits there.
+    virtual double expected_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count) = 0;
+    /// Changes whenever earlier answers of expected_s() may have changed.
+    virtual std::uint64_t version() const { return 0; }
+
+    /// A job ended after so long.
+    /// @param expected_s  what expected_s() said when it started.
+    virtual void learn(std::size_t /*job*/, std::size_t /*unit_type*/, std::int64_t /*unit_count*/,
+                       double /*expected_s*/, double /*actual_s*/, double /*now_s*/)
+    {
+    }
+    /// Time has come to this; called before all else that happens then.
+    virtual void advance(double /*now_s*/) {}
+    /// Measurements so far.
+    virtual std::int64_t measurements() const { return 0; }
+};
+
+class Truth;
+
+/// @param truth  of the run; outlives the knowledge.
+std::unique_ptr<Knowledge> make_knowledge(KnowledgeKind kind, const Scenario& scenario, Truth& truth,
+                                          std::uint64_t seed);
+
+} // namespace fathom::simulation

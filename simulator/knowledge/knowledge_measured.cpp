@@ -1,0 +1,126 @@
+#include "simulator/knowledge/knowledge_measured.hpp"
+
+#include "core/base/never.hpp"
+#include "core/base/portable_math.hpp"
+#include "simulator/knowledge/knowledge_draws.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fathom::simulation {
+namespace {
+
+} // namespace
+
+MeasuredKnowledge::MeasuredKnowledge(const Scenario& scenario, Truth& truth, std::uint64_t seed)
+    : scenario_(&scenario), truth_(&truth), seed_(seed), errors_(scenario.knowledge.job_noise, seed)
+{
+    const KnowledgeSettings& settings = scenario.knowledge;
+    const std::size_t unit_types = scenario.network.unit_types.size();
+    places_.resize(unit_types * scenario.network.job_types.size());
+    measured_at_s_.resize(unit_types);
+    measure_next_s_.resize(unit_types, kNever);
+    for (std::size_t type = 0; type < unit_types; ++type) {
+        measure(type, 0);
+        // Each at its own time, as a network spreads its probes: not all are old at once.
+        if (settings.measure_every_s > 0)
+            measure_next_s_[type] = settings.measure_every_s * (1 - uniform_of(seed, kMeasurementTimePurpose, type));
+        measure_first_s_ = type == 0 ? measure_next_s_[type] : std::min(measure_first_s_, measure_next_s_[type]);
+    }
+    if (settings.learns)
+        learning_ = std::make_unique<RunLearning>(scenario.network,
+                                                  portable::hypot(settings.measurement_noise, settings.job_noise));
+    learn_next_s_ = settings.learn_every_s;
+}
+
+double MeasuredKnowledge::expected_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count)
+{
+    const std::uint32_t job_type = scenario_->workload.jobs[job].job_type;
+    Place& known = place(job_type, unit_type);
+    if (known.learned != learned_) {
+        known.learned = learned_;
+        known.correction = learning_->correction(job_type, unit_type);
+    }
+    return promised_s(job, unit_type, unit_count, known.promise) * known.correction;
+}
+
+double MeasuredKnowledge::promised_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double promise)
+{
+    const Job& facts = scenario_->workload.jobs[job];
+    if (!scenario_->knowledge.trusts_estimates || !(facts.estimate_s > 0))
+        return true_run_s(scenario_->network, facts, unit_type, unit_count) * errors_.factor(job) * promise;
+    Job estimated = facts;
+    estimated.work = facts.estimate_s;
+    return true_run_s(scenario_->network, estimated, unit_type, unit_count) * promise;
+}
+
+void MeasuredKnowledge::measure(std::size_t unit_type, double at_s)
+{
+    const std::vector<UnitTypeRate>& rates = scenario_->network.unit_types[unit_type].rates;
+    const double noise = scenario_->knowledge.measurement_noise;
+    for (std::uint32_t job_type = 0; job_type < rates.size(); ++job_type) {
+        if (!(rates[job_type].rate > 0)) continue;
+        Place& known = place(job_type, unit_type);
+        const auto number = static_cast<std::size_t>(&known - places_.data());
+        const double error =
+            noise > 0 ? portable::exp(noise * normal_of(seed_, kMeasurementErrorPurpose, number, known.measurements))
+                      : 1;
+        const double promise = 1 / (truth_->drift(job_type, unit_type, at_s) * error);
+        known.promise_before = known.measurements == 0 ? promise : known.promise;
+        known.promise = promise;
+        ++known.measurements;
+        ++measurements_;
+    }
+    measured_at_s_[unit_type] = at_s;
+    ++version_;
+}
+
+void MeasuredKnowledge::learn(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double /*expected_s*/,
+                              double actual_s, double now_s)
+{
+    if (!learning_) return;
+    const std::uint32_t job_type = scenario_->workload.jobs[job].job_type;
+    const Place& known = place(job_type, unit_type);
+    // Held against what its measurement promised when it began, not against a newer one that knows the drift since.
+    const double started_s = now_s - actual_s;
+    const double promise = started_s < measured_at_s_[unit_type] ? known.promise_before : known.promise;
+    learning_->note({.job_type = job_type,
+                     .unit_type = static_cast<std::uint32_t>(unit_type),
+                     .unit_count = unit_count,
+                     .promised_s = promised_s(job, unit_type, unit_count, promise),
+                     .actual_s = actual_s,
+                     .started_s = started_s,
+                     .ended_s = now_s});
+}
+
+void MeasuredKnowledge::advance(double now_s)
+{
+    if (now_s >= measure_first_s_) measure_due(now_s);
+    if (learning_ && now_s >= learn_next_s_) rebuild(now_s);
+}
+
+void MeasuredKnowledge::measure_due(double now_s)
+{
+    const double every_s = scenario_->knowledge.measure_every_s;
+    for (std::size_t type = 0; type < measure_next_s_.size(); ++type) {
+        if (measure_next_s_[type] > now_s) continue;
+        // Of several that fell into a time without events, nobody has seen any but the last.
+        const double at_s = measure_next_s_[type] + std::floor((now_s - measure_next_s_[type]) / every_s) * every_s;
+        measure(type, at_s);
+        measure_next_s_[type] = std::max(at_s + every_s, std::nextafter(now_s, kNever));
+    }
+    measure_first_s_ = *std::min_element(measure_next_s_.begin(), measure_next_s_.end());
+}
+
+void MeasuredKnowledge::rebuild(double now_s)
+{
+    learn_next_s_ = now_s + scenario_->knowledge.learn_every_s;
+    if (!learning_->has_news()) return;
+    learning_->rebuild(now_s);
+    ++learned_;
+    ++version_;
+    for (const std::size_t type : learning_->find_drifted(measured_at_s_))
+        measure(type, now_s);
+}
+
+} // namespace fathom::simulation

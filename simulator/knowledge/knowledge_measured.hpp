@@ -1,0 +1,68 @@
+#pragma once
+
+#include "simulator/knowledge/job_errors.hpp"
+#include "simulator/knowledge/knowledge.hpp"
+#include "simulator/knowledge/run_learning.hpp"
+#include "simulator/world/truth.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace fathom::simulation {
+
+/// What a network that measures knows. Each unit type is measured with every job type at the beginning, then every
+/// measure_every_s, one unit type at a time, and when its runs show that it has drifted; a measurement tells the rate
+/// of its moment, and is wrong by a lognormal error that stays until the next one. What it tells of several units is
+/// wrong by the same. Of a job, its profile tells the work (JobErrors), or its user's estimate does. What jobs took
+/// corrects all that (RunLearning).
+///
+/// The truth is asked for drift in measure() only. True rates and work go into every answer, each times the error with
+/// which it is known.
+class MeasuredKnowledge final : public Knowledge {
+  public:
+    /// Keeps both, which must outlive it.
+    MeasuredKnowledge(const Scenario& scenario, Truth& truth, std::uint64_t seed);
+
+    double expected_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count) override;
+    std::uint64_t version() const override { return version_; }
+    void learn(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double expected_s, double actual_s,
+               double now_s) override;
+    void advance(double now_s) override;
+    std::int64_t measurements() const override { return measurements_; }
+
+  private:
+    /// A job type on a unit type.
+    struct Place {
+        double promise = 1;           ///< by the newest measurement: expected / true seconds, were there no drift
+        double promise_before = 1;    ///< by the one before
+        std::uint64_t measurements{}; ///< so far
+        double correction = 1;        ///< by history
+        std::uint64_t learned{};      ///< the learning that the correction is of
+    };
+
+    Place& place(std::uint32_t job_type, std::size_t unit_type)
+    {
+        return places_[unit_type * scenario_->network.job_types.size() + job_type];
+    }
+    /// What profile and measurement let expect of a job, without history.
+    double promised_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double promise);
+    void measure(std::size_t unit_type, double at_s);
+    void measure_due(double now_s);
+    void rebuild(double now_s);
+
+    const Scenario* scenario_;
+    Truth* truth_;
+    std::uint64_t seed_;
+    JobErrors errors_;
+    std::vector<Place> places_;             ///< by unit type and job type
+    std::vector<double> measured_at_s_;     ///< by unit type
+    std::vector<double> measure_next_s_;    ///< by unit type
+    double measure_first_s_{};              ///< the least of them
+    std::unique_ptr<RunLearning> learning_; ///< empty: it does not learn
+    double learn_next_s_{};
+    std::uint64_t learned_ = 0; ///< rebuilds so far
+    std::uint64_t version_ = 0;
+    std::int64_t measurements_ = 0;
+};
+
+} // namespace fathom::simulation

@@ -1,0 +1,92 @@
+#include "simulator/knowledge/run_learning.hpp"
+
+#include "core/base/portable_math.hpp"
+#include "core/decide/trust/health.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace fathom::simulation {
+namespace {
+
+constexpr std::size_t kMostRuns = 2000;
+constexpr double kDeviationsOf80Percent = 1.2816;
+
+/// Short, so that a text of it needs no memory of its own, and in order of the number. Names will not do: two centers
+/// may have a unit type of the same name.
+std::string id_of(std::size_t index)
+{
+    return fmt::format("{:08}", index);
+}
+
+} // namespace
+
+RunLearning::RunLearning(const Network& network, double promise_deviation)
+    : promise_width_(portable::exp(kDeviationsOf80Percent * promise_deviation))
+{
+    for (std::size_t type = 0; type < network.job_types.size(); ++type)
+        job_type_ids_.push_back(id_of(type));
+    for (std::size_t type = 0; type < network.unit_types.size(); ++type)
+        unit_type_ids_.push_back(id_of(type));
+}
+
+void RunLearning::note(const LearnedRun& run)
+{
+    ++news_;
+    if (runs_.size() < kMostRuns) {
+        runs_.push_back(run);
+        return;
+    }
+    runs_[oldest_] = run;
+    oldest_ = (oldest_ + 1) % kMostRuns;
+}
+
+void RunLearning::rebuild(double now_s)
+{
+    std::vector<PastRun> past;
+    past.reserve(runs_.size());
+    for (const LearnedRun& run : runs_) {
+        PastRun& one = past.emplace_back();
+        one.job_type = job_type_ids_[run.job_type];
+        one.unit_type = unit_type_ids_[run.unit_type];
+        one.unit_count = run.unit_count;
+        one.promised_s = run.promised_s;
+        one.promised_low_s = run.promised_s / promise_width_;
+        one.promised_high_s = run.promised_s * promise_width_;
+        one.actual_s = run.actual_s;
+        one.ended_at = moment_of(run.ended_s);
+    }
+    history_ = RunHistory(past, moment_of(now_s));
+    news_ = 0;
+}
+
+double RunLearning::correction(std::uint32_t job_type, std::size_t unit_type) const
+{
+    return history_.correction(job_type_ids_[job_type], unit_type_ids_[unit_type]).factor;
+}
+
+std::vector<std::size_t> RunLearning::find_drifted(std::span<const double> measured_at_s) const
+{
+    std::vector<TimedResidual> residuals;
+    residuals.reserve(runs_.size());
+    for (const LearnedRun& run : runs_) {
+        // Its promise is from before the measurement that it ended after: it speaks of neither.
+        const double measured_s = measured_at_s[run.unit_type];
+        if (run.started_s < measured_s && measured_s < run.ended_s) continue;
+        residuals.push_back({{unit_type_ids_[run.unit_type], job_type_ids_[run.job_type], run.promised_s, run.actual_s},
+                             moment_of(run.ended_s)});
+    }
+    std::map<std::string, Timestamp> measured_at;
+    for (std::size_t type = 0; type < unit_type_ids_.size(); ++type)
+        measured_at.emplace(unit_type_ids_[type], moment_of(measured_at_s[type]));
+    std::vector<std::size_t> drifted;
+    for (const Drift& drift : find_drift(residuals, measured_at)) {
+        const auto found = std::lower_bound(unit_type_ids_.begin(), unit_type_ids_.end(), drift.unit_type);
+        drifted.push_back(static_cast<std::size_t>(found - unit_type_ids_.begin()));
+    }
+    return drifted;
+}
+
+} // namespace fathom::simulation

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "core/decide/history/run_history.hpp"
+#include "simulator/world/scenario.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fathom::simulation {
+
+/// A job that has run, as the network's own records have it.
+struct LearnedRun {
+    std::uint32_t job_type{};
+    std::uint32_t unit_type{};
+    std::int64_t unit_count{1};
+    double promised_s{}; ///< what its measurements alone let expect
+    double actual_s{};
+    double started_s{};
+    double ended_s{};
+};
+
+/// What the newest runs teach: how predictions are to be corrected (RunHistory), and which unit types go otherwise than
+/// when they were measured (find_drift). Not thread-safe.
+class RunLearning {
+  public:
+    /// @param promise_deviation  of ln(actual / promised), as the measurements themselves tell it.
+    RunLearning(const Network& network, double promise_deviation);
+
+    void note(const LearnedRun& run);
+    /// Whether enough was noted since rebuild(): a twentieth of what is remembered. Fewer of many change next to
+    /// nothing, and long logs would be learned from for longer than they are simulated.
+    bool has_news() const { return news_ > 0 && news_ * 20 >= runs_.size(); }
+    void rebuild(double now_s);
+    /// Of promises, by what rebuild() learned.
+    double correction(std::uint32_t job_type, std::size_t unit_type) const;
+    /// Unit types that are to be measured again.
+    std::vector<std::size_t> find_drifted(std::span<const double> measured_at_s) const;
+
+  private:
+    std::vector<std::string> job_type_ids_;
+    std::vector<std::string> unit_type_ids_; ///< ascending
+    double promise_width_;                   ///< half the 80 % interval, as a factor
+    std::vector<LearnedRun> runs_;           ///< the newest, in a ring
+    std::size_t oldest_ = 0;
+    std::size_t news_ = 0; ///< noted since rebuild()
+    RunHistory history_;
+};
+
+} // namespace fathom::simulation

@@ -1,0 +1,205 @@
+#include "simulator/policies/place_finder.hpp"
+
+#include "core/base/never.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+namespace fathom::simulation {
+namespace {
+
+constexpr double kHour_s = 3600;
+
+/// A profile that knows the center's rates exactly; none where data is there at once.
+std::shared_ptr<const NetworkProfile> profile_of(const Center& center)
+{
+    std::vector<NetworkSample> samples;
+    for (std::size_t hour = 0; hour < center.network_rate_bytes.size(); ++hour) {
+        // An hour is known from its second sample on.
+        for (const double week_s : {0.0, 168 * kHour_s})
+            samples.push_back(
+                {moment_of(week_s + (static_cast<double>(hour) + 0.5) * kHour_s), center.network_rate_bytes[hour]});
+    }
+    auto profile = std::make_shared<const NetworkProfile>(samples);
+    if (!(profile->best_rate_bytes() > 0)) return nullptr;
+    return profile;
+}
+
+bool is_plain(const JobDetails& details)
+{
+    return !details.deadline_in_s && !details.budget && details.data_in_bytes <= 0 && details.data_out_bytes <= 0 &&
+           details.prefer.cost == 0 && details.prefer.energy == 0;
+}
+
+double next_hour(double now_s)
+{
+    return (std::floor(now_s / kHour_s) + 1) * kHour_s;
+}
+
+/// How long a job holds its units, as far as it is known, without transfers.
+class KnownRun final : public RunByCount {
+  public:
+    KnownRun(const Scenario& scenario, Knowledge& knowledge, std::size_t job, std::size_t unit_type)
+        : knowledge_(&knowledge), job_(job), unit_type_(unit_type),
+          most_(std::max<std::int64_t>(scenario.workload.jobs[job].most_units, 1)),
+          start_up_s_(scenario.network.centers[scenario.network.unit_types[unit_type].center].start_up_s)
+    {
+    }
+
+    RunTime at(std::int64_t unit_count) const override
+    {
+        const double run_s = start_up_s_ + knowledge_->expected_s(job_, unit_type_, unit_count);
+        return {run_s, run_s, run_s};
+    }
+    std::int64_t largest_known() const override { return most_; }
+
+  private:
+    Knowledge* knowledge_;
+    std::size_t job_;
+    std::size_t unit_type_;
+    std::int64_t most_;
+    double start_up_s_;
+};
+
+} // namespace
+
+PlaceFinder::PlaceFinder(const Scenario& scenario, Knowledge& knowledge) : scenario_(&scenario), knowledge_(&knowledge)
+{
+    std::vector<std::shared_ptr<const NetworkProfile>> networks;
+    for (const Center& center : scenario.network.centers)
+        networks.push_back(profile_of(center));
+    for (const UnitType& type : scenario.network.unit_types) {
+        UnitTypeView& view = idle_.emplace_back();
+        view.unit_count = type.unit_count;
+        view.availability = Availability(type.unit_count);
+        view.network = networks[type.center];
+        view.price = std::make_shared<const UnitPrice>(type.price);
+    }
+    for (const JobDetails& details : scenario.workload.details)
+        is_plain_.push_back(is_plain(details) ? 1 : 0);
+    now_ = idle_;
+}
+
+bool PlaceFinder::is_fixed(std::size_t job) const
+{
+    const Job& asked = scenario_->workload.jobs[job];
+    return is_plain_[asked.details] != 0 && asked.most_units <= asked.unit_count;
+}
+
+JobPlaces PlaceFinder::find(std::size_t job, double now_s)
+{
+    if (is_fixed(job)) return fixed_places(job);
+    JobPlaces places = choose(job, now_s, now_);
+    if (places.is_hopeless) places.is_hopeless = choose(job, now_s, idle_).is_hopeless;
+    return places;
+}
+
+JobPlaces PlaceFinder::find_if_idle(std::size_t job, double now_s)
+{
+    return is_fixed(job) ? fixed_places(job) : choose(job, now_s, idle_);
+}
+
+/// Unit types that can run jobs of this kind, whatever their size.
+const std::vector<std::uint32_t>& PlaceFinder::types_of(const Job& job)
+{
+    const auto [entry, is_new] = types_.try_emplace({job.job_type, job.details});
+    if (is_new) {
+        Job smallest = job;
+        smallest.unit_count = 1;
+        for (std::uint32_t type = 0; type < scenario_->network.unit_types.size(); ++type) {
+            if (fits(*scenario_, smallest, type)) entry->second.push_back(type);
+        }
+    }
+    return entry->second;
+}
+
+/// What choose() would find, for jobs of which there may be millions.
+JobPlaces PlaceFinder::fixed_places(std::size_t job)
+{
+    JobPlaces places;
+    const Job& asked = scenario_->workload.jobs[job];
+    const std::vector<std::uint32_t>& types = types_of(asked);
+    places.options.reserve(types.size());
+    for (const std::uint32_t type : types) {
+        const UnitType& unit_type = scenario_->network.unit_types[type];
+        if (asked.unit_count > unit_type.unit_count) continue;
+        const double start_up_s = scenario_->network.centers[unit_type.center].start_up_s;
+        places.options.push_back(
+            {type, asked.unit_count, start_up_s + knowledge_->expected_s(job, type, asked.unit_count), 1});
+    }
+    places.is_hopeless = places.options.empty();
+    return places;
+}
+
+RouteRequest PlaceFinder::request_of(const Job& job, double now_s) const
+{
+    const JobDetails& details = scenario_->workload.details[job.details];
+    RouteRequest request;
+    request.units.min = job.unit_count;
+    request.units.max = std::max(job.unit_count, job.most_units);
+    if (request.units.max == request.units.min) request.units.count = job.unit_count;
+    request.transfer.in_bytes = details.data_in_bytes;
+    request.transfer.out_bytes = details.data_out_bytes;
+    request.transfer.now = moment_of(now_s);
+    if (details.deadline_in_s)
+        request.transfer.deadline = moment_after(request.transfer.now, job.arrival_s + *details.deadline_in_s - now_s);
+    request.prefer = details.prefer;
+    request.budget = details.budget;
+    return request;
+}
+
+JobPlaces PlaceFinder::choose(std::size_t job, double now_s, std::span<const UnitTypeView> views)
+{
+    const Job& asked = scenario_->workload.jobs[job];
+    const RouteRequest request = request_of(asked, now_s);
+    const RouteKnowledge knowledge;
+    PlaceChooser chooser(request, knowledge);
+    const double limit = budget_limit(request.budget);
+    std::vector<std::vector<CountOffer>> offers;
+    std::vector<std::uint32_t> offered;
+    double best = kNever;
+    std::optional<double> hold_s; // of the best place
+    JobPlaces places;
+    places.is_hopeless = true;
+    for (const std::uint32_t type : types_of(asked)) {
+        if (asked.unit_count > views[type].unit_count) continue;
+        const KnownRun run(*scenario_, *knowledge_, job, type);
+        PlaceRun known;
+        known.by_count = &run;
+        const PlaceChoice& choice = chooser.choose(views[type], known, ChoiceAim::kBest);
+        if (choice.removed_by == Filter::kBudget) {
+            // At another hour it may cost less.
+            const double least = views[type].price->least_cost(run.at(choice.unit_count).run_s, choice.unit_count);
+            places.is_hopeless = places.is_hopeless && least > limit;
+        }
+        if (choice.removed_by) continue;
+        places.is_hopeless = false;
+        if (choice.objective < best) {
+            best = choice.objective;
+            hold_s = choice.plan.window ? std::optional(choice.plan.start_s) : std::nullopt;
+        }
+        offers.push_back(chooser.offers());
+        offered.push_back(type);
+    }
+    // Prices and networks change by the hour.
+    if (is_plain_[asked.details] == 0) places.valid_until_s = next_hour(now_s);
+    if (offers.empty()) return places;
+    if (hold_s) {
+        places.hold_until_s = now_s + *hold_s;
+        return places;
+    }
+    std::vector<PlaceOffers> all;
+    for (std::size_t i = 0; i < offers.size(); ++i)
+        all.push_back({offered[i], offers[i]});
+    places.options = options_of(request.prefer, all);
+    if (!request.transfer.deadline) return places;
+    const double deadline_s = now_s + chooser.left_s();
+    places.latest_start_s = deadline_s - shortest_run_s(places.options);
+    for (const JobOption& option : places.options)
+        places.valid_until_s = std::min(places.valid_until_s, deadline_s - option.run_s);
+    return places;
+}
+
+} // namespace fathom::simulation

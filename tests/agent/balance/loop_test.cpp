@@ -1,0 +1,280 @@
+#include "agent/balance/balance_service.hpp"
+#include "agent/balance/precision_hook.hpp"
+#include "agent/balance/processor_clock.hpp"
+#include "agent/balance/put_back.hpp"
+#include "agent/balance/sub_unit_actuator.hpp"
+#include "agent/balance/trace_reader.hpp"
+#include "agent/executor/local/attempt_folder.hpp"
+#include "tests/agent/balance/balance_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fcntl.h>
+#include <fstream>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+using namespace test;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+/// Says what it is told to.
+class FakeSensor final : public OccupancySensor {
+  public:
+    explicit FakeSensor(const Result<Occupancies>& next) : next_(next) {}
+    Result<Occupancies> measure() override { return next_; }
+
+  private:
+    const Result<Occupancies>& next_;
+};
+
+/// A clock that the driver refuses.
+class RefusedClock final : public Actuator {
+  public:
+    ActuatorKind kind() const override { return ActuatorKind::kClock; }
+    Result<void> look(UnitPosition& position) override
+    {
+        position.clock = ClockPosition{1500, 1000, 3000};
+        return {};
+    }
+    Json undo() const override { return {{"kind", "files"}, {"files", Json::array()}}; }
+    Result<void> act(const BalanceActions&, std::optional<std::int64_t>) override
+    {
+        ++asked;
+        return Error{Errc::kForbidden, "refused: not root"};
+    }
+
+    int asked = 0;
+};
+
+class BalanceLoop : public testing::Test {
+  protected:
+    UnitLoop make(std::vector<std::unique_ptr<Actuator>> actuators, bool dry_run = false)
+    {
+        RegulatorSettings regulator;
+        regulator.pause_periods = 0;
+        return UnitLoop({.unit = "pair", .dry_run = dry_run, .regulator = regulator},
+                        std::make_unique<FakeSensor>(occupancies_), std::move(actuators), journal_, sub_units_);
+    }
+    std::vector<std::unique_ptr<Actuator>> clock_and_sub_units()
+    {
+        std::vector<std::unique_ptr<Actuator>> actuators;
+        actuators.push_back(std::make_unique<SubUnitActuator>("pair", sub_units_));
+        actuators.push_back(std::make_unique<ProcessorClock>(host_.unit(), host_.files()));
+        return actuators;
+    }
+    std::string limit() const { return read(host_.limit(0)).substr(0, 7); }
+
+    BalancedHost host_;
+    FakeSubUnits sub_units_{10};
+    BalanceJournal journal_ = BalanceJournal::open(host_.journal()).value();
+    Result<Occupancies> occupancies_ = Occupancies{0.2, 1.0};
+};
+
+TEST_F(BalanceLoop, ActsInOrderWithTheJournalOnDiskFirst)
+{
+    UnitLoop loop = make(clock_and_sub_units());
+    const TraceStep step = loop.step(Timestamp(), {host_.run_job()}).value();
+
+    EXPECT_EQ(step.step.outcome, StepOutcome::kActed) << step.step.reason;
+    EXPECT_GT(step.step.actions.sub_units, 0);
+    ASSERT_EQ(sub_units_.requests.size(), 1U);
+    EXPECT_EQ(sub_units_.requests[0].wanted, 50) << "10 times 1.0 / 0.2";
+    EXPECT_EQ(limit(), std::to_string((1500 + step.step.actions.clock_mhz) * 1000));
+    const BalanceJournal on_disk = BalanceJournal::open(host_.journal()).value();
+    EXPECT_EQ(on_disk.entries().size(), 2U);
+    EXPECT_EQ(on_disk.entries().at({"pair", "clock"})["files"][0]["content"], "1500000");
+}
+
+TEST_F(BalanceLoop, PutsEverythingBackWhenTheJobEnds)
+{
+    UnitLoop loop = make(clock_and_sub_units());
+    const UnitJob job = host_.run_job();
+    for (int i = 0; i < 3; ++i)
+        loop.step(Timestamp(), {job});
+    ASSERT_NE(limit(), "1500000");
+
+    EXPECT_FALSE(loop.step(Timestamp(), {})) << "without a job there is nothing to say";
+    EXPECT_EQ(limit(), "1500000");
+    EXPECT_EQ(sub_units_.held("pair").value(), 10);
+    EXPECT_FALSE(is_there(host_.journal()));
+}
+
+TEST_F(BalanceLoop, PutsEverythingBackWhenItEnds)
+{
+    UnitLoop loop = make(clock_and_sub_units());
+    loop.step(Timestamp(), {host_.run_job()});
+    loop.end();
+    EXPECT_EQ(limit(), "1500000");
+    EXPECT_EQ(sub_units_.held("pair").value(), 10);
+}
+
+TEST_F(BalanceLoop, OnlySaysWhatItWouldDoInADryRun)
+{
+    UnitLoop loop = make(clock_and_sub_units(), true);
+    const TraceStep step = loop.step(Timestamp(), {host_.run_job()}).value();
+
+    EXPECT_EQ(step.step.outcome, StepOutcome::kActed);
+    EXPECT_TRUE(step.step.actions.any());
+    EXPECT_TRUE(step.is_dry_run);
+    EXPECT_EQ(limit(), "1500000");
+    EXPECT_THAT(sub_units_.requests, IsEmpty());
+    EXPECT_FALSE(is_there(host_.journal()));
+}
+
+TEST_F(BalanceLoop, GoesOnWithOthersWhereAnActuatorIsMissingOrRefused)
+{
+    std::vector<std::unique_ptr<Actuator>> actuators;
+    actuators.push_back(std::make_unique<SubUnitActuator>("pair", sub_units_));
+    auto refused = std::make_unique<RefusedClock>();
+    const RefusedClock& clock = *refused;
+    actuators.push_back(std::move(refused));
+    UnitLoop loop = make(std::move(actuators));
+    const UnitJob job = host_.run_job();
+
+    const TraceStep first = loop.step(Timestamp(), {job}).value();
+    EXPECT_THAT(first.faults, Contains("precision: absent"));
+    EXPECT_THAT(first.faults, Contains("clock: refused: not root"));
+    const TraceStep second = loop.step(Timestamp(), {job}).value();
+    EXPECT_THAT(second.faults, Contains("clock: refused: not root"));
+    EXPECT_EQ(second.step.actions.clock_mhz, 0);
+    EXPECT_EQ(clock.asked, 1) << "it is left alone for a while";
+    EXPECT_EQ(sub_units_.requests.size(), 2U);
+}
+
+TEST_F(BalanceLoop, ChangesNothingThatItCannotNoteBefore)
+{
+    std::filesystem::create_directories(host_.journal() / "in the way"); // a folder where the file should be
+    UnitLoop loop = make(clock_and_sub_units());
+    const TraceStep step = loop.step(Timestamp(), {host_.run_job()}).value();
+    EXPECT_EQ(limit(), "1500000");
+    EXPECT_THAT(sub_units_.requests, IsEmpty());
+    EXPECT_EQ(step.faults.size(), 3U);
+}
+
+TEST_F(BalanceLoop, DoesNothingWithoutASampleAndSaysWhy)
+{
+    occupancies_ = Error{Errc::kUnavailable, "absent: counters of what is moved"};
+    UnitLoop loop = make(clock_and_sub_units());
+    const TraceStep step = loop.step(Timestamp(), {host_.run_job()}).value();
+    EXPECT_EQ(step.step.outcome, StepOutcome::kNoSample);
+    EXPECT_EQ(step.step.reason, "no sample: absent: counters of what is moved");
+    EXPECT_TRUE(to_json(step)["P_p"].is_null()) << "never zero";
+}
+
+TEST_F(BalanceLoop, AsksAJobForAnotherPrecisionWithinItsRange)
+{
+    const UnitJob job = host_.run_job({{"FATHOM_PRECISION_RANGE", "int8..fp32"}});
+    UnitJobs jobs(host_.attempts());
+    jobs.refresh();
+    const std::vector<UnitJob> on_unit = jobs.on(host_.unit());
+    ASSERT_EQ(on_unit.size(), 1U);
+    ASSERT_EQ(on_unit[0].precision, (PrecisionRange{Precision::kInt8, Precision::kFp32}));
+    UnitLoop loop = make({});
+    occupancies_ = Occupancies{0.1, 1.0};
+
+    const TraceStep before = loop.step(Timestamp(), on_unit).value();
+    EXPECT_THAT(before.faults, Contains("precision: absent: the job has not said which precision it computes in"));
+    write(job.work / kPrecisionAckFile, "fp32\n");
+    const TraceStep step = loop.step(Timestamp(), on_unit).value();
+    EXPECT_EQ(step.step.actions.precision_steps, -2);
+    EXPECT_EQ(read(job.work / kPrecisionFile), "int8\n");
+    EXPECT_THAT(loop.step(Timestamp(), on_unit)->faults, Contains("precision: the job has not acknowledged yet: int8"));
+    write(job.work / kPrecisionAckFile, "int8");
+    EXPECT_THAT(loop.step(Timestamp(), on_unit)->faults, testing::Not(Contains(StartsWith("precision"))));
+    loop.end();
+    EXPECT_EQ(read(job.work / kPrecisionFile), "fp32\n") << "put back while the job runs on";
+}
+
+TEST_F(BalanceLoop, WritesNothingThroughALinkThatAJobHasLaid)
+{
+    const UnitJob job = host_.run_job();
+    write(host_.traces() / "precious", "keep me");
+    std::filesystem::create_symlink(host_.traces() / "precious", job.work / kPrecisionFile);
+    std::filesystem::create_symlink(host_.traces() / "precious", job.work / ".fathom-precision-new");
+    ASSERT_TRUE(write_precision(job.work, job.uid, "fp16"));
+    EXPECT_EQ(read(host_.traces() / "precious"), "keep me");
+    EXPECT_EQ(read(job.work / kPrecisionFile), "fp16\n");
+}
+
+TEST_F(BalanceLoop, KnowsWhichJobsRunOnAUnit)
+{
+    UnitJobs jobs(host_.attempts());
+    const UnitJob job = host_.run_job();
+    BalancedUnit other = host_.unit();
+    other.cpus = {1};
+    jobs.refresh();
+    EXPECT_EQ(jobs.on(host_.unit()).size(), 1U);
+    EXPECT_THAT(jobs.on(other), IsEmpty()) << "it has processor 0";
+    host_.end_job(job);
+    jobs.refresh();
+    EXPECT_THAT(jobs.on(host_.unit()), IsEmpty());
+}
+
+TEST_F(BalanceLoop, AServiceLeavesATraceThatCanBeFollowed)
+{
+    BalanceService service(host_.config(), host_.places(), host_.trace(), sub_units_);
+    ASSERT_TRUE(service.start());
+    host_.run_job();
+    service.step(Timestamp());
+    service.step(Timestamp());
+    EXPECT_EQ(service.trace().recent().size(), 2U);
+
+    TraceReader reader(OpenFile(::open(host_.traces().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)), ::geteuid());
+    const std::vector<Json> first = reader.next().value();
+    ASSERT_EQ(first.size(), 2U);
+    EXPECT_EQ(first[0]["unit"], "pair");
+    EXPECT_EQ(first[0]["reason"], "no sample: counting begins");
+    EXPECT_THAT(reader.next().value(), IsEmpty());
+    service.step(Timestamp());
+    EXPECT_EQ(reader.next().value().size(), 1U);
+    service.stop();
+}
+
+TEST_F(BalanceLoop, ATraceIsBoundedAndReadersFollowItsFiles)
+{
+    OpenFile folder(::open(host_.traces().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    BalanceTrace trace(std::move(folder), ::geteuid(), ::getegid(), 4000, 5);
+    TraceReader reader(OpenFile(::open(host_.traces().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)), ::geteuid());
+    std::size_t seen = 0;
+    for (int i = 0; i < 100; ++i) {
+        trace.add({.at = {}, .unit = "pair", .job = "att", .is_dry_run = false, .step = {}, .faults = {}});
+        seen += reader.next().value().size();
+    }
+    EXPECT_EQ(trace.recent().size(), 5U);
+    EXPECT_EQ(seen, 100U);
+    EXPECT_LE(std::filesystem::file_size(host_.traces() / kTraceName), 4000U);
+    EXPECT_LE(std::filesystem::file_size(host_.traces() / kOlderTraceName), 4000U);
+}
+
+TEST(BalanceTraceText, IsALineOfFiguresAndALineOfAPlot)
+{
+    TraceStep step{.at = {}, .unit = "gpu0", .job = "att", .is_dry_run = true, .step = {}, .faults = {"clock: absent"}};
+    step.step.outcome = StepOutcome::kActed;
+    step.step.occupancies = {0.9, 0.4};
+    step.step.error = 0.5;
+    step.step.output = 0.65;
+    step.step.reason = "transfer-bound\x1b[2J";
+    const Json json = to_json(step);
+    EXPECT_EQ(trace_line(json), "00:00:00  gpu0          P_p 0.900  P_d 0.400  e +0.500  u +0.650  would act: "
+                                "transfer-bound?[2J [clock: absent]");
+    EXPECT_EQ(trace_plot_line(json), "00:00:00  gpu0          -1                     |         e  u        1");
+    EXPECT_THAT(trace_line(Json{{"unit", "x"}}), HasSubstr("P_p     -"));
+}
+
+TEST(BalanceJournalFile, ThatIsDamagedIsSaidToBe)
+{
+    const TemporaryFolder folder;
+    write(folder.path() / "journal", "{\"unit\": 3}\n");
+    EXPECT_THAT(BalanceJournal::open(folder.path() / "journal").error().detail, HasSubstr("is damaged"));
+    EXPECT_TRUE(BalanceJournal::open(folder.path() / "none").value().entries().empty());
+    NoSubUnits none;
+    EXPECT_EQ(put_back(Json{{"kind", "?"}}, none).error().code, Errc::kInvalid);
+}
+
+} // namespace
+} // namespace fathom::agent

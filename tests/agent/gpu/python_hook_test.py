@@ -1,0 +1,80 @@
+"""A Python program that knows nothing of sharing, with a package shaped as PyTorch is where it matters."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+HOOK = ROOT / "agent/gpu/python"
+LIBRARY = pathlib.Path(os.environ["FATHOM_BIN"]) / "libfathom-gpu.so"
+
+TORCH = {
+    "torch/__init__.py": "from . import cuda, optim\n",
+    "torch/cuda.py": "def empty_cache():\n    print('emptied')\n",
+    "torch/optim/__init__.py": "from .optimizer import SGD\n",
+    "torch/optim/optimizer.py": """
+hooks = []
+def register_optimizer_step_post_hook(hook):
+    hooks.append(hook)
+class SGD:
+    def step(self):
+        for hook in hooks:
+            hook(self, (), {})
+""",
+}
+
+
+@pytest.fixture(name="packages")
+def fixture_packages(tmp_path):
+    for name, text in TORCH.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def run(packages, program, preload=True):
+    environment = {**os.environ, "PYTHONPATH": f"{HOOK}:{packages}", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("LD_PRELOAD", None)
+    if preload:
+        environment["LD_PRELOAD"] = str(LIBRARY)
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_each_step_of_an_optimizer_ends_an_iteration(packages):
+    program = """
+import sitecustomize, torch
+print("hooks", len(torch.optim.optimizer.hooks))
+torch.optim.SGD().step()
+"""
+    assert run(packages, program) == "hooks 1\n"
+
+
+def test_memory_that_is_held_for_later_goes_when_the_turn_ends(packages):
+    program = """
+import sitecustomize, torch
+class Library:
+    is_over = 0
+    def fathom_gpu_is_turn_over(self):
+        return self.is_over
+    def fathom_gpu_iteration_end(self):
+        print("iteration ends")
+library = Library()
+torch.optim.optimizer.hooks[:] = [sitecustomize.after_step(library, torch)]
+torch.optim.SGD().step()
+library.is_over = 1
+torch.optim.SGD().step()
+"""
+    assert run(packages, program) == "iteration ends\nemptied\niteration ends\n"
+
+
+def test_without_the_library_pytorch_is_left_alone(packages):
+    assert run(packages, "import torch\nprint(len(torch.optim.optimizer.hooks))", preload=False) == "0\n"
+
+
+def test_the_programs_own_sitecustomize_runs_as_well(packages):
+    (packages / "sitecustomize.py").write_text("print('own')\n")
+    assert run(packages, "print('program')") == "own\nprogram\n"

@@ -1,0 +1,361 @@
+// Unmodified programs that share a GPU: the preloaded library and the memory manager as users have them, on the
+// stand-in for the driver.
+#include "agent/gpu/memory/memory_service.hpp"
+#include "tests/agent/gpu/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+namespace fathom::gpu {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t kMiB = 1LL << 20U;
+const std::string kGpu = "GPU-00000000-1111-2222-3333-444444444444";
+const std::string kOtherGpu = "GPU-55555555-1111-2222-3333-444444444444";
+
+class GpuSharing : public testing::Test {
+  protected:
+    GpuSharing()
+    {
+        std::string text = (std::filesystem::temp_directory_path() / "gpu-sharing-XXXXXX").string();
+        folder_ = ::mkdtemp(text.data());
+        std::filesystem::create_directory(folder_ / "cards");
+        std::ofstream gpus(folder_ / "gpus");
+        for (const std::string& id : {kGpu, kOtherGpu})
+            gpus << "gpu\t" << id << "\tStand-in\t" << 32 * kMiB << '\n';
+        settings_.socket = folder_ / "socket";
+        settings_.coordinator.gpus = {{kGpu, 32 * kMiB}, {kOtherGpu, 32 * kMiB}};
+        settings_.coordinator.gap_bytes = 2 * kMiB;
+        settings_.coordinator.turns = {.slice_s = 0.02, .most_slice_s = 2, .most_wait_s = 30};
+        settings_.coordinator.settle_s = 0;
+    }
+
+    ~GpuSharing() override
+    {
+        EXPECT_FALSE(std::filesystem::exists(folder_ / "faults")) << "the stand-in driver has found faults";
+        service_.reset();
+        std::filesystem::remove_all(folder_);
+    }
+
+    void start() { service_ = MemoryService::start(settings_).value(); }
+
+    std::map<std::string, std::string> environment(const std::map<std::string, std::string>& more = {}) const
+    {
+        std::map<std::string, std::string> all{{"LD_LIBRARY_PATH", FATHOM_STANDIN_FOLDER},
+                                               {"LD_PRELOAD", FATHOM_GPU_LIBRARY},
+                                               {"FATHOM_GPU_SOCKET", (folder_ / "socket").string()},
+                                               {"FATHOM_STANDIN_GPUS", (folder_ / "gpus").string()},
+                                               {"FATHOM_STANDIN_CARDS", (folder_ / "cards").string()},
+                                               {"FATHOM_STANDIN_FAULTS", (folder_ / "faults").string()}};
+        for (const auto& [name, value] : more)
+            all[name] = value;
+        return all;
+    }
+
+    std::unique_ptr<Program> train(const std::string& job, const std::map<std::string, std::string>& options,
+                                   std::map<std::string, std::string> variables = {}) const
+    {
+        std::vector<std::string> command{FATHOM_TRAINING_LOOP};
+        for (const auto& [name, value] : options) {
+            command.push_back(name);
+            command.push_back(value);
+        }
+        variables["FATHOM_GPU_JOB"] = job;
+        return std::make_unique<Program>(command, environment(variables), folder_);
+    }
+
+    /// What the manager knows of a job; null if nothing.
+    Json job(const std::string& name) const
+    {
+        const Json state = to_json(service_->report());
+        for (const Json& gpu : state.at("gpus")) {
+            for (const Json& one : gpu.at("jobs")) {
+                if (one.at("job") == name) return one;
+            }
+        }
+        return {};
+    }
+
+    static bool wait_until(const std::function<bool()>& condition)
+    {
+        for (int i = 0; i < 12'000; ++i) {
+            if (condition()) return true;
+            std::this_thread::sleep_for(10ms);
+        }
+        return false;
+    }
+
+    /// The newest that the manager knew of a job when it ended; null if it did not.
+    Json last_of(const std::string& name) const
+    {
+        Json last;
+        const bool has_ended = wait_until([&] {
+            const Json now = job(name);
+            if (!now.is_null()) last = now;
+            return now.is_null() && !last.is_null();
+        });
+        return has_ended ? last : Json();
+    }
+
+    std::filesystem::path folder_;
+    MemoryServiceSettings settings_;
+    std::unique_ptr<MemoryService> service_;
+};
+
+TEST_F(GpuSharing, WhoIsAloneIsNeverInterrupted)
+{
+    start();
+    const auto program = train(
+        "alone",
+        {{"iterations", "10"}, {"weights-mib", "4"}, {"activations-mib", "12"}, {"tell", "yes"}, {"host-us", "20000"}});
+    ASSERT_TRUE(program->wait_for_output("started"));
+    ASSERT_TRUE(wait_until([&] { return job("alone").is_object(); }));
+
+    const Json known = job("alone");
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
+    EXPECT_EQ(known.at("switches"), 0);
+    EXPECT_TRUE(wait_until([&] { return job("alone").is_null(); }));
+}
+
+TEST_F(GpuSharing, WithoutAManagerEverythingGoesToTheDriver)
+{
+    const auto program = train("alone", {{"iterations", "3"}, {"weights-mib", "4"}, {"activations-mib", "12"}});
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
+    EXPECT_NE(program->output().find("does not answer at"), std::string::npos);
+}
+
+TEST_F(GpuSharing, AProgramWaitsForAManagerThatIsStartingAsLongAsItWasTold)
+{
+    const auto program =
+        train("early", {{"iterations", "300"}, {"weights-mib", "4"}, {"activations-mib", "8"}, {"host-us", "5000"}},
+              {{"FATHOM_GPU_WAIT_S", "60"}});
+    std::this_thread::sleep_for(500ms); // longer than it takes to find nobody
+    start();
+    EXPECT_TRUE(wait_until([&] { return job("early").is_object(); }));
+    EXPECT_EQ(program->wait(), 0) << program->output();
+    EXPECT_EQ(program->output().find("does not answer at"), std::string::npos) << program->output();
+
+    service_.reset();
+    const auto late = train("late", {{"iterations", "3"}, {"weights-mib", "4"}, {"activations-mib", "8"}},
+                            {{"FATHOM_GPU_WAIT_S", "1"}});
+    EXPECT_EQ(late->wait(), 0) << late->output();
+    EXPECT_NE(late->output().find("does not answer at"), std::string::npos);
+}
+
+/// 4 + 4 MiB of weights stay; 20 and 20 MiB of activations do not fit at once into 32 MiB.
+TEST_F(GpuSharing, TwoThatSayWhenAnIterationEndsTakeTurnsAndNothingMoves)
+{
+    start();
+    const std::map<std::string, std::string> options{{"iterations", "30"},      {"weights-mib", "4"},
+                                                     {"activations-mib", "20"}, {"layers", "2"},
+                                                     {"tell", "yes"},           {"hold", "yes"}};
+    const auto first = train("first", options);
+    const auto second = train("second", options);
+    const Json last = last_of("first");
+    ASSERT_TRUE(last.is_object());
+
+    EXPECT_EQ(first->wait(), 0) << first->output();
+    EXPECT_EQ(second->wait(), 0) << second->output();
+    EXPECT_GT(last.at("switches").get<int>(), 2) << last;
+    EXPECT_EQ(last.at("moved_bytes"), 0) << last;
+    EXPECT_GE(last.at("kept_bytes").get<std::int64_t>(), 4 * kMiB * last.at("switches").get<std::int64_t>());
+    EXPECT_EQ(last.at("temporary").at("peak_bytes"), 20 * kMiB);
+    EXPECT_EQ(last.at("persistent").at("peak_bytes"), 4 * kMiB);
+}
+
+TEST_F(GpuSharing, IterationsAreFoundWhereNobodyTellsOfThem)
+{
+    start();
+    const std::map<std::string, std::string> options{
+        {"iterations", "100"}, {"weights-mib", "2"}, {"activations-mib", "4"}, {"host-us", "1000"}};
+    const auto first = train("first", options);
+    const auto second = train("second", options);
+    const Json last = last_of("first");
+    ASSERT_TRUE(last.is_object());
+
+    EXPECT_EQ(first->wait(), 0) << first->output();
+    EXPECT_EQ(second->wait(), 0) << second->output();
+    EXPECT_GT(last.at("iterations").get<int>(), 50) << last;
+    EXPECT_GT(last.at("switches_after_iteration").get<int>(), 0) << last;
+}
+
+TEST_F(GpuSharing, AnIterationThatDoesNotEndIsInterruptedBetweenKernelsAndLosesNothing)
+{
+    settings_.coordinator.turns = {.slice_s = 0.01, .most_slice_s = 0.05, .most_wait_s = 30};
+    start();
+    // Each of three iterations takes 0.2 s at least: the turn ends within it.
+    const std::map<std::string, std::string> options{{"iterations", "3"},
+                                                     {"weights-mib", "4"},
+                                                     {"activations-mib", "20"},
+                                                     {"tell", "yes"},
+                                                     {"compute-us", "200000"}};
+    const auto first = train("first", options);
+    const auto second = train("second", options);
+    const Json last = last_of("first");
+    ASSERT_TRUE(last.is_object());
+
+    EXPECT_EQ(first->wait(), 0) << first->output();
+    EXPECT_EQ(second->wait(), 0) << second->output();
+    EXPECT_GT(last.at("moved_bytes").get<std::int64_t>(), 0) << last;
+}
+
+TEST_F(GpuSharing, EveryWayToFindTheDriversFunctionsLeadsThroughTheLibrary)
+{
+    start();
+    for (const std::string way : {"linked", "dlsym", "get-proc-address"}) {
+        const auto program = train(way, {{"iterations", "20"},
+                                         {"weights-mib", "4"},
+                                         {"activations-mib", "4"},
+                                         {"way", way},
+                                         {"tell", "yes"},
+                                         {"host-us", "20000"}});
+        EXPECT_TRUE(wait_until([&] {
+            const Json known = job(way);
+            return known.is_object() && known.at("persistent").at("used_bytes").get<std::int64_t>() >= 4 * kMiB;
+        })) << way;
+        EXPECT_EQ(program->wait(), 0) << program->output();
+    }
+}
+
+TEST_F(GpuSharing, WhatDoesNotFitIsRefusedWithTheFiguresAndHurtsNobody)
+{
+    start();
+    const auto first = train(
+        "first",
+        {{"iterations", "30"}, {"weights-mib", "14"}, {"activations-mib", "8"}, {"tell", "yes"}, {"host-us", "20000"}});
+    ASSERT_TRUE(first->wait_for_output("started"));
+    ASSERT_TRUE(wait_until([&] { return job("first").is_object(); }));
+
+    const auto second = train("second", {{"weights-mib", "14"}},
+                              {{"FATHOM_GPU_PERSISTENT_BYTES", std::to_string(14 * kMiB)},
+                               {"FATHOM_GPU_TEMPORARY_BYTES", std::to_string(4 * kMiB)}});
+
+    EXPECT_EQ(second->wait(), 3);
+    EXPECT_NE(
+        second->output().find("the GPU's memory is not enough: asked 16.0 MiB persistent with its gap and 4.0 MiB "
+                              "temporary; of 32.0 MiB are"),
+        std::string::npos)
+        << second->output();
+    EXPECT_EQ(first->wait(), 0) << first->output();
+}
+
+TEST_F(GpuSharing, WhoIsKilledGivesEverythingBackAtOnce)
+{
+    start();
+    const std::map<std::string, std::string> options{
+        {"iterations", "1000000"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}, {"hold", "yes"}};
+    const auto victim = train("victim", options);
+    auto finite = options;
+    finite["iterations"] = "30";
+    const auto other = train("other", finite);
+    ASSERT_TRUE(victim->wait_for_output("started"));
+    ASSERT_TRUE(other->wait_for_output("started"));
+    ASSERT_TRUE(wait_until([&] { return !job("victim").is_null() && job("victim").at("switches") > 0; }));
+
+    victim->kill(SIGKILL);
+
+    EXPECT_EQ(victim->wait(), -SIGKILL);
+    EXPECT_TRUE(wait_until([&] { return job("victim").is_null(); }));
+    EXPECT_EQ(other->wait(), 0) << other->output();
+}
+
+TEST_F(GpuSharing, TheManagersDeathIsSurvivedAndItsBooksAreMadeAnew)
+{
+    start();
+    const std::map<std::string, std::string> options{{"iterations", "200"},     {"weights-mib", "4"},
+                                                     {"activations-mib", "20"}, {"tell", "yes"},
+                                                     {"hold", "yes"},           {"host-us", "10000"}};
+    const auto first = train("first", options);
+    const auto second = train("second", options);
+    ASSERT_TRUE(wait_until([&] { return !job("first").is_null() && job("first").at("switches") > 2; }));
+
+    service_.reset();
+    settings_.coordinator.settle_s = 1;
+    start();
+
+    EXPECT_TRUE(wait_until([&] { return !job("first").is_null() && !job("second").is_null(); }));
+    EXPECT_EQ(first->wait(), 0) << first->output();
+    EXPECT_EQ(second->wait(), 0) << second->output();
+}
+
+TEST_F(GpuSharing, JobsOnDifferentGpusDoNotWaitForEachOther)
+{
+    start();
+    const auto first =
+        train("first", {{"iterations", "20"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}});
+    const auto second = train(
+        "second",
+        {{"iterations", "20"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}, {"device", "1"}});
+    const Json last = last_of("second");
+    ASSERT_TRUE(last.is_object());
+
+    EXPECT_EQ(first->wait(), 0) << first->output();
+    EXPECT_EQ(second->wait(), 0) << second->output();
+    EXPECT_EQ(last.at("switches"), 0);
+}
+
+TEST_F(GpuSharing, AProgramIsToldWhatItMayUseOfTheMemory)
+{
+    start();
+    const auto first = train(
+        "first",
+        {{"iterations", "100"}, {"weights-mib", "4"}, {"activations-mib", "4"}, {"tell", "yes"}, {"host-us", "10000"}});
+    ASSERT_TRUE(wait_until([&] { return job("first").is_object(); }));
+    const auto second =
+        train("second", {{"iterations", "5"}, {"weights-mib", "4"}, {"activations-mib", "4"}, {"tell", "yes"}},
+              {{"FATHOM_GPU_PERSISTENT_BYTES", std::to_string(6 * kMiB)},
+               {"FATHOM_GPU_TEMPORARY_BYTES", std::to_string(8 * kMiB)}});
+
+    ASSERT_EQ(second->wait(), 0) << second->output();
+
+    // 6 + 2 of gap + 8 were promised; 4 of weights are in use, of the activations nothing at the end.
+    const std::string output = second->output();
+    const Json last = Json::parse(output.substr(output.find('{')));
+    EXPECT_EQ(last.at("free_bytes"), 12 * kMiB);
+    EXPECT_EQ(last.at("total_bytes"), 32 * kMiB);
+    EXPECT_EQ(first->wait(), 0) << first->output();
+}
+
+/// By the commands, and the GPUs that NVIDIA's library tells of.
+TEST_F(GpuSharing, ThePeopleOfANodeSeeItsMemory)
+{
+    auto variables = environment({{"LD_PRELOAD", ""}, {"LD_LIBRARY_PATH", FATHOM_STANDIN_NVML_FOLDER}});
+    Program manager({FATHOM_AGENT, "gpu-memory", "serve", "--socket", folder_ / "socket", "--state-file",
+                     folder_ / "state", "--gap-bytes", std::to_string(2 * kMiB), "--reserved-bytes", "0"},
+                    variables, folder_);
+    ASSERT_TRUE(manager.wait_for_output("gpu_memory_ready")) << manager.output();
+    const auto job = train("trains", {{"iterations", "1000000"},
+                                      {"weights-mib", "4"},
+                                      {"activations-mib", "8"},
+                                      {"tell", "yes"},
+                                      {"host-us", "5000"}});
+    ASSERT_TRUE(job->wait_for_output("started")) << job->output();
+
+    std::string shown;
+    EXPECT_TRUE(wait_until([&] {
+        Program show({FATHOM_AGENT, "gpu-memory", "show", "--state-file", folder_ / "state"}, variables, folder_);
+        EXPECT_EQ(show.wait(), 0) << show.output();
+        shown = show.output();
+        return shown.find("trains") != std::string::npos && shown.find("persistent      4 of") != std::string::npos;
+    })) << shown;
+    EXPECT_NE(shown.find(kGpu + "  32 MiB: "), std::string::npos) << shown;
+
+    manager.kill(SIGTERM);
+    EXPECT_EQ(manager.wait(), 0);
+    Program without({FATHOM_AGENT, "gpu-memory", "show", "--state-file", folder_ / "none"}, variables, folder_);
+    EXPECT_EQ(without.wait(), 1);
+    Program wrong({FATHOM_AGENT, "gpu-memory", "serve", "--slice-s", "-1"}, variables, folder_);
+    EXPECT_EQ(wrong.wait(), 2);
+}
+
+} // namespace
+} // namespace fathom::gpu

@@ -1,0 +1,283 @@
+#include "core/decide/balance/regulator.hpp"
+#include "tests/core/decide/balance/closed_loop.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+using testing::HasSubstr;
+
+UnitPosition position(std::int64_t count)
+{
+    return {.sub_units = SubUnitPosition{.count = count, .least = 1, .most = 1000}};
+}
+
+/// Settings whose output is K_p·e, so that numbers can be followed on paper.
+RegulatorSettings proportional()
+{
+    RegulatorSettings settings;
+    settings.law = ControlLaw::kPd;
+    settings.gains.proportional = {1.3, 0.9, 1.3};
+    settings.gains.derivative = {0, 0, 1e-9, 0};
+    settings.fuzzy.is_on = false;
+    return settings;
+}
+
+TEST(Regulator, HoldsStillWithinItsBand)
+{
+    RegulatorState state;
+    const RegulatorStep step = regulate({}, {0.52, 0.48}, position(10), state);
+
+    EXPECT_EQ(step.outcome, StepOutcome::kInBand);
+    EXPECT_FALSE(step.actions.any());
+    EXPECT_THAT(step.reason, HasSubstr("within the band of 0.05"));
+}
+
+TEST(Regulator, ActsByTheTableAndSaysWhy)
+{
+    RegulatorState state;
+    const RegulatorStep step = regulate(proportional(), {0.2, 0.7}, position(10), state);
+
+    EXPECT_DOUBLE_EQ(step.error, -0.5);
+    EXPECT_EQ(step.region, GainRegion::kFar);
+    EXPECT_DOUBLE_EQ(step.output, 1.3 * -0.5);
+    EXPECT_EQ(step.outcome, StepOutcome::kActed);
+    EXPECT_EQ(step.actions.sub_units, 3);
+    EXPECT_EQ(step.wanted_sub_units, 35);
+    EXPECT_THAT(step.reason, HasSubstr("compute-bound by 0.500: the output -0.650 asks for +3 sub-units"));
+}
+
+TEST(Regulator, WaitsAfterAnActionUntilItShows)
+{
+    RegulatorSettings settings = proportional();
+    settings.pause_periods = 2;
+    RegulatorState state;
+    EXPECT_EQ(regulate(settings, {0.2, 0.7}, position(10), state).outcome, StepOutcome::kActed);
+    EXPECT_EQ(regulate(settings, {0.2, 0.7}, position(13), state).outcome, StepOutcome::kPaused);
+    const RegulatorStep waits = regulate(settings, {0.2, 0.7}, position(13), state);
+    EXPECT_EQ(waits.outcome, StepOutcome::kPaused);
+    EXPECT_THAT(waits.reason, HasSubstr("waits 1 more period for the last action to show"));
+    EXPECT_EQ(regulate(settings, {0.2, 0.7}, position(13), state).outcome, StepOutcome::kActed);
+}
+
+TEST(Regulator, ActsOnSmallErrorsOnlyWhenSeveralSamplesShowThem)
+{
+    RegulatorState state;
+    const RegulatorStep first = regulate({}, {0.5, 0.6}, position(10), state);
+    EXPECT_EQ(first.outcome, StepOutcome::kLooksAgain);
+    EXPECT_THAT(first.reason, HasSubstr("in 1 sample: could be noise"));
+    regulate({}, {0.5, 0.58}, position(10), state);
+    const RegulatorStep third = regulate({}, {0.5, 0.62}, position(10), state);
+    EXPECT_EQ(third.outcome, StepOutcome::kActed);
+    EXPECT_NEAR(third.occupancies.load, 0.6, 1e-12) << "the mean of three samples";
+    EXPECT_EQ(third.sample.load, 0.62);
+}
+
+TEST(Regulator, SeesAJumpAtOnce)
+{
+    RegulatorState state;
+    for (int i = 0; i < 20; ++i)
+        regulate({}, {0.5, 0.5}, position(10), state);
+    EXPECT_EQ(regulate({}, {0.9, 0.4}, position(10), state).error, 0.5);
+}
+
+TEST(Regulator, SaysThatNothingCanHelp)
+{
+    RegulatorState state;
+    const RegulatorStep step = regulate({}, {0.2, 0.9}, {}, state);
+    EXPECT_EQ(step.outcome, StepOutcome::kNoRoom);
+    EXPECT_FALSE(step.wanted_sub_units);
+}
+
+TEST(Regulator, DoesNothingWithoutASampleAndGoesOnAfterIt)
+{
+    RegulatorState state;
+    regulate({}, {0.5, 0.5}, position(10), state);
+    const RegulatorStep step = skip_step("the sample is 9 s old", state);
+    EXPECT_EQ(step.outcome, StepOutcome::kNoSample);
+    EXPECT_EQ(step.reason, "no sample: the sample is 9 s old");
+    EXPECT_EQ(regulate({}, {0.9, 0.1}, position(10), state).change, 0) << "a change over a gap says nothing";
+}
+
+TEST(Regulator, LetsGoOfAUnitWhoseActionsReverseEachOtherAndSaysSo)
+{
+    RegulatorSettings settings = proportional();
+    settings.pause_periods = 0;
+    settings.let_go_periods = 30;
+    RegulatorState state;
+    bool was_let_go = false;
+    double error = 0.2;
+    for (int i = 0; i < 200 && !was_let_go; ++i) { // a unit that answers each action by the opposite error
+        const RegulatorStep step = regulate(settings, {0.4 + error / 2, 0.4 - error / 2}, position(10), state);
+        was_let_go = step.outcome == StepOutcome::kLetGo;
+        if (was_let_go) EXPECT_THAT(step.reason, HasSubstr("let go: 4 actions reversed each other"));
+        if (step.outcome == StepOutcome::kActed) error = -error;
+    }
+    ASSERT_TRUE(was_let_go);
+    EXPECT_EQ(regulate(settings, {0.4 + error / 2, 0.4 - error / 2}, position(10), state).outcome, StepOutcome::kLetGo);
+    EXPECT_NE(regulate(settings, {1, 0.1}, position(10), state).outcome, StepOutcome::kLetGo)
+        << "another load is taken up at once";
+}
+
+TEST(Regulator, IsTheSameForTheSameInputs)
+{
+    RegulatorState a;
+    RegulatorState b;
+    LoopRandom random(5);
+    for (int i = 0; i < 200; ++i) {
+        const Occupancies seen{random.uniform(0, 1), random.uniform(0, 1)};
+        const RegulatorStep one = regulate({}, seen, position(10), a);
+        const RegulatorStep two = regulate({}, seen, position(10), b);
+        EXPECT_EQ(one.output, two.output);
+        EXPECT_EQ(one.actions, two.actions);
+        EXPECT_EQ(one.reason, two.reason);
+        EXPECT_LE(std::abs(one.output), 0.9);
+        EXPECT_FALSE(one.reason.empty());
+    }
+}
+
+TEST(RegulatorSettingsDocument, IsReadWithItsDefaults)
+{
+    std::vector<FieldError> errors;
+    const Json none = Json::object();
+    ObjectReader empty(none, "balance", errors);
+    EXPECT_EQ(read_regulator_settings(empty, errors), RegulatorSettings());
+
+    const Json json = Json::parse(R"({"law": "pi", "band": 0.1, "actuators": ["clock"], "use": "first",
+                                      "fuzzy": {"enabled": false}, "anti_windup": "back_calculation"})");
+    ObjectReader reader(json, "balance", errors);
+    const RegulatorSettings settings = read_regulator_settings(reader, errors);
+    EXPECT_TRUE(errors.empty());
+    EXPECT_EQ(settings.law, ControlLaw::kPi);
+    EXPECT_EQ(settings.band, 0.1);
+    EXPECT_EQ(settings.plan.actuators, std::vector{ActuatorKind::kClock});
+    EXPECT_EQ(settings.law_options.anti_windup, AntiWindup::kBackCalculation);
+}
+
+TEST(RegulatorSettingsDocument, IsRefusedWithEveryFault)
+{
+    std::vector<FieldError> errors;
+    const Json json =
+        Json::parse(R"json({"law": "bang", "gains": {"integral": [1, 2, 3]}, "actuators": ["clock", "clock"],
+                                      "actions": [{"u": "[-0.9, 0)"}], "fuzzy": {"error_scale": 0}})json");
+    ObjectReader reader(json, "balance", errors);
+    read_regulator_settings(reader, errors);
+    std::vector<std::string> fields;
+    for (const FieldError& error : errors)
+        fields.push_back(error.field);
+    EXPECT_THAT(fields, testing::UnorderedElementsAre("balance.law", "balance.gains.integral", "balance.actuators",
+                                                      "balance.actions[0].u", "balance.fuzzy.error_scale"));
+}
+
+/// Seeds of the benchmark are others (tests/bench/balance_bench.cpp).
+constexpr std::uint64_t kFirstSeed = 1;
+constexpr std::uint64_t kSeeds = 300;
+
+TEST(ClosedLoop, SettlesOrLetsGoAndSaysSoInEveryRandomWorld)
+{
+    const RegulatorSettings settings;
+    for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kSeeds; ++seed) {
+        const LoopWorld world = random_world(seed);
+        const LoopRun run = run_closed_loop(world, settings, seed);
+        for (const std::vector<LoopPeriod>& phase : run.phases) {
+            // The last fifth: at most three single corrections of noise, or it was let go.
+            int actions = 0;
+            bool was_let_go = false;
+            for (std::size_t i = phase.size() * 4 / 5; i < phase.size(); ++i) {
+                actions += phase[i].outcome == StepOutcome::kActed ? 1 : 0;
+                was_let_go = was_let_go || phase[i].outcome == StepOutcome::kLetGo;
+            }
+            EXPECT_TRUE(actions <= 3 || was_let_go) << "seed " << seed << ": " << actions << " actions, delay "
+                                                    << world.delay_periods << ", noise " << world.noise;
+        }
+    }
+}
+
+/// Valid settings of chance.
+RegulatorSettings random_settings(LoopRandom& random)
+{
+    RegulatorSettings settings;
+    GainSchedule& gains = settings.gains;
+    const double p2 = random.uniform(0.3, 2);
+    const double p1 = p2 + random.uniform(0.05, 1.5);
+    const double i2 = random.uniform(0.01, 0.3);
+    const double i3 = i2 + random.uniform(0.01, 0.3);
+    const double d1 = random.uniform(0, 0.6);
+    const double d3 = d1 + random.uniform(0.05, 0.8);
+    gains.proportional = {p1, p2, p1};
+    gains.integral = {0, i2, i3};
+    gains.derivative = {d1, d1, d3, d1};
+    settings.band = random.uniform(0.03, 0.1);
+    settings.pause_periods = random.whole(0, 3);
+    settings.fuzzy.is_on = random.whole(0, 1) == 1;
+    settings.averaged_samples = std::array{1, 8, 16}.at(static_cast<std::size_t>(random.whole(0, 2)));
+    settings.confirming_samples = std::min<std::int64_t>(3, settings.averaged_samples);
+    gains.epsilon1 = random.uniform(0.25, 0.6);
+    gains.epsilon2 = random.uniform(0.1, 0.2);
+    settings.law =
+        std::array{ControlLaw::kPid, ControlLaw::kPi, ControlLaw::kPd}.at(static_cast<std::size_t>(random.whole(0, 2)));
+    return settings;
+}
+
+TEST(ClosedLoop, WithRandomSettingsLongDelaysAndMuchNoiseDoesNotSwingOrLetsGo)
+{
+    for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kSeeds; ++seed) {
+        LoopWorld world = random_world(seed);
+        LoopRandom random(seed + 777'777);
+        world.delay_periods = random.whole(0, 20);
+        world.noise = random.uniform(0, 0.08);
+        const RegulatorSettings settings = random_settings(random);
+        ASSERT_TRUE(broken_gain_rules(settings.gains).empty());
+        const LoopRun run = run_closed_loop(world, settings, seed);
+        for (const std::vector<LoopPeriod>& phase : run.phases) {
+            const bool was_let_go =
+                std::any_of(phase.begin() + std::ssize(phase) * 4 / 5, phase.end(),
+                            [](const LoopPeriod& period) { return period.outcome == StepOutcome::kLetGo; });
+            EXPECT_TRUE(reversals_from(phase, phase.size() * 4 / 5) <= 2 || was_let_go)
+                << "seed " << seed << ", " << to_string(settings.law) << ", delay " << world.delay_periods;
+        }
+    }
+}
+
+TEST(ClosedLoop, EndsInItsBandWhereNothingDisturbs)
+{
+    RegulatorSettings settings;
+    for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kSeeds; ++seed) {
+        LoopWorld world = random_world(seed);
+        world.noise = 0;
+        world.delay_periods = 0;
+        const LoopRun run = run_closed_loop(world, settings, seed);
+        for (const std::vector<LoopPeriod>& phase : run.phases) {
+            const LoopPeriod& last = phase.back();
+            const bool says_why_not = last.outcome == StepOutcome::kNoRoom || last.outcome == StepOutcome::kNeutral ||
+                                      last.outcome == StepOutcome::kLetGo;
+            EXPECT_TRUE(std::abs(last.error) <= settings.band + 1e-9 || says_why_not)
+                << "seed " << seed << ": error " << last.error << ", " << to_string(last.outcome);
+        }
+    }
+}
+
+TEST(ClosedLoop, OfAnIntegralEndsInItsBandWhereTheOutputAloneWouldAskForNothing)
+{
+    // e = 0.075 gives an output of 1.2·e = 0.09, for which the table has no action: only an integral gets on.
+    LoopWorld world;
+    world.model = {.sub_unit_rate = 1, .base_clock_mhz = 1000, .base_precision = Precision::kInt8};
+    world.sub_units = 100;
+    world.most_sub_units = 100;
+    world.phases = {{.periods = 100, .link_rate = 92.5, .demand_rate = 1000}};
+    RegulatorSettings settings;
+    settings.gains.proportional = {1.2, 0.9, 1.2};
+    settings.fuzzy.is_on = false;
+    const LoopRun run = run_closed_loop(world, settings, 1);
+    EXPECT_LE(std::abs(run.phases[0].back().error), settings.band);
+    settings.law = ControlLaw::kPd;
+    EXPECT_GT(std::abs(run_closed_loop(world, settings, 1).phases[0].back().error), settings.band);
+}
+
+} // namespace
+} // namespace fathom

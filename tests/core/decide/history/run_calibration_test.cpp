@@ -1,0 +1,189 @@
+#include "core/decide/history/run_calibration.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace fathom {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Timestamp kBegin{std::chrono::sys_days{std::chrono::year{2026} / 9 / 1}};
+
+/// How jobs, measurements and what measurements say of themselves differ.
+struct World {
+    const char* name;
+    double noise;           ///< from run to run
+    double measured;        ///< of the measurements from the truth
+    double claimed;         ///< what their intervals admit of that
+    int jobs_a_measurement; ///< until measured anew
+    double unit_effect = 0.15;
+    double type_effect = 0.3;
+};
+
+struct Outcome {
+    double within{};
+    double late_within{}; ///< of the second half
+    double median_ratio{};
+};
+
+/// 2 000 jobs one after another: promised, corrected by what had run before, run, learned.
+Outcome live_through(const World& world, unsigned seed)
+{
+    constexpr int kJobs = 2000;
+    constexpr int kTypes = 8;
+    constexpr int kUnits = 5;
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal;
+    std::array<std::array<double, kUnits>, kTypes> effects{};
+    std::array<std::array<double, kUnits>, kTypes> measurement{};
+    std::array<std::array<int, kUnits>, kTypes> jobs{};
+    for (auto& of_type : jobs) {
+        for (int& done : of_type) // not all are measured anew at the same time
+            done = static_cast<int>(random() % static_cast<unsigned>(world.jobs_a_measurement));
+    }
+    for (auto& of_measurements : measurement) {
+        for (double& error : of_measurements)
+            error = world.measured * normal(random);
+    }
+    for (auto& of_type : effects) {
+        const double type_effect = world.type_effect * normal(random);
+        for (double& effect : of_type)
+            effect = type_effect + world.unit_effect * normal(random);
+    }
+    std::vector<PastRun> runs;
+    RunHistory history;
+    int within = 0;
+    int late = 0;
+    std::vector<double> ratios;
+    for (int i = 0; i < kJobs; ++i) {
+        const Timestamp now = kBegin + i * 30min;
+        if (i % 10 == 0) history = RunHistory(runs, now);
+        const std::size_t type = random() % kTypes;
+        const std::size_t unit = random() % kUnits;
+        if (jobs[type][unit]++ % world.jobs_a_measurement == 0)
+            measurement[type][unit] = world.measured * normal(random);
+        const double truth_s = 100 * std::exp(0.5 * normal(random));
+        PastRun run;
+        run.job_type = "t" + std::to_string(type);
+        run.unit_type = "u" + std::to_string(unit);
+        run.promised_s = truth_s * std::exp(measurement[type][unit]);
+        run.promised_low_s = run.promised_s * std::exp(-kWidthOf80Percent * world.claimed);
+        run.promised_high_s = run.promised_s * std::exp(kWidthOf80Percent * world.claimed);
+        const RunCorrection correction = history.correction(run.job_type, run.unit_type);
+        const RunTime time =
+            corrected({run.promised_s, run.promised_low_s, run.promised_high_s}, correction, correction.width_factor);
+        run.predicted_s = time.run_s;
+        run.low_s = time.low_s;
+        run.high_s = time.high_s;
+        run.width_factor = correction.width_factor;
+        run.actual_s = truth_s * std::exp(effects[type][unit] + world.noise * normal(random));
+        run.ended_at = now;
+        if (run.actual_s >= run.low_s && run.actual_s <= run.high_s) {
+            ++within;
+            if (i >= kJobs / 2) ++late;
+        }
+        if (i >= kJobs / 2) ratios.push_back(std::log(run.actual_s / run.predicted_s));
+        runs.push_back(std::move(run));
+    }
+    std::sort(ratios.begin(), ratios.end());
+    return {static_cast<double>(within) / kJobs, static_cast<double>(late) / (kJobs / 2.0),
+            std::exp(ratios[ratios.size() / 2])};
+}
+
+class CalibrationTest : public testing::TestWithParam<World> {};
+
+TEST_P(CalibrationTest, EightyOfAHundredActualTimesAreWithinTheInterval)
+{
+    double within = 0;
+    double late = 0;
+    for (const unsigned seed : {1U, 2U, 3U}) {
+        const Outcome outcome = live_through(GetParam(), seed);
+        EXPECT_GE(outcome.within, 0.75) << "seed " << seed;
+        EXPECT_LE(outcome.within, 0.85) << "seed " << seed;
+        EXPECT_GE(outcome.late_within, 0.75) << "seed " << seed;
+        EXPECT_LE(outcome.late_within, 0.85) << "seed " << seed;
+        EXPECT_NEAR(outcome.median_ratio, 1, 0.03 + 0.05 * GetParam().noise) << "seed " << seed;
+        within += outcome.within / 3;
+        late += outcome.late_within / 3;
+    }
+    std::printf("%-24s %.1f %% within, of the second half %.1f %%\n", GetParam().name, 100 * within, 100 * late);
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, CalibrationTest,
+                         testing::Values(World{"calm", 0.03, 0.03, 0.03, 1}, World{"usual", 0.1, 0.05, 0.05, 20},
+                                         World{"wild", 0.4, 0.1, 0.1, 20},
+                                         World{"understated_each_job", 0.05, 0.15, 0.05, 1},
+                                         World{"overstated_each_job", 0.05, 0.1, 0.3, 1},
+                                         World{"understated_for_long", 0.05, 0.15, 0.05, 40},
+                                         World{"overstated_for_long", 0.05, 0.1, 0.3, 40},
+                                         World{"promises_far_off", 0.1, 0.05, 0.05, 20, 0.5, 1}),
+                         [](const testing::TestParamInfo<World>& one) { return std::string(one.param.name); });
+
+PastRun predicted_run(double predicted_s, double half_width, double actual_s)
+{
+    PastRun run;
+    run.job_type = "scf";
+    run.unit_type = "u1";
+    run.promised_s = predicted_s;
+    run.predicted_s = predicted_s;
+    run.low_s = predicted_s * std::exp(-half_width);
+    run.high_s = predicted_s * std::exp(half_width);
+    run.actual_s = actual_s;
+    run.ended_at = kBegin;
+    return run;
+}
+
+TEST(Calibrate, CountsWhatFellInsideBelowAndAbove)
+{
+    std::vector<PastRun> runs;
+    for (const double actual_s : {8.0, 9.5, 10.0, 10.5, 20.0})
+        runs.push_back(predicted_run(10, 0.1, actual_s));
+    runs.push_back(predicted_run(0, 0, 5)); // nothing was predicted
+    const RunCalibrations found = calibrate(runs, kBegin);
+
+    EXPECT_EQ(found.all.job_count, 5);
+    EXPECT_DOUBLE_EQ(found.all.within_share, 0.6);
+    EXPECT_DOUBLE_EQ(found.all.below_share, 0.2);
+    EXPECT_DOUBLE_EQ(found.all.above_share, 0.2);
+    EXPECT_DOUBLE_EQ(found.all.median_ratio, 1);
+    EXPECT_NEAR(found.all.median_error, 0.05, 1e-9);
+    EXPECT_EQ(found.all.width_factor, 1) << "five runs tell no width";
+    EXPECT_EQ(found.by_unit_type.at("u1").job_count, 5);
+    EXPECT_EQ(found.by_job_type.at("scf").job_count, 5);
+}
+
+TEST(Calibrate, WidthFactorDoesNotSwingWithTheWidthsThatWereUsed)
+{
+    // The same errors; those with the wider intervals were made with a factor of 3 already.
+    std::vector<PastRun> runs;
+    for (int i = 0; i < 400; ++i) {
+        const double actual_s = 10 * std::exp(0.3 * (i % 2 == 0 ? 1 : -1) * (i % 10) / 8.0);
+        PastRun run = predicted_run(10, i < 200 ? 0.1 : 0.3, actual_s);
+        if (i >= 200) run.width_factor = 3;
+        runs.push_back(run);
+    }
+    const Calibration found = calibrate(runs, kBegin).all;
+
+    // 80 % of the errors are at most 0.3 · 7/8 = 0.2625 to 0.3 · 8/8: 2.6 to 3 half widths of 0.1.
+    EXPECT_GT(found.width_factor, 2.4);
+    EXPECT_LT(found.width_factor, 3.01);
+}
+
+TEST(Calibrate, WidthFactorStaysWithinItsBounds)
+{
+    std::vector<PastRun> wild;
+    std::vector<PastRun> timid;
+    for (int i = 0; i < 5000; ++i) {
+        wild.push_back(predicted_run(10, 0.01, i % 2 == 0 ? 100 : 1));
+        timid.push_back(predicted_run(10, 1, 10.01));
+    }
+
+    EXPECT_NEAR(calibrate(wild, kBegin).all.width_factor, kMostWidth, 0.1);
+    EXPECT_NEAR(calibrate(timid, kBegin).all.width_factor, kLeastWidth, 0.01);
+}
+
+} // namespace
+} // namespace fathom

@@ -1,0 +1,162 @@
+#include "core/decide/prediction/predict_from_reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+MeasuredOperator measured(const std::string& id, double work, double median_s)
+{
+    MeasuredOperator one;
+    one.operator_id = id;
+    one.parameters_key = "work=" + std::to_string(std::llround(work));
+    one.operations = work;
+    one.bytes = work;
+    one.median_s = one.ci_low_s = one.ci_high_s = median_s;
+    return one;
+}
+
+OperatorDemand demand(const std::string& id, double work, double share, const std::string& remainder = "")
+{
+    return {.operator_id = id,
+            .parameters_key = "work=" + std::to_string(std::llround(work)),
+            .count = 10,
+            .operations = work,
+            .bytes = work,
+            .share = share,
+            .remainder = remainder};
+}
+
+ReferenceRun run_on(std::span<const MeasuredOperator> measured, double run_s)
+{
+    ReferenceRun run;
+    run.run_s = run_s;
+    run.units.operators = measured;
+    return run;
+}
+
+TEST(PredictFromReference, OnTheSameUnitsIsTheRunItself)
+{
+    const std::vector here{measured("dgemm", 1e6, 0.01), measured("stream_triad", 1e6, 0.02)};
+    const std::vector job{demand("dgemm", 1e6, 0.5), demand("dgemm", 5e5, 0.1),
+                          demand("stream_triad", 1e6, 0.3, "memory")};
+
+    const RunPrediction found = predict_from_reference(job, run_on(here, 8), {.operators = here});
+
+    EXPECT_NEAR(found.run_s, 8, 1e-9);
+    EXPECT_NEAR(found.unmatched_s, 0.8, 1e-9);
+    EXPECT_LT(found.low_s, 8);
+    EXPECT_GT(found.high_s, 8);
+}
+
+TEST(PredictFromReference, MultipliesEachShareByItsOwnRatio)
+{
+    const std::vector before{measured("dgemm", 1e6, 0.01), measured("fft3d", 1e6, 0.02)};
+    const std::vector there{measured("dgemm", 1e6, 0.03), measured("fft3d", 1e6, 0.01)};
+    ReferenceRun reference = run_on(before, 10);
+    reference.waiting_share = 0.2;
+
+    const RunPrediction found = predict_from_reference(
+        std::vector{demand("dgemm", 1e6, 0.6), demand("fft3d", 1e6, 0.2)}, reference, {.operators = there});
+
+    EXPECT_NEAR(found.run_s, 10 * (0.6 * 3 + 0.2 * 0.5 + 0.2), 1e-9); // waiting stays as it is
+    EXPECT_NEAR(found.waiting_s, 2, 1e-12);
+    EXPECT_EQ(found.operators[0].basis, PredictionBasis::kMeasured);
+}
+
+TEST(PredictFromReference, InterpolatesTheLogarithmOfTheRatio)
+{
+    const std::vector before{measured("dgemm", 1e4, 1), measured("dgemm", 1e8, 1)};
+    const std::vector there{measured("dgemm", 1e4, 1), measured("dgemm", 1e8, 4)};
+
+    const RunPrediction found =
+        predict_from_reference(std::vector{demand("dgemm", 1e6, 1)}, run_on(before, 1), {.operators = there});
+
+    EXPECT_NEAR(found.run_s, 2, 1e-9); // as far from both
+    EXPECT_EQ(found.operators[0].basis, PredictionBasis::kInterpolated);
+}
+
+TEST(PredictFromReference, IsLessCertainFartherFromWhatWasMeasured)
+{
+    const std::vector here{measured("dgemm", 1e6, 1)};
+    double last = 1;
+    for (const double work : {1e6, 1e8, 1e10}) {
+        const RunPrediction found =
+            predict_from_reference(std::vector{demand("dgemm", work, 1)}, run_on(here, 1), {.operators = here});
+
+        EXPECT_GT(found.high_s / found.low_s, last);
+        last = found.high_s / found.low_s;
+    }
+}
+
+TEST(PredictFromReference, ASerialRemainderGainsNothingFromMoreCores)
+{
+    // Probes use all cores: on two of the same speed they take half.
+    const std::vector one{measured("trigonometric", 1e6, 0.02)};
+    const std::vector two{measured("trigonometric", 1e6, 0.01)};
+    const std::vector job{demand("trigonometric", 1e6, 1, "compute")};
+    ReferenceRun reference = run_on(two, 6);
+    reference.units.cores = 2;
+
+    reference.parallelism = 1;
+    EXPECT_NEAR(predict_from_reference(job, reference, {.operators = one, .cores = 1}).run_s, 6, 1e-9);
+    reference.parallelism = 2;
+    EXPECT_NEAR(predict_from_reference(job, reference, {.operators = one, .cores = 1}).run_s, 12, 1e-9);
+    reference.parallelism = 4.0 / 3; // Amdahl: half is serial, so one core takes 4/3 of the time of two
+    EXPECT_NEAR(predict_from_reference(job, reference, {.operators = one, .cores = 1}).run_s, 8, 1e-9);
+}
+
+TEST(PredictFromReference, WhatTheProgramDoesSeriallyIsTakenFromProbesWithOneThread)
+{
+    const std::vector before{measured("fft3d", 1e6, 0.02)};
+    const std::vector two_cores{measured("fft3d", 1e6, 0.01)};
+    const std::vector one_core{measured("fft3d", 1e6, 0.03)};
+    std::vector job{demand("fft3d", 1e6, 1)};
+    const UnitMeasurements there{.operators = two_cores, .cores = 2, .one_core = one_core};
+
+    EXPECT_NEAR(predict_from_reference(job, run_on(before, 1), there).run_s, 0.5, 1e-9);
+    job[0].is_serial = true;
+    EXPECT_NEAR(predict_from_reference(job, run_on(before, 1), there).run_s, 1.5, 1e-9);
+}
+
+TEST(PredictFromReference, WhatOnlyResemblesItsOperatorLiesBetweenItAndTheCore)
+{
+    const std::vector before{measured("dgemm", 1e6, 1), measured("trigonometric", 1e6, 1)};
+    const std::vector there{measured("dgemm", 1e6, 4), measured("trigonometric", 1e6, 1)};
+    std::vector job{demand("dgemm", 1e6, 0.5), demand("trigonometric", 1e6, 0.5, "compute")};
+    job[0].likeness = 0.5;
+
+    const RunPrediction found = predict_from_reference(job, run_on(before, 2), {.operators = there});
+
+    EXPECT_NEAR(found.operators[0].total_s, 2, 1e-9); // the root of four, in the middle of the logarithms
+}
+
+TEST(PredictFromReference, SaysWhatWasNotMeasuredAndScalesItLikeTheRest)
+{
+    const std::vector before{measured("dgemm", 1e6, 0.01)};
+    const std::vector there{measured("dgemm", 1e6, 0.02)};
+    const std::vector job{demand("dgemm", 1e6, 0.7), demand("spmv", 1e6, 0.3)};
+
+    const RunPrediction found = predict_from_reference(job, run_on(before, 1), {.operators = there});
+
+    EXPECT_NEAR(found.run_s, 2, 1e-9);
+    EXPECT_EQ(found.estimated_operators, 1);
+    EXPECT_NEAR(found.unknown_share, 0.3, 1e-12);
+    EXPECT_EQ(found.operators[1].basis, PredictionBasis::kUnknown);
+}
+
+TEST(PredictFromReference, TheOrderOfMeasurementsDoesNotMatter)
+{
+    const std::vector before{measured("dgemm", 1e5, 1), measured("dgemm", 1e7, 2), measured("dgemm", 1e9, 3)};
+    const std::vector there{measured("dgemm", 1e9, 5), measured("dgemm", 1e5, 2), measured("dgemm", 1e7, 9)};
+    const std::vector other{there[2], there[0], there[1]};
+    const std::vector job{demand("dgemm", 3e6, 1)};
+
+    EXPECT_DOUBLE_EQ(predict_from_reference(job, run_on(before, 1), {.operators = there}).run_s,
+                     predict_from_reference(job, run_on(before, 1), {.operators = other}).run_s);
+}
+
+} // namespace
+} // namespace fathom

@@ -1,0 +1,116 @@
+#include "core/decide/prediction/speedup_coefficients.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fathom {
+namespace {
+
+MeasuredOperator measured(const std::string& id, double bytes, double median_s)
+{
+    MeasuredOperator one;
+    one.operator_id = id;
+    one.parameters_key = "bytes=" + std::to_string(static_cast<std::int64_t>(bytes));
+    one.bytes = bytes;
+    one.median_s = median_s;
+    one.probe_run_id = "prn_" + id;
+    return one;
+}
+
+/// A center with two CPU unit types and a GPU; the sort of 100 MB takes 0.2 s on the faster CPU and 0.004 s on the GPU.
+MeasuredCenter alpha()
+{
+    return {.name = "alpha",
+            .unit_types = {{"slow", "cpu", {measured("sort", 1e8, 0.9)}, {}},
+                           {"core", "cpu", {measured("sort", 1e4, 9), measured("sort", 5e7, 0.1)}, {}},
+                           {"gpu", "cuda", {measured("sort", 5e7, 0.002)}, {{"bus_gb_s", 25.6}}}},
+            .network_bytes = 1.25e8};
+}
+
+const Json kOpen = {{"class", "quadratic"}, {"input_gb", 1}, {"machines", 1000}};
+
+std::optional<double> value_of(const std::vector<Coefficient>& all, const std::string& field)
+{
+    for (const Coefficient& one : all)
+        if (one.field == field) return one.value;
+    return std::nullopt;
+}
+
+TEST(SpeedupCoefficients, ComeFromProbesAndReports)
+{
+    const auto found = find_coefficients(kOpen, OperatorClass::kQuadratic, "", alpha());
+
+    EXPECT_NEAR(value_of(found, "seconds_per_100mb").value(), 0.2, 1e-12) << "50 MB take 0.1 s; 10 kB say less";
+    EXPECT_NEAR(value_of(found, "network_gb_s").value(), 0.125, 1e-12);
+    EXPECT_NEAR(value_of(found, "bus_gb_s").value(), 25.6, 1e-12);
+    EXPECT_NEAR(value_of(found, "gpu_parallelism").value(), 50, 1e-9) << "m·r = 0.1 s / 0.002 s, r = 1";
+    const Json shown = to_json(found);
+    EXPECT_EQ(shown["seconds_per_100mb"]["source"], "measured");
+    EXPECT_EQ(shown["seconds_per_100mb"]["basis"], "sort (bytes=50000000) at alpha/core, probe run prn_sort");
+    EXPECT_EQ(shown["bus_gb_s"]["source"], "reported");
+}
+
+TEST(SpeedupCoefficients, WhatTheQuestionSaysStays)
+{
+    Json question = kOpen;
+    question.update({{"seconds_per_100mb", 0.5}, {"network_gb_s", 10}, {"gpu_parallelism", 64}, {"bus_gb_s", 12.8}});
+
+    const auto found = find_coefficients(question, OperatorClass::kQuadratic, "", alpha());
+    const Result<SpeedupQuestion> completed = complete_question(question, found);
+
+    ASSERT_TRUE(completed) << describe(completed.error());
+    EXPECT_DOUBLE_EQ(completed->seconds_per_100mb, 0.5);
+    EXPECT_DOUBLE_EQ(completed->network_gb, 10);
+    EXPECT_DOUBLE_EQ(completed->gpu_parallelism, 64);
+    EXPECT_NEAR(completed->core_ratio, 50.0 / 64, 1e-12) << "measured: m·r is 50";
+}
+
+TEST(SpeedupCoefficients, ACompletedQuestionIsAnsweredByTheModel)
+{
+    const auto found = find_coefficients(kOpen, OperatorClass::kQuadratic, "", alpha());
+    const Result<SpeedupQuestion> completed = complete_question(kOpen, found);
+
+    ASSERT_TRUE(completed) << describe(completed.error());
+    // The golden row "10 GbE, join" but for the GPU: T' = 1.1/25.6 + 4/50.
+    const SpeedupAnswer answer = predict_speedup(*completed);
+    EXPECT_NEAR(answer.cpu_s, 904.8889, 0.00005);
+    EXPECT_NEAR(answer.gpu_s, (1.1 / 25.6 + 4.0 / 50) * 4 + 0.1 * 1000 * 10.0 / 9 / 0.125, 1e-6);
+}
+
+TEST(SpeedupCoefficients, SaysWhatTheCenterDoesNotHave)
+{
+    MeasuredCenter bare;
+    bare.name = "beta";
+    Json question = kOpen;
+    question["compressed"] = true;
+
+    const Result<SpeedupQuestion> completed =
+        complete_question(question, find_coefficients(question, OperatorClass::kQuadratic, "fft1d", bare));
+
+    ASSERT_FALSE(completed);
+    std::vector<std::string> texts;
+    for (const FieldError& field : completed.error().fields)
+        texts.push_back(field.field + " " + field.detail);
+    EXPECT_THAT(texts, testing::Contains(testing::HasSubstr("fft1d was not measured on a CPU unit type of beta")));
+    EXPECT_THAT(texts, testing::Contains(testing::HasSubstr("no transfer was timed at beta")));
+    EXPECT_THAT(texts, testing::Contains(testing::HasSubstr("gpu_parallelism")));
+}
+
+TEST(SpeedupCoefficients, CompressionIsTakenFromReportsWhenAskedFor)
+{
+    MeasuredCenter center = alpha();
+    center.unit_types[1].facts = {{"compressed_fraction", 0.3}, {"compression_gb_s", 0.1}};
+    Json question = kOpen;
+    question["compressed"] = true;
+
+    const auto found = find_coefficients(question, OperatorClass::kQuadratic, "", center);
+    const Result<SpeedupQuestion> completed = complete_question(question, found);
+
+    ASSERT_TRUE(completed) << describe(completed.error());
+    ASSERT_TRUE(completed->compression);
+    EXPECT_DOUBLE_EQ(completed->compression->fraction, 0.3);
+    EXPECT_FALSE(value_of(find_coefficients(kOpen, OperatorClass::kQuadratic, "", center), "compressed_fraction"));
+}
+
+} // namespace
+} // namespace fathom

@@ -1,0 +1,147 @@
+#include "core/decide/routing/replay.hpp"
+#include "core/decide/routing/route_json.hpp"
+#include "tests/core/decide/routing/random_network.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fathom {
+namespace {
+
+constexpr std::uint64_t kNetworks = 400;
+
+/// As the database gives it back.
+Json stored(const Json& json)
+{
+    return *parse_json(json.dump());
+}
+
+Json placement_of(const test::RandomNetwork& network, const Decision& decision)
+{
+    return {{"decision", to_json(decision, "EUR")},
+            {"inputs", route_inputs_json(network.request, network.unit_types, network.knowledge, decision)}};
+}
+
+TEST(RouteInputs, MakeTheSameDecisionAgain)
+{
+    std::size_t won = 0; // of the networks, or nothing was shown
+    for (std::uint64_t seed = 0; seed < kNetworks; ++seed) {
+        const test::RandomNetwork network = test::NetworkMaker(seed).make();
+        const Decision decision = route(network.request, network.unit_types, network.knowledge);
+
+        const Result<Replay> replay = replay_placement(stored(placement_of(network, decision)));
+
+        ASSERT_TRUE(replay) << seed << ": " << describe(replay.error());
+        EXPECT_TRUE(replay->differences.empty()) << seed << ": " << replay->differences.front();
+        won += decision.winner ? 1 : 0;
+    }
+    EXPECT_GT(won, kNetworks / 2);
+    EXPECT_LT(won, kNetworks);
+}
+
+TEST(RouteInputs, AreThemselvesAgainWhenReadAndWritten)
+{
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        const test::RandomNetwork network = test::NetworkMaker(seed).make();
+        const Decision decision = route(network.request, network.unit_types, network.knowledge);
+        const Json once = stored(route_inputs_json(network.request, network.unit_types, network.knowledge, decision));
+
+        const Result<RouteInputs> read = parse_route_inputs(once);
+
+        ASSERT_TRUE(read) << seed << ": " << describe(read.error());
+        const Decision again = route(read->request, read->unit_types, read->knowledge);
+        EXPECT_EQ(stored(route_inputs_json(read->request, read->unit_types, read->knowledge, again))["request"],
+                  once["request"]);
+    }
+}
+
+TEST(RouteInputs, KeepAFewTellingPlacesOfMany)
+{
+    test::RandomNetwork network = test::NetworkMaker(1).make();
+    const UnitTypeView first = network.unit_types.front();
+    network.unit_types.clear();
+    for (int i = 0; i < 200; ++i) {
+        UnitTypeView view = first;
+        view.id.value = "ut_" + std::to_string(1000 + i);
+        view.closed_reason.clear();
+        for (MeasuredOperator& one : view.measured.own())
+            one.median_s *= 1 + 0.1 * i;
+        network.unit_types.push_back(view);
+    }
+    network.request.budget.reset();
+    network.request.transfer.deadline.reset();
+    network.request.units.count = 1;
+    const Decision decision = route(network.request, network.unit_types);
+    ASSERT_TRUE(decision.winner);
+
+    const Json placement = placement_of({network.unit_types, {}, network.request}, decision);
+
+    EXPECT_EQ(placement["inputs"]["unit_types"].size(), kMostInputsKept);
+    const Result<Replay> replay = replay_placement(stored(placement));
+    ASSERT_TRUE(replay) << describe(replay.error());
+    EXPECT_TRUE(replay->differences.empty()) << replay->differences.front();
+}
+
+TEST(RouteInputs, SayWhatIsDifferent)
+{
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const test::RandomNetwork network = test::NetworkMaker(seed).make();
+        const Decision decision = route(network.request, network.unit_types, network.knowledge);
+        if (!decision.winner) continue;
+        Json placement = placement_of(network, decision);
+        placement["decision"]["candidates"][*decision.winner]["start_s"] = 12345.5;
+
+        const Result<Replay> replay = replay_placement(stored(placement));
+
+        ASSERT_TRUE(replay);
+        ASSERT_EQ(replay->differences.size(), 1U);
+        EXPECT_TRUE(replay->differences[0].starts_with("start_s: 12345.5 was stored, ")) << replay->differences[0];
+    }
+}
+
+TEST(RouteInputs, AreComparedAtThePlaceWhereTheOrderOfTheJobsPutIt)
+{
+    std::size_t shown = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const test::RandomNetwork network = test::NetworkMaker(seed).make();
+        Decision decision = route(network.request, network.unit_types, network.knowledge);
+        if (!decision.winner || decision.candidates.size() < 2 || !decision.candidates[1].feasible) continue;
+        decision.turn = "no. 2 of 3";
+        decision.winner = 1;
+
+        const Result<Replay> replay = replay_placement(stored(placement_of(network, decision)));
+
+        ASSERT_TRUE(replay);
+        EXPECT_TRUE(replay->differences.empty()) << replay->differences.front();
+        EXPECT_NE(replay->note.find("no. 2 of 3"), std::string::npos);
+        ++shown;
+    }
+    EXPECT_GT(shown, 3U);
+}
+
+TEST(RouteInputs, AreReadStrictlyAndEveryFaultIsSaid)
+{
+    test::RandomNetwork network = test::NetworkMaker(3).make();
+    const Decision decision = route(network.request, network.unit_types, network.knowledge);
+    const Json good = stored(route_inputs_json(network.request, network.unit_types, network.knowledge, decision));
+    Json bad = good;
+    bad["request"]["now"] = "yesterday";
+    bad["unit_types"][0]["trust_factor"] = 2;
+    bad["unit_types"][0]["availability"] = {{5, 1}, {"x", 1}};
+    bad["unit_types"][0]["price"] = {{"per_unit_hour_micros", {1, 2, 3}}, {"unit_power_w", 0}};
+    bad["surplus"] = 1;
+
+    const Result<RouteInputs> read = parse_route_inputs(bad);
+
+    ASSERT_FALSE(read);
+    std::vector<std::string> fields;
+    for (const FieldError& field : read.error().fields)
+        fields.push_back(field.field);
+    EXPECT_EQ(fields, (std::vector<std::string>{"request.now", "unit_types[0].trust_factor",
+                                                "unit_types[0].availability[0]", "unit_types[0].availability[1]",
+                                                "unit_types[0].price.per_unit_hour_micros", "surplus"}));
+    for (const Json& odd : {Json(), Json(3), Json::array(), Json::object(), Json{{"request", 1}, {"unit_types", 2}}})
+        EXPECT_FALSE(parse_route_inputs(odd));
+}
+
+} // namespace
+} // namespace fathom

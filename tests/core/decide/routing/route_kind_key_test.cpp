@@ -1,0 +1,22 @@
+#include "core/decide/routing/route_kind_key.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fathom {
+namespace {
+
+/// Jobs of a kind are decided, told and kept together, so all that a request says of its units counts, not only what
+/// the filters compare.
+TEST(RouteKindKey, JobsThatNeedAsMuchGpuMemoryOfOtherKindsAreOfOtherKinds)
+{
+    RouteRequest job;
+    job.units.gpu_memory = {10, 30};
+    RouteRequest other = job;
+    EXPECT_EQ(kind_key(other), kind_key(job));
+
+    other.units.gpu_memory = {30, 10};
+    EXPECT_NE(kind_key(other), kind_key(job));
+}
+
+} // namespace
+} // namespace fathom

@@ -1,0 +1,176 @@
+#include "core/schedule/cycle_replay.hpp"
+#include "tests/core/schedule/random_cycle.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fathom {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> parts_of(const CycleCatalog& catalog)
+{
+    std::vector<std::string> parts;
+    write_catalog(catalog.unit_types, catalog.knowledge, [&](std::string part) { parts.push_back(std::move(part)); });
+    return parts;
+}
+
+/// All that a plan says, with every text.
+std::string all_of(const SchedulePlan& plan)
+{
+    Json starts = Json::array();
+    for (const ScheduledStart& start : plan.starts)
+        starts.push_back({start.job, to_json(start.decision, "EUR"), start.inputs, start.winner.unit_type_id.value});
+    Json waits = Json::array();
+    for (const ScheduledWait& wait : plan.waits)
+        waits.push_back({wait.job, to_json(*wait.decision, "EUR"), wait.turn, wait.waits_for_units,
+                         wait.planned ? wait.planned->from_s : -1.0,
+                         wait.left_free ? wait.left_free->unit_type_id.value : ""});
+    return Json{{"starts", starts}, {"waits", waits}}.dump();
+}
+
+class CycleDocumentProperty : public ::testing::TestWithParam<int> {};
+
+TEST_P(CycleDocumentProperty, OfWhatWasWrittenAndReadComesTheSamePlanToTheLastText)
+{
+    std::size_t starts = 0;
+    std::size_t waits = 0;
+    for (int i = 0; i < 12; ++i) {
+        const test::RandomCycle cycle = test::CycleMaker(static_cast<std::uint64_t>(1000 * GetParam() + i)).make();
+        const std::string document = write_cycle(cycle.moment);
+        const std::vector<std::string> parts = parts_of(cycle.catalog);
+        const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
+
+        const Result<CycleReplay> replay = replay_cycle(document, parts, write_plan(record_of(plan)));
+
+        ASSERT_TRUE(replay.has_value()) << describe(replay.error());
+        EXPECT_THAT(replay->differences, IsEmpty());
+        ASSERT_EQ(all_of(replay->plan), all_of(plan));
+        EXPECT_EQ(write_cycle(replay->moment), document);
+        EXPECT_EQ(parts_of(replay->catalog), parts);
+        starts += plan.starts.size();
+        waits += plan.waits.size();
+    }
+    EXPECT_GT(starts, 0U);
+    EXPECT_GT(waits, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, CycleDocumentProperty, ::testing::Range(0, 4));
+
+// A ledger that is kept from page to page, and one that is made anew for each.
+TEST(UnitLedgerProperty, PageAfterPageOnOneLedgerIsDecidedAsOnNewOnes)
+{
+    std::size_t starts = 0;
+    std::size_t waits = 0;
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        test::RandomCycle cycle = test::CycleMaker(900 + seed).make(seed % 2 == 0 ? 90 : 0);
+        const CycleMoment first = cycle.moment;
+        UnitLedger kept(cycle.catalog.unit_types, cycle.catalog.knowledge, first.calendar, first.reserved,
+                        first.planned, first.now);
+        for (int page = 0; page < 3; ++page) {
+            cycle.moment.planned = first.planned;
+            cycle.moment.planned.insert(cycle.moment.planned.end(), kept.reserved_later().begin(),
+                                        kept.reserved_later().end());
+            const SchedulePlan fresh = decide_cycle(cycle.moment, cycle.catalog);
+            kept.begin_page();
+
+            const SchedulePlan plan = schedule(kept, cycle.moment.input);
+
+            ASSERT_EQ(all_of(plan), all_of(fresh)) << seed << ", page " << page;
+            ASSERT_EQ(record_of(plan).size(), record_of(fresh).size());
+            EXPECT_THAT(
+                plan_differences(record_of(fresh), record_of(plan), cycle.moment.input.jobs, cycle.catalog.unit_types),
+                IsEmpty());
+            starts += plan.starts.size();
+            waits += plan.waits.size();
+            for (ReadyJob& job : cycle.moment.input.jobs) // others of the same kinds
+                job.waited_s += 100;
+        }
+    }
+    EXPECT_GT(starts, 20U);
+    EXPECT_GT(waits, 20U);
+}
+
+TEST(CycleDocument, PartsOfWhatHasNotChangedAreTheSame)
+{
+    test::RandomCycle cycle = test::CycleMaker(7).make(40);
+    const std::vector<std::string> before = parts_of(cycle.catalog);
+    cycle.catalog.unit_types[20].measured.own().front().median_s *= 2;
+    const std::vector<std::string> after = parts_of(cycle.catalog);
+
+    ASSERT_EQ(after.size(), before.size());
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i < before.size(); ++i)
+        changed += before[i] != after[i] ? 1 : 0;
+    EXPECT_EQ(changed, 1U);
+}
+
+TEST(CycleDocument, WhatIsCutOffOrChangedIsRefused)
+{
+    const test::RandomCycle cycle = test::CycleMaker(3).make();
+    const std::string document = write_cycle(cycle.moment);
+    for (std::size_t length = 0; length < document.size(); length += 7)
+        EXPECT_FALSE(read_cycle(document.substr(0, length)).has_value()) << length;
+    EXPECT_FALSE(read_cycle(document + '\0').has_value());
+    std::string other_version = document;
+    other_version[0] = 1;
+    const Result<CycleMoment> read = read_cycle(other_version);
+    ASSERT_FALSE(read.has_value());
+    EXPECT_THAT(read.error().detail, HasSubstr("another version"));
+
+    std::vector<std::string> parts = parts_of(cycle.catalog);
+    EXPECT_FALSE(read_cycle(parts.front()).has_value());
+    parts.erase(parts.begin()); // its unit types
+    EXPECT_FALSE(read_catalog(parts).has_value());
+    EXPECT_FALSE(read_catalog({}).has_value());
+}
+
+TEST(CyclePlan, TheFirstDifferenceIsNamed)
+{
+    const test::RandomCycle cycle = test::CycleMaker(11).make();
+    const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
+    const PlanRecord record = record_of(plan);
+    ASSERT_FALSE(record.empty());
+    const auto differences = [&](const PlanRecord& stored) {
+        return plan_differences(stored, record, cycle.moment.input.jobs, cycle.catalog.unit_types);
+    };
+    EXPECT_THAT(differences(record), IsEmpty());
+
+    PlanRecord other = record;
+    other.front().completion_s = std::nextafter(other.front().completion_s, 1e9);
+    ASSERT_EQ(differences(other).size(), 1U);
+    EXPECT_THAT(differences(other).front(), HasSubstr("completion_s"));
+
+    other = record;
+    other.front().figures ^= 1U;
+    ASSERT_EQ(differences(other).size(), 1U);
+    EXPECT_THAT(differences(other).front(), HasSubstr("other places"));
+
+    other = record;
+    other.front().unit_type_id = "ut_elsewhere";
+    EXPECT_THAT(differences(other).front(), HasSubstr("ut_elsewhere was stored"));
+
+    other.pop_back();
+    EXPECT_THAT(differences(other).back(), HasSubstr("came out"));
+}
+
+TEST(CycleReplay, ExplainsAJobsPlace)
+{
+    const test::RandomCycle cycle = test::CycleMaker(4).make();
+    const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
+    ASSERT_FALSE(plan.starts.empty());
+    const CycleReplay replay{cycle.moment, cycle.catalog, plan, {}};
+    const std::string& job = cycle.moment.input.jobs[plan.starts.back().job].id;
+
+    const std::optional<Json> explained = explain_in_cycle(replay, job, "EUR");
+
+    ASSERT_TRUE(explained.has_value());
+    EXPECT_EQ((*explained)["position"], plan.starts.size());
+    EXPECT_EQ((*explained)["decision"], to_json(plan.starts.back().decision, "EUR"));
+    EXPECT_FALSE(explain_in_cycle(replay, "job_nobody", "EUR").has_value());
+}
+
+} // namespace
+} // namespace fathom

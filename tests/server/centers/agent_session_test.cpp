@@ -1,0 +1,455 @@
+#include "server/centers/centers_service.hpp"
+#include "server/centers/session_store.hpp"
+#include "server/store/notifier.hpp"
+#include "tests/server/centers/support/test_agent.hpp"
+
+namespace fathom::server {
+namespace {
+
+using namespace std::chrono_literals;
+using fathom::test::eventually;
+using test::AgentServer;
+using test::TestAgent;
+using test::unit_type;
+using testing::HasSubstr;
+
+link::StartAttempt start_order(const AttemptId& attempt)
+{
+    link::StartAttempt start;
+    start.order.attempt_id = attempt;
+    start.order.job_id = JobId::make();
+    start.order.name = "a job";
+    start.order.label = "job";
+    start.order.unit_type = "u1";
+    start.order.command = {"/bin/true"};
+    return start;
+}
+
+link::AttemptStarted started(const AttemptId& attempt)
+{
+    link::AttemptStarted message;
+    message.attempt_id = attempt;
+    return message;
+}
+
+TEST(AgentSession, HelloStoresTheCatalogAndIsWelcomed)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    const AttemptId running = AttemptId::make();
+    const AttemptId ended = AttemptId::make();
+    TestAgent agent(server, &enrolled.credential);
+
+    const link::Welcome welcome = agent.greet(test::golden_catalog(), {{running, "running"}, {ended, "ended"}});
+
+    EXPECT_EQ(welcome.center_name, "alpha");
+    EXPECT_EQ(welcome.center_id, enrolled.center.value);
+    EXPECT_EQ(welcome.stop, std::vector{running});
+    EXPECT_EQ(welcome.forget, std::vector{ended});
+    EXPECT_EQ(server.store.sql("SELECT state || ' ' || agent_version FROM center"), "online 0.1.0");
+    EXPECT_EQ(
+        server.store.sql("SELECT string_agg(name || ':' || unit_count || ':' || operators::text, ' ' ORDER BY name) "
+                         "FROM unit_type WHERE active"),
+        "u1:10:{op1,op3,op4} u2:20:{op1,op2,op3,op5} u3:5:{op1,op2,op5}");
+}
+
+TEST(AgentSession, AChangedCatalogKeepsIdsAndPutsMissingUnitTypesAway)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    const std::string id = server.store.sql("SELECT id FROM unit_type WHERE name = 'u1'");
+
+    Catalog fewer;
+    fewer.unit_types = {unit_type("u1", 11, {"op1"})};
+    const link::Ack ack = agent.send_and_wait(link::CatalogChanged{fewer});
+
+    EXPECT_FALSE(ack.error);
+    EXPECT_EQ(server.store.sql("SELECT id || ' ' || unit_count FROM unit_type WHERE active"), id + " 11");
+    EXPECT_EQ(server.store.sql("SELECT count(*) FROM unit_type WHERE NOT active"), "2");
+}
+
+TEST(AgentSession, AnUnchangedCatalogWritesNothing)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    const std::string before = server.store.sql("SELECT max(changed_at)::text FROM unit_type");
+
+    agent.send_and_wait(link::CatalogChanged{test::golden_catalog()});
+
+    EXPECT_EQ(server.store.sql("SELECT max(changed_at)::text FROM unit_type"), before);
+}
+
+TEST(AgentSession, ReportsAreAcknowledgedAfterTheyAreKept)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    const AttemptId attempt = AttemptId::make();
+
+    EXPECT_FALSE(agent.send_and_wait(started(attempt)).error);
+    EXPECT_TRUE(server.gateway.has_call("started " + attempt.value));
+    link::AttemptOutput output;
+    output.attempt_id = attempt;
+    output.stream = "stdout";
+    output.data = "hello";
+    EXPECT_FALSE(agent.send_and_wait(output).error);
+    EXPECT_TRUE(server.gateway.has_call("output hello"));
+    link::AttemptEnded ended;
+    ended.end.attempt_id = attempt;
+    EXPECT_FALSE(agent.send_and_wait(ended).error);
+    EXPECT_TRUE(server.gateway.has_call("ended " + attempt.value));
+}
+
+TEST(AgentSession, OrdersAreSentOnceAndTheirAcknowledgementIsPassedOn)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    const AttemptId attempt = AttemptId::make();
+    server.gateway.order(start_order(attempt));
+
+    const link::StartAttempt start = agent.expect<link::StartAttempt>();
+    EXPECT_EQ(start.order.attempt_id, attempt);
+    const MessageId order = agent.last_id();
+    const int polls = server.gateway.polls();
+    EXPECT_TRUE(eventually([&] { return server.gateway.polls() >= polls + 3; }));
+    const int dropped = agent.dropped();
+    EXPECT_FALSE(agent.send_and_wait(started(AttemptId::make())).error);
+    EXPECT_EQ(agent.dropped(), dropped) << "an order in flight is not repeated";
+    agent.send(link::Ack{order, std::nullopt});
+
+    EXPECT_TRUE(eventually([&] { return server.gateway.has_call("acknowledged " + attempt.value); }));
+}
+
+TEST(AgentSession, AWakeUpBringsOrdersAtOnce)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    const int polls = server.gateway.polls();
+
+    for (int i = 0; i < 5; ++i) {
+        server.store.run([&](pqxx::work& transaction) -> Result<void> {
+            notify(transaction, "dispatch", enrolled.center.value);
+            return {};
+        });
+    }
+
+    EXPECT_TRUE(eventually([&] { return server.gateway.polls() > polls; }));
+}
+
+TEST(AgentSession, ARefusedOrderIsPassedOn)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    const AttemptId attempt = AttemptId::make();
+    server.gateway.order(start_order(attempt));
+    agent.expect<link::StartAttempt>();
+
+    agent.send(link::Ack{agent.last_id(), Error{Errc::kInvalid, "no such unit type"}});
+
+    EXPECT_TRUE(eventually([&] { return server.gateway.has_call("refused " + attempt.value); }));
+}
+
+TEST(AgentSession, WhatCanNeverWorkIsRefusedWithAReason)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    server.gateway.fail_next(Error{Errc::kNotFound, "no such attempt"});
+
+    const link::Ack unknown = agent.send_and_wait(started(AttemptId::make()));
+    const link::Ack wrong_way = agent.send_and_wait(link::RenewedCertificate{"x"});
+
+    ASSERT_TRUE(unknown.error);
+    EXPECT_THAT(unknown.error->detail, HasSubstr("no such attempt"));
+    ASSERT_TRUE(wrong_way.error);
+    EXPECT_EQ(wrong_way.error->code, Errc::kInvalid);
+    EXPECT_FALSE(agent.send_and_wait(started(AttemptId::make())).error) << "the session goes on";
+}
+
+TEST(AgentSession, AFailureOfOursEndsTheSessionWithoutAcknowledgement)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    server.gateway.fail_next(Error{Errc::kUnavailable, "the database is away"});
+
+    agent.send(started(AttemptId::make()));
+
+    EXPECT_THAT(agent.expect_end(), HasSubstr("not available now"));
+}
+
+TEST(AgentSession, MalformedMessagesAreRefusedByNameAndManyEndTheSession)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    const MessageId id = MessageId::make();
+    const Json malformed{{"v", 1}, {"id", id.value}, {"type", "attempt_started"}, {"body", {{"attempt_id", "wrong"}}}};
+
+    agent.send_text(malformed.dump());
+    const link::Ack ack = agent.expect<link::Ack>();
+    for (int i = 0; i < 30; ++i)
+        agent.send_text("no JSON");
+
+    EXPECT_EQ(ack.of, id);
+    ASSERT_TRUE(ack.error);
+    EXPECT_THAT(ack.error->detail, HasSubstr("attempt_id"));
+    EXPECT_THAT(agent.expect_end(), HasSubstr("too many malformed messages"));
+}
+
+TEST(AgentSession, FactsThatPostgresCannotKeepAreTheAgentsFault)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    Catalog catalog = test::golden_catalog();
+    catalog.unit_types[0].facts["cpu"] = std::string("a\0b", 3);
+
+    const link::Ack ack = agent.send_and_wait(link::CatalogChanged{catalog});
+
+    ASSERT_TRUE(ack.error);
+    EXPECT_THAT(ack.error->detail, HasSubstr("NUL"));
+}
+
+TEST(AgentSession, ANewerConnectionEndsTheOlder)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent older(server, &enrolled.credential);
+    older.greet();
+
+    TestAgent newer(server, &enrolled.credential);
+    newer.greet();
+
+    EXPECT_THAT(older.expect_end(), HasSubstr("superseded"));
+    EXPECT_FALSE(newer.send_and_wait(started(AttemptId::make())).error);
+}
+
+TEST(AgentSession, AConnectionToAnotherReplicaEndsTheOlder)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent older(server, &enrolled.credential);
+    older.greet();
+
+    // What another replica does when the agent comes to it.
+    server.store.run([&](pqxx::work& transaction) -> Result<void> {
+        const std::string serial = net::read_certificate(enrolled.credential.certificate_pem).value().serial_hex;
+        open_session(transaction, enrolled.center, serial, "rep_other", "0.1.0", Json::object());
+        notify(transaction, "center", enrolled.center.value);
+        return {};
+    });
+
+    EXPECT_THAT(older.expect_end(), HasSubstr("superseded"));
+}
+
+TEST(AgentSession, ReportsOfASupersededOrRevokedSessionChangeNothing)
+{
+    for (const char* change : {"session_epoch = session_epoch + 1", "revoked_at = now()"}) {
+        AgentServer server;
+        const auto enrolled = server.enrol("alpha");
+        TestAgent agent(server, &enrolled.credential);
+        agent.greet();
+        // Before this replica hears of it.
+        server.store.sql(std::string("UPDATE center SET probe_requested_at = NULL, ") + change + " RETURNING 1");
+
+        agent.send(link::ProbeRequest{"measure me"});
+
+        EXPECT_THAT(agent.expect_end(), testing::AnyOf(HasSubstr("not available now"), HasSubstr("superseded")));
+        EXPECT_EQ(server.store.sql("SELECT count(*) FROM center WHERE probe_requested_at IS NOT NULL"), "0");
+    }
+}
+
+TEST(AgentSession, FactsAreBounded)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+
+    Catalog large = test::golden_catalog();
+    large.unit_types[0].facts = {{"note", std::string(70'000, 'x')}};
+    const link::Ack one = agent.send_and_wait(link::CatalogChanged{large});
+    Catalog many;
+    for (int i = 0; i < 20; ++i) {
+        many.unit_types.push_back(unit_type("u" + std::to_string(i), 1, {"op1"}));
+        many.unit_types.back().facts = {{"note", std::string(60'000, 'x')}};
+    }
+    const link::Ack all = agent.send_and_wait(link::CatalogChanged{many});
+
+    ASSERT_TRUE(one.error && all.error);
+    EXPECT_THAT(one.error->detail, HasSubstr("64 KiB"));
+    EXPECT_THAT(all.error->detail, HasSubstr("1 MiB"));
+    EXPECT_EQ(server.store.sql("SELECT max(length(facts::text)) < 64000 FROM unit_type"), "t");
+    TestAgent again(server, &enrolled.credential);
+    again.send(link::Hello{"0.1.0", large, {}});
+    EXPECT_THAT(again.expect_end(), HasSubstr("64 KiB"));
+}
+
+TEST(AgentSession, CatalogsThatChangeAgainAndAgainWait)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 1; i <= 8; ++i) {
+        Catalog catalog;
+        catalog.unit_types = {unit_type("u1", i, {"op1"})};
+        EXPECT_FALSE(agent.send_and_wait(link::CatalogChanged{catalog}).error);
+    }
+
+    // Five at once, then one each 200 ms: the eighth comes 600 ms after the first at the earliest.
+    EXPECT_GE(std::chrono::steady_clock::now() - began, 590ms);
+    EXPECT_EQ(server.store.sql("SELECT unit_count FROM unit_type WHERE active"), "8");
+}
+
+TEST(AgentSession, RevocationEndsTheSessionAndKeepsTheAgentOut)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    CentersService centers(server.store.database());
+
+    ASSERT_TRUE(server.io.run(centers.revoke({"tok_admin", "req"}, "alpha")));
+
+    EXPECT_THAT(agent.expect_end(), HasSubstr("revoked"));
+    TestAgent again(server, &enrolled.credential);
+    again.send(link::Hello{"0.1.0", test::golden_catalog(), {}});
+    EXPECT_THAT(again.expect_end(), HasSubstr("accepted"));
+    EXPECT_EQ(server.store.sql("SELECT state FROM center"), "lost");
+}
+
+TEST(AgentSession, WithoutACertificateThereIsNone)
+{
+    AgentServer server;
+    TestAgent stranger(server, nullptr);
+
+    EXPECT_THAT(stranger.expect_end(), HasSubstr("client certificate"));
+}
+
+TEST(AgentSession, AnOldCertificateIsRefusedAfterEnrollingAnew)
+{
+    AgentServer server;
+    const auto first = server.enrol("alpha");
+    const auto second = server.enrol("alpha");
+    EXPECT_EQ(first.center, second.center);
+
+    TestAgent old_one(server, &first.credential);
+    old_one.send(link::Hello{"0.1.0", test::golden_catalog(), {}});
+    EXPECT_THAT(old_one.expect_end(), HasSubstr("accepted"));
+    TestAgent new_one(server, &second.credential);
+    EXPECT_EQ(new_one.greet().center_name, "alpha");
+}
+
+TEST(AgentSession, ARenewedCertificateReplacesTheOldOneWhenItIsFirstUsed)
+{
+    AgentServer server;
+    auto enrolled = server.enrol("alpha");
+    const net::Credential old_credential = enrolled.credential;
+    {
+        TestAgent agent(server, &old_credential);
+        agent.greet();
+        const std::string key = net::make_private_key().value();
+        agent.send(link::RenewCertificate{net::make_signing_request(key, "x").value()});
+        enrolled.credential = {agent.expect<link::RenewedCertificate>().certificate_pem, key};
+        agent.expect<link::Ack>();
+        agent.close();
+    }
+
+    TestAgent still_old(server, &old_credential);
+    EXPECT_EQ(still_old.greet().center_name, "alpha") << "the answer may have been lost on its way";
+    TestAgent renewed(server, &enrolled.credential);
+    EXPECT_EQ(renewed.greet().center_name, "alpha");
+    TestAgent too_old(server, &old_credential);
+    too_old.send(link::Hello{"0.1.0", test::golden_catalog(), {}});
+    EXPECT_THAT(too_old.expect_end(), HasSubstr("accepted"));
+}
+
+TEST(AgentSession, HelloMustComeFirstAndSoon)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent silent(server, &enrolled.credential);
+    TestAgent hasty(server, &enrolled.credential);
+    hasty.send(started(AttemptId::make()));
+
+    EXPECT_THAT(hasty.expect_end(), HasSubstr("hello"));
+    EXPECT_THAT(silent.expect_end(), HasSubstr("no hello in time"));
+}
+
+TEST(AgentSession, HeartbeatsBringASuspectCenterBack)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    server.store.sql("UPDATE center SET state = 'suspect', last_seen_at = now() - interval '1 hour'");
+
+    agent.send(link::Heartbeat{});
+
+    EXPECT_TRUE(eventually([&] { return server.store.sql("SELECT state FROM center") == "online"; }));
+    EXPECT_EQ(server.store.sql("SELECT last_seen_at > now() - interval '1 minute' FROM center"), "t");
+}
+
+TEST(AgentSession, AMessageThatAlwaysFailsIsPutAwayAndTheNextOneIsHeard)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    const AttemptId attempt = AttemptId::make();
+    server.gateway.fail_next(Error{Errc::kInternal, "nobody knows how to store it"});
+
+    const link::Ack ack = agent.send_and_wait(started(attempt));
+
+    ASSERT_TRUE(ack.error) << "lest it comes again";
+    EXPECT_FALSE(agent.send_and_wait(started(AttemptId::make())).error) << "the session goes on";
+    EXPECT_EQ(server.store.sql("SELECT attempt_id FROM agent_dead_letter"), attempt.value);
+    EXPECT_THAT(server.store.sql("SELECT message FROM agent_dead_letter"), HasSubstr("attempt_started"));
+    EXPECT_THAT(server.store.sql("SELECT error FROM agent_dead_letter"), HasSubstr("nobody knows how to store it"));
+}
+
+TEST(AgentSession, ManyLargeOrdersComeOneAfterTheOtherOverOneConnection)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    constexpr int kOrders = 40; // of 2 MiB: more than may wait for a connection at once
+    for (int i = 0; i < kOrders; ++i) {
+        link::StartAttempt order = start_order(AttemptId::make());
+        order.order.files["input"] = std::string(2 << 20, 'x');
+        server.gateway.order(order);
+    }
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    const std::string epoch = server.store.sql("SELECT session_epoch FROM center");
+
+    for (int i = 0; i < kOrders; ++i) {
+        agent.expect<link::StartAttempt>();
+        ASSERT_FALSE(HasFailure()) << "after " << i;
+        agent.send(link::Ack{agent.last_id(), std::nullopt});
+    }
+
+    EXPECT_TRUE(eventually([&] { return server.gateway.calls().size() == kOrders; }));
+    EXPECT_EQ(server.store.sql("SELECT session_epoch FROM center"), epoch);
+}
+
+} // namespace
+} // namespace fathom::server

@@ -1,0 +1,89 @@
+#include "server/metering/curves_service.hpp"
+#include "tests/server/centers/support/network_data.hpp"
+#include "tests/support/test_io.hpp"
+
+#include <gmock/gmock.h>
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+using test::TestStore;
+
+class Curves : public testing::Test {
+  protected:
+    Curves() { test::add_center(store_, "alpha", test::golden_catalog()); }
+    ~Curves() override { store_.database().stop(); }
+
+    /// One measurement on so many units of alpha/u1, `age` (an interval) old, with 1e8 bytes an execution.
+    void measure(const std::string& operator_id, std::int64_t unit_count, double median_s, const std::string& age)
+    {
+        test::add_measurement(
+            store_,
+            {.operator_id = operator_id, .unit_count = unit_count, .median_s = median_s, .bytes = 1e8, .age = age});
+    }
+
+    TestStore store_;
+    fathom::test::TestIo io_;
+    CurvesService service_{store_.database()};
+};
+
+TEST_F(Curves, AnOperatorOnSeveralCountsHasACurveOfItsNewestMeasurements)
+{
+    measure("dgemm", 1, 99, "2 days"); // superseded
+    measure("dgemm", 1, 8, "1 hour");
+    measure("dgemm", 2, 4.5, "1 hour");
+    measure("dgemm", 4, 2.75, "1 hour");
+    measure("fft1d", 1, 1, "1 hour"); // one count is no curve
+
+    const auto page = io_.run(service_.measured_counts({"alpha", "", ""}, 10, "")).value();
+
+    ASSERT_EQ(page.items.size(), 1U);
+    EXPECT_EQ(page.items[0].operator_id, "dgemm");
+    EXPECT_EQ(page.items[0].place.unit_type, "u1");
+    ASSERT_EQ(page.items[0].points.size(), 3U);
+    EXPECT_DOUBLE_EQ(page.items[0].points[0].rate, 1 / 8.0);
+    // 1 s is not divided and 7 s are: t = 1 + 7/n.
+    const ScalingCurve curve = fit_scaling(page.items[0].points, ScalingMode::kStrong).value();
+    EXPECT_NEAR(curve.rate(7).rate, 1 / 2.0, 1e-6);
+}
+
+TEST_F(Curves, ListsGoOnAfterAKey)
+{
+    for (const char* operator_id : {"dgemm", "fft1d", "spmv"}) {
+        measure(operator_id, 1, 1, "1 hour");
+        measure(operator_id, 2, 0.6, "1 hour");
+    }
+
+    const auto first = io_.run(service_.measured_counts({}, 2, "")).value();
+    const auto rest = io_.run(service_.measured_counts({}, 2, first.next_after)).value();
+
+    EXPECT_EQ(first.items.size(), 2U);
+    ASSERT_EQ(rest.items.size(), 1U);
+    EXPECT_EQ(rest.items[0].operator_id, "spmv");
+    EXPECT_TRUE(rest.next_after.empty());
+    EXPECT_FALSE(io_.run(service_.measured_counts({}, 2, "nonsense")));
+}
+
+TEST_F(Curves, TransfersAreFetchesByTime)
+{
+    measure("network_fetch", 1, 4, "1 hour");
+    measure("network_fetch", 1, 2, "3 hours");
+    measure("network_fetch", 1, 1, "100 days"); // too old
+    measure("dgemm", 1, 1, "1 hour");
+
+    const auto page = io_.run(service_.transfers({}, 10, "")).value();
+
+    ASSERT_EQ(page.items.size(), 1U);
+    ASSERT_EQ(page.items[0].samples.size(), 2U);
+    EXPECT_DOUBLE_EQ(page.items[0].samples[0].rate_bytes, 5e7);
+    EXPECT_DOUBLE_EQ(page.items[0].samples[1].rate_bytes, 2.5e7);
+}
+
+TEST_F(Curves, WithoutJobsNobodyIsJudged)
+{
+    EXPECT_TRUE(io_.run(service_.trust()).value().empty());
+}
+
+} // namespace
+} // namespace fathom::server

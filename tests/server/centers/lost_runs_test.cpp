@@ -1,0 +1,93 @@
+#include "server/probing/lost_runs.hpp"
+#include "server/probing/probing_service.hpp"
+#include "tests/server/centers/support/network_data.hpp"
+#include "tests/support/test_io.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fathom::server {
+namespace {
+
+class LostRunsTest : public testing::Test {
+  protected:
+    LostRunsTest()
+    {
+        operators_.seed({test::simple_operator("op4")}).value();
+        test::add_center(store_, "alpha", test::golden_catalog());
+        OperatorUse use;
+        use.id = "op4";
+        RunOrder order;
+        order.operators = {use};
+        first_ = io_.run(service_.create_runs({"tok_expert", "req_1"}, order)).value().runs.front();
+    }
+    ~LostRunsTest() override { store_.database().stop(); }
+
+    void look()
+    {
+        store_.run([&](pqxx::work& transaction) { return lost_.look(transaction); }).value();
+    }
+    /// The center falls silent with every probe that it has.
+    void lose_center()
+    {
+        store_.sql("UPDATE center SET state = 'lost'");
+        store_.sql("UPDATE job SET state = 'lost' WHERE state NOT IN ('succeeded', 'failed', 'cancelled', 'lost')");
+    }
+    void bring_back() { store_.sql("UPDATE center SET state = 'online'"); }
+    std::string states() { return store_.sql("SELECT string_agg(state, ' ' ORDER BY id) FROM probe_run"); }
+
+    test::TestStore store_;
+    fathom::test::TestIo io_;
+    OperatorsService operators_{store_.database()};
+    test::FakeJobWriter writer_;
+    test::FakeJobWork jobs_;
+    ProbingService service_{store_.database(), operators_, writer_, jobs_};
+    LostRuns lost_{writer_};
+    ProbeRunRecord first_;
+};
+
+TEST_F(LostRunsTest, ARunIsRepeatedOnceWhenItsCenterIsBack)
+{
+    lose_center();
+    look();
+    EXPECT_EQ(states(), "lost");
+    EXPECT_EQ(writer_.stopped, std::vector{first_.job_id});
+    EXPECT_EQ(store_.sql("SELECT error FROM probe_run"), "center alpha fell silent while it had the probe");
+
+    bring_back();
+    look();
+    look();
+    EXPECT_EQ(states(), "lost queued");
+    EXPECT_EQ(store_.sql("SELECT repeats_run_id FROM probe_run WHERE state = 'queued'"), first_.id.value);
+    EXPECT_EQ(store_.sql("SELECT count(DISTINCT order_id) FROM probe_run"), "1") << "it stays in its order's report";
+    EXPECT_EQ(store_.sql("SELECT count(DISTINCT document -> 'seed') FROM probe_run"), "2")
+        << "the center has seen the old sizes";
+}
+
+TEST_F(LostRunsTest, AfterTwoRepeatsItIsGivenUp)
+{
+    for (int i = 0; i < 4; ++i) {
+        lose_center();
+        look();
+        bring_back();
+        look();
+    }
+    EXPECT_EQ(states(), "lost lost lost");
+}
+
+TEST_F(LostRunsTest, ARunThatSomebodyOrderedAnewIsNotRepeated)
+{
+    lose_center();
+    look();
+    bring_back();
+    OperatorUse use;
+    use.id = "op4";
+    RunOrder order;
+    order.operators = {use};
+    io_.run(service_.create_runs({"tok_expert", "req_2"}, order)).value();
+    look();
+    EXPECT_EQ(states(), "lost queued");
+    EXPECT_EQ(store_.sql("SELECT count(repeats_run_id) FROM probe_run"), "0");
+}
+
+} // namespace
+} // namespace fathom::server

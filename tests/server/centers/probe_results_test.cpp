@@ -1,0 +1,135 @@
+#include "server/probing/probe_planning.hpp"
+#include "server/probing/probe_results.hpp"
+#include "server/probing/probing_service.hpp"
+#include "tests/server/centers/support/network_data.hpp"
+#include "tests/support/test_io.hpp"
+
+#include <gmock/gmock.h>
+#include <pqxx/pqxx>
+
+namespace fathom::server {
+namespace {
+
+using test::right_result;
+using test::TestStore;
+using testing::HasSubstr;
+
+/// One queued run of {op1, op3} on unit type u1.
+class ProbeResultsTest : public testing::Test {
+  protected:
+    ProbeResultsTest()
+    {
+        operators_.seed({test::simple_operator("op1"), test::simple_operator("op3")}).value();
+        test::add_center(store_, "alpha", test::golden_catalog());
+        RunOrder order;
+        for (const char* id : {"op1", "op3"}) {
+            OperatorUse use;
+            use.id = id;
+            order.operators.push_back(use);
+        }
+        order.places.selection = RunSelection::kUser;
+        order.places.unit_types = {"alpha/u1"};
+        run_ = io_.run(service_.create_runs({"tok_expert", "req"}, order)).value().runs.front();
+        task_ = parse_probe_task(io_.run(service_.get_run(run_.id.value)).value().document).value();
+    }
+    ~ProbeResultsTest() override { store_.database().stop(); }
+
+    void end(bool succeeded, const std::string& reason, const std::string& output)
+    {
+        store_
+            .run([&](pqxx::work& transaction) {
+                EndedProbeJob ended;
+                ended.job = run_.job_id;
+                ended.succeeded = succeeded;
+                ended.reason = reason;
+                ended.stdout_text = output;
+                return results_.probe_job_ended(transaction, ended);
+            })
+            .value();
+    }
+    ProbeRunRecord run() { return io_.run(service_.get_run(run_.id.value)).value(); }
+
+    TestStore store_;
+    fathom::test::TestIo io_;
+    OperatorsService operators_{store_.database()};
+    test::FakeJobWriter writer_;
+    test::FakeJobWork jobs_;
+    ProbingService service_{store_.database(), operators_, writer_, jobs_};
+    Metrics metrics_;
+    ProbeResults results_{operators_, writer_, metrics_, {}};
+    ProbeRunRecord run_;
+    ProbeTask task_;
+};
+
+TEST_F(ProbeResultsTest, AGoodResultBecomesMeasurements)
+{
+    end(true, "", to_json(right_result(task_)).dump());
+
+    EXPECT_EQ(run().state, "succeeded");
+    EXPECT_EQ(run().result["operators"][0]["samples_s"].size(), 3U) << "every sample is kept";
+    EXPECT_EQ(store_.sql("SELECT string_agg(operator_id || '@' || operator_version || '(' || parameters_key || ')=' || "
+                         "median_s || '/' || sample_count, ' ' ORDER BY operator_id) FROM measurement"),
+              "op1@1(n=10)=0.2/3 op3@1(n=10)=0.2/3");
+    EXPECT_EQ(store_.sql("SELECT count(*) FROM measurement WHERE unit_type_id = '" + run_.unit_type_id.value + "'"),
+              "2");
+}
+
+TEST_F(ProbeResultsTest, GarbageFailsTheRunWithTheReason)
+{
+    end(true, "", "Illegal instruction (core dumped)");
+
+    EXPECT_EQ(run().state, "failed");
+    EXPECT_THAT(run().error, HasSubstr("not valid JSON"));
+    EXPECT_EQ(store_.sql("SELECT count(*) FROM measurement"), "0");
+}
+
+TEST_F(ProbeResultsTest, AFailedJobFailsTheRun)
+{
+    end(false, "exited with 3", "");
+
+    EXPECT_EQ(run().state, "failed");
+    EXPECT_EQ(run().error, "exited with 3");
+}
+
+TEST_F(ProbeResultsTest, ACancelledJobCancelsTheRun)
+{
+    store_.sql("UPDATE job SET state = 'cancelled'");
+    end(false, "cancelled", "");
+
+    EXPECT_EQ(run().state, "cancelled");
+}
+
+TEST_F(ProbeResultsTest, TheFirstEndCounts)
+{
+    end(true, "", to_json(right_result(task_)).dump());
+    end(false, "lost", "");
+
+    EXPECT_EQ(run().state, "succeeded");
+    EXPECT_EQ(store_.sql("SELECT count(*) FROM measurement"), "2");
+}
+
+TEST_F(ProbeResultsTest, TheUnitTypeThatTheCenterTookIsWritten)
+{
+    const std::string u2 = store_.sql("SELECT id FROM unit_type WHERE name = 'u2'");
+    store_.sql("INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by) VALUES ('" +
+               AttemptId::make().value + "', '" + run_.job_id.value + "', 1, '" + run_.center_id.value + "', '" + u2 +
+               "', 1, 'rep')");
+
+    end(true, "", to_json(right_result(task_)).dump());
+
+    EXPECT_EQ(run().unit_type, "u2");
+    EXPECT_EQ(store_.sql("SELECT DISTINCT unit_type_id FROM measurement"), u2);
+}
+
+TEST_F(ProbeResultsTest, JobsThatAreNoProbesAreNotOurs)
+{
+    EndedProbeJob ended;
+    ended.job = JobId::make();
+    ended.succeeded = true;
+    const auto outcome =
+        store_.run([&](pqxx::work& transaction) { return results_.probe_job_ended(transaction, ended); });
+    EXPECT_TRUE(outcome);
+}
+
+} // namespace
+} // namespace fathom::server

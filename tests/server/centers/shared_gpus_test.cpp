@@ -1,0 +1,136 @@
+#include "server/centers/shared_gpu_gauges.hpp"
+#include "server/centers/shared_gpus_store.hpp"
+#include "tests/server/centers/support/test_agent.hpp"
+
+namespace fathom::server {
+namespace {
+
+using test::AgentServer;
+using test::TestAgent;
+using testing::HasSubstr;
+
+SharedGpu gpu_with(const std::string& name, const std::vector<std::string>& jobs)
+{
+    SharedGpu gpu{.gpu = name, .capacity_bytes = 80, .free_bytes = 40};
+    for (const std::string& job : jobs)
+        gpu.jobs.push_back({.job = job});
+    gpu.job_count = std::ssize(jobs);
+    gpu.is_shared = jobs.size() > 1;
+    return gpu;
+}
+
+std::vector<SharedGpuRecord> rows(AgentServer& server, const SharedGpuFilter& filter = {})
+{
+    return server.store
+        .run([&](pqxx::work& transaction) -> Result<std::vector<SharedGpuRecord>> {
+            return select_shared_gpus(transaction, filter, 100, "").items;
+        })
+        .value();
+}
+
+TEST(SharedGpus, AreAsTheCentersAgentLastSaid)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+
+    agent.send_and_wait(GpuMemoryReport{{gpu_with("GPU-1", {"job_a", "job_b"}), gpu_with("GPU-2", {})}});
+    ASSERT_EQ(rows(server).size(), 2U);
+    EXPECT_EQ(rows(server)[0].center, "alpha");
+    EXPECT_EQ(rows(server)[0].report["jobs"].size(), 2U);
+    EXPECT_EQ(rows(server, {.job = "job_b"}).size(), 1U);
+    EXPECT_TRUE(rows(server, {.center = "beta"}).empty());
+
+    agent.send_and_wait(GpuMemoryReport{{gpu_with("GPU-2", {"job_c"})}});
+    ASSERT_EQ(rows(server).size(), 1U);
+    EXPECT_EQ(to_json(rows(server)[0])["gpu"], "GPU-2");
+    EXPECT_EQ(to_json(rows(server)[0])["jobs"][0]["job"], "job_c");
+}
+
+TEST(SharedGpus, AreReadPageByPage)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    agent.send_and_wait(GpuMemoryReport{{gpu_with("GPU-1", {}), gpu_with("GPU-2/a", {}), gpu_with("GPU-3", {})}});
+
+    const auto page = [&](const std::string& after) {
+        return server.store
+            .run([&](pqxx::work& transaction) -> Result<Page<SharedGpuRecord>> {
+                return select_shared_gpus(transaction, {}, 2, after);
+            })
+            .value();
+    };
+
+    EXPECT_EQ(page("").next_after, "alpha/GPU-2/a");
+    ASSERT_EQ(page("alpha/GPU-2/a").items.size(), 1U);
+    EXPECT_EQ(page("alpha/GPU-2/a").items[0].report["gpu"], "GPU-3");
+}
+
+TEST(SharedGpus, WhoMayReadOwnJobsOnlyIsToldOfTheirProgramsOnly)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    server.store.sql("INSERT INTO job (id, name, project, spec, submitted_by) VALUES "
+                     "('job_a', 'a', 'p', '{}', 'tok_me'), ('job_b', 'b', 'p', '{}', 'tok_other')");
+    server.store.sql("INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, state, decided_by) "
+                     "SELECT 'att_' || j.id, j.id, 1, u.center_id, u.id, 1, 'running', 'test' "
+                     "FROM job j, (SELECT * FROM unit_type LIMIT 1) u");
+    agent.send_and_wait(GpuMemoryReport{{gpu_with("GPU-1", {"job_a", "job_b", "made up"})}});
+
+    const std::vector<SharedGpuRecord> mine = rows(server, {.owner = "tok_me"});
+
+    ASSERT_EQ(mine.size(), 1U);
+    ASSERT_EQ(mine[0].report["jobs"].size(), 1U);
+    EXPECT_EQ(mine[0].report["jobs"][0]["job"], "job_a");
+    EXPECT_EQ(mine[0].report["job_count"], 3);
+}
+
+TEST(SharedGpus, AreCountedByCenterInMetrics)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    server.store.sql("UPDATE unit_type SET resource_type = 'cuda'");
+    agent.send_and_wait(GpuMemoryReport{{gpu_with("GPU-1", {"job_a"}), gpu_with("GPU-2", {"job_a", "job_b"})}});
+    Metrics metrics;
+    const auto set = [&] {
+        return server.store.run([&](pqxx::work& transaction) -> Result<void> {
+            set_shared_gpu_gauges(transaction, metrics);
+            return {};
+        });
+    };
+
+    ASSERT_TRUE(set());
+    EXPECT_THAT(metrics.expose(), HasSubstr(R"(fathom_shared_gpu_memory_bytes{center="alpha",kind="free"} 80)"));
+    EXPECT_THAT(metrics.expose(), HasSubstr(R"(fathom_shared_gpu_programs{center="alpha"} 3)"));
+
+    agent.send_and_wait(GpuMemoryReport{});
+    ASSERT_TRUE(set());
+    EXPECT_THAT(metrics.expose(), HasSubstr(R"(fathom_shared_gpu_programs{center="alpha"} 0)"));
+}
+
+TEST(SharedGpus, ANulCharacterIsRefusedAndTheRestGoesOn)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+
+    agent.send(GpuMemoryReport{{gpu_with("GPU-1", {std::string("a\0b", 3)})}});
+    const auto ack = agent.expect<link::Ack>();
+    ASSERT_TRUE(ack.error);
+    EXPECT_THAT(describe(*ack.error), HasSubstr("gpus[0].jobs[0].job: must not contain a NUL character"));
+    EXPECT_TRUE(rows(server).empty());
+
+    agent.send_and_wait(GpuMemoryReport{{gpu_with("GPU-1", {})}});
+    EXPECT_EQ(rows(server).size(), 1U);
+}
+
+} // namespace
+} // namespace fathom::server

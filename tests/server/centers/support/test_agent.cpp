@@ -1,0 +1,199 @@
+#include "tests/server/centers/support/test_agent.hpp"
+
+#include <algorithm>
+
+namespace fathom::server::test {
+
+using namespace std::chrono_literals;
+
+Result<void> FakeGateway::note(const std::string& line)
+{
+    const std::scoped_lock lock(mutex_);
+    calls_.push_back(line);
+    if (!failure_) return {};
+    const Error error = *failure_;
+    failure_.reset();
+    return error;
+}
+
+asio::awaitable<Result<AttemptGateway::Reconciliation>>
+FakeGateway::reconcile(Reporter, std::vector<link::InventoryItem> inventory)
+{
+    Reconciliation known;
+    for (const link::InventoryItem& item : inventory)
+        (item.state == "running" ? known.stop : known.forget).push_back(item.attempt_id);
+    co_return known;
+}
+
+asio::awaitable<Result<AttemptGateway::PendingOrders>>
+FakeGateway::pending_orders(Reporter, std::vector<std::string> on_their_way, std::int64_t room_bytes)
+{
+    const std::scoped_lock lock(mutex_);
+    ++polls_;
+    PendingOrders pending;
+    for (const link::Body& order : orders_) {
+        const auto* start = std::get_if<link::StartAttempt>(&order);
+        const bool is_sent =
+            start != nullptr && std::count(on_their_way.begin(), on_their_way.end(), start->order.attempt_id.value) > 0;
+        if (is_sent) continue;
+        pending.has_more = pending.has_more || (start != nullptr && room_bytes <= 0);
+        if (pending.has_more) continue;
+        if (start != nullptr) room_bytes -= std::ssize(link::encode(link::make_message(order)));
+        pending.bodies.push_back(order);
+    }
+    co_return pending;
+}
+
+asio::awaitable<std::vector<Result<void>>> FakeGateway::take_reports(Reporter, std::vector<AttemptReport> reports)
+{
+    std::vector<Result<void>> taken;
+    for (const AttemptReport& report : reports)
+        taken.push_back(take(report));
+    co_return taken;
+}
+
+Result<void> FakeGateway::take(const AttemptReport& report)
+{
+    const std::string attempt = attempt_of(report).value;
+    if (std::holds_alternative<link::AttemptStarted>(report)) return note("started " + attempt);
+    if (std::holds_alternative<link::AttemptEnded>(report)) return note("ended " + attempt);
+    {
+        const std::scoped_lock lock(mutex_);
+        std::erase_if(orders_, [&](const link::Body& body) {
+            const auto* start = std::get_if<link::StartAttempt>(&body);
+            return start != nullptr && start->order.attempt_id.value == attempt;
+        });
+    }
+    return note((std::get<StartAcknowledged>(report).refusal ? "refused " : "acknowledged ") + attempt);
+}
+
+asio::awaitable<Result<void>> FakeGateway::attempt_output(Reporter, link::AttemptOutput output)
+{
+    co_return note("output " + output.data);
+}
+
+void FakeGateway::order(link::Body order)
+{
+    const std::scoped_lock lock(mutex_);
+    orders_.push_back(std::move(order));
+}
+
+void FakeGateway::fail_next(Error error)
+{
+    const std::scoped_lock lock(mutex_);
+    failure_ = std::move(error);
+}
+
+std::vector<std::string> FakeGateway::calls() const
+{
+    const std::scoped_lock lock(mutex_);
+    return calls_;
+}
+
+int FakeGateway::polls() const
+{
+    const std::scoped_lock lock(mutex_);
+    return polls_;
+}
+
+bool FakeGateway::has_call(const std::string& line) const
+{
+    const std::vector<std::string> all = calls();
+    return std::find(all.begin(), all.end(), line) != all.end();
+}
+
+AgentServer::AgentServer() : authority(net::make_authority("test network", 10).value())
+{
+    enrolment = std::make_unique<EnrolmentService>(
+        store.database(), EnrolmentOptions{.authority = authority, .agent_port = 8444, .certificate_days = 30});
+    AgentHubOptions options;
+    options.replica = "rep_test";
+    options.hello_time = 500ms;
+    options.order_tick = 200ms;
+    options.touch_period = 0ms;
+    options.catalog_pause = 200ms;
+    hub = std::make_unique<AgentHub>(store.database(), gateway, *enrolment, options);
+    notifier_ = std::make_unique<Notifier>(store.url());
+    hub->subscribe(*notifier_);
+    notifier_->start();
+    net::Router router;
+    hub->add_route(router);
+    const net::Credential credential = net::make_server_credential(authority, {"127.0.0.1"}, 10).value();
+    server_ = std::make_unique<net::Server>(
+        io.context(),
+        net::make_server_context(credential, net::ClientCertificates::kOptional, authority.certificate_pem).value(),
+        std::move(router), net::ServerLimits{}, metrics_);
+    server_->listen({"127.0.0.1", 0}).value();
+}
+
+AgentServer::~AgentServer()
+{
+    hub->close();
+    asio::co_spawn(io.context(), server_->stop(1s), asio::use_future).get();
+    hub->wait(5s);
+    notifier_->stop();
+    store.database().stop();
+}
+
+AgentServer::Enrolled AgentServer::enrol(const std::string& center_name)
+{
+    const auto token = io.run(enrolment->create_token({"tok_test", "req_test"}, center_name, 60s)).value();
+    const std::string key = net::make_private_key().value();
+    const std::string request = net::make_signing_request(key, "anything").value();
+    const auto enrolled = io.run(enrolment->enrol(token.secret, request, "req_test")).value();
+    return {enrolled.center_id, {enrolled.certificate_pem, key}};
+}
+
+net::TlsContext AgentServer::client_context(const net::Credential* credential) const
+{
+    return net::make_client_context(authority.certificate_pem, credential).value();
+}
+
+TestAgent::TestAgent(AgentServer& server, const net::Credential* credential) : server_(&server)
+{
+    const net::ClientOptions options;
+    socket_ =
+        server.io.run(net::connect_websocket(server.endpoint(), server.client_context(credential), "/link/v1", options))
+            .value();
+}
+
+MessageId TestAgent::send(link::Body body)
+{
+    const link::Message message = link::make_message(std::move(body));
+    send_text(link::encode(message));
+    return message.id;
+}
+
+void TestAgent::send_text(std::string text)
+{
+    EXPECT_TRUE(socket_->send(std::move(text)));
+}
+
+std::string TestAgent::expect_end()
+{
+    for (;;) {
+        const Result<std::string> text = server_->io.run(socket_->read());
+        if (!text) return text.error().detail;
+    }
+}
+
+link::Welcome TestAgent::greet(Catalog catalog, std::vector<link::InventoryItem> inventory)
+{
+    link::Hello hello;
+    hello.agent_version = "0.1.0";
+    hello.catalog = std::move(catalog);
+    hello.inventory = std::move(inventory);
+    send(std::move(hello));
+    return expect<link::Welcome>();
+}
+
+link::Ack TestAgent::send_and_wait(link::Body body)
+{
+    const MessageId id = send(std::move(body));
+    for (;;) {
+        link::Ack ack = expect<link::Ack>();
+        if (ack.of == id || testing::Test::HasFailure()) return ack;
+    }
+}
+
+} // namespace fathom::server::test

@@ -1,0 +1,122 @@
+#pragma once
+
+#include "core/net/client.hpp"
+#include "core/net/server.hpp"
+#include "schema/link/messages.hpp"
+#include "server/centers/agent_hub.hpp"
+#include "tests/server/centers/support/network_data.hpp"
+#include "tests/support/test_io.hpp"
+
+#include <gmock/gmock.h>
+
+#include <deque>
+#include <mutex>
+
+namespace fathom::server::test {
+
+/// A jobs room that notes what sessions tell it. Thread-safe.
+class FakeGateway final : public AttemptGateway {
+  public:
+    asio::awaitable<Result<Reconciliation>> reconcile(Reporter reporter,
+                                                      std::vector<link::InventoryItem> inventory) override;
+    asio::awaitable<Result<PendingOrders>> pending_orders(Reporter reporter, std::vector<std::string> on_their_way,
+                                                          std::int64_t room_bytes) override;
+    asio::awaitable<std::vector<Result<void>>> take_reports(Reporter reporter,
+                                                            std::vector<AttemptReport> reports) override;
+    asio::awaitable<Result<void>> attempt_output(Reporter reporter, link::AttemptOutput output) override;
+
+    /// What pending_orders() gives until the start is acknowledged.
+    void order(link::Body order);
+    /// The next report is answered by this error.
+    void fail_next(Error error);
+    /// One line for each call: "started att_…".
+    std::vector<std::string> calls() const;
+    bool has_call(const std::string& line) const;
+    /// How often pending_orders() was asked.
+    int polls() const;
+
+  private:
+    Result<void> note(const std::string& line);
+    Result<void> take(const AttemptReport& report);
+
+    mutable std::mutex mutex_;
+    std::vector<link::Body> orders_;
+    std::vector<std::string> calls_;
+    std::optional<Error> failure_;
+    int polls_ = 0;
+};
+
+/// A running agents' listener with everything behind it.
+class AgentServer {
+  public:
+    AgentServer();
+    ~AgentServer();
+    AgentServer(const AgentServer&) = delete;
+    AgentServer& operator=(const AgentServer&) = delete;
+
+    struct Enrolled {
+        CenterId center;
+        net::Credential credential;
+    };
+    /// Makes a token and uses it.
+    Enrolled enrol(const std::string& center_name);
+    net::TlsContext client_context(const net::Credential* credential) const;
+    net::Endpoint endpoint() const { return {"127.0.0.1", server_->port()}; }
+
+    TestStore store;
+    fathom::test::TestIo io;
+    FakeGateway gateway;
+    net::Credential authority;
+    std::unique_ptr<EnrolmentService> enrolment;
+    std::unique_ptr<AgentHub> hub;
+
+  private:
+    Metrics metrics_;
+    std::unique_ptr<Notifier> notifier_;
+    std::unique_ptr<net::Server> server_;
+};
+
+/// The agent's end of a connection.
+class TestAgent {
+  public:
+    TestAgent(AgentServer& server, const net::Credential* credential);
+
+    /// Sends a message and returns its id.
+    MessageId send(link::Body body);
+    void send_text(std::string text);
+    /// The next message of this kind, others are dropped; fails the test when the connection ends.
+    template <class Kind>
+    Kind expect()
+    {
+        for (;;) {
+            Result<std::string> text = server_->io.run(socket_->read());
+            if (!text) {
+                ADD_FAILURE() << "the connection ended: " << text.error().detail;
+                return {};
+            }
+            auto message = std::get<link::Message>(link::decode(*text));
+            last_id_ = message.id;
+            if (auto* wanted = std::get_if<Kind>(&message.body)) return std::move(*wanted);
+            ++dropped_;
+        }
+    }
+    /// Reads until the connection ends and gives the reason.
+    std::string expect_end();
+    /// Hello with a catalog, and the server's answer.
+    link::Welcome greet(Catalog catalog = golden_catalog(), std::vector<link::InventoryItem> inventory = {});
+    /// Sends, and waits for the acknowledgement of just this message.
+    link::Ack send_and_wait(link::Body body);
+    /// Id of the message that expect() returned.
+    MessageId last_id() const { return last_id_; }
+    /// Messages that expect() passed over.
+    int dropped() const { return dropped_; }
+    void close() { socket_->close("done"); }
+
+  private:
+    AgentServer* server_;
+    std::shared_ptr<net::WebSocket> socket_;
+    MessageId last_id_;
+    int dropped_ = 0;
+};
+
+} // namespace fathom::server::test

@@ -1,0 +1,492 @@
+#include "server/jobs/attempt_output_store.hpp"
+#include "server/jobs/attempt_words.hpp"
+#include "tests/server/jobs/jobs_house.hpp"
+
+namespace fathom::server {
+namespace {
+
+class Attempts : public JobsHouse {
+  protected:
+    Attempts() { add_center("alpha"); }
+
+    Json job_json(const JobId& job) { return Json::parse(call(net::Method::kGet, "/jobs/" + job.value).body); }
+    AttemptGateway::Reconciliation reconcile(std::vector<link::InventoryItem> inventory)
+    {
+        return run(attempts_.reconcile(CenterId{center_id("alpha")}, std::move(inventory))).value();
+    }
+};
+
+TEST_F(Attempts, GoForwardsWithTheirJob)
+{
+    const JobId job = submit();
+    route();
+    const CenterId center = center_of(job);
+
+    const std::vector<link::Body> orders = orders_for(center);
+    ASSERT_EQ(orders.size(), 1U);
+    const AttemptOrder order = std::get<link::StartAttempt>(orders[0]).order;
+    EXPECT_EQ(order.job_id, job);
+    EXPECT_EQ(order.unit_type, "core");
+    EXPECT_EQ(order.command, std::vector<std::string>{"true"});
+    EXPECT_EQ(order.label, "job");
+    EXPECT_EQ(state_of(job), "placed");
+    ASSERT_TRUE(run(report(attempts_, center, StartAcknowledged{attempt_of(job)})));
+    EXPECT_EQ(state_of(job), "dispatched");
+    ASSERT_TRUE(report_start(job));
+    EXPECT_EQ(state_of(job), "running");
+    ASSERT_TRUE(report_end(job, exited(0)));
+
+    EXPECT_EQ(state_of(job), "succeeded");
+    EXPECT_EQ(events_of(job), (std::vector<std::string>{"queued", "placed", "dispatched", "running", "succeeded"}));
+    const Json json = job_json(job);
+    EXPECT_EQ(json["exit_code"], 0);
+    EXPECT_EQ(json["run_s"], 1.5);
+    EXPECT_EQ(json["attempt"]["state"], "ended");
+    EXPECT_EQ(json["attempt"]["cpus"], Json({0, 1}));
+    EXPECT_EQ(json["attempt"]["center"], "alpha");
+}
+
+TEST_F(Attempts, CarrySecretsThatNobodyElseSees)
+{
+    const Json with_secret = spec({{"secret_environment", {{"KEY", "geheim"}}}, {"environment", {{"A", "1"}}}});
+    const net::Response answer = call(net::Method::kPost, "/jobs", with_secret.dump());
+    ASSERT_EQ(answer.status, 201) << answer.body;
+    const JobId job{Json::parse(answer.body)["id"].get<std::string>()};
+    EXPECT_EQ(Json::parse(answer.body)["spec"]["secret_environment"], Json::parse(R"({"KEY": null})"));
+    route();
+
+    EXPECT_THAT(call(net::Method::kGet, "/jobs/" + job.value).body, ::testing::Not(::testing::HasSubstr("geheim")));
+    EXPECT_THAT(call(net::Method::kGet, "/jobs").body, ::testing::Not(::testing::HasSubstr("geheim")));
+    const std::vector<link::Body> orders = orders_for(center_of(job));
+    ASSERT_EQ(orders.size(), 1U);
+    EXPECT_EQ(std::get<link::StartAttempt>(orders[0]).order.environment,
+              (std::map<std::string, std::string>{{"A", "1"}, {"KEY", "geheim"}}));
+    ASSERT_TRUE(report_start(job));
+    EXPECT_EQ(sql("SELECT count(*) FROM job WHERE secret_environment IS NOT NULL"), "1");
+    ASSERT_TRUE(report_end(job, exited(0)));
+    EXPECT_EQ(sql("SELECT count(*) FROM job WHERE secret_environment IS NOT NULL"), "0") << "the job has ended";
+
+    const net::Response copied = call(net::Method::kPost, "/jobs", Json::parse(answer.body)["spec"].dump());
+    EXPECT_EQ(copied.status, 400) << copied.body;
+    EXPECT_THAT(copied.body, ::testing::HasSubstr("secret_environment.KEY"));
+}
+
+TEST_F(Attempts, ManyReportsAtOnceAreTakenInTheirOrder)
+{
+    const JobId short_job = job_in("sent");
+    const CenterId center = center_of(short_job);
+    const AttemptId attempt = attempt_of(short_job);
+    link::AttemptStarted started{attempt, clock_.now(), {0}, {0}, ""};
+    link::AttemptEnded ended{exited(0)};
+    ended.end.attempt_id = attempt;
+    ended.end.started_at = ended.end.ended_at = clock_.now();
+    link::AttemptEnded unknown = ended;
+    unknown.end.attempt_id = AttemptId::make();
+    link::AttemptStarted malformed = started;
+    malformed.able_unit_types = {std::string("a\0b", 3)};
+
+    const std::vector<Result<void>> taken =
+        run(attempts_.take_reports(center, {StartAcknowledged{attempt}, malformed, started, unknown, ended, ended}));
+
+    std::vector<bool> is_taken;
+    for (const Result<void>& one : taken)
+        is_taken.push_back(one.has_value());
+    EXPECT_THAT(is_taken, ::testing::ElementsAre(true, false, true, false, true, true));
+    EXPECT_EQ(taken[1].error().code, Errc::kInvalid);
+    EXPECT_EQ(taken[3].error().code, Errc::kNotFound);
+    EXPECT_EQ(sql("SELECT string_agg(state, ' ' ORDER BY id) FROM job_event WHERE job_id = '" + short_job.value + "'"),
+              "queued placed dispatched running succeeded");
+}
+
+TEST_F(Attempts, AReportThatCannotBeStoredTakesNoOtherWithIt)
+{
+    const JobId bad = job_in("running");
+    const CenterId center = center_of(bad);
+    link::AttemptEnded unstorable{exited(0)};
+    unstorable.end.attempt_id = attempt_of(bad);
+    unstorable.end.detail = std::string("\xff\xfe not UTF-8");
+    unstorable.end.started_at = unstorable.end.ended_at = clock_.now();
+    const JobId good = job_in("sent");
+
+    const std::vector<Result<void>> taken =
+        run(attempts_.take_reports(center_of(good), {StartAcknowledged{attempt_of(good)}, unstorable}));
+
+    EXPECT_TRUE(taken[0]);
+    EXPECT_TRUE(taken[1]) << describe(taken[1].error());
+    EXPECT_EQ(state_of(good), "dispatched");
+    EXPECT_EQ(state_of(bad), "succeeded");
+    EXPECT_EQ(center_of(good), center) << "one center's session reports both";
+}
+
+TEST_F(Attempts, CostNoMoreThanTheTimeSinceTheirOrderWasSent)
+{
+    const JobId job = job_in("running");
+    sql("UPDATE attempt SET dispatched_at = now() - interval '10 seconds'");
+    link::AttemptEnded said{exited(0)};
+    said.end.attempt_id = attempt_of(job);
+    said.end.ended_at = clock_.now();
+    said.end.run_s = 86'400;
+
+    ASSERT_TRUE(run(report(attempts_, center_of(job), said)));
+
+    const double kept = job_json(job)["run_s"];
+    EXPECT_GE(kept, 10);
+    EXPECT_LT(kept, 60) << "by our own clock";
+    EXPECT_EQ(
+        sql("SELECT a.run_s < 60 AND p.actual_run_s < 60 FROM attempt a JOIN run_prediction p ON p.attempt_id = a.id"),
+        "t");
+}
+
+TEST_F(Attempts, WriteNoMoreThanAStreamHoldsAndThanTheirEndSaid)
+{
+    const JobId job = job_in("running");
+    const auto rows = [&] { return sql("SELECT count(*) FROM job_output"); };
+    ASSERT_TRUE(write_output(job, 0, "first"));
+
+    EXPECT_TRUE(write_output(job, kMostOutput_bytes, "beyond"));
+    EXPECT_TRUE(write_output(job, std::int64_t{1} << 60, "far beyond"));
+    EXPECT_EQ(rows(), "1");
+    // The same bytes again and again, cut anew each time.
+    for (std::int64_t i = 1; i <= 40; ++i)
+        EXPECT_TRUE(write_output(job, 5 + i, std::string(link::kMaxOutputBytes, 'x')));
+    EXPECT_LE(std::stoi(rows()), 7);
+    const std::string before = rows();
+    ASSERT_TRUE(report_end(job, exited(0)));
+    EXPECT_TRUE(write_output(job, 4 << 20, "late")) << "so that nobody sends it again";
+    EXPECT_EQ(rows(), before);
+    const JobId other = job_in("running");
+    AttemptEnd end = exited(0);
+    end.stdout_bytes = 10;
+    ASSERT_TRUE(report_end(other, end));
+    EXPECT_TRUE(write_output(other, 0, "its bytes,"));
+    EXPECT_TRUE(write_output(other, 10, "and more"));
+    EXPECT_EQ(sql("SELECT sum(length(data)) FROM job_output WHERE attempt_id = '" + attempt_of(other).value + "'"),
+              "10");
+}
+
+TEST_F(Attempts, BelongToTheNewestSessionOfTheirCenter)
+{
+    const JobId job = job_in("running");
+    const CenterId center = center_of(job);
+    sql("UPDATE center SET session_epoch = 5");
+    link::AttemptOutput output;
+    output.attempt_id = attempt_of(job);
+    output.stream = "stdout";
+    output.data = "text";
+    link::AttemptEnded ended{exited(0)};
+    ended.end.attempt_id = attempt_of(job);
+    const auto expect_refused = [&](const Reporter& old) {
+        EXPECT_EQ(run(attempts_.attempt_output(old, output)).error().code, Errc::kUnavailable);
+        EXPECT_EQ(run(report(attempts_, old, ended)).error().code, Errc::kUnavailable);
+        EXPECT_EQ(run(report(attempts_, old, StartAcknowledged{attempt_of(job)})).error().code, Errc::kUnavailable);
+        EXPECT_EQ(run(attempts_.reconcile(old, {})).error().code, Errc::kUnavailable) << "else the job would be lost";
+        EXPECT_EQ(run(attempts_.pending_orders(old, {}, 1'000'000)).error().code, Errc::kUnavailable);
+        EXPECT_EQ(state_of(job), "running");
+        EXPECT_EQ(sql("SELECT count(*) FROM job_output"), "0");
+    };
+
+    expect_refused({center, 4});
+    sql("UPDATE center SET revoked_at = now()");
+    expect_refused({center, 5});
+    sql("UPDATE center SET revoked_at = NULL");
+    EXPECT_TRUE(run(attempts_.attempt_output({center, 5}, output)));
+    EXPECT_TRUE(run(report(attempts_, {center, 5}, ended)));
+    EXPECT_EQ(state_of(job), "succeeded");
+}
+
+TEST_F(Attempts, TakeEachReportOnce)
+{
+    const JobId job = job_in("running");
+    const CenterId center = center_of(job);
+
+    EXPECT_TRUE(run(report(attempts_, center, StartAcknowledged{attempt_of(job)})));
+    EXPECT_TRUE(report_start(job));
+    EXPECT_TRUE(report_end(job, exited(3)));
+    EXPECT_TRUE(report_end(job, exited(0)));
+    EXPECT_TRUE(report_start(job));
+    EXPECT_TRUE(run(report(attempts_, center, StartAcknowledged{attempt_of(job)})));
+
+    EXPECT_EQ(state_of(job), "failed");
+    EXPECT_EQ(job_json(job)["end_reason"], "exit code 3");
+    EXPECT_EQ(events_of(job), (std::vector<std::string>{"queued", "placed", "dispatched", "running", "failed"}));
+}
+
+TEST_F(Attempts, MayReportTheEndBeforeAnythingElse)
+{
+    const JobId job = job_in("sent");
+
+    EXPECT_TRUE(report_end(job, exited(0)));
+
+    EXPECT_EQ(state_of(job), "succeeded");
+}
+
+TEST_F(Attempts, OfOtherCentersAreRefused)
+{
+    add_center("beta");
+    const JobId job = job_in("dispatched");
+    const CenterId other{center_id(center_of(job).value == center_id("alpha") ? "beta" : "alpha")};
+    link::AttemptStarted started;
+    started.attempt_id = attempt_of(job);
+    link::AttemptOutput output{attempt_of(job), "stdout", 0, "x"};
+    link::AttemptEnded ended;
+    ended.end.attempt_id = attempt_of(job);
+
+    EXPECT_EQ(run(report(attempts_, other, started)).error().code, Errc::kNotFound);
+    EXPECT_EQ(run(attempts_.attempt_output(other, output)).error().code, Errc::kNotFound);
+    EXPECT_EQ(run(report(attempts_, other, ended)).error().code, Errc::kNotFound);
+    EXPECT_EQ(run(report(attempts_, other, StartAcknowledged{attempt_of(job)})).error().code, Errc::kNotFound);
+    EXPECT_EQ(state_of(job), "dispatched");
+    EXPECT_EQ(sql("SELECT count(*) FROM job_output"), "0");
+}
+
+TEST_F(Attempts, FailTheJobWhenTheAgentRefusesThem)
+{
+    const JobId job = job_in("sent");
+
+    EXPECT_TRUE(run(report(attempts_, center_of(job),
+                           StartAcknowledged{attempt_of(job), Error{Errc::kInvalid, "no such unit type"}})));
+
+    EXPECT_EQ(state_of(job), "failed");
+    EXPECT_THAT(job_json(job)["end_reason"].get<std::string>(), ::testing::HasSubstr("no such unit type"));
+}
+
+TEST_F(Attempts, MoveToTheUnitTypeThatTheCenterChose)
+{
+    sql("INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit, "
+        "memory_bytes_per_unit, operators) SELECT 'ut_2', center_id, 'gpu', 'cuda', 1, 1, 0, '{}' FROM unit_type");
+    const JobId job = job_in("dispatched");
+    link::AttemptStarted started;
+    started.attempt_id = attempt_of(job);
+    started.started_at = clock_.now();
+    started.unit_type = "gpu";
+
+    EXPECT_TRUE(run(report(attempts_, center_of(job), started)));
+
+    EXPECT_EQ(sql("SELECT unit_type_id FROM attempt"), "ut_2");
+}
+
+TEST_F(Attempts, ThatTheAgentLostFailTheirJobs)
+{
+    const JobId lost = job_in("running");
+
+    const auto answer = reconcile({});
+
+    EXPECT_TRUE(answer.stop.empty());
+    EXPECT_EQ(state_of(lost), "failed");
+    EXPECT_THAT(job_json(lost)["end_reason"].get<std::string>(), ::testing::HasSubstr("lost: center alpha"));
+}
+
+TEST_F(Attempts, ThatWereOnlySentAreSentAgain)
+{
+    const JobId job = job_in("sent");
+
+    reconcile({});
+
+    EXPECT_EQ(state_of(job), "placed");
+    EXPECT_EQ(orders_for(center_of(job)).size(), 1U);
+}
+
+TEST_F(Attempts, AreToldApartOnReconnect)
+{
+    const JobId live = job_in("running");
+    const JobId ended = job_in("running");
+    ASSERT_TRUE(report_end(ended, exited(0)));
+    const AttemptId unknown = AttemptId::make();
+
+    const auto answer = reconcile({{attempt_of(live), "running"}, {attempt_of(ended), "ended"}, {unknown, "running"}});
+
+    EXPECT_EQ(answer.stop, std::vector<AttemptId>{unknown});
+    EXPECT_EQ(answer.forget, std::vector<AttemptId>{attempt_of(ended)});
+    EXPECT_EQ(state_of(live), "running");
+}
+
+TEST_F(Attempts, OfProbesAreReportedWithTheirOutput)
+{
+    JobsProbeJobWriter writer;
+    const JobId job = JobId::make();
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        return writer.insert_probe_job(transaction, job, parse_job_spec(spec()).value(), "rep_1");
+    };
+    ASSERT_TRUE(database_.blocking_run(work));
+    route();
+    ASSERT_TRUE(write_output(job, 0, "{\"a\":"));
+    ASSERT_TRUE(write_output(job, 5, "1}"));
+
+    ASSERT_TRUE(report_end(job, exited(0)));
+    ASSERT_TRUE(report_end(job, exited(0)));
+
+    ASSERT_EQ(probing_.ended.size(), 1U);
+    EXPECT_EQ(probing_.ended[0].job, job);
+    EXPECT_TRUE(probing_.ended[0].succeeded);
+    EXPECT_EQ(probing_.ended[0].stdout_text, "{\"a\":1}");
+}
+
+TEST_F(Attempts, OfProbesThatWereTakenForLostAreNotedWhenTheyEndWellAllTheSame)
+{
+    JobsProbeJobWriter writer;
+    const JobId job = JobId::make();
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        return writer.insert_probe_job(transaction, job, parse_job_spec(spec()).value(), "rep_1");
+    };
+    ASSERT_TRUE(database_.blocking_run(work));
+    route();
+    ASSERT_TRUE(run(report(attempts_, center_of(job), StartAcknowledged{attempt_of(job)})));
+    reconcile({}); // its center came back without it
+    ASSERT_EQ(sql("SELECT outcome FROM attempt"), "lost");
+
+    ASSERT_TRUE(report_end(job, exited(3)));
+    EXPECT_TRUE(probing_.late.empty()) << "it has no result";
+    ASSERT_TRUE(report_end(job, exited(0)));
+
+    ASSERT_EQ(probing_.late.size(), 1U);
+    EXPECT_EQ(probing_.late[0].job, job);
+    EXPECT_EQ(sql("SELECT outcome FROM attempt"), "lost");
+}
+
+TEST_F(Attempts, OfProbesWhoseCenterCountsHoldWhatIsFreeUntilTheyStart)
+{
+    JobsProbeJobWriter writer;
+    const JobId job = JobId::make();
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        return writer.insert_probe_job(transaction, job, parse_job_spec(spec()).value(), "rep_1");
+    };
+    ASSERT_TRUE(database_.blocking_run(work));
+    sql("INSERT INTO probe_task (id, name, origin, document, document_sha256, created_by) "
+        "VALUES ('ptk_1', 't', 'expert', '{}', 'x', 'tok_1')");
+    sql("INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, count_by, cause, "
+        "job_id, "
+        "created_by) SELECT 'prn_1', 'ptk_1', center_id, id, 0, 'center', 'center', 'command', '" +
+        job.value + "', 'tok_1' FROM unit_type");
+    route();
+    ASSERT_EQ(sql("SELECT unit_count FROM attempt"), "1");
+
+    const std::vector<link::Body> orders = orders_for(center_of(job));
+
+    ASSERT_EQ(orders.size(), 1U);
+    const AttemptOrder order = std::get<link::StartAttempt>(orders[0]).order;
+    EXPECT_TRUE(order.center_counts);
+    EXPECT_EQ(order.unit_count, 2);
+    EXPECT_EQ(sql("SELECT unit_count FROM attempt"), "2") << "nobody else may have them meanwhile";
+
+    link::AttemptStarted started;
+    started.attempt_id = attempt_of(job);
+    started.units = {1};
+    started.able_unit_types = {"core"};
+    ASSERT_TRUE(run(report(attempts_, center_of(job), started)));
+    EXPECT_EQ(sql("SELECT unit_count FROM attempt"), "1");
+    EXPECT_EQ(probing_.able, std::vector<std::string>{"core"});
+}
+
+TEST_F(Attempts, AtACenterThatIsLostAreLostUntilItReturns)
+{
+    const JobId job = job_in("lost");
+    EXPECT_EQ(state_of(job), "lost");
+
+    sql("UPDATE center SET state = 'online'");
+    EXPECT_EQ(run(duties_.follow_centers()).value(), 1);
+    EXPECT_EQ(state_of(job), "running");
+    ASSERT_TRUE(report_end(job, exited(0)));
+
+    EXPECT_EQ(state_of(job), "succeeded");
+    EXPECT_EQ(events_of(job).at(4), "lost");
+}
+
+TEST_F(Attempts, ReportedByALostCenterEndTheirJobAllTheSame)
+{
+    const JobId job = job_in("lost");
+
+    ASSERT_TRUE(report_end(job, exited(0)));
+
+    EXPECT_EQ(state_of(job), "succeeded");
+}
+
+TEST_F(Attempts, ThatALostCenterNeverGotArePlacedAnew)
+{
+    const JobId job = job_in("placed");
+    const AttemptId first = attempt_of(job);
+    const CenterId alpha = center_of(job);
+    sql("UPDATE center SET state = 'lost'");
+    clock_.advance(std::chrono::days(3));
+
+    EXPECT_EQ(run(duties_.follow_centers()).value(), 1);
+    EXPECT_EQ(sql("SELECT ended_at > now() + interval '2 days' FROM attempt"), "t") << "by the clock that it was given";
+    EXPECT_EQ(state_of(job), "queued");
+    add_center("beta");
+    route();
+
+    EXPECT_EQ(state_of(job), "placed");
+    EXPECT_NE(attempt_of(job), first);
+    EXPECT_NE(center_of(job), alpha);
+    EXPECT_EQ(sql("SELECT max(epoch) FROM attempt"), "2");
+}
+
+TEST(AttemptWords, SayHowAJobEnded)
+{
+    AttemptEnd end;
+    end.outcome = AttemptOutcome::kSignalled;
+    end.signal = 9;
+    EXPECT_EQ(ending_of(end, 60).reason, "killed by signal 9 (SIGKILL)");
+    end.outcome = AttemptOutcome::kWallLimit;
+    EXPECT_EQ(ending_of(end, 60).reason, "stopped at its wall-time limit of 60 s");
+    end.outcome = AttemptOutcome::kFailedToStart;
+    end.detail = "no such file";
+    EXPECT_EQ(ending_of(end, 60).reason, "could not be started: no such file");
+    end.outcome = AttemptOutcome::kCancelled;
+    EXPECT_EQ(ending_of(end, 60).state, JobState::kCancelled);
+}
+
+TEST_F(Attempts, OfManyLargeOrdersAsManyAreReadAsThereIsRoomFor)
+{
+    add_center("beta", 8);
+    std::vector<JobId> jobs;
+    for (int i = 0; i < 4; ++i)
+        jobs.push_back(
+            submit(spec({{"units", {{"center", "beta"}}}, {"files", {{"input", std::string(400'000, 'x')}}}})));
+    route();
+    const CenterId center = center_of(jobs[0]);
+
+    AttemptGateway::PendingOrders first = run(attempts_.pending_orders(center, {}, 1'000'000)).value();
+
+    ASSERT_EQ(first.bodies.size(), 2U);
+    EXPECT_TRUE(first.has_more);
+    EXPECT_EQ(sql("SELECT count(*) FROM attempt WHERE dispatched_at IS NOT NULL"), "2")
+        << "the others can be cancelled";
+    std::vector<std::string> sent;
+    for (const link::Body& body : first.bodies)
+        sent.push_back(std::get<link::StartAttempt>(body).order.attempt_id.value);
+    EXPECT_TRUE(run(attempts_.pending_orders(center, sent, 0)).value().bodies.empty());
+    const AttemptGateway::PendingOrders rest = run(attempts_.pending_orders(center, sent, 100)).value();
+    ASSERT_EQ(rest.bodies.size(), 1U) << "one always goes, however large";
+    EXPECT_TRUE(rest.has_more);
+    EXPECT_FALSE(run(attempts_.pending_orders(center, sent, 1'000'000)).value().has_more);
+}
+
+TEST_F(Attempts, AnOrderThatCannotBeReadFailsItsJobAndHoldsUpNoOther)
+{
+    const JobId bad = submit();
+    const JobId good = submit();
+    route();
+    sql("UPDATE job SET spec = spec || '{\"of a later version\": 1}' WHERE id = '" + bad.value + "'");
+
+    const std::vector<link::Body> orders = orders_for(center_of(good));
+
+    ASSERT_EQ(orders.size(), 1U);
+    EXPECT_EQ(std::get<link::StartAttempt>(orders[0]).order.job_id, good);
+    EXPECT_EQ(state_of(bad), "failed");
+    EXPECT_THAT(sql("SELECT end_reason FROM job WHERE id = '" + bad.value + "'"),
+                ::testing::HasSubstr("of a later version"));
+}
+
+TEST_F(Attempts, AnEndThatCannotBeStoredStillEndsTheJob)
+{
+    const JobId job = job_in("running");
+    AttemptEnd end = exited(0);
+    end.detail = std::string("no text for PostgreSQL: \0", 25);
+
+    EXPECT_TRUE(report_end(job, end));
+
+    EXPECT_EQ(state_of(job), "succeeded");
+}
+
+} // namespace
+} // namespace fathom::server

@@ -1,0 +1,137 @@
+#include "tests/server/jobs/jobs_house.hpp"
+
+namespace fathom::server {
+namespace {
+
+class Cancelling : public JobsHouse {
+  protected:
+    Cancelling() { add_center("alpha"); }
+
+    net::Response cancel(const JobId& job, const net::Headers& headers = {}, const std::string& user = "admin")
+    {
+        return call(net::Method::kPost, "/jobs/" + job.value + ":cancel", "", headers, user);
+    }
+};
+
+TEST_F(Cancelling, OfAnothersJobIsAPrivilegedAct)
+{
+    const Principal ann = add_token("ann", Role::kUser);
+    const JobId anns = submit(spec(), ann);
+    const JobId other = submit(spec(), ann);
+
+    ASSERT_EQ(cancel(anns, {}, "ann").status, 202);
+    ASSERT_EQ(cancel(other).status, 202);
+
+    EXPECT_EQ(sql("SELECT actor || ' ' || subject FROM audit_log WHERE action = 'job.cancel'"),
+              admin_.token_id.value + " " + other.value);
+}
+
+TEST_F(Cancelling, EndsAtOnceWhatNoCenterHas)
+{
+    for (const std::string state : {"queued", "placed"}) {
+        const JobId job = job_in(state);
+
+        const net::Response response = cancel(job);
+
+        EXPECT_EQ(response.status, 202) << response.body;
+        EXPECT_EQ(Json::parse(response.body)["state"], "cancelled");
+        EXPECT_EQ(Json::parse(response.body)["end_reason"], "cancelled by admin");
+    }
+    EXPECT_EQ(sql("SELECT count(*) FROM attempt WHERE state <> 'ended'"), "0");
+}
+
+TEST_F(Cancelling, AsksTheCenterThatMayRunIt)
+{
+    for (const std::string state : {"sent", "dispatched", "running"}) {
+        const JobId job = job_in(state);
+        const AttemptId attempt = attempt_of(job);
+
+        const net::Response response = cancel(job);
+
+        EXPECT_EQ(response.status, 202) << response.body;
+        EXPECT_EQ(Json::parse(response.body)["state"], state == "sent" ? "placed" : state);
+        EXPECT_EQ(cancel(job).status, 202) << "asking twice is no error";
+        const std::vector<link::Body> orders = orders_for(center_of(job));
+        ASSERT_EQ(orders.size(), 1U);
+        EXPECT_EQ(std::get<link::CancelAttempt>(orders[0]).attempt_id, attempt);
+        AttemptEnd end;
+        end.outcome = AttemptOutcome::kCancelled;
+        ASSERT_TRUE(report_end(job, end));
+        EXPECT_EQ(state_of(job), "cancelled");
+    }
+}
+
+TEST_F(Cancelling, KeepsTheTrueEndOfAJobThatWasQuicker)
+{
+    const JobId job = job_in("running");
+    cancel(job);
+    AttemptEnd end;
+    end.outcome = AttemptOutcome::kExited;
+    end.exit_code = 0;
+
+    ASSERT_TRUE(report_end(job, end));
+
+    EXPECT_EQ(state_of(job), "succeeded");
+    EXPECT_EQ(cancel(job).status, 409);
+}
+
+TEST_F(Cancelling, EndsAJobOfALostCenterAndStopsItThereLater)
+{
+    const JobId job = job_in("lost");
+
+    EXPECT_EQ(Json::parse(cancel(job).body)["state"], "cancelled");
+
+    const auto answer = run(attempts_.reconcile(center_of(job), {{attempt_of(job), "running"}})).value();
+    EXPECT_EQ(answer.stop, std::vector<AttemptId>{attempt_of(job)});
+}
+
+TEST_F(Cancelling, EndsWhatTheAgentNeverGotWhenItComesBack)
+{
+    const JobId job = job_in("sent");
+    cancel(job);
+
+    run(attempts_.reconcile(center_of(job), {})).value();
+
+    EXPECT_EQ(state_of(job), "cancelled");
+}
+
+TEST_F(Cancelling, HonoursIfMatch)
+{
+    const JobId job = job_in("queued");
+
+    EXPECT_EQ(cancel(job, {{"If-Match", "\"7\""}}).status, 412);
+    EXPECT_EQ(state_of(job), "queued");
+    EXPECT_EQ(cancel(job, {{"If-Match", "\"1\""}}).status, 202);
+}
+
+TEST_F(Cancelling, IsForOwnersAndAdmins)
+{
+    const Principal ann = add_token("ann", Role::kUser);
+    add_token("bob", Role::kUser);
+    add_token("exa", Role::kExpert);
+    const JobId job = submit(spec(), ann);
+
+    EXPECT_EQ(cancel(job, {}, "bob").status, 404);
+    EXPECT_EQ(cancel(job, {}, "exa").status, 403);
+    EXPECT_EQ(cancel(job, {}, "ann").status, 202);
+    EXPECT_EQ(cancel(JobId::make()).status, 404);
+    EXPECT_EQ(call(net::Method::kPost, "/jobs/nonsense:cancel").status, 404);
+}
+
+TEST_F(Cancelling, TellsProbingOfCancelledProbes)
+{
+    JobsProbeJobWriter writer;
+    const JobId job = JobId::make();
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        return writer.insert_probe_job(transaction, job, parse_job_spec(spec()).value(), "rep_1");
+    };
+    ASSERT_TRUE(database_.blocking_run(work));
+
+    cancel(job);
+
+    ASSERT_EQ(probing_.ended.size(), 1U);
+    EXPECT_FALSE(probing_.ended[0].succeeded);
+}
+
+} // namespace
+} // namespace fathom::server

@@ -1,0 +1,186 @@
+#include "server/routing/cycle_recorder.hpp"
+#include "server/routing/cycle_service.hpp"
+#include "tests/server/jobs/jobs_house.hpp"
+
+namespace fathom::server {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+/// A router whose cycles are kept.
+class Cycles : public JobsHouse {
+  protected:
+    Cycles() { add_operators(); }
+
+    /// A job of 0.01 s × count on a unit that does dgemm in 0.01 s.
+    JobId submit_dgemm(std::int64_t count, Json more = Json::object())
+    {
+        more["operators"] = {{{"id", "dgemm"}, {"count", count}}};
+        return submit(spec(more));
+    }
+    void decide()
+    {
+        run(recorded_.run_pass(RoutingService::Pass::kTick)).value();
+        run(recorder_.write_all()).value();
+    }
+    std::vector<StoredCycle> newest() { return run(cycles_.list("", 100)).value().items; }
+    Json replay(const std::string& cycle, const std::string& job = "")
+    {
+        return run(cycles_.replay({CycleId::parse(cycle).value(), job, "tok_1"})).value();
+    }
+    std::int64_t remove(const CycleLimits& limits)
+    {
+        auto work = [&](pqxx::work& transaction) -> Result<std::int64_t> { return remove_cycles(transaction, limits); };
+        return database_.blocking_run(work).value();
+    }
+    Json explain(const JobId& job)
+    {
+        return Json::parse(call(net::Method::kGet, "/jobs/" + job.value + "/placement").body);
+    }
+
+    CycleRecorder recorder_{database_, io_.executor(), metrics_, "rep_1"};
+    RoutingService recorded_{database_, io_.executor(), metrics_,
+                             clock_,    catalog_,       unit_loads_,
+                             probing_,  closer_,        {.replica = ReplicaId::make(), .recorder = &recorder_}};
+    CycleService cycles_{database_, compute_};
+};
+
+TEST_F(Cycles, OfJobsThatCompeteComeOutAgain)
+{
+    add_measurement(add_center("alpha", 1), 0.01);
+    add_measurement(add_center("beta", 1), 0.03);
+    std::vector<JobId> jobs;
+    for (int i = 0; i < 6; ++i)
+        jobs.push_back(submit_dgemm(1000 + 200 * i, {{"project", i % 2 == 0 ? "even" : "odd"}}));
+
+    decide();
+
+    const std::vector<StoredCycle> kept = newest();
+    ASSERT_EQ(kept.size(), 1U);
+    EXPECT_EQ(kept[0].job_count, 6);
+    EXPECT_EQ(kept[0].start_count, 2);
+    const Json answer = replay(kept[0].id, jobs.back().value);
+    EXPECT_TRUE(answer["is_same"]) << answer["differences"];
+    EXPECT_EQ(answer["start_count"], 2);
+    EXPECT_EQ(answer["wait_count"], 4);
+    EXPECT_FALSE(answer["job"]["is_start"]);
+    EXPECT_THAT(answer["job"]["waiting"]["reason"].get<std::string>(), HasSubstr("waits for a unit of "));
+    EXPECT_EQ(answer["job"]["starts_before"].size(), 2U);
+    EXPECT_THAT(answer["job"]["decision"]["counterfactuals"].dump(),
+                HasSubstr("would run it now if its priority were "));
+}
+
+TEST_F(Cycles, AnExplanationNamesItsCycleAndSaysWhatWouldHaveChangedIt)
+{
+    add_measurement(add_center("alpha", 1), 0.01);
+    add_measurement(add_center("beta", 1), 0.03);
+    const JobId first = submit_dgemm(1000);
+    const JobId second = submit_dgemm(1000);
+
+    decide();
+
+    ASSERT_EQ(center_of(first).value, center_id("alpha"));
+    ASSERT_EQ(center_of(second).value, center_id("beta"));
+    const Json explained = explain(second);
+    EXPECT_EQ(explained["cycle_id"], newest().at(0).id);
+    EXPECT_THAT(explained["decision"]["turn"].get<std::string>(), HasSubstr("decided together"));
+    EXPECT_THAT(explained["decision"]["counterfactuals"].dump(),
+                HasSubstr("alpha/core would run it now if its priority were 1 instead of 0"));
+}
+
+TEST_F(Cycles, APlanThatWasChangedIsFoundOut)
+{
+    add_measurement(add_center("alpha", 1), 0.01);
+    submit_dgemm(1000);
+    submit_dgemm(2000);
+    decide();
+    const std::string cycle = newest().at(0).id;
+    submit_dgemm(3000);
+    decide();
+
+    sql("UPDATE schedule_cycle SET plan = (SELECT plan FROM schedule_cycle WHERE id <> '" + cycle + "') WHERE id = '" +
+        cycle + "'");
+
+    const Json answer = replay(cycle);
+    EXPECT_FALSE(answer["is_same"]);
+    EXPECT_FALSE(answer["differences"].empty());
+}
+
+TEST_F(Cycles, TheirCatalogIsKeptOnceAndInPartsThatHaveNotChangedOnce)
+{
+    const std::string alpha = add_center("alpha", 1);
+    add_measurement(alpha, 0.01);
+    submit_dgemm(1000);
+    submit_dgemm(1000);
+    decide();
+    const auto parts = [this] { return std::stoi(sql("SELECT count(*) FROM schedule_part")); };
+    const int before = parts();
+
+    reload_catalog(); // the same is read again
+    decide();
+    EXPECT_EQ(parts(), before);
+
+    add_measurement(alpha, 0.02);
+    reload_catalog();
+    decide();
+
+    EXPECT_EQ(newest().size(), 3U);
+    EXPECT_EQ(parts(), before + 2) << "the unit type's, and the list";
+    for (const StoredCycle& cycle : newest())
+        EXPECT_TRUE(replay(cycle.id)["is_same"]);
+}
+
+TEST_F(Cycles, TheOldestGoByAgeAndSize)
+{
+    add_measurement(add_center("alpha", 1), 0.01);
+    submit_dgemm(1000);
+    submit_dgemm(1000);
+    for (int i = 0; i < 4; ++i)
+        decide(); // one starts, the other waits
+    const std::vector<StoredCycle> kept = newest();
+    ASSERT_EQ(kept.size(), 4U);
+    const Timestamp now = clock_.now();
+    constexpr std::int64_t kAll = std::int64_t{1} << 40;
+    EXPECT_EQ(remove({.most_bytes = kAll, .oldest = {}, .oldest_idle = now - 1h}), 0);
+
+    // The newest that fit beside the catalog.
+    const auto catalog = std::stoll(sql("SELECT sum(bytes) FROM schedule_part"));
+    EXPECT_EQ(remove({.most_bytes = catalog + kept[0].bytes + kept[1].bytes, .oldest = {}, .oldest_idle = now - 1h}),
+              2);
+    EXPECT_EQ(newest().size(), 2U);
+    EXPECT_EQ(remove({.most_bytes = kAll, .oldest = {}, .oldest_idle = now + 1h}), 2) << "nothing started in them";
+    EXPECT_TRUE(newest().empty());
+    EXPECT_NE(sql("SELECT count(*) FROM schedule_part"), "0") << "somebody may be about to refer to them";
+    sql("UPDATE schedule_part SET last_used_at = now() - interval '2 hours'");
+    remove({.most_bytes = kAll, .oldest = now, .oldest_idle = now});
+    EXPECT_EQ(sql("SELECT count(*) FROM schedule_part"), "0");
+}
+
+TEST_F(Cycles, WhatIsGoneIsSaid)
+{
+    add_measurement(add_center("alpha", 1), 0.01);
+    const JobId job = submit_dgemm(1000);
+    decide();
+    const std::string cycle = newest().at(0).id;
+    sql("DELETE FROM schedule_part");
+    const Result<Json> without_catalog = run(cycles_.replay({CycleId::parse(cycle).value(), "", "tok_1"}));
+    ASSERT_FALSE(without_catalog.has_value());
+    EXPECT_EQ(without_catalog.error().code, Errc::kNotFound);
+    sql("DELETE FROM schedule_cycle");
+    EXPECT_EQ(run(cycles_.replay({CycleId::parse(cycle).value(), "", "tok_1"})).error().code, Errc::kNotFound);
+    EXPECT_EQ(explain(job)["cycle_id"], cycle) << "its explanation stays";
+}
+
+TEST_F(Cycles, WithoutARecorderNoneIsKept)
+{
+    add_measurement(add_center("alpha", 1), 0.01);
+    const JobId job = submit_dgemm(1000);
+    route();
+    EXPECT_EQ(state_of(job), "placed");
+    EXPECT_EQ(explain(job)["cycle_id"], nullptr);
+    EXPECT_TRUE(newest().empty());
+}
+
+} // namespace
+} // namespace fathom::server

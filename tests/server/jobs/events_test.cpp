@@ -1,0 +1,168 @@
+#include "tests/server/jobs/jobs_house.hpp"
+
+namespace fathom::server {
+namespace {
+
+class LiveEvents : public JobsHouse {
+  protected:
+    LiveEvents()
+    {
+        add_center("alpha");
+        events_.subscribe(notifier_);
+        notifier_.start();
+        events_.start(tasks_);
+    }
+
+    struct Listening {
+        std::shared_ptr<FakeWriter> writer = std::make_shared<FakeWriter>();
+        std::future<void> done;
+        ~Listening()
+        {
+            writer->hang_up();
+            if (done.valid()) done.wait_for(std::chrono::seconds(10));
+        }
+        std::vector<std::int64_t> ids() const
+        {
+            std::vector<std::int64_t> found;
+            const std::string text = writer->text();
+            for (std::size_t at = text.find("id: "); at != std::string::npos; at = text.find("\nid: ", at + 1)) {
+                const std::size_t begin = text.find(' ', at) + 1;
+                found.push_back(std::stoll(text.substr(begin)));
+            }
+            return found;
+        }
+    };
+    std::unique_ptr<Listening> listen(const std::string& query = "", const net::Headers& headers = {},
+                                      const std::string& user = "admin")
+    {
+        const net::Response response = call(net::Method::kGet, "/events" + query, "", headers, user);
+        EXPECT_EQ(response.status, 200) << response.body;
+        EXPECT_EQ(response.headers.at("Content-Type"), "text/event-stream");
+        auto listening = std::make_unique<Listening>();
+        listening->done = io_.spawn(response.stream(listening->writer));
+        EXPECT_TRUE(test::eventually([&] { return !listening->writer->text().empty(); }));
+        return listening;
+    }
+};
+
+TEST_F(LiveEvents, ComeInOrderAsTheyHappen)
+{
+    const auto listening = listen();
+
+    for (int i = 0; i < 20; ++i)
+        submit();
+
+    EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 20; }));
+    const std::vector<std::int64_t> ids = listening->ids();
+    EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
+    EXPECT_THAT(listening->writer->text(), ::testing::HasSubstr("event: job\ndata: {"));
+}
+
+TEST_F(LiveEvents, WaitOnceForAllNumbersThatNeverCome)
+{
+    const auto listening = listen();
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 0; i < 10; ++i) {
+        sql("SELECT nextval(pg_get_serial_sequence('job_event', 'id'))"); // its transaction was rolled back
+        submit();
+    }
+
+    EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 10; }));
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(7)) << "one second, and some for the jobs";
+}
+
+TEST_F(LiveEvents, ResumeAfterTheLastOneSeen)
+{
+    for (int i = 0; i < 10; ++i)
+        submit();
+    const std::int64_t fourth = std::stoll(sql("SELECT id FROM job_event ORDER BY id OFFSET 3 LIMIT 1"));
+
+    const auto listening = listen("", {{"Last-Event-ID", std::to_string(fourth)}});
+    EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 6; }));
+    submit();
+
+    EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 7; }));
+    EXPECT_EQ(listening->ids().front(), fourth + 1);
+}
+
+TEST_F(LiveEvents, ShowUsersTheirOwnJobsOnly)
+{
+    const Principal ann = add_token("ann", Role::kUser);
+    const auto listening = listen("", {}, "ann");
+
+    submit();
+    const JobId own = submit(spec(), ann);
+
+    EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 1; }));
+    EXPECT_THAT(listening->writer->text(), ::testing::HasSubstr(own.value));
+}
+
+TEST_F(LiveEvents, CanBeOfOneJob)
+{
+    const JobId job = submit();
+    const auto listening = listen("?job=" + job.value, {{"Last-Event-ID", "0"}});
+
+    submit();
+    call(net::Method::kPost, "/jobs/" + job.value + ":cancel");
+
+    EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 2; }));
+}
+
+TEST_F(LiveEvents, WaitForANumberThatIsStillBeingWritten)
+{
+    const auto listening = listen();
+    const JobId job = submit();
+    ASSERT_TRUE(test::eventually([&] { return listening->ids().size() == 1; }));
+    const auto insert = "INSERT INTO job_event (job_id, state, cause) VALUES ('" + job.value + "', 'queued', 'x')";
+
+    // The first takes its number, and commits after the second.
+    std::future<void> first;
+    {
+        auto slow = [&](pqxx::work& transaction) -> Result<void> {
+            transaction.exec(insert);
+            transaction.exec("SELECT pg_sleep(0.3)");
+            return {};
+        };
+        first = std::async(std::launch::async, [this, slow]() mutable { ASSERT_TRUE(database_.blocking_run(slow)); });
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    submit();
+    first.get();
+
+    EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 3; }));
+    const std::vector<std::int64_t> ids = listening->ids();
+    EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
+}
+
+TEST_F(LiveEvents, GoOnAfterANumberThatNeverCame)
+{
+    const auto listening = listen();
+    sql("SELECT nextval(pg_get_serial_sequence('job_event', 'id'))");
+
+    submit();
+
+    EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 1; }));
+}
+
+TEST_F(LiveEvents, RefuseOddRequests)
+{
+    EXPECT_EQ(call(net::Method::kGet, "/events?job=7").status, 400);
+    EXPECT_EQ(call(net::Method::kGet, "/events", "", {{"Last-Event-ID", "x"}}).status, 400);
+}
+
+TEST(EventRing, SendsThoseWhoFellBehindAway)
+{
+    EventRing ring(2);
+    EXPECT_EQ(ring.after(0, 10).kind, EventRing::View::Kind::kClosed);
+    ring.open(10);
+    for (std::int64_t id = 11; id <= 14; ++id)
+        ring.push({id, "job", "owner", "frame"});
+
+    EXPECT_EQ(ring.after(11, 10).kind, EventRing::View::Kind::kBehind);
+    EXPECT_EQ(ring.after(12, 10).events.size(), 2U);
+    EXPECT_EQ(ring.after(13, 10).events.size(), 1U);
+    EXPECT_EQ(ring.after(14, 10).events.size(), 0U);
+}
+
+} // namespace
+} // namespace fathom::server

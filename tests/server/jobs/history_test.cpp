@@ -1,0 +1,164 @@
+#include "tests/server/jobs/jobs_house.hpp"
+
+#include <cmath>
+
+namespace fathom::server {
+namespace {
+
+/// Jobs that run, and what the next ones are told.
+class History : public JobsHouse {
+  protected:
+    static Json dgemm_job(const std::string& center = "")
+    {
+        return spec({{"operators", {{{"id", "dgemm"}, {"count", 100}}}}, {"units", {{"center", center}}}});
+    }
+    static Json unknown_job(const std::string& center = "")
+    {
+        return spec({{"type", "mystery"}, {"units", {{"center", center}}}});
+    }
+    void end(const JobId& job, double run_s)
+    {
+        AttemptEnd ended;
+        ended.outcome = AttemptOutcome::kExited;
+        ended.exit_code = 0;
+        ended.started_at = clock_.now();
+        ended.ended_at = clock_.now();
+        ended.run_s = run_s;
+        ASSERT_TRUE(report_end(job, ended));
+    }
+    /// Runs this job so often, each for `run_s`.
+    void run_jobs(const Json& job, int count, double run_s)
+    {
+        for (int i = 0; i < count; ++i) {
+            const JobId id = submit(job);
+            route();
+            end(id, run_s);
+        }
+    }
+    /// Reads the catalog until it has learned from all runs that have ended: it takes a share of the time only.
+    void learn()
+    {
+        const std::int64_t ended =
+            std::stoll(sql("SELECT count(*) FROM run_prediction WHERE outcome = 'succeeded' AND run_s > 0"));
+        ASSERT_TRUE(test::eventually([&] {
+            reload_catalog();
+            const RouteKnowledge& known = catalog_.get()->knowledge;
+            return known.runs && known.runs->calibration().job_count == ended;
+        }));
+    }
+    Json winner_of(const JobId& job)
+    {
+        const Json placement = Json::parse(call(net::Method::kGet, "/jobs/" + job.value + "/placement").body);
+        return placement["decision"]["candidates"][placement["decision"]["winner"].get<std::size_t>()];
+    }
+    Json place(const Json& job)
+    {
+        const JobId id = submit(job);
+        route();
+        Json winner = winner_of(id);
+        end(id, 1);
+        return winner;
+    }
+};
+
+TEST_F(History, AUnitTypeThatTakesTwiceItsPromiseIsPredictedSoAndLosesJobs)
+{
+    add_operators();
+    add_measurement(add_center("alpha"), 0.02); // promises 2.1 s
+    add_measurement(add_center("beta"), 0.03);  // promises 3.1 s
+    const JobId first = submit(dgemm_job());
+    route();
+    const Json before = winner_of(first);
+    end(first, 4.2);
+    run_jobs(dgemm_job("alpha"), 9, 4.2);
+    run_jobs(dgemm_job("beta"), 10, 3.1);
+
+    learn();
+    const Json at_alpha = place(dgemm_job("alpha"));
+    const Json chosen = place(dgemm_job());
+
+    EXPECT_EQ(before["center"], "alpha");
+    EXPECT_NEAR(before["prediction"]["run_s"].get<double>(), 2.1, 1e-6);
+    EXPECT_EQ(chosen["center"], "beta");
+    EXPECT_GT(at_alpha["prediction"]["run_s"].get<double>(), 3.5);
+    EXPECT_LT(at_alpha["prediction"]["run_s"].get<double>(), 4.3);
+    EXPECT_NEAR(chosen["prediction"]["run_s"].get<double>(), 3.1, 0.4);
+    EXPECT_LT(chosen["prediction"]["low_s"].get<double>(), 3.1);
+    EXPECT_GT(chosen["prediction"]["high_s"].get<double>(), 3.1);
+    EXPECT_EQ(chosen["correction"]["job_count"], 10);
+    EXPECT_NEAR(chosen["correction"]["promised_s"].get<double>(), 3.1, 1e-6) << "trust is judged by what was promised";
+    EXPECT_EQ(sql("SELECT round(avg(promised_s)::numeric, 3) FROM run_prediction p JOIN unit_type u ON "
+                  "u.id = p.unit_type_id JOIN center c ON c.id = u.center_id WHERE c.name = 'alpha'"),
+              "2.100");
+}
+
+TEST_F(History, AJobThatFollowsAnotherOfItsTypeAtOnceIsToldWhatThatTook)
+{
+    add_operators();
+    add_measurement(add_center("alpha"), 0.02); // promises 2.1 s
+    const JobId first = submit(dgemm_job());
+    route();
+    end(first, 4.2);
+    // Reading runs may take a twentieth of the time; nobody has read the catalog since.
+    ASSERT_TRUE(test::eventually([&] { return std::chrono::steady_clock::now() >= catalog_.runs_due(); }));
+
+    const Json second = place(dgemm_job());
+
+    EXPECT_EQ(second["correction"]["job_count"], 1);
+    EXPECT_GT(second["prediction"]["run_s"].get<double>(), 2.5);
+}
+
+TEST_F(History, WhatWasLearnedBeforeAUnitTypeWasMeasuredAgainDoesNotCorrectItTwice)
+{
+    add_operators();
+    const std::string alpha = add_center("alpha");
+    add_measurement(alpha, 0.02);
+    run_jobs(dgemm_job(), 10, 4.2);
+    learn();
+    const double learned_s = place(dgemm_job())["prediction"]["run_s"].get<double>();
+
+    add_measurement(alpha, 0.04); // promises 4.1 s
+    sql("UPDATE unit_type SET drift_requested_at = now()");
+    ASSERT_TRUE(test::eventually([&] {
+        reload_catalog();
+        return catalog_.get()->knowledge.runs->calibration().job_count == 0;
+    }));
+
+    EXPECT_GT(learned_s, 3.3);
+    EXPECT_NEAR(place(dgemm_job())["prediction"]["run_s"].get<double>(), 4.1, 1e-6);
+}
+
+TEST_F(History, ResultsOfAnotherVersionOfAnOperatorPredictNothing)
+{
+    add_operators();
+    add_measurement(add_center("alpha"), 0.02);
+    Json job = dgemm_job();
+    job["metering_wait_s"] = 0; // placed on what is known
+    const Json before = place(job);
+    sql("UPDATE measurement SET operator_version = 7");
+    reload_catalog();
+    const Json after = place(job);
+
+    EXPECT_EQ(before["prediction"]["unknown_operators"], 0);
+    EXPECT_EQ(after["prediction"]["unknown_operators"], 1);
+}
+
+TEST_F(History, AnUnknownJobTakesWhatItsTypeTookAndSaysSo)
+{
+    add_center("alpha");
+    add_center("beta");
+    const Json before = place(unknown_job("alpha"));
+    run_jobs(unknown_job("alpha"), 8, 60);
+    run_jobs(unknown_job("beta"), 8, 20);
+
+    learn();
+    const Json after = place(unknown_job());
+
+    EXPECT_EQ(before["prediction"]["run_s"], 0);
+    EXPECT_EQ(after["center"], "beta");
+    EXPECT_NEAR(after["prediction"]["run_s"].get<double>(), 20, 1e-6);
+    EXPECT_EQ(after["run_basis"], "8 runs of its type there");
+}
+
+} // namespace
+} // namespace fathom::server

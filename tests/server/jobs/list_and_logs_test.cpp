@@ -1,0 +1,226 @@
+#include "tests/server/jobs/jobs_house.hpp"
+
+namespace fathom::server {
+namespace {
+
+class Listing : public JobsHouse {
+  protected:
+    Listing() { add_center("alpha"); }
+
+    Json get(const std::string& target, const std::string& user = "admin")
+    {
+        return Json::parse(call(net::Method::kGet, target, "", {}, user).body);
+    }
+    static std::vector<std::string> names(const Json& page)
+    {
+        std::vector<std::string> found;
+        for (const Json& job : page["items"])
+            found.push_back(job["name"].get<std::string>());
+        return found;
+    }
+};
+
+TEST_F(Listing, GivesPagesNewestFirst)
+{
+    for (const std::string name : {"a", "b", "c", "d", "e"})
+        submit(spec({{"name", name}}));
+
+    const Json first = get("/jobs?page_size=2");
+    const Json second = get("/jobs?page_size=2&page_token=" + first["next_page_token"].get<std::string>());
+    const Json third = get("/jobs?page_size=2&page_token=" + second["next_page_token"].get<std::string>());
+
+    EXPECT_EQ(names(first), (std::vector<std::string>{"e", "d"}));
+    EXPECT_EQ(names(second), (std::vector<std::string>{"c", "b"}));
+    EXPECT_EQ(names(third), std::vector<std::string>{"a"});
+    EXPECT_EQ(third["next_page_token"], nullptr);
+}
+
+TEST_F(Listing, Filters)
+{
+    submit(spec({{"name", "a"}, {"project", "x"}}));
+    submit(spec({{"name", "b"}, {"project", "y"}}));
+    route();
+    submit(spec({{"name", "c"}, {"project", "y"}}));
+    JobsProbeJobWriter writer;
+    JobSpec probe = parse_job_spec(spec({{"name", "p"}})).value();
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        return writer.insert_probe_job(transaction, JobId::make(), probe, "rep_1");
+    };
+    ASSERT_TRUE(database_.blocking_run(work));
+
+    EXPECT_EQ(names(get("/jobs?project=y")), (std::vector<std::string>{"c", "b"}));
+    EXPECT_EQ(names(get("/jobs?state=placed")), (std::vector<std::string>{"b", "a"}));
+    EXPECT_EQ(names(get("/jobs?label=probe")), std::vector<std::string>{"p"});
+    EXPECT_EQ(names(get("/jobs?label=all&state=queued")), (std::vector<std::string>{"p", "c"}));
+    EXPECT_EQ(get("/jobs?state=odd&label=x")["errors"].size(), 2U);
+    EXPECT_EQ(get("/jobs?colour=red")["status"], 400);
+}
+
+TEST_F(Listing, ShowsUsersTheirOwnJobsOnly)
+{
+    const Principal ann = add_token("ann", Role::kUser);
+    add_token("vic", Role::kViewer);
+    const JobId own = submit(spec({{"name", "own"}}), ann);
+    const JobId other = submit(spec({{"name", "other"}}));
+
+    EXPECT_EQ(names(get("/jobs", "ann")), std::vector<std::string>{"own"});
+    EXPECT_EQ(names(get("/jobs", "vic")).size(), 2U);
+    EXPECT_EQ(call(net::Method::kGet, "/jobs/" + own.value, "", {}, "ann").status, 200);
+    for (const std::string path : {"", "/events", "/logs/stdout", "/placement"})
+        EXPECT_EQ(call(net::Method::kGet, "/jobs/" + other.value + path, "", {}, "ann").status, 404) << path;
+}
+
+TEST_F(Listing, GivesAJobsHistoryInPages)
+{
+    const JobId job = job_in("running");
+
+    const Json first = get("/jobs/" + job.value + "/events?page_size=3");
+    const Json second =
+        get("/jobs/" + job.value + "/events?page_size=3&page_token=" + first["next_page_token"].get<std::string>());
+
+    EXPECT_EQ(first["items"].size(), 3U);
+    EXPECT_EQ(first["items"][1]["state"], "placed");
+    EXPECT_EQ(first["items"][1]["evidence"]["center"], "alpha");
+    EXPECT_EQ(second["items"].size(), 1U);
+    EXPECT_EQ(second["items"][0]["state"], "running");
+    EXPECT_EQ(get("/jobs/" + JobId::make().value + "/events")["status"], 404);
+}
+
+TEST_F(Listing, LeavesLongScriptsOutOfListsOnly)
+{
+    std::string script = "#!/bin/sh\n";
+    while (script.size() < 400000)
+        script += "# one more line\n";
+    const JobId job = submit(Json{{"name", "long"}, {"script", script}});
+
+    EXPECT_FALSE(get("/jobs")["items"][0]["spec"].contains("script"));
+    EXPECT_EQ(get("/jobs/" + job.value)["spec"]["script"], script);
+}
+
+class Logs : public JobsHouse {
+  protected:
+    Logs() { add_center("alpha"); }
+
+    std::string read(const JobId& job, const std::string& tail)
+    {
+        const net::Response response = call(net::Method::kGet, "/jobs/" + job.value + "/logs/" + tail);
+        EXPECT_EQ(response.status, 200) << response.body;
+        auto writer = std::make_shared<FakeWriter>();
+        run(response.stream(writer));
+        return writer->text();
+    }
+    void end(const JobId& job)
+    {
+        AttemptEnd ended;
+        ended.outcome = AttemptOutcome::kExited;
+        ended.exit_code = 0;
+        ASSERT_TRUE(report_end(job, ended));
+    }
+};
+
+TEST_F(Logs, AreTheBytesThatTheJobWrote)
+{
+    const JobId job = job_in("running");
+    std::string bytes;
+    for (int i = 0; i < 256; ++i)
+        bytes += static_cast<char>(i);
+    ASSERT_TRUE(write_output(job, 0, bytes));
+    ASSERT_TRUE(write_output(job, 256, "tail"));
+    ASSERT_TRUE(write_output(job, 0, "error", "stderr"));
+
+    EXPECT_EQ(read(job, "stdout"), bytes + "tail");
+    EXPECT_EQ(read(job, "stderr"), "error");
+    EXPECT_EQ(read(job, "stdout?offset_bytes=250"), bytes.substr(250) + "tail");
+    EXPECT_EQ(read(job, "stdout?offset_bytes=258"), "il");
+    EXPECT_EQ(read(job, "stdout?offset_bytes=1000"), "");
+}
+
+TEST_F(Logs, HoldEachByteOnceHoweverOftenItCame)
+{
+    const JobId job = job_in("running");
+
+    ASSERT_TRUE(write_output(job, 0, "abc"));
+    ASSERT_TRUE(write_output(job, 0, "abc"));
+    ASSERT_TRUE(write_output(job, 0, "abcdef"));
+    ASSERT_TRUE(write_output(job, 3, "def"));
+    ASSERT_TRUE(write_output(job, 6, "g"));
+
+    EXPECT_EQ(read(job, "stdout"), "abcdefg");
+}
+
+TEST_F(Logs, WaitForWhatTheCenterTellsAfterTheEnd)
+{
+    const JobId job = submit();
+    route();
+    AttemptEnd ended;
+    ended.outcome = AttemptOutcome::kExited;
+    ended.exit_code = 0;
+    ended.stdout_bytes = 7;
+    ASSERT_TRUE(write_output(job, 0, "one "));
+    ASSERT_TRUE(report_end(job, ended));
+    const net::Response response = call(net::Method::kGet, "/jobs/" + job.value + "/logs/stdout?follow=true");
+    auto writer = std::make_shared<FakeWriter>();
+    std::future<void> done = io_.spawn(response.stream(writer));
+    EXPECT_TRUE(test::eventually([&] { return writer->text() == "one "; }));
+
+    ASSERT_TRUE(write_output(job, 4, "two"));
+
+    test::TestIo::get(std::move(done));
+    EXPECT_EQ(writer->text(), "one two");
+    const net::Response errors = call(net::Method::kGet, "/jobs/" + job.value + "/logs/stderr?follow=true");
+    auto nothing = std::make_shared<FakeWriter>();
+    test::TestIo::get(io_.spawn(errors.stream(nothing)));
+    EXPECT_EQ(nothing->text(), "") << "it wrote nothing there, and nobody waits for it";
+}
+
+TEST_F(Logs, WaitNoLongerThanAMinuteForWhatIsMissing)
+{
+    const JobId job = submit();
+    route();
+    AttemptEnd ended;
+    ended.outcome = AttemptOutcome::kExited;
+    ended.exit_code = 0;
+    ended.stdout_bytes = 7;
+    ASSERT_TRUE(report_end(job, ended));
+    sql("UPDATE job SET ended_at = ended_at - interval '2 minutes'");
+
+    const net::Response response = call(net::Method::kGet, "/jobs/" + job.value + "/logs/stdout?follow=true");
+    auto writer = std::make_shared<FakeWriter>();
+    test::TestIo::get(io_.spawn(response.stream(writer)));
+
+    EXPECT_EQ(writer->text(), "");
+}
+
+TEST_F(Logs, FollowTheJobToItsEnd)
+{
+    const JobId job = submit();
+    const net::Response response = call(net::Method::kGet, "/jobs/" + job.value + "/logs/stdout?follow=true");
+    auto writer = std::make_shared<FakeWriter>();
+    std::future<void> done = io_.spawn(response.stream(writer));
+
+    route();
+    ASSERT_TRUE(write_output(job, 0, "one "));
+    EXPECT_TRUE(test::eventually([&] { return writer->text() == "one "; }));
+    ASSERT_TRUE(write_output(job, 4, "two"));
+    end(job);
+
+    test::TestIo::get(std::move(done));
+    EXPECT_EQ(writer->text(), "one two");
+}
+
+TEST_F(Logs, AreEmptyBeforeAnAttempt)
+{
+    EXPECT_EQ(read(submit(), "stdout"), "");
+}
+
+TEST_F(Logs, RefuseOddRequests)
+{
+    const JobId job = submit();
+
+    EXPECT_EQ(call(net::Method::kGet, "/jobs/" + job.value + "/logs/stdall").status, 404);
+    EXPECT_EQ(call(net::Method::kGet, "/jobs/" + job.value + "/logs/stdout?offset_bytes=-1").status, 400);
+    EXPECT_EQ(call(net::Method::kGet, "/jobs/" + job.value + "/logs/stdout?follow=maybe").status, 400);
+}
+
+} // namespace
+} // namespace fathom::server

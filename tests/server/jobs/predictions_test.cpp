@@ -1,0 +1,192 @@
+#include "server/learning/learning_service.hpp"
+#include "tests/server/jobs/jobs_house.hpp"
+
+namespace fathom::server {
+namespace {
+
+class Predictions : public JobsHouse {
+  protected:
+    Predictions()
+    {
+        add_operators();
+        unit_type_ = add_center("alpha");
+        add_measurement(unit_type_, 0.01);
+        reload_catalog();
+    }
+
+    JobId place()
+    {
+        const JobId job = submit(
+            spec({{"type", "products"}, {"metering_wait_s", 0}, {"operators", {{{"id", "dgemm"}, {"count", 100}}}}}));
+        route();
+        EXPECT_EQ(state_of(job), "placed");
+        return job;
+    }
+    /// A column of the job's only prediction, as PostgreSQL writes it; empty for NULL.
+    std::string column(const JobId& job, const std::string& expression) const
+    {
+        return sql("SELECT " + expression + " FROM run_prediction WHERE job_id = '" + job.value + "'");
+    }
+    AttemptEnd exited(std::int64_t code, double run_s) const
+    {
+        AttemptEnd end;
+        end.outcome = AttemptOutcome::kExited;
+        end.exit_code = code;
+        end.started_at = SystemClock().now();
+        end.ended_at = SystemClock().now();
+        end.run_s = run_s;
+        return end;
+    }
+
+    std::string unit_type_;
+};
+
+TEST_F(Predictions, StandBesideEachPlacement)
+{
+    const JobId job = place();
+
+    EXPECT_EQ(column(job, "count(*)"), "1");
+    EXPECT_EQ(column(job, "attempt_id"), attempt_of(job).value);
+    EXPECT_EQ(column(job, "unit_type_id"), unit_type_);
+    EXPECT_EQ(column(job, "job_type"), "products");
+    EXPECT_EQ(column(job, "round(promised_s::numeric, 6)"), "1.100000") << "0.1 s of start-up, 100 times 10 ms";
+    EXPECT_EQ(column(job, "promised_low_s <= promised_s AND promised_s <= promised_high_s"), "t");
+    EXPECT_EQ(column(job, "run_s > 0 AND low_s <= run_s AND run_s <= high_s"), "t");
+    EXPECT_EQ(column(job, "ended_at IS NULL AND outcome = '' AND actual_run_s IS NULL"), "t");
+}
+
+TEST_F(Predictions, AreCompletedOnceByTheEnd)
+{
+    const JobId job = place();
+    ASSERT_TRUE(report_start(job));
+    ASSERT_TRUE(report_end(job, exited(0, 1.25)));
+    ASSERT_TRUE(report_end(job, exited(3, 9)));
+
+    EXPECT_EQ(column(job, "actual_run_s"), "1.25");
+    EXPECT_EQ(column(job, "outcome"), "succeeded");
+    EXPECT_EQ(column(job, "actual_wait_s >= 0 AND actual_cost = 0"), "t") << "it has no price";
+    EXPECT_EQ(column(job, "ended_at <= now()"), "t");
+    EXPECT_EQ(column(job, "count(*)"), "1");
+}
+
+TEST_F(Predictions, EndByOurClockWhenThatOfTheCenterIsBehind)
+{
+    const JobId job = place();
+    AttemptEnd end = exited(0, 1.25);
+    end.attempt_id = attempt_of(job);
+    end.ended_at -= std::chrono::hours(48);
+
+    ASSERT_TRUE(run(report(attempts_, center_of(job), link::AttemptEnded{end})));
+
+    EXPECT_EQ(column(job, "ended_at BETWEEN decided_at AND now()"), "t");
+}
+
+TEST_F(Predictions, CostInProportionToTheirTimeWhereTheirUnitsHaveLeftTheCatalog)
+{
+    const JobId job = place();
+    ASSERT_TRUE(report_start(job));
+    sql("UPDATE run_prediction SET cost = 3, run_s = 2");
+    sql("UPDATE unit_type SET active = false");
+    reload_catalog();
+
+    ASSERT_TRUE(report_end(job, exited(0, 4)));
+
+    EXPECT_EQ(column(job, "actual_cost"), "6");
+}
+
+TEST_F(Predictions, AreListedByOwnerAndPlace)
+{
+    const JobId job = place();
+    add_center("beta");
+    LearningService learning(database_, metrics_, clock_, compute_);
+    const auto found = [&](const std::string& owner, const std::string& center = "", const std::string& unit_type = "",
+                           bool is_ended_only = false) {
+        PredictionFilter filter;
+        filter.owner = owner;
+        filter.center = center;
+        filter.unit_type = unit_type;
+        filter.is_ended_only = is_ended_only;
+        return run(learning.list(std::move(filter), 10, "")).value().items.size();
+    };
+    const std::string own = sql("SELECT submitted_by FROM job WHERE id = '" + job.value + "'");
+
+    EXPECT_EQ(column(job, "submitted_by"), own);
+    EXPECT_EQ(found(""), 1U);
+    EXPECT_EQ(found(own), 1U);
+    EXPECT_EQ(found("tok_other"), 0U);
+    EXPECT_EQ(found(own, "alpha"), 1U);
+    EXPECT_EQ(found("tok_other", "alpha"), 0U);
+    EXPECT_EQ(found(own, "beta"), 0U);
+    EXPECT_EQ(found(own, "", "alpha/core"), 1U);
+    EXPECT_EQ(found(own, "", unit_type_, true), 0U);
+}
+
+TEST_F(Predictions, TellFailuresApart)
+{
+    const JobId failed = place();
+    ASSERT_TRUE(report_end(failed, exited(3, 1)));
+    const JobId lost = place();
+    AttemptEnd end;
+    end.outcome = AttemptOutcome::kLost;
+    end.started_at = SystemClock().now();
+    end.ended_at = SystemClock().now();
+    ASSERT_TRUE(report_end(lost, end));
+
+    EXPECT_EQ(column(failed, "outcome"), "failed");
+    EXPECT_EQ(column(lost, "outcome"), "lost");
+    EXPECT_EQ(column(lost, "actual_run_s IS NULL AND actual_cost IS NULL"), "t") << "nobody knows";
+}
+
+TEST_F(Predictions, OfAnAttemptThatWasNeverSentEndWithIt)
+{
+    const JobId job = place();
+    sql("UPDATE center SET state = 'lost'");
+
+    ASSERT_EQ(run(duties_.follow_centers()).value(), 1);
+
+    EXPECT_EQ(state_of(job), "queued");
+    EXPECT_EQ(column(job, "outcome"), "lost");
+    EXPECT_EQ(column(job, "actual_cost"), "0");
+    sql("UPDATE center SET state = 'online'");
+    reload_catalog();
+    route();
+    EXPECT_EQ(column(job, "count(*)"), "2") << "another attempt, another prediction";
+}
+
+TEST_F(Predictions, AreNotMadeForProbes)
+{
+    const JobId job = submit();
+    sql("UPDATE job SET label = 'probe'");
+    route();
+
+    EXPECT_EQ(state_of(job), "placed");
+    EXPECT_EQ(sql("SELECT count(*) FROM run_prediction"), "0");
+}
+
+TEST_F(Predictions, QuarantinedCentersTakeProbesOnly)
+{
+    sql("UPDATE center SET quarantined_at = now(), quarantine_reason = '8 of 9 attempts failed'");
+    reload_catalog();
+    const JobId job = submit();
+    const JobId probe = submit();
+    sql("UPDATE job SET label = 'probe' WHERE id = '" + probe.value + "'");
+    route();
+
+    EXPECT_EQ(state_of(job), "queued");
+    EXPECT_EQ(state_of(probe), "placed");
+    EXPECT_THAT(sql("SELECT waiting_reason FROM job WHERE id = '" + job.value + "'"),
+                ::testing::HasSubstr("the center is quarantined: 8 of 9 attempts failed"));
+}
+
+TEST_F(Predictions, UnitsOfACenterThatWasJustQuarantinedGoToNoJob)
+{
+    // The snapshot is older than the quarantine.
+    sql("UPDATE center SET quarantined_at = now()");
+    const JobId job = submit();
+    route();
+
+    EXPECT_EQ(state_of(job), "queued");
+}
+
+} // namespace
+} // namespace fathom::server

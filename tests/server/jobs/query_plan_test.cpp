@@ -1,0 +1,83 @@
+#include "tests/server/jobs/jobs_house.hpp"
+
+namespace fathom::server {
+namespace {
+
+/// PostgreSQL counts the sequential scans of each table. With enable_seqscan off it makes one only where no
+/// index serves, so a count above zero names a query that would read the whole table.
+class QueryPlans : public JobsHouse {
+  protected:
+    QueryPlans()
+    {
+        add_center("alpha", 4);
+        add_operators();
+        sql("ALTER DATABASE " + sql("SELECT current_database()") + " SET enable_seqscan = off");
+        sql("SELECT pg_stat_reset()");
+    }
+};
+
+TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
+{
+    // Connections that were opened before do not have the setting.
+    Database database({.url = url_, .connections = 2}, metrics_);
+    CatalogCache catalog(database, io_.executor(), metrics_);
+    JobsService jobs(database, io_.executor(), metrics_, catalog, closer_, compute_, clock_);
+    AttemptsService attempts(database, io_.executor(), metrics_, catalog_, closer_, clock_);
+    EventsService events(database, io_.executor(), metrics_);
+    RoutingService routing(database, io_.executor(), metrics_, clock_, catalog, unit_loads_, probing_, closer_,
+                           {.replica = {"rep_1"}});
+    JobDuties duties(database, io_.executor(), metrics_, clock_);
+    const CenterId center{center_id("alpha")};
+    const Principal ann = add_token("ann", Role::kUser);
+    ASSERT_TRUE(catalog.load());
+    const AdmittedJob one{parse_job_spec(spec()).value(), "app/true", {}};
+    const JobId job = run(jobs.submit(one, ann.token_id.value)).value().id;
+
+    for (const JobFilter& filter :
+         {JobFilter{}, JobFilter{"all", "", "", ""}, JobFilter{"job", "queued", "", ""}, JobFilter{"job", "", "p", ""},
+          JobFilter{"job", "", "", "tok"}, JobFilter{"probe", "queued", "p", "tok"}})
+        ASSERT_TRUE(run(jobs.list(filter, 10, job.value)));
+    ASSERT_TRUE(run(jobs.get(job, ann)));
+    ASSERT_TRUE(run(routing.run_pass(RoutingService::Pass::kTick)));
+    PlacementService placements(database, catalog, clock_, compute_);
+    PlacementService::Question question;
+    question.job = job;
+    ASSERT_TRUE(run(placements.explain(question)));
+    ASSERT_TRUE(run(placements.preview(one.spec, "tok_x", std::nullopt)));
+    ASSERT_EQ(run(attempts.pending_orders(center, {}, 16 << 20)).value().bodies.size(), 1U);
+    const AttemptId attempt = attempt_of(job);
+    ASSERT_TRUE(run(report(attempts, center, StartAcknowledged{attempt})));
+    ASSERT_TRUE(run(report(attempts, center, link::AttemptStarted{attempt, clock_.now(), {}, {}, ""})));
+    ASSERT_TRUE(run(attempts.attempt_output(center, {attempt, "stdout", 0, "x"})));
+    ASSERT_TRUE(run(attempts.reconcile(center, {{attempt, "running"}})));
+    LogRequest log{.job = job, .stream = "stdout"};
+    run(stream_log(database, log, std::make_shared<FakeWriter>()));
+    ASSERT_TRUE(run(events.list(EventFilter{"", job.value}, 10, 0)));
+    auto read_events = [](pqxx::work& transaction) -> Result<std::int64_t> {
+        select_job_events(transaction, 0, 10, EventFilter{});
+        return select_safe_start(transaction);
+    };
+    ASSERT_TRUE(run(database.run(read_events)));
+    ASSERT_TRUE(run(duties.follow_centers()));
+    auto count = [](pqxx::work& transaction) -> Result<std::int64_t> {
+        return static_cast<std::int64_t>(count_open_jobs(transaction).size());
+    };
+    ASSERT_TRUE(run(database.run(count)));
+    const JobsService::VersionCheck any = [](std::int64_t) { return true; };
+    ASSERT_TRUE(run(jobs.cancel(job, ann, any)));
+    AttemptEnd end;
+    end.attempt_id = attempt;
+    end.ended_at = clock_.now();
+    ASSERT_TRUE(run(report(attempts, center, link::AttemptEnded{end})));
+    database.stop(); // its connections report their counts when they close
+
+    EXPECT_TRUE(test::eventually([&] {
+        return sql("SELECT idx_scan > 0 FROM pg_stat_user_tables WHERE relname = 'job_output'") == "t";
+    })) << "the counts did not arrive";
+    EXPECT_EQ(sql("SELECT string_agg(relname, ',') FROM pg_stat_user_tables WHERE seq_scan > 0 AND relname IN "
+                  "('job', 'attempt', 'job_event', 'job_output', 'placement', 'run_prediction')"),
+              "");
+}
+
+} // namespace
+} // namespace fathom::server

@@ -1,0 +1,206 @@
+// Counts of units, network windows and deadlines, from stored measurements to placed jobs.
+#include "tests/server/jobs/jobs_house.hpp"
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class RoutingWindows : public JobsHouse {
+  protected:
+    static Json dgemm_job(Json more = Json::object())
+    {
+        Json json = spec({{"operators", {{{"id", "dgemm"}, {"count", 100}}}}});
+        json.update(more);
+        return json;
+    }
+    std::string reason_of(const JobId& job)
+    {
+        return sql("SELECT waiting_reason FROM job WHERE id='" + job.value + "'");
+    }
+    Json winner_of(const JobId& job)
+    {
+        const Json decision =
+            Json::parse(call(net::Method::kGet, "/jobs/" + job.value + "/placement").body).at("decision");
+        return decision.at("candidates").at(0);
+    }
+    /// A time so long after now, as PostgreSQL and RFC 3339 write it.
+    std::string later(std::chrono::seconds duration) { return format_rfc3339(clock_.now() + duration); }
+
+    /// A week of hourly transfers: 1 MB/s, but 10 MB/s in the hour of the day that lies `after` from now.
+    void add_week_of_transfers(const std::string& unit_type, std::chrono::hours after)
+    {
+        const Timestamp now = std::chrono::floor<std::chrono::hours>(clock_.now()) + 30min;
+        for (int hour = -7 * 24; hour < 0; ++hour) {
+            const bool is_good = ((hour - after.count()) % 24 + 24) % 24 == 0;
+            add_transfer(unit_type, is_good ? 0.1 : 1.0, "'" + format_rfc3339(now + hour * 1h) + "'");
+        }
+        reload_catalog();
+    }
+};
+
+TEST_F(RoutingWindows, AutoTakesUnitsUpToTheKneeOfWhatWasMeasured)
+{
+    add_operators();
+    const std::string alpha = add_center("alpha", 8);
+    for (const int n : {1, 2, 4, 8})
+        add_measurement(alpha, 1 * (0.25 + 0.75 / n), "now()", n);
+
+    const JobId job = submit(dgemm_job());
+    route();
+
+    EXPECT_EQ(sql("SELECT unit_count FROM attempt WHERE job_id = '" + job.value + "'"), "3");
+    const Json winner = winner_of(job);
+    EXPECT_EQ(winner["scaling"]["knee"], 3);
+    EXPECT_EQ(winner["scaling"]["reason"], "3 units, the knee of its scaling: 6 units would be 25 % faster");
+    EXPECT_NEAR(winner["prediction"]["run_s"].get<double>(), 50.1, 0.05);
+    EXPECT_NEAR(winner["scaling"]["single_run_s"].get<double>(), 100.1, 0.01);
+}
+
+TEST_F(RoutingWindows, CurvesAreFittedAgainOnlyWhereTheirPointsChange)
+{
+    add_operators();
+    const std::string alpha = add_center("alpha", 8);
+    const std::string beta = add_center("beta", 8);
+    for (const int n : {1, 2, 4})
+        add_measurement(alpha, 1.0 / n, "now()", n);
+    for (const int n : {1, 2, 4})
+        add_measurement(beta, 1.0 / n, "now()", n);
+    const auto speedup_of = [&](const std::string& id) {
+        const CatalogPointer catalog = catalog_.get();
+        const auto view = std::find_if(catalog->unit_types.begin(), catalog->unit_types.end(),
+                                       [&](const UnitTypeView& one) { return one.id.value == id; });
+        return view->speedups->front();
+    };
+    const auto alpha_before = speedup_of(alpha);
+    const auto beta_before = speedup_of(beta);
+
+    add_measurement(alpha, 0.2, "now()", 8);
+
+    EXPECT_NE(speedup_of(alpha), alpha_before);
+    EXPECT_EQ(speedup_of(alpha)->largest_measured(), 8);
+    EXPECT_EQ(speedup_of(beta), beta_before);
+}
+
+TEST_F(RoutingWindows, AJobWithADeadlineWaitsForTheWindowAndKeepsNoUnits)
+{
+    add_operators();
+    const std::string alpha = add_center("alpha", 1);
+    add_measurement(alpha, 0.01);
+    add_week_of_transfers(alpha, 3h);
+    const Json data{{"in", {{{"url", "https://data.example/a"}, {"bytes", 1e8}}}}};
+
+    const JobId waits = submit(dgemm_job({{"data", data}, {"deadline", later(12h)}}));
+    const JobId now = submit(dgemm_job({{"data", data}, {"network", "now"}, {"deadline", later(12h)}}));
+    route();
+
+    EXPECT_EQ(state_of(waits), "queued");
+    EXPECT_THAT(reason_of(waits), StartsWith("waits for the network window at "));
+    EXPECT_THAT(reason_of(waits), HasSubstr("(1 MB/s now, 10 MB/s then)"));
+    EXPECT_EQ(state_of(now), "placed") << "the unit was free for it";
+    const Json winner = winner_of(waits);
+    EXPECT_NEAR(winner["transfer"]["in_s"].get<double>(), 10, 0.01);
+    EXPECT_NEAR(winner["transfer"]["window"]["transfer_now_s"].get<double>(), 100, 0.01);
+    EXPECT_NEAR(winner["start_s"].get<double>(), 2.5 * 3600, 4000) << "the test may run through a full hour";
+    EXPECT_NEAR(winner_of(now)["prediction"]["run_s"].get<double>(), 101.1, 0.1);
+}
+
+TEST_F(RoutingWindows, OnceTheWindowIsOpenTheJobIsPlaced)
+{
+    add_operators();
+    const std::string alpha = add_center("alpha", 1);
+    add_measurement(alpha, 0.01);
+    add_week_of_transfers(alpha, 0h);
+
+    const JobId job = submit(dgemm_job({{"data", {{"out_bytes", 1e6}}}, {"deadline", later(12h)}}));
+    route();
+
+    EXPECT_EQ(state_of(job), "placed");
+}
+
+TEST_F(RoutingWindows, TransfersThatAreFoundFalseAreForgotten)
+{
+    const std::string alpha = add_center("alpha", 1);
+    add_transfer(alpha, 0.001);
+    ASSERT_TRUE(test::eventually([&] {
+        reload_catalog();
+        return catalog_.get()->unit_types.front().network != nullptr;
+    }));
+    EXPECT_NEAR(catalog_.get()->unit_types.front().network->at(clock_.now()).rate_bytes, 1e9, 1);
+
+    sql("UPDATE measurement SET void_reason = 'a lie'");
+    ASSERT_TRUE(test::eventually([&] {
+        reload_catalog();
+        return !catalog_.get()->unit_types.front().network;
+    }));
+}
+
+TEST_F(RoutingWindows, AUnitTypeThatWasNeverTimedTakesItsCentersNetwork)
+{
+    const std::string alpha = add_center("alpha", 1);
+    sql("INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit, "
+        "memory_bytes_per_unit, operators) SELECT 'ut_other', center_id, 'other', 'cpu', 1, 1, 0, '{dgemm}' "
+        "FROM unit_type");
+    add_transfer(alpha, 0.1);
+    ASSERT_TRUE(test::eventually([&] {
+        reload_catalog();
+        return std::all_of(catalog_.get()->unit_types.begin(), catalog_.get()->unit_types.end(),
+                           [](const UnitTypeView& view) { return view.network != nullptr; });
+    }));
+}
+
+TEST_F(RoutingWindows, DeadlinesInThePastAreRefusedWithTheTime)
+{
+    add_center("alpha");
+
+    const net::Response refused =
+        call(net::Method::kPost, "/jobs", spec({{"deadline", "2020-01-01T00:00:00Z"}}).dump());
+    const net::Response preview =
+        call(net::Method::kPost, "/placements:preview", spec({{"deadline", "2020-01-01T00:00:00Z"}}).dump());
+
+    EXPECT_EQ(refused.status, 400) << refused.body;
+    EXPECT_THAT(refused.body, HasSubstr("has passed: it is 20"));
+    EXPECT_THAT(refused.body, HasSubstr("\"deadline\""));
+    EXPECT_EQ(preview.status, 400);
+}
+
+TEST_F(RoutingWindows, AllThatIsWrongWithDataIsSaidAtOnce)
+{
+    const net::Response refused = call(
+        net::Method::kPost, "/jobs",
+        R"({"command": ["x"], "network": "later", "deadline": "soon", "data": {"in": [{"bytes": -1}, {"url": "x"}], "out_bytes": "x"}})");
+
+    EXPECT_EQ(refused.status, 400);
+    for (const char* field : {"network", "deadline", "data.in[0].bytes", "data.in[1].bytes", "data.out_bytes"})
+        EXPECT_THAT(refused.body, HasSubstr("\"" + std::string(field) + "\"")) << refused.body;
+}
+
+TEST_F(RoutingWindows, AJobThatWouldMissItsDeadlineWaitsAndEndsWithIt)
+{
+    add_operators();
+    add_measurement(add_center("alpha"), 1.0);
+
+    // Admission refuses what can be known then: here what can be done in time changes afterwards.
+    const JobId job = submit(dgemm_job({{"deadline", later(1h)}}));
+    sql("UPDATE job SET spec = jsonb_set(spec, '{deadline}', '\"" + later(50s) + "\"') WHERE id = '" + job.value + "'");
+    route();
+    EXPECT_EQ(state_of(job), "queued");
+    EXPECT_THAT(reason_of(job), HasSubstr("after the deadline"));
+
+    sql("UPDATE job SET spec = jsonb_set(spec, '{deadline}', '\"2026-01-01T00:00:00Z\"') WHERE id = '" + job.value +
+        "'");
+    route();
+
+    EXPECT_EQ(state_of(job), "failed");
+    EXPECT_THAT(sql("SELECT end_reason FROM job WHERE id = '" + job.value + "'"),
+                StartsWith("its deadline 2026-01-01T00:00:00"));
+    EXPECT_EQ(events_of(job), (std::vector<std::string>{"queued", "failed"}));
+}
+
+} // namespace
+} // namespace fathom::server

@@ -1,0 +1,272 @@
+#include "tests/server/jobs/jobs_house.hpp"
+
+namespace fathom::server {
+namespace {
+
+class Submission : public JobsHouse {
+  protected:
+    /// The fields of a problem's errors[].
+    static std::vector<std::string> fields_of(const net::Response& response)
+    {
+        std::vector<std::string> fields;
+        for (const Json& error : Json::parse(response.body).value("errors", Json::array()))
+            fields.push_back(error["field"].get<std::string>());
+        return fields;
+    }
+    double count_of(const std::string& metric)
+    {
+        const std::string text = metrics_.expose();
+        const std::size_t at = text.find("\n" + metric + " ");
+        return at == std::string::npos ? 0 : std::stod(text.substr(at + metric.size() + 2));
+    }
+    net::Response post(const std::string& body, const net::Headers& headers = {})
+    {
+        return call(net::Method::kPost, "/jobs", body, headers);
+    }
+};
+
+TEST_F(Submission, AnswersWithTheJobAndItsPlace)
+{
+    add_center("alpha");
+
+    const net::Response response = post(R"({"name": "one", "command": ["true"], "environment": {"A": "ö\"\\"}})");
+
+    ASSERT_EQ(response.status, 201) << response.body;
+    const Json job = Json::parse(response.body);
+    EXPECT_EQ(response.headers.at("Location"), "/api/v1/jobs/" + job["id"].get<std::string>());
+    EXPECT_EQ(response.headers.at("ETag"), "\"1\"");
+    EXPECT_EQ(job["state"], "queued");
+    EXPECT_EQ(job["attempt"], nullptr);
+    const net::Response again = call(net::Method::kGet, "/jobs/" + job["id"].get<std::string>());
+    ASSERT_EQ(again.status, 200) << again.body;
+    EXPECT_EQ(Json::parse(again.body), job);
+}
+
+TEST_F(Submission, KeepsEveryJobOfManyConcurrentClients)
+{
+    add_center("alpha");
+    std::vector<std::future<Result<JobRecord>>> answers;
+    const AdmittedJob one{parse_job_spec(spec()).value(), "app/true", {}};
+    for (int i = 0; i < 500; ++i)
+        answers.push_back(io_.spawn(jobs_.submit(one, admin_.token_id.value)));
+
+    for (auto& answer : answers)
+        ASSERT_TRUE(test::TestIo::get(std::move(answer)));
+
+    EXPECT_EQ(sql("SELECT count(*) FROM job WHERE state = 'queued'"), "500");
+    EXPECT_EQ(sql("SELECT count(DISTINCT job_id) FROM job_event WHERE state = 'queued'"), "500");
+}
+
+TEST_F(Submission, KnowsTheTimeByTheClockThatItWasGiven)
+{
+    add_center("alpha");
+    const std::string tomorrow = format_rfc3339(clock_.now() + std::chrono::hours(24));
+    const std::string body = R"({"command": ["true"], "deadline": ")" + tomorrow + "\"}";
+    ASSERT_EQ(post(body).status, 201);
+
+    clock_.advance(std::chrono::hours(48));
+
+    EXPECT_THAT(fields_of(post(body)), ::testing::ElementsAre("deadline"));
+}
+
+TEST_F(Submission, ManyThatAreRefusedAtOnceShareOneLookAtTheCatalog)
+{
+    add_center("alpha");
+    JobSpec wrong = parse_job_spec(spec()).value();
+    wrong.operators.emplace_back().id = "no_such_operator";
+    const auto reads = [&] { return count_of("fathom_catalog_reads_total"); };
+    const double before = reads();
+    std::vector<std::future<Result<std::vector<AdmittedJob>>>> answers;
+    for (int i = 0; i < 100; ++i)
+        answers.push_back(io_.spawn(jobs_.admit({wrong}, JobsService::Batch::kOne, admin_)));
+
+    for (auto& answer : answers)
+        EXPECT_EQ(test::TestIo::get(std::move(answer)).error().code, Errc::kInvalid);
+
+    EXPECT_GE(reads(), before + 1);
+    EXPECT_LE(reads(), before + 5);
+}
+
+TEST_F(Submission, RefusalsReadTheCatalogForAFifthOfTheTimeAtMost)
+{
+    const auto slow = [](pqxx::work&) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        return std::map<std::string, Trust>();
+    };
+    CatalogCache catalog(database_, io_.executor(), metrics_, {}, slow);
+    const auto began = std::chrono::steady_clock::now();
+
+    for (int i = 0; i < 3; ++i)
+        ASSERT_TRUE(run(catalog.refresh()));
+
+    EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(2 * 500 + 100));
+}
+
+TEST_F(Submission, NamesEveryWrongField)
+{
+    add_center("alpha");
+    add_operators();
+
+    EXPECT_THAT(fields_of(post(R"({"command": ["x"], "colour": 1, "wall_limit_s": "long"})")),
+                ::testing::UnorderedElementsAre("colour", "wall_limit_s"));
+    EXPECT_THAT(fields_of(post(R"({"command": ["x"], "operators": [{"id": "nope"}]})")),
+                ::testing::ElementsAre("operators[0].id"));
+    EXPECT_THAT(
+        fields_of(post(R"({"command": ["x"], "operators": [{"id": "dgemm", "parameters": {"m": 0, "q": 1}}]})")),
+        ::testing::UnorderedElementsAre("operators[0].parameters.m", "operators[0].parameters.q"));
+    EXPECT_THAT(fields_of(post(R"({"command": ["x"], "operators": [{"id": "dgemm", "version": 7}]})")),
+                ::testing::ElementsAre("operators[0].version"));
+}
+
+TEST_F(Submission, RefusesWhatIsNotAJob)
+{
+    add_center("alpha");
+    const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+
+    for (const std::string& body :
+         {std::string("{"), std::string("null"), std::string("[]"), deep,
+          std::string(R"({"command": ["x"], "units": {"count": 1e400}})"),
+          std::string(R"({"command": ["x"], "units": {"count": NaN}})"), std::string("{\"command\": [\"\xff\"]}"),
+          std::string(R"({"command": ["x\u0000"]})")}) {
+        const net::Response response = post(body);
+        EXPECT_EQ(response.status, 400) << body.substr(0, 60) << response.body;
+    }
+    EXPECT_EQ(sql("SELECT count(*) FROM job"), "0");
+}
+
+TEST_F(Submission, StoresOperatorsCompleted)
+{
+    add_center("alpha");
+    add_operators();
+
+    const JobId job = submit(spec({{"operators", {{{"id", "dgemm"}, {"parameters", {{"m", 8}}}, {"count", 5}}}}}));
+
+    EXPECT_EQ(sql("SELECT job_type FROM job WHERE id = '" + job.value + "'"), "mix/dgemm(k=1024,m=8,n=1024):100");
+    EXPECT_EQ(sql("SELECT spec->'operators'->0->>'version' FROM job WHERE id = '" + job.value + "'"), "1");
+}
+
+TEST_F(Submission, RefusesAtOnceWhatNoUnitTypeCanRun)
+{
+    add_center("alpha");
+    add_center("beta", 1);
+
+    const net::Response response = post(R"({"command": ["x"], "units": {"count": 3}})");
+
+    EXPECT_EQ(response.status, 422);
+    EXPECT_THAT(fields_of(response), ::testing::ElementsAre("units.count", "alpha/core", "beta/core"));
+    EXPECT_EQ(Json::parse(response.body)["code"], "infeasible");
+    EXPECT_EQ(sql("SELECT count(*) FROM job"), "0");
+}
+
+TEST_F(Submission, SaysWhenThereIsNoCenter)
+{
+    reload_catalog();
+
+    const net::Response response = post(R"({"command": ["x"]})");
+
+    EXPECT_EQ(response.status, 422);
+    EXPECT_THAT(response.body, ::testing::HasSubstr("no center is enrolled"));
+}
+
+TEST_F(Submission, AcceptsWhatACenterCanRunThatIsClosedNow)
+{
+    add_center("alpha");
+    sql("UPDATE center SET drained = true");
+    reload_catalog();
+
+    const net::Response response = post(R"({"command": ["x"]})");
+
+    EXPECT_EQ(response.status, 201) << response.body;
+    route();
+    EXPECT_THAT(sql("SELECT waiting_reason FROM job"), ::testing::HasSubstr("the center is drained"));
+}
+
+TEST_F(Submission, DoesNotRefuseOnAnOldSnapshot)
+{
+    reload_catalog();
+    const std::string id = UnitTypeId::make().value;
+    sql("INSERT INTO center (id, name, state) VALUES ('ctr_1', 'new', 'online')");
+    sql("INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit, "
+        "memory_bytes_per_unit, operators) VALUES ('" +
+        id + "', 'ctr_1', 'core', 'cpu', 1, 1, 0, '{}')");
+
+    EXPECT_EQ(post(R"({"command": ["x"]})").status, 201);
+}
+
+TEST_F(Submission, TakesAnArrayWholeOrNotAtAll)
+{
+    add_center("alpha");
+
+    const net::Response good = post(R"([{"command": ["a"]}, {"command": ["b"]}])");
+    const net::Response bad = post(R"([{"command": ["a"]}, {"command": []}, {"command": ["c"], "x": 1}])");
+    const net::Response infeasible = post(R"([{"command": ["a"]}, {"command": ["b"], "units": {"count": 9}}])");
+
+    ASSERT_EQ(good.status, 201) << good.body;
+    EXPECT_EQ(Json::parse(good.body)["items"].size(), 2U);
+    EXPECT_EQ(bad.status, 400);
+    EXPECT_THAT(fields_of(bad), ::testing::UnorderedElementsAre("[1].command", "[2].x"));
+    EXPECT_EQ(infeasible.status, 422);
+    EXPECT_THAT(fields_of(infeasible), ::testing::ElementsAre("[1].units.count", "[1].alpha/core"));
+    EXPECT_EQ(sql("SELECT count(*) FROM job"), "2");
+}
+
+TEST_F(Submission, GivesTheSameAnswerForTheSameIdempotencyKey)
+{
+    add_center("alpha");
+    const net::Headers key{{"Idempotency-Key", "k1"}};
+
+    const net::Response first = post(R"({"command": ["a"]})", key);
+    const net::Response second = post(R"({"command": ["a"]})", key);
+    const net::Response other = post(R"({"command": ["b"]})", key);
+
+    ASSERT_EQ(first.status, 201) << first.body;
+    EXPECT_EQ(second.status, 201);
+    EXPECT_EQ(second.body, first.body);
+    EXPECT_EQ(second.headers.at("Idempotent-Replayed"), "true");
+    EXPECT_EQ(second.headers.at("Location"), first.headers.at("Location"));
+    EXPECT_EQ(other.status, 409);
+    EXPECT_EQ(sql("SELECT count(*) FROM job"), "1");
+}
+
+TEST_F(Submission, RepeatsAnAnswerEvenWhenTheJobWouldBeRefusedByNow)
+{
+    add_center("alpha");
+    const net::Headers key{{"Idempotency-Key", "k1"}};
+    const net::Response first = post(R"({"command": ["a"]})", key);
+    sql("UPDATE unit_type SET active = false");
+    reload_catalog();
+
+    const net::Response second = post(R"({"command": ["a"]})", key);
+    const net::Response fresh = post(R"({"command": ["a"]})", {{"Idempotency-Key", "k2"}});
+
+    EXPECT_EQ(second.body, first.body);
+    EXPECT_EQ(fresh.status, 422);
+    EXPECT_EQ(sql("SELECT count(*) FROM idempotency_key"), "1");
+}
+
+TEST_F(Submission, NeedsTheRight)
+{
+    add_center("alpha");
+    add_token("eve", Role::kViewer);
+
+    EXPECT_EQ(call(net::Method::kPost, "/jobs", R"({"command": ["a"]})", {}, "eve").status, 403);
+}
+
+TEST_F(Submission, QueuesProbesAsJobsWithALabel)
+{
+    add_center("alpha");
+    JobsProbeJobWriter writer;
+    const JobId id = JobId::make();
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        return writer.insert_probe_job(transaction, id, parse_job_spec(spec()).value(), "rep_1");
+    };
+
+    ASSERT_TRUE(database_.blocking_run(work));
+
+    route();
+    EXPECT_EQ(state_of(id), "placed");
+    EXPECT_EQ(sql("SELECT label FROM job"), "probe");
+}
+
+} // namespace
+} // namespace fathom::server
