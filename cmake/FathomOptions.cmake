@@ -10,6 +10,11 @@ target_compile_options(fathom_options INTERFACE
 target_compile_definitions(fathom_options INTERFACE
   _GLIBCXX_ASSERTIONS
   FATHOM_VERSION="${PROJECT_VERSION}")
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # Maps of modules only say who may include what (FathomLayers); nothing is a module.
+  target_compile_options(fathom_options INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-cxx-modules -Xclang -fmodules-decluse -fno-implicit-modules -fno-implicit-module-maps>")
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports false positives from inlined library code with the first two, and takes joined sources (fathom_unity) for
   # headers with the third.

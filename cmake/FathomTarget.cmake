@@ -29,7 +29,7 @@ function(fathom_unity target)
 endfunction()
 
 # fathom_library(name SOURCES a.cpp … PUBLIC targets… PRIVATE targets… [PCH name])
-# One library per folder; the targets that it names are all that it may include.
+# One library per folder; the targets that it names are all that it may include (FathomLayers).
 function(fathom_library name)
   cmake_parse_arguments(ARG "" "PCH" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   if(NOT ARG_PCH)
@@ -39,6 +39,7 @@ function(fathom_library name)
   fathom_unity(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC fathom_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   fathom_use_pch(${name} ${ARG_PCH})
+  fathom_layered(${name})
 endfunction()
 
 # fathom_program(name SOURCES main.cpp PRIVATE targets…)
