@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
-"""Documents name what is there: every path of the repository in backticks, and every link to a file, exists."""
+"""Documents name what is there: every path of the repository in backticks, and every link to a file, exists; and each large folder
+has one."""
+import collections
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TICKED = re.compile(r"`([^`\n]+)`")
 LINKED = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 PATH = re.compile(r"[A-Za-z0-9_.{},<>*/-]+")
+# Folders with so many files need a README.md; data and seeds do not.
+MANY = 10
+NOT_READ = ("tests/fuzz/corpus/", "tests/data/", "schema/link/golden/", "docs/")
 SUFFIXES = (".cpp", ".hpp", ".cu", ".py", "")
 
 
@@ -41,10 +47,29 @@ def wrong_paths(root, document):
     return wrong
 
 
+def own_documents(root):
+    """All of the tree, without what others wrote or programs made."""
+    for top in sorted(root.iterdir()):
+        if top.suffix == ".md":
+            yield top
+        elif top.is_dir() and not top.name.startswith(".") and top.name != "build":
+            yield from (path for path in sorted(top.rglob("*.md")) if "node_modules" not in path.parts)
+
+
+def unexplained(root, paths):
+    """Folders with more than MANY files of which none is a README.md; of features of the console one speaks for all."""
+    counts = collections.Counter(str(pathlib.PurePath(path).parent) for path in paths
+                                 if not path.startswith(NOT_READ) and not path.startswith("web/src/features/"))
+    return [f"{folder}: {count} files and no README.md; say what is in here, what may be used and what not"
+            for folder, count in sorted(counts.items()) if count > MANY and not (root / folder / "README.md").exists()]
+
+
 def main():
-    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "agent" / "README.md"]
+    documents = list(own_documents(ROOT))
     faults = [f"{document.relative_to(ROOT)}:{number}: there is no {path}"
-              for document in sorted(documents) for number, path in wrong_paths(ROOT, document)]
+              for document in documents for number, path in wrong_paths(ROOT, document)]
+    tracked = subprocess.run(["git", "-C", ROOT, "ls-files"], capture_output=True, text=True, check=True).stdout.splitlines()
+    faults += unexplained(ROOT, tracked)
     print("\n".join(faults) or f"{len(documents)} documents name what is there")
     return 1 if faults else 0
 

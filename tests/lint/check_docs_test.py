@@ -29,3 +29,12 @@ def test_what_is_not_there_is_named_with_its_line(tmp_path):
 
 def test_what_is_no_path_of_the_repository_is_passed_over(tmp_path):
     assert wrong(tmp_path, "`GET /centers/gone`, `1/2`, `build/release/bin/gone`, `rate/hour`, `/etc/fathom`") == []
+
+
+def test_large_folders_have_a_readme(tmp_path):
+    paths = [f"core/base/{number}.cpp" for number in range(11)] + ["core/base.cpp"]
+    assert check_docs.unexplained(tmp_path, paths)[0].startswith("core/base: 11 files")
+    assert check_docs.unexplained(tmp_path, paths[1:]) == []
+    (tmp_path / "core" / "base").mkdir(parents=True)
+    (tmp_path / "core" / "base" / "README.md").write_text("What is in here.")
+    assert check_docs.unexplained(tmp_path, paths) == []
