@@ -2,7 +2,7 @@
 
 #include "core/base/portable_math.hpp"
 #include "simulator/knowledge/knowledge_draws.hpp"
-#include "simulator/world/truth.hpp"
+#include "simulator/world/keyed_draw.hpp"
 
 namespace fathom::simulation {
 

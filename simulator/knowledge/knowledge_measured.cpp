@@ -3,6 +3,7 @@
 #include "core/base/never.hpp"
 #include "core/base/portable_math.hpp"
 #include "simulator/knowledge/knowledge_draws.hpp"
+#include "simulator/world/keyed_draw.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "core/base/portable_math.hpp"
 #include "simulator/knowledge/knowledge_draws.hpp"
 #include "simulator/knowledge/knowledge_nominal.hpp"
-#include "simulator/world/truth.hpp"
+#include "simulator/world/keyed_draw.hpp"
 
 #include <algorithm>
 #include <bit>

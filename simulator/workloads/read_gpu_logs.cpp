@@ -3,7 +3,7 @@
 #include "simulator/workloads/inflated_file.hpp"
 #include "simulator/workloads/read_formats.hpp"
 #include "simulator/workloads/workload_builder.hpp"
-#include "simulator/world/truth.hpp"
+#include "simulator/world/keyed_draw.hpp"
 
 #include <fmt/format.h>
 

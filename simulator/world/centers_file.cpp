@@ -11,15 +11,15 @@ namespace fathom::simulation {
 namespace {
 
 constexpr JsonLimits kLimits{.max_bytes = 64UL << 20U, .max_depth = 32};
-constexpr std::size_t kMostCenters = 10'000;
-constexpr std::size_t kMostUnitTypes = 10'000;
-constexpr std::size_t kMostClosures = 100'000;
+constexpr std::size_t kMaxCenters = 10'000;
+constexpr std::size_t kMaxUnitTypes = 10'000;
+constexpr std::size_t kMaxClosures = 100'000;
 constexpr std::size_t kFileHoursOfWeek = 168;
-constexpr std::int64_t kMostUnits = 1'000'000'000;
-constexpr double kMostSeconds = 1e10;
-constexpr double kMostHours = 1e8;
-constexpr double kMostBytesPerSecond = 1e18;
-constexpr double kMostPowerW = 1e7;
+constexpr std::int64_t kMaxUnits = 1'000'000'000;
+constexpr double kMaxSeconds = 1e10;
+constexpr double kMaxHours = 1e8;
+constexpr double kMaxBytesPerSecond = 1e18;
+constexpr double kMaxPowerW = 1e7;
 constexpr double kHour = 3600;
 constexpr std::string_view kNetworkRate = "network_rate_bytes";
 constexpr std::string_view kPriceEntry = "entries[0]"; ///< the only one, in errors of the price book's parser
@@ -28,10 +28,10 @@ constexpr std::array<KnowledgeField, 7> kKnowledgeFields{{
     {"measurement_noise", &KnowledgeSettings::measurement_noise, 0, 2},
     {"job_noise", &KnowledgeSettings::job_noise, 0, 5},
     {"run_noise", &KnowledgeSettings::run_noise, 0, 2},
-    {"measure_every_s", &KnowledgeSettings::measure_every_s, 1, kMostSeconds},
+    {"measure_every_s", &KnowledgeSettings::measure_every_s, 1, kMaxSeconds},
     {"drift_per_day", &KnowledgeSettings::drift_per_day, 0, 2},
-    {"report_every_s", &KnowledgeSettings::report_every_s, 0, kMostSeconds},
-    {"learn_every_s", &KnowledgeSettings::learn_every_s, 1, kMostSeconds},
+    {"report_every_s", &KnowledgeSettings::report_every_s, 0, kMaxSeconds},
+    {"learn_every_s", &KnowledgeSettings::learn_every_s, 1, kMaxSeconds},
 }};
 
 void read_knowledge(ObjectReader& document, KnowledgeSettings& knowledge, std::vector<FieldError>& errors)
@@ -60,12 +60,12 @@ std::optional<Timestamp> read_begins(ObjectReader& document)
 std::vector<Closure> read_maintenance(ObjectReader& center, std::vector<FieldError>& errors)
 {
     std::vector<Closure> closures;
-    const Json* list = center.array("maintenance", 0, kMostClosures);
+    const Json* list = center.array("maintenance", 0, kMaxClosures);
     for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
         ObjectReader reader((*list)[i], item_path(center.path_of("maintenance"), i), errors);
         const std::size_t before = errors.size();
-        const Closure closure{.from_s = reader.required_number("from_s", -kMostSeconds, kMostSeconds),
-                              .to_s = reader.required_number("to_s", -kMostSeconds, kMostSeconds)};
+        const Closure closure{.from_s = reader.required_number("from_s", -kMaxSeconds, kMaxSeconds),
+                              .to_s = reader.required_number("to_s", -kMaxSeconds, kMaxSeconds)};
         if (errors.size() == before && closure.to_s <= closure.from_s) reader.fail("to_s", "must be after from_s");
         reader.finish(UnknownFields::kReject);
         closures.push_back(closure);
@@ -83,7 +83,7 @@ std::array<double, kFileHoursOfWeek> read_network_rate(ObjectReader& center)
     const Json* value = center.any(kNetworkRate);
     if (value == nullptr) return rates;
     if (!value->is_array()) {
-        rates.fill(center.required_number(kNetworkRate, 0, kMostBytesPerSecond));
+        rates.fill(center.required_number(kNetworkRate, 0, kMaxBytesPerSecond));
         return rates;
     }
     if (value->size() != kFileHoursOfWeek) {
@@ -94,7 +94,7 @@ std::array<double, kFileHoursOfWeek> read_network_rate(ObjectReader& center)
     for (std::size_t hour = 0; hour < kFileHoursOfWeek; ++hour) {
         const Json& rate = (*value)[hour];
         const double number = rate.is_number() ? rate.get<double>() : -1;
-        if (number < 0 || number > kMostBytesPerSecond)
+        if (number < 0 || number > kMaxBytesPerSecond)
             center.fail(item_path(std::string(kNetworkRate), hour), "must be a number between 0 and 1e18");
         rates.at(hour) = number;
     }
@@ -141,8 +141,8 @@ UnitFailures read_failures(ObjectReader& unit_type, std::vector<FieldError>& err
     const Json* object = unit_type.object("failures");
     if (object == nullptr) return failures;
     ObjectReader reader(*object, unit_type.path_of("failures"), errors);
-    failures.mean_between_s = kHour * reader.required_number("mean_between_h", 1e-3, kMostHours);
-    failures.mean_repair_s = kHour * reader.required_number("mean_repair_h", 0, kMostHours);
+    failures.mean_between_s = kHour * reader.required_number("mean_between_h", 1e-3, kMaxHours);
+    failures.mean_repair_s = kHour * reader.required_number("mean_repair_h", 0, kMaxHours);
     reader.finish(UnknownFields::kReject);
     return failures;
 }
@@ -157,7 +157,7 @@ class CentersReader {
 
     void read_all(ObjectReader& document)
     {
-        const Json* list = document.array("centers", 1, kMostCenters);
+        const Json* list = document.array("centers", 1, kMaxCenters);
         for (std::size_t i = 0; list != nullptr && i < list->size(); ++i)
             read_center((*list)[i], item_path("centers", i));
         const auto rates = complete_rates(speeds_, names_);
@@ -175,12 +175,12 @@ class CentersReader {
         center.name = reader.required_string("name", {.min_length = 1, .max_length = 128});
         if (!center.name.empty() && !center_names_.insert(center.name).second)
             reader.fail("name", "names \"" + center.name + "\" a second time");
-        center.start_up_s = reader.optional_number("start_up_s", 0, kMostSeconds).value_or(0);
+        center.start_up_s = reader.optional_number("start_up_s", 0, kMaxSeconds).value_or(0);
         center.closures = read_maintenance(reader, errors_);
         center.network_rate_bytes = read_network_rate(reader);
         file_.network.centers.push_back(std::move(center));
         std::set<std::string> names;
-        const Json* list = reader.array("unit_types", 1, kMostUnitTypes);
+        const Json* list = reader.array("unit_types", 1, kMaxUnitTypes);
         for (std::size_t i = 0; list != nullptr && i < list->size(); ++i)
             read_unit_type((*list)[i], item_path(reader.path_of("unit_types"), i), names);
         reader.finish(UnknownFields::kReject);
@@ -194,11 +194,11 @@ class CentersReader {
         unit_type.name = reader.required_string("name", {.min_length = 1, .max_length = 128});
         if (!unit_type.name.empty() && !names.insert(unit_type.name).second)
             reader.fail("name", "names \"" + unit_type.name + "\" a second time at this center");
-        unit_type.unit_count = reader.required_integer("unit_count", 1, kMostUnits);
+        unit_type.unit_count = reader.required_integer("unit_count", 1, kMaxUnits);
         unit_type.peak_flops = reader.optional_number("peak_flops", 0, 1e30).value_or(0);
         unit_type.benchmark = reader.optional_number("benchmark", 0, 1e30).value_or(0);
-        const double power_w = reader.optional_number("unit_power_w", 0, kMostPowerW).value_or(0);
-        unit_type.idle_power_w = reader.optional_number("idle_power_w", 0, kMostPowerW).value_or(0);
+        const double power_w = reader.optional_number("unit_power_w", 0, kMaxPowerW).value_or(0);
+        unit_type.idle_power_w = reader.optional_number("idle_power_w", 0, kMaxPowerW).value_or(0);
         unit_type.price = read_price_entry(reader, file_.network.currency, power_w, errors_);
         unit_type.failures = read_failures(reader, errors_);
         speeds_.push_back(read_speeds(reader, names_, errors_));

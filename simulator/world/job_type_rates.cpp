@@ -8,12 +8,12 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::size_t kMostJobTypes = 10'000;
-constexpr std::size_t kMostNameBytes = 256;
-constexpr std::size_t kMostSpeedups = 1000;
-constexpr std::int64_t kMostRateUnits = 1'000'000'000;
-constexpr double kMostRate = 1e15;
-constexpr double kMostCount = 1e15;
+constexpr std::size_t kMaxJobTypes = 10'000;
+constexpr std::size_t kMaxNameBytes = 256;
+constexpr std::size_t kMaxSpeedups = 1000;
+constexpr std::int64_t kMaxRateUnits = 1'000'000'000;
+constexpr double kMaxRate = 1e15;
+constexpr double kMaxCount = 1e15;
 
 Scaling scaling_of(const std::string& name)
 {
@@ -24,7 +24,7 @@ Scaling scaling_of(const std::string& name)
 /// Whether a member of an object may be called so: as a name that stands in a string.
 bool is_name(const std::string& name)
 {
-    return !name.empty() && name.size() <= kMostNameBytes && name.find('\0') == std::string::npos;
+    return !name.empty() && name.size() <= kMaxNameBytes && name.find('\0') == std::string::npos;
 }
 
 /// An object whose names are the file's own and whose values are numbers.
@@ -45,11 +45,11 @@ std::map<std::string, double> read_numbers(ObjectReader& reader, std::string_vie
 std::vector<CountSpeedup> read_speedups(ObjectReader& rate, std::vector<FieldError>& errors)
 {
     std::vector<CountSpeedup> speedups;
-    const Json* points = rate.array("speedups", 0, kMostSpeedups);
+    const Json* points = rate.array("speedups", 0, kMaxSpeedups);
     for (std::size_t i = 0; points != nullptr && i < points->size(); ++i) {
         ObjectReader reader((*points)[i], item_path(rate.path_of("speedups"), i), errors);
         CountSpeedup point;
-        point.unit_count = reader.required_integer("unit_count", 1, kMostRateUnits);
+        point.unit_count = reader.required_integer("unit_count", 1, kMaxRateUnits);
         point.speedup = reader.required_number("speedup", 1e-9, 1e9);
         if (!speedups.empty() && point.unit_count <= speedups.back().unit_count)
             reader.fail("unit_count", "must be more than that of the point before it");
@@ -64,11 +64,11 @@ UnitTypeRate read_rate(ObjectReader& rates, const std::string& name, const Json&
 {
     UnitTypeRate rate;
     if (!value.is_object()) {
-        rate.rate = rates.required_number(name, 0, kMostRate);
+        rate.rate = rates.required_number(name, 0, kMaxRate);
         return rate;
     }
     ObjectReader reader(value, rates.path_of(name), errors);
-    rate.rate = reader.required_number("rate", 0, kMostRate);
+    rate.rate = reader.required_number("rate", 0, kMaxRate);
     rate.speedups = read_speedups(reader, errors);
     reader.finish(UnknownFields::kReject);
     return rate;
@@ -95,12 +95,12 @@ std::string item_path(const std::string& list, std::size_t index)
 
 void JobTypeNames::read_list(ObjectReader& document, std::vector<FieldError>& errors)
 {
-    const Json* list = document.array("job_types", 0, kMostJobTypes);
+    const Json* list = document.array("job_types", 0, kMaxJobTypes);
     for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
         ObjectReader reader((*list)[i], item_path("job_types", i), errors);
-        const std::string name = reader.required_string("name", {.min_length = 1, .max_length = kMostNameBytes});
+        const std::string name = reader.required_string("name", {.min_length = 1, .max_length = kMaxNameBytes});
         const auto scaling = reader.optional_string("scaling", {.one_of = {"fixed", "linear", "table"}});
-        OperatorCounts counts = read_numbers(reader, "operators", 1e-12, kMostCount, errors);
+        OperatorCounts counts = read_numbers(reader, "operators", 1e-12, kMaxCount, errors);
         if (name == kEveryJobType) reader.fail("name", "must not be \"*\", which stands for types that are not named");
         reader.finish(UnknownFields::kReject);
         if (name.empty()) continue;
@@ -129,7 +129,7 @@ std::size_t JobTypeNames::index_of(const std::string& name)
 SpeedsOfUnitType read_speeds(ObjectReader& unit_type, JobTypeNames& names, std::vector<FieldError>& errors)
 {
     SpeedsOfUnitType speeds;
-    speeds.operators = read_numbers(unit_type, "operators", 0, kMostRate, errors);
+    speeds.operators = read_numbers(unit_type, "operators", 0, kMaxRate, errors);
     const Json* object = unit_type.object("rates");
     if (object == nullptr) return speeds;
     ObjectReader rates(*object, unit_type.path_of("rates"), errors);

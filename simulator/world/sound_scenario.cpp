@@ -10,7 +10,7 @@ namespace fathom::simulation {
 namespace {
 
 /// More would not fit the numbers that jobs are counted by.
-constexpr std::size_t kMostJobs = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t kMaxJobs = std::numeric_limits<std::uint32_t>::max();
 
 Error unsound(std::string detail)
 {
@@ -87,14 +87,14 @@ Result<void> check_knowledge(const KnowledgeSettings& settings)
 Result<void> check_details(const Scenario& scenario)
 {
     for (const JobDetails& details : scenario.workload.details) {
-        constexpr std::int32_t kMostPriority = 100;
+        constexpr std::int32_t kMaxPriority = 100;
         const Preference& prefer = details.prefer;
         const bool is_preference = is_amount(prefer.time) && is_amount(prefer.cost) && is_amount(prefer.energy);
         const bool has_center = !details.center || *details.center < scenario.network.centers.size();
         const bool has_types =
             std::all_of(details.unit_types.begin(), details.unit_types.end(),
                         [&](std::uint32_t type) { return type < scenario.network.unit_types.size(); });
-        if (!has_center || !has_types || !is_preference || std::abs(details.priority) > kMostPriority ||
+        if (!has_center || !has_types || !is_preference || std::abs(details.priority) > kMaxPriority ||
             !is_amount(details.data_in_bytes) || !is_amount(details.data_out_bytes) ||
             (details.deadline_in_s && !std::isfinite(*details.deadline_in_s)) ||
             (details.budget && !is_amount(*details.budget)))
@@ -109,7 +109,7 @@ Result<void> check_scenario(const Scenario& scenario)
 {
     const Workload& workload = scenario.workload;
     if (scenario.network.unit_types.empty()) return unsound("the network has no unit types");
-    if (workload.jobs.size() > kMostJobs) return unsound("there are too many jobs");
+    if (workload.jobs.size() > kMaxJobs) return unsound("there are too many jobs");
     if (workload.first_counted >= workload.end_counted || workload.end_counted > workload.jobs.size())
         return unsound("no jobs are counted");
     for (const UnitType& type : scenario.network.unit_types) {

@@ -1,7 +1,7 @@
 #include "simulator/world/unit_breaks.hpp"
 
 #include "core/base/portable_math.hpp"
-#include "simulator/world/truth.hpp"
+#include "simulator/world/keyed_draw.hpp"
 
 #include <limits>
 

@@ -3,7 +3,7 @@
 #include "core/model/price_book.hpp"
 #include "simulator/figures/figures.hpp"
 #include "simulator/world/centers_file.hpp"
-#include "simulator/world/truth.hpp"
+#include "simulator/world/keyed_draw.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kCenters = 100;
 constexpr std::size_t kJobTypes = 20;
-constexpr std::int64_t kLeastUnits = 16;
-constexpr std::int64_t kMostUnits = 256;
+constexpr std::int64_t kMinUnits = 16;
+constexpr std::int64_t kMaxUnits = 256;
 constexpr double kSpread = 0.5;        ///< of ln of unit types' speeds, and of how well each suits a job type
 constexpr double kMedianWork_s = 1200; ///< lognormal
 constexpr double kWorkSpread = 1.5;    ///< of ln of work: a tenth of the jobs have two thirds of it
@@ -31,7 +31,7 @@ constexpr double kBegin_s = 9 * kHour_s; ///< by day, so that of any number of j
 constexpr double kShare = 0.1;
 constexpr std::size_t kProjects = 20; ///< all jobs have one, the n-th 1/n as many as the first
 constexpr std::size_t kUsers = 200;
-constexpr std::int32_t kMostTimes = 8;   ///< most_units over unit_count
+constexpr std::int32_t kMaxTimes = 8;    ///< most_units over unit_count
 constexpr std::size_t kFirstScaled = 10; ///< job types from there on have tables of speed-ups
 constexpr double kSerialShare = 0.03;    ///< of these (Amdahl)
 constexpr double kMedianBytes = 2e10;    ///< lognormal, as much again × 0.1 back
@@ -61,7 +61,7 @@ enum Purpose : std::uint64_t {
     kCheapest,
     kProject,
     kUser,
-    kMost,
+    kMax,
     kEstimate,
 };
 constexpr std::uint64_t kNetworkSeed = 42;
@@ -93,7 +93,7 @@ UnitPrice price_of(double speed)
 std::vector<CountSpeedup> speedups()
 {
     std::vector<CountSpeedup> table;
-    for (std::int64_t count = 2; count <= kMostUnits; count *= 2)
+    for (std::int64_t count = 2; count <= kMaxUnits; count *= 2)
         table.push_back({count, 1 / (kSerialShare + (1 - kSerialShare) / static_cast<double>(count))});
     return table;
 }
@@ -104,7 +104,7 @@ UnitType make_unit_type(std::size_t center, std::size_t number, bool is_mixed)
     type.name = fmt::format("type_{:03}", number);
     type.center = center;
     const double doublings = 4 * uniform(kUnits, number);
-    type.unit_count = std::min<std::int64_t>(kMostUnits, std::llround(kLeastUnits * portable::exp2(doublings)));
+    type.unit_count = std::min<std::int64_t>(kMaxUnits, std::llround(kMinUnits * portable::exp2(doublings)));
     const double speed = portable::exp(kSpread * normal(kSpeed, number));
     for (std::size_t job_type = 0; job_type < kJobTypes; ++job_type) {
         UnitTypeRate& rate = type.rates.emplace_back();
@@ -187,7 +187,7 @@ void mix(Job& job, std::size_t number, Workload& workload)
         // Its work is that on one unit.
         job.work *= job.unit_count;
         job.estimate_s *= job.unit_count;
-        if (uniform(kMost, number) < 2 * kShare) job.most_units = kMostTimes * job.unit_count;
+        if (uniform(kMax, number) < 2 * kShare) job.most_units = kMaxTimes * job.unit_count;
     }
     workload.details.push_back(draw_details(job, number));
     job.details = static_cast<std::uint32_t>(workload.details.size() - 1);

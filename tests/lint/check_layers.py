@@ -25,6 +25,10 @@ ALLOWED = {
 }
 # Folders of the repository whose C++ is not of the product.
 OTHERS = ["tests", "cmake", "build", "web"]
+# folder -> what it must not include all the same, and why
+FORBIDDEN = {
+    "simulator/policies": ("simulator/world/truth.hpp", "a policy sees knowledge, never the truth"),
+}
 PURE = ["core/model", "core/decide", "core/schedule", "schema/link"]
 # Decisions must come out the same at any time and on any machine: no I/O, clock, chance, threads or state, and no
 # elementary functions of the C library, whose last bits differ from one to the next (core/base/portable_math).
@@ -74,6 +78,9 @@ def check(path, text):
         room = room_of(include)
         if include.endswith("_store.hpp") and room and room != room_of(path) and room_of(path) != "app":
             problems.append(f"{path}: only {room} may include its store, {include}")
+    for forbidden_in, (header, why) in FORBIDDEN.items():
+        if path.startswith(forbidden_in + "/") and header in INCLUDE.findall(text):
+            problems.append(f"{path}: must not include {header}: {why}")
     if longest_prefix(path, PURE):
         problems += [f"{path}: a pure folder must not use {found}" for found in impurities(path, text)]
     if BEAST.search(text) and not (path.startswith("core/net/")):

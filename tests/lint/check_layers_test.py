@@ -68,3 +68,5 @@ def test_arrows_between_large_folders():
     assert check_layers.check("simulator/world/draw.cpp", '#include "cli/jobs/explain.hpp"\n')
     assert check_layers.check("simulator/report/report.cpp", '#include "cli/text/format_units.hpp"\n') == []
     assert check_layers.check("cli/text/table.cpp", '#include "core/net/client.hpp"\n')
+    assert check_layers.check("simulator/policies/policy.cpp", '#include "simulator/world/truth.hpp"\n')
+    assert check_layers.check("simulator/engine/simulation.cpp", '#include "simulator/world/truth.hpp"\n') == []
