@@ -1,7 +1,14 @@
 #include "cli/run.hpp"
 
-#include "cli/client/command_line.hpp"
+#include "cli/accounts/commands.hpp"
+#include "cli/billing/commands.hpp"
+#include "cli/centers/commands.hpp"
+#include "cli/jobs/commands.hpp"
+#include "cli/operators/commands.hpp"
+#include "cli/probes/commands.hpp"
+#include "cli/profile/commands.hpp"
 #include "cli/profile/profile.hpp"
+#include "cli/simulation/commands.hpp"
 #include "cli/text/display_text.hpp"
 
 #include <algorithm>

@@ -19,7 +19,7 @@ int gpu_memory_command(int argc, const char* const* argv);
 int request_probes_command(int argc, const char* const* argv);
 /// `fathom-agent request-sub-units`: asks to give up or to gain sub-units.
 int request_sub_units_command(int argc, const char* const* argv);
-/// `fathom-agent supervise DIR`: watches one attempt; started by the daemon only.
+/// `fathom-agent supervise DESCRIPTORS ISOLATION`: runs one attempt after another; started by the daemon only.
 int supervise_command(int argc, const char* const* argv);
 
 } // namespace fathom::agent

@@ -12,7 +12,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::size_t kLongestReason = 500;
+constexpr std::size_t kMaxReasonLength = 500;
 constexpr std::size_t kLargestFile = 64UL << 10U;
 constexpr const char* kDefaultReason = "asked for at the center";
 
@@ -54,7 +54,7 @@ std::string clean_reason(const std::string& text)
     // ASCII only, so that no character is cut in two and every reader can show it.
     std::string reason;
     for (const char c : text) {
-        if (reason.size() == kLongestReason) break;
+        if (reason.size() == kMaxReasonLength) break;
         if (c >= 0x20 && c < 0x7F) reason += c;
     }
     while (!reason.empty() && reason.back() == ' ')

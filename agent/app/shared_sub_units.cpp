@@ -14,7 +14,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::size_t kMostStored = 1UL << 20U;
+constexpr std::size_t kMaxStored = 1UL << 20U;
 constexpr const char* kCountsName = "sub-units.json";
 constexpr const char* kRequestName = "sub-unit-request";
 constexpr const char* kNewRequestName = "sub-unit-request.new";
@@ -45,7 +45,7 @@ Result<std::int64_t> SharedSubUnits::held(const std::string& unit)
 {
     const SubUnitRule* const rule = rule_of(unit);
     if (rule == nullptr) return absent(unit);
-    const Result<std::string> text = read_end(folder_.number(), kCountsName, owner_, kMostStored);
+    const Result<std::string> text = read_end(folder_.number(), kCountsName, owner_, kMaxStored);
     if (!text) return Error{Errc::kUnavailable, "the metascheduler has not said how many there are"};
     const Result<SubUnits> sub_units = SubUnits::make(rules_, *text);
     if (!sub_units) return Error{Errc::kUnavailable, describe(sub_units.error())};

@@ -11,13 +11,13 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::size_t kMostProgramOutput = 64UL << 10U;
-constexpr std::size_t kLongestReason = 500;
+constexpr std::size_t kMaxProgramOutput = 64UL << 10U;
+constexpr std::size_t kMaxChangeReasonLength = 500;
 
 /// What a program said last, on one line.
 std::string last_words(const std::string& output)
 {
-    std::string text = output.substr(output.size() - std::min(output.size(), kLongestReason));
+    std::string text = output.substr(output.size() - std::min(output.size(), kMaxChangeReasonLength));
     std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7E; }, ' ');
     const std::size_t first = text.find_first_not_of(' ');
     if (first == std::string::npos) return "it said nothing";
@@ -35,7 +35,7 @@ Result<void> move_sub_units(const SubUnitChange& change)
                             {"FATHOM_UNIT_TYPE", rule.unit_type},
                             {"FATHOM_SUB_UNIT_COUNT", std::to_string(change.to.held)},
                             {"FATHOM_SUB_UNIT_COUNT_BEFORE", std::to_string(change.from.held)}},
-                           rule.change_limit, kMostProgramOutput);
+                           rule.change_limit, kMaxProgramOutput);
     if (!answer) return Error{answer.error().code, rule.change_program.string() + ": " + answer.error().detail};
     if (answer->exit_code == 0) return {};
     return Error{Errc::kUnavailable, rule.change_program.string() + " ended with status " +

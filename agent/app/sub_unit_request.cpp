@@ -15,7 +15,7 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::size_t kLargestRequest = 64UL << 10U;
-constexpr std::int64_t kMostSubUnits = 1'000'000;
+constexpr std::int64_t kMaxSubUnits = 1'000'000;
 
 /// As the agent's user in the agent's folder: root would follow what that user has laid there.
 Result<void> leave_sub_unit_request(const std::filesystem::path& state_dir, const link::SubUnitRequest& request)
@@ -50,7 +50,7 @@ std::optional<Result<link::SubUnitRequest>> SubUnitRequestFile::find() const
     link::SubUnitRequest request;
     request.kind = reader.required_string("kind", {.min_length = 1, .max_length = 64});
     request.action = reader.required_string("action", {.one_of = {"release", "gain"}});
-    request.count = reader.required_integer("count", 1, kMostSubUnits);
+    request.count = reader.required_integer("count", 1, kMaxSubUnits);
     request.reason = clean_reason(reader.required_string("reason", {.max_length = kLargestRequest}));
     return value_or_errors(std::move(request), std::move(errors), "the request");
 }
@@ -72,9 +72,9 @@ int request_sub_units_command(int argc, const char* const* argv)
     app.add_option("--state-dir", state_dir, "state folder of this center's agent")->required();
     app.add_option("--kind", request.kind, "kind of sub-unit, as in the table [[sub_units]]")->required();
     CLI::Option* const release = app.add_option("--release", release_count, "how many to give up")
-                                     ->check(CLI::Range(std::int64_t{1}, kMostSubUnits));
+                                     ->check(CLI::Range(std::int64_t{1}, kMaxSubUnits));
     CLI::Option* const gain =
-        app.add_option("--gain", gain_count, "how many to gain")->check(CLI::Range(std::int64_t{1}, kMostSubUnits));
+        app.add_option("--gain", gain_count, "how many to gain")->check(CLI::Range(std::int64_t{1}, kMaxSubUnits));
     release->excludes(gain);
     app.add_option("--reason", request.reason, "why, for people: up to 500 characters");
     app.footer(

@@ -11,7 +11,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::size_t kLongestKnob = 4096;
+constexpr std::size_t kMaxKnob = 4096;
 
 Error knob_error(const std::filesystem::path& path, int code)
 {
@@ -25,7 +25,7 @@ Error knob_error(const std::filesystem::path& path, int code)
 
 Result<std::string> read_knob(const std::filesystem::path& path)
 {
-    Result<std::string> text = read_file(path, kLongestKnob);
+    Result<std::string> text = read_file(path, kMaxKnob);
     if (!text && text.error().code == Errc::kNotFound) return knob_error(path, ENOENT);
     if (!text) return Error{Errc::kUnavailable, text.error().detail};
     while (text->ends_with('\n'))

@@ -12,7 +12,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::size_t kLongestWord = 64;
+constexpr std::size_t kMaxWordLength = 64;
 constexpr const char* kFreshName = ".fathom-precision-new";
 
 Error not_written(const std::string& what)
@@ -43,7 +43,7 @@ Result<Precision> PrecisionHook::read_acknowledged() const
 {
     const Result<OpenFile> folder = open_folder(AT_FDCWD, job_.work, job_.uid);
     if (!folder) return Error{Errc::kUnavailable, "absent: " + folder.error().detail};
-    Result<std::string> text = read_end(folder->number(), kPrecisionAckFile, job_.uid, kLongestWord);
+    Result<std::string> text = read_end(folder->number(), kPrecisionAckFile, job_.uid, kMaxWordLength);
     if (!text) return Error{Errc::kUnavailable, "absent: the job has not said which precision it computes in"};
     while (text->ends_with('\n') || text->ends_with(' '))
         text->pop_back();

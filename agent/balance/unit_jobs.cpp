@@ -12,7 +12,7 @@ namespace fathom::agent {
 namespace {
 
 /// An order may bring files for its job.
-constexpr std::size_t kMostOrderBytes = 64UL << 20U;
+constexpr std::size_t kMaxOrderBytes = 64UL << 20U;
 
 std::string variable_of(const RunOrder& run, const std::string& name)
 {
@@ -42,7 +42,7 @@ bool is_running(const AttemptFolder& folder)
 std::optional<UnitJobs::Known> UnitJobs::read_attempt(const std::filesystem::path& folder)
 {
     const AttemptFolder attempt(folder);
-    const Result<std::string> text = read_file(attempt.order(), kMostOrderBytes);
+    const Result<std::string> text = read_file(attempt.order(), kMaxOrderBytes);
     const Result<SupervisorOrder> order = text ? decode_supervisor_order(*text) : Result<SupervisorOrder>(text.error());
     if (!order) return std::nullopt;
     Known known;

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "agent/catalog/batch_place.hpp"
 #include "agent/catalog/host.hpp"
 #include "agent/config/agent_config.hpp"
-#include "agent/executor/batch_place.hpp"
 #include "core/model/center.hpp"
 
 namespace fathom::agent {

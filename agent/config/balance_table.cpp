@@ -7,15 +7,15 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::size_t kMostUnits = 1000;
-constexpr std::size_t kLongestName = 128;
+constexpr std::size_t kMaxUnits = 1000;
+constexpr std::size_t kMaxNameLength = 128;
 
 BalancedUnit read_unit(const Json& json, const std::string& path, std::vector<FieldError>& errors)
 {
     ObjectReader reader(json, path, errors);
     BalancedUnit unit;
-    unit.name = reader.required_string("name", {.min_length = 1, .max_length = kLongestName});
-    unit.device = reader.optional_string("device", {.min_length = 1, .max_length = kLongestName}).value_or("");
+    unit.name = reader.required_string("name", {.min_length = 1, .max_length = kMaxNameLength});
+    unit.device = reader.optional_string("device", {.min_length = 1, .max_length = kMaxNameLength}).value_or("");
     const std::string cpus = reader.optional_string("cpus", {.min_length = 1}).value_or("");
     if (unit.device.empty() == cpus.empty()) reader.fail("device", "or cpus must be given, and not both");
     if (Result<std::vector<std::int64_t>> list = parse_cpu_list(cpus))
@@ -35,7 +35,7 @@ BalancedUnit read_unit(const Json& json, const std::string& path, std::vector<Fi
 std::vector<BalancedUnit> read_units(ObjectReader& table, std::vector<FieldError>& errors)
 {
     std::vector<BalancedUnit> units;
-    const Json* const items = table.has("unit") ? table.array("unit", 1, kMostUnits) : nullptr;
+    const Json* const items = table.has("unit") ? table.array("unit", 1, kMaxUnits) : nullptr;
     if (items == nullptr) return units;
     std::set<std::string> names;
     for (std::size_t i = 0; i < items->size(); ++i) {

@@ -3,9 +3,9 @@
 namespace fathom::agent {
 namespace {
 
-constexpr double kShortestTurn_s = 0.001;
-constexpr double kLongestTurn_s = 3600;
-constexpr double kLongestWait_s = 86'400;
+constexpr double kMinTurn_s = 0.001;
+constexpr double kMaxTurn_s = 3600;
+constexpr double kMaxWait_s = 86'400;
 
 } // namespace
 
@@ -17,14 +17,11 @@ GpuMemoryConfig read_gpu_memory(ObjectReader& reader, std::vector<FieldError>& e
     ObjectReader table(*json, "gpu_memory", errors);
     gpu::TurnSettings& turns = config.turns;
     config.enabled = table.optional_boolean("enabled").value_or(config.enabled);
-    config.gap_bytes = table.optional_integer("gap_bytes", 0, gpu::kMostBytes).value_or(config.gap_bytes);
-    config.reserved_bytes =
-        table.optional_integer("reserved_bytes", 0, gpu::kMostBytes).value_or(config.reserved_bytes);
-    turns.slice_s = table.optional_number("slice_s", kShortestTurn_s, kLongestTurn_s).value_or(turns.slice_s);
-    turns.most_slice_s =
-        table.optional_number("most_slice_s", kShortestTurn_s, kLongestTurn_s).value_or(turns.most_slice_s);
-    turns.most_wait_s =
-        table.optional_number("most_wait_s", kShortestTurn_s, kLongestWait_s).value_or(turns.most_wait_s);
+    config.gap_bytes = table.optional_integer("gap_bytes", 0, gpu::kMaxBytes).value_or(config.gap_bytes);
+    config.reserved_bytes = table.optional_integer("reserved_bytes", 0, gpu::kMaxBytes).value_or(config.reserved_bytes);
+    turns.slice_s = table.optional_number("slice_s", kMinTurn_s, kMaxTurn_s).value_or(turns.slice_s);
+    turns.most_slice_s = table.optional_number("most_slice_s", kMinTurn_s, kMaxTurn_s).value_or(turns.most_slice_s);
+    turns.most_wait_s = table.optional_number("most_wait_s", kMinTurn_s, kMaxWait_s).value_or(turns.most_wait_s);
     if (turns.most_slice_s < turns.slice_s) table.fail("most_slice_s", "must not be less than slice_s");
     table.finish(UnknownFields::kReject);
     return config;

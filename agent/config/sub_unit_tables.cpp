@@ -6,7 +6,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::int64_t kMostSubUnits = 1'000'000;
+constexpr std::int64_t kMaxSubUnits = 1'000'000;
 
 bool is_unit_type(const std::string& name, const std::vector<UnitCut>& unit_types)
 {
@@ -22,9 +22,9 @@ SubUnitRule read_rule(const Json& json, const std::string& path, const std::vect
     rule.kind = reader.required_string("kind", {.min_length = 1, .max_length = 64});
     rule.unit_type = reader.required_string("unit_type", {.min_length = 1, .max_length = 128});
     if (!is_unit_type(rule.unit_type, unit_types)) reader.fail("unit_type", "is no unit type of this file");
-    rule.sub_units_per_unit = reader.optional_integer("sub_units_per_unit", 1, kMostSubUnits).value_or(1);
-    rule.total = reader.required_integer("total", 0, kMostSubUnits);
-    rule.most = reader.optional_integer("most", 0, kMostSubUnits).value_or(0);
+    rule.sub_units_per_unit = reader.optional_integer("sub_units_per_unit", 1, kMaxSubUnits).value_or(1);
+    rule.total = reader.required_integer("total", 0, kMaxSubUnits);
+    rule.most = reader.optional_integer("most", 0, kMaxSubUnits).value_or(0);
     if (rule.most > 0 && rule.most < rule.total) reader.fail("most", "must be at least total");
     rule.change_program = reader.optional_string("change_program", {.max_length = 1000}).value_or("");
     if (!rule.change_program.empty() && !rule.change_program.is_absolute())

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/executor/batch_place.hpp"
+#include "agent/catalog/batch_place.hpp"
 #include "core/base/json_reader.hpp"
 #include "core/model/attempt.hpp"
 

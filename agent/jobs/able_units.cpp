@@ -7,7 +7,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::size_t kLongestReason = 1000;
+constexpr std::size_t kMaxReasonLength = 1000;
 
 bool offers(const UnitTypeReport& type, const OperatorNeed& need)
 {
@@ -25,7 +25,7 @@ std::string why_unable(const UnitTypeReport& type, std::span<const OperatorNeed>
         missing += (missing.empty() ? "" : ", ") + need.id + (need.is_uploaded ? " (uploaded)" : "");
     }
     if (missing.empty()) return {};
-    return std::string(utf8_prefix("does not offer " + missing, kLongestReason));
+    return std::string(utf8_prefix("does not offer " + missing, kMaxReasonLength));
 }
 
 std::vector<std::string> able_unit_types(const UnitPlan& plan, std::span<const OperatorNeed> operators)

@@ -8,17 +8,17 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::int64_t kMostSubUnits = 1'000'000;
-constexpr std::int64_t kMostVersion = 1LL << 60U;
-constexpr std::size_t kLongestRefusal = 1000;
+constexpr std::int64_t kMaxSubUnits = 1'000'000;
+constexpr std::int64_t kMaxVersion = 1LL << 60U;
+constexpr std::size_t kMaxRefusalLength = 1000;
 
 SubUnitCounts read_counts(const Json& json, const std::string& kind, std::vector<FieldError>& errors)
 {
     ObjectReader reader(json, kind, errors);
     SubUnitCounts counts;
-    counts.version = reader.required_integer("version", 0, kMostVersion);
-    counts.held = reader.required_integer("held_count", 0, kMostSubUnits);
-    counts.offered = reader.required_integer("offered_count", 0, kMostSubUnits);
+    counts.version = reader.required_integer("version", 0, kMaxVersion);
+    counts.held = reader.required_integer("held_count", 0, kMaxSubUnits);
+    counts.offered = reader.required_integer("offered_count", 0, kMaxSubUnits);
     return counts;
 }
 
@@ -133,7 +133,7 @@ void SubUnits::refuse(const SubUnitChange& change, const std::string& reason)
     if (found == entries_.end()) return;
     found->second.refused_version = change.to.version;
     found->second.is_unsure = true;
-    found->second.refusal = std::string(utf8_prefix(reason, kLongestRefusal));
+    found->second.refusal = std::string(utf8_prefix(reason, kMaxRefusalLength));
 }
 
 std::map<std::string, std::int64_t> SubUnits::limits() const
@@ -168,7 +168,7 @@ link::SubUnitState SubUnits::state() const
     link::SubUnitState state;
     for (const SubUnitRule& rule : rules_) {
         const Entry& entry = entries_.at(rule.kind);
-        const std::int64_t present = std::min(entry.most_units * rule.sub_units_per_unit, kMostSubUnits);
+        const std::int64_t present = std::min(entry.most_units * rule.sub_units_per_unit, kMaxSubUnits);
         state.holdings.push_back({.kind = rule.kind,
                                   .unit_type = rule.unit_type,
                                   .sub_units_per_unit = rule.sub_units_per_unit,

@@ -1,4 +1,4 @@
-#include "cli/client/command_line.hpp"
+#include "cli/accounts/commands.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/client/role_option.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/client/command_line.hpp"
+#include "cli/accounts/commands.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/client/role_option.hpp"
 #include "core/base/file.hpp"
@@ -9,7 +9,7 @@
 namespace fathom::cli {
 namespace {
 
-constexpr std::size_t kLongestPassword = 256;
+constexpr std::size_t kMaxPasswordLength = 256;
 
 /// Where the password comes from, and where one that is made here goes.
 struct PasswordOptions {
@@ -34,7 +34,7 @@ struct ChangeUserOptions {
 Result<std::string> password_from(const PasswordOptions& options)
 {
     if (options.password_file.empty()) return new_secret("");
-    Result<std::string> text = read_file(options.password_file, kLongestPassword + 2);
+    Result<std::string> text = read_file(options.password_file, kMaxPasswordLength + 2);
     if (!text) return Error{Errc::kInvalid, options.password_file + ": " + text.error().detail};
     text->resize(std::min(text->find_first_of("\r\n"), text->size()));
     return text;

@@ -1,4 +1,4 @@
-#include "cli/client/command_line.hpp"
+#include "cli/billing/commands.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/base/file.hpp"
 #include "core/base/sha256.hpp"

@@ -1,4 +1,4 @@
-#include "cli/client/command_line.hpp"
+#include "cli/billing/commands.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/base/file.hpp"
@@ -11,7 +11,7 @@
 namespace fathom::cli {
 namespace {
 
-constexpr std::size_t kMostFileBytes = 256UL << 20U;
+constexpr std::size_t kMaxFileBytes = 256UL << 20U;
 
 struct ReconcileOptions {
     std::string file;
@@ -65,7 +65,7 @@ std::optional<double> parse_elapsed(const std::string& text)
 /// The attempt's id is its name in the batch system: JobName of `sacct -P`, whose first line names the fields.
 Result<void> read_batch_system(const std::string& file, Accounts& accounts)
 {
-    const Result<std::string> text = read_file(file, kMostFileBytes);
+    const Result<std::string> text = read_file(file, kMaxFileBytes);
     if (!text) return Error{Errc::kInvalid, file + ": " + text.error().detail};
     std::istringstream lines(*text);
     std::string line;

@@ -1,4 +1,4 @@
-#include "cli/client/command_line.hpp"
+#include "cli/billing/commands.hpp"
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"

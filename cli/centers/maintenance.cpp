@@ -1,5 +1,5 @@
+#include "cli/centers/commands.hpp"
 #include "cli/client/calendar_text.hpp"
-#include "cli/client/command_line.hpp"
 #include "cli/client/json_view.hpp"
 
 namespace fathom::cli {
@@ -19,7 +19,7 @@ struct MaintenanceListOptions : ListOptions {
     bool all = false;
 };
 
-std::string place_of(const Json& maintenance)
+std::string closed_place(const Json& maintenance)
 {
     return text_of(maintenance, "center") + "/" + text_of(maintenance, "unit_type", "*");
 }
@@ -35,7 +35,7 @@ Table maintenance_table(const Json& windows, Timestamp now)
                  {"STARTS", Align::kRight, 3},
                  {"REASON", Align::kLeft, 1, true}});
     for (const Json& one : windows)
-        table.add_row({text_of(one, "id"), place_of(one), calendar_state_of(one), moment_of(one, "starts_at"),
+        table.add_row({text_of(one, "id"), closed_place(one), calendar_state_of(one), moment_of(one, "starts_at"),
                        moment_of(one, "ends_at"), length_of(one), age_of(one, "starts_at", now),
                        text_of(one, "reason", "")});
     return table;
@@ -49,7 +49,7 @@ Outcome plan_maintenance(Session& session, const PlanOptions& options)
     if (!options.reason.empty()) body["reason"] = options.reason;
     if (options.cancel_reservations) body["cancel_reservations"] = true;
     return print_answer(session, session.post("/maintenance-windows", body), [&](const Json& maintenance) {
-        std::string text = "Maintenance " + text_of(maintenance, "id") + " of " + place_of(maintenance) + " from " +
+        std::string text = "Maintenance " + text_of(maintenance, "id") + " of " + closed_place(maintenance) + " from " +
                            moment_of(maintenance, "starts_at") + " until " + moment_of(maintenance, "ends_at") +
                            ": jobs that could not end before it start after it; jobs that run then go on.\n";
         const Json& cancelled = items_of(maintenance, "cancelled_reservations");
@@ -74,7 +74,7 @@ Outcome cancel_maintenance(Session& session, const NameOptions& options)
     return print_answer(session, session.remove("/maintenance-windows/" + path_segment(options.name)),
                         [&](const Json& maintenance) {
                             return "Maintenance " + text_of(maintenance, "id") +
-                                   " is cancelled: " + place_of(maintenance) + " takes work again.\n";
+                                   " is cancelled: " + closed_place(maintenance) + " takes work again.\n";
                         });
 }
 

@@ -1,5 +1,5 @@
+#include "cli/centers/commands.hpp"
 #include "cli/client/calendar_text.hpp"
-#include "cli/client/command_line.hpp"
 #include "cli/client/json_view.hpp"
 
 namespace fathom::cli {
@@ -20,7 +20,7 @@ struct ReservationListOptions : ListOptions {
     bool all = false;
 };
 
-std::string place_of(const Json& reservation)
+std::string reserved_place(const Json& reservation)
 {
     return text_of(reservation, "center") + "/" + text_of(reservation, "unit_type");
 }
@@ -37,7 +37,7 @@ Table reservations_table(const Json& reservations, Timestamp now)
                  {"LENGTH", Align::kRight, 2},
                  {"STARTS", Align::kRight, 3}});
     for (const Json& one : reservations)
-        table.add_row({text_of(one, "id"), text_of(one, "project"), place_of(one), count_of(one, "unit_count"),
+        table.add_row({text_of(one, "id"), text_of(one, "project"), reserved_place(one), count_of(one, "unit_count"),
                        calendar_state_of(one), moment_of(one, "starts_at"), moment_of(one, "ends_at"), length_of(one),
                        age_of(one, "starts_at", now)});
     return table;
@@ -47,7 +47,7 @@ std::string reservation_text(Session& session, const Json& reservation)
 {
     return render_details({{"Reservation", text_of(reservation, "id")},
                            {"Project", text_of(reservation, "project")},
-                           {"Place", place_of(reservation)},
+                           {"Place", reserved_place(reservation)},
                            {"Units", count_of(reservation, "unit_count")},
                            {"State", calendar_state_of(reservation)},
                            {"From", moment_of(reservation, "starts_at")},
@@ -93,7 +93,7 @@ Outcome cancel_reservation(Session& session, const NameOptions& options)
                         [&](const Json& reservation) {
                             return "Reservation " + text_of(reservation, "id") +
                                    " is cancelled: " + count_of(reservation, "unit_count") + " of " +
-                                   place_of(reservation) + " are everybody's again. Jobs that use them go on.\n";
+                                   reserved_place(reservation) + " are everybody's again. Jobs that use them go on.\n";
                         });
 }
 

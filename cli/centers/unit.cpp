@@ -1,6 +1,6 @@
+#include "cli/centers/commands.hpp"
 #include "cli/centers/shared_gpu.hpp"
 #include "cli/centers/sub_unit.hpp"
-#include "cli/client/command_line.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
 

@@ -1,5 +1,5 @@
-#include "cli/client/command_line.hpp"
 #include "cli/client/json_view.hpp"
+#include "cli/jobs/commands.hpp"
 #include "cli/text/format_units.hpp"
 #include "cli/text/plot.hpp"
 
@@ -18,10 +18,10 @@ struct PredictionListOptions : ListOptions {
 };
 
 /// Points of the drawing: more would fill it.
-constexpr std::int64_t kMostPoints = 500;
+constexpr std::int64_t kMaxPoints = 500;
 
 /// With fewer jobs a share says nothing; with more it should be 75 to 85 %.
-constexpr double kFewestForTone = 20;
+constexpr double kMinForTone = 20;
 
 constexpr const char* kWhenEmpty = "No job has ended since predictions are kept; `fathom job submit` runs one.";
 
@@ -31,7 +31,7 @@ Cell within_cell(const Json& quality, std::string_view count_name)
     const double count = number_of(quality, count_name).value_or(0);
     if (count <= 0) return "-";
     const double share = number_of(quality, "within_share").value_or(0);
-    const bool is_bad = count >= kFewestForTone && share < 0.7;
+    const bool is_bad = count >= kMinForTone && share < 0.7;
     return Cell(format_percent(share), is_bad ? Tone::kBad : Tone::kPlain);
 }
 
@@ -123,7 +123,7 @@ Outcome show_accuracy(Session& session, const ListOptions&)
     const Result<Json> calibration = session.get("/predictions:calibration");
     if (!calibration) return calibration.error();
     if (session.wants_json()) return print_answer(session, calibration, {});
-    const Result<Session::List> newest = session.list("/predictions", {{"ended", "true"}}, kMostPoints);
+    const Result<Session::List> newest = session.list("/predictions", {{"ended", "true"}}, kMaxPoints);
     if (!newest) return newest.error();
     return print_answer(session, calibration, [&](const Json& answer) {
         if (items_of(answer, "by_job_type").empty()) return std::string(kWhenEmpty) + "\n";
@@ -133,7 +133,7 @@ Outcome show_accuracy(Session& session, const ListOptions&)
 }
 
 /// "12.3 s (11–14 s)"; "-" where nothing was predicted.
-std::string predicted_text(const Json& run)
+std::string predicted_run_text(const Json& run)
 {
     const std::optional<double> run_s = number_of(run, "run_s");
     if (!run_s) return "-";
@@ -152,7 +152,7 @@ Cell actual_cell(const Json& one)
     return Cell(format_duration(*actual_s), is_known && !is_inside ? Tone::kBad : Tone::kPlain);
 }
 
-std::string cost_text(const Json& one, const char* name)
+std::string cost_cell(const Json& one, const char* name)
 {
     const std::optional<double> cost = number_of(one, name);
     if (!cost || member(one, "currency").is_null()) return "-";
@@ -177,9 +177,9 @@ Table predictions_table(const Json& predictions, Timestamp now)
         const std::string outcome = text_of(one, "outcome");
         table.add_row({text_of(one, "job_id"), text_of(one, "job_type"), text_of(one, "center"),
                        text_of(one, "unit_type"), age_of(one, "decided_at", now),
-                       predicted_text(member(one, "predicted")), actual_cell(one),
+                       predicted_run_text(member(one, "predicted")), actual_cell(one),
                        duration_of(member(one, "wait"), "wait_s"), duration_of(one, "actual_wait_s"),
-                       cost_text(one, "cost"), cost_text(one, "actual_cost"),
+                       cost_cell(one, "cost"), cost_cell(one, "actual_cost"),
                        outcome == "-" ? Cell("not ended", Tone::kPending) : Cell(outcome, tone_of_state(outcome))});
     }
     return table;

@@ -1,6 +1,6 @@
-#include "cli/client/command_line.hpp"
 #include "cli/client/event_stream.hpp"
 #include "cli/client/json_view.hpp"
+#include "cli/jobs/commands.hpp"
 #include "cli/text/display_text.hpp"
 
 #include <ostream>

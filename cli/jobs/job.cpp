@@ -1,6 +1,6 @@
 #include "cli/centers/shared_gpu.hpp"
-#include "cli/client/command_line.hpp"
 #include "cli/client/json_view.hpp"
+#include "cli/jobs/commands.hpp"
 #include "cli/jobs/explain.hpp"
 #include "cli/text/format_units.hpp"
 

@@ -1,6 +1,6 @@
-#include "cli/client/command_line.hpp"
 #include "cli/client/interrupt.hpp"
 #include "cli/client/json_view.hpp"
+#include "cli/jobs/commands.hpp"
 #include "cli/jobs/explain.hpp"
 #include "cli/jobs/job_log.hpp"
 #include "cli/jobs/job_request.hpp"

@@ -1,9 +1,10 @@
-#include "cli/client/command_line.hpp"
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
+#include "cli/jobs/commands.hpp"
 #include "cli/jobs/explain.hpp"
 #include "cli/jobs/job_request.hpp"
 #include "cli/text/choice_argument.hpp"
+#include "core/decide/routing/decision_json.hpp"
 #include "core/decide/routing/replay.hpp"
 #include "core/model/money.hpp"
 

@@ -1,8 +1,8 @@
 #include "core/model/operator_package.hpp"
 
-#include "cli/client/command_line.hpp"
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
+#include "cli/operators/commands.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/base/file.hpp"
 

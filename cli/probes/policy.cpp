@@ -1,6 +1,6 @@
-#include "cli/client/command_line.hpp"
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
+#include "cli/probes/commands.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/decide/scoring/metric_policy.hpp"
 

@@ -1,6 +1,6 @@
-#include "cli/client/command_line.hpp"
 #include "cli/client/interrupt.hpp"
 #include "cli/client/json_view.hpp"
+#include "cli/probes/commands.hpp"
 #include "cli/probes/probe_order.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"

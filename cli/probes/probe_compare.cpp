@@ -1,5 +1,5 @@
-#include "cli/client/command_line.hpp"
 #include "cli/client/json_view.hpp"
+#include "cli/probes/commands.hpp"
 #include "cli/text/format_units.hpp"
 
 #include <ostream>

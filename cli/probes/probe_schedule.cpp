@@ -1,7 +1,7 @@
-#include "cli/client/command_line.hpp"
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/client/schedule_text.hpp"
+#include "cli/probes/commands.hpp"
 #include "cli/probes/probe_order.hpp"
 #include "cli/text/format_units.hpp"
 

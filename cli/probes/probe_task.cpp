@@ -1,8 +1,8 @@
 #include "core/model/probe_task.hpp"
 
-#include "cli/client/command_line.hpp"
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
+#include "cli/probes/commands.hpp"
 #include "cli/probes/probe_task_steps.hpp"
 
 namespace fathom::cli {

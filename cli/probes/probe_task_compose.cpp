@@ -1,6 +1,6 @@
-#include "cli/client/command_line.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/operators/operator_argument.hpp"
+#include "cli/probes/commands.hpp"
 #include "cli/probes/probe_task_steps.hpp"
 #include "core/decide/probing/generate_task.hpp"
 

@@ -1,5 +1,5 @@
-#include "cli/client/command_line.hpp"
 #include "cli/client/json_view.hpp"
+#include "cli/probes/commands.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
 #include "cli/text/plot.hpp"
@@ -23,7 +23,7 @@ struct WindowOptions : ListOptions {
 
 constexpr std::array kDays{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
 constexpr std::size_t kHoursOfDay = 24;
-constexpr std::size_t kMostStepsShown = 10;
+constexpr std::size_t kMaxStepsShown = 10;
 
 /// `Mon 14:00` in UTC.
 std::string hour_name(std::int64_t hour_of_week)
@@ -169,7 +169,7 @@ std::string steps_text(const Json& window, Timestamp now, const TableStyle& styl
     const Json& steps = items_of(window, "steps");
     if (steps.empty()) return "No lasting change was seen.\n";
     Table table({{"CHANGED"}, {"FROM", Align::kRight}, {"TO", Align::kRight}, {"AGE", Align::kRight}});
-    for (std::size_t i = steps.size() - std::min(steps.size(), kMostStepsShown); i < steps.size(); ++i) {
+    for (std::size_t i = steps.size() - std::min(steps.size(), kMaxStepsShown); i < steps.size(); ++i) {
         const std::optional<Timestamp> at = time_of(steps[i], "at");
         table.add_row(
             {at ? format_time(*at) : "-", format_bandwidth(number_of(steps[i], "before_rate_bytes").value_or(0)),

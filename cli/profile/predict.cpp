@@ -1,5 +1,5 @@
-#include "cli/client/command_line.hpp"
 #include "cli/client/input_file.hpp"
+#include "cli/profile/commands.hpp"
 #include "cli/profile/program_profile.hpp"
 #include "cli/text/format_units.hpp"
 
@@ -74,7 +74,7 @@ Json prediction_json(const ReadResult& there, const RunPrediction& found)
 /// What takes most of the time there, with what it took before.
 std::string render_parts(const RunPrediction& found, const ProgramProfile& program, Session& session)
 {
-    constexpr std::size_t kMostRows = 12;
+    constexpr std::size_t kMaxRows = 12;
     Table table({{"OPERATOR"}, {"SIZE"}, {"BEFORE", Align::kRight}, {"THERE", Align::kRight}, {"BASIS"}});
     std::vector<std::size_t> order(found.operators.size());
     for (std::size_t i = 0; i < order.size(); ++i)
@@ -84,7 +84,7 @@ std::string render_parts(const RunPrediction& found, const ProgramProfile& progr
         const double second = found.operators[b].total_s;
         return first != second ? first > second : a < b;
     });
-    order.resize(std::min(order.size(), kMostRows));
+    order.resize(std::min(order.size(), kMaxRows));
     for (const std::size_t i : order) {
         const OperatorPrediction& one = found.operators[i];
         const std::string name =

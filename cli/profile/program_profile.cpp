@@ -4,7 +4,7 @@ namespace fathom::cli {
 namespace {
 
 constexpr double kLargest = 1e300;
-constexpr double kLongest = 1e9;
+constexpr double kMaxDuration = 1e9;
 
 OperatorDemand parse_demand(const Json& json, const std::string& path, std::vector<FieldError>& errors)
 {
@@ -31,7 +31,7 @@ Result<ProgramProfile> parse_program_profile(const Json& json)
     std::vector<FieldError> errors;
     ObjectReader reader(json, "", errors);
     ProgramProfile profile;
-    profile.wall_s = reader.required_number("wall_s", 1e-9, kLongest);
+    profile.wall_s = reader.required_number("wall_s", 1e-9, kMaxDuration);
     profile.parallelism = reader.optional_number("parallelism", 1, 1e6).value_or(1);
     if (const Json* remainder = reader.object("remainder")) {
         ObjectReader shares(*remainder, "remainder", errors);

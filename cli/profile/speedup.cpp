@@ -1,7 +1,7 @@
 #include "core/decide/prediction/speedup.hpp"
 
-#include "cli/client/command_line.hpp"
 #include "cli/client/json_view.hpp"
+#include "cli/profile/commands.hpp"
 #include "cli/profile/speedup_options.hpp"
 #include "cli/profile/speedup_plan.hpp"
 #include "cli/text/format_units.hpp"

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kPageSize = "500";
 constexpr std::int64_t kUsualLimitS = 86400; // of a job whose owner set none: it says nothing of the job
-constexpr double kLeastRestS = 1;
+constexpr double kMinRestS = 1;
 
 const Json& spec_of(const Json& job)
 {
@@ -176,7 +176,7 @@ class JobExporter {
         const std::optional<Timestamp> started = time_of(job, "started_at");
         double run_s = run->run_s;
         if (started && *started < span_.since) {
-            run_s = std::max(run_s - Seconds(span_.since - *started).count(), kLeastRestS);
+            run_s = std::max(run_s - Seconds(span_.since - *started).count(), kMinRestS);
             work.held_at = text_of(attempt, "center") + "/" + text_of(attempt, "unit_type");
         } else if (started) {
             run_s = std::max(run_s, Seconds(span_.now - *started).count());

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kHoursOfWeek = 168;
 constexpr double kErrorToDeviation = 1.4826; ///< of a normal distribution: from the median error
-constexpr double kFewestJobs = 20;           ///< that say how far predictions are off
+constexpr double kMinJobs = 20;              ///< that say how far predictions are off
 
 Result<Json> list_of(Session& session, const char* path, const Query& query = {})
 {
@@ -107,7 +107,7 @@ class DocumentBuilder {
     {
         simulation::KnowledgeSettings settings;
         const Json& run = member(lists_.calibration, "run");
-        if (number_of(run, "job_count").value_or(0) >= kFewestJobs) {
+        if (number_of(run, "job_count").value_or(0) >= kMinJobs) {
             const double error = number_of(run, "median_error").value_or(0);
             settings.job_noise = std::clamp(kErrorToDeviation * std::log1p(error), 0.0, 2.0);
         }

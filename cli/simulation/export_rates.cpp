@@ -10,7 +10,7 @@ namespace fathom::cli {
 namespace {
 
 /// Of a decision's candidates not all are told: with more unit types than this each center is asked for by itself.
-constexpr std::size_t kMostAtOnce = 24;
+constexpr std::size_t kMaxAtOnce = 24;
 
 /// Seconds by unit type's id; 0 where it could run but nothing is known.
 using Times = std::map<std::string, double>;
@@ -42,7 +42,7 @@ Result<Times> predicted_times(Session& session, const std::string& type, const J
                               const Json& unit_types)
 {
     std::set<std::string> centers{""};
-    if (unit_types.size() > kMostAtOnce) {
+    if (unit_types.size() > kMaxAtOnce) {
         centers.clear();
         for (const Json& unit_type : unit_types)
             centers.insert(text_of(unit_type, "center"));

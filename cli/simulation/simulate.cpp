@@ -1,6 +1,6 @@
-#include "cli/client/command_line.hpp"
 #include "cli/client/input_file.hpp"
 #include "cli/client/interrupt.hpp"
+#include "cli/simulation/commands.hpp"
 #include "cli/simulation/simulate_changes.hpp"
 #include "cli/simulation/simulate_progress.hpp"
 #include "cli/simulation/simulate_records.hpp"

@@ -1,5 +1,5 @@
-#include "cli/client/command_line.hpp"
 #include "cli/client/json_view.hpp"
+#include "cli/simulation/commands.hpp"
 #include "cli/simulation/export_jobs.hpp"
 #include "cli/simulation/export_network.hpp"
 #include "cli/simulation/export_rates.hpp"
@@ -17,7 +17,7 @@ namespace fathom::cli {
 namespace {
 
 constexpr std::array<std::pair<char, double>, 4> kDurationSuffixes{{{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}}};
-constexpr double kLongestAgeS = 100 * 366 * 86400.0;
+constexpr double kMaxAgeS = 100 * 366 * 86400.0;
 
 struct ExportOptions {
     std::string centers;
@@ -33,7 +33,7 @@ Result<Timestamp> parse_since(const std::string& text, Timestamp now)
         double count = 0;
         if (text.size() < 2 || text.back() != letter) continue;
         const auto [end, code] = std::from_chars(text.data(), text.data() + text.size() - 1, count);
-        if (code == std::errc() && end == text.data() + text.size() - 1 && count >= 0 && count * unit_s < kLongestAgeS)
+        if (code == std::errc() && end == text.data() + text.size() - 1 && count >= 0 && count * unit_s < kMaxAgeS)
             return now - std::chrono::duration_cast<Timestamp::duration>(Seconds(count * unit_s));
     }
     const Result<Timestamp> time = parse_rfc3339(text);

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 constexpr auto kTerminalPause = 200ms;
 constexpr auto kFilePause = 30s;
 /// Before that, how fast it goes is not known.
-constexpr double kLeastShare = 0.01;
+constexpr double kMinShare = 0.01;
 
 } // namespace
 
@@ -44,7 +44,7 @@ void SimulateProgress::show(const simulation::SimulationProgress& progress)
     const double share = static_cast<double>(progress.ended) / static_cast<double>(job_count_);
     const double spent_s = std::chrono::duration<double>(now - began_).count();
     const std::string left =
-        share >= kLeastShare && share < 1 ? ", about " + format_duration(spent_s * (1 - share) / share) + " left" : "";
+        share >= kMinShare && share < 1 ? ", about " + format_duration(spent_s * (1 - share) / share) + " left" : "";
     const std::string line =
         fmt::format("{} ({} of {}): {} simulated, {} of {} jobs ended, {} waiting{}", name_, run_, run_count_,
                     format_duration(progress.now_s), format_count(progress.ended),

@@ -19,7 +19,7 @@ using simulation::PolicyGroup;
 using simulation::PolicyRun;
 using simulation::Scenario;
 
-constexpr std::size_t kMostParts = 50;
+constexpr std::size_t kMaxParts = 50;
 
 /// Which figures a row is of: a run's, or those of a part of it.
 using FiguresOf = std::function<const Figures&(const PolicyRun&)>;
@@ -189,7 +189,7 @@ std::string parts_table(const SimulatedRuns& simulated, const std::string& by, c
     for (const FigureColumn& column : columns)
         titles.push_back(column.column);
     Table table(std::move(titles));
-    for (std::size_t i = 0; i < std::min(parts.size(), kMostParts); ++i) {
+    for (std::size_t i = 0; i < std::min(parts.size(), kMaxParts); ++i) {
         for (const PolicyGroup& policy : policies) {
             std::vector<Cell> cells{parts[i].name.empty() ? "(none)" : parts[i].name, policy.name};
             for (const FigureColumn& column : columns)
@@ -198,8 +198,8 @@ std::string parts_table(const SimulatedRuns& simulated, const std::string& by, c
         }
     }
     std::string text = table.render(style);
-    if (parts.size() > kMostParts)
-        text += fmt::format("The first {} of {} are shown; --output json has all.\n", kMostParts, parts.size());
+    if (parts.size() > kMaxParts)
+        text += fmt::format("The first {} of {} are shown; --output json has all.\n", kMaxParts, parts.size());
     return text;
 }
 

@@ -11,8 +11,8 @@
 namespace fathom::cli {
 namespace {
 
-constexpr std::size_t kLeastColumns = 16;
-constexpr std::size_t kMostWidth = 100;
+constexpr std::size_t kMinColumns = 16;
+constexpr std::size_t kMaxWidth = 100;
 constexpr std::size_t kUsualWidth = 72;
 
 /// The same sign in both sets of characters.
@@ -311,8 +311,8 @@ std::string line_plot(const Plot& plot, const PlotStyle& style)
                                                       static_cast<double>(rows - 1));
     const std::string bottom = format_y(y->from);
     const std::size_t labels = std::max({display_width(top), display_width(middle), display_width(bottom)});
-    const std::size_t width = std::min(style.width == 0 ? kUsualWidth : style.width, kMostWidth);
-    const std::size_t columns = std::max(width > labels + 2 ? width - labels - 2 : 0, kLeastColumns);
+    const std::size_t width = std::min(style.width == 0 ? kUsualWidth : style.width, kMaxWidth);
+    const std::size_t columns = std::max(width > labels + 2 ? width - labels - 2 : 0, kMinColumns);
 
     Canvas canvas(*x, *y, columns, rows);
     draw(canvas, plot, style.charset);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 /// A text cut shorter than this says nothing any more.
-constexpr std::size_t kShortest = 12;
+constexpr std::size_t kMin = 12;
 
 std::string_view colour_of(Tone tone)
 {
@@ -87,7 +87,7 @@ std::vector<std::size_t> Table::fit(const TableStyle& style, std::vector<std::si
         std::sort(by_rank.begin(), by_rank.end(),
                   [&](auto a, auto b) { return std::pair(-rank(a), a) < std::pair(-rank(b), b); });
         for (const std::size_t column : by_rank) {
-            const std::size_t least = std::max(kShortest, display_width(columns_[column].title));
+            const std::size_t least = std::max(kMin, display_width(columns_[column].title));
             if (!columns_[column].may_shorten || total <= room || widths[column] <= least) continue;
             const std::size_t cut = std::min(total - room, widths[column] - least);
             widths[column] -= cut;

@@ -7,15 +7,15 @@ namespace fathom::cli {
 namespace {
 
 using std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kLongestPause{2000};
+constexpr std::chrono::milliseconds kMaxPause{2000};
 /// Longer limits are as good as none, and would overflow the clock.
-constexpr double kLongestLimit_s = 1e9;
+constexpr double kMaxLimit_s = 1e9;
 
 } // namespace
 
 WaitTime::WaitTime(std::optional<double> limit_s)
 {
-    if (!limit_s || *limit_s > kLongestLimit_s) return;
+    if (!limit_s || *limit_s > kMaxLimit_s) return;
     end_ = steady_clock::now() +
            std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(*limit_s));
 }
@@ -35,7 +35,7 @@ std::chrono::milliseconds WaitTime::at_most(std::chrono::milliseconds longest) c
 std::chrono::milliseconds WaitTime::next_pause()
 {
     const std::chrono::milliseconds pause = at_most(next_);
-    next_ = std::min(next_ * 3 / 2, kLongestPause);
+    next_ = std::min(next_ * 3 / 2, kMaxPause);
     return pause;
 }
 

@@ -15,7 +15,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kMostKeys = 256;
+constexpr std::size_t kMaxKeys = 256;
 constexpr std::size_t kSignatureBytes = 64;
 
 template <auto Free>
@@ -141,8 +141,8 @@ Result<std::vector<PublicKey>> parse_public_keys(std::string_view pem)
         if (!raw)
             return Error{Errc::kInvalid, "public key " + std::to_string(number) + " is of another kind than Ed25519"};
         if (std::find(keys.begin(), keys.end(), *raw) == keys.end()) keys.push_back(*raw);
-        if (keys.size() > kMostKeys)
-            return Error{Errc::kInvalid, "there are more than " + std::to_string(kMostKeys) + " public keys"};
+        if (keys.size() > kMaxKeys)
+            return Error{Errc::kInvalid, "there are more than " + std::to_string(kMaxKeys) + " public keys"};
         ++number;
     }
     if (keys.empty()) return Error{Errc::kInvalid, "there is no public key in PEM (\"-----BEGIN PUBLIC KEY-----\")"};

@@ -7,12 +7,12 @@ namespace fathom {
 namespace {
 
 /// Nobody reads more, and an answer must not be larger than its request.
-constexpr std::size_t kMostErrors = 100;
+constexpr std::size_t kMaxErrors = 100;
 
 void add_error(std::vector<FieldError>& errors, FieldError error)
 {
-    if (errors.size() > kMostErrors) return;
-    if (errors.size() == kMostErrors) error = {"", "there are more errors than are listed here"};
+    if (errors.size() > kMaxErrors) return;
+    if (errors.size() == kMaxErrors) error = {"", "there are more errors than are listed here"};
     errors.push_back(std::move(error));
 }
 
@@ -302,7 +302,7 @@ void ObjectReader::finish(UnknownFields unknown)
 {
     if (unknown == UnknownFields::kIgnore) return;
     for (const auto& [name, value] : json_->items()) {
-        if (errors_->size() > kMostErrors) return;
+        if (errors_->size() > kMaxErrors) return;
         if (std::find(seen_.begin(), seen_.end(), name) == seen_.end()) fail(name, "is not a known field");
     }
 }

@@ -7,7 +7,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kMostChanges = 2;
+constexpr std::size_t kMaxChanges = 2;
 constexpr std::size_t kLettersPerChange = 3;
 
 char lower(char c)
@@ -49,7 +49,7 @@ std::size_t changes_between(std::string_view a, std::string_view b, std::size_t 
 
 std::string nearest_name(std::string_view given, const std::set<std::string, std::less<>>& known)
 {
-    std::size_t fewest = std::min(kMostChanges, given.size() / kLettersPerChange) + 1;
+    std::size_t fewest = std::min(kMaxChanges, given.size() / kLettersPerChange) + 1;
     std::string nearest;
     for (const std::string& name : known) {
         const std::size_t changes = changes_between(given, name, fewest - 1);

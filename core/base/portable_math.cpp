@@ -95,8 +95,8 @@ constexpr double kStepsPerE = kPowers / kLn2.high;
 constexpr double kStepHigh = 0x1.62e42fefap-1 / kPowers; ///< 34 bits, so that any count of them is exact
 constexpr double kStepLow = (kLn2.high - 0x1.62e42fefap-1 + kLn2.low) / kPowers;
 
-constexpr double kMostExp = 710;   ///< beyond it, infinite
-constexpr double kLeastExp = -746; ///< below it, 0
+constexpr double kMaxExp = 710;  ///< beyond it, infinite
+constexpr double kMinExp = -746; ///< below it, 0
 
 /// e^(x + low), |x| small enough for steps to be counted
 double exp_of(double x, double low)
@@ -110,8 +110,8 @@ double exp_of(double x, double low)
 constexpr int kIntervalBits = 7;
 constexpr int kIntervals = 1 << kIntervalBits;
 /// Bits of the least z, about 0.705; 1 comes to lie in the middle of an interval, where ln c is 0.
-constexpr std::uint64_t kLeastZ = 0x3fe6900000000000;
-constexpr std::uint64_t kIntervalOfOne = (0x3ff0000000000000 - kLeastZ) >> (kFractionBits - kIntervalBits);
+constexpr std::uint64_t kMinZ = 0x3fe6900000000000;
+constexpr std::uint64_t kIntervalOfOne = (0x3ff0000000000000 - kMinZ) >> (kFractionBits - kIntervalBits);
 
 struct Interval {
     double inverse{};  ///< 1/c, of 12 bits, so that products with half of a z are exact
@@ -142,7 +142,7 @@ constexpr std::array<Interval, kIntervals> make_intervals()
     std::array<Interval, kIntervals> intervals{};
     for (std::uint64_t i = 0; i < kIntervals; ++i) {
         constexpr int kShift = kFractionBits - kIntervalBits;
-        const auto middle = std::bit_cast<double>(kLeastZ + (i << kShift) + (std::uint64_t{1} << (kShift - 1)));
+        const auto middle = std::bit_cast<double>(kMinZ + (i << kShift) + (std::uint64_t{1} << (kShift - 1)));
         const double inverse = i == kIntervalOfOne ? 1 : to_multiple(1 / middle, 0x1p-12);
         const Wide log = series_log(inverse);
         const double high = to_multiple(-log.high, 0x1p-42);
@@ -164,7 +164,7 @@ Wide log_of(double x)
         exponent = -52;
     }
     const auto bits = std::bit_cast<std::uint64_t>(x);
-    const std::uint64_t above = bits - kLeastZ;
+    const std::uint64_t above = bits - kMinZ;
     const Interval& interval = kLogIntervals[(above >> (kFractionBits - kIntervalBits)) & (kIntervals - 1)];
     const std::int64_t own_exponent = static_cast<std::int64_t>(above) >> kFractionBits;
     exponent += own_exponent;
@@ -264,8 +264,8 @@ double positive_pow(double base, double exponent)
     if (std::abs(exponent) == kInfinity) return (base > 1) == (exponent > 0) ? kInfinity : 0;
     const Wide log = log_of(base);
     const double near = exponent * log.high;
-    if (near > kMostExp) return kInfinity;
-    if (near < kLeastExp) return 0;
+    if (near > kMaxExp) return kInfinity;
+    if (near < kMinExp) return 0;
     if (std::abs(near) < 0x1p-60) return 1 + near; // splitting its parts might underflow
     const Wide power = product(exponent, log.high);
     return exp_of(power.high, power.low + exponent * log.low);
@@ -275,8 +275,8 @@ double positive_pow(double base, double exponent)
 
 double exp(double x)
 {
-    if (!(x <= kMostExp)) return x > kMostExp ? kInfinity : kNaN;
-    if (x < kLeastExp) return 0;
+    if (!(x <= kMaxExp)) return x > kMaxExp ? kInfinity : kNaN;
+    if (x < kMinExp) return 0;
     return exp_of(x, 0);
 }
 

@@ -7,7 +7,7 @@
 namespace fathom {
 namespace {
 
-constexpr rlim_t kMostDescriptors = rlim_t{1} << 20U;
+constexpr rlim_t kMaxDescriptors = rlim_t{1} << 20U;
 
 rlimit read_descriptor_limit()
 {
@@ -28,7 +28,7 @@ std::size_t raise_descriptor_limit()
 {
     const rlimit before = read_descriptor_limit();
     limit_at_start() = before.rlim_cur;
-    set_descriptor_limit(std::max(before.rlim_cur, std::min(before.rlim_max, kMostDescriptors)));
+    set_descriptor_limit(std::max(before.rlim_cur, std::min(before.rlim_max, kMaxDescriptors)));
     return descriptor_limit();
 }
 

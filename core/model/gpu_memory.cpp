@@ -3,10 +3,10 @@
 namespace fathom {
 namespace {
 
-constexpr std::int64_t kMaxMemoryBytes = 1LL << 50U;
+constexpr std::int64_t kMaxDeviceBytes = 1LL << 50U;
 constexpr std::int64_t kMaxCount = 1LL << 60U;
 constexpr double kMaxSeconds = 1e12;
-constexpr std::size_t kMaxNameLength = 256;
+constexpr std::size_t kMaxDeviceNameLength = 256;
 
 GpuMemoryRegion read_region(ObjectReader& job, const std::string& name, const std::string& path,
                             std::vector<FieldError>& errors, std::int64_t* gap_bytes)
@@ -19,10 +19,10 @@ GpuMemoryRegion read_region(ObjectReader& job, const std::string& name, const st
     }
     ObjectReader reader(*json, path + "." + name, errors);
     region.start = reader.required_integer("start", 0, kMaxCount);
-    region.room_bytes = reader.required_integer("room_bytes", 0, kMaxMemoryBytes);
-    region.used_bytes = reader.required_integer("used_bytes", 0, kMaxMemoryBytes);
-    region.peak_bytes = reader.required_integer("peak_bytes", 0, kMaxMemoryBytes);
-    if (gap_bytes != nullptr) *gap_bytes = reader.required_integer("gap_bytes", 0, kMaxMemoryBytes);
+    region.room_bytes = reader.required_integer("room_bytes", 0, kMaxDeviceBytes);
+    region.used_bytes = reader.required_integer("used_bytes", 0, kMaxDeviceBytes);
+    region.peak_bytes = reader.required_integer("peak_bytes", 0, kMaxDeviceBytes);
+    if (gap_bytes != nullptr) *gap_bytes = reader.required_integer("gap_bytes", 0, kMaxDeviceBytes);
     return region;
 }
 
@@ -30,7 +30,7 @@ SharedGpuJob read_job(const Json& json, const std::string& path, std::vector<Fie
 {
     ObjectReader reader(json, path, errors);
     SharedGpuJob job;
-    job.job = reader.required_string("job", {.max_length = kMaxNameLength});
+    job.job = reader.required_string("job", {.max_length = kMaxDeviceNameLength});
     job.process = reader.required_integer("process", 0, kMaxCount);
     job.has_turn = reader.optional_boolean("has_turn").value_or(false);
     job.share = reader.required_number("share", 0, kMaxSeconds);
@@ -73,12 +73,12 @@ SharedGpu read_gpu(const Json& json, const std::string& path, std::vector<FieldE
 {
     ObjectReader reader(json, path, errors);
     SharedGpu gpu;
-    gpu.gpu = reader.required_string("gpu", {.min_length = 1, .max_length = kMaxNameLength});
-    gpu.capacity_bytes = reader.required_integer("capacity_bytes", 0, kMaxMemoryBytes);
-    gpu.persistent_bytes = reader.required_integer("persistent_bytes", 0, kMaxMemoryBytes);
-    gpu.temporary_bytes = reader.required_integer("temporary_bytes", 0, kMaxMemoryBytes);
-    gpu.free_bytes = reader.required_integer("free_bytes", 0, kMaxMemoryBytes);
-    gpu.gap_bytes = reader.required_integer("gap_bytes", 0, kMaxMemoryBytes);
+    gpu.gpu = reader.required_string("gpu", {.min_length = 1, .max_length = kMaxDeviceNameLength});
+    gpu.capacity_bytes = reader.required_integer("capacity_bytes", 0, kMaxDeviceBytes);
+    gpu.persistent_bytes = reader.required_integer("persistent_bytes", 0, kMaxDeviceBytes);
+    gpu.temporary_bytes = reader.required_integer("temporary_bytes", 0, kMaxDeviceBytes);
+    gpu.free_bytes = reader.required_integer("free_bytes", 0, kMaxDeviceBytes);
+    gpu.gap_bytes = reader.required_integer("gap_bytes", 0, kMaxDeviceBytes);
     gpu.is_shared = reader.optional_boolean("is_shared").value_or(false);
     gpu.refused_count = reader.required_integer("refused_count", 0, kMaxCount);
     gpu.job_count = reader.required_integer("job_count", 0, kMaxCount);

@@ -25,15 +25,15 @@ constexpr std::array<std::pair<JobState, std::string_view>, 9> kStateNames{{
 
 constexpr std::size_t kFilesBytes = 1UL << 20U;
 constexpr std::size_t kSecretsBytes = 65536;
-constexpr std::size_t kMostSecrets = 100;
+constexpr std::size_t kMaxSecrets = 100;
 constexpr std::size_t kNameBytes = 200;
-constexpr std::size_t kMostInputs = 1000;
-constexpr double kMostBytes = 1e18;
-constexpr std::int64_t kMostMemoryBytes = std::int64_t{1} << 60U;
-constexpr std::int64_t kMostGpuMemoryBytes = std::int64_t{1} << 42U; ///< of one GPU
-constexpr std::size_t kMostInstructionSets = 32;
-constexpr std::size_t kMostSites = 1000;
-constexpr std::int64_t kMostGangMembers = 1000;
+constexpr std::size_t kMaxInputs = 1000;
+constexpr double kMaxBytes = 1e18;
+constexpr std::int64_t kMaxMemoryBytes = std::int64_t{1} << 60U;
+constexpr std::int64_t kMaxGpuMemoryBytes = std::int64_t{1} << 42U; ///< of one GPU
+constexpr std::size_t kMaxInstructionSets = 32;
+constexpr std::size_t kMaxSites = 1000;
+constexpr std::int64_t kMaxGangMembers = 1000;
 constexpr double kWeightTolerance = 1e-6;
 
 struct NamedPreference {
@@ -106,8 +106,8 @@ std::map<std::string, std::optional<std::string>> parse_secrets(ObjectReader& re
     std::map<std::string, std::optional<std::string>> values;
     const Json* json = reader.object(kField);
     if (json == nullptr) return values;
-    if (json->size() > kMostSecrets) {
-        reader.fail(kField, "must have at most " + std::to_string(kMostSecrets) + " entries");
+    if (json->size() > kMaxSecrets) {
+        reader.fail(kField, "must have at most " + std::to_string(kMaxSecrets) + " entries");
         return values;
     }
     ObjectReader item(*json, reader.path_of(kField), errors);
@@ -150,8 +150,8 @@ GpuMemoryRequest parse_gpu_memory(const Json& json, const std::string& path, std
 {
     ObjectReader reader(json, path, errors);
     GpuMemoryRequest request;
-    request.persistent_bytes = reader.required_integer("persistent_bytes", 0, kMostGpuMemoryBytes);
-    request.temporary_bytes = reader.optional_integer("temporary_bytes", 0, kMostGpuMemoryBytes).value_or(0);
+    request.persistent_bytes = reader.required_integer("persistent_bytes", 0, kMaxGpuMemoryBytes);
+    request.temporary_bytes = reader.optional_integer("temporary_bytes", 0, kMaxGpuMemoryBytes).value_or(0);
     reader.finish(UnknownFields::kReject);
     return request;
 }
@@ -162,8 +162,8 @@ UnitRequest parse_unit_request(const Json& json, const std::string& path, std::v
     UnitRequest request;
     request.type = reader.optional_string("type", {.min_length = 1, .max_length = 128}).value_or("any");
     request.device = reader.optional_string("device", {.one_of = {"cpu", "gpu"}}).value_or("");
-    request.isa = reader.strings("isa", kMostInstructionSets, {.min_length = 1, .max_length = 64});
-    request.memory_bytes = reader.optional_integer("memory_bytes", 0, kMostMemoryBytes).value_or(0);
+    request.isa = reader.strings("isa", kMaxInstructionSets, {.min_length = 1, .max_length = 64});
+    request.memory_bytes = reader.optional_integer("memory_bytes", 0, kMaxMemoryBytes).value_or(0);
     if (const Json* gpu_memory = reader.object("gpu_memory"))
         request.gpu_memory = parse_gpu_memory(*gpu_memory, reader.path_of("gpu_memory"), errors);
     if (request.device == "cpu" && request.gpu_memory.all_bytes() > 0)
@@ -179,18 +179,18 @@ JobData parse_data(const Json& json, const std::string& path, std::vector<FieldE
 {
     ObjectReader reader(json, path, errors);
     JobData data;
-    if (const Json* items = reader.array("in", 0, kMostInputs)) {
+    if (const Json* items = reader.array("in", 0, kMaxInputs)) {
         for (std::size_t i = 0; i < items->size(); ++i) {
             ObjectReader item((*items)[i], reader.path_of("in") + "[" + std::to_string(i) + "]", errors);
             DataInput input;
             input.url = item.optional_string("url", {.max_length = 4096}).value_or("");
-            input.bytes = item.required_number("bytes", 0, kMostBytes);
+            input.bytes = item.required_number("bytes", 0, kMaxBytes);
             item.finish(UnknownFields::kReject);
             data.in.push_back(std::move(input));
         }
     }
-    data.out_bytes = reader.optional_number("out_bytes", 0, kMostBytes).value_or(0);
-    data.sites = reader.strings("sites", kMostSites, {.min_length = 1, .max_length = 128});
+    data.out_bytes = reader.optional_number("out_bytes", 0, kMaxBytes).value_or(0);
+    data.sites = reader.strings("sites", kMaxSites, {.min_length = 1, .max_length = 128});
     reader.finish(UnknownFields::kReject);
     return data;
 }
@@ -213,7 +213,7 @@ GangRequest parse_gang(const Json& json, std::vector<FieldError>& errors)
     ObjectReader reader(json, "gang", errors);
     GangRequest gang;
     gang.id = reader.required_string("id", {.min_length = 1, .max_length = 128});
-    gang.size = reader.required_integer("size", 2, kMostGangMembers);
+    gang.size = reader.required_integer("size", 2, kMaxGangMembers);
     reader.finish(UnknownFields::kReject);
     return gang;
 }

@@ -8,8 +8,8 @@ namespace fathom {
 namespace {
 
 constexpr std::uint64_t kMicros = 1'000'000;
-constexpr std::size_t kMostWholeDigits = 12;
-constexpr std::size_t kMostDecimals = 6;
+constexpr std::size_t kMaxWholeDigits = 12;
+constexpr std::size_t kMaxDecimals = 6;
 
 bool is_digits(std::string_view text)
 {
@@ -33,7 +33,7 @@ std::string format_amount(std::int64_t micros)
         micros < 0 ? 0 - static_cast<std::uint64_t>(micros) : static_cast<std::uint64_t>(micros);
     std::string text = (micros < 0 ? "-" : "") + std::to_string(magnitude / kMicros);
     std::string decimals = std::to_string(magnitude % kMicros);
-    decimals.insert(0, kMostDecimals - decimals.size(), '0');
+    decimals.insert(0, kMaxDecimals - decimals.size(), '0');
     decimals.erase(decimals.find_last_not_of('0') + 1);
     return decimals.empty() ? text : text + "." + decimals;
 }
@@ -44,13 +44,13 @@ std::optional<std::int64_t> parse_amount(std::string_view text)
     if (is_negative) text.remove_prefix(1);
     const std::size_t point = text.find('.');
     const std::string_view whole = text.substr(0, point);
-    if (!is_digits(whole) || whole.size() > kMostWholeDigits) return std::nullopt;
+    if (!is_digits(whole) || whole.size() > kMaxWholeDigits) return std::nullopt;
     std::string decimals;
     if (point != std::string_view::npos) {
         decimals = text.substr(point + 1);
-        if (!is_digits(decimals) || decimals.size() > kMostDecimals) return std::nullopt;
+        if (!is_digits(decimals) || decimals.size() > kMaxDecimals) return std::nullopt;
     }
-    decimals.resize(kMostDecimals, '0');
+    decimals.resize(kMaxDecimals, '0');
     const std::int64_t micros = to_number(whole) * static_cast<std::int64_t>(kMicros) + to_number(decimals);
     return is_negative ? -micros : micros;
 }

@@ -8,7 +8,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kMaxNameLength = 64;
 constexpr std::int64_t kLargestParameter = 1LL << 40U;
 
 bool is_identifier(std::string_view text)
@@ -290,8 +290,8 @@ Parameters parse_parameters(const Json& json, const std::string& path, std::vect
     for (const auto& [name, value] : json.items()) {
         // parameters_key() joins them by ',' and '='.
         constexpr std::string_view kRefused("\0,=", 3);
-        if (name.empty() || name.size() > kLongestName || name.find_first_of(kRefused) != std::string::npos)
-            reader.fail(name, "must have a name of 1 to " + std::to_string(kLongestName) +
+        if (name.empty() || name.size() > kMaxNameLength || name.find_first_of(kRefused) != std::string::npos)
+            reader.fail(name, "must have a name of 1 to " + std::to_string(kMaxNameLength) +
                                   " bytes without NUL, comma and equals sign");
         parameters[name] = reader.required_integer(name, 0, kLargestParameter);
     }

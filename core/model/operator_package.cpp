@@ -43,11 +43,11 @@ std::string machine_name(unsigned machine)
 
 std::string quoted_ids(std::span<const PublicKey> keys)
 {
-    constexpr std::size_t kMostNamed = 8;
+    constexpr std::size_t kMaxNamed = 8;
     std::string text;
-    for (std::size_t i = 0; i < std::min(keys.size(), kMostNamed); ++i)
+    for (std::size_t i = 0; i < std::min(keys.size(), kMaxNamed); ++i)
         text += (i == 0 ? "" : ", ") + key_id(keys[i]);
-    if (keys.size() > kMostNamed) text += " and " + std::to_string(keys.size() - kMostNamed) + " more";
+    if (keys.size() > kMaxNamed) text += " and " + std::to_string(keys.size() - kMaxNamed) + " more";
     return text;
 }
 
@@ -81,9 +81,9 @@ bool is_operator_package_name(std::string_view file_name)
 
 Result<std::string> machine_of_object(std::string_view object)
 {
-    if (object.size() > kMostObjectBytes)
+    if (object.size() > kMaxObjectBytes)
         return Error{Errc::kTooLarge, "the shared object has " + std::to_string(object.size()) + " bytes, at most " +
-                                          std::to_string(kMostObjectBytes) +
+                                          std::to_string(kMaxObjectBytes) +
                                           " can travel; strip it and link big libraries dynamically"};
     if (object.size() < kHeaderBytes || !object.starts_with("\177ELF"))
         return Error{Errc::kInvalid, "the object is not an ELF file; build it with cc -shared -fPIC"};
@@ -114,7 +114,7 @@ Result<OperatorPackage> parse_operator_package(const Json& json)
     } else if (!reader.has("manifest")) {
         reader.fail("manifest", "is required");
     }
-    package.object = base64_field(reader, "object_base64", kMostObjectBytes);
+    package.object = base64_field(reader, "object_base64", kMaxObjectBytes);
     if (!package.object.empty()) {
         if (const Result<std::string> machine = machine_of_object(package.object); !machine)
             reader.fail("object_base64", machine.error().detail);
@@ -131,7 +131,7 @@ Result<OperatorPackage> parse_operator_package(const Json& json)
 
 Result<OperatorPackage> parse_operator_package_text(std::string_view text)
 {
-    const Result<Json> json = parse_json(text, {.max_bytes = kMostPackageBytes});
+    const Result<Json> json = parse_json(text, {.max_bytes = kMaxPackageBytes});
     if (!json) return Error{json.error().code, "the operator package: " + json.error().detail};
     return parse_operator_package(*json);
 }

@@ -11,9 +11,9 @@
 namespace fathom {
 
 /// The largest shared object of a package: as base64 in JSON it still fits one of a job's files.
-constexpr std::size_t kMostObjectBytes = 512UL << 10U;
+constexpr std::size_t kMaxObjectBytes = 512UL << 10U;
 /// The largest package as JSON text.
-constexpr std::size_t kMostPackageBytes = 1UL << 20U;
+constexpr std::size_t kMaxPackageBytes = 1UL << 20U;
 
 /// What `verify_operator_package` looks for among a job's files: `operator-<anything>.json`.
 bool is_operator_package_name(std::string_view file_name);
@@ -28,7 +28,7 @@ struct OperatorPackage {
 };
 
 /// Checks that it can be loaded somewhere: a 64-bit little-endian ELF shared object of at most
-/// kMostObjectBytes. Says for which processor: "x86_64", "aarch64", "riscv64", else "ELF machine N".
+/// kMaxObjectBytes. Says for which processor: "x86_64", "aarch64", "riscv64", else "ELF machine N".
 /// @error kInvalid  it is none; the detail says what it is instead.
 /// @error kTooLarge  with its size and the limit.
 Result<std::string> machine_of_object(std::string_view object);
@@ -38,7 +38,7 @@ Result<std::string> machine_of_object(std::string_view object);
 ///                  "uploaded", or the object cannot be loaded anywhere.
 Result<OperatorPackage> parse_operator_package(const Json& json);
 /// As above, from text.
-/// @error kTooLarge  over kMostPackageBytes.
+/// @error kTooLarge  over kMaxPackageBytes.
 Result<OperatorPackage> parse_operator_package_text(std::string_view text);
 Json to_json(const OperatorPackage& package);
 
@@ -49,7 +49,7 @@ std::string signed_message(const OperatorManifest& manifest, std::string_view ob
 /// Makes a signed package.
 /// @error kInvalid  the manifest is not one of an uploaded operator, the object cannot be loaded anywhere, or
 ///                  the key is not an unencrypted Ed25519 private key in PEM.
-/// @error kTooLarge  the object is over kMostObjectBytes.
+/// @error kTooLarge  the object is over kMaxObjectBytes.
 Result<OperatorPackage> sign_operator(const OperatorManifest& manifest, std::string_view object,
                                       std::string_view private_key_pem);
 

@@ -11,11 +11,11 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kMostEntries = 20'000;
-constexpr std::size_t kMostProjects = 10'000;
-constexpr std::size_t kMostBands = 168; // one for each hour of the week
-constexpr double kMostPowerW = 1e7;
-constexpr double kMostCarbon = 1e5;
+constexpr std::size_t kMaxEntries = 20'000;
+constexpr std::size_t kMaxProjects = 10'000;
+constexpr std::size_t kMaxBands = 168; // one for each hour of the week
+constexpr double kMaxPowerW = 1e7;
+constexpr double kMaxCarbon = 1e5;
 constexpr std::array<std::string_view, 7> kDays{"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
 
 std::vector<int> parse_days(ObjectReader& reader)
@@ -73,13 +73,13 @@ PriceEntry parse_entry(const Json& json, const std::string& path, std::vector<Fi
     entry.per_score_hour_micros = read_optional_price(reader, "per_score_hour").value_or(0);
     entry.per_idle_reserved_unit_hour_micros = read_optional_price(reader, "per_idle_reserved_unit_hour").value_or(0);
     require_a_price(reader);
-    if (const Json* bands = reader.array("bands", 0, kMostBands)) {
+    if (const Json* bands = reader.array("bands", 0, kMaxBands)) {
         for (std::size_t i = 0; i < bands->size(); ++i)
             entry.bands.push_back(
                 parse_band((*bands)[i], reader.path_of("bands") + "[" + std::to_string(i) + "]", errors));
     }
-    entry.unit_power_w = reader.optional_number("unit_power_w", 0, kMostPowerW).value_or(0);
-    entry.carbon_g_per_kwh = reader.optional_number("carbon_g_per_kwh", 0, kMostCarbon).value_or(0);
+    entry.unit_power_w = reader.optional_number("unit_power_w", 0, kMaxPowerW).value_or(0);
+    entry.carbon_g_per_kwh = reader.optional_number("carbon_g_per_kwh", 0, kMaxCarbon).value_or(0);
     reader.finish(UnknownFields::kReject);
     return entry;
 }
@@ -132,7 +132,7 @@ std::int64_t parse_percent(ObjectReader& reader)
 
 void parse_discounts(ObjectReader& reader, PriceBook& book, std::vector<FieldError>& errors)
 {
-    const Json* discounts = reader.array("discounts", 0, kMostProjects);
+    const Json* discounts = reader.array("discounts", 0, kMaxProjects);
     for (std::size_t i = 0; discounts != nullptr && i < discounts->size(); ++i) {
         ObjectReader one((*discounts)[i], "discounts[" + std::to_string(i) + "]", errors);
         const std::string project = one.required_string("project", {.min_length = 1, .max_length = 128});
@@ -144,7 +144,7 @@ void parse_discounts(ObjectReader& reader, PriceBook& book, std::vector<FieldErr
 
 ProjectBudget parse_budget(ObjectReader& reader)
 {
-    constexpr std::int64_t kMostPercent = 1000;
+    constexpr std::int64_t kMaxPercent = 1000;
     ProjectBudget budget;
     budget.project = reader.required_string("project", {.min_length = 1, .max_length = 128});
     budget.per_month_micros = read_price(reader, "per_month").value_or(0);
@@ -152,7 +152,7 @@ ProjectBudget parse_budget(ObjectReader& reader)
     const Json* alerts = reader.array("alerts_percent", 0, 10);
     for (std::size_t i = 0; alerts != nullptr && i < alerts->size(); ++i) {
         const Json& percent = (*alerts)[i];
-        const bool is_whole = percent.is_number_integer() && percent >= 1 && percent <= kMostPercent;
+        const bool is_whole = percent.is_number_integer() && percent >= 1 && percent <= kMaxPercent;
         if (!is_whole || (!budget.alerts_percent.empty() && percent <= budget.alerts_percent.back()))
             reader.fail("alerts_percent", "must be whole numbers from 1 to 1000, ascending");
         else
@@ -165,7 +165,7 @@ ProjectBudget parse_budget(ObjectReader& reader)
 
 void parse_budgets(ObjectReader& reader, PriceBook& book, std::vector<FieldError>& errors)
 {
-    const Json* budgets = reader.array("budgets", 0, kMostProjects);
+    const Json* budgets = reader.array("budgets", 0, kMaxProjects);
     std::set<std::string> named;
     for (std::size_t i = 0; budgets != nullptr && i < budgets->size(); ++i) {
         ObjectReader one((*budgets)[i], "budgets[" + std::to_string(i) + "]", errors);
@@ -201,7 +201,7 @@ Result<PriceBook> parse_price_book(const Json& json)
     ObjectReader reader(json, "", errors);
     PriceBook book;
     book.currency = read_currency(reader, "currency");
-    if (const Json* entries = reader.array("entries", 1, kMostEntries)) {
+    if (const Json* entries = reader.array("entries", 1, kMaxEntries)) {
         std::map<std::pair<std::string, std::string>, std::size_t> first;
         for (std::size_t i = 0; i < entries->size(); ++i) {
             const std::string path = "entries[" + std::to_string(i) + "]";

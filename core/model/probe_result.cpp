@@ -5,14 +5,14 @@
 namespace fathom {
 namespace {
 
-constexpr double kLongest = 1e9;
+constexpr double kMaxDuration = 1e9;
 constexpr double kLargest = 1e300;
-constexpr std::int64_t kMostSamples = 10000;
-constexpr std::size_t kMostProjections = 16;
+constexpr std::int64_t kMaxSamples = 10000;
+constexpr std::size_t kMaxProjections = 16;
 
 void read_indices(ObjectReader& reader, const char* field, std::vector<std::int64_t>& indices)
 {
-    const Json* items = reader.array(field, 0, kMostSamples);
+    const Json* items = reader.array(field, 0, kMaxSamples);
     if (items == nullptr) return;
     for (const Json& index : *items) {
         if (index.is_number_integer())
@@ -24,12 +24,12 @@ void read_indices(ObjectReader& reader, const char* field, std::vector<std::int6
 
 void read_disturbed(ObjectReader& reader, OperatorResult& result, std::vector<FieldError>& errors)
 {
-    const Json* items = reader.array("disturbed", 0, kMostSamples);
+    const Json* items = reader.array("disturbed", 0, kMaxSamples);
     if (items == nullptr) return;
     for (std::size_t i = 0; i < items->size(); ++i) {
         ObjectReader item((*items)[i], reader.path_of("disturbed[" + std::to_string(i) + "]"), errors);
         DisturbedSample one;
-        one.sample = item.required_integer("sample", 0, kMostSamples - 1);
+        one.sample = item.required_integer("sample", 0, kMaxSamples - 1);
         one.causes = item.strings("causes", 8, {.min_length = 1, .max_length = 32});
         result.disturbed.push_back(std::move(one));
     }
@@ -37,10 +37,10 @@ void read_disturbed(ObjectReader& reader, OperatorResult& result, std::vector<Fi
 
 void read_samples(ObjectReader& reader, std::vector<double>& samples_s)
 {
-    const Json* samples = reader.array("samples_s", 1, kMostSamples);
+    const Json* samples = reader.array("samples_s", 1, kMaxSamples);
     if (samples == nullptr) return;
     for (const Json& sample : *samples) {
-        if (sample.is_number() && sample.get<double>() > 0 && sample.get<double>() < kLongest)
+        if (sample.is_number() && sample.get<double>() > 0 && sample.get<double>() < kMaxDuration)
             samples_s.push_back(sample.get<double>());
         else
             reader.fail("samples_s", "must be positive numbers");
@@ -53,9 +53,9 @@ OneThreadTimes parse_one_thread(const Json& json, const std::string& path, std::
     OneThreadTimes times;
     read_samples(reader, times.samples_s);
     read_indices(reader, "executions", times.executions);
-    times.median_s = reader.required_number("median_s", 1e-12, kLongest);
-    times.ci_low_s = reader.required_number("ci_low_s", 0, kLongest);
-    times.ci_high_s = reader.required_number("ci_high_s", 0, kLongest);
+    times.median_s = reader.required_number("median_s", 1e-12, kMaxDuration);
+    times.ci_low_s = reader.required_number("ci_low_s", 0, kMaxDuration);
+    times.ci_high_s = reader.required_number("ci_high_s", 0, kMaxDuration);
     return times;
 }
 
@@ -69,16 +69,16 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
         result.parameters = parse_parameters(*parameters, reader.path_of("parameters"), errors);
     result.count = reader.required_integer("count", 1, 1'000'000'000'000);
     result.label = reader.optional_string("label", {.max_length = 64}).value_or("");
-    result.first_s = reader.required_number("first_s", 0, kLongest);
+    result.first_s = reader.required_number("first_s", 0, kMaxDuration);
     read_samples(reader, result.samples_s);
     read_indices(reader, "executions", result.executions);
     read_disturbed(reader, result, errors);
     result.is_target_reached = reader.optional_boolean("is_target_reached").value_or(true);
     read_indices(reader, "outliers", result.outliers);
-    result.median_s = reader.required_number("median_s", 1e-12, kLongest);
-    result.ci_low_s = reader.required_number("ci_low_s", 0, kLongest);
-    result.ci_high_s = reader.required_number("ci_high_s", 0, kLongest);
-    result.spread = reader.required_number("spread", 0, kLongest);
+    result.median_s = reader.required_number("median_s", 1e-12, kMaxDuration);
+    result.ci_low_s = reader.required_number("ci_low_s", 0, kMaxDuration);
+    result.ci_high_s = reader.required_number("ci_high_s", 0, kMaxDuration);
+    result.spread = reader.required_number("spread", 0, kMaxDuration);
     result.operations = reader.required_number("operations", 0, kLargest);
     result.bytes = reader.required_number("bytes", 0, kLargest);
     result.error = reader.required_number("error", 0, kLargest);
@@ -86,7 +86,7 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
     result.precision = reader.required_string("precision", {.min_length = 1, .max_length = 16});
     result.library = reader.optional_string("library", {.max_length = 200}).value_or("");
     result.checksum = reader.optional_string("checksum", {.max_length = 128}).value_or("");
-    if (const Json* items = reader.array("projection", 0, kMostProjections)) {
+    if (const Json* items = reader.array("projection", 0, kMaxProjections)) {
         for (const Json& item : *items) {
             if (item.is_number() && std::abs(item.get<double>()) < kLargest)
                 result.projection.push_back(item.get<double>());
@@ -147,13 +147,13 @@ Result<ProbeResult> parse_probe_result(const Json& json)
     ProbeResult result;
     result.task = reader.required_string("task", {.max_length = 200});
     result.runner_version = reader.optional_string("runner_version", {.max_length = 64}).value_or("");
-    result.wall_s = reader.required_number("wall_s", 0, kLongest);
-    result.start_up_s = reader.required_number("start_up_s", 0, kLongest);
+    result.wall_s = reader.required_number("wall_s", 0, kMaxDuration);
+    result.start_up_s = reader.required_number("start_up_s", 0, kMaxDuration);
     result.task_s = reader.required_number("task_s", 0, kLargest);
     result.cores = reader.required_integer("cores", 1, 1000000);
     result.unit_count = reader.required_integer("unit_count", 1, 1000000);
     result.seed = reader.optional_integer("seed", 0, kLargestSeed).value_or(0);
-    result.clock_step_s = reader.optional_number("clock_step_s", -kLongest, kLongest).value_or(0);
+    result.clock_step_s = reader.optional_number("clock_step_s", -kMaxDuration, kMaxDuration).value_or(0);
     if (const Json* items = reader.array("operators", 1, 64)) {
         for (std::size_t i = 0; i < items->size(); ++i) {
             result.operators.push_back(

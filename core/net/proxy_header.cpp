@@ -13,8 +13,8 @@ namespace {
 constexpr std::string_view kSignature("\r\n\r\n\0\r\nQUIT\n", 12); // of version 2
 constexpr std::size_t kFixedBytes = 16;                            // of version 2, before the addresses
 constexpr std::string_view kWord = "PROXY ";                       // begins version 1
-constexpr std::size_t kShortestLine = 15;                          // "PROXY UNKNOWN\r\n"
-constexpr std::size_t kLongestLine = 107;
+constexpr std::size_t kMinLineLength = 15;                         // "PROXY UNKNOWN\r\n"
+constexpr std::size_t kMaxLineLength = 107;
 
 ProxyHeader refused()
 {
@@ -76,7 +76,7 @@ ProxyHeader read_version_2(std::string_view received)
     const unsigned family_and_protocol = static_cast<unsigned char>(received[13]);
     const std::size_t whole = kFixedBytes + number_at(received, 14);
     if (version_and_command != kLocal && version_and_command != kProxy) return refused();
-    if (whole > kMostProxyHeaderBytes || received.size() > whole) return refused();
+    if (whole > kMaxProxyHeaderBytes || received.size() > whole) return refused();
     if (received.size() < whole) return incomplete(whole - received.size());
     if (version_and_command == kLocal) return complete("");
     return read_addresses(family_and_protocol, received.substr(kFixedBytes));
@@ -93,11 +93,11 @@ std::string_view take_word(std::string_view& line)
 
 std::optional<unsigned> read_port(std::string_view text)
 {
-    constexpr unsigned kMostPort = 65535;
+    constexpr unsigned kMaxPort = 65535;
     unsigned port = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
     const bool is_whole = error == std::errc{} && end == text.data() + text.size();
-    if (!is_whole || port > kMostPort || std::to_string(port) != text) return std::nullopt;
+    if (!is_whole || port > kMaxPort || std::to_string(port) != text) return std::nullopt;
     return port;
 }
 
@@ -126,10 +126,10 @@ ProxyHeader read_version_1(std::string_view received)
     const std::size_t end = received.find("\r\n");
     if (end == std::string_view::npos) {
         const std::size_t needed = received.ends_with('\r') ? 1 : 2;
-        if (received.size() + needed > kLongestLine) return refused();
-        return incomplete(std::max(needed, kShortestLine - std::min(received.size(), kShortestLine)));
+        if (received.size() + needed > kMaxLineLength) return refused();
+        return incomplete(std::max(needed, kMinLineLength - std::min(received.size(), kMinLineLength)));
     }
-    if (end + 2 > kLongestLine || end + 2 != received.size()) return refused();
+    if (end + 2 > kMaxLineLength || end + 2 != received.size()) return refused();
     return read_line(received.substr(kWord.size(), end - kWord.size()));
 }
 
@@ -137,7 +137,7 @@ ProxyHeader read_version_1(std::string_view received)
 
 ProxyHeader read_proxy_header(std::string_view received)
 {
-    if (received.empty()) return incomplete(kShortestLine);
+    if (received.empty()) return incomplete(kMinLineLength);
     if (can_become(received, kSignature)) return read_version_2(received);
     if (can_become(received, kWord)) return read_version_1(received);
     return refused();

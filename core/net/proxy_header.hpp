@@ -8,7 +8,7 @@ namespace fathom::net {
 
 /// What a header may have in all, addresses and extensions together. The format allows 64 KiB, in use are some hundred
 /// bytes.
-inline constexpr std::size_t kMostProxyHeaderBytes = 2048;
+inline constexpr std::size_t kMaxProxyHeaderBytes = 2048;
 
 /// What the start of a connection says about who is behind the proxy that made it.
 struct ProxyHeader {

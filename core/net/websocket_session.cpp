@@ -158,9 +158,9 @@ void WebSocketSession::close(std::string reason, CloseKind kind)
 
 void WebSocketSession::close_with(websocket::close_code code, std::string reason)
 {
-    constexpr std::size_t kLongestReason = 120;
+    constexpr std::size_t kMaxReasonLength = 120;
     if (!open_.exchange(false)) return;
-    if (reason.size() > kLongestReason) reason.resize(kLongestReason);
+    if (reason.size() > kMaxReasonLength) reason.resize(kMaxReasonLength);
     asio::dispatch(executor_, [self = shared_from_this(), code, reason = std::move(reason)]() mutable {
         self->close_code_ = code;
         self->close_reason_ = std::move(reason);

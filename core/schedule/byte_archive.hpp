@@ -38,7 +38,7 @@ class ByteWriter {
         bytes_.push_back(static_cast<char>(value));
     }
     /// From `least` to `most`.
-    void integer(std::int64_t value, std::int64_t least = 0, std::int64_t /*most*/ = kMost)
+    void integer(std::int64_t value, std::int64_t least = 0, std::int64_t /*most*/ = kMax)
     {
         number(static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(least));
     }
@@ -49,7 +49,7 @@ class ByteWriter {
             bytes_.push_back(static_cast<char>(bits));
     }
     void flag(bool value) { bytes_.push_back(value ? 1 : 0); }
-    void moment(Timestamp at) { integer(at.time_since_epoch().count(), -kLongestMicros, kLongestMicros); }
+    void moment(Timestamp at) { integer(at.time_since_epoch().count(), -kMaxMicros, kMaxMicros); }
     template <class Enum>
     void choice(Enum value, Enum /*last*/)
     {
@@ -78,8 +78,8 @@ class ByteWriter {
 
     std::string take() { return std::move(bytes_); }
 
-    static constexpr std::int64_t kMost = std::int64_t{1} << 40;
-    static constexpr std::int64_t kLongestMicros = std::int64_t{1} << 58; ///< nine thousand years
+    static constexpr std::int64_t kMax = std::int64_t{1} << 40;
+    static constexpr std::int64_t kMaxMicros = std::int64_t{1} << 58; ///< nine thousand years
 
   private:
     std::string bytes_;
@@ -117,7 +117,7 @@ class ByteReader {
         return 0;
     }
     void number(std::uint64_t& value) { value = number(); }
-    void integer(std::int64_t& value, std::int64_t least = 0, std::int64_t most = ByteWriter::kMost)
+    void integer(std::int64_t& value, std::int64_t least = 0, std::int64_t most = ByteWriter::kMax)
     {
         const std::uint64_t above = number();
         const bool is_inside = above <= static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
@@ -148,7 +148,7 @@ class ByteReader {
     void moment(Timestamp& at)
     {
         std::int64_t micros = 0;
-        integer(micros, -ByteWriter::kLongestMicros, ByteWriter::kLongestMicros);
+        integer(micros, -ByteWriter::kMaxMicros, ByteWriter::kMaxMicros);
         at = Timestamp(Timestamp::duration(micros));
     }
     template <class Enum>

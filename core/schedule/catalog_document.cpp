@@ -141,7 +141,7 @@ void availability_fields(Archive& archive, T& view)
     if constexpr (!Archive::kReads) steps = view.availability.steps();
     list_fields(archive, steps, [&](auto& step) {
         archive.real(step.from_s, NumberRange::kAmount);
-        archive.integer(step.free, -cycle::kMostUnits);
+        archive.integer(step.free, -cycle::kMaxUnits);
     });
     if constexpr (Archive::kReads) {
         bool is_ordered = !steps.empty() && steps.front().from_s == 0;
@@ -269,7 +269,7 @@ void estimate_fields(Archive& archive, T& table)
     }
     const std::size_t rows = table.rows.size();
     const std::size_t columns = table.columns.size();
-    archive.expect(rows <= kMostEstimateRows && table.fit.rows.size() == rows && table.deviations.size() == rows &&
+    archive.expect(rows <= kMaxEstimateRows && table.fit.rows.size() == rows && table.deviations.size() == rows &&
                        table.like.size() == rows && table.fit.columns.size() == columns &&
                        table.measured_at.size() == columns && std::is_sorted(table.rows.begin(), table.rows.end()) &&
                        std::is_sorted(table.columns.begin(), table.columns.end()),

@@ -96,7 +96,7 @@ void moment_fields(Archive& archive, T& moment)
     list_fields(archive, input.jobs, [&](auto& job) { job_fields(archive, job, kinds, known_runs); });
     list_fields(archive, input.project_uses, [&](auto& use) { fields(archive, use); });
     map_fields(archive, input.quota_uses, [&](auto& use) { fields(archive, use); });
-    for (auto* shares : {&input.busy_shares, &input.worths})
+    for (auto* shares : {&input.busy_shares, &input.shadow_prices})
         map_fields(archive, *shares, [&](auto& share) { archive.real(share, NumberRange::kAmount); });
     archive.flag(input.may_queue);
     map_fields(archive, input.queue_room, [&](auto& room) { archive.integer(room); });

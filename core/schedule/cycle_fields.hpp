@@ -10,9 +10,9 @@
 /// kCycleVersion, and has it read where archive.version() says that it is there.
 namespace fathom::cycle {
 
-inline constexpr std::int64_t kMostUnits = std::int64_t{1} << 40;
+inline constexpr std::int64_t kMaxUnits = std::int64_t{1} << 40;
 inline constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
-inline constexpr std::int64_t kMostGpuBytes = std::int64_t{1} << 42; ///< as in a job's request
+inline constexpr std::int64_t kMaxGpuBytes = std::int64_t{1} << 42; ///< as in a job's request
 
 /// Stop to compile when an object gets a field that is not written yet: add it to its fields(), and here.
 namespace all_fields {
@@ -81,8 +81,8 @@ void fields(Archive& archive, T& units)
     text_fields(archive, units.isa);
     archive.integer(units.memory_bytes, 0, kAll);
     if (archive.version() >= 3) {
-        archive.integer(units.gpu_memory.persistent_bytes, 0, kMostGpuBytes);
-        archive.integer(units.gpu_memory.temporary_bytes, 0, kMostGpuBytes);
+        archive.integer(units.gpu_memory.persistent_bytes, 0, kMaxGpuBytes);
+        archive.integer(units.gpu_memory.temporary_bytes, 0, kMaxGpuBytes);
     }
     archive.text(units.center);
     optional_fields(archive, units.count, [&](auto& count) { archive.integer(count, 1); });
@@ -154,7 +154,7 @@ void fields(Archive& archive, T& use)
     archive.real(use.share, NumberRange::kAmount);
     archive.expect(use.share > 0, "a project's share is not above 0");
     map_fields(archive, use.used_unit_s, [&](auto& used) { archive.real(used, NumberRange::kAmount); });
-    map_fields(archive, use.units, [&](auto& units) { archive.integer(units, -kMostUnits); });
+    map_fields(archive, use.units, [&](auto& units) { archive.integer(units, -kMaxUnits); });
 }
 
 template <class Archive, FieldsOf<OrderSettings> T>
@@ -162,8 +162,8 @@ void fields(Archive& archive, T& settings)
 {
     archive.choice(settings.rule, OrderRule::kMinCostAssignment);
     archive.real(settings.advantage_exponent, NumberRange::kAmount);
-    archive.real(settings.patience_factor, NumberRange::kAmount);
-    archive.real(settings.patience_s, NumberRange::kAmount);
+    archive.real(settings.starvation_limit_factor, NumberRange::kAmount);
+    archive.real(settings.starvation_limit_s, NumberRange::kAmount);
 }
 
 template <class Archive, FieldsOf<Reservation> T>

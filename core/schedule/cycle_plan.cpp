@@ -9,7 +9,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kMostDifferences = 20;
+constexpr std::size_t kMaxDifferences = 20;
 
 /// FNV-1a, eight bytes at a time.
 class Fingerprint {
@@ -255,7 +255,7 @@ std::vector<std::string> plan_differences(const PlanRecord& stored, const PlanRe
 {
     std::vector<std::string> differences;
     for (std::size_t i = 0; i < std::max(stored.size(), again.size()); ++i) {
-        if (differences.size() == kMostDifferences) break;
+        if (differences.size() == kMaxDifferences) break;
         if (i >= stored.size() || i >= again.size()) {
             differences.push_back(fmt::format("{} jobs were stored, {} came out", stored.size(), again.size()));
             break;

@@ -1,5 +1,6 @@
 #include "core/schedule/cycle_replay.hpp"
 
+#include "core/decide/routing/decision_json.hpp"
 #include "core/schedule/waiting_reason.hpp"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace fathom {
 namespace {
 
 /// Jobs before it that are named.
-constexpr std::size_t kMostNamed = 32;
+constexpr std::size_t kMaxNamed = 32;
 
 /// Ids of the unit types where the job could run at all.
 std::set<std::string> places_of(const Decision& decision)
@@ -35,7 +36,7 @@ Json starts_before(const CycleReplay& replay, std::size_t count, const Decision&
 {
     const std::set<std::string> places = places_of(decision);
     Json list = Json::array();
-    for (std::size_t i = count; i > 0 && list.size() < kMostNamed; --i) {
+    for (std::size_t i = count; i > 0 && list.size() < kMaxNamed; --i) {
         const ScheduledStart& start = replay.plan.starts[i - 1];
         if (places.contains(start.winner.unit_type_id.value))
             list.push_back(start_json(replay.moment.input.jobs[start.job], start.winner));
@@ -57,7 +58,7 @@ Json waiting_json(const CycleReplay& replay, const ScheduledWait& wait, std::str
 {
     std::string reason = waiting_reason_of(*wait.decision, replay.moment.now, currency);
     if (wait.left_free && wait.decision->winner)
-        reason += better_wait_text(wait.decision->candidates[*wait.decision->winner], *wait.left_free);
+        reason += deferred_start_text(wait.decision->candidates[*wait.decision->winner], *wait.left_free);
     const auto ahead =
         std::count_if(replay.plan.waits.begin(), replay.plan.waits.end(),
                       [&](const ScheduledWait& other) { return other.waits_for_units && other.turn < wait.turn; });

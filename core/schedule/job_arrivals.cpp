@@ -1,6 +1,6 @@
 #include "core/schedule/job_arrivals.hpp"
 
-#include "core/decide/queue/unit_worth.hpp"
+#include "core/decide/queue/shadow_price.hpp"
 #include "core/schedule/wanted_places.hpp"
 
 #include <string_view>
@@ -20,19 +20,19 @@ std::vector<JobArrival::Place> arrival_places(const RouteRequest& request, const
     return places;
 }
 
-std::vector<std::optional<double>> worths_of(std::span<const JobOptions> arrived,
-                                             std::span<const UnitTypeLoad> unit_types)
+std::vector<std::optional<double>> shadow_prices_of(std::span<const JobOptions> arrived,
+                                                    std::span<const UnitTypeLoad> unit_types)
 {
-    std::vector<std::optional<double>> worths;
-    for (const UnitWorth& one : unit_worths(arrived, 1, unit_types))
-        worths.push_back(one.load > 0 ? std::optional(one.worth) : std::nullopt);
-    return worths;
+    std::vector<std::optional<double>> shadow_prices;
+    for (const UnitShadowPrice& one : find_shadow_prices(arrived, 1, unit_types))
+        shadow_prices.push_back(one.load > 0 ? std::optional(one.shadow_price) : std::nullopt);
+    return shadow_prices;
 }
 
-std::unordered_map<std::string, double> arrival_worths(std::span<const JobArrival> arrivals,
-                                                       std::span<const UnitTypeView> unit_types)
+std::unordered_map<std::string, double> arrival_shadow_prices(std::span<const JobArrival> arrivals,
+                                                              std::span<const UnitTypeView> unit_types)
 {
-    if (arrivals.size() < kFewestArrivals) return {};
+    if (arrivals.size() < kMinArrivals) return {};
     std::unordered_set<std::string_view> wanted;
     for (const JobArrival& job : arrivals) {
         for (const JobArrival::Place& place : job.places)
@@ -57,12 +57,12 @@ std::unordered_map<std::string, double> arrival_worths(std::span<const JobArriva
         }
         arrived.emplace_back(std::move(options));
     }
-    const std::vector<std::optional<double>> taken = worths_of(arrived, loads);
-    std::unordered_map<std::string, double> worths;
+    const std::vector<std::optional<double>> taken = shadow_prices_of(arrived, loads);
+    std::unordered_map<std::string, double> shadow_prices;
     for (const auto& [id, type] : index) {
-        if (taken[type]) worths.emplace(id, *taken[type]);
+        if (taken[type]) shadow_prices.emplace(id, *taken[type]);
     }
-    return worths;
+    return shadow_prices;
 }
 
 } // namespace fathom

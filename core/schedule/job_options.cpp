@@ -19,8 +19,8 @@ std::vector<JobOption> options_of(const Preference& prefer, std::span<const Plac
     for (const PlaceOffers& place : places) {
         for (const CountOffer& offer : place.counts) {
             if (offer.objective > most) continue;
-            const double regret = offer.run_s > 0 ? 1 + offer.beyond_s / offer.run_s : 1;
-            options.push_back({place.unit_type, offer.unit_count, offer.run_s, regret});
+            const double relative_objective = offer.run_s > 0 ? 1 + offer.beyond_s / offer.run_s : 1;
+            options.push_back({place.unit_type, offer.unit_count, offer.run_s, relative_objective});
         }
     }
     return options;
@@ -29,7 +29,7 @@ std::vector<JobOption> options_of(const Preference& prefer, std::span<const Plac
 const JobOption& option_alone(std::span<const JobOption> options)
 {
     return *std::min_element(options.begin(), options.end(), [](const JobOption& a, const JobOption& b) {
-        return a.run_s * a.regret < b.run_s * b.regret;
+        return a.run_s * a.relative_objective < b.run_s * b.relative_objective;
     });
 }
 

@@ -18,12 +18,12 @@ struct PlaceOffers {
 };
 
 /// An option for each count of each place. What is free now says nothing of what it costs: a job that cares for money
-/// or energy has only the options that are as good as its best. Regret is 1, and more where measurements are not fully
-/// believed or starts take long. A run time that is not known stays 0.
+/// or energy has only the options that are as good as its best. RelativeObjective is 1, and more where measurements are
+/// not fully believed or starts take long. A run time that is not known stays 0.
 std::vector<JobOption> options_of(const Preference& prefer, std::span<const PlaceOffers> places);
 
-/// The option that the job would take if it were alone: of least run time · regret, of equal ones the first. There must
-/// be one.
+/// The option that the job would take if it were alone: of least run time · relative objective, of equal ones the
+/// first. There must be one.
 const JobOption& option_alone(std::span<const JobOption> options);
 
 /// The same of many jobs, found once for those that share a list. The lists must outlive it.
@@ -45,7 +45,7 @@ double shortest_run_s(std::span<const JobOption> options);
 
 /// In one decision so often at most are jobs looked at again whose options depend on what is free, after others
 /// started: each look may start some more, and all of them together must not take long.
-inline constexpr int kMostLooksAgain = 8;
+inline constexpr int kMaxLooksAgain = 8;
 
 /// What waiting jobs would take of a unit type if each were alone.
 struct WantedUnits {

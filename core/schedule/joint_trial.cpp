@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kHighestPriority = 100;
 /// Among so many statements the one of the priority stands.
-constexpr std::size_t kMostStatements = 8;
+constexpr std::size_t kMaxStatements = 8;
 
 /// What a plan says of one job.
 struct JobOutcome {
@@ -147,7 +147,7 @@ std::vector<Counterfactual> joint_counterfactuals(const CycleReplay& replay, std
         find_priority(trial, moment.input.jobs[job], outcome, units.decide(moment.input.jobs[job].request));
     std::vector<Counterfactual> found = find_counterfactuals(trial, currency);
     if (!priority) return found;
-    if (found.size() == kMostStatements) found.pop_back();
+    if (found.size() == kMaxStatements) found.pop_back();
     found.insert(found.begin(), std::move(*priority));
     return found;
 }

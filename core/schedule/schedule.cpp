@@ -1,7 +1,7 @@
 #include "core/schedule/schedule.hpp"
 
 #include "core/base/portable_math.hpp"
-#include "core/decide/queue/better_wait.hpp"
+#include "core/decide/queue/deferred_start.hpp"
 #include "core/decide/queue/order_index.hpp"
 #include "core/decide/routing/decision_text.hpp"
 #include "core/decide/routing/route_json.hpp"
@@ -23,7 +23,7 @@ constexpr double kTurnsPerDoubling = 4;
 constexpr double kMiddleTurn = 1000;
 constexpr double kFirstTurn = 1;
 /// A job of which so many places proved not to be free for it is left to be planned.
-constexpr std::size_t kMostLost = 4;
+constexpr std::size_t kMaxLost = 4;
 
 std::string turn_text(std::size_t position, std::size_t count, const OrderSettings& settings)
 {
@@ -48,8 +48,9 @@ bool knows_run_times(const JobOptions& options)
 class Scheduling {
   public:
     Scheduling(UnitLedger& units, const ScheduleInput& input)
-        : ledger_(units, input), input_(&input), jobs_(input.jobs), places_(units, input.busy_shares, input.worths),
-          views_(jobs_.size()), is_done_(jobs_.size(), false), is_refused_(jobs_.size(), false)
+        : ledger_(units, input), input_(&input), jobs_(input.jobs),
+          places_(units, input.busy_shares, input.shadow_prices), views_(jobs_.size()), is_done_(jobs_.size(), false),
+          is_refused_(jobs_.size(), false)
     {
         plan_.queue_room = input.queue_room;
     }
@@ -117,8 +118,8 @@ class Scheduling {
     std::vector<bool> is_done_;              ///< decided: it starts, or it waits for something else than its turn
     std::vector<bool> is_refused_;           ///< its start did not come about; it is planned
     std::map<std::size_t, JobOptions> left_; ///< by job: its options, where some of them proved to be none
-    std::map<std::size_t, std::size_t> better_waits_; ///< by job: the unit type that it waits for
-    std::size_t viewed_starts_ = 0;                   ///< after which all jobs were looked at
+    std::map<std::size_t, std::size_t> deferred_starts_; ///< by job: the unit type that it waits for
+    std::size_t viewed_starts_ = 0;                      ///< after which all jobs were looked at
     std::vector<OrderedPlace> ordered_;
     double typical_run_s_ = 0;
     std::size_t planned_ = 0;       ///< jobs that wait for units, so far
@@ -146,7 +147,7 @@ ScheduledStart& Scheduling::start(std::size_t job, const RouteRequest& request, 
             route_inputs_json(request, ledger_.units().views(), ledger_.units().knowledge(), start.decision).dump();
     const double run_s = start.winner.prediction.run_s;
     ledger_.start(request, start.winner,
-                  input_->may_queue ? std::max(run_s, kLeastHeldWithQueue_s) : start.winner.held_s());
+                  input_->may_queue ? std::max(run_s, kMinHeldWithQueue_s) : start.winner.held_s());
     return plan_.starts.emplace_back(std::move(start));
 }
 
@@ -163,9 +164,8 @@ bool Scheduling::may_queue(std::size_t job, const Decision& decision) const
     // What is planned on a unit type waits for nobody who is at the center.
     const bool has_room = view != nullptr && view->holds.empty() && view->closures.empty() &&
                           (known == plan_.queue_room.end() || known->second > 0);
-    return has_room && winner.unit_count == 1 && winner.unknown_parts() == 0 &&
-           winner.plan.start_s <= kLongestQueued_s && winner.prediction.high_s <= kLongestQueuedRun_s &&
-           winner.correction.job_count >= kFewestRunsOfQueued;
+    return has_room && winner.unit_count == 1 && winner.unknown_parts() == 0 && winner.plan.start_s <= kMaxQueued_s &&
+           winner.prediction.high_s <= kMaxQueuedRun_s && winner.correction.job_count >= kMinRunsOfQueued;
 }
 
 void Scheduling::queue(std::size_t job, Decision decision)
@@ -175,7 +175,7 @@ void Scheduling::queue(std::size_t job, Decision decision)
     ScheduledStart& queued = start(job, ledger_.request_of(jobs_[job]), std::move(decision));
     queued.is_queued = true;
     const UnitTypeId& unit_type = queued.winner.unit_type_id;
-    const std::int64_t all = kMostQueuedPerUnit * ledger_.units().find(unit_type)->unit_count;
+    const std::int64_t all = kMaxQueuedPerUnit * ledger_.units().find(unit_type)->unit_count;
     --plan_.queue_room.try_emplace(unit_type.value, all).first->second;
 }
 
@@ -259,7 +259,7 @@ void Scheduling::start_in_order()
         if (asked.jobs.empty()) return;
         const std::size_t started = plan_.starts.size();
         if (make_starts(asked, order_starts(asked.views, places_.loads(), input_->settings))) continue;
-        if (plan_.starts.size() > started && looks++ < kMostLooksAgain && view_again()) continue;
+        if (plan_.starts.size() > started && looks++ < kMaxLooksAgain && view_again()) continue;
         asked = ask();
         if (asked.jobs.empty() || !drop_vain_waits(asked)) return;
     }
@@ -371,7 +371,7 @@ void Scheduling::lose(std::size_t job, const JobOption& option)
         return one.unit_type == option.unit_type && one.unit_count == option.unit_count;
     });
     known = left;
-    is_refused_[job] = left.empty() || views_[job].options.size() - left.size() >= kMostLost;
+    is_refused_[job] = left.empty() || views_[job].options.size() - left.size() >= kMaxLost;
 }
 
 bool Scheduling::start_at(std::size_t job, const JobOption& option)
@@ -407,9 +407,9 @@ bool Scheduling::start_at(std::size_t job, const JobOption& option)
 
 bool Scheduling::drop_vain_waits(const Asked& asked)
 {
-    better_waits_.clear();
+    deferred_starts_.clear();
     bool has_dropped = false;
-    for (const BetterWait& wait : find_better_waits(asked.views, places_.loads(), input_->settings)) {
+    for (const DeferredStart& wait : find_deferred_starts(asked.views, places_.loads(), input_->settings)) {
         const std::size_t job = asked.jobs[wait.job];
         const JobOption& better = asked.views[wait.job].options[wait.option];
         const std::shared_ptr<const Decision> known = decide(job);
@@ -420,7 +420,7 @@ bool Scheduling::drop_vain_waits(const Asked& asked)
         // The order does not know what is kept for others, nor how long starts take there.
         const bool pays = decision.winner && here && there &&
                           places[*there].start.wait_s - places[*here].start.wait_s <= wait.longest_wait_s;
-        better_waits_.emplace(job, better.unit_type);
+        deferred_starts_.emplace(job, better.unit_type);
         if (pays || !here) continue;
         lose(job, better);
         has_dropped = true;
@@ -439,15 +439,15 @@ void Scheduling::plan_rest()
     if (rest.jobs.empty()) return;
     for (const std::size_t next : order_waiting(rest.views, places_.loads(), input_->settings)) {
         const std::size_t job = rest.jobs[next];
-        const auto better = better_waits_.find(job);
-        if (better != better_waits_.end() && plan_better(job, better->second)) continue;
+        const auto better = deferred_starts_.find(job);
+        if (better != deferred_starts_.end() && plan_better(job, better->second)) continue;
         plan(job);
     }
 }
 
 void Scheduling::plan(std::size_t job)
 {
-    if (planned_ >= kMostPlanned) {
+    if (planned_ >= kMaxPlanned) {
         // Less is free than when it was looked at first, so what could not start then cannot start now.
         const std::shared_ptr<const Decision>& seen = seen_.at(jobs_[job].kind);
         if (wants_units(*seen) && !seen->can_start_now) {
@@ -490,7 +490,7 @@ void Scheduling::wait_for_winner(ScheduledWait wait)
     const Decision& decision = *wait.decision;
     if (wants_units(decision)) {
         wait.waits_for_units = true;
-        if (planned_++ < kMostPlanned) {
+        if (planned_++ < kMaxPlanned) {
             wait.planned = reservation_of(jobs_[wait.job].request, decision.candidates[*decision.winner]);
             ledger_.reserve(*wait.planned);
         }

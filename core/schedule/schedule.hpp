@@ -33,12 +33,12 @@ struct ScheduleInput {
     QuotaUses quota_uses;
     /// 0..1 by unit type: how busy its units have been of late (BusyShare). Missing: 1.
     std::unordered_map<std::string, double> busy_shares;
-    /// By unit type: what it is worth to the jobs that came of late (arrival_worths() of job_arrivals.hpp). Missing:
-    /// what it is worth to the jobs that wait.
-    std::unordered_map<std::string, double> worths;
+    /// By unit type: what it is worth to the jobs that came of late (arrival_shadow_prices() of job_arrivals.hpp).
+    /// Missing: what it is worth to the jobs that wait.
+    std::unordered_map<std::string, double> shadow_prices;
     /// Short jobs may be sent to their center before there is a unit for them.
     bool may_queue{};
-    /// By unit type: how many more jobs may wait for its units at the center. Missing: kMostQueuedPerUnit for each.
+    /// By unit type: how many more jobs may wait for its units at the center. Missing: kMaxQueuedPerUnit for each.
     std::unordered_map<std::string, std::int64_t> queue_room;
     OrderSettings settings;
 };
@@ -75,19 +75,19 @@ inline constexpr double kLastTurn = 1e6;
 
 /// Units are planned for so many of the jobs that wait for units, those whose turn comes first: nothing starts that
 /// would delay these. What the others are told of their start is as if nobody but these went before them.
-inline constexpr std::size_t kMostPlanned = 64;
+inline constexpr std::size_t kMaxPlanned = 64;
 
 /// Jobs that wait for their unit at the center (ScheduleInput::may_queue) are short, for which the way there and back
 /// takes longer than they do, and known to be short by so many runs there: behind a long one they could not go where
 /// units become free sooner.
-inline constexpr double kLongestQueuedRun_s = 1;
-inline constexpr std::int64_t kFewestRunsOfQueued = 3;
+inline constexpr double kMaxQueuedRun_s = 1;
+inline constexpr std::int64_t kMinRunsOfQueued = 3;
 /// Their unit is expected to be free so soon.
-inline constexpr double kLongestQueued_s = 2;
-inline constexpr std::int64_t kMostQueuedPerUnit = 16;
+inline constexpr double kMaxQueued_s = 2;
+inline constexpr std::int64_t kMaxQueuedPerUnit = 16;
 /// Where jobs may wait at centers, one holds its unit for so long at least; else, with a way here and back between two,
 /// for a second.
-inline constexpr double kLeastHeldWithQueue_s = 0.02;
+inline constexpr double kMinHeldWithQueue_s = 0.02;
 
 /// Decides which of the waiting jobs start now, and where; the others get a plan. No I/O, no clock, no state.
 ///

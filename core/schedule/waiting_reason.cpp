@@ -1,6 +1,6 @@
 #include "core/schedule/waiting_reason.hpp"
 
-#include "core/decide/explanation/counterfactual.hpp"
+#include "core/decide/explanation/nearest_alternative.hpp"
 #include "core/decide/routing/decision_text.hpp"
 
 #include <cmath>
@@ -9,7 +9,7 @@ namespace fathom {
 namespace {
 
 constexpr std::size_t kNamedPlaces = 5;
-constexpr std::size_t kMostOfAKind = 3;
+constexpr std::size_t kMaxOfAKind = 3;
 
 std::string rounded(double seconds)
 {
@@ -31,8 +31,8 @@ bool is_closed(const Candidate& candidate)
 /// The moment in so many seconds, so coarse that it is the same at each look.
 std::string moment_in(double seconds, Timestamp now)
 {
-    constexpr double kLongestSeconds = 1e9;
-    const auto later = std::chrono::duration_cast<Timestamp::duration>(Seconds(std::min(seconds, kLongestSeconds)));
+    constexpr double kMaxSeconds = 1e9;
+    const auto later = std::chrono::duration_cast<Timestamp::duration>(Seconds(std::min(seconds, kMaxSeconds)));
     return moment_text(std::chrono::round<std::chrono::minutes>(now + later), now);
 }
 
@@ -76,7 +76,7 @@ std::string waiting_reason_of(const Decision& decision, Timestamp now, std::stri
     return (closed > 0 ? "waits for a center to take work again: " : "no unit type can run it now: ") + places;
 }
 
-std::string better_wait_text(const Candidate& winner, const Candidate& left_free)
+std::string deferred_start_text(const Candidate& winner, const Candidate& left_free)
 {
     const double there_s = winner.prediction.run_s;
     const double here_s = left_free.prediction.run_s;
@@ -94,7 +94,7 @@ std::vector<WaitingCause> list_waiting_causes(const RouteRequest& request, const
         std::size_t added = 0;
         for (const Candidate& candidate : decision.candidates) {
             if (!matters(candidate)) continue;
-            if (++added > kMostOfAKind) break;
+            if (++added > kMaxOfAKind) break;
             causes.push_back({kind, place_text(candidate) + text(candidate)});
         }
     };

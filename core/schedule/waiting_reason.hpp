@@ -12,7 +12,7 @@ namespace fathom {
 std::string waiting_reason_of(const Decision& decision, Timestamp now, std::string_view currency = {});
 
 /// Why it does not take the free place `left_free`, as the end of the reason that it waits for the winner.
-std::string better_wait_text(const Candidate& winner, const Candidate& left_free);
+std::string deferred_start_text(const Candidate& winner, const Candidate& left_free);
 
 /// One of the reasons that a job waits.
 struct WaitingCause {

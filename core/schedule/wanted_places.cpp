@@ -1,6 +1,6 @@
 #include "core/schedule/wanted_places.hpp"
 
-#include "core/decide/queue/unit_worth.hpp"
+#include "core/decide/queue/shadow_price.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -51,17 +51,17 @@ double typical_run_s(std::span<const WaitingJobView> views)
     return middle->first;
 }
 
-std::vector<double> worths_with(std::span<const std::optional<double>> known, std::span<const JobOptions> waiting,
-                                std::span<const UnitTypeLoad> unit_types)
+std::vector<double> shadow_prices_with(std::span<const std::optional<double>> known,
+                                       std::span<const JobOptions> waiting, std::span<const UnitTypeLoad> unit_types)
 {
-    std::vector<UnitWorth> own(known.size());
-    const auto is_known = [](const std::optional<double>& worth) { return worth.has_value(); };
-    if (!std::all_of(known.begin(), known.end(), is_known)) own = unit_worths(waiting, 1, unit_types);
-    std::vector<double> worths;
-    worths.reserve(known.size());
+    std::vector<UnitShadowPrice> own(known.size());
+    const auto is_known = [](const std::optional<double>& shadow_price) { return shadow_price.has_value(); };
+    if (!std::all_of(known.begin(), known.end(), is_known)) own = find_shadow_prices(waiting, 1, unit_types);
+    std::vector<double> shadow_prices;
+    shadow_prices.reserve(known.size());
     for (std::size_t i = 0; i < known.size(); ++i)
-        worths.push_back(known[i].value_or(own[i].worth));
-    return worths;
+        shadow_prices.push_back(known[i].value_or(own[i].shadow_price));
+    return shadow_prices;
 }
 
 UnitTypeLoad unit_type_load(const UnitTypeView& view)
@@ -84,9 +84,9 @@ std::size_t WantedPlaces::number_of(const UnitTypeView* view)
     const auto [known, is_new] = numbers_.try_emplace(view, unit_types_.size());
     if (!is_new) return known->second;
     unit_types_.push_back(view);
-    known_worths_.push_back(find(*known_by_id_, *view));
+    known_shadow_prices_.push_back(find(*known_by_id_, *view));
     // Of use only where others have been weighed already: no job that waits wants it, as far as was known.
-    worths_.push_back(known_worths_.back().value_or(1));
+    shadow_prices_.push_back(known_shadow_prices_.back().value_or(1));
     loads_.push_back(load_of(*view, {}));
     return known->second;
 }
@@ -129,7 +129,7 @@ void WantedPlaces::weigh(std::span<const WaitingJobView> views)
         const JobOption& option = alone.of(view.options);
         wanted_units[option.unit_type].add(option);
     }
-    worths_ = worths_with(known_worths_, wanted, sizes);
+    shadow_prices_ = shadow_prices_with(known_shadow_prices_, wanted, sizes);
     for (std::size_t i = 0; i < unit_types_.size(); ++i)
         loads_[i] = load_of(*unit_types_[i], wanted_units[i]);
 }
@@ -140,7 +140,7 @@ std::vector<UnitTypeLoad> WantedPlaces::loads() const
     loads.reserve(unit_types_.size());
     for (std::size_t i = 0; i < unit_types_.size(); ++i) {
         loads.push_back(unit_type_load(*unit_types_[i]));
-        loads.back().worth = worths_[i];
+        loads.back().shadow_price = shadow_prices_[i];
         loads.back().load = loads_[i];
     }
     return loads;

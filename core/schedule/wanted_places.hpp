@@ -22,8 +22,8 @@ double typical_run_s(std::span<const WaitingJobView> views);
 
 /// What each unit type is worth: what is known of it, else what it is worth to the jobs that wait.
 /// @param known  by unit type
-std::vector<double> worths_with(std::span<const std::optional<double>> known, std::span<const JobOptions> waiting,
-                                std::span<const UnitTypeLoad> unit_types);
+std::vector<double> shadow_prices_with(std::span<const std::optional<double>> known,
+                                       std::span<const JobOptions> waiting, std::span<const UnitTypeLoad> unit_types);
 
 /// What is free, and what frees when. Worth and load are 1.
 UnitTypeLoad unit_type_load(const UnitTypeView& view);
@@ -33,10 +33,10 @@ UnitTypeLoad unit_type_load(const UnitTypeView& view);
 class WantedPlaces {
   public:
     /// @param busy_shares  by unit type id; missing: 1.
-    /// @param worths       by unit type id; missing: what it is worth to the jobs that wait.
+    /// @param shadow prices       by unit type id; missing: what it is worth to the jobs that wait.
     WantedPlaces(const UnitLedger& ledger, const std::unordered_map<std::string, double>& busy_shares,
-                 const std::unordered_map<std::string, double>& worths)
-        : ledger_(&ledger), busy_shares_(&busy_shares), known_by_id_(&worths)
+                 const std::unordered_map<std::string, double>& shadow_prices)
+        : ledger_(&ledger), busy_shares_(&busy_shares), known_by_id_(&shadow_prices)
     {
     }
 
@@ -44,7 +44,7 @@ class WantedPlaces {
     std::vector<JobOption> options_of(const RouteRequest& request, const Decision& decision);
     std::vector<JobOption> options_of(const RouteRequest& request, const OfferedPlaces& offered);
     /// Sets what the unit types are worth, and how busy they count as, now that these jobs wait for them. How fast work
-    /// arrives is not asked: worths do not depend on it.
+    /// arrives is not asked: shadow prices do not depend on it.
     void weigh(std::span<const WaitingJobView> views);
     const UnitTypeView& unit_type(std::size_t number) const { return *unit_types_[number]; }
     /// As they are now.
@@ -59,8 +59,8 @@ class WantedPlaces {
     const std::unordered_map<std::string, double>* known_by_id_;
     std::vector<const UnitTypeView*> unit_types_;
     std::unordered_map<const UnitTypeView*, std::size_t> numbers_;
-    std::vector<std::optional<double>> known_worths_;
-    std::vector<double> worths_;
+    std::vector<std::optional<double>> known_shadow_prices_;
+    std::vector<double> shadow_prices_;
     std::vector<double> loads_; ///< UnitTypeLoad::load
 };
 

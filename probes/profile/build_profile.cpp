@@ -25,7 +25,7 @@ struct Interval {
 std::vector<Interval> thread_lives(const ProfileInput& input)
 {
     std::vector<Interval> lives;
-    const std::size_t used = std::min<std::size_t>(input.counts->threads_used.load(), kMostThreads);
+    const std::size_t used = std::min<std::size_t>(input.counts->threads_used.load(), kMaxThreads);
     for (std::size_t i = 0; i < used; ++i) {
         const ThreadSlot& slot = input.counts->threads[i];
         if (slot.thread.load() == 0) continue;
@@ -62,7 +62,7 @@ double thread_ticks(const ProfileInput& input)
 std::map<std::uint64_t, double> unfinished_ticks(const ProfileInput& input)
 {
     std::map<std::uint64_t, double> ticks;
-    const std::size_t used = std::min<std::size_t>(input.counts->threads_used.load(), kMostThreads);
+    const std::size_t used = std::min<std::size_t>(input.counts->threads_used.load(), kMaxThreads);
     for (std::size_t i = 0; i < used; ++i) {
         const ThreadSlot& slot = input.counts->threads[i];
         const std::uint64_t since = slot.since_ticks.load();
@@ -90,14 +90,14 @@ std::vector<ObservedCalls> read_entries(const ProfileInput& input, double second
         if (entry != SIZE_MAX) calls.entries.push_back(entry);
         observed.push_back(std::move(calls));
     };
-    for (std::size_t i = 0; i < kMostEntries; ++i) {
+    for (std::size_t i = 0; i < kMaxEntries; ++i) {
         const Entry& entry = input.counts->entries[i];
         if (entry.hash.load(std::memory_order_acquire) <= kEntryGivenUp || entry.symbol >= kSymbolCount) continue;
         const auto more = unfinished.find(i + 1);
         const double ticks = static_cast<double>(entry.ticks.load()) + (more == unfinished.end() ? 0 : more->second);
         add(kSymbols[entry.symbol], entry.dimensions, entry.count.load(), ticks, i);
     }
-    constexpr std::int64_t kUnknown[kMostDimensions] = {};
+    constexpr std::int64_t kUnknown[kMaxDimensions] = {};
     for (std::size_t i = 0; i < kSymbolCount; ++i) {
         const Overflow& overflow = input.counts->overflow[i];
         if (overflow.count.load() == 0) continue;
@@ -231,16 +231,16 @@ void note_what_was_lost(const ProfileInput& input, Profile& profile)
     const auto note = [&](std::string text) { profile.notes.push_back(std::move(text)); };
     if (std::any_of(std::begin(counts.overflow), std::end(counts.overflow),
                     [](const Overflow& overflow) { return overflow.count.load() != 0; }))
-        note(fmt::format("more than {} kinds of call: the calls beyond are counted without their sizes", kMostEntries));
-    if (counts.threads_used.load() > kMostThreads)
-        note(fmt::format("more than {} threads executed operators: shares are of the first ones' time", kMostThreads));
-    if (counts.shards_used.load() > kMostShards)
+        note(fmt::format("more than {} kinds of call: the calls beyond are counted without their sizes", kMaxEntries));
+    if (counts.threads_used.load() > kMaxThreads)
+        note(fmt::format("more than {} threads executed operators: shares are of the first ones' time", kMaxThreads));
+    if (counts.shards_used.load() > kMaxShards)
         note("so many threads used vector functions that their counts are not exact");
     if (counts.lost_lookups.load() != 0)
         note(fmt::format("{} functions that were looked up by name could not be followed", counts.lost_lookups.load()));
     std::set<std::string> missing;
     std::set<pid_t> attached;
-    for (std::size_t i = 0; i < std::min<std::size_t>(counts.processes_used.load(), kMostProcesses); ++i)
+    for (std::size_t i = 0; i < std::min<std::size_t>(counts.processes_used.load(), kMaxProcesses); ++i)
         attached.insert(static_cast<pid_t>(counts.processes[i].load()));
     for (const auto& [process, name] : input.sampler->tree().seen()) {
         if (!attached.contains(process)) missing.insert(name);
@@ -275,8 +275,8 @@ void read_flows(const ProfileInput& input, Profile& profile)
 /// strongest first, and none that would close a circle.
 void name_flows(Profile& profile)
 {
-    constexpr double kMostOfCalls = 0.5;
-    constexpr std::size_t kMostNamed = 16;
+    constexpr double kMaxOfCalls = 0.5;
+    constexpr std::size_t kMaxNamed = 16;
     std::map<std::string, std::size_t> use_of;
     for (std::size_t i = 0; i < profile.operators.size(); ++i)
         use_of[operator_key(profile.operators[i].id, profile.operators[i].parameters)] = i;
@@ -289,10 +289,10 @@ void name_flows(Profile& profile)
     for (const Profile::Flow& flow : profile.flows) {
         const ProfileLine& from = profile.lines[flow.from];
         const ProfileLine& to = profile.lines[flow.to];
-        if (static_cast<double>(flow.count) < kMostOfCalls * static_cast<double>(to.observed.calls)) continue;
+        if (static_cast<double>(flow.count) < kMaxOfCalls * static_cast<double>(to.observed.calls)) continue;
         const auto writer = use_of.find(from.use);
         const auto reader = use_of.find(to.use);
-        if (writer == use_of.end() || reader == use_of.end() || writer == reader || names + 2 > kMostNamed) continue;
+        if (writer == use_of.end() || reader == use_of.end() || writer == reader || names + 2 > kMaxNamed) continue;
         std::vector<OperatorUse> tried = named;
         const std::size_t names_before = names;
         const std::string label = name(tried[writer->second]);

@@ -12,12 +12,12 @@
 namespace fathom::profile {
 
 inline constexpr std::uint64_t kCountsMagic = 0x31'4c'46'4f'52'50'54'46; // "FTPROFL1"
-inline constexpr std::size_t kMostDimensions = 8;
-inline constexpr std::size_t kMostEntries = 16384; ///< kinds of call; a power of two
-inline constexpr std::size_t kMostFlows = 8192;    ///< a power of two
-inline constexpr std::size_t kMostThreads = 16384;
-inline constexpr std::size_t kMostProcesses = 16384;
-inline constexpr std::size_t kMostShards = 256;
+inline constexpr std::size_t kMaxDimensions = 8;
+inline constexpr std::size_t kMaxEntries = 16384; ///< kinds of call; a power of two
+inline constexpr std::size_t kMaxFlows = 8192;    ///< a power of two
+inline constexpr std::size_t kMaxThreads = 16384;
+inline constexpr std::size_t kMaxProcesses = 16384;
+inline constexpr std::size_t kMaxShards = 256;
 /// The environment variable that names the file.
 inline constexpr const char* kCountsVariable = "FATHOM_PROFILE_COUNTS";
 
@@ -31,7 +31,7 @@ inline constexpr std::uint64_t kEntryGivenUp = 2;
 struct alignas(64) Entry {
     std::atomic<std::uint64_t> hash; ///< written last
     std::uint32_t symbol;
-    std::int64_t dimensions[kMostDimensions];
+    std::int64_t dimensions[kMaxDimensions];
     std::atomic<std::uint64_t> count; ///< calls that began
     std::atomic<std::uint64_t> ticks; ///< of calls that returned
 };
@@ -76,16 +76,16 @@ struct Counts {
     std::uint64_t magic;
     std::uint64_t bytes; ///< sizeof(Counts): the reader and the interposer are of one build
     std::atomic<std::uint32_t> processes_used;
-    std::atomic<std::uint32_t> threads_used; ///< may exceed kMostThreads: the rest is not followed
-    std::atomic<std::uint32_t> shards_used;  ///< may exceed kMostShards: the last one is shared, counts inexact
+    std::atomic<std::uint32_t> threads_used; ///< may exceed kMaxThreads: the rest is not followed
+    std::atomic<std::uint32_t> shards_used;  ///< may exceed kMaxShards: the last one is shared, counts inexact
     std::atomic<std::uint32_t> lost_flows;   ///< times that a flow found no room
     std::atomic<std::uint32_t> lost_lookups; ///< dlsym() answers that could not be followed
-    std::atomic<std::uint32_t> processes[kMostProcesses]; ///< ids of processes that have the interposer
+    std::atomic<std::uint32_t> processes[kMaxProcesses]; ///< ids of processes that have the interposer
     Overflow overflow[kSymbolCount];
-    Entry entries[kMostEntries];
-    Flow flows[kMostFlows];
-    ThreadSlot threads[kMostThreads];
-    Shard shards[kMostShards];
+    Entry entries[kMaxEntries];
+    Flow flows[kMaxFlows];
+    ThreadSlot threads[kMaxThreads];
+    Shard shards[kMaxShards];
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 

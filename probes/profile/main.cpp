@@ -21,7 +21,7 @@ namespace {
 /// Exit codes of our own; otherwise the exit code is the program's. As env(1) and nohup(1) have them.
 enum ExitCode { kFailed = 125, kNotExecutable = 126, kNotFound = 127 };
 
-constexpr std::size_t kMostOperators = 64; // of a job
+constexpr std::size_t kMaxOperators = 64; // of a job
 
 constexpr const char* kFooter = R"(
 Examples:
@@ -163,7 +163,7 @@ class Run {
         input_.cpu_s = sampler_->tree().cpu_s();
         input_.notes.push_back("the program was asked to end: this is what was known then");
         Profile profile = build_profile(input_, library_);
-        limit_operators(profile.operators, library_, kMostOperators, profile.notes);
+        limit_operators(profile.operators, library_, kMaxOperators, profile.notes);
         if (const Result<void> written = write_file(output_file_, text_of(profile)); !written)
             fail(written.error(), kFailed);
         input_ = std::move(kept);
@@ -173,7 +173,7 @@ class Run {
     {
         Profile profile = build_profile(input_, library_);
         constexpr std::size_t kStandIns = 4; // that the remainder may need
-        limit_operators(profile.operators, library_, kMostOperators - kStandIns, profile.notes);
+        limit_operators(profile.operators, library_, kMaxOperators - kStandIns, profile.notes);
         if (!arguments_.has_calibration) {
             profile.notes.emplace_back("the remainder has no operators that stand for it (--no-calibration)");
         } else if (arguments_.format != "table") {

@@ -10,7 +10,7 @@
 namespace fathom::profile {
 namespace {
 
-constexpr std::uint64_t kMostEntries = 4096; // of any table here: more is a damaged file
+constexpr std::uint64_t kMaxTableEntries = 4096; // of any table here: more is a damaged file
 
 /// A file that is read by address. Everything in it may be wrong.
 class ElfFile {
@@ -33,7 +33,7 @@ class ElfFile {
         for (const Elf64_Phdr& segment : segments_) {
             if (segment.p_type != PT_DYNAMIC) continue;
             Elf64_Dyn entry{};
-            for (std::uint64_t i = 0; i < std::min(segment.p_filesz / sizeof(entry), kMostEntries); ++i) {
+            for (std::uint64_t i = 0; i < std::min(segment.p_filesz / sizeof(entry), kMaxTableEntries); ++i) {
                 if (!read(segment.p_offset + i * sizeof(entry), entry) || entry.d_tag == DT_NULL) break;
                 entries.push_back(entry);
             }

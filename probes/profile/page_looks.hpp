@@ -10,7 +10,7 @@
 /// the two walks through all of its page tables takes 30 to 80 ns a resident page, and during the first one the kernel
 /// lets no thread of the process map memory or bring in a page. Therefore:
 ///
-///  * One look is at kMostLookBytes of resident memory at most, all processes together, which take turns: no thread
+///  * One look is at kMaxLookBytes of resident memory at most, all processes together, which take turns: no thread
 ///    waits for longer than some 25 ms. A process larger than that is never looked at.
 ///  * A look is only made when all looks together, it included, will have taken at most 80 ms and 0.7 % of the time
 ///    since the start. What it will take is known from the resident size before it is made: at the rate of the last
@@ -18,7 +18,7 @@
 ///  * Looks are 0.1 s apart at least, in long runs 1 s.
 namespace fathom::profile {
 
-inline constexpr std::uint64_t kMostLookBytes = std::uint64_t{2} << 30U;
+inline constexpr std::uint64_t kMaxLookBytes = std::uint64_t{2} << 30U;
 
 /// Whose turn it is.
 struct Turn {
@@ -29,7 +29,7 @@ struct Turn {
 
 /// Chooses processes by their resident bytes, beginning at `first`, until the next one would be too much.
 Turn choose_turn(const std::vector<std::uint64_t>& resident_bytes, std::size_t first,
-                 std::uint64_t most_bytes = kMostLookBytes);
+                 std::uint64_t most_bytes = kMaxLookBytes);
 
 /// The account of what looks have taken. Times are in seconds since the start of the program.
 class LookBudget {

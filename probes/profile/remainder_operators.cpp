@@ -77,8 +77,8 @@ Result<std::string> run_with_input(const std::string& program, const std::string
     std::string output;
     std::array<char, 4096> buffer{};
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-    while (output.size() < kMostBytes && std::chrono::steady_clock::now() < limit) {
+    constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
+    while (output.size() < kMaxBytes && std::chrono::steady_clock::now() < limit) {
         pollfd ready = {out[0], POLLIN, 0};
         if (::poll(&ready, 1, 1000) <= 0) continue;
         const ssize_t bytes = ::read(out[0], buffer.data(), buffer.size());

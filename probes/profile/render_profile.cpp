@@ -9,8 +9,8 @@
 namespace fathom::profile {
 namespace {
 
-constexpr std::size_t kMostLines = 300;      // of calls in JSON
-constexpr std::size_t kMostTableLines = 30;  // for people
+constexpr std::size_t kMaxLines = 300;       // of calls in JSON
+constexpr std::size_t kMaxTableLines = 30;   // for people
 constexpr double kSmallestTableShare = 5e-4; // lines below are summed up
 
 std::string size_text(const ObservedCalls& calls)
@@ -43,7 +43,7 @@ std::string call_rows(const Profile& profile)
     std::int64_t rest_calls = 0;
     for (const ProfileLine& line : profile.lines) {
         const ObservedOperation& operation = line.observed.operation;
-        if (rows >= kMostTableLines || (rows > 0 && operation.share < kSmallestTableShare)) {
+        if (rows >= kMaxTableLines || (rows > 0 && operation.share < kSmallestTableShare)) {
             rest += operation.share;
             rest_calls += line.observed.calls;
             continue;
@@ -158,10 +158,9 @@ Json probe_task_json(const Profile& profile, const std::vector<OperatorManifest>
 {
     std::vector<OperatorUse> uses = profile.operators;
     // What takes less is not worth a probe's time: its neighbours tell.
-    constexpr double kLeastShareOfTask = 0.005;
-    if (std::any_of(uses.begin(), uses.end(),
-                    [](const auto& use) { return use.share.value_or(0) >= kLeastShareOfTask; }))
-        std::erase_if(uses, [](const OperatorUse& use) { return use.share.value_or(0) < kLeastShareOfTask; });
+    constexpr double kMinShareOfTask = 0.005;
+    if (std::any_of(uses.begin(), uses.end(), [](const auto& use) { return use.share.value_or(0) >= kMinShareOfTask; }))
+        std::erase_if(uses, [](const OperatorUse& use) { return use.share.value_or(0) < kMinShareOfTask; });
     for (OperatorUse& use : uses) {
         use.label.clear();
         use.inputs.clear();
@@ -220,12 +219,12 @@ Json profile_json(const Profile& profile, const std::vector<OperatorManifest>& l
     Json observed = Json::array();
     Json unmatched = Json::array();
     for (const ProfileLine& line : profile.lines) {
-        if (observed.size() < kMostLines) observed.push_back(call_json(line));
-        if (line.operator_id.empty() && unmatched.size() < kMostLines) unmatched.push_back(call_json(line));
+        if (observed.size() < kMaxLines) observed.push_back(call_json(line));
+        if (line.operator_id.empty() && unmatched.size() < kMaxLines) unmatched.push_back(call_json(line));
     }
     Json flows = Json::array();
     for (const Profile::Flow& flow : profile.flows) {
-        if (flow.from >= kMostLines || flow.to >= kMostLines || flows.size() >= kMostLines) continue;
+        if (flow.from >= kMaxLines || flow.to >= kMaxLines || flows.size() >= kMaxLines) continue;
         flows.push_back({{"from", flow.from}, {"to", flow.to}, {"count", flow.count}});
     }
     const Remainder& rest = profile.remainder;

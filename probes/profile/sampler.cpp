@@ -7,8 +7,8 @@
 namespace fathom::profile {
 namespace {
 
-constexpr std::chrono::milliseconds kShortest{10};
-constexpr std::chrono::milliseconds kLongest{500};
+constexpr std::chrono::milliseconds kMin{10};
+constexpr std::chrono::milliseconds kMaxDuration{500};
 
 double own_cpu_s()
 {
@@ -47,14 +47,14 @@ ThreadState state_of_all(const std::vector<ThreadView>& threads)
 
 Sampler::Sampler(const Counts& counts, pid_t root)
     : counts_(counts), tree_(root), memory_use_(make_memory_use(root)), last_look_(std::chrono::steady_clock::now()),
-      interval_(kShortest)
+      interval_(kMin)
 {
 }
 
 std::vector<pid_t> Sampler::attached() const
 {
     std::vector<pid_t> processes;
-    const std::size_t used = std::min<std::size_t>(counts_.processes_used.load(), kMostProcesses);
+    const std::size_t used = std::min<std::size_t>(counts_.processes_used.load(), kMaxProcesses);
     for (std::size_t i = 0; i < used; ++i)
         processes.push_back(static_cast<pid_t>(counts_.processes[i].load(std::memory_order_acquire)));
     return processes;
@@ -67,9 +67,9 @@ void Sampler::look()
     const auto now = std::chrono::steady_clock::now();
     attribute(threads, std::chrono::duration<double>(now - last_look_).count());
     last_look_ = now;
-    constexpr double kMostOfACore = 0.007;
-    const std::chrono::duration<double> affordable((own_cpu_s() - cpu_before_s) / kMostOfACore);
-    interval_ = std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(affordable), kShortest, kLongest);
+    constexpr double kMaxOfACore = 0.007;
+    const std::chrono::duration<double> affordable((own_cpu_s() - cpu_before_s) / kMaxOfACore);
+    interval_ = std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(affordable), kMin, kMaxDuration);
 }
 
 void Sampler::attribute(const std::vector<ThreadView>& threads, double elapsed_s)
@@ -77,7 +77,7 @@ void Sampler::attribute(const std::vector<ThreadView>& threads, double elapsed_s
     std::map<std::pair<pid_t, pid_t>, ThreadState> states;
     for (const ThreadView& thread : threads)
         states[{thread.process, thread.thread}] = thread.state;
-    const std::size_t used = std::min<std::size_t>(counts_.threads_used.load(), kMostThreads);
+    const std::size_t used = std::min<std::size_t>(counts_.threads_used.load(), kMaxThreads);
     last_alive_.resize(std::max(used, last_alive_.size()));
     bool any = false;
     bool computes = false;

@@ -91,8 +91,8 @@ Json read_sensors(const std::string& system, const std::vector<int>& cpus)
         const std::string name = one_line(folder + "/name");
         constexpr std::array kProcessors{"coretemp", "k10temp", "zenpower", "cpu_thermal"};
         if (std::find(kProcessors.begin(), kProcessors.end(), name) == kProcessors.end()) continue;
-        constexpr int kMostSensors = 512;
-        for (int sensor = 1; sensor <= kMostSensors; ++sensor) {
+        constexpr int kMaxSensors = 512;
+        for (int sensor = 1; sensor <= kMaxSensors; ++sensor) {
             const std::string text = one_line(folder + "/temp" + std::to_string(sensor) + "_input");
             const std::optional<double> thousandths = leading_number(text);
             if (thousandths) hottest = std::max(hottest.value_or(-273), *thousandths * 1e-3);

@@ -36,7 +36,7 @@ std::vector<std::string> names_in(const std::string& folder, std::string_view st
 /// The numbers of "0-3,8,10-11".
 std::set<int> read_cpu_list(const std::string& text)
 {
-    constexpr int kMostCpus = 1 << 20;
+    constexpr int kMaxCpus = 1 << 20;
     std::set<int> cpus;
     std::istringstream parts(text);
     for (std::string part; std::getline(parts, part, ',');) {
@@ -46,7 +46,7 @@ std::set<int> read_cpu_list(const std::string& text)
         if (!(range >> first)) continue;
         int last = first;
         if (!(range >> dash >> last) || dash != '-') last = first;
-        for (int cpu = first; cpu <= std::min(last, kMostCpus); ++cpu)
+        for (int cpu = first; cpu <= std::min(last, kMaxCpus); ++cpu)
             cpus.insert(cpu);
     }
     return cpus;

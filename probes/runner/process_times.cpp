@@ -14,7 +14,7 @@ namespace fathom::probes {
 namespace {
 
 /// A process that starts others without end must not keep us here.
-constexpr int kMostProcesses = 4096;
+constexpr int kMaxProcesses = 4096;
 
 /// The start of a small file. Not proc_text: this is read twice a sample, once a thread, and takes 2 µs this way.
 std::string_view file_start(const std::string& path, std::array<char, 256>& buffer)
@@ -49,7 +49,7 @@ void add_thread(const std::string& folder, ProcessTimes& times)
 
 void add_process(const std::string& process, ProcessTimes& times, int& processes)
 {
-    if (++processes > kMostProcesses) return;
+    if (++processes > kMaxProcesses) return;
     const std::string tasks = "/proc/" + process + "/task";
     const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(tasks.c_str()), closedir);
     if (!folder) return; // it has ended

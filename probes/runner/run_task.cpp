@@ -25,10 +25,10 @@ constexpr double kExtraShare = 0.6;
 /// The same of samples with one thread, which say more than further ones with all.
 constexpr double kOneThreadShare = 0.75;
 /// Of one operator and of all together. More say nothing new, and every one is kept.
-constexpr std::int64_t kMostSamplesEach = 1000;
-constexpr std::int64_t kMostSamples = 20'000;
+constexpr std::int64_t kMaxSamplesEach = 1000;
+constexpr std::int64_t kMaxSamples = 20'000;
 /// With one thread, so that as many operators as possible can be measured.
-constexpr std::int64_t kMostSamplesWithOneThread = 4;
+constexpr std::int64_t kMaxSamplesWithOneThread = 4;
 /// A task is given up early only when it is far from its limit; near it, the limit itself decides.
 constexpr double kClearlyOver = 1.25;
 
@@ -196,7 +196,7 @@ class TaskRun {
                 probes::measure_one_thread(item, use,
                                            {.seed = seed_,
                                             .rule = sample_rule(task_, 1),
-                                            .samples = std::min(task_.repeats, kMostSamplesWithOneThread),
+                                            .samples = std::min(task_.repeats, kMaxSamplesWithOneThread),
                                             .process_start = conditions_.process_start,
                                             .end_s = kOneThreadShare * task_.limit_s,
                                             .expected_s = factor * operators_[i].expected_sample_s()});
@@ -278,7 +278,7 @@ class TaskRun {
             for (const SampledOperator* const item : wide)
                 round_s += item->expected_sample_s();
             total += static_cast<std::int64_t>(wide.size());
-            const bool is_spent = seconds_since(conditions_.process_start) + round_s > end_s || total > kMostSamples;
+            const bool is_spent = seconds_since(conditions_.process_start) + round_s > end_s || total > kMaxSamples;
             if (wide.empty() || is_spent) return {};
             for (SampledOperator* const item : wide) {
                 tell(fmt::format("sample {} of {}, {:.1f} s beyond the first {}", item->sample_count() + 1,
@@ -292,7 +292,7 @@ class TaskRun {
     {
         std::vector<SampledOperator*> wide;
         for (SampledOperator& item : operators_) {
-            if (item.sample_count() < kMostSamplesEach && !item.is_within(task_.target_interval)) wide.push_back(&item);
+            if (item.sample_count() < kMaxSamplesEach && !item.is_within(task_.target_interval)) wide.push_back(&item);
         }
         return wide;
     }

@@ -13,18 +13,18 @@
 namespace fathom::probes {
 namespace {
 
-constexpr std::int64_t kMostExecutions = 1'000'000'000;
-constexpr std::int64_t kMostFlowRuns = 64;
-constexpr double kLeastSeconds = 1e-9; ///< the clock's step: no sample is shorter
+constexpr std::int64_t kMaxExecutions = 1'000'000'000;
+constexpr std::int64_t kMaxFlowRuns = 64;
+constexpr double kMinSeconds = 1e-9; ///< the clock's step: no sample is shorter
 constexpr double kLargestError = 1e300;
-constexpr std::size_t kMostProjectedBytes = 256UL << 20U; ///< as numbers they take up to four times as much
+constexpr std::size_t kMaxProjectedBytes = 256UL << 20U; ///< as numbers they take up to four times as much
 /// Of the time that samples take, what changing instances may take.
 constexpr double kRenewingShare = 0.5;
 
 std::int64_t executions_for(double seconds, double each_s)
 {
-    const double wanted = std::ceil(seconds / std::max(each_s, kLeastSeconds));
-    return static_cast<std::int64_t>(std::clamp(wanted, 1.0, static_cast<double>(kMostExecutions)));
+    const double wanted = std::ceil(seconds / std::max(each_s, kMinSeconds));
+    return static_cast<std::int64_t>(std::clamp(wanted, 1.0, static_cast<double>(kMaxExecutions)));
 }
 
 } // namespace
@@ -100,7 +100,7 @@ Result<std::vector<double>> SampledOperator::mean_values(std::uint64_t seed)
     MeanOfResults mean;
     if (Result<void> executed = operator_->execute_times(1); !executed) return named(executed.error());
     if (Result<void> added = add_values(*operator_, mean); !added) return added.error();
-    const std::int64_t runs = use_.inputs.empty() ? std::min(use_.count, kMostFlowRuns) : 1;
+    const std::int64_t runs = use_.inputs.empty() ? std::min(use_.count, kMaxFlowRuns) : 1;
     for (std::int64_t run = 1; run < runs; ++run) {
         // Another instance, not another prepare: plans and memory of the measured one stay as they are.
         const std::unique_ptr<ProbeOperator> other = registered_.make(use_.parameters, threads_);
@@ -129,7 +129,7 @@ Result<double> SampledOperator::sample()
     if (watch_ != nullptr) watch_->begin_sample();
     std::int64_t done = executions_;
     Result<double> elapsed_s = time_executions(done);
-    while (elapsed_s && *elapsed_s < rule_.min_sample_s && done < kMostExecutions) { // the estimate was too high
+    while (elapsed_s && *elapsed_s < rule_.min_sample_s && done < kMaxExecutions) { // the estimate was too high
         const std::int64_t more =
             executions_for(rule_.min_sample_s - *elapsed_s, *elapsed_s / static_cast<double>(done));
         const Result<double> added_s = time_executions(more);
@@ -138,7 +138,7 @@ Result<double> SampledOperator::sample()
     }
     if (!elapsed_s) return elapsed_s.error();
     if (watch_ != nullptr) evidence_.push_back(watch_->end_sample());
-    samples_s_.push_back(std::max(*elapsed_s / static_cast<double>(done), kLeastSeconds));
+    samples_s_.push_back(std::max(*elapsed_s / static_cast<double>(done), kMinSeconds));
     sample_executions_.push_back(done);
     sampling_s_ += seconds_since(start);
     return samples_s_.back();
@@ -162,7 +162,7 @@ OneThreadTimes SampledOperator::times() const
 bool SampledOperator::is_within(double target) const
 {
     const SampleStatistics now = statistics();
-    return now.counted >= kFewestForInterval && (now.ci_high - now.ci_low) / 2 <= target * now.median;
+    return now.counted >= kMinForInterval && (now.ci_high - now.ci_low) / 2 <= target * now.median;
 }
 
 std::vector<DisturbedSample> SampledOperator::disturbed() const
@@ -215,7 +215,7 @@ Result<OperatorResult> SampledOperator::result()
     result.precision = manifest.precision;
     result.library = operator_->library();
     result.checksum = operator_->checksum();
-    if (operator_->output().size() <= kMostProjectedBytes) result.projection = project(operator_->values(), seed_);
+    if (operator_->output().size() <= kMaxProjectedBytes) result.projection = project(operator_->values(), seed_);
     return result;
 }
 

@@ -30,13 +30,13 @@ constexpr std::chrono::seconds kStartLimit{10};
 constexpr std::chrono::milliseconds kNoPatience{0};
 constexpr std::chrono::milliseconds kLeavePatience{200}; ///< for a guest that was asked to leave
 constexpr std::chrono::milliseconds kEndPatience{2000};  ///< for bubblewrap to tell how its child ended
-constexpr std::size_t kMostLastWords = 400;
+constexpr std::size_t kMaxLastWords = 400;
 
 /// Text from the sandbox as one printable line.
 std::string printable(std::string_view text)
 {
     std::string line;
-    for (const char c : text.substr(0, kMostLastWords))
+    for (const char c : text.substr(0, kMaxLastWords))
         line += c >= ' ' && c <= '~' ? c : ' ';
     line.erase(line.find_last_not_of(' ') + 1);
     return line;
@@ -212,7 +212,7 @@ Error OperatorProcess::misbehaved(const std::string& what)
 
 std::string OperatorProcess::last_words() const
 {
-    std::array<char, kMostLastWords> text{};
+    std::array<char, kMaxLastWords> text{};
     const ssize_t size = ::pread(process_.stderr_memory.number(), text.data(), text.size(), 0);
     return size > 0 ? printable({text.data(), static_cast<std::size_t>(size)}) : "";
 }

@@ -16,9 +16,9 @@ using wire::Command;
 using wire::Reply;
 
 /// A task cannot keep its limit when one call takes half of it: every operator is called several times.
-constexpr double kMostOfLimitForCall = 0.5;
+constexpr double kMaxOfLimitForCall = 0.5;
 /// The end comes a little before the task's own, which names no cause.
-constexpr double kMostOfLimit = 0.95;
+constexpr double kMaxOfLimit = 0.95;
 /// Who did not answer for this share of the limit has itself to blame; else the task was too long before.
 constexpr double kHangShare = 0.25;
 /// Two right results differ by the errors of both.
@@ -112,9 +112,9 @@ OperatorProcess::Clock::time_point SandboxedOperator::call_deadline(std::uint64_
     const auto seconds = [](double s) {
         return std::chrono::duration_cast<OperatorProcess::Clock::duration>(std::chrono::duration<double>(s));
     };
-    const auto end = limits_.task_start + seconds(kMostOfLimit * limits_.task_limit_s);
+    const auto end = limits_.task_start + seconds(kMaxOfLimit * limits_.task_limit_s);
     if (executions > 1) return end;
-    return std::min(end, OperatorProcess::Clock::now() + seconds(kMostOfLimitForCall * limits_.task_limit_s));
+    return std::min(end, OperatorProcess::Clock::now() + seconds(kMaxOfLimitForCall * limits_.task_limit_s));
 }
 
 Result<Reply> SandboxedOperator::call(Command command, std::uint64_t argument, std::string_view doing)

@@ -10,8 +10,8 @@ namespace {
 
 using Package = SandboxedOperator::Package;
 
-constexpr std::size_t kMostPackages = 64;
-constexpr std::size_t kMostKeyBytes = 1UL << 20U;
+constexpr std::size_t kMaxPackages = 64;
+constexpr std::size_t kMaxKeyBytes = 1UL << 20U;
 
 /// Whatever is wrong with a file is wrong input.
 Error in_file(const std::string& path, Error error)
@@ -27,7 +27,7 @@ Result<std::vector<PublicKey>> read_keys(const std::string& path)
     if (path.empty())
         return Error{Errc::kInvalid, "no operator keys are trusted here, so no uploaded operator can be verified: give "
                                      "--operator-keys FILE or set FATHOM_OPERATOR_KEYS"};
-    const Result<std::string> text = read_file(path, kMostKeyBytes);
+    const Result<std::string> text = read_file(path, kMaxKeyBytes);
     if (!text) return in_file(path, text.error());
     const Result<std::vector<PublicKey>> keys = parse_public_keys(*text);
     if (!keys) return in_file(path, keys.error());
@@ -47,7 +47,7 @@ Result<void> check_machine(const OperatorPackage& package)
 
 Result<Package> read_package(const std::string& path, const std::vector<PublicKey>& trusted)
 {
-    const Result<std::string> text = read_file(path, kMostPackageBytes);
+    const Result<std::string> text = read_file(path, kMaxPackageBytes);
     if (!text) return in_file(path, text.error());
     Result<OperatorPackage> package = parse_operator_package_text(*text);
     if (!package) return in_file(path, package.error());
@@ -59,7 +59,7 @@ Result<Package> read_package(const std::string& path, const std::vector<PublicKe
 
 Result<Package> read_unsigned(const UploadSources& sources)
 {
-    const Result<std::string> text = read_file(sources.unsigned_manifest, kMostPackageBytes);
+    const Result<std::string> text = read_file(sources.unsigned_manifest, kMaxPackageBytes);
     if (!text) return in_file(sources.unsigned_manifest, text.error());
     const Result<Json> json = parse_json(*text);
     if (!json) return in_file(sources.unsigned_manifest, json.error());
@@ -67,7 +67,7 @@ Result<Package> read_unsigned(const UploadSources& sources)
     if (!manifest) return in_file(sources.unsigned_manifest, manifest.error());
     if (!manifest->is_uploaded())
         return Error{Errc::kInvalid, sources.unsigned_manifest + ": no implementation has the library \"uploaded\""};
-    Result<std::string> object = read_file(sources.unsigned_object, 2 * kMostObjectBytes);
+    Result<std::string> object = read_file(sources.unsigned_object, 2 * kMaxObjectBytes);
     if (!object) return in_file(sources.unsigned_object, object.error());
     OperatorPackage package{std::move(*manifest), std::move(*object), "", ""};
     if (const Result<void> fits = check_machine(package); !fits) return in_file(sources.unsigned_object, fits.error());
@@ -89,8 +89,8 @@ RegisteredOperator registered(const Package& package, const UploadLimits& limits
 Result<std::vector<RegisteredOperator>> load_uploaded_operators(const UploadSources& sources,
                                                                 const UploadLimits& limits)
 {
-    if (sources.packages.size() > kMostPackages)
-        return Error{Errc::kInvalid, "there are more than " + std::to_string(kMostPackages) + " operator packages"};
+    if (sources.packages.size() > kMaxPackages)
+        return Error{Errc::kInvalid, "there are more than " + std::to_string(kMaxPackages) + " operator packages"};
     std::vector<Package> packages;
     if (!sources.packages.empty()) {
         const Result<std::vector<PublicKey>> keys = read_keys(sources.keys);

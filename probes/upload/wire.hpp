@@ -12,7 +12,7 @@ namespace fathom::probes::wire {
 constexpr int kSocketFd = 3;
 constexpr int kResultFd = 4; ///< shared memory for results, sized by fathom-probe
 
-constexpr std::size_t kMostParameters = 16;
+constexpr std::size_t kMaxParameters = 16;
 constexpr std::size_t kNameBytes = 65;
 constexpr std::size_t kTextBytes = 504;
 
@@ -45,7 +45,7 @@ struct Start {
     std::uint32_t threads{};
     std::uint32_t parameter_count{};
     std::uint64_t memory_bytes{}; ///< that the manifest allows
-    NamedValue parameters[kMostParameters]{};
+    NamedValue parameters[kMaxParameters]{};
 };
 
 enum class Status : std::uint32_t {

@@ -7,7 +7,7 @@ namespace fathom::server {
 namespace {
 
 constexpr const char* kPrefix = "/api/v1";
-constexpr std::size_t kMostStreams = 8; ///< of one token at once
+constexpr std::size_t kMaxStreams = 8; ///< of one token at once
 
 /// What a guarded route needs; shared by its requests.
 struct Route {
@@ -71,7 +71,7 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
     if (response.stream) {
         std::shared_ptr<const void> place = route->streams->take(token_id);
         if (!place) {
-            const Error error{Errc::kTooMany, "this token has " + std::to_string(kMostStreams) +
+            const Error error{Errc::kTooMany, "this token has " + std::to_string(kMaxStreams) +
                                                   " streams open, of events or logs: close one of them first"};
             co_return net::problem(error, request_id);
         }
@@ -99,7 +99,7 @@ Result<Json> Call::json() const
 
 ApiRouter::ApiRouter(net::Router& router, IdentityService& identity, std::chrono::milliseconds stream_check)
     : router_(&router), identity_(&identity), stream_check_(stream_check),
-      streams_(std::make_shared<TokenPlaces>(kMostStreams))
+      streams_(std::make_shared<TokenPlaces>(kMaxStreams))
 {
 }
 

@@ -45,7 +45,7 @@ void store_answer(pqxx::work& transaction, const IdempotencyKey& key, const Stor
 /// @param secret_field  name of a field of the answer that must not be stored; a replay has null there.
 ApiHandler idempotent(Database& database, ApiHandler handler, std::string secret_field = "");
 
-/// Removes keys older than a day, for at most about two seconds. For the clean-up duty.
+/// Removes keys older than a day, for at most about two seconds. For the clean-up periodic task.
 Result<void> remove_old_keys(pqxx::work& transaction);
 
 } // namespace fathom::server

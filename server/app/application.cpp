@@ -141,23 +141,23 @@ class Application {
     Listeners listeners_;
     const ReplicaId replica_ = ReplicaId::make();
     const SystemClock clock_;
-    Metrics metrics_;                           // counted from the first moment
-    std::unique_ptr<Database> database_;        // the store's pool; the only state
-    std::unique_ptr<FreeSpace> space_;          // whether the database's disk has room
-    net::Credential authority_;                 // the network's CA, the same in all replicas
-    asio::io_context io_;                       // all network work
-    std::unique_ptr<IoThreads> io_threads_;     // run io_
-    std::unique_ptr<StopSignals> signals_;      // SIGTERM, SIGINT
-    std::unique_ptr<Notifier> notifier_;        // wake-ups between replicas
-    std::unique_ptr<DutyRunner> duties_;        // periodic work, one replica at a time
-    std::unique_ptr<net::TaskGroup> tasks_;     // the rooms' background coroutines
-    std::unique_ptr<IdentityService> identity_; // who calls
-    std::unique_ptr<ApiRouter> api_;            // REST routes behind authentication
-    std::unique_ptr<ApiRouter> agent_api_;      // enrolment on the agent listener
-    std::unique_ptr<Rooms> rooms_;              // the features
-    std::unique_ptr<net::Server> server_;       // REST listener
-    std::unique_ptr<net::Server> agent_server_; // agent listener, mutual TLS
-    net::Router router_;                        // moved into server_ once all routes are in
+    Metrics metrics_;                                    // counted from the first moment
+    std::unique_ptr<Database> database_;                 // the store's pool; the only state
+    std::unique_ptr<FreeSpace> space_;                   // whether the database's disk has room
+    net::Credential authority_;                          // the network's CA, the same in all replicas
+    asio::io_context io_;                                // all network work
+    std::unique_ptr<IoThreads> io_threads_;              // run io_
+    std::unique_ptr<StopSignals> signals_;               // SIGTERM, SIGINT
+    std::unique_ptr<Notifier> notifier_;                 // wake-ups between replicas
+    std::unique_ptr<PeriodicTaskRunner> periodic_tasks_; // periodic work, one replica at a time
+    std::unique_ptr<net::TaskGroup> tasks_;              // the rooms' background coroutines
+    std::unique_ptr<IdentityService> identity_;          // who calls
+    std::unique_ptr<ApiRouter> api_;                     // REST routes behind authentication
+    std::unique_ptr<ApiRouter> agent_api_;               // enrolment on the agent listener
+    std::unique_ptr<Rooms> rooms_;                       // the features
+    std::unique_ptr<net::Server> server_;                // REST listener
+    std::unique_ptr<net::Server> agent_server_;          // agent listener, mutual TLS
+    net::Router router_;                                 // moved into server_ once all routes are in
     net::Router agent_router_;
     bool was_stopped_ = false;
 };
@@ -201,15 +201,15 @@ Result<void> Application::prepare_data()
     return ensure_admin_token(*database_, supervisor_->admin_token_file(settings_.state_dir));
 }
 
-/// Routes, subscriptions and duties; then everything that runs, the listeners last.
+/// Routes, subscriptions and periodic tasks; then everything that runs, the listeners last.
 Result<void> Application::build()
 {
     io_threads_ = std::make_unique<IoThreads>(io_, settings_.io_threads);
     signals_ = std::make_unique<StopSignals>(io_);
-    duties_ = std::make_unique<DutyRunner>(*database_, io_.get_executor(), metrics_);
-    duties_->add("remove_old_idempotency_keys", 600s, remove_old_keys);
-    duties_->add("audit_chain", 2s, chain_audit_log);
-    duties_->add("remove_expired_web_sessions", 600s, remove_expired_web_sessions);
+    periodic_tasks_ = std::make_unique<PeriodicTaskRunner>(*database_, io_.get_executor(), metrics_);
+    periodic_tasks_->add("remove_old_idempotency_keys", 600s, remove_old_keys);
+    periodic_tasks_->add("audit_chain", 2s, chain_audit_log);
+    periodic_tasks_->add("remove_expired_web_sessions", 600s, remove_expired_web_sessions);
     tasks_ = std::make_unique<net::TaskGroup>("rooms");
     identity_ = std::make_unique<IdentityService>(*database_, *notifier_, clock_, metrics_, settings_.longest_token);
     std::function<std::string()> embedded_state;
@@ -228,11 +228,11 @@ Result<void> Application::build()
     const net::Handler fetch_test = make_fetch_test();
     for (ApiRouter* const router : {api_.get(), agent_api_.get()})
         router->add_open(net::Method::kGet, "/fetch-test", fetch_test, /*most_body_bytes=*/0);
-    rooms_ = std::make_unique<Rooms>(RoomContext{io_.get_executor(), *database_, *notifier_, *duties_, *tasks_,
+    rooms_ = std::make_unique<Rooms>(RoomContext{io_.get_executor(), *database_, *notifier_, *periodic_tasks_, *tasks_,
                                                  metrics_, clock_, *identity_, authority_, settings_, *space_,
                                                  *supervisor_, replica_, *api_, *agent_api_, agent_router_});
     notifier_->start();
-    duties_->start();
+    periodic_tasks_->start();
     return rooms_->start();
 }
 
@@ -276,8 +276,8 @@ void Application::run_until_signal()
 void Application::end_if_anything_runs()
 {
     constexpr std::chrono::seconds kLimit{10}; // no statement runs any more, and no new one begins
-    const bool has_ended =
-        (!tasks_ || tasks_->wait(kLimit)) && (!duties_ || duties_->wait(kLimit)) && (!rooms_ || rooms_->wait(kLimit));
+    const bool has_ended = (!tasks_ || tasks_->wait(kLimit)) && (!periodic_tasks_ || periodic_tasks_->wait(kLimit)) &&
+                           (!rooms_ || rooms_->wait(kLimit));
     if (has_ended) return;
     log_error("tasks_left", {});
     _exit(1); // the supervisor stops PostgreSQL
@@ -294,7 +294,7 @@ void Application::stop()
         tasks_->close();
         tasks_->wait(10s);
     }
-    if (duties_) duties_->stop();
+    if (periodic_tasks_) periodic_tasks_->stop();
     // 3. No more wake-ups into the rooms; then the rooms end what they began.
     if (notifier_) notifier_->stop();
     if (rooms_) rooms_->stop();

@@ -18,7 +18,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kMostQuoted = 600; // bytes of a failed program's output in an error
+constexpr std::size_t kMaxQuoted = 600; // bytes of a failed program's output in an error
 
 /// What the child needs, made before fork(): between fork() and exec() of a program with threads only
 /// async-signal-safe calls are allowed, so no allocation.
@@ -135,7 +135,7 @@ void hear_of_children()
 
 std::string last_lines(const std::string& text)
 {
-    std::string end = text.size() > kMostQuoted ? "…" + text.substr(text.size() - kMostQuoted) : text;
+    std::string end = text.size() > kMaxQuoted ? "…" + text.substr(text.size() - kMaxQuoted) : text;
     while (end.ends_with('\n'))
         end.pop_back();
     return end;

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr auto kFirstPause = 100ms;
-constexpr auto kLongestPause = 10000ms;
+constexpr auto kMaxPause = 10000ms;
 constexpr auto kCalmAfter = 60s;      // a server that ran so long starts the back-off anew
 constexpr int kUnknownEnd = 255 << 8; // "exit code 255", as waitpid tells it
 
@@ -229,7 +229,7 @@ void EmbeddedPostgres::State::supervise(std::promise<Result<void>> first_start)
         if (std::chrono::steady_clock::now() - began > kCalmAfter) wait = kFirstPause;
         for (;;) {
             if (!pause(wait)) return;
-            wait = std::min<std::chrono::milliseconds>(wait * 2, kLongestPause);
+            wait = std::min<std::chrono::milliseconds>(wait * 2, kMaxPause);
             const Result<void> again = bring_up();
             if (again) break;
             log_error("embedded_postgres_not_started", {{"error", again.error().detail}});

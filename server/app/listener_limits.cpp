@@ -6,7 +6,7 @@ namespace fathom::server {
 namespace {
 
 constexpr std::size_t kOtherDescriptors = 96; // beside the database's connections
-constexpr std::size_t kLeastConnections = 16;
+constexpr std::size_t kMinConnections = 16;
 
 } // namespace
 
@@ -15,7 +15,7 @@ ListenerLimits listener_limits(const ServerSettings& settings, std::size_t descr
     const std::size_t others = kOtherDescriptors + settings.database_connections;
     const std::size_t left = descriptors > others ? descriptors - others : 0;
     ListenerLimits limits;
-    limits.rest.connections = std::clamp(left / 2, kLeastConnections, limits.rest.connections);
+    limits.rest.connections = std::clamp(left / 2, kMinConnections, limits.rest.connections);
     limits.rest.connections_of_one_network = settings.connections_of_one_address;
     limits.rest.proxies = settings.proxies;
     limits.agents = limits.rest;

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr std::uintmax_t kLargestLog = 16U << 20U;
-constexpr std::size_t kMostQuotedLog = 600; // bytes of the log in an error
+constexpr std::size_t kMaxQuotedLog = 600; // bytes of the log in an error
 
 Error failed(const std::string& what, const fs::path& path)
 {
@@ -286,9 +286,9 @@ Result<void> stop_leftovers(const PostgresFolder& folder)
 
 std::string log_tail(const PostgresFolder& folder)
 {
-    const Result<std::string> text = read_end(folder.opened->number(), "log", folder.uid(), kMostQuotedLog);
+    const Result<std::string> text = read_end(folder.opened->number(), "log", folder.uid(), kMaxQuotedLog);
     if (!text) return "its log cannot be read: " + text.error().detail;
-    std::string end = text->size() == kMostQuotedLog ? "…" + *text : *text;
+    std::string end = text->size() == kMaxQuotedLog ? "…" + *text : *text;
     while (end.ends_with('\n'))
         end.pop_back();
     return end;

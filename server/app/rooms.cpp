@@ -11,9 +11,9 @@
 #include "server/centers/agent_hub.hpp"
 #include "server/centers/centers_api.hpp"
 #include "server/centers/diversity_api.hpp"
+#include "server/centers/heartbeat_monitor.hpp"
 #include "server/centers/shared_gpu_gauges.hpp"
 #include "server/centers/shared_gpus_api.hpp"
-#include "server/centers/silence_duty.hpp"
 #include "server/events/events_api.hpp"
 #include "server/events/events_service.hpp"
 #include "server/identity/account_api.hpp"
@@ -21,8 +21,8 @@
 #include "server/identity/identity_api.hpp"
 #include "server/identity/session_api.hpp"
 #include "server/jobs/attempts_service.hpp"
-#include "server/jobs/job_duties.hpp"
 #include "server/jobs/job_learning.hpp"
+#include "server/jobs/job_periodic_tasks.hpp"
 #include "server/jobs/job_types_api.hpp"
 #include "server/jobs/jobs_api.hpp"
 #include "server/jobs/jobs_service.hpp"
@@ -51,7 +51,7 @@
 #include "server/probing/probing_api.hpp"
 #include "server/probing/scaling_step.hpp"
 #include "server/probing/schedule_api.hpp"
-#include "server/probing/schedule_duty.hpp"
+#include "server/probing/schedule_runner.hpp"
 #include "server/routing/cycle_api.hpp"
 #include "server/routing/cycle_recorder.hpp"
 #include "server/routing/cycle_service.hpp"
@@ -162,12 +162,12 @@ struct Rooms::State {
     ProbeResults probe_results{operators, probe_jobs, context.metrics,
                                verification_choice(context.settings, can_verify)}; // becomes measurements
     FindingsService findings{context.database};                                    // what was kept apart
-    JobCloser job_closer{probe_results, context.metrics};                          // how jobs end
+    JobFinalizer job_finalizer{probe_results, context.metrics};                    // how jobs end
     AttemptsService attempts{context.database,
                              context.executor,
                              context.metrics,
                              catalog,
-                             job_closer,
+                             job_finalizer,
                              context.clock,
                              context.settings.most_output_bytes};               // what agents report
     JobTypesService job_types{context.database, catalog};                       // what jobs execute
@@ -176,7 +176,7 @@ struct Rooms::State {
     ProbePlanning probe_planning{operators, probe_jobs};                        // probes that the router asks for
     ProbingService probing{context.database, operators, probe_jobs, job_types}; // probes that people ask for
     ScheduleService schedules{context.database, operators, context.clock};      // when to probe without being asked
-    ScheduleDuty schedule_duty{context.database, probing, context.clock, context.metrics}; // does it
+    ScheduleRunner schedule_runner{context.database, probing, context.clock, context.metrics}; // does it
     ProbeRefresh probe_refresh{operators, probe_jobs, context.clock,
                                context.settings.metering_period}; // measures what is stale or has changed
     LostRuns lost_runs{probe_jobs};                               // probes that a center lost are repeated
@@ -201,7 +201,7 @@ struct Rooms::State {
     ProjectUseService project_uses{context.database, catalog}; // what projects use, against quotas and shares
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
     JobsService jobs{context.database, context.executor, context.metrics, catalog,
-                     job_closer,       compute,          context.clock,   job_rules(context)}; // what clients do
+                     job_finalizer,    compute,          context.clock,   job_rules(context)}; // what clients do
     UnitLoadService unit_loads{context.database, catalog, compute,
                                context.clock}; // how busy and sought after units are
     CycleRecorder cycles{context.database, context.executor, context.metrics,
@@ -214,24 +214,24 @@ struct Rooms::State {
                            catalog,
                            unit_loads,
                            probe_planning,
-                           job_closer,
+                           job_finalizer,
                            {.replica = context.replica,
                             .metering_period = context.settings.metering_period,
                             .recorder = context.settings.keep.cycle_bytes > 0 ? &cycles : nullptr}};
     PlacementService placements{context.database, catalog, context.clock, compute}; // where jobs go, and why
-    RetentionDuty retention{context.database, context.clock, context.metrics,
+    RetentionTask retention{context.database, context.clock, context.metrics,
                             context.settings.keep}; // removes what is old
-    JobDuties job_duties{context.database, context.executor, context.metrics,
-                         context.clock}; // jobs of lost centers, gauges
+    JobPeriodicTasks job_periodic_tasks{context.database, context.executor, context.metrics,
+                                        context.clock}; // jobs of lost centers, gauges
 
     CentersService centers{context.database};                                             // what people do with centers
     ReservationService reservations{context.database, context.settings.unknown_projects}; // units kept for a project
     MaintenanceService maintenance{context.database};                                     // when centers take no work
     EnrolmentService enrolment{context.database,
                                {.authority = context.authority, .agent_port = context.settings.agent_public_port}};
-    SilenceDuty silence{{.suspect_after = context.settings.suspect_after,
-                         .lost_after = context.settings.lost_after,
-                         .period = kSilencePeriod}};
+    HeartbeatMonitor silence{{.suspect_after = context.settings.suspect_after,
+                              .lost_after = context.settings.lost_after,
+                              .period = kSilencePeriod}};
     SubUnitsService sub_units{context.database}; // parts of units that go from center to center
     AgentHub agents{context.database, attempts, enrolment, hub_options(context), &sub_units}; // the agents' connections
 };
@@ -283,46 +283,48 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     rooms.catalog.subscribe(context.notifier);
     rooms.routing.subscribe(context.notifier);
     rooms.events.subscribe(context.notifier);
-    rooms.job_duties.subscribe(context.notifier);
-    context.duties.add("job_learning", kLearningPeriod, [learning = &rooms.job_learning](pqxx::work& transaction) {
-        return learning->learn(transaction);
-    });
-    context.duties.add(
+    rooms.job_periodic_tasks.subscribe(context.notifier);
+    context.periodic_tasks.add(
+        "job_learning", kLearningPeriod,
+        [learning = &rooms.job_learning](pqxx::work& transaction) { return learning->learn(transaction); });
+    context.periodic_tasks.add(
         "probe_refresh", context.settings.probe_refresh_period,
         [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->refresh(transaction); });
     if (context.settings.probe_on_change)
-        context.duties.add(
+        context.periodic_tasks.add(
             "probe_requests", kProbeRequestPeriod,
             [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->serve_requests(transaction); });
-    context.duties.add("project_use", kProjectUsePeriod, [uses = &rooms.project_uses](pqxx::work& transaction) {
+    context.periodic_tasks.add("project_use", kProjectUsePeriod, [uses = &rooms.project_uses](pqxx::work& transaction) {
         return uses->count_ended(transaction);
     });
-    context.duties.add("stored_use", kStoredUsePeriod, fold_stored_changes);
-    context.duties.add("cycles", kCyclesPeriod,
-                       [keep = context.settings.keep, clock = &context.clock](pqxx::work& transaction) -> Result<void> {
-                           remove_cycles(transaction, cycle_limits(keep, clock->now()));
-                           return {};
-                       });
+    context.periodic_tasks.add("stored_use", kStoredUsePeriod, fold_stored_changes);
+    context.periodic_tasks.add(
+        "cycles", kCyclesPeriod,
+        [keep = context.settings.keep, clock = &context.clock](pqxx::work& transaction) -> Result<void> {
+            remove_cycles(transaction, cycle_limits(keep, clock->now()));
+            return {};
+        });
     // Drift is asked for no more often than it is looked for; a request that has no room is open for a day.
-    context.duties.add(
+    context.periodic_tasks.add(
         "drift_probes", context.settings.drift_period,
         [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->serve_drift(transaction); });
-    context.duties.add("drift", context.settings.drift_period,
-                       [drift = &rooms.drift](pqxx::work& transaction) { return drift->look(transaction); });
-    context.duties.add("quarantine", kQuarantinePeriod, [quarantine = &rooms.quarantine](pqxx::work& transaction) {
-        return quarantine->look(transaction);
-    });
-    context.duties.add("lost_probe_runs", kLostRunsPeriod,
-                       [lost = &rooms.lost_runs](pqxx::work& transaction) { return lost->look(transaction); });
-    context.duties.add("scaling_step", kScalingStepPeriod,
-                       [step = &rooms.scaling_step](pqxx::work& transaction) { return step->look(transaction); });
-    context.duties.add("sub_units", kSubUnitsPeriod, SubUnitsService::look);
-    context.duties.add("shared_gpu_gauges", kSharedGpusPeriod,
-                       [metrics = &context.metrics](pqxx::work& transaction) -> Result<void> {
-                           set_shared_gpu_gauges(transaction, *metrics);
-                           return {};
-                       });
-    context.duties.add("center_silence", kSilencePeriod, [silence = &rooms.silence](pqxx::work& transaction) {
+    context.periodic_tasks.add("drift", context.settings.drift_period,
+                               [drift = &rooms.drift](pqxx::work& transaction) { return drift->look(transaction); });
+    context.periodic_tasks.add(
+        "quarantine", kQuarantinePeriod,
+        [quarantine = &rooms.quarantine](pqxx::work& transaction) { return quarantine->look(transaction); });
+    context.periodic_tasks.add("lost_probe_runs", kLostRunsPeriod,
+                               [lost = &rooms.lost_runs](pqxx::work& transaction) { return lost->look(transaction); });
+    context.periodic_tasks.add(
+        "scaling_step", kScalingStepPeriod,
+        [step = &rooms.scaling_step](pqxx::work& transaction) { return step->look(transaction); });
+    context.periodic_tasks.add("sub_units", kSubUnitsPeriod, SubUnitsService::look);
+    context.periodic_tasks.add("shared_gpu_gauges", kSharedGpusPeriod,
+                               [metrics = &context.metrics](pqxx::work& transaction) -> Result<void> {
+                                   set_shared_gpu_gauges(transaction, *metrics);
+                                   return {};
+                               });
+    context.periodic_tasks.add("center_silence", kSilencePeriod, [silence = &rooms.silence](pqxx::work& transaction) {
         silence->look(transaction);
         return Result<void>();
     });
@@ -341,13 +343,13 @@ Result<void> Rooms::start()
     state_->cycles.start(state_->context.tasks);
     state_->routing.start(state_->context.tasks);
     state_->events.start(state_->context.tasks);
-    state_->job_duties.start(state_->context.tasks);
+    state_->job_periodic_tasks.start(state_->context.tasks);
     state_->learning.start(state_->context.tasks, state_->context.executor);
     state_->ledger.start(state_->context.tasks, state_->context.executor);
     state_->exports.start(state_->context.tasks, state_->context.executor);
     if (state_->can_verify) state_->verifier.start();
     state_->retention.start(state_->context.tasks, state_->context.executor);
-    state_->schedule_duty.start(state_->context.tasks, state_->context.executor);
+    state_->schedule_runner.start(state_->context.tasks, state_->context.executor);
     return {};
 }
 

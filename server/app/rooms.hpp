@@ -7,7 +7,7 @@
 #include "core/net/task_group.hpp"
 #include "core/net/tls.hpp"
 #include "server/api/api_router.hpp"
-#include "server/app/duty.hpp"
+#include "server/app/periodic_task.hpp"
 #include "server/app/server_settings.hpp"
 #include "server/app/supervisor_link.hpp"
 #include "server/identity/identity_service.hpp"
@@ -23,9 +23,9 @@ namespace fathom::server {
 struct RoomContext {
     asio::any_io_executor executor; ///< of the io threads; make a strand where order matters
     Database& database;
-    Notifier& notifier;    ///< subscribe in a constructor; it starts after all rooms are built
-    DutyRunner& duties;    ///< add in a constructor; it starts after all rooms are built
-    net::TaskGroup& tasks; ///< background coroutines; closed first when the server stops
+    Notifier& notifier;                 ///< subscribe in a constructor; it starts after all rooms are built
+    PeriodicTaskRunner& periodic_tasks; ///< add in a constructor; it starts after all rooms are built
+    net::TaskGroup& tasks;              ///< background coroutines; closed first when the server stops
     Metrics& metrics;
     const Clock& clock;
     IdentityService& identity;
@@ -40,7 +40,7 @@ struct RoomContext {
 };
 
 /// The features. The constructor builds each room in the order of who needs whom and adds its routes,
-/// subscriptions and duties; nothing runs yet. Not thread-safe.
+/// subscriptions and periodic tasks; nothing runs yet. Not thread-safe.
 class Rooms {
   public:
     explicit Rooms(const RoomContext& context);

@@ -8,7 +8,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::int64_t kMostNumber = 1000000000; // of jobs, and of MiB
+constexpr std::int64_t kMaxNumber = 1000000000; // of jobs, and of MiB
 
 std::vector<std::string> split_names(std::string_view text)
 {
@@ -191,6 +191,11 @@ SettingsProgram server_program()
             {"verify_one_in", "8",
              "of a unit type's probe results after the first, one in so many is computed by fathomd too; 0 for none",
              check_integer(0, 1000000)},
+            {"verify_priority", "background",
+             "background: fathomd computes only while a processor of its host is idle, and takes no more than a "
+             "hundredth "
+             "from others; normal: as any process does, for a host on which no jobs run",
+             check_one_of({"background", "normal"})},
             {"quarantine_failures", "5",
              "failed attempts of a center within the window that close it to jobs; 0: no center is ever closed so",
              check_integer(0, 1000000)},
@@ -228,7 +233,7 @@ SettingsProgram server_program()
             {"drift_threshold", "1.1", "so many times longer or shorter they must take", check_number(1, 100)},
             {"drift_pause_s", "3600", "seconds between two measurements of a unit type because of its jobs",
              check_integer(1, 31622400)},
-            {"projects_must_exist", "auto",
+            {"projects_must_exist", "on",
              "on: projects without settings and without earlier jobs are refused; off: any name is a project; auto: on "
              "as soon as a project has members",
              check_one_of({"auto", "on", "off"})},
@@ -244,18 +249,18 @@ SettingsProgram server_program()
             {"keep_cycles_days", "7", "days until what schedulers decided on is removed; 0: never", check_days(1)},
             {"keep_cycles_mb", "1000", "megabytes of it that are kept; 0: none", check_integer(0, 1'000'000)},
             {"most_queued_of_token", "100000", "jobs that wait, of one token; 0: any number",
-             check_integer(0, kMostNumber)},
+             check_integer(0, kMaxNumber)},
             {"most_queued_of_project", "200000", "jobs that wait, of one project; 0: any number",
-             check_integer(0, kMostNumber)},
+             check_integer(0, kMaxNumber)},
             {"most_stored_mib_of_token", "16384", "MiB of kept jobs and their output, of one token; 0: any number",
-             check_integer(0, kMostNumber)},
+             check_integer(0, kMaxNumber)},
             {"most_stored_mib_of_project", "65536", "MiB of kept jobs and their output, of one project; 0: any number",
-             check_integer(0, kMostNumber)},
+             check_integer(0, kMaxNumber)},
             {"most_output_mib_of_job", "64", "MiB of a job's output that are kept; what comes after is not; 0: all is",
-             check_integer(0, kMostNumber)},
+             check_integer(0, kMaxNumber)},
             {"least_free_mib", "1024",
              "MiB that must be free on the embedded database's disk for new jobs to be taken; 0: they always are",
-             check_integer(0, kMostNumber)},
+             check_integer(0, kMaxNumber)},
             {"io_threads", "0", "threads for the network; 0 for one per processor", check_integer(0, 1024)},
             {"database_connections", "8", "connections to PostgreSQL, one thread each", check_integer(1, 512)},
             {"connections_of_one_address", "1024",
@@ -296,6 +301,7 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     if (typed.lost_after <= typed.suspect_after)
         return Error{Errc::kInvalid, "lost_after_s must be greater than suspect_after_s"};
     typed.verify_program = settings.text("verify_program");
+    typed.verifies_in_background = settings.text("verify_priority") == "background";
     typed.verify_one_in = settings.integer("verify_one_in");
     typed.network_name = settings.text("network_name");
     typed.gpu_threshold = settings.number("gpu_threshold");

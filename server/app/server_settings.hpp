@@ -9,7 +9,7 @@
 #include "server/billing/export_destination.hpp"
 #include "server/jobs/job_quota.hpp"
 #include "server/learning/drift_watch.hpp"
-#include "server/retention/retention_duty.hpp"
+#include "server/retention/retention_task.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -33,11 +33,12 @@ struct ServerSettings {
     NetworkCalendar network_calendar;
     std::chrono::seconds suspect_after{};
     std::chrono::seconds lost_after{};
-    std::string verify_program;   ///< a fathom-probe; empty: the one beside fathomd
-    std::string network_name;     ///< who operates it, for bills
-    ExportPlaces exports;         ///< of bills
-    double gpu_threshold{1};      ///< S6: what a GPU's speed-up must be above
-    std::int64_t verify_one_in{}; ///< of a unit type's results after the first; 0: none of them
+    std::string verify_program;        ///< a fathom-probe; empty: the one beside fathomd
+    std::string network_name;          ///< who operates it, for bills
+    ExportPlaces exports;              ///< of bills
+    double gpu_threshold{1};           ///< S6: what a GPU's speed-up must be above
+    bool verifies_in_background{true}; ///< verify_priority
+    std::int64_t verify_one_in{};      ///< of a unit type's results after the first; 0: none of them
     QuarantineRule quarantine;
     DriftRule drift;
     std::chrono::seconds drift_period{}; ///< between two looks for unit types that have drifted

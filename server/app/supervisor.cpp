@@ -80,7 +80,7 @@ class Supervisor {
     std::optional<VerifierProgram> verifier_; ///< once it was asked for
     pid_t probe_ = 0;                         ///< 0: none runs
     OpenFile probe_end_;
-    std::optional<BackgroundProcess> probe_pace_; ///< of the probe that runs
+    std::optional<BackgroundProcess> probe_pace_; ///< of the probe that runs in the background
 };
 
 int Supervisor::run()
@@ -152,7 +152,7 @@ Result<std::string> Supervisor::answer(SupervisorRequest request, const std::str
     case SupervisorRequest::kWriteAuthority:
         return written("ca.pem", kAuthorityMode);
     case SupervisorRequest::kFindVerifier:
-        if (!verifier_) verifier_ = find_verifier(settings_->verify_program);
+        if (!verifier_) verifier_ = find_verifier(settings_->verify_program, settings_->verifies_in_background);
         return std::string(verifier_->path.empty() ? "" : "yes");
     case SupervisorRequest::kStartDatabase:
         break; // serve_request()
@@ -208,7 +208,7 @@ Result<void> Supervisor::start_probe(const Message& request)
     if (!started) return started.error();
     probe_ = *started;
     probe_end_ = open_process(probe_);
-    probe_pace_.emplace(probe_);
+    if (verifier_->is_background) probe_pace_.emplace(probe_);
     return {};
 }
 

@@ -12,7 +12,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kMostProbeOutput = 4UL << 20U;
+constexpr std::size_t kMaxProbeOutput = 4UL << 20U;
 
 Error failed(const char* what)
 {
@@ -50,7 +50,7 @@ Result<std::string> read_output(int pipe)
         if (size < 0 && errno == EINTR) continue;
         if (size <= 0) break;
         const auto count = static_cast<std::size_t>(size);
-        if (output.size() + count <= kMostProbeOutput)
+        if (output.size() + count <= kMaxProbeOutput)
             output.append(buffer, count);
         else
             dropped += count;

@@ -10,7 +10,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kMostDescriptors = 2;
+constexpr std::size_t kMaxDescriptors = 2;
 
 Error failed(const char* what, int code)
 {
@@ -28,10 +28,11 @@ Result<SocketPair> make_message_pair()
 
 Result<void> send_message(int socket, const std::string& text, std::initializer_list<int> descriptors)
 {
-    if (text.size() > kMostMessageBytes) return Error{Errc::kTooLarge, "a message of fathomd to itself is too long"};
+    if (text.size() > kMaxExecutorMessageBytes)
+        return Error{Errc::kTooLarge, "a message of fathomd to itself is too long"};
     // sendmsg() only reads it.
     iovec part{const_cast<char*>(text.data()), text.size()}; // NOLINT(cppcoreguidelines-pro-type-const-cast)
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMostDescriptors)> control{};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxDescriptors)> control{};
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
@@ -55,9 +56,9 @@ Result<void> send_message(int socket, const std::string& text, std::initializer_
 std::optional<Message> receive_message(int socket)
 {
     Message received;
-    received.text.resize(kMostMessageBytes);
+    received.text.resize(kMaxExecutorMessageBytes);
     iovec part{received.text.data(), received.text.size()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMostDescriptors)> control{};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxDescriptors)> control{};
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;

@@ -29,7 +29,7 @@ enum class VerifyingRequest : char {
 };
 
 /// Longest text of a message.
-inline constexpr std::size_t kMostMessageBytes = 64UL << 10U;
+inline constexpr std::size_t kMaxExecutorMessageBytes = 64UL << 10U;
 
 struct SocketPair {
     OpenFile first;
@@ -41,7 +41,7 @@ Result<SocketPair> make_message_pair();
 
 /// Sends one message whole, with descriptors, which stay open here. Blocks while the other end does not read.
 /// @error kUnavailable  the other end is gone.
-/// @error kTooLarge     it is longer than kMostMessageBytes.
+/// @error kTooLarge     it is longer than kMaxExecutorMessageBytes.
 Result<void> send_message(int socket, const std::string& text, std::initializer_list<int> descriptors = {});
 
 struct Message {

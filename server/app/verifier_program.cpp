@@ -46,7 +46,7 @@ ChildOptions child_options(const VerifierProgram& program)
     child.folder = "/tmp"; // file operators put their nameless files there
     // Nothing of ours: no setting, no secret.
     child.environment = {"PATH=/usr/bin:/bin", "LANG=C", "FATHOM_CORES=1"};
-    child.is_background = true;
+    child.is_background = program.is_background;
     child.group_file = program.group_file;
     child.address_space_bytes = program.memory_bytes;
     return child;
@@ -59,7 +59,7 @@ Result<std::string> try_program(VerifierProgram& program)
         Result<UnixUser> user = find_own_user("fathom-verify");
         if (!user) return user.error();
         program.user = std::move(*user);
-        program.group_file = make_background_group();
+        if (program.is_background) program.group_file = make_background_group();
     }
     ChildOptions ask = child_options(program);
     ask.is_background = false; // fathomd's start waits for the answer, on a busy machine, too
@@ -70,9 +70,10 @@ Result<std::string> try_program(VerifierProgram& program)
 
 } // namespace
 
-VerifierProgram find_verifier(const std::string& setting)
+VerifierProgram find_verifier(const std::string& setting, bool is_background)
 {
     VerifierProgram program;
+    program.is_background = is_background;
     program.path = setting.empty() ? beside_us("fathom-probe") : std::filesystem::path(setting);
     const Result<std::string> answer = try_program(program);
     if (answer) return program;

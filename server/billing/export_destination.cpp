@@ -6,7 +6,7 @@ namespace fathom::server {
 namespace {
 
 constexpr std::string_view kScheme = "s3://";
-constexpr std::size_t kMostPrefixBytes = 512;
+constexpr std::size_t kMaxPrefixBytes = 512;
 
 bool is_lower_or_digit(char c)
 {
@@ -26,7 +26,7 @@ bool is_prefix(std::string_view prefix)
     const bool has_good_letters = std::all_of(prefix.begin(), prefix.end(), [](char c) {
         return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '-' || c == '/';
     });
-    if (!has_good_letters || prefix.size() > kMostPrefixBytes) return false;
+    if (!has_good_letters || prefix.size() > kMaxPrefixBytes) return false;
     for (std::size_t begin = 0; begin < prefix.size();) {
         const std::size_t end = std::min(prefix.find('/', begin), prefix.size());
         const std::string_view part = prefix.substr(begin, end - begin);

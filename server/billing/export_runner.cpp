@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 constexpr auto kLookEvery = 5s;
 constexpr auto kClaim = 90s;
 constexpr auto kClaimEvery = 20s;
-constexpr std::size_t kMostErrorBytes = 2000;
+constexpr std::size_t kMaxErrorBytes = 2000;
 
 /// Ends keep_claim() however the run ends.
 class RunMark {
@@ -145,7 +145,7 @@ asio::awaitable<Result<ExportRun>> ExportRunner::run(ExportSchedule schedule)
         runs_.add();
         log_info("export_written", {{"schedule", schedule.name}, {"schedule_id", schedule.id.value}, {"file", *file}});
     } else {
-        run.error = utf8_prefix(describe(file.error()), kMostErrorBytes);
+        run.error = utf8_prefix(describe(file.error()), kMaxErrorBytes);
         run.next_run_at = export_retry(schedule.failures + 1, run.ran_at);
         failures_.add();
         log_warning("export_failed", {{"schedule", schedule.name},

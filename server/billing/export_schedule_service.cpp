@@ -66,8 +66,8 @@ Result<ExportSchedule> ExportScheduleService::create_in(pqxx::work& transaction,
                             .is_enabled = settings.enabled.value_or(true),
                             .created_by = caller.actor};
     if (const Result<void> checked = check(schedule); !checked) return checked.error();
-    if (count_export_schedules(transaction) >= kMostExportSchedules)
-        return Error{Errc::kTooMany, "there are " + std::to_string(kMostExportSchedules) + " export schedules already"};
+    if (count_export_schedules(transaction) >= kMaxExportSchedules)
+        return Error{Errc::kTooMany, "there are " + std::to_string(kMaxExportSchedules) + " export schedules already"};
     const Result<std::optional<Timestamp>> due = first_due(schedule, clock_->now());
     if (!due) return due.error();
     schedule.due_at = *due;

@@ -34,7 +34,7 @@ class ExportScheduleService {
     /// @param settings  with a name, a cron text, a format and a destination.
     /// @error kInvalid   the settings do not fit together, or this server does not write to the destination.
     /// @error kConflict  the name is taken.
-    /// @error kTooMany   there are kMostExportSchedules already.
+    /// @error kTooMany   there are kMaxExportSchedules already.
     asio::awaitable<Result<ExportSchedule>> create(Caller caller, Settings settings);
     asio::awaitable<Result<Page<ExportSchedule>>> list(std::int64_t size, std::string after);
     /// `key` is an id or a name. @error kNotFound
@@ -61,6 +61,6 @@ class ExportScheduleService {
     const Clock* clock_;
 };
 
-inline constexpr std::int64_t kMostExportSchedules = 100;
+inline constexpr std::int64_t kMaxExportSchedules = 100;
 
 } // namespace fathom::server

@@ -10,7 +10,7 @@ namespace fathom::server {
 namespace {
 
 constexpr std::int64_t kEntriesOfPage = 2000;
-constexpr std::size_t kMostFaults = 100;
+constexpr std::size_t kMaxFaults = 100;
 
 /// A page of the ledger with the usage that it posts.
 struct LedgerPage {
@@ -33,7 +33,7 @@ class LedgerReader {
     }
     void add_fault(std::string fault)
     {
-        if (check.faults.size() < kMostFaults) check.faults.push_back(std::move(fault));
+        if (check.faults.size() < kMaxFaults) check.faults.push_back(std::move(fault));
     }
 
     LedgerCheck check;

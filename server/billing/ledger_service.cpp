@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kPause = 2s;
 /// Usage of one transaction: the ledger is held for as long as it takes to write.
-constexpr std::int64_t kMostUsage = 1000;
+constexpr std::int64_t kMaxUsage = 1000;
 
 using BatchPointer = std::shared_ptr<const PostingBatch>;
 
@@ -27,7 +27,7 @@ BatchPointer read_batch(pqxx::work& transaction, RateBooks& books)
 {
     auto batch = std::make_shared<PostingBatch>();
     batch->head = select_head(transaction);
-    batch->usage = select_usage_after(transaction, {}, batch->head.usage_id, kMostUsage);
+    batch->usage = select_usage_after(transaction, {}, batch->head.usage_id, kMaxUsage);
     if (batch->usage.empty()) return batch;
     for (const UsageRecord& usage : batch->usage) {
         if (usage.revision == 1) continue;

@@ -12,9 +12,9 @@ namespace fathom::server {
 namespace {
 
 constexpr long kConnectLimit_s = 30;
-constexpr long kLeastBytesPerSecond = 1024;
+constexpr long kMinBytesPerSecond = 1024;
 constexpr long kSlowFor_s = 60;
-constexpr std::size_t kMostAnswerBytes = 16384;
+constexpr std::size_t kMaxAnswerBytes = 16384;
 
 using CurlHandle = std::unique_ptr<CURL, void (*)(CURL*)>;
 
@@ -42,7 +42,7 @@ int seek_content(void* file, curl_off_t offset, int origin)
 std::size_t keep_answer(char* data, std::size_t size, std::size_t count, void* text)
 {
     auto& answer = *static_cast<std::string*>(text);
-    answer.append(data, std::min(size * count, kMostAnswerBytes - std::min(kMostAnswerBytes, answer.size())));
+    answer.append(data, std::min(size * count, kMaxAnswerBytes - std::min(kMaxAnswerBytes, answer.size())));
     return size * count;
 }
 
@@ -77,11 +77,11 @@ std::string escaped_path(CURL* curl, const std::string& path)
 
 Result<void> refusal(long status, const std::string& answer)
 {
-    constexpr std::size_t kMostTextBytes = 300;
+    constexpr std::size_t kMaxTextBytes = 300;
     std::string text = "the object store answered " + std::to_string(status);
     const std::string code = element_of(answer, "Code");
     if (!code.empty() && is_utf8(answer)) text += ", " + code + ": " + element_of(answer, "Message");
-    return Error{status >= 500 ? Errc::kUnavailable : Errc::kInvalid, std::string(utf8_prefix(text, kMostTextBytes))};
+    return Error{status >= 500 ? Errc::kUnavailable : Errc::kInvalid, std::string(utf8_prefix(text, kMaxTextBytes))};
 }
 
 } // namespace
@@ -89,7 +89,7 @@ Result<void> refusal(long status, const std::string& answer)
 Result<void> put_object(const ObjectStoreAccess& access, const ObjectUpload& upload,
                         const std::function<bool()>& should_stop)
 {
-    if (upload.size_bytes > kMostObjectBytes)
+    if (upload.size_bytes > kMaxObjectBytes)
         return Error{Errc::kInvalid, "an object store takes 5 GB in one piece: export by project or by center"};
     static std::once_flag is_ready;
     std::call_once(is_ready, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
@@ -126,7 +126,7 @@ Result<void> put_object(const ObjectStoreAccess& access, const ObjectUpload& upl
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, cause);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectLimit_s);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kLeastBytesPerSecond);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kMinBytesPerSecond);
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kSlowFor_s);
     const CURLcode code = curl_easy_perform(curl);
     if (code != CURLE_OK)

@@ -10,7 +10,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kMostWarnings = 200;
+constexpr std::size_t kMaxWarnings = 200;
 const Error kNoSuchBook{Errc::kNotFound, "there is no such version of the price book"};
 const Error kNoBookInForce{Errc::kNotFound, "no price book is in force: nothing has a price"};
 
@@ -19,7 +19,7 @@ using Places = std::set<std::pair<std::string, std::string>>;
 /// Entries for places that are not there.
 void warn_of_unknown(const PriceBook& book, const Places& places, std::vector<FieldError>& warnings)
 {
-    for (std::size_t i = 0; i < book.entries.size() && warnings.size() < kMostWarnings; ++i) {
+    for (std::size_t i = 0; i < book.entries.size() && warnings.size() < kMaxWarnings; ++i) {
         const PriceEntry& entry = book.entries[i];
         if (entry.center == kEveryUnitType) continue;
         const std::string path = "entries[" + std::to_string(i) + "]";
@@ -37,7 +37,7 @@ void warn_of_unknown(const PriceBook& book, const Places& places, std::vector<Fi
 void warn_of_missing(const PriceBook& book, const Places& places, std::vector<FieldError>& warnings)
 {
     for (const auto& [center, unit_type] : places) {
-        if (warnings.size() >= kMostWarnings) return;
+        if (warnings.size() >= kMaxWarnings) return;
         if (!unit_type.empty() && find_price(book, center, unit_type) == nullptr)
             warnings.push_back({"entries", center + "/" + unit_type + " has no price, so it is taken to be free"});
     }

@@ -9,7 +9,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::int64_t kMostAttempts = 2000;
+constexpr std::int64_t kMaxAttempts = 2000;
 
 MeteredUnitType metered(const UnitTypeView& view, const std::string& policy, const UnitScore& score)
 {
@@ -26,8 +26,8 @@ MeteredUnitType metered(const UnitTypeView& view, const std::string& policy, con
 
 std::int64_t to_score_milli(double score)
 {
-    constexpr double kMost = 1e9; // points: no unit has as many, and a price times as many still fits
-    return std::llround(std::clamp(score, 0.0, kMost) * 1000);
+    constexpr double kMax = 1e9; // points: no unit has as many, and a price times as many still fits
+    return std::llround(std::clamp(score, 0.0, kMax) * 1000);
 }
 
 Json score_evidence(const std::string& policy, const UnitTypeView& view, const UnitScore& score)
@@ -51,11 +51,11 @@ std::int64_t UsageMeter::meter(pqxx::work& transaction) const
 {
     lock_metering(transaction);
     std::int64_t records = 0;
-    const std::vector<std::string> unit_types = select_unmetered_unit_types(transaction, kMostAttempts);
+    const std::vector<std::string> unit_types = select_unmetered_unit_types(transaction, kMaxAttempts);
     if (!unit_types.empty()) {
         const std::vector<MeteredUnitType> judged = judge(transaction, unit_types);
         insert_evidence(transaction, judged);
-        records += meter_attempts(transaction, judged, kMostAttempts);
+        records += meter_attempts(transaction, judged, kMaxAttempts);
     }
     records += meter_late_ends(transaction);
     records += meter_storage(transaction);

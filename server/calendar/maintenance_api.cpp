@@ -9,7 +9,7 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-constexpr std::chrono::days kLongestMaintenance{366};
+constexpr std::chrono::days kMaxMaintenance{366};
 
 Result<MaintenanceService::Wanted> parse_maintenance(const Call& call, Timestamp now)
 {
@@ -20,7 +20,7 @@ Result<MaintenanceService::Wanted> parse_maintenance(const Call& call, Timestamp
     MaintenanceService::Wanted wanted;
     wanted.center = reader.required_string("center", {.min_length = 1, .max_length = 128});
     wanted.unit_type = reader.optional_string("unit_type", {.min_length = 1, .max_length = 128}).value_or("");
-    wanted.period = read_period(reader, now, kLongestMaintenance);
+    wanted.period = read_period(reader, now, kMaxMaintenance);
     wanted.reason = reader.optional_string("reason", {.max_length = 500}).value_or("");
     if (reader.optional_boolean("cancel_reservations").value_or(false))
         wanted.reservations = MaintenanceService::Reservations::kCancel;

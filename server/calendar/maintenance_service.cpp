@@ -10,8 +10,8 @@ namespace fathom::server {
 namespace {
 
 /// The router lays each of them into its view of the center.
-constexpr std::int64_t kMostOpenMaintenance = 1000;
-constexpr std::size_t kMostNamed = 20;
+constexpr std::int64_t kMaxOpenMaintenance = 1000;
+constexpr std::size_t kMaxNamed = 20;
 
 std::vector<MetReservation> find_met(pqxx::work& transaction, const std::vector<BookableUnits>& units,
                                      const Period& period)
@@ -30,7 +30,7 @@ Error in_the_way(const std::vector<MetReservation>& met)
                                      (met.size() == 1 ? " reservation lies" : " reservations lie") +
                                      " in that time; cancel_reservations cancels what lies there");
     for (const MetReservation& one : met) {
-        if (error.fields.size() == kMostNamed) break;
+        if (error.fields.size() == kMaxNamed) break;
         error.fields.push_back({"ends_at", one.id.value + ": " + std::to_string(one.unit_count) +
                                                (one.unit_count == 1 ? " unit" : " units") + " for project " +
                                                one.project});
@@ -48,9 +48,9 @@ Result<MaintenanceService::Planned> plan_in(pqxx::work& transaction, const Calle
                        wanted.unit_type.empty() ? "there is no center " + wanted.center + " that offers units"
                                                 : wanted.center + " offers no unit type " + wanted.unit_type}});
     const std::string& center_id = units.front().center_id.value;
-    if (count_open_maintenance(transaction, center_id) >= kMostOpenMaintenance)
+    if (count_open_maintenance(transaction, center_id) >= kMaxOpenMaintenance)
         return Error(Errc::kTooMany,
-                     "this center has " + std::to_string(kMostOpenMaintenance) + " maintenance windows already");
+                     "this center has " + std::to_string(kMaxOpenMaintenance) + " maintenance windows already");
     const std::vector<MetReservation> met = find_met(transaction, units, wanted.period);
     if (!met.empty() && wanted.reservations == MaintenanceService::Reservations::kRespect) return in_the_way(met);
     MaintenanceService::Planned planned;

@@ -9,7 +9,7 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-constexpr std::chrono::days kLongestReservation{31};
+constexpr std::chrono::days kMaxReservation{31};
 
 Result<ReservationService::Wanted> parse_reservation(const Call& call, Timestamp now)
 {
@@ -22,7 +22,7 @@ Result<ReservationService::Wanted> parse_reservation(const Call& call, Timestamp
     wanted.center = reader.required_string("center", {.min_length = 1, .max_length = 128});
     wanted.unit_type = reader.required_string("unit_type", {.min_length = 1, .max_length = 128});
     wanted.unit_count = reader.required_integer("unit_count", 1, 1'000'000'000);
-    wanted.period = read_period(reader, now, kLongestReservation);
+    wanted.period = read_period(reader, now, kMaxReservation);
     reader.finish(UnknownFields::kReject);
     if (const auto nul = find_nul(*json)) errors.push_back({*nul, "must not contain a NUL character"});
     return value_or_errors(std::move(wanted), std::move(errors), "the reservation");

@@ -14,9 +14,9 @@ namespace fathom::server {
 namespace {
 
 /// The router lays each of them into its view of the unit type.
-constexpr std::int64_t kMostOpenReservations = 1000;
+constexpr std::int64_t kMaxOpenReservations = 1000;
 /// Of one project, and of one caller: nobody takes the whole list of a unit type.
-constexpr std::int64_t kMostOwn = 100;
+constexpr std::int64_t kMaxOwn = 100;
 
 constexpr const char* kDefaultProject = "default";
 
@@ -57,8 +57,10 @@ Error unknown_project(pqxx::work& transaction, const std::string& project)
 {
     std::set<std::string, std::less<>> known = select_project_names(transaction);
     known.insert(kDefaultProject);
-    return Error(Errc::kInvalid, "reservations must be for a project that there is",
-                 {{"project", "there is no project " + project + name_hint(project, known)}});
+    return Error(
+        Errc::kInvalid,
+        "reservations must be for a project that there is; an administrator makes one with 'fathom project set NAME'",
+        {{"project", "there is no project " + project + name_hint(project, known)}});
 }
 
 /// @param what  "of alpha/core": whose units are too few.
@@ -99,14 +101,14 @@ Result<void> check_right(pqxx::work& transaction, const Caller& caller, const Re
 
 Result<void> check_counts(const OpenReservations& open, const std::string& project)
 {
-    if (open.of_unit_type >= kMostOpenReservations)
+    if (open.of_unit_type >= kMaxOpenReservations)
         return Error(Errc::kTooMany,
-                     "this unit type has " + std::to_string(kMostOpenReservations) + " reservations already");
-    if (open.of_project >= kMostOwn)
+                     "this unit type has " + std::to_string(kMaxOpenReservations) + " reservations already");
+    if (open.of_project >= kMaxOwn)
         return Error(Errc::kTooMany,
-                     "project " + project + " has " + std::to_string(kMostOwn) + " open reservations already");
-    if (open.of_caller >= kMostOwn)
-        return Error(Errc::kTooMany, "you have " + std::to_string(kMostOwn) + " open reservations already");
+                     "project " + project + " has " + std::to_string(kMaxOwn) + " open reservations already");
+    if (open.of_caller >= kMaxOwn)
+        return Error(Errc::kTooMany, "you have " + std::to_string(kMaxOwn) + " open reservations already");
     return {};
 }
 

@@ -28,10 +28,10 @@ constexpr int kScoresShare = 20;
 
 void assign_trust(CatalogSnapshot& catalog, const std::map<std::string, Trust>& trust)
 {
-    constexpr double kLeastTrust = 0.01; // what is distrusted entirely is a last resort, not an infinity
+    constexpr double kMinTrust = 0.01; // what is distrusted entirely is a last resort, not an infinity
     for (UnitTypeView& view : catalog.unit_types) {
         const auto judged = trust.find(view.id.value);
-        if (judged != trust.end()) view.trust_factor = std::max(judged->second.factor, kLeastTrust);
+        if (judged != trust.end()) view.trust_factor = std::max(judged->second.factor, kMinTrust);
     }
 }
 

@@ -1,6 +1,6 @@
 #include "server/catalog/catalog_networks.hpp"
 
-#include "server/store/timed_transfers.hpp"
+#include "server/rows/timed_transfers.hpp"
 
 #include <pqxx/pqxx>
 

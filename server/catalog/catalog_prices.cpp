@@ -30,7 +30,7 @@ constexpr const char* kSelectBills = R"sql(
       AND project = ANY ($2::text[]))sql";
 
 /// Sleeping longer than a day and looking again is as good.
-constexpr double kLongestWaitS = 86400;
+constexpr double kMaxWaitS = 86400;
 
 std::shared_ptr<const PriceBook> select_book(pqxx::work& transaction, std::int64_t version)
 {
@@ -71,7 +71,7 @@ KnownPrices select_prices(pqxx::work& transaction, const KnownPrices& previous)
     const pqxx::row versions = transaction.exec1(kSelectVersions);
     if (!versions["next_s"].is_null())
         known.next_change = std::chrono::milliseconds(
-            std::llround(std::ceil(std::min(versions["next_s"].as<double>(), kLongestWaitS) * 1000)));
+            std::llround(std::ceil(std::min(versions["next_s"].as<double>(), kMaxWaitS) * 1000)));
     if (versions["version"].is_null()) return known;
     known.version = versions["version"].as<std::int64_t>();
     known.book = known.version == previous.version ? previous.book : select_book(transaction, known.version);

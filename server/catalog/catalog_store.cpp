@@ -4,8 +4,8 @@
 #include "server/catalog/catalog_curves.hpp"
 #include "server/catalog/catalog_prices.hpp"
 #include "server/catalog/known_runs.hpp"
+#include "server/rows/measured_operator.hpp"
 #include "server/store/column.hpp"
-#include "server/store/measured_operator.hpp"
 
 #include <pqxx/pqxx>
 

@@ -6,7 +6,7 @@ namespace fathom::server {
 namespace {
 
 /// Unit types whose obstacles are listed after the constraint that none keeps.
-constexpr std::size_t kMostObstacles = 16;
+constexpr std::size_t kMaxObstacles = 16;
 
 } // namespace
 
@@ -76,7 +76,7 @@ Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog)
     const std::optional<FieldError> unkept = find_unkept_constraint(request, catalog.unit_types);
     if (!unkept) return {};
     errors.push_back(*unkept);
-    for (FieldError& obstacle : list_obstacles(request, catalog.unit_types, kMostObstacles))
+    for (FieldError& obstacle : list_obstacles(request, catalog.unit_types, kMaxObstacles))
         errors.push_back(std::move(obstacle));
     return Error{Errc::kInfeasible, "no center can run this job", std::move(errors)};
 }

@@ -8,7 +8,7 @@ namespace fathom::server {
 namespace {
 
 constexpr double kLargest = 1e300;
-constexpr double kLongest_s = 1e9;
+constexpr double kMaxDuration_s = 1e9;
 
 Json demand_json(const OperatorDemand& one)
 {
@@ -59,7 +59,7 @@ std::shared_ptr<const KnownRun> read_known_run(const Json& kept, const std::stri
     auto known = std::make_shared<KnownRun>();
     known->job_id = job;
     known->unit_type = reader.required_string("unit_type_id", {});
-    known->run_s = reader.required_number("run_s", 0, kLongest_s);
+    known->run_s = reader.required_number("run_s", 0, kMaxDuration_s);
     known->waiting_share = reader.required_number("waiting_share", 0, 1);
     known->parallelism = reader.required_number("parallelism", 0, kLargest);
     if (const Json* operators = reader.array("operators", 0, 64)) {

@@ -3,9 +3,9 @@
 #include "core/net/router.hpp"
 #include "core/net/task_group.hpp"
 #include "server/centers/enrolment_service.hpp"
-#include "server/jobs/attempt_gateway.hpp"
+#include "server/ports/attempt_gateway.hpp"
+#include "server/ports/sub_unit_gateway.hpp"
 #include "server/store/notifier.hpp"
-#include "server/sub_units/sub_unit_gateway.hpp"
 
 #include <chrono>
 #include <memory>

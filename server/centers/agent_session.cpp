@@ -235,7 +235,7 @@ asio::awaitable<bool> AgentSession::keep_standing()
     };
     const Result<SessionStanding> standing = co_await parts_.database->run(std::move(work));
     if (!standing) {
-        // The database is away: the next tick looks again, and the silence duty counts from when it is back.
+        // The database is away: the next tick looks again, and the silence periodic task counts from when it is back.
         recheck_pending_ = true;
         co_return true;
     }
@@ -270,8 +270,8 @@ asio::awaitable<void> AgentSession::offer_orders()
 /// Far less than what the connection lets wait (net::ServerOptions), so that our own orders never close it.
 std::int64_t AgentSession::room_for_starts() const
 {
-    constexpr std::size_t kMostOnTheirWay_bytes = 16UL << 20U;
-    return static_cast<std::int64_t>(kMostOnTheirWay_bytes - std::min(starting_bytes_, kMostOnTheirWay_bytes));
+    constexpr std::size_t kMaxOnTheirWay_bytes = 16UL << 20U;
+    return static_cast<std::int64_t>(kMaxOnTheirWay_bytes - std::min(starting_bytes_, kMaxOnTheirWay_bytes));
 }
 
 asio::awaitable<void> AgentSession::offer_questions()

@@ -8,8 +8,8 @@
 #include "server/centers/enrolment_service.hpp"
 #include "server/centers/session_questions.hpp"
 #include "server/centers/session_store.hpp"
-#include "server/jobs/attempt_gateway.hpp"
-#include "server/sub_units/sub_unit_gateway.hpp"
+#include "server/ports/attempt_gateway.hpp"
+#include "server/ports/sub_unit_gateway.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 

@@ -12,8 +12,8 @@ namespace fathom::server {
 namespace {
 
 /// What is read ahead.
-constexpr std::size_t kMostReports = 256;
-constexpr std::size_t kMostReportBytes = std::size_t{4} << 20U;
+constexpr std::size_t kMaxReports = 256;
+constexpr std::size_t kMaxReportBytes = std::size_t{4} << 20U;
 /// What one transaction carries out: more would make the first of them wait.
 constexpr std::size_t kBatch = 64;
 
@@ -42,7 +42,7 @@ asio::awaitable<void> AgentSession::handle_ack(link::Ack ack)
 
 asio::awaitable<void> AgentSession::add_report(ReadReport report)
 {
-    co_await until_reports_are(kMostReports - 1, kMostReportBytes);
+    co_await until_reports_are(kMaxReports - 1, kMaxReportBytes);
     report_bytes_ += report.text.size();
     reports_.push_back(std::move(report));
     reports_came_.cancel();

@@ -13,9 +13,9 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kLongestReason = 1000;
-constexpr std::size_t kMostFacts_bytes = 64UL << 10U;
-constexpr std::size_t kMostFactsInAll_bytes = 1UL << 20U;
+constexpr std::size_t kMaxReasonLength = 1000;
+constexpr std::size_t kMaxFacts_bytes = 64UL << 10U;
+constexpr std::size_t kMaxFactsInAll_bytes = 1UL << 20U;
 
 constexpr const char* kSelectReports = R"sql(
     SELECT name, resource_type, unit_count, cores_per_unit, memory_bytes_per_unit, to_jsonb(operators) AS operators, facts
@@ -125,14 +125,14 @@ Result<void> check_facts(const Catalog& catalog)
         if (contains_nul(facts)) return Error{Errc::kInvalid, "the catalog's facts hold a NUL character"};
         const std::size_t size = facts.dump(-1, ' ', false, Json::error_handler_t::replace).size();
         all += size;
-        if (size > kMostFacts_bytes) return Error{Errc::kInvalid, "the facts of " + whose + " are more than 64 KiB"};
+        if (size > kMaxFacts_bytes) return Error{Errc::kInvalid, "the facts of " + whose + " are more than 64 KiB"};
         return {};
     };
     if (Result<void> good = check(catalog.facts, "the center"); !good) return good;
     for (const UnitTypeReport& unit_type : catalog.unit_types) {
         if (Result<void> good = check(unit_type.facts, "unit type " + unit_type.name); !good) return good;
     }
-    if (all > kMostFactsInAll_bytes) return Error{Errc::kInvalid, "the catalog's facts are more than 1 MiB"};
+    if (all > kMaxFactsInAll_bytes) return Error{Errc::kInvalid, "the catalog's facts are more than 1 MiB"};
     return {};
 }
 
@@ -146,7 +146,7 @@ bool take_catalog(pqxx::transaction_base& transaction, const CenterId& center, c
 
 void note_probe_request(pqxx::transaction_base& transaction, const CenterId& center, const std::string& reason)
 {
-    transaction.exec_params0(kNoteRequest, center.value, std::string(utf8_prefix(reason, kLongestReason)));
+    transaction.exec_params0(kNoteRequest, center.value, std::string(utf8_prefix(reason, kMaxReasonLength)));
     notify(transaction, "probe_request", center.value);
     log_info("probes_requested_by_center", {{"center_id", center.value}, {"reason", reason}});
 }

@@ -10,8 +10,8 @@ namespace pqxx {
 class transaction_base;
 }
 
-/// Changes of centers that people and duties make alike. All functions take the caller's transaction, block, and let
-/// pqxx's exceptions through to Database::run.
+/// Changes of centers that people and periodic tasks make alike. All functions take the caller's transaction, block,
+/// and let pqxx's exceptions through to Database::run.
 namespace fathom::server {
 
 /// Routing, lists and sessions look again.

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 /// Questions are rare, and most answers are there at the second or third look: looking costs less than one more
 /// channel with its list of waiters.
 constexpr auto kFirstLook = 20ms;
-constexpr auto kLongestPause = 250ms;
+constexpr auto kMaxPause = 250ms;
 
 // Rows of a replica that stopped while it waited.
 constexpr const char* kRemoveOld = "DELETE FROM center_question WHERE expires_at < now() - interval '1 minute'";
@@ -142,7 +142,7 @@ CenterQuestions::ask(std::vector<std::string> centers, std::vector<OperatorNeed>
     bool is_open = questions != "{}";
     while (is_open && std::chrono::steady_clock::now() < until) {
         co_await net::TaskGroup::sleep(pause);
-        pause = std::min<std::chrono::milliseconds>(2 * pause, kLongestPause);
+        pause = std::min<std::chrono::milliseconds>(2 * pause, kMaxPause);
         auto look = [&](pqxx::work& transaction) -> Result<std::int64_t> {
             return transaction.exec_params1(kCountOpen, questions)[0].as<std::int64_t>();
         };

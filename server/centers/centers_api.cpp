@@ -10,7 +10,7 @@ namespace {
 using Answer = asio::awaitable<net::Response>;
 
 constexpr std::size_t kEnrolmentBytes = 20UL << 10U; // a token and a signing request
-constexpr std::int64_t kLongestToken_s = 30 * 86400;
+constexpr std::int64_t kMaxToken_s = 30 * 86400;
 
 net::Response center_response(int status, const CenterRecord& center)
 {
@@ -109,7 +109,7 @@ Result<TokenOrder> parse_token_order(const Call& call)
     TokenOrder order;
     order.center_name = reader.required_string("center_name", {.min_length = 1, .max_length = 63});
     order.valid =
-        std::chrono::seconds(reader.optional_integer("valid_s", 1, kLongestToken_s).value_or(order.valid.count()));
+        std::chrono::seconds(reader.optional_integer("valid_s", 1, kMaxToken_s).value_or(order.valid.count()));
     reader.finish(UnknownFields::kReject);
     return value_or_errors(std::move(order), std::move(errors), "the enrolment token");
 }

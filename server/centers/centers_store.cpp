@@ -1,8 +1,8 @@
 #include "server/centers/centers_store.hpp"
 
 #include "server/centers/place_key.hpp"
+#include "server/rows/probe_budget_row.hpp"
 #include "server/store/column.hpp"
-#include "server/store/probe_budget_row.hpp"
 
 #include <pqxx/pqxx>
 

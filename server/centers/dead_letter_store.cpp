@@ -9,8 +9,8 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kLongestMessage = 256UL << 10U;
-constexpr int kMostOfACenter = 1000;
+constexpr std::size_t kMaxMessageLength = 256UL << 10U;
+constexpr int kMaxOfACenter = 1000;
 
 constexpr const char* kInsertLetter = R"sql(
     INSERT INTO agent_dead_letter (center_id, attempt_id, message, error) VALUES ($1, $2, $3, $4))sql";
@@ -23,10 +23,10 @@ constexpr const char* kDropOldLetters = R"sql(
 
 void insert_dead_letter(pqxx::transaction_base& transaction, const CenterId& center, const DeadLetter& letter)
 {
-    std::string message(utf8_prefix(letter.message, kLongestMessage));
+    std::string message(utf8_prefix(letter.message, kMaxMessageLength));
     std::erase(message, '\0');
     transaction.exec_params0(kInsertLetter, center.value, letter.attempt_id, message, letter.error);
-    transaction.exec_params0(kDropOldLetters, center.value, kMostOfACenter);
+    transaction.exec_params0(kDropOldLetters, center.value, kMaxOfACenter);
 }
 
 } // namespace fathom::server

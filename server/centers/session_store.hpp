@@ -45,7 +45,7 @@ SessionStanding check_session(pqxx::transaction_base& transaction, const Session
 /// that routing looks at changed.
 bool store_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog);
 
-/// A center whose state the silence duty changed.
+/// A center whose state the silence periodic task changed.
 struct SilentCenter {
     CenterId id;
     std::string name;

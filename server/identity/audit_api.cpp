@@ -8,7 +8,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kLongestFilter = 200;
+constexpr std::size_t kMaxFilterLength = 200;
 
 Json to_json(const AuditEntry& entry)
 {
@@ -28,8 +28,8 @@ Result<AuditFilter> parse_filter(const net::Request& request)
     const auto text = [&](const char* name) {
         const auto found = request.query.find(name);
         if (found == request.query.end()) return std::string();
-        if (found->second.empty() || found->second.size() > kLongestFilter)
-            errors.push_back({name, "must have 1 to " + std::to_string(kLongestFilter) + " bytes"});
+        if (found->second.empty() || found->second.size() > kMaxFilterLength)
+            errors.push_back({name, "must have 1 to " + std::to_string(kMaxFilterLength) + " bytes"});
         return found->second;
     };
     AuditFilter filter{.actor = text("actor"), .action = text("action"), .subject = text("subject")};

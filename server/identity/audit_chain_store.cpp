@@ -5,7 +5,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::int64_t kMostAtOnce = 5000;
+constexpr std::int64_t kMaxAtOnce = 5000;
 
 #define FATHOM_CHAINED_ACT                                                                                             \
     "(extract(epoch FROM at) * 1000000)::bigint, actor, action, subject, request_id, detail::text "
@@ -52,7 +52,7 @@ AuditChainEnds to_ends(const pqxx::row& row)
 Result<void> chain_audit_log(pqxx::work& transaction)
 {
     AuditChainEnds ends = to_ends(exec(transaction, kLockEnds)[0]);
-    const pqxx::result rows = exec(transaction, kListUnchained, kMostAtOnce);
+    const pqxx::result rows = exec(transaction, kListUnchained, kMaxAtOnce);
     if (rows.empty()) return {};
     SqlArray ids;
     SqlArray numbers;

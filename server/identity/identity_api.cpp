@@ -5,7 +5,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::int64_t kLongestValidity = 10LL * 366 * 24 * 3600; // ten years, in seconds
+constexpr std::int64_t kMaxValidity = 10LL * 366 * 24 * 3600; // ten years, in seconds
 
 Json text_or_null(const std::optional<std::string>& text)
 {
@@ -30,7 +30,7 @@ Result<IdentityService::TokenRequest> parse_token_request(const Json& body)
     IdentityService::TokenRequest wanted;
     wanted.name = reader.required_string("name", {.min_length = 1, .max_length = 128});
     const std::string role = reader.required_string("role", {.one_of = role_names()});
-    wanted.valid_s = reader.optional_integer("valid_s", 1, kLongestValidity);
+    wanted.valid_s = reader.optional_integer("valid_s", 1, kMaxValidity);
     reader.finish(UnknownFields::kReject);
     if (const std::optional<Role> known = parse_role(role)) wanted.role = *known; // else reported above
     return value_or_errors(std::move(wanted), std::move(errors), "the token");

@@ -11,7 +11,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::int64_t kMostSessions = 20; ///< of one token or account
+constexpr std::int64_t kMaxSessions = 20; ///< of one token or account
 constexpr std::size_t kWatched = 10000;
 
 Error wrong_sign_in()
@@ -66,7 +66,7 @@ asio::awaitable<Result<SessionService::Opened>> SessionService::open(SignIn sign
                                 .token_id = principal.token_id.value,
                                 .account = account,
                                 .valid_s = std::chrono::seconds(kSessionValidity).count(),
-                                .most_of_token = kMostSessions};
+                                .most_of_token = kMaxSessions};
     auto work = [&](pqxx::work& transaction) -> Result<Timestamp> {
         insert_web_session(transaction, session);
         if (account) note_sign_in(transaction, *account);

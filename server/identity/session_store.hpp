@@ -27,7 +27,7 @@ std::optional<WebSessionRow> find_web_session(pqxx::work& transaction, const std
 void remove_web_session(pqxx::work& transaction, const std::string& secret_sha256);
 /// All of an account but one.
 void remove_web_sessions_of(pqxx::work& transaction, const std::string& account, const std::string& but_secret_sha256);
-/// For the clean-up duty: some of those that are over.
+/// For the clean-up periodic task: some of those that are over.
 Result<void> remove_expired_web_sessions(pqxx::work& transaction);
 
 } // namespace fathom::server

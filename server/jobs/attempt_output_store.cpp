@@ -140,7 +140,7 @@ OutputFate fate_of(const NewOutput& piece, const Writer& writer)
 bool has_room(const link::AttemptOutput& output, const Writer& writer)
 {
     const std::int64_t said = output.stream == "stdout" ? writer.stdout_bytes : writer.stderr_bytes;
-    const std::int64_t most = writer.is_ended ? std::min(said, kMostOutput_bytes) : kMostOutput_bytes;
+    const std::int64_t most = writer.is_ended ? std::min(said, kMaxOutput_bytes) : kMaxOutput_bytes;
     return output.offset_bytes + static_cast<std::int64_t>(output.data.size()) <= most;
 }
 

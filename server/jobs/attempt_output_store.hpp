@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/jobs/attempt_gateway.hpp"
+#include "server/ports/attempt_gateway.hpp"
 #include "server/store/transaction.hpp"
 
 #include <span>
@@ -11,7 +11,7 @@
 namespace fathom::server {
 
 /// Of one stream of an attempt; agents keep 16 MiB unless told otherwise. What is beyond is not kept.
-inline constexpr std::int64_t kMostOutput_bytes = 256LL << 20U;
+inline constexpr std::int64_t kMaxOutput_bytes = 256LL << 20U;
 
 struct NewOutput {
     Reporter reporter;

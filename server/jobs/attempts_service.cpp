@@ -142,9 +142,9 @@ AttemptGateway::Reconciliation compare(const std::vector<link::InventoryItem>& i
 } // namespace
 
 AttemptsService::AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                                 const CatalogCache& catalog, const JobCloser& closer, const Clock& clock,
+                                 const CatalogCache& catalog, const JobFinalizer& finalizer, const Clock& clock,
                                  std::int64_t most_output_bytes)
-    : database_(&database), metrics_(&metrics), catalog_(&catalog), closer_(&closer), clock_(&clock),
+    : database_(&database), metrics_(&metrics), catalog_(&catalog), finalizer_(&finalizer), clock_(&clock),
       output_(
           database, executor, "job_output", metrics,
           [most_output_bytes](pqxx::work& transaction, std::vector<NewOutput>& pieces) {
@@ -303,7 +303,7 @@ Result<void> AttemptsService::carry_out(pqxx::work& transaction, const AttemptJo
                                         const AttemptReport& report) const
 {
     if (const auto* started = std::get_if<link::AttemptStarted>(&report))
-        return start(transaction, closer_->observer(), job, *started);
+        return start(transaction, finalizer_->observer(), job, *started);
     if (const auto* ended = std::get_if<link::AttemptEnded>(&report)) {
         AttemptEnd end = ended->end;
         limit_run(end, job);
@@ -353,7 +353,7 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
     const EndedAttemptRow row = update_to_ended(transaction, end, cost, program_s);
     if (!row.is_first) {
         insert_late_end(transaction, end);
-        return closer_->note_late_end(transaction, job.job_id, job.label, end);
+        return finalizer_->note_late_end(transaction, job.job_id, job.label, end);
     }
     if (row.predicted_s > 0 && end.outcome == AttemptOutcome::kExited && end.exit_code == 0)
         count_error(*metrics_, row.predicted_s, program_s.value_or(end.run_s));
@@ -382,7 +382,7 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
                      {"detail", end.detail},
                      {"center", job.center}};
     take_lesson(transaction, job, end, ending.state);
-    return closer_->close(transaction, ended, job.label, end.attempt_id, std::move(evidence));
+    return finalizer_->close(transaction, ended, job.label, end.attempt_id, std::move(evidence));
 }
 
 } // namespace fathom::server

@@ -1,17 +1,17 @@
 #pragma once
 
 #include "server/catalog/catalog_cache.hpp"
-#include "server/jobs/attempt_gateway.hpp"
 #include "server/jobs/attempt_output_store.hpp"
 #include "server/jobs/attempts_store.hpp"
-#include "server/jobs/job_closer.hpp"
+#include "server/jobs/job_finalizer.hpp"
+#include "server/ports/attempt_gateway.hpp"
 #include "server/store/database.hpp"
 #include "server/store/group_commit.hpp"
 
 namespace fathom::server {
 
 /// Of a job, unless the settings say otherwise.
-inline constexpr std::int64_t kMostOutputBytes = 64LL << 20U;
+inline constexpr std::int64_t kMaxOutputBytes = 64LL << 20U;
 
 /// What agents report of attempts, and what follows for their jobs, each in one transaction:
 ///
@@ -22,8 +22,8 @@ inline constexpr std::int64_t kMostOutputBytes = 64LL << 20U;
 class AttemptsService final : public AttemptGateway {
   public:
     AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                    const CatalogCache& catalog, const JobCloser& closer, const Clock& clock,
-                    std::int64_t most_output_bytes = kMostOutputBytes);
+                    const CatalogCache& catalog, const JobFinalizer& finalizer, const Clock& clock,
+                    std::int64_t most_output_bytes = kMaxOutputBytes);
 
     asio::awaitable<Result<Reconciliation>> reconcile(Reporter reporter,
                                                       std::vector<link::InventoryItem> inventory) override;
@@ -52,7 +52,7 @@ class AttemptsService final : public AttemptGateway {
     Database* database_;
     Metrics* metrics_;
     const CatalogCache* catalog_;
-    const JobCloser* closer_;
+    const JobFinalizer* finalizer_;
     const Clock* clock_;
     GroupCommit<NewOutput, OutputFate> output_;
 };

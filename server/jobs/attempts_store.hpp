@@ -3,7 +3,7 @@
 #include "core/model/attempt.hpp"
 #include "core/model/job.hpp"
 #include "schema/link/messages.hpp"
-#include "server/jobs/attempt_gateway.hpp"
+#include "server/ports/attempt_gateway.hpp"
 #include "server/store/transaction.hpp"
 
 #include <optional>

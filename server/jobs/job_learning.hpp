@@ -2,7 +2,7 @@
 
 #include "server/catalog/catalog_cache.hpp"
 #include "server/jobs/learning_store.hpp"
-#include "server/probing/probe_ports.hpp"
+#include "server/ports/probe_ports.hpp"
 
 namespace fathom::server {
 
@@ -10,7 +10,7 @@ namespace fathom::server {
 /// is known of another's: the operators of a job's type are replaced by what its last job was counted, or else said, to
 /// execute, and the type's probe task is made, tried, released and measured by itself. What a profile
 /// counted is replaced by another profile only.
-/// Runs on: the duty's thread; thread-safe.
+/// Runs on: the periodic task's thread; thread-safe.
 class JobLearning {
   public:
     JobLearning(const CatalogCache& catalog, ProbePlanner& planner) : catalog_(&catalog), planner_(&planner) {}

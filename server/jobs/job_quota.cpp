@@ -34,7 +34,7 @@ constexpr auto kUseIsJustRead = 200ms; // nobody is refused by older figures
 constexpr int kReadingShare = 100;     // far from a limit, reading takes at most one part in so many of the time
 constexpr std::int64_t kNearLimit = 4; // from one part in so many of a limit on
 constexpr auto kPatienceWithRead = 5s;
-constexpr std::size_t kMostEntries = 10000;
+constexpr std::size_t kMaxEntries = 10000;
 
 std::string in_mib(std::int64_t bytes)
 {
@@ -177,7 +177,7 @@ std::optional<Error> JobQuotaGuard::refusal(const Wanted& wanted) const
 /// Under the mutex. Names come from clients: they must not fill the memory.
 void JobQuotaGuard::forget_old()
 {
-    if (entries_.size() < kMostEntries) return;
+    if (entries_.size() < kMaxEntries) return;
     const SteadyTime now = std::chrono::steady_clock::now();
     std::erase_if(entries_, [now](const auto& one) {
         const Entry& entry = one.second;

@@ -78,7 +78,7 @@ class JobQuotaGuard {
     std::map<Key, Entry> entries_;
 };
 
-/// Adds up what came to the bytes that are stored, and what went. For a duty.
+/// Adds up what came to the bytes that are stored, and what went. For a periodic task.
 Result<void> fold_stored_changes(pqxx::work& transaction);
 
 } // namespace fathom::server

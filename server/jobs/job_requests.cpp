@@ -5,8 +5,8 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kMostJobs = 1000;
-constexpr std::size_t kMostErrors = 100; ///< nobody reads more, and an answer must not be larger than its request
+constexpr std::size_t kMaxJobs = 1000;
+constexpr std::size_t kMaxErrors = 100; ///< nobody reads more, and an answer must not be larger than its request
 
 std::string value_of(const std::map<std::string, std::string>& values, const std::string& name)
 {
@@ -35,8 +35,8 @@ Result<SubmitRequest> parse_submit_request(const Json& body)
     }
     request.batch = JobsService::Batch::kMany;
     std::vector<FieldError> errors;
-    if (body.empty() || body.size() > kMostJobs) errors.push_back({"", "must have 1 to 1000 jobs"});
-    for (std::size_t i = 0; i < body.size() && body.size() <= kMostJobs && errors.size() <= kMostErrors; ++i) {
+    if (body.empty() || body.size() > kMaxJobs) errors.push_back({"", "must have 1 to 1000 jobs"});
+    for (std::size_t i = 0; i < body.size() && body.size() <= kMaxJobs && errors.size() <= kMaxErrors; ++i) {
         Result<JobSpec> spec = parse_new_job(body[i]);
         if (spec) {
             request.specs.push_back(std::move(*spec));
@@ -46,8 +46,8 @@ Result<SubmitRequest> parse_submit_request(const Json& body)
         for (const FieldError& field : error.fields)
             errors.push_back({"[" + std::to_string(i) + "]." + field.field, field.detail});
     }
-    if (errors.size() > kMostErrors) {
-        errors.resize(kMostErrors);
+    if (errors.size() > kMaxErrors) {
+        errors.resize(kMaxErrors);
         errors.push_back({"", "there are more errors than are listed here"});
     }
     return value_or_errors(std::move(request), std::move(errors), "the array of jobs");

@@ -3,7 +3,7 @@
 #include "server/catalog/catalog_cache.hpp"
 #include "server/identity/principal.hpp"
 #include "server/jobs/learning_store.hpp"
-#include "server/probing/probe_ports.hpp"
+#include "server/ports/probe_ports.hpp"
 #include "server/store/database.hpp"
 
 namespace fathom::server {

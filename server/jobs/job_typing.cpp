@@ -3,7 +3,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kMostKinds = 4096;
+constexpr std::size_t kMaxKinds = 4096;
 
 /// Equal for jobs with the same mix.
 std::string kind_of(const std::vector<OperatorUse>& operators)
@@ -26,7 +26,7 @@ std::string JobTyping::type_of(const JobSpec& spec, const std::string& owner, co
     const std::string kind = owner + '\n' + kind_of(spec.operators) + '\n' + spec.project;
     {
         const std::scoped_lock lock(mutex_);
-        if (catalog_ != catalog || types_.size() >= kMostKinds) {
+        if (catalog_ != catalog || types_.size() >= kMaxKinds) {
             catalog_ = catalog;
             types_.clear();
         }

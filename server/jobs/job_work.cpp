@@ -10,9 +10,9 @@ namespace fathom::server {
 namespace {
 
 /// As many as a job may name.
-constexpr std::size_t kMostOperators = 64;
+constexpr std::size_t kMaxOperators = 64;
 /// What a report shows of a list that nobody of us wrote.
-constexpr std::size_t kMostShown = 100;
+constexpr std::size_t kMaxShown = 100;
 
 /// One operator of a profile against the library; empty when it does not fit.
 std::optional<OperatorUse> read_use(const Json& item, const CatalogSnapshot& catalog, std::vector<FieldError>& errors)
@@ -50,14 +50,14 @@ ObservedWork read_profile(const Json& profile, const CatalogSnapshot& catalog)
         std::optional<OperatorUse> use = read_use(item, catalog, errors);
         if (use)
             work.operators.push_back(std::move(*use));
-        else if (work.left_out.size() < kMostShown)
+        else if (work.left_out.size() < kMaxShown)
             work.left_out.push_back(errors.front().field + ": " + errors.front().detail);
     }
     std::sort(work.operators.begin(), work.operators.end(), [](const OperatorUse& a, const OperatorUse& b) {
         if (a.share.value_or(0) != b.share.value_or(0)) return a.share.value_or(0) > b.share.value_or(0);
         return operator_key(a.id, a.parameters) < operator_key(b.id, b.parameters);
     });
-    if (work.operators.size() > kMostOperators) work.operators.resize(kMostOperators);
+    if (work.operators.size() > kMaxOperators) work.operators.resize(kMaxOperators);
     drop_broken_flow(work.operators);
     return work;
 }
@@ -74,7 +74,7 @@ Json unmatched_json(const JobEvidence& evidence)
 {
     Json unmatched = profile_member(evidence.profile, "unmatched", &Json::is_array);
     if (!unmatched.is_array()) return Json::array();
-    if (unmatched.size() > kMostShown) unmatched.erase(unmatched.begin() + kMostShown, unmatched.end());
+    if (unmatched.size() > kMaxShown) unmatched.erase(unmatched.begin() + kMaxShown, unmatched.end());
     return unmatched;
 }
 
@@ -140,17 +140,17 @@ std::optional<double> program_run_s(const Json& profile, double run_s)
 
 std::optional<KeptRun> kept_run(const JobEvidence& evidence, const CatalogSnapshot& catalog)
 {
-    constexpr double kLongest_s = 1e9;
-    constexpr double kMostThreads = 1e6;
+    constexpr double kMaxDuration_s = 1e9;
+    constexpr double kMaxThreads = 1e6;
     if (evidence.unit_count != 1 || evidence.unit_type_id.empty()) return std::nullopt;
-    const std::optional<double> run_s = program_run_s(evidence.profile, kLongest_s);
+    const std::optional<double> run_s = program_run_s(evidence.profile, kMaxDuration_s);
     const Json items = profile_member(evidence.profile, "operators", &Json::is_array);
     if (!run_s || !items.is_array()) return std::nullopt;
     KeptRun run{.unit_type_id = evidence.unit_type_id,
                 .run_s = *run_s,
                 .waiting_share =
                     number_in(profile_member(evidence.profile, "remainder", &Json::is_object), "waiting", 0, 1, 0),
-                .parallelism = number_in(evidence.profile, "parallelism", 1, kMostThreads, 1),
+                .parallelism = number_in(evidence.profile, "parallelism", 1, kMaxThreads, 1),
                 .operators = {}};
     for (const Json& item : items) {
         if (std::optional<OperatorDemand> part = read_part(item, catalog)) run.operators.push_back(std::move(*part));
@@ -159,7 +159,7 @@ std::optional<KeptRun> kept_run(const JobEvidence& evidence, const CatalogSnapsh
     std::sort(run.operators.begin(), run.operators.end(), [](const OperatorDemand& a, const OperatorDemand& b) {
         return std::tie(b.share, a.operator_id, a.parameters_key) < std::tie(a.share, b.operator_id, b.parameters_key);
     });
-    if (run.operators.size() > kMostOperators) run.operators.resize(kMostOperators);
+    if (run.operators.size() > kMaxOperators) run.operators.resize(kMaxOperators);
     return run;
 }
 

@@ -72,10 +72,10 @@ std::string owner_filter(const Principal& principal)
 }
 
 JobsService::JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                         CatalogCache& catalog, const JobCloser& closer, ComputePool& compute, const Clock& clock,
+                         CatalogCache& catalog, const JobFinalizer& finalizer, ComputePool& compute, const Clock& clock,
                          JobRules rules)
-    : database_(&database), catalog_(&catalog), closer_(&closer), compute_(&compute), clock_(&clock), rules_(rules),
-      quota_(database, rules.quota),
+    : database_(&database), catalog_(&catalog), finalizer_(&finalizer), compute_(&compute), clock_(&clock),
+      rules_(rules), quota_(database, rules.quota),
       submitted_(metrics.counter("fathom_jobs_submitted_total", "Jobs accepted from clients.")),
       submissions_(database, executor, "submissions", metrics, Submissions::OneStatement{write_submissions})
 {
@@ -301,7 +301,7 @@ Result<void> JobsService::stop_job(pqxx::work& transaction, const JobId& id, con
     ended.id = id;
     ended.state = JobState::kCancelled;
     ended.reason = cause;
-    return closer_->close(transaction, ended, job.label, job.attempt, Json::object());
+    return finalizer_->close(transaction, ended, job.label, job.attempt, Json::object());
 }
 
 } // namespace fathom::server

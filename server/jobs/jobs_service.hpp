@@ -5,7 +5,7 @@
 #include "server/catalog/catalog_cache.hpp"
 #include "server/identity/principal.hpp"
 #include "server/jobs/job_admission.hpp"
-#include "server/jobs/job_closer.hpp"
+#include "server/jobs/job_finalizer.hpp"
 #include "server/jobs/job_quota.hpp"
 #include "server/jobs/job_typing.hpp"
 #include "server/jobs/jobs_store.hpp"
@@ -28,7 +28,7 @@ struct JobRules {
 class JobsService {
   public:
     JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, CatalogCache& catalog,
-                const JobCloser& closer, ComputePool& compute, const Clock& clock, JobRules rules = {});
+                const JobFinalizer& finalizer, ComputePool& compute, const Clock& clock, JobRules rules = {});
 
     using Batch = JobBatch;
     /// Checks jobs against operator library and unit types, completes their operators, finds their types, and gives
@@ -93,7 +93,7 @@ class JobsService {
 
     Database* database_;
     CatalogCache* catalog_;
-    const JobCloser* closer_;
+    const JobFinalizer* finalizer_;
     ComputePool* compute_;
     const Clock* clock_;
     const JobRules rules_;

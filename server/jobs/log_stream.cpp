@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 /// Output is read from its rows: a wake-up for each piece would cost more than these looks. Where nothing comes they
 /// grow rare, since many may follow jobs that write little.
 constexpr std::chrono::milliseconds kFirstPause = 200ms;
-constexpr std::chrono::milliseconds kLongestPause = 2s;
+constexpr std::chrono::milliseconds kMaxPause = 2s;
 
 /// One look at a job's output.
 struct LogLook {
@@ -63,7 +63,7 @@ asio::awaitable<void> stream_log(Database& database, LogRequest request, std::sh
         if (look->is_final || request.until == LogRequest::Until::kNow) co_return;
         const Result<void> slept = co_await writer->sleep(pause);
         if (!slept) co_return;
-        pause = std::min(2 * pause, kLongestPause);
+        pause = std::min(2 * pause, kMaxPause);
     }
 }
 

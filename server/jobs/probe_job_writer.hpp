@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/probing/probe_ports.hpp"
+#include "server/ports/probe_ports.hpp"
 
 namespace fathom::server {
 

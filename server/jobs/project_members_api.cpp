@@ -8,7 +8,7 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-constexpr double kMostUnitHours = 1e12;
+constexpr double kMaxUnitHours = 1e12;
 
 Answer list_members(ProjectMembersService* members, Call call)
 {
@@ -26,9 +26,9 @@ Result<double> parse_member(const Call& call, const std::string& project)
     if (!json) return json.error();
     std::vector<FieldError> errors;
     ObjectReader reader(*json, "", errors);
-    const double hours = reader.optional_number("reserve_unit_hours", 0, kMostUnitHours).value_or(0);
+    const double hours = reader.optional_number("reserve_unit_hours", 0, kMaxUnitHours).value_or(0);
     reader.finish(UnknownFields::kReject);
-    if (project.empty() || project.size() > kLongestProject)
+    if (project.empty() || project.size() > kMaxProjectLength)
         errors.push_back({"name", "of a project has 1 to 128 bytes"});
     return value_or_errors(hours, std::move(errors), "the member");
 }

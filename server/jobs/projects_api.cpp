@@ -11,12 +11,12 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-constexpr std::size_t kLongestCenter = 128;
-constexpr std::size_t kMostCenters = 1000;
-constexpr double kLeastShare = 1e-6;
-constexpr double kMostShare = 1e6;
-constexpr std::int64_t kMostUnits = 1'000'000'000;
-constexpr double kMostScoreHours = 1e15;
+constexpr std::size_t kMaxCenterLength = 128;
+constexpr std::size_t kMaxCenters = 1000;
+constexpr double kMinShare = 1e-6;
+constexpr double kMaxShare = 1e6;
+constexpr std::int64_t kMaxUnits = 1'000'000'000;
+constexpr double kMaxScoreHours = 1e15;
 
 net::Response project_response(const ProjectRecord& project)
 {
@@ -44,7 +44,7 @@ Answer get_project(ProjectsService* projects, Call call)
 std::vector<std::string> read_centers(ObjectReader& reader)
 {
     std::vector<std::string> centers =
-        reader.strings("centers", kMostCenters, {.min_length = 1, .max_length = kLongestCenter});
+        reader.strings("centers", kMaxCenters, {.min_length = 1, .max_length = kMaxCenterLength});
     if (std::set<std::string>(centers.begin(), centers.end()).size() < centers.size())
         reader.fail("centers", "names a center twice");
     return centers;
@@ -58,15 +58,15 @@ Result<ProjectChange> parse_change(const Call& call, const std::string& name)
     ObjectReader reader(*json, "", errors);
     ProjectChange change;
     change.profile_jobs = reader.optional_boolean("profile_jobs");
-    change.share = reader.optional_number("share", kLeastShare, kMostShare);
-    change.most_units = reader.optional_integer("most_units", 0, kMostUnits);
-    change.most_score_hours = reader.optional_number("most_score_hours", 0, kMostScoreHours);
+    change.share = reader.optional_number("share", kMinShare, kMaxShare);
+    change.most_units = reader.optional_integer("most_units", 0, kMaxUnits);
+    change.most_score_hours = reader.optional_number("most_score_hours", 0, kMaxScoreHours);
     if (reader.has("most_cost")) change.most_cost_micros = read_price(reader, "most_cost");
     if (reader.has("centers")) change.centers = read_centers(reader);
     reader.finish(UnknownFields::kReject);
     if (errors.empty() && !change.profile_jobs && !change.is_about_the_network())
         errors.push_back({"", "names no setting to change"});
-    if (name.empty() || name.size() > kLongestProject) errors.push_back({"name", "of a project has 1 to 128 bytes"});
+    if (name.empty() || name.size() > kMaxProjectLength) errors.push_back({"name", "of a project has 1 to 128 bytes"});
     return value_or_errors(std::move(change), std::move(errors), "the project");
 }
 

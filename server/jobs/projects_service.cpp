@@ -8,15 +8,15 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kMostNamed = 20;
+constexpr std::size_t kMaxNamed = 20;
 
 std::string named(const std::vector<std::string>& names)
 {
     if (names.empty()) return "none is enrolled";
     std::string text = "there are ";
-    for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i)
+    for (std::size_t i = 0; i < std::min(names.size(), kMaxNamed); ++i)
         text += (i > 0 ? ", " : "") + names[i];
-    if (names.size() > kMostNamed) text += " and " + std::to_string(names.size() - kMostNamed) + " more";
+    if (names.size() > kMaxNamed) text += " and " + std::to_string(names.size() - kMaxNamed) + " more";
     return text;
 }
 

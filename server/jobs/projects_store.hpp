@@ -14,7 +14,7 @@
 /// through to Database::run.
 namespace fathom::server {
 
-inline constexpr std::size_t kLongestProject = 128; ///< bytes of a project's name
+inline constexpr std::size_t kMaxProjectLength = 128; ///< bytes of a project's name
 
 struct ProjectRecord {
     std::string name;

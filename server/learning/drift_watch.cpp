@@ -10,7 +10,7 @@ namespace fathom::server {
 namespace {
 
 /// Beyond what find_drift() looks at on hundreds of unit types.
-constexpr std::int64_t kMostResiduals = 20000;
+constexpr std::int64_t kMaxResiduals = 20000;
 
 std::vector<TimedResidual> to_residuals(const std::vector<PredictionRecord>& records,
                                         const std::map<std::string, Timestamp>& measured_at)
@@ -39,7 +39,7 @@ Result<void> DriftWatch::look(pqxx::work& transaction) const
     if (rule_.least_jobs <= 0) return {};
     const std::map<std::string, Timestamp> measured_at = select_last_measured(transaction);
     const std::vector<TimedResidual> residuals =
-        to_residuals(select_ended_predictions(transaction, kMostResiduals), measured_at);
+        to_residuals(select_ended_predictions(transaction, kMaxResiduals), measured_at);
     for (const Drift& drift : find_drift(residuals, measured_at, rule_.least_jobs, rule_.threshold)) {
         const std::optional<DriftedUnitType> asked =
             request_drift_probes(transaction, drift.unit_type, measured_at.at(drift.unit_type), rule_.pause);

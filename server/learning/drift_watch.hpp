@@ -2,6 +2,7 @@
 
 #include "core/base/metrics.hpp"
 #include "core/base/result.hpp"
+#include "core/decide/trust/drift.hpp"
 #include "server/store/transaction.hpp"
 
 #include <chrono>
@@ -18,7 +19,7 @@ struct DriftRule {
 /// Looks for unit types whose jobs go otherwise than predicted (find_drift), and asks for new measurements of them,
 /// which ProbeRefresh::serve_drift() queues.
 ///
-/// A duty: one transaction a turn, one replica at a time. Thread-safe.
+/// A periodic task: one transaction a turn, one replica at a time. Thread-safe.
 class DriftWatch {
   public:
     /// @param actor  for the audit log. @param metrics  must outlive it.

@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Enough for shares to a percent.
-constexpr std::int64_t kMostRecords = 5000;
+constexpr std::int64_t kMaxRecords = 5000;
 
 constexpr auto kGaugesEvery = 15s;
 
@@ -26,7 +26,7 @@ asio::awaitable<Result<Page<PredictionRecord>>> LearningService::list(Prediction
 asio::awaitable<Result<NetworkCalibration>> LearningService::calibration()
 {
     auto read = [](pqxx::work& transaction) -> Result<std::vector<PredictionRecord>> {
-        return select_ended_predictions(transaction, kMostRecords);
+        return select_ended_predictions(transaction, kMaxRecords);
     };
     const Result<std::vector<PredictionRecord>> ended = co_await database_->run(std::move(read));
     if (!ended) co_return ended.error();

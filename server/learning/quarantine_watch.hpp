@@ -10,7 +10,7 @@ namespace fathom::server {
 /// Keeps jobs away from centers that fail them, and lets those centers back in when their probes are good again. A
 /// quarantined center still runs probes; how often it is probed is decided by pause_before_probe().
 ///
-/// A duty: one transaction a turn, one replica at a time. Thread-safe. All must outlive it.
+/// A periodic task: one transaction a turn, one replica at a time. Thread-safe. All must outlive it.
 class QuarantineWatch {
   public:
     /// @param actor  for the audit log.

@@ -1,8 +1,8 @@
 #include "server/metering/curves_store.hpp"
 
+#include "server/rows/timed_transfers.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
-#include "server/store/timed_transfers.hpp"
 
 #include <pqxx/pqxx>
 

@@ -2,6 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/decide/scoring/metric_policy.hpp"
+#include "core/decide/scoring/resolve_policy.hpp"
 #include "server/store/page.hpp"
 
 #include <optional>

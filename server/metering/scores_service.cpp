@@ -9,7 +9,7 @@ namespace fathom::server {
 namespace {
 
 /// Of one comparison: its answer is one document.
-constexpr std::int64_t kMostCompared = 2000;
+constexpr std::int64_t kMaxCompared = 2000;
 
 double factor_of(const TrustByUnitType& trust, const std::string& unit_type_id)
 {
@@ -255,7 +255,7 @@ ScoresService::Trial ScoresService::read_trial(pqxx::transaction_base& transacti
                                                MetricPolicy active)
 {
     const std::vector<std::string> one_name{""};
-    Page<NamedPlace> places = select_places(transaction, one_name, {}, kMostCompared, "").value();
+    Page<NamedPlace> places = select_places(transaction, one_name, {}, kMaxCompared, "").value();
     auto measured = select_unit_measurements(transaction, ids_of(places.items));
     return {.policy = std::move(policy),
             .active = std::move(active),

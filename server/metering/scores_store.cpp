@@ -1,7 +1,7 @@
 #include "server/metering/scores_store.hpp"
 
+#include "server/rows/measured_operator.hpp"
 #include "server/store/column.hpp"
-#include "server/store/measured_operator.hpp"
 #include "server/store/sql_array.hpp"
 
 #include <pqxx/pqxx>

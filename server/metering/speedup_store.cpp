@@ -1,6 +1,6 @@
 #include "server/metering/speedup_store.hpp"
 
-#include "server/store/measured_operator.hpp"
+#include "server/rows/measured_operator.hpp"
 #include "server/store/statement.hpp"
 
 #include <pqxx/pqxx>

@@ -9,7 +9,7 @@ namespace fathom::server {
 namespace {
 
 /// A job goes to its agent in one message (8 MiB at most), beside its task.
-constexpr std::size_t kMostPackageBytesOfJob = 4UL << 20U;
+constexpr std::size_t kMaxPackageBytesOfJob = 4UL << 20U;
 
 std::string file_name(const OperatorManifest& manifest)
 {
@@ -45,7 +45,7 @@ Result<OperatorAttachments> operator_attachments(pqxx::transaction_base& transac
         std::optional<std::string> package = select_package(transaction, use.id, record->manifest.version);
         FATHOM_ASSERT(package.has_value()); // both rows are written in one transaction
         package_bytes += package->size();
-        if (package_bytes > kMostPackageBytesOfJob)
+        if (package_bytes > kMaxPackageBytesOfJob)
             return Error{Errc::kTooLarge, "the uploaded operators of this task are together larger than 4 MiB; make "
                                           "several tasks of them"};
         attachments.packages[file_name(record->manifest)] = std::move(*package);

@@ -125,14 +125,14 @@ std::vector<ResultFault> check_probe_result(const ProbeResult& result, const Pro
 
 Finding to_finding(const std::vector<ResultFault>& faults)
 {
-    constexpr std::size_t kMostEvidence = 20;
+    constexpr std::size_t kMaxEvidence = 20;
     Finding finding{faults.front().kind, {}, Json::object()};
     Json fields = Json::array();
     finding.detail = "not a result of this task:";
     for (const ResultFault& fault : faults) {
         finding.kind = std::min(finding.kind, fault.kind);
         finding.detail += (fields.empty() ? " " : "; ") + fault.error.field + " " + fault.error.detail;
-        if (fields.size() < kMostEvidence)
+        if (fields.size() < kMaxEvidence)
             fields.push_back({{"field", fault.error.field}, {"detail", fault.error.detail}});
     }
     finding.evidence["faults"] = std::move(fields);

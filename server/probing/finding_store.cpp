@@ -11,7 +11,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kLongestDetail = 4000;
+constexpr std::size_t kMaxDetailLength = 4000;
 
 constexpr const char* kInsert = R"sql(
     INSERT INTO probe_finding (center_id, unit_type_id, probe_run_id, kind, detail, evidence)
@@ -62,7 +62,7 @@ FindingRecord to_finding(const pqxx::row& row)
 
 bool insert_finding(pqxx::transaction_base& transaction, const FindingPlace& place, const Finding& finding)
 {
-    const std::string detail(utf8_prefix(finding.detail, kLongestDetail));
+    const std::string detail(utf8_prefix(finding.detail, kMaxDetailLength));
     const std::string kind(to_string(finding.kind));
     const std::string evidence = finding.evidence.dump(-1, ' ', false, Json::error_handler_t::replace);
     const auto rows = transaction.exec_params(kInsert, place.center_id.value, place.unit_type_id.value, place.run.value,

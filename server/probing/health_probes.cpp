@@ -12,7 +12,7 @@ namespace fathom::server {
 namespace {
 
 /// Units that are not to be had for so long may not be for days; others of the center could tell earlier.
-constexpr std::chrono::hours kLongestWait{1};
+constexpr std::chrono::hours kMaxWait{1};
 
 constexpr const char* kNoRoom =
     "its probe budget has no room for the probes that would let it back in: raise its probe share, or release it";
@@ -64,7 +64,7 @@ Result<HealthProbe> HealthProbes::queue(pqxx::work& transaction, const CenterId&
                              .selection = "catalog",
                              .cause = "quarantine",
                              .created_by = kOwnActor,
-                             .deadline = now + kLongestWait};
+                             .deadline = now + kMaxWait};
         if (find_queued_run(transaction, record.id, place.unit_type_id, place.unit_count)) continue;
         const Result<ProbeRunId> queued = queue_run(transaction, *writer_, record, place);
         if (!queued && queued.error().code == Errc::kInfeasible) return HealthProbe{.obstacle = kNoRoom};

@@ -2,7 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "server/operators/operators_service.hpp"
-#include "server/probing/probe_ports.hpp"
+#include "server/ports/probe_ports.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "server/probing/probe_ports.hpp"
+#include "server/ports/probe_ports.hpp"
 #include "server/store/transaction.hpp"
 
 namespace fathom::server {
 
 /// Runs whose center fell silent, or came back without them: marked as lost, and repeated when the center takes work
 /// again. Nothing counts twice: the job of a lost run is stopped, and a result that it sends all the same is kept
-/// apart. For the DutyRunner. Thread-safe.
+/// apart. For the PeriodicTaskRunner. Thread-safe.
 class LostRuns {
   public:
     explicit LostRuns(ProbeJobWriter& writer) : writer_(&writer) {}

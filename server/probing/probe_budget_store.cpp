@@ -1,8 +1,8 @@
 #include "server/probing/probe_budget_store.hpp"
 
+#include "server/rows/probe_budget_row.hpp"
 #include "server/store/column.hpp"
 #include "server/store/database_now.hpp"
-#include "server/store/probe_budget_row.hpp"
 #include "server/store/statement.hpp"
 
 #include <pqxx/pqxx>

@@ -7,6 +7,6 @@ namespace fathom::server {
 inline constexpr const char* kOwnActor = "fathom";
 
 /// Bytes of the name of a probe run, and of the job that it is at its center.
-inline constexpr std::size_t kLongestRunName = 200;
+inline constexpr std::size_t kMaxRunNameLength = 200;
 
 } // namespace fathom::server

@@ -14,7 +14,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kLongestTypeName = 200;
+constexpr std::size_t kMaxTypeNameLength = 200;
 
 /// A refusal is not for ever: the unit may have been broken or loaded, or the operator has a new version.
 constexpr auto kRefusalHolds = std::chrono::hours(24);
@@ -41,9 +41,9 @@ bool is_pretest_stuck(pqxx::work& transaction, const ProbeTaskRecord& task)
 /// Steps from a task that took too long to the one of smaller sizes that is measured instead. @return whether it did
 bool follow_scaled(pqxx::work& transaction, ProbeTaskRecord& task)
 {
-    constexpr int kMostSteps = 8; // a quarter of the work each
+    constexpr int kMaxSteps = 8; // a quarter of the work each
     bool is_scaled = false;
-    for (int step = 0; step < kMostSteps && task.state == ProbeTaskState::kRefused && !task.scaled_to.empty(); ++step) {
+    for (int step = 0; step < kMaxSteps && task.state == ProbeTaskState::kRefused && !task.scaled_to.empty(); ++step) {
         std::optional<ProbeTaskRecord> next = lock_task(transaction, task.scaled_to);
         if (!next) break;
         task = std::move(*next);
@@ -77,7 +77,7 @@ Result<ProbeTaskRecord> ProbePlanning::task_of(pqxx::work& transaction, const st
     task.origin = "job";
     const auto manifests = [&](std::string_view id, std::int64_t version) { return library->manifest(id, version); };
     task.document =
-        generate_probe_tasks(std::string(utf8_prefix(job_type, kLongestTypeName)), resolved, manifests).front();
+        generate_probe_tasks(std::string(utf8_prefix(job_type, kMaxTypeNameLength)), resolved, manifests).front();
     task.created_by = kOwnActor;
     if (from_job != nullptr) task.from_job = from_job->value;
     return find_or_insert_task(transaction, task).record;

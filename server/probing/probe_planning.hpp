@@ -1,7 +1,7 @@
 #pragma once
 
 #include "server/operators/operators_service.hpp"
-#include "server/probing/probe_ports.hpp"
+#include "server/ports/probe_ports.hpp"
 #include "server/probing/probe_task_store.hpp"
 
 namespace fathom::server {

@@ -23,7 +23,7 @@ constexpr const char* kDrifted = "drift";
 constexpr double kStaleShare = 1.0 / 30;
 constexpr double kChangedShare = 0.25;
 /// Types that make up little of the work are found stale when a job of theirs arrives.
-constexpr std::int64_t kMostJobTypes = 50;
+constexpr std::int64_t kMaxJobTypes = 50;
 
 /// How sure and how old the figures of some operators on a unit type are: the oldest and the widest of them.
 struct Knowledge {
@@ -75,7 +75,7 @@ struct ProbeRefresh::Survey {
 std::vector<ProbeRefresh::JobTask> ProbeRefresh::tasks_in_use(pqxx::work& transaction) const
 {
     std::vector<JobTask> tasks;
-    for (const JobTypeUse& use : select_job_type_uses(transaction, kMostJobTypes)) {
+    for (const JobTypeUse& use : select_job_type_uses(transaction, kMaxJobTypes)) {
         if (use.job_type.empty()) continue;
         std::optional<ProbeTaskRecord> task = lock_released_task(transaction, use.job_type);
         if (task) tasks.push_back({std::move(*task), use.share});

@@ -2,7 +2,7 @@
 
 #include "core/decide/probing/probe_plan.hpp"
 #include "server/operators/operators_service.hpp"
-#include "server/probing/probe_ports.hpp"
+#include "server/ports/probe_ports.hpp"
 #include "server/probing/probe_task_store.hpp"
 #include "server/probing/refresh_store.hpp"
 
@@ -15,7 +15,7 @@ namespace fathom::server {
 /// job type in use. So that the budget is not gone in its first hour, a day may take 1/30 of it for what is stale, and
 /// a quarter of it for what has changed.
 ///
-/// All are duties: one transaction a turn, one replica at a time. Thread-safe. All must outlive it.
+/// All are periodic tasks: one transaction a turn, one replica at a time. Thread-safe. All must outlive it.
 class ProbeRefresh {
   public:
     ProbeRefresh(const OperatorsService& operators, ProbeJobWriter& writer, const Clock& clock,

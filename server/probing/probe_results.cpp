@@ -18,13 +18,13 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kLongestReason = 4000;
+constexpr std::size_t kMaxReasonLength = 4000;
 constexpr std::string_view kRunner = "fathom-probe: ";
 
 /// Long texts are for the log; a row needs the gist.
 std::string gist_of(std::string_view text)
 {
-    return std::string(utf8_prefix(text, kLongestReason));
+    return std::string(utf8_prefix(text, kMaxReasonLength));
 }
 
 /// The last thing that the runner said of itself: "the task took longer than its limit of 10 s: …".

@@ -2,8 +2,8 @@
 
 #include "core/base/metrics.hpp"
 #include "server/operators/operators_service.hpp"
+#include "server/ports/probe_ports.hpp"
 #include "server/probing/finding_store.hpp"
-#include "server/probing/probe_ports.hpp"
 #include "server/probing/probing_store.hpp"
 
 namespace fathom::server {

@@ -18,7 +18,7 @@ std::string name_of(const std::vector<OperatorUse>& operators)
     std::string name;
     for (const OperatorUse& use : operators)
         name += (name.empty() ? "" : "+") + use.id;
-    return std::string(utf8_prefix(name, kLongestRunName));
+    return std::string(utf8_prefix(name, kMaxRunNameLength));
 }
 
 } // namespace

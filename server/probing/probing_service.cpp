@@ -73,7 +73,7 @@ Result<std::vector<ProbeTask>> ProbingService::documents_of(pqxx::work& transact
         const auto manifests = [&](std::string_view id, std::int64_t version) {
             return library->manifest(id, version);
         };
-        const std::string name(order.name.empty() ? utf8_prefix(work.name, kLongestRunName) : order.name);
+        const std::string name(order.name.empty() ? utf8_prefix(work.name, kMaxRunNameLength) : order.name);
         if (errors.empty()) documents = generate_probe_tasks(name, resolved, manifests, {.form = order.form});
     }
     return value_or_errors(std::move(documents), std::move(errors), "the probe task");

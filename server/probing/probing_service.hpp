@@ -3,7 +3,7 @@
 #include "core/decide/probing/generate_task.hpp"
 #include "server/api/caller.hpp"
 #include "server/operators/operators_service.hpp"
-#include "server/probing/probe_ports.hpp"
+#include "server/ports/probe_ports.hpp"
 #include "server/probing/probe_task_store.hpp"
 #include "server/probing/probing_store.hpp"
 #include "server/probing/run_order.hpp"

@@ -5,8 +5,8 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::int64_t kMostUnits = 1'000'000;
-constexpr std::size_t kMostCounts = 32;
+constexpr std::int64_t kMaxUnits = 1'000'000;
+constexpr std::size_t kMaxCounts = 32;
 
 RunSelection parse_selection(ObjectReader& reader)
 {
@@ -20,17 +20,17 @@ RunSelection parse_selection(ObjectReader& reader)
 
 std::vector<std::int64_t> parse_counts(ObjectReader& reader)
 {
-    if (!reader.has("unit_counts")) return {reader.optional_integer("unit_count", 1, kMostUnits).value_or(1)};
+    if (!reader.has("unit_counts")) return {reader.optional_integer("unit_count", 1, kMaxUnits).value_or(1)};
     if (reader.has("unit_count")) reader.fail("unit_count", "give either unit_count or unit_counts");
     std::vector<std::int64_t> counts;
-    if (const Json* items = reader.array("unit_counts", 1, kMostCounts)) {
+    if (const Json* items = reader.array("unit_counts", 1, kMaxCounts)) {
         for (const Json& item : *items) {
             const bool is_good =
-                item.is_number_integer() && item.get<std::int64_t>() >= 1 && item.get<std::int64_t>() <= kMostUnits;
+                item.is_number_integer() && item.get<std::int64_t>() >= 1 && item.get<std::int64_t>() <= kMaxUnits;
             if (is_good)
                 counts.push_back(item.get<std::int64_t>());
             else
-                reader.fail("unit_counts", "must hold whole numbers from 1 to " + std::to_string(kMostUnits));
+                reader.fail("unit_counts", "must hold whole numbers from 1 to " + std::to_string(kMaxUnits));
         }
     }
     std::sort(counts.begin(), counts.end());

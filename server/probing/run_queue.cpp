@@ -45,7 +45,7 @@ JobSpec make_probe_job(ProbeTask task, const RunPlace& place, const OperatorAtta
 {
     task.manifests = attachments.manifests;
     JobSpec spec;
-    spec.name = utf8_prefix("probe " + task.name, kLongestRunName);
+    spec.name = utf8_prefix("probe " + task.name, kMaxRunNameLength);
     spec.project = "probes";
     // A type of its own: what probes need to run must not count as experience with the jobs they stand for.
     spec.type = "fathom/probe";

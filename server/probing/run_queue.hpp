@@ -2,7 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "server/operators/operator_attachments.hpp"
-#include "server/probing/probe_ports.hpp"
+#include "server/ports/probe_ports.hpp"
 #include "server/probing/probing_store.hpp"
 
 #include <cstdint>

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "server/probing/probe_ports.hpp"
+#include "server/ports/probe_ports.hpp"
 #include "server/store/transaction.hpp"
 
 namespace fathom::server {
 
 /// Adds one run to orders whose counts were chosen for scaling (M14, M19), where five counts left the curve open.
-/// For the DutyRunner. Thread-safe.
+/// For the PeriodicTaskRunner. Thread-safe.
 class ScalingStep {
   public:
     explicit ScalingStep(ProbeJobWriter& writer) : writer_(&writer) {}

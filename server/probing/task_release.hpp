@@ -1,7 +1,7 @@
 #pragma once
 
 #include "server/centers/unit_type_directory.hpp"
-#include "server/probing/probe_ports.hpp"
+#include "server/ports/probe_ports.hpp"
 #include "server/probing/probe_task_store.hpp"
 #include "server/probing/probing_store.hpp"
 

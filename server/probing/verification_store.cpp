@@ -89,8 +89,8 @@ std::optional<VerificationOrder> claim_verification(pqxx::transaction_base& tran
 
 void conclude_verification(pqxx::work& transaction, const VerificationOrder& order, const VerificationVerdict& verdict)
 {
-    constexpr std::size_t kLongestDetail = 1000;
-    const std::string detail(utf8_prefix(verdict.detail, kLongestDetail));
+    constexpr std::size_t kMaxDetailLength = 1000;
+    const std::string detail(utf8_prefix(verdict.detail, kMaxDetailLength));
     const auto updated =
         transaction.exec_params(kConclude, order.place.run.value, std::string(to_string(verdict.outcome)), detail);
     if (updated.affected_rows() == 0 || verdict.outcome != VerificationOutcome::kWrong) return;

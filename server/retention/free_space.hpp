@@ -29,7 +29,7 @@ class FreeSpace {
 
     /// Looks, and again every few seconds.
     void start(net::TaskGroup& group, const asio::any_io_executor& executor);
-    /// One look; called by the duty, and by tests.
+    /// One look; called by the periodic task, and by tests.
     void look();
 
     bool is_low() const { return is_low_; }

@@ -16,11 +16,11 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Cycles that wait to be written: each may hold megabytes.
-constexpr std::size_t kMostWaiting = 8;
+constexpr std::size_t kMaxWaiting = 8;
 /// A part that is in use is noted as such at least so often (cycle_store).
 constexpr auto kTouchEvery = 10min;
 /// Of new parts so many bytes, before they are compressed, go into one transaction.
-constexpr std::size_t kMostPartBytes = std::size_t{16} << 20U;
+constexpr std::size_t kMaxPartBytes = std::size_t{16} << 20U;
 
 constexpr const char* kCycles = "fathom_cycles_total";
 constexpr const char* kCyclesHelp = "Scheduling cycles that could be kept to be decided again, by result.";
@@ -52,7 +52,7 @@ void CycleRecorder::add(DecidedCycle cycle)
 {
     {
         const std::scoped_lock lock(mutex_);
-        if (waiting_.size() == kMostWaiting) {
+        if (waiting_.size() == kMaxWaiting) {
             left_out_.add();
             return;
         }
@@ -171,7 +171,7 @@ asio::awaitable<Result<void>> CycleRecorder::write_parts(const DecidedCycle& cyc
             std::size_t bytes = 0;
             std::size_t place = 0;
             const auto take = [&](const std::string& hash, const std::string& part) {
-                if (bytes >= kMostPartBytes || left.erase(hash) == 0) return;
+                if (bytes >= kMaxPartBytes || left.erase(hash) == 0) return;
                 bytes += part.size();
                 parts.push_back({hash, deflated(part)});
             };

@@ -1,5 +1,6 @@
 #include "server/routing/cycle_service.hpp"
 
+#include "core/decide/routing/decision_json.hpp"
 #include "core/schedule/joint_trial.hpp"
 #include "server/routing/cycle_recorder.hpp"
 #include "server/routing/deflated.hpp"
@@ -13,7 +14,7 @@ namespace fathom::server {
 namespace {
 
 /// For what would have changed a decision: each try decides the whole cycle.
-constexpr std::chrono::seconds kLongestSearch{3};
+constexpr std::chrono::seconds kMaxSearch{3};
 
 Result<Json> answer(const LoadedCycle& loaded, const CycleService::Question& question)
 {
@@ -56,7 +57,7 @@ std::vector<Counterfactual> counterfactuals_in(const CycleReplay& replay, std::s
     const std::vector<ReadyJob>& jobs = replay.moment.input.jobs;
     const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const ReadyJob& one) { return one.id == job; });
     if (found == jobs.end()) return {};
-    const auto end = std::chrono::steady_clock::now() + kLongestSearch;
+    const auto end = std::chrono::steady_clock::now() + kMaxSearch;
     return joint_counterfactuals(replay, static_cast<std::size_t>(found - jobs.begin()), currency,
                                  [end] { return std::chrono::steady_clock::now() > end; });
 }

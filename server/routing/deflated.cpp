@@ -7,7 +7,7 @@ namespace fathom::server {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30U;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30U;
 
 } // namespace
 
@@ -31,7 +31,7 @@ Result<std::string> inflated(std::string_view bytes)
     std::uint64_t size = 0;
     for (std::size_t i = 0; i < kLengthBytes; ++i)
         size |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-    if (size > kMostBytes) return broken;
+    if (size > kMaxBytes) return broken;
     std::string out(size, '\0');
     uLongf length = size;
     const int done =

@@ -39,7 +39,7 @@ constexpr const char* kMembers = R"sql(
     ORDER BY g.place LIMIT $7)sql";
 
 /// No further gang is claimed after so many members.
-constexpr std::int64_t kEnoughMembers = 2 * kMostGangMembers;
+constexpr std::int64_t kEnoughMembers = 2 * kMaxGangMembers;
 
 struct GangArrays {
     std::string projects;
@@ -67,7 +67,7 @@ std::map<GangKey, GangMembers> count_gang_members(pqxx::work& transaction, const
     std::map<GangKey, GangMembers> members;
     const GangArrays arrays = arrays_of(gangs);
     for (const pqxx::row& row :
-         transaction.exec_params(kCountMembers, arrays.projects, arrays.submitters, arrays.ids, kMostGangMembers + 1)) {
+         transaction.exec_params(kCountMembers, arrays.projects, arrays.submitters, arrays.ids, kMaxGangMembers + 1)) {
         GangMembers& gang = members[{row["project"].as<std::string>(), row["submitter"].as<std::string>(),
                                      row["gang"].as<std::string>()}];
         const auto state = row["state"].as<std::string>();
@@ -91,9 +91,9 @@ GangClaim claim_gang_members(pqxx::work& transaction, const std::vector<GangKey>
     static const std::string statement = std::string(kClaimGangs) + kWaitingJobColumns + kMembers;
     const GangArrays arrays = arrays_of(gangs);
     prefer_index_order(transaction);
-    const pqxx::result rows = transaction.exec_params(
-        statement, arrays.projects, arrays.submitters, arrays.ids, sql_array(claimed), sql_array(terms.metered_types),
-        kMostGangMembers, kEnoughMembers + kMostGangMembers, terms.replica);
+    const pqxx::result rows = transaction.exec_params(statement, arrays.projects, arrays.submitters, arrays.ids,
+                                                      sql_array(claimed), sql_array(terms.metered_types),
+                                                      kMaxGangMembers, kEnoughMembers + kMaxGangMembers, terms.replica);
     prefer_any_plan(transaction);
     GangClaim claim;
     claim.gangs = gangs.size();

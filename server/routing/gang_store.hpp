@@ -26,7 +26,7 @@ inline GangKey gang_key(const WaitingJob& job)
 
 /// More members than any gang can ask for: of each only so many are claimed at once, and counted in each state one
 /// more, which stands for any number.
-inline constexpr std::int64_t kMostGangMembers = 1000;
+inline constexpr std::int64_t kMaxGangMembers = 1000;
 
 /// Where the members of a gang are.
 struct GangMembers {

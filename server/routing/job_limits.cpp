@@ -1,6 +1,6 @@
 #include "server/routing/job_limits.hpp"
 
-#include "core/decide/explanation/counterfactual.hpp"
+#include "core/decide/explanation/nearest_alternative.hpp"
 #include "core/schedule/unit_ledger.hpp"
 
 #include <algorithm>

@@ -108,7 +108,7 @@ bool LockedUnits::queue(const std::string& unit_type_id)
     const auto found = unit_types_.find(unit_type_id);
     if (found == unit_types_.end()) return false;
     UnitType& unit_type = found->second;
-    if (unit_type.has_calendar || unit_type.queued >= kMostQueuedPerUnit * unit_type.unit_count) return false;
+    if (unit_type.has_calendar || unit_type.queued >= kMaxQueuedPerUnit * unit_type.unit_count) return false;
     ++unit_type.queued;
     return true;
 }

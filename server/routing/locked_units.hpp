@@ -35,7 +35,7 @@ class LockedUnits {
     /// not so many are free for all of that time, be it for attempts, for what is kept for other projects, or for a
     /// maintenance, and when the type takes no work now.
     bool take(const std::string& unit_type_id, const std::string& project, std::int64_t units, double held_s);
-    /// Lets a job go to the center that waits there for one of the units. False when kMostQueuedPerUnit wait for each,
+    /// Lets a job go to the center that waits there for one of the units. False when kMaxQueuedPerUnit wait for each,
     /// when something is planned on the type, and when it takes no work now.
     bool queue(const std::string& unit_type_id);
 

@@ -24,8 +24,8 @@ struct PassLedger {
     /// A page may decide on it: it is of this catalog, and its moment is not long ago.
     bool serves(const CatalogPointer& wanted, Timestamp at) const
     {
-        constexpr std::chrono::seconds kLongest{5};
-        return units && catalog == wanted && at >= now && at - now <= kLongest;
+        constexpr std::chrono::seconds kMaxDuration{5};
+        return units && catalog == wanted && at >= now && at - now <= kMaxDuration;
     }
 };
 

@@ -1,6 +1,7 @@
 #include "server/routing/placement_service.hpp"
 
 #include "core/decide/explanation/counterfactual.hpp"
+#include "core/decide/routing/decision_json.hpp"
 #include "core/decide/routing/route_json.hpp"
 #include "core/model/money.hpp"
 #include "core/schedule/waiting_reason.hpp"
@@ -51,8 +52,8 @@ Json actual_json(const PlacementRecord& record)
 
 Timestamp moment_after(Timestamp now, double seconds)
 {
-    constexpr double kLongestSeconds = 1e9;
-    return now + std::chrono::duration_cast<Timestamp::duration>(Seconds(std::min(seconds, kLongestSeconds)));
+    constexpr double kMaxSeconds = 1e9;
+    return now + std::chrono::duration_cast<Timestamp::duration>(Seconds(std::min(seconds, kMaxSeconds)));
 }
 
 /// When the winner would start; null without one.

@@ -5,12 +5,12 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kLongestProject = 128;
+constexpr std::size_t kMaxProjectLength = 128;
 
 asio::awaitable<net::Response> get_use(ProjectUseService* uses, const Clock* clock, Call call)
 {
     const std::string& name = call.request.path_params["name"];
-    if (name.empty() || name.size() > kLongestProject || name.find('\0') != std::string::npos) {
+    if (name.empty() || name.size() > kMaxProjectLength || name.find('\0') != std::string::npos) {
         const Error error{Errc::kNotFound, "the name of a project has 1 to 128 bytes"};
         co_return net::problem(error, call.request.request_id);
     }

@@ -7,8 +7,8 @@
 namespace fathom::server {
 namespace {
 
-/// Of one run of the duty: a backlog is worked off without holding up others for long.
-constexpr std::int64_t kMostCounted = 5000;
+/// Of one run of the periodic task: a backlog is worked off without holding up others for long.
+constexpr std::int64_t kMaxCounted = 5000;
 
 std::string amount_text(double amount)
 {
@@ -73,7 +73,7 @@ asio::awaitable<Result<Json>> ProjectUseService::report(std::string project, Tim
 
 Result<void> ProjectUseService::count_ended(pqxx::work& transaction) const
 {
-    count_ended_attempts(transaction, scores_of(*catalog_->get()), kMostCounted);
+    count_ended_attempts(transaction, scores_of(*catalog_->get()), kMaxCounted);
     return {};
 }
 

@@ -16,7 +16,7 @@ class ProjectUseService {
     /// A project that nobody has heard of has used nothing.
     asio::awaitable<Result<Json>> report(std::string project, Timestamp now);
 
-    /// The duty: adds attempts that have ended to the sums.
+    /// The periodic task: adds attempts that have ended to the sums.
     Result<void> count_ended(pqxx::work& transaction) const;
 
   private:

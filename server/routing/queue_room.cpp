@@ -14,7 +14,7 @@ std::int64_t most_queued(const CatalogSnapshot& catalog, const std::string& id)
     const auto found =
         std::lower_bound(unit_types.begin(), unit_types.end(), id,
                          [](const UnitTypeView& view, const std::string& wanted) { return view.id.value < wanted; });
-    return found == unit_types.end() || found->id.value != id ? 0 : kMostQueuedPerUnit * found->unit_count;
+    return found == unit_types.end() || found->id.value != id ? 0 : kMaxQueuedPerUnit * found->unit_count;
 }
 
 } // namespace

@@ -12,7 +12,7 @@ struct QueueRoom {
 };
 
 /// None where a job that is not short is expected to end soon: it may take longer, and a job that waits at its center
-/// cannot go where units become free sooner. None either where more than half of kMostQueuedPerUnit wait for each unit
+/// cannot go where units become free sooner. None either where more than half of kMaxQueuedPerUnit wait for each unit
 /// already: so they go there several at a time.
 QueueRoom queue_room_of(const UnitsInUse& in_use, const CatalogSnapshot& catalog);
 

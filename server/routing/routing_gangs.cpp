@@ -15,7 +15,7 @@ constexpr double kImpossible_s = 600;
 /// Of a count as count_gang_members() makes it.
 std::string count_text(std::int64_t count)
 {
-    return count > kMostGangMembers ? "more than " + std::to_string(kMostGangMembers) : std::to_string(count);
+    return count > kMaxGangMembers ? "more than " + std::to_string(kMaxGangMembers) : std::to_string(count);
 }
 
 std::string members_text(std::int64_t count)
@@ -142,7 +142,7 @@ std::set<std::string> RoutingPage::settle_impossible_gangs(const UnitLedger& net
         Need& need = needs[gang_key(ready.job)];
         need.members.push_back(&ready.job);
         need.units += ready.request.units.count.value_or(ready.request.units.min);
-        if (wait.decision->candidates.size() >= kMostCandidatesKept) need.is_known = false; // there may be more
+        if (wait.decision->candidates.size() >= kMaxCandidatesKept) need.is_known = false; // there may be more
         for (const Candidate& candidate : wait.decision->candidates) {
             if (can_ever_run(candidate))
                 need.offered[candidate.unit_type_id.value] = sizes[candidate.unit_type_id.value];

@@ -25,10 +25,11 @@ void append(std::vector<WaitingJob>& jobs, std::vector<WaitingJob> more)
 } // namespace
 
 RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
-                         WaitingJobEnder& ender, ProjectUses& uses, ColumnsOfCatalog& columns,
+                         WaitingJobTerminator& terminator, ProjectUses& uses, ColumnsOfCatalog& columns,
                          std::shared_ptr<const UnitLoads> loads, const Clock& clock, PassLedger& pass)
-    : settings_(&settings), cache_(&catalog), planner_(&planner), ender_(&ender), uses_(&uses), columns_(&columns),
-      loads_(std::move(loads)), clock_(&clock), pass_(&pass), now_(clock.now()), catalog_(catalog.get())
+    : settings_(&settings), cache_(&catalog), planner_(&planner), terminator_(&terminator), uses_(&uses),
+      columns_(&columns), loads_(std::move(loads)), clock_(&clock), pass_(&pass), now_(clock.now()),
+      catalog_(catalog.get())
 {
     if (pass_->serves(catalog_, now_))
         now_ = pass_->now;
@@ -206,9 +207,9 @@ Result<bool> RoutingPage::end_overdue(pqxx::work& transaction, const WaitingJob&
 {
     if (!job.spec.deadline || *job.spec.deadline > now_) return false;
     const std::string waited = job.waiting_reason.empty() ? std::string() : ": " + job.waiting_reason;
-    const Result<void> ended = ender_->end_waiting_job(transaction, job.id, job.label,
-                                                       "its deadline " + format_rfc3339(*job.spec.deadline) +
-                                                           " passed before it could be placed" + waited);
+    const Result<void> ended = terminator_->end_waiting_job(transaction, job.id, job.label,
+                                                            "its deadline " + format_rfc3339(*job.spec.deadline) +
+                                                                " passed before it could be placed" + waited);
     if (!ended) return ended.error();
     ++report_.overdue;
     return true;

@@ -6,7 +6,8 @@
 #include "server/catalog/catalog_cache.hpp"
 #include "server/catalog/columns_of_catalog.hpp"
 #include "server/events/job_event_log.hpp"
-#include "server/probing/probe_ports.hpp"
+#include "server/ports/probe_ports.hpp"
+#include "server/ports/waiting_job_terminator.hpp"
 #include "server/routing/cycle_recorder.hpp"
 #include "server/routing/gang_store.hpp"
 #include "server/routing/pass_ledger.hpp"
@@ -14,7 +15,6 @@
 #include "server/routing/project_uses.hpp"
 #include "server/routing/routing_store.hpp"
 #include "server/routing/unit_loads.hpp"
-#include "server/routing/waiting_job_ender.hpp"
 
 #include <chrono>
 #include <map>
@@ -68,9 +68,9 @@ struct RoutingSettings {
 /// and with a member of a gang come the others. Not thread-safe; one object for each page, and for each run of read().
 class RoutingPage {
   public:
-    RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner, WaitingJobEnder& ender,
-                ProjectUses& uses, ColumnsOfCatalog& columns, std::shared_ptr<const UnitLoads> loads,
-                const Clock& clock, PassLedger& pass);
+    RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
+                WaitingJobTerminator& terminator, ProjectUses& uses, ColumnsOfCatalog& columns,
+                std::shared_ptr<const UnitLoads> loads, const Clock& clock, PassLedger& pass);
 
     /// Claims jobs and reads what they are decided by. Does what comes before a decision: ends what is overdue, has
     /// measured what must be first. Blocks; pqxx's exceptions pass through.
@@ -187,7 +187,7 @@ class RoutingPage {
     const RoutingSettings* settings_;
     CatalogCache* cache_;
     ProbePlanner* planner_;
-    WaitingJobEnder* ender_;
+    WaitingJobTerminator* terminator_;
     ProjectUses* uses_;
     ColumnsOfCatalog* columns_;
     std::shared_ptr<const UnitLoads> loads_;

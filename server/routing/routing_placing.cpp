@@ -3,6 +3,7 @@
 // Deciding on what is ready, and writing what was decided.
 
 #include "core/base/log.hpp"
+#include "core/decide/routing/decision_json.hpp"
 #include "core/decide/routing/decision_text.hpp"
 #include "core/schedule/waiting_reason.hpp"
 #include "server/routing/locked_units.hpp"
@@ -61,7 +62,7 @@ void RoutingPage::read_input(pqxx::work& transaction)
     if (ids.empty()) return;
     read_projects(transaction);
     input_.busy_shares = loads_->busy_shares;
-    input_.worths = loads_->worths;
+    input_.shadow_prices = loads_->shadow_prices;
     input_.may_queue = true;
     input_.queue_room = pass_->queue_room.left;
     replace_routing_claim(transaction, settings_->replica.value, ids, kClaimLifetime);
@@ -175,7 +176,7 @@ void RoutingPage::keep_waiting(const std::vector<ScheduledWait>& waits)
         if (!may_refresh) continue;
         std::string reason = waiting_reason_of(*wait.decision, now_, catalog_->prices.currency());
         if (wait.left_free)
-            reason += better_wait_text(wait.decision->candidates[*wait.decision->winner], *wait.left_free);
+            reason += deferred_start_text(wait.decision->candidates[*wait.decision->winner], *wait.left_free);
         const GangRequest& gang = job.spec.gang;
         note_reason(job, gang.id.empty() ? reason
                                          : "waits until all " + std::to_string(gang.size) + " members of gang " +
@@ -236,7 +237,7 @@ Result<void> RoutingPage::end_gangs(pqxx::work& transaction, const std::set<std:
 {
     for (const GangEnd& end : gang_ends_) {
         if (!held.contains(end.job.value)) continue;
-        const Result<void> done = ender_->end_waiting_job(transaction, end.job, end.label, end.reason);
+        const Result<void> done = terminator_->end_waiting_job(transaction, end.job, end.label, end.reason);
         if (!done) return done.error();
     }
     return {};

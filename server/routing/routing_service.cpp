@@ -23,7 +23,7 @@ constexpr int kPagesPerPass = 4;
 constexpr int kPagesWhenFull = 2;
 constexpr auto kTick = 2s;
 /// Wake-ups come in bursts; and a pass may take half of the router's time at most.
-constexpr auto kShortestPause = 2ms;
+constexpr auto kMinPause = 2ms;
 
 constexpr std::string_view kSubmitted = "submitted"; ///< payload of the wake-up of new jobs
 
@@ -34,9 +34,9 @@ constexpr const char* kDecisionsHelp = "Decisions of the router on waiting jobs,
 
 RoutingService::RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
                                const Clock& clock, CatalogCache& catalog, const UnitLoadService& loads,
-                               ProbePlanner& planner, WaitingJobEnder& ender, RoutingSettings settings)
-    : database_(&database), clock_(&clock), catalog_(&catalog), loads_(&loads), planner_(&planner), ender_(&ender),
-      settings_(std::move(settings)), wake_(executor),
+                               ProbePlanner& planner, WaitingJobTerminator& terminator, RoutingSettings settings)
+    : database_(&database), clock_(&clock), catalog_(&catalog), loads_(&loads), planner_(&planner),
+      terminator_(&terminator), settings_(std::move(settings)), wake_(executor),
       placed_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "placed"}})),
       waiting_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "waits"}})),
       metering_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "metering"}})),
@@ -78,7 +78,7 @@ asio::awaitable<void> RoutingService::follow()
         if (!placed) log_warning("routing_pass_failed", {{"error", describe(placed.error())}});
         const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(ended - began);
         const std::chrono::milliseconds pause =
-            placed ? std::clamp<std::chrono::milliseconds>(took, kShortestPause, 1s) : 1s;
+            placed ? std::clamp<std::chrono::milliseconds>(took, kMinPause, 1s) : 1s;
         co_await net::TaskGroup::sleep(pause);
         if (next_window_)
             next_tick =
@@ -123,7 +123,7 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, st
 {
     std::optional<RoutingPage> page;
     auto look = [&](pqxx::work& transaction) -> Result<void> {
-        page.emplace(settings_, *catalog_, *planner_, *ender_, uses_, columns_, loads_->get(), *clock_, pass_);
+        page.emplace(settings_, *catalog_, *planner_, *terminator_, uses_, columns_, loads_->get(), *clock_, pass_);
         Result<void> read = page->read(transaction, state, limit);
         // What runs teach goes into the units of the pass, which its first decision makes.
         if (read && page->has_ready() && !pass_.units) catalog_->read_new_runs(transaction);

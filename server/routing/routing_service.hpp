@@ -17,8 +17,8 @@ namespace fathom::server {
 class RoutingService {
   public:
     RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, const Clock& clock,
-                   CatalogCache& catalog, const UnitLoadService& loads, ProbePlanner& planner, WaitingJobEnder& ender,
-                   RoutingSettings settings);
+                   CatalogCache& catalog, const UnitLoadService& loads, ProbePlanner& planner,
+                   WaitingJobTerminator& terminator, RoutingSettings settings);
 
     /// Before Notifier::start().
     void subscribe(Notifier& notifier);
@@ -40,7 +40,7 @@ class RoutingService {
     CatalogCache* catalog_;
     const UnitLoadService* loads_;
     ProbePlanner* planner_;
-    WaitingJobEnder* ender_;
+    WaitingJobTerminator* terminator_;
     const RoutingSettings settings_;
     WakeSignal wake_;
     ColumnsOfCatalog columns_;

@@ -118,7 +118,7 @@ constexpr const char* kSelectPlacement = R"sql(
     WHERE j.id = $1)sql";
 
 /// Longer predictions are as good as endless, and must not overflow a timestamp.
-constexpr double kLongestRunSeconds = 1e8;
+constexpr double kMaxRunSeconds = 1e8;
 
 template <class T>
 std::optional<T> optional_of(const pqxx::field& field)
@@ -279,7 +279,7 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
         unit_types.add(attempt.unit_type_id.value);
         unit_counts.add(attempt.unit_count);
         if (attempt.run_s)
-            run_times.add(std::min(*attempt.run_s, kLongestRunSeconds));
+            run_times.add(std::min(*attempt.run_s, kMaxRunSeconds));
         else
             run_times.add_null();
         if (attempt.queued_s)

@@ -62,7 +62,7 @@ UnitLoadRows select_unit_loads(pqxx::work& transaction)
         rows[row["unit_type_id"].as<std::string>()] = {.busy_share = row["busy_share"].as<double>(),
                                                        .used_share = to_optional_number(row["used_share"]),
                                                        .noted_at = to_timestamp(row["noted_at"]),
-                                                       .worth = to_optional_number(row["worth"])};
+                                                       .shadow_price = to_optional_number(row["worth"])};
     }
     return rows;
 }
@@ -111,15 +111,16 @@ void upsert_unit_loads(pqxx::work& transaction, const UnitLoadRows& rows)
     SqlArray busy_shares;
     SqlArray used_shares;
     SqlArray times;
-    SqlArray worths;
+    SqlArray shadow_prices;
     for (const auto& [id, row] : rows) {
         ids.add(id);
         busy_shares.add(row.busy_share);
         add(used_shares, row.used_share);
         times.add(format_rfc3339(row.noted_at));
-        add(worths, row.worth);
+        add(shadow_prices, row.shadow_price);
     }
-    exec(transaction, kUpsertLoads, ids.take(), busy_shares.take(), used_shares.take(), times.take(), worths.take());
+    exec(transaction, kUpsertLoads, ids.take(), busy_shares.take(), used_shares.take(), times.take(),
+         shadow_prices.take());
 }
 
 } // namespace fathom::server

@@ -15,7 +15,7 @@ struct UnitLoadRow {
     double busy_share{1};             ///< at noted_at (BusyShare)
     std::optional<double> used_share; ///< in use since; none: it takes no work
     Timestamp noted_at{};
-    std::optional<double> worth; ///< none: no job could go there
+    std::optional<double> shadow_price; ///< none: no job could go there
     bool operator==(const UnitLoadRow&) const = default;
 };
 using UnitLoadRows = std::map<std::string, UnitLoadRow>; ///< by unit type
@@ -23,7 +23,7 @@ using UnitLoadRows = std::map<std::string, UnitLoadRow>; ///< by unit type
 /// The last time that somebody brought the rows up to date.
 struct UnitLoadLook {
     std::optional<Timestamp> looked_at; ///< none: nobody has yet
-    std::string newest_job;             ///< that the worths know; empty: there are none yet
+    std::string newest_job;             ///< that the shadow prices know; empty: there are none yet
     bool operator==(const UnitLoadLook&) const = default;
 };
 

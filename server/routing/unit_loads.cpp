@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kPeriod = 10s;
 /// Between two looks that change the rows: other replicas look, too.
-constexpr auto kShortestGap = 5s;
-constexpr auto kLongestGap = 1h;
+constexpr auto kMinGap = 5s;
+constexpr auto kMaxGap = 1h;
 
 double busy_at(const UnitLoadRow& row, Timestamp now)
 {
@@ -50,7 +50,7 @@ UnitLoadRows note_units_in_use(const UnitLoadRows& rows, const UnitLoadLook& las
                                Timestamp now)
 {
     const Timestamp::duration passed = last.looked_at ? now - *last.looked_at : Timestamp::duration::zero();
-    const Timestamp::duration uncounted = std::max<Timestamp::duration>(passed - kLongestGap, 0s);
+    const Timestamp::duration uncounted = std::max<Timestamp::duration>(passed - kMaxGap, 0s);
     UnitLoadRows next;
     for (const UnitTypeView& view : catalog.unit_types) {
         std::optional<double> used_share;
@@ -79,7 +79,7 @@ UnitLoads loads_at(const UnitLoadRows& rows, Timestamp now)
     UnitLoads loads;
     for (const auto& [id, row] : rows) {
         loads.busy_shares.emplace(id, busy_at(row, now));
-        if (row.worth) loads.worths.emplace(id, *row.worth);
+        if (row.shadow_price) loads.shadow_prices.emplace(id, *row.shadow_price);
     }
     return loads;
 }
@@ -108,9 +108,9 @@ Result<UnitLoadService::Found> UnitLoadService::read(pqxx::work& transaction)
 {
     Found found{
         select_unit_loads(transaction), select_unit_load_look(transaction), count_units_in_use(transaction), {}};
-    constexpr auto kFewest = static_cast<std::int64_t>(kFewestArrivals);
-    if (count_jobs_after(transaction, found.last.newest_job, kFewest) >= kFewest)
-        found.newest = select_newest_jobs(transaction, static_cast<std::int64_t>(kMostArrivals));
+    constexpr auto kMin = static_cast<std::int64_t>(kMinArrivals);
+    if (count_jobs_after(transaction, found.last.newest_job, kMin) >= kMin)
+        found.newest = select_newest_jobs(transaction, static_cast<std::int64_t>(kMaxArrivals));
     return found;
 }
 
@@ -121,17 +121,19 @@ asio::awaitable<Result<void>> UnitLoadService::look()
     if (!found) co_return found.error();
     const Timestamp now = clock_->now();
     const CatalogPointer catalog = catalog_->get();
-    const bool is_due = !found->last.looked_at || now - *found->last.looked_at >= kShortestGap ||
+    const bool is_due = !found->last.looked_at || now - *found->last.looked_at >= kMinGap ||
                         now < *found->last.looked_at; // by a clock that was ahead
     UnitLoadRows rows = found->rows;
     if (is_due) {
         auto compute = [&]() -> Result<UnitLoadRows> {
             UnitLoadRows next = note_units_in_use(found->rows, found->last, found->used, *catalog, now);
             if (found->newest.empty()) return next;
-            const auto worths = arrival_worths(arrivals_of(found->newest, *catalog, now), catalog->unit_types);
+            const auto shadow_prices =
+                arrival_shadow_prices(arrivals_of(found->newest, *catalog, now), catalog->unit_types);
             for (auto& [id, row] : next) {
-                const auto worth = worths.find(id);
-                row.worth = worth == worths.end() ? std::nullopt : std::optional(worth->second);
+                const auto shadow_price = shadow_prices.find(id);
+                row.shadow_price =
+                    shadow_price == shadow_prices.end() ? std::nullopt : std::optional(shadow_price->second);
             }
             return next;
         };

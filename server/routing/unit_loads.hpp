@@ -15,7 +15,7 @@ namespace fathom::server {
 /// What the scheduler asks of the load of unit types (ScheduleInput), by id.
 struct UnitLoads {
     std::unordered_map<std::string, double> busy_shares;
-    std::unordered_map<std::string, double> worths;
+    std::unordered_map<std::string, double> shadow_prices;
 };
 
 /// Keeps in the database how busy the units of each type have been of late, and what they are worth to the jobs that
@@ -41,7 +41,7 @@ class UnitLoadService {
         UnitLoadRows rows;
         UnitLoadLook last;
         std::map<std::string, std::int64_t> used;
-        std::vector<WaitingJob> newest; ///< none: the worths know most of them
+        std::vector<WaitingJob> newest; ///< none: the shadow prices know most of them
     };
     asio::awaitable<void> follow();
     static Result<Found> read(pqxx::work& transaction);

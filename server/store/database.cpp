@@ -21,7 +21,7 @@ namespace {
 using SteadyTime = std::chrono::steady_clock::time_point;
 using namespace std::chrono_literals;
 
-constexpr int kMostRuns = 4;       // the first and three repeats
+constexpr int kMaxRuns = 4;        // the first and three repeats
 constexpr auto kPatience = 1500ms; // how long work waits for a database that has just gone: a restart, a failover
 constexpr auto kBetweenConnects = 100ms;
 
@@ -260,7 +260,7 @@ Result<void> Database::State::transact_on(Slot& slot, Scope scope, const Step& s
     slot.busy = true;
     const SteadyTime start = std::chrono::steady_clock::now();
     Attempt last;
-    for (int run = 1; run <= kMostRuns; ++run) {
+    for (int run = 1; run <= kMaxRuns; ++run) {
         if (run > 1) repeats.add();
         if (last.outcome = open(slot); !last.outcome) break;
         last = attempt(slot, scope, step);

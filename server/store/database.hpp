@@ -66,7 +66,7 @@ class Database {
     {
         return run_in(Scope::kStatement, std::move(work));
     }
-    /// The same as run() for a thread that may block: start-up, duties with their own thread, tests.
+    /// The same as run() for a thread that may block: start-up, periodic tasks with their own thread, tests.
     template <class Work, class R = std::invoke_result_t<Work&, pqxx::work&>>
     R blocking_run(Work& work)
     {

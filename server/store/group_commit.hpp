@@ -187,11 +187,11 @@ class GroupCommit {
     /// After a batch: those in it and those that wait by now are as many as work at the same time.
     static void expect_more(State& state, std::size_t answered, SteadyTime began)
     {
-        constexpr std::chrono::milliseconds kLongest{1};
+        constexpr std::chrono::milliseconds kMaxDuration{1};
         const SteadyTime now = std::chrono::steady_clock::now();
         const std::scoped_lock lock(state.mutex);
         state.enough = std::min(state.max_batch, (answered + state.waiting.size()) * 3 / 4);
-        state.gather_until = now + std::min<SteadyTime::duration>((now - began) / 4, kLongest);
+        state.gather_until = now + std::min<SteadyTime::duration>((now - began) / 4, kMaxDuration);
     }
 
     static std::vector<Waiting> take_batch(State& state)

@@ -23,7 +23,7 @@ constexpr const char* kListen = "LISTEN fathom";
 constexpr Statement kNotify{"store_notify", "SELECT pg_notify('fathom', $1 || ' ' || $2)"};
 
 constexpr auto kFirstPause = 100ms;
-constexpr auto kLongestPause = 5000ms;
+constexpr auto kMaxPause = 5000ms;
 // Asks for a sign of life when nothing came for so long: a peer that vanished sends no FIN.
 constexpr auto kProbeEvery = 15000ms;
 
@@ -100,7 +100,7 @@ void Notifier::State::run()
             if (was_connected) log_warning("notifier_disconnected");
             was_connected = false;
             wait(-1, pause);
-            pause = std::min<std::chrono::milliseconds>(pause * 2, kLongestPause);
+            pause = std::min<std::chrono::milliseconds>(pause * 2, kMaxPause);
             continue;
         }
         if (!was_connected) log_info("notifier_connected");

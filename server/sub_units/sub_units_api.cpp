@@ -8,7 +8,7 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-constexpr std::int64_t kMostSubUnits = 1'000'000;
+constexpr std::int64_t kMaxSubUnits = 1'000'000;
 
 Result<SubUnitsService::Wanted> parse_wanted(const Call& call)
 {
@@ -25,7 +25,7 @@ Result<SubUnitsService::Wanted> parse_wanted(const Call& call)
         wanted.transfer_load = reader.required_number("transfer_load", 0, 1);
         wanted.compute_load = reader.required_number("compute_load", 0, 1);
     } else {
-        wanted.count = reader.required_integer("count", 1, kMostSubUnits);
+        wanted.count = reader.required_integer("count", 1, kMaxSubUnits);
     }
     reader.finish(UnknownFields::kReject);
     if (const auto nul = find_nul(*json)) errors.push_back({*nul, "must not contain a NUL character"});

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "server/api/caller.hpp"
+#include "server/ports/sub_unit_gateway.hpp"
 #include "server/store/database.hpp"
-#include "server/sub_units/sub_unit_gateway.hpp"
 #include "server/sub_units/sub_units_list.hpp"
 
 namespace fathom::server {
@@ -49,7 +49,7 @@ class SubUnitsService final : public SubUnitGateway {
     asio::awaitable<Result<Page<SubUnitEventRecord>>> list_events(SubUnitFilter filter, std::int64_t size,
                                                                   std::string after);
 
-    /// Whatever waits for jobs to end, or for a center to come back. For a duty, about once a second.
+    /// Whatever waits for jobs to end, or for a center to come back. For a periodic task, about once a second.
     static Result<void> look(pqxx::work& transaction);
 
   private:

@@ -11,10 +11,10 @@ namespace fathom::simulation {
 namespace {
 
 /// So many of the waiting jobs are looked at, those that are expected to end first.
-constexpr std::size_t kMostLookedAt = 48;
+constexpr std::size_t kMaxLookedAt = 48;
 /// What is inferred from pairs is inferred anew when so many times as many pairs are known.
 constexpr double kRefitGrowth = 1.2;
-constexpr double kLeastLeft_s = 1e-9; ///< decide_corun() takes nothing shorter
+constexpr double kMinLeft_s = 1e-9; ///< decide_corun() takes nothing shorter
 
 using Active = CorunActive;
 
@@ -198,7 +198,7 @@ class DecidedByCorun : public CorunPolicy {
             1 + static_cast<double>(lengths_s.end() - std::lower_bound(lengths_s.begin(), lengths_s.end(), one.left_s));
         if (!one.is_high_priority) return later;
         return std::min(settings_.high_priority_weight * (later + static_cast<double>(lengths_s_[0].size())),
-                        kMostWeight);
+                        kMaxWeight);
     }
     RunningKernel running_kernel(const CorunView& view, const Active& one) const
     {
@@ -211,10 +211,10 @@ class DecidedByCorun : public CorunPolicy {
         kernel.kind = view.world->kinds[one.kind].name;
         kernel.kernel_class = view.world->kinds[one.kind].kernel_class;
         kernel.weight = weight(one);
-        kernel.instructions = std::max(one.stage_left_s, kLeastLeft_s);
+        kernel.instructions = std::max(one.stage_left_s, kMinLeft_s);
         kernel.ipc_alone = 1;
         kernel.ipc = share;
-        kernel.preempt_cycles = view.world->can_interrupt ? view.world->preempt_s : kMostInstructions;
+        kernel.preempt_cycles = view.world->can_interrupt ? view.world->preempt_s : kMaxInstructions;
         return kernel;
     }
     /// Those of the largest weight.
@@ -223,7 +223,7 @@ class DecidedByCorun : public CorunPolicy {
         std::vector<const Active*> first;
         for (const Active& one : view.waiting)
             first.push_back(&one);
-        const std::size_t count = std::min(kMostLookedAt, first.size());
+        const std::size_t count = std::min(kMaxLookedAt, first.size());
         std::partial_sort(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(count), first.end(),
                           [](const Active* a, const Active* b) { return by_length(*a, *b); });
         std::vector<WaitingKernel> kernels;

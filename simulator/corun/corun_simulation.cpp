@@ -19,8 +19,8 @@ constexpr double kDone = 1e-12;
 constexpr double kTimeStep = 8 * std::numeric_limits<double>::epsilon();
 constexpr std::int64_t kEventsBetweenLooks = 1024;
 /// A policy that still changes something after so many steps at one moment goes in circles.
-constexpr int kMostSteps = 1000;
-constexpr double kMostShareOfAlone = 1.5;
+constexpr int kMaxSteps = 1000;
+constexpr double kMaxShareOfAlone = 1.5;
 
 /// A job that has arrived and not ended.
 struct JobState {
@@ -205,12 +205,12 @@ class GpuSimulation {
     }
     double measured(double share)
     {
-        return std::clamp(share * (1 + world_.measurement_noise * draw_.normal()), 0.01, kMostShareOfAlone);
+        return std::clamp(share * (1 + world_.measurement_noise * draw_.normal()), 0.01, kMaxShareOfAlone);
     }
 
     Result<void> decide()
     {
-        for (int steps = 0; steps < kMostSteps; ++steps) {
+        for (int steps = 0; steps < kMaxSteps; ++steps) {
             const CorunStep step = policy_.next(view());
             ++result_.decisions;
             if (step.is_keep()) return {};
@@ -343,7 +343,7 @@ Result<void> check_corun(const CorunWorld& world, const CorunWorkload& workload)
     for (std::size_t a = 0; a < kinds; ++a) {
         for (std::size_t b = 0; b < kinds; ++b) {
             const double share = world.shares.at(a, b);
-            if (!(share >= 0 && share <= kMostShareOfAlone) || world.shares.fits(a, b) != world.shares.fits(b, a))
+            if (!(share >= 0 && share <= kMaxShareOfAlone) || world.shares.fits(a, b) != world.shares.fits(b, a))
                 return wrong(fmt::format("the throughput of {} beside {} is no share of that alone",
                                          world.kinds[a].name, world.kinds[b].name));
         }

@@ -25,17 +25,17 @@ void SeriesRecorder::note(SeriesPoint point)
 {
     next_s_ = point.at_s + spacing_s_;
     points_.push_back(std::move(point));
-    if (points_.size() < 2 * kMostPoints) return;
-    spacing_s_ = (points_.back().at_s - points_.front().at_s) / static_cast<double>(kMostPoints);
+    if (points_.size() < 2 * kMaxPoints) return;
+    spacing_s_ = (points_.back().at_s - points_.front().at_s) / static_cast<double>(kMaxPoints);
     thin_out(points_, spacing_s_);
     next_s_ = points_.back().at_s + spacing_s_;
 }
 
 std::vector<SeriesPoint> SeriesRecorder::take()
 {
-    if (points_.size() > kMostPoints) {
+    if (points_.size() > kMaxPoints) {
         const double span_s = points_.back().at_s - points_.front().at_s;
-        thin_out(points_, span_s / static_cast<double>(kMostPoints - 2));
+        thin_out(points_, span_s / static_cast<double>(kMaxPoints - 2));
     }
     return std::exchange(points_, {});
 }

@@ -14,10 +14,10 @@ class SeriesRecorder {
     bool wants(double at_s) const { return at_s >= next_s_; }
     /// Times must not fall.
     void note(SeriesPoint point);
-    /// The points, evenly thinned to kMostPoints.
+    /// The points, evenly thinned to kMaxPoints.
     std::vector<SeriesPoint> take();
 
-    static constexpr std::size_t kMostPoints = 2000;
+    static constexpr std::size_t kMaxPoints = 2000;
 
   private:
     std::vector<SeriesPoint> points_;

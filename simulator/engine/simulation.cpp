@@ -18,9 +18,9 @@ namespace fathom::simulation {
 namespace {
 
 constexpr std::int64_t kMomentsPerProgress = 1024;
-constexpr std::int64_t kMostIdleMoments = 1'000'000; ///< units that break and are repaired while nothing can run
+constexpr std::int64_t kMaxIdleMoments = 1'000'000; ///< units that break and are repaired while nothing can run
 /// A job that broken units ended so often is longer than they ever hold: without a bound it would never end.
-constexpr std::uint16_t kMostAttempts = 10'000;
+constexpr std::uint16_t kMaxAttempts = 10'000;
 
 Error broken(std::string detail)
 {
@@ -54,7 +54,7 @@ class Simulation {
             const double next_s = next_moment_s();
             const bool is_idle = running_ == 0 && next_ == jobs_.size();
             idle_moments_ = is_idle ? idle_moments_ + 1 : 0;
-            if (next_s == kNever || idle_moments_ > kMostIdleMoments)
+            if (next_s == kNever || idle_moments_ > kMaxIdleMoments)
                 return broken(fmt::format("{} jobs were left waiting for ever", waiting_));
             if (!(next_s >= now_s_)) return broken("time ran back");
             pass_to(next_s);
@@ -312,7 +312,7 @@ class Simulation {
         if (!what.job) return {};
         ++result_.failures;
         result_.jobs[*what.job].unit_count = 0;
-        if (result_.jobs[*what.job].attempts < kMostAttempts) return arrive(*what.job);
+        if (result_.jobs[*what.job].attempts < kMaxAttempts) return arrive(*what.job);
         settle(*what.job, JobState::kImpossible);
         return {};
     }

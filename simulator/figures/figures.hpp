@@ -66,7 +66,7 @@ struct Confidence {
 Confidence confidence(const std::vector<double>& values);
 
 /// Load of the network: the least share of its unit-time in which the counted jobs could be done, each where it suits
-/// the whole best (core/decide/queue/unit_worth).
+/// the whole best (core/decide/queue/shadow_price).
 double load_of(const Scenario& scenario);
 
 } // namespace fathom::simulation

@@ -7,7 +7,7 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr double kShortestThatCounts = 10; ///< seconds
+constexpr double kMinThatCounts = 10; ///< seconds
 
 } // namespace
 
@@ -24,7 +24,7 @@ JobFigures JobFigurer::of(const Job& job, const JobOutcome& outcome)
     const double wanted = completion_s > 0 ? outcome.demand_unit_s / completion_s : 0;
     const double fair_s = kind.mean_s * job.work * std::max(1.0, wanted / units_);
     return {job.project, completion_s, outcome.start_s - job.arrival_s,
-            std::max(1.0, completion_s / std::max(kind.shortest_s * job.work, kShortestThatCounts)),
+            std::max(1.0, completion_s / std::max(kind.shortest_s * job.work, kMinThatCounts)),
             fair_s > 0 ? completion_s / fair_s : kNoFigure};
 }
 

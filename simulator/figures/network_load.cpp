@@ -1,4 +1,4 @@
-#include "core/decide/queue/unit_worth.hpp"
+#include "core/decide/queue/shadow_price.hpp"
 #include "simulator/figures/figures.hpp"
 #include "simulator/world/job_kinds.hpp"
 
@@ -8,9 +8,9 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::size_t kMostKinds = 5000;
+constexpr std::size_t kMaxKinds = 5000;
 
-/// All counted jobs of a kind are one: at whatever worths of the units, they want the same place.
+/// All counted jobs of a kind are one: at whatever shadow prices of the units, they want the same place.
 struct KindWork {
     std::vector<double> work;   ///< by kind
     std::vector<double> unit_s; ///< by kind, on reference units: for how much it stands
@@ -51,7 +51,7 @@ double load_of(const Scenario& scenario)
 
     JobKinds kinds(scenario);
     const KindWork sums = add_up(workload, kinds);
-    const std::size_t step = (kinds.size() + kMostKinds - 1) / kMostKinds;
+    const std::size_t step = (kinds.size() + kMaxKinds - 1) / kMaxKinds;
     std::vector<JobOptions> arrived;
     double seen_unit_s = 0;
     double all_unit_s = 0;
@@ -70,7 +70,7 @@ double load_of(const Scenario& scenario)
         unit_types.push_back({type.unit_count, type.unit_count, 1, 1, {}});
     double load = 0;
     // Of parts of the network that share no jobs, the one that needs longest says when all is done.
-    for (const UnitWorth& one : unit_worths(arrived, span_s * (seen_unit_s / all_unit_s), unit_types))
+    for (const UnitShadowPrice& one : find_shadow_prices(arrived, span_s * (seen_unit_s / all_unit_s), unit_types))
         load = std::max(load, one.load);
     return load;
 }

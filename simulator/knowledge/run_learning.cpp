@@ -11,7 +11,7 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::size_t kMostRuns = 2000;
+constexpr std::size_t kMaxRuns = 2000;
 constexpr double kDeviationsOf80Percent = 1.2816;
 
 /// Short, so that a text of it needs no memory of its own, and in order of the number. Names will not do: two centers
@@ -35,12 +35,12 @@ RunLearning::RunLearning(const Network& network, double promise_deviation)
 void RunLearning::note(const LearnedRun& run)
 {
     ++news_;
-    if (runs_.size() < kMostRuns) {
+    if (runs_.size() < kMaxRuns) {
         runs_.push_back(run);
         return;
     }
     runs_[oldest_] = run;
-    oldest_ = (oldest_ + 1) % kMostRuns;
+    oldest_ = (oldest_ + 1) % kMaxRuns;
 }
 
 void RunLearning::rebuild(double now_s)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/decide/history/run_history.hpp"
+#include "core/decide/trust/drift.hpp"
 #include "simulator/world/scenario.hpp"
 
 #include <cstdint>

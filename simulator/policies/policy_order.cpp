@@ -1,12 +1,12 @@
 #include "simulator/policies/policy_order.hpp"
 
-#include "core/decide/queue/order_book.hpp"
 #include "core/decide/queue/order_index.hpp"
+#include "core/decide/queue/wait_queue.hpp"
 #include "core/schedule/job_options.hpp"
 #include "core/schedule/wanted_places.hpp"
 #include "simulator/policies/place_finder.hpp"
-#include "simulator/policies/price_watch.hpp"
 #include "simulator/policies/project_loads.hpp"
+#include "simulator/policies/shadow_price_tracker.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -19,7 +19,7 @@ namespace fathom::simulation {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kLeastSleep_s = 1e-3;   ///< what expires is looked at again after so long at the earliest
+constexpr double kMinSleep_s = 1e-3;     ///< what expires is looked at again after so long at the earliest
 constexpr double kWeek_s = 7 * 86'400.0; ///< then prices and networks come again
 /// So many times as long as a look at a place takes it to find the places of a job at a unit type.
 constexpr std::size_t kPlacesPerFind = 20;
@@ -40,7 +40,7 @@ class OrderPolicy final : public Policy {
           effort_(effort), finder_(scenario, knowledge), prices_(scenario), projects_(scenario),
           version_(knowledge.version()), book_(settings, unit_counts(scenario.network)),
           wanted_units_(scenario.network.unit_types.size()), option_counts_(scenario.network.unit_types.size(), 0),
-          worths_(scenario.network.unit_types.size()), free_units_(scenario.network.unit_types.size(), 0),
+          shadow_prices_(scenario.network.unit_types.size()), free_units_(scenario.network.unit_types.size(), 0),
           running_(scenario.network.unit_types.size())
     {
         for (const UnitType& type : scenario.network.unit_types)
@@ -78,7 +78,7 @@ class OrderPolicy final : public Policy {
                 forget(waiting_.find(job));
             }
             // Some that are left have other places then.
-            if (starts.size() == started || looks == kMostLooksAgain || !has_changing() ||
+            if (starts.size() == started || looks == kMaxLooksAgain || !has_changing() ||
                 finding_effort() > effort_.places)
                 return starts;
             renew_changing(view);
@@ -124,7 +124,7 @@ class OrderPolicy final : public Policy {
         JobPlaces places = finder_.find(job, now_s);
         const bool is_held = places.hold_until_s < kNever;
         waiting.alarm_s = is_held ? places.hold_until_s : places.valid_until_s;
-        if (waiting.alarm_s < kNever) waiting.alarm_s = std::max(waiting.alarm_s, now_s + kLeastSleep_s);
+        if (waiting.alarm_s < kNever) waiting.alarm_s = std::max(waiting.alarm_s, now_s + kMinSleep_s);
         if (!places.options.empty() || places.hold_until_s < kNever)
             waiting.possible_at_s = now_s;
         else if (now_s - waiting.possible_at_s > kWeek_s)
@@ -243,7 +243,7 @@ class OrderPolicy final : public Policy {
             Availability available(units);
             for (const auto& [release_s, count] : running_[type]) {
                 // Who is late is expected to take as long again as it is late.
-                available.take(0, std::max(std::abs(release_s - view.now_s), kLeastSleep_s), count);
+                available.take(0, std::max(std::abs(release_s - view.now_s), kMinSleep_s), count);
             }
             for (const Closure& closure :
                  scenario_.network.centers[scenario_.network.unit_types[type].center].closures) {
@@ -273,7 +273,7 @@ class OrderPolicy final : public Policy {
         if (!weighs_places_) return;
         const std::size_t types = scenario_.network.unit_types.size();
         const std::size_t places = (waiting_.size() + 1) * types;
-        look_at_worths(view.now_s, places);
+        look_at_shadow_prices(view.now_s, places);
         if (load_ == LoadKnowledge::kAssumedFull || !is_time(loads_at_, places, effort_.places)) return;
         loads_at_ = decisions_;
         for (std::size_t type = 0; type < types; ++type)
@@ -281,28 +281,28 @@ class OrderPolicy final : public Policy {
                                           view.reports[type].free_units, wanted_units_[type]));
     }
 
-    void look_at_worths(double now_s, std::size_t places)
+    void look_at_shadow_prices(double now_s, std::size_t places)
     {
         const bool has_news = prices_.has_news(places);
-        if (has_news) worths_ = prices_.worths();
-        if (!has_news && (!wants_unknown_type() || !is_time(worths_at_, places, effort_.places))) return;
-        worths_at_ = decisions_;
+        if (has_news) shadow_prices_ = prices_.shadow_prices();
+        if (!has_news && (!wants_unknown_type() || !is_time(shadow_prices_at_, places, effort_.places))) return;
+        shadow_prices_at_ = decisions_;
         std::vector<JobOptions> rows;
         if (wants_unknown_type()) {
             for (const auto& [job, waiting] : waiting_) {
                 if (waiting.number) rows.push_back(finder_.find(job, now_s).options);
             }
         }
-        const std::vector<double> worths = worths_with(worths_, rows, unit_types_);
-        for (std::size_t type = 0; type < worths.size(); ++type)
-            book_.set_worth(type, worths[type]);
+        const std::vector<double> shadow_prices = shadow_prices_with(shadow_prices_, rows, unit_types_);
+        for (std::size_t type = 0; type < shadow_prices.size(); ++type)
+            book_.set_shadow_price(type, shadow_prices[type]);
     }
 
     /// Whether a job waits for a unit type of which the newest arrivals say nothing.
     bool wants_unknown_type() const
     {
-        for (std::size_t type = 0; type < worths_.size(); ++type) {
-            if (!worths_[type] && option_counts_[type] > 0) return true;
+        for (std::size_t type = 0; type < shadow_prices_.size(); ++type) {
+            if (!shadow_prices_[type] && option_counts_[type] > 0) return true;
         }
         return false;
     }
@@ -344,15 +344,15 @@ class OrderPolicy final : public Policy {
     LoadKnowledge load_;
     DecisionEffort effort_;
     PlaceFinder finder_;
-    PriceWatch prices_;
+    ShadowPriceTracker prices_;
     ProjectLoads projects_;
     std::uint64_t version_; ///< of the knowledge, when the places were found
-    OrderBook book_;
-    std::vector<std::size_t> jobs_;             ///< by number in the book
-    std::vector<UnitTypeLoad> unit_types_;      ///< their counts only
-    std::vector<WantedUnits> wanted_units_;     ///< by unit type: of the jobs in the book
-    std::vector<std::int64_t> option_counts_;   ///< by unit type: of the jobs in the book
-    std::vector<std::optional<double>> worths_; ///< by unit type: to the newest arrivals
+    WaitQueue book_;
+    std::vector<std::size_t> jobs_;                    ///< by number in the book
+    std::vector<UnitTypeLoad> unit_types_;             ///< their counts only
+    std::vector<WantedUnits> wanted_units_;            ///< by unit type: of the jobs in the book
+    std::vector<std::int64_t> option_counts_;          ///< by unit type: of the jobs in the book
+    std::vector<std::optional<double>> shadow_prices_; ///< by unit type: to the newest arrivals
     WaitingJobs waiting_;
     std::vector<std::int64_t> free_units_;                ///< by unit type: in this decision
     std::set<std::size_t> changing_;                      ///< jobs whose places depend on what is free
@@ -360,10 +360,10 @@ class OrderPolicy final : public Policy {
     std::set<std::pair<double, std::size_t>> alarms_;     ///< with the job
     std::vector<std::size_t> given_up_;
     std::int64_t decisions_ = 0;
-    std::int64_t found_at_ = 0;    ///< decision
-    std::int64_t worths_at_ = 0;   ///< decision
-    std::int64_t loads_at_ = 0;    ///< decision
-    std::int64_t projects_at_ = 0; ///< decision
+    std::int64_t found_at_ = 0;         ///< decision
+    std::int64_t shadow_prices_at_ = 0; ///< decision
+    std::int64_t loads_at_ = 0;         ///< decision
+    std::int64_t projects_at_ = 0;      ///< decision
 };
 
 } // namespace

@@ -16,10 +16,10 @@ struct DecisionEffort {
     std::size_t project_places = 2048; ///< more where it is to be shared, which goes by loads alone
 };
 
-/// Starts jobs as the router's order does (core/decide/queue/order_book). Load is how busy units have been
-/// (core/decide/queue/busy_share), worths come from the newest arrivals, the load of projects from what they hold and
-/// have used (core/decide/queue/fair_share). Budgets and deadlines are hard: a job for which no place is left is given
-/// up.
+/// Starts jobs as the router's order does (core/decide/queue/wait_queue). Load is how busy units have been
+/// (core/decide/queue/busy_share), shadow prices come from the newest arrivals, the load of projects from what they
+/// hold and have used (core/decide/queue/fair_share). Budgets and deadlines are hard: a job for which no place is left
+/// is given up.
 PolicyMaker order_policy(OrderRule rule, LoadKnowledge load = LoadKnowledge::kMeasured,
                          const DecisionEffort& effort = {});
 

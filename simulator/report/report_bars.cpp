@@ -29,8 +29,8 @@ struct BarsLayout {
     std::size_t ticks{};
 };
 
-constexpr std::size_t kLongestName = 30;
-constexpr double kLongestOfShortest = 25; ///< what is longer is not drawn in full
+constexpr std::size_t kMaxNameLength = 30;
+constexpr double kMaxOfShortest = 25; ///< what is longer is not drawn in full
 constexpr double kBarHeight = 18;
 constexpr double kCharacter = 7.3; ///< width of one, about
 
@@ -88,7 +88,7 @@ Axis axis_of(const std::vector<Bar>& bars)
     }
     Axis axis{"", AxisScale::kLinear, AxisUnit::kDuration, 0, 0};
     for (const Bar& bar : bars) {
-        if (bar.value.mean <= kLongestOfShortest * shortest) axis.to = std::max(axis.to, end_of(bar));
+        if (bar.value.mean <= kMaxOfShortest * shortest) axis.to = std::max(axis.to, end_of(bar));
     }
     if (!(axis.to > 0)) axis.to = 1;
     return axis;
@@ -119,7 +119,7 @@ std::string completion_bars(std::span<const PolicyGroup> policies, const ReportT
     std::vector<Bar> bars;
     double best = std::numeric_limits<double>::infinity();
     for (const PolicyGroup& policy : policies) {
-        bars.push_back({cli::shortened(cli::printable(policy.name), kLongestName),
+        bars.push_back({cli::shortened(cli::printable(policy.name), kMaxNameLength),
                         over_seeds(policy, FigureId::kMeanCompletion,
                                    [](const PolicyRun& run) -> const Figures& { return run.all; }),
                         {},

@@ -14,20 +14,20 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::size_t kMostSeriesPoints = 500;
-constexpr std::size_t kMostCurvePoints = 300;
-constexpr std::size_t kMostSampledJobs = 200'000;
-constexpr double kMostRange = 1e6;       ///< of a logarithmic axis
+constexpr std::size_t kMaxSeriesPoints = 500;
+constexpr std::size_t kMaxCurvePoints = 300;
+constexpr std::size_t kMaxSampledJobs = 200'000;
+constexpr double kMaxRange = 1e6;        ///< of a logarithmic axis
 constexpr double kVeryUnlikeQueues = 20; ///< beyond this factor a linear axis shows the longest one only
-constexpr std::size_t kMostClosures = 200;
-constexpr double kMargin = 1.04;       ///< of the time shown
-constexpr double kMuchLonger = 3;      ///< than most policies' queues: cut
-constexpr double kLeastPlotted = 1e-3; ///< logarithmic axes have no 0
+constexpr std::size_t kMaxClosures = 200;
+constexpr double kMargin = 1.04;     ///< of the time shown
+constexpr double kMuchLonger = 3;    ///< than most policies' queues: cut
+constexpr double kMinPlotted = 1e-3; ///< logarithmic axes have no 0
 
 /// Of neighbours the one with most that wait stands for them, so that no peak is lost.
 std::vector<PlotPoint> waiting_curve(const std::vector<SeriesPoint>& series)
 {
-    const std::size_t together = (series.size() + kMostSeriesPoints - 1) / kMostSeriesPoints;
+    const std::size_t together = (series.size() + kMaxSeriesPoints - 1) / kMaxSeriesPoints;
     std::vector<PlotPoint> points;
     for (std::size_t begin = 0; begin < series.size(); begin += together) {
         const auto end = series.begin() + static_cast<std::ptrdiff_t>(std::min(begin + together, series.size()));
@@ -103,7 +103,7 @@ std::vector<PlotPoint> distribution_curve(std::vector<double> values, double lea
 {
     std::sort(values.begin(), values.end());
     std::vector<PlotPoint> points;
-    const std::size_t count = std::min(values.size(), kMostCurvePoints);
+    const std::size_t count = std::min(values.size(), kMaxCurvePoints);
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t at = count > 1 ? i * (values.size() - 1) / (count - 1) : 0;
         points.push_back(
@@ -122,7 +122,7 @@ JobSamples samples_of(const Workload& workload, const PolicyGroup& policy, JobFi
 {
     JobSamples samples;
     const std::size_t jobs = (workload.end_counted - workload.first_counted) * policy.runs.size();
-    const std::size_t step = std::max<std::size_t>(jobs / kMostSampledJobs, 1);
+    const std::size_t step = std::max<std::size_t>(jobs / kMaxSampledJobs, 1);
     for (const PolicyRun* const run : policy.runs) {
         for (std::size_t i = workload.first_counted; i < workload.end_counted; i += step) {
             const JobOutcome& outcome = run->result.jobs[i];
@@ -144,7 +144,7 @@ Axis logarithmic_axis(const std::vector<PlotLine>& lines, std::string_view title
         axis.to = std::max(axis.to, line.points.back().x);
     }
     if (!(axis.to > 0)) return {axis.title, axis.scale, axis.unit, 1, 10};
-    axis.from = std::max(axis.from, axis.to / kMostRange);
+    axis.from = std::max(axis.from, axis.to / kMaxRange);
     if (axis.to < axis.from * 2) axis.to = axis.from * 2;
     return axis;
 }
@@ -215,8 +215,8 @@ std::string distribution_plots(const Scenario& scenario, std::span<const PolicyG
     std::vector<PlotLine> slowdown;
     for (std::size_t i = 0; i < policies.size(); ++i) {
         JobSamples samples = samples_of(scenario.workload, policies[i], figurer);
-        completion.push_back({policies[i].name, i, distribution_curve(std::move(samples.completions), kLeastPlotted)});
-        slowdown.push_back({policies[i].name, i, distribution_curve(std::move(samples.slowdowns), kLeastPlotted)});
+        completion.push_back({policies[i].name, i, distribution_curve(std::move(samples.completions), kMinPlotted)});
+        slowdown.push_back({policies[i].name, i, distribution_curve(std::move(samples.slowdowns), kMinPlotted)});
     }
     return distribution_plot(std::move(completion), texts.completion_title, texts.completion_axis, AxisUnit::kDuration,
                              texts) +
@@ -245,7 +245,7 @@ std::vector<PlotBand> closures_between(const Network& network, std::optional<std
     for (const PlotBand& closure : closures) {
         if (!joined.empty() && closure.from <= joined.back().to)
             joined.back().to = std::max(joined.back().to, closure.to);
-        else if (joined.size() < kMostClosures)
+        else if (joined.size() < kMaxClosures)
             joined.push_back(closure);
     }
     return joined;

@@ -13,8 +13,8 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::size_t kMostUnitTypes = 60;
-constexpr std::size_t kMostNames = 40; ///< of job types
+constexpr std::size_t kMaxUnitTypes = 60;
+constexpr std::size_t kMaxNames = 40;  ///< of job types
 constexpr double kScenarioHour = 3600; ///< seconds
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
@@ -68,7 +68,7 @@ std::string network_table(const Network& network, const ReportTexts& texts)
     const std::string none(texts.none);
     std::vector<std::vector<std::string>> rows;
     for (const UnitType& type : network.unit_types) {
-        if (rows.size() == kMostUnitTypes) break;
+        if (rows.size() == kMaxUnitTypes) break;
         const Center& center = network.centers[type.center];
         rows.push_back({center.name, type.name, cli::format_count(type.unit_count), price_text(type, texts),
                         power_text(type, texts), failures_text(type.failures, texts),
@@ -109,10 +109,10 @@ std::string policies_table(std::span<const PolicyGroup> policies, const ReportTe
 std::string job_type_names(const Network& network, const ReportTexts& texts)
 {
     std::string names;
-    for (std::size_t i = 0; i < std::min(network.job_types.size(), kMostNames); ++i)
+    for (std::size_t i = 0; i < std::min(network.job_types.size(), kMaxNames); ++i)
         names += (i > 0 ? ", " : "") + network.job_types[i].name;
-    if (network.job_types.size() > kMostNames)
-        names += " " + fmt::format(fmt::runtime(texts.more_rows), network.job_types.size() - kMostNames);
+    if (network.job_types.size() > kMaxNames)
+        names += " " + fmt::format(fmt::runtime(texts.more_rows), network.job_types.size() - kMaxNames);
     return fmt::format("{}: {}", network.job_types.size(), names);
 }
 

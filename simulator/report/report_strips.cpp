@@ -11,9 +11,9 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::size_t kMostStrips = 12;
-constexpr std::size_t kMostPoints = 400;
-constexpr std::size_t kLongestStripName = 28;
+constexpr std::size_t kMaxStrips = 12;
+constexpr std::size_t kMaxPoints = 400;
+constexpr std::size_t kMaxStripNameLength = 28;
 constexpr double kLittle = 0.02; ///< share of units below which hardly any are in use
 
 /// The units of one center, or of several that are shown together.
@@ -31,23 +31,23 @@ std::vector<Strip> strips_of(const Network& network, const ReportTexts& texts)
 {
     std::vector<Strip> strips(network.centers.size());
     for (std::size_t i = 0; i < network.centers.size(); ++i) {
-        strips[i].name = cli::shortened(cli::printable(network.centers[i].name), kLongestStripName);
+        strips[i].name = cli::shortened(cli::printable(network.centers[i].name), kMaxStripNameLength);
         strips[i].centers = {i};
     }
     for (const UnitType& type : network.unit_types)
         strips[type.center].units += static_cast<double>(type.unit_count);
-    if (strips.size() <= kMostStrips) return strips;
+    if (strips.size() <= kMaxStrips) return strips;
 
     std::sort(strips.begin(), strips.end(), [](const Strip& a, const Strip& b) {
         return a.units != b.units ? a.units > b.units : a.centers < b.centers;
     });
     Strip others;
-    for (auto strip = strips.begin() + kMostStrips - 1; strip != strips.end(); ++strip) {
+    for (auto strip = strips.begin() + kMaxStrips - 1; strip != strips.end(); ++strip) {
         others.units += strip->units;
         others.centers.push_back(strip->centers.front());
     }
     others.name = fmt::format(fmt::runtime(texts.units_others), others.centers.size());
-    strips.resize(kMostStrips - 1);
+    strips.resize(kMaxStrips - 1);
     strips.push_back(std::move(others));
     return strips;
 }
@@ -64,7 +64,7 @@ std::vector<PlotPoint> busy_curve(const Strip& strip, const Network& network, co
     for (std::size_t type = 0; type < network.unit_types.size(); ++type) {
         if (is_at(network.unit_types[type], strip)) types.push_back(type);
     }
-    const std::size_t together = (series.size() + kMostPoints - 1) / kMostPoints;
+    const std::size_t together = (series.size() + kMaxPoints - 1) / kMaxPoints;
     std::vector<PlotPoint> points;
     for (std::size_t begin = 0; begin < series.size(); begin += together) {
         const std::size_t end = std::min(begin + together, series.size());

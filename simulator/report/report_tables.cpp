@@ -11,9 +11,9 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::size_t kMostRows = 50;
-constexpr std::size_t kFewestRows = 10;
-constexpr std::size_t kMostRowsInAll = 600; ///< of all policies together: the page stays small
+constexpr std::size_t kMaxRows = 50;
+constexpr std::size_t kMinRows = 10;
+constexpr std::size_t kMaxRowsInAll = 600; ///< of all policies together: the page stays small
 
 /// Of interest to some scenarios only.
 constexpr std::array kOnlyIfPositive{FigureId::kCost,       FigureId::kEnergy,     FigureId::kIdleEnergy,
@@ -171,7 +171,7 @@ std::string comparison_table(const Scenario& scenario, std::span<const PolicyGro
 
 std::string part_tables(const Scenario& scenario, std::span<const PolicyGroup> policies, const ReportTexts& texts)
 {
-    const std::size_t most_rows = std::clamp(kMostRowsInAll / (2 * policies.size()), kFewestRows, kMostRows);
+    const std::size_t most_rows = std::clamp(kMaxRowsInAll / (2 * policies.size()), kMinRows, kMaxRows);
     const std::string& currency = scenario.network.currency;
     std::string result;
     for (const PolicyGroup& policy : policies) {

@@ -19,7 +19,7 @@ namespace {
 constexpr int kUnusedNumbers = 6;
 constexpr std::size_t kUsers = 20; ///< who come in turn; the paper has none
 constexpr std::string_view kBatch = " (batch size ";
-constexpr double kMostGpus = 1e6;
+constexpr double kMaxGpus = 1e6;
 constexpr std::array<std::int64_t, 4> kGpuCounts{1, 2, 4, 8};
 
 std::int64_t draw_gpus(Draw& draw)
@@ -92,7 +92,7 @@ Result<std::vector<GavelJobType>> read_gavel_job_types(std::istream& input)
     while (lines->next()) {
         const std::optional<double> count = lines->number(kScaleFactor);
         const std::optional<double> rate = lines->number(kStepsPerS);
-        if (lines->excess() != 0 || !count || !rate || !(*count >= 1 && *count <= kMostGpus))
+        if (lines->excess() != 0 || !count || !rate || !(*count >= 1 && *count <= kMaxGpus))
             return Error{Errc::kInvalid, fmt::format("line {}: expected a training speed", lines->line())};
         const auto gpu = std::find(kGavelGpus.begin(), kGavelGpus.end(), lines->text(kGpu));
         const bool is_used = lines->text(kSource) == "sim" && lines->text(kConsolidated) == "1";
@@ -208,7 +208,7 @@ Result<WorkloadInput> read_gavel_trace(std::istream& input, const std::filesyste
             builder.skip_unreadable(skip_rule::kTruncated, lines->line(), "as many fields as the header has");
         } else if (!steps || !gpus || !arrival_s) {
             builder.skip_unreadable(skip_rule::kMalformed, lines->line(), "numbers for steps, GPUs and arrival");
-        } else if (type == types->end() || !(*gpus >= 1 && *gpus <= kMostGpus) ||
+        } else if (type == types->end() || !(*gpus >= 1 && *gpus <= kMaxGpus) ||
                    !type->steps_per_s[kV100].contains(static_cast<std::int64_t>(*gpus))) {
             builder.skip("a job type that was not measured with so many GPUs", lines->line());
         } else {

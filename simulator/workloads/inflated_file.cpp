@@ -11,7 +11,7 @@ namespace fathom::simulation {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::size_t kLongestLine = 4UL << 20U;
+constexpr std::size_t kMaxLineLength = 4UL << 20U;
 
 } // namespace
 
@@ -45,12 +45,12 @@ bool InflatedFile::is_line_too_long(std::string_view block)
 {
     const std::size_t end = block.rfind('\n');
     line_bytes_ = end == std::string_view::npos ? line_bytes_ + block.size() : block.size() - end - 1;
-    return line_bytes_ > kLongestLine;
+    return line_bytes_ > kMaxLineLength;
 }
 
 InflatedFile::int_type InflatedFile::underflow()
 {
-    if (line_bytes_ > kLongestLine) return traits_type::eof();
+    if (line_bytes_ > kMaxLineLength) return traits_type::eof();
     const int count = gzread(file_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size()));
     // A compressed file that was cut off reads to its end; only the error tells.
     int code = Z_OK;

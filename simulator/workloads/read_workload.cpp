@@ -15,7 +15,7 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::size_t kMostShown = 60; ///< bytes of a line, in an error
+constexpr std::size_t kMaxShown = 60; ///< bytes of a line, in an error
 
 constexpr std::array<WorkloadFormat, 7> kFormats{
     {{"swf", "log in the standard workload format, as it is or as CSV"},
@@ -77,7 +77,7 @@ std::string_view first_line_of(std::string_view text)
 /// The beginning of a text as it can be shown.
 std::string excerpt(std::string_view text)
 {
-    std::string shown(text.substr(0, kMostShown));
+    std::string shown(text.substr(0, kMaxShown));
     std::replace_if(shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
     return shown;
 }

@@ -10,11 +10,11 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr double kLongest_s = 100 * 365.25 * 86400;
-constexpr double kMostProcessors = 1e9;
+constexpr double kMaxDuration_s = 100 * 365.25 * 86400;
+constexpr double kMaxProcessors = 1e9;
 constexpr double kWeek_s = 7 * 86400;
 constexpr std::size_t kLinesNamed = 10;
-constexpr std::size_t kMostKinds = 10'000;
+constexpr std::size_t kMaxKinds = 10'000;
 
 template <class T>
 void reorder(std::vector<T>& values, const std::vector<std::size_t>& order)
@@ -51,9 +51,9 @@ std::string_view broken_rule(const LoggedJob& job)
     if (job.submit_s < 0) return skip_rule::kNegativeSubmitTime;
     if (job.run_s < 0 && job.run_s != -1) return skip_rule::kNegativeRunTime;
     if (!(job.run_s > 0)) return skip_rule::kNoRunTime;
-    if (job.submit_s > kLongest_s || job.run_s > kLongest_s) return skip_rule::kTooLong;
+    if (job.submit_s > kMaxDuration_s || job.run_s > kMaxDuration_s) return skip_rule::kTooLong;
     if (!(job.units >= 1)) return skip_rule::kNoProcessors;
-    if (job.units > kMostProcessors) return skip_rule::kTooManyProcessors;
+    if (job.units > kMaxProcessors) return skip_rule::kTooManyProcessors;
     return {};
 }
 
@@ -89,7 +89,7 @@ std::uint32_t WorkloadBuilder::details_of(const std::vector<std::uint32_t>& unit
 
 std::uint32_t WorkloadBuilder::program_type(std::int64_t program, std::size_t kind_count)
 {
-    const std::size_t kinds = std::clamp<std::size_t>(kind_count, 1, kMostKinds);
+    const std::size_t kinds = std::clamp<std::size_t>(kind_count, 1, kMaxKinds);
     while (input_.job_types.size() < kinds)
         job_type(fmt::format("program_{}", input_.job_types.size() + 1), Scaling::kFixed);
     // The multiplier keeps neighbouring numbers apart.
@@ -104,7 +104,7 @@ void WorkloadBuilder::add(const LoggedJob& job)
     Job& added = input_.workload.jobs.emplace_back();
     added.arrival_s = job.submit_s;
     added.work = job.run_s;
-    added.estimate_s = job.estimate_s > 0 && job.estimate_s <= kLongest_s ? job.estimate_s : 0;
+    added.estimate_s = job.estimate_s > 0 && job.estimate_s <= kMaxDuration_s ? job.estimate_s : 0;
     added.unit_count = static_cast<std::int32_t>(job.units);
     added.job_type = job.job_type;
     added.project = job.project;

@@ -14,10 +14,10 @@ namespace fathom::simulation {
 namespace {
 
 constexpr JsonLimits kLimits{.max_bytes = 1UL << 20U, .max_depth = 8};
-constexpr double kMostSeconds = 1e10;
-constexpr double kMostBytes = 1e18;
-constexpr std::int64_t kMostUnits = std::numeric_limits<std::int32_t>::max();
-constexpr std::size_t kMostNameBytes = 256;
+constexpr double kMaxSeconds = 1e10;
+constexpr double kMaxBytes = 1e18;
+constexpr std::int64_t kMaxUnits = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t kMaxNameBytes = 256;
 
 /// What one line says: a job, and its names.
 struct LineContent {
@@ -34,30 +34,30 @@ JobDetails read_details(ObjectReader& reader, std::vector<FieldError>& errors)
 {
     JobDetails details;
     details.priority = static_cast<std::int32_t>(reader.optional_integer("priority", -100, 100).value_or(0));
-    details.deadline_in_s = reader.optional_number("deadline_in_s", 0, kMostSeconds);
+    details.deadline_in_s = reader.optional_number("deadline_in_s", 0, kMaxSeconds);
     details.budget = reader.optional_number("budget", 0, 1e15);
-    details.data_in_bytes = reader.optional_number("data_in_bytes", 0, kMostBytes).value_or(0);
-    details.data_out_bytes = reader.optional_number("data_out_bytes", 0, kMostBytes).value_or(0);
+    details.data_in_bytes = reader.optional_number("data_in_bytes", 0, kMaxBytes).value_or(0);
+    details.data_out_bytes = reader.optional_number("data_out_bytes", 0, kMaxBytes).value_or(0);
     if (const Json* preference = reader.any("prefer")) details.prefer = parse_preference(*preference, errors);
     return details;
 }
 
 LineContent read_content(const Json& json, std::vector<FieldError>& errors)
 {
-    const ObjectReader::StringRule name_rule{.max_length = kMostNameBytes};
+    const ObjectReader::StringRule name_rule{.max_length = kMaxNameBytes};
     ObjectReader reader(json, "", errors);
     LineContent content;
     Job& job = content.job;
-    job.arrival_s = reader.required_number("arrival_s", 0, kMostSeconds);
-    job.work = reader.required_number("work_s", 1e-6, kMostSeconds);
-    job.estimate_s = reader.optional_number("estimate_s", 0, kMostSeconds).value_or(0);
-    job.unit_count = static_cast<std::int32_t>(reader.optional_integer("unit_count", 1, kMostUnits).value_or(1));
-    job.most_units = static_cast<std::int32_t>(reader.optional_integer("most_units", 1, kMostUnits).value_or(0));
+    job.arrival_s = reader.required_number("arrival_s", 0, kMaxSeconds);
+    job.work = reader.required_number("work_s", 1e-6, kMaxSeconds);
+    job.estimate_s = reader.optional_number("estimate_s", 0, kMaxSeconds).value_or(0);
+    job.unit_count = static_cast<std::int32_t>(reader.optional_integer("unit_count", 1, kMaxUnits).value_or(1));
+    job.most_units = static_cast<std::int32_t>(reader.optional_integer("most_units", 1, kMaxUnits).value_or(0));
     content.job_type = reader.optional_string("job_type", name_rule).value_or("");
     content.project = reader.optional_string("project", name_rule).value_or("");
     content.user = reader.optional_string("user", name_rule).value_or("");
     content.center = reader.optional_string("center", name_rule).value_or("");
-    content.unit_types = reader.strings("unit_types", 1000, {.min_length = 1, .max_length = kMostNameBytes});
+    content.unit_types = reader.strings("unit_types", 1000, {.min_length = 1, .max_length = kMaxNameBytes});
     content.details = read_details(reader, errors);
     reader.any("name"); // for people who look at the file
     reader.finish(UnknownFields::kReject);

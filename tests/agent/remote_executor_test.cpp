@@ -212,7 +212,7 @@ TEST_F(RemoteExecutorTest, ReadsOutputAsItIs)
     EXPECT_EQ(remote_->read_output(id, OutputStream::kStdout, 0, 100).value(), there_.output);
     EXPECT_EQ(remote_->read_output(id, OutputStream::kStdout, 2, 2).value(), there_.output.substr(2, 2));
     EXPECT_EQ(remote_->read_output(id, OutputStream::kStdout, 99, 2).value(), "");
-    EXPECT_EQ(remote_->read_output(id, OutputStream::kStderr, 0, 64UL << 20U).value().size(), kMostOutputBytes);
+    EXPECT_EQ(remote_->read_output(id, OutputStream::kStderr, 0, 64UL << 20U).value().size(), kMaxOutputBytes);
 }
 
 TEST_F(RemoteExecutorTest, TellsOfChangesWithoutAskingForNone)
@@ -291,7 +291,7 @@ TEST_F(RemoteExecutorTest, RefusesAttemptsThatAreNone)
 TEST(ExecutorMessages, AreRefusedWhenTooLongAndEndWithTheOtherEnd)
 {
     ExecutorSockets sockets = make_executor_sockets().value();
-    EXPECT_EQ(send_message(sockets.agent.number(), std::string(kMostMessageBytes + 1, 'x')).error().code,
+    EXPECT_EQ(send_message(sockets.agent.number(), std::string(kMaxExecutorMessageBytes + 1, 'x')).error().code,
               Errc::kTooLarge);
     const std::uint32_t length = 0xFFFFFFFF;
     ASSERT_EQ(::send(sockets.agent.number(), &length, sizeof length, 0), static_cast<ssize_t>(sizeof length));

@@ -35,7 +35,7 @@ bool is_naive(std::string_view policy)
 
 void Extreme::add(double value, const std::string& world)
 {
-    const bool is_worse = !value_ || (kind_ == Kind::kLeast ? value < *value_ : value > *value_);
+    const bool is_worse = !value_ || (kind_ == Kind::kMin ? value < *value_ : value > *value_);
     if (!is_worse) return;
     value_ = value;
     world_ = world;

@@ -39,7 +39,7 @@ bool is_naive(std::string_view policy);
 /// The least or the most of what worlds give, and which one gives it.
 class Extreme {
   public:
-    enum class Kind { kLeast, kMost };
+    enum class Kind { kMin, kMax };
     explicit Extreme(Kind kind) : kind_(kind) {}
     void add(double value, const std::string& world);
     const std::optional<double>& value() const { return value_; }
@@ -63,12 +63,12 @@ class PolicyFigures {
   private:
     /// Of the worlds in which work is known in one way.
     struct OfKnowledge {
-        Extreme gain{Extreme::Kind::kLeast};
-        Extreme over_oracle{Extreme::Kind::kMost};
+        Extreme gain{Extreme::Kind::kMin};
+        Extreme over_oracle{Extreme::Kind::kMax};
     };
     std::map<WorkKnowledge, OfKnowledge> by_knowledge_;
     OfKnowledge all_;
-    Extreme over_least_{Extreme::Kind::kMost};
+    Extreme over_least_{Extreme::Kind::kMax};
     double log_gains_ = 0;
     std::int64_t gains_ = 0;
     std::optional<double> reference_s_;

@@ -16,7 +16,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kLeastCounts = 12; ///< a shorter series has nothing left to predict
+constexpr std::size_t kMinCounts = 12; ///< a shorter series has nothing left to predict
 
 using Series = std::map<double, double>; ///< count -> rate
 
@@ -113,7 +113,7 @@ int run()
     std::map<std::string, int> chosen;
     fmt::print("{:<62} {:>12} {:>7} {:>9} {:>7} {:>5}\n", "series", "model", "counts", "median", "inside", "knee");
     for (const auto& [name, series] : read_series(std::cin)) {
-        if (series.size() < kLeastCounts) continue;
+        if (series.size() < kMinCounts) continue;
         const ScalingCurve curve = measure(name, series);
         const HeldOut own = predict_others(curve, series);
         const std::string model(to_string(curve.models.front().fit.model));

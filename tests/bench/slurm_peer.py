@@ -27,7 +27,7 @@ class Slurm:
 def private_slurm():
     """A Slurm until the end of the block; None, with the reason printed, where it cannot run."""
     if os.geteuid() != 0:
-        print("slurm: left out: slurmd starts as root only")
+        print("slurm: left out: only root's Slurm runs jobs of another user")
         yield None
         return
     folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-bench-slurm-"))

@@ -1,5 +1,5 @@
 #include "core/base/file.hpp"
-#include "fake_server.hpp"
+#include "tests/cli/client/fake_server.hpp"
 
 #include <gmock/gmock.h>
 

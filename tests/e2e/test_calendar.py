@@ -30,6 +30,8 @@ def state_of(network, job):
 
 def test_reserved_units_run_the_projects_jobs_only(network, units):
     name, count = units
+    for project in ("mine", "theirs"):
+        network.cli("project", "set", project, "--share", "1")
     made = json.loads(network.cli("--output", "json", "reservation", "create", "--project", "mine", "--center", "beta",
                                   "--unit-type", name, "--count", str(count), "--ends-at", in_seconds(3600)))
     assert made["id"] in network.cli("reservation", "list", "--project", "mine")
@@ -47,7 +49,7 @@ def test_a_closed_center_is_waited_for(network, units):
     planned = json.loads(network.cli("--output", "json", "maintenance", "plan", "--center", "beta", "--ends-at",
                                      in_seconds(3600), "--reason", "new cooling"))
     assert "new cooling" in network.cli("maintenance", "list")
-    job = submit(network, "mine")
+    job = submit(network, "default")
     reason = wait_until(lambda: network.job(job)["waiting_reason"], 120, "why the job waits")
     assert "maintenance of beta" in reason
     assert "maintenance" in network.cli("job", "explain", job)

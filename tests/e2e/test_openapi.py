@@ -436,6 +436,7 @@ def in_hours(hours):
 def test_reservations_and_maintenance(call):
     unit_type = call("GET", A + "/unit-types?center=beta").json()["items"][0]
     units = unit_type["unit_count"]
+    call("PUT", A + "/projects/p", json={"share": 1})
     order = {"project": "p", "center": "beta", "unit_type": unit_type["name"], "unit_count": units,
              "starts_at": in_hours(48), "ends_at": in_hours(50)}
     made = call("POST", A + "/reservations", 201, json=order).json()

@@ -98,7 +98,7 @@ def test_a_stop_waits_for_statements_that_take_long(network):
     lock = subprocess.Popen(f"{command} -qAtc 'BEGIN' -c 'LOCK TABLE job, center, job_event' -c 'SELECT 1' "
                             "-c 'SELECT pg_sleep(15)'", shell=True, stdout=subprocess.PIPE, text=True)
     assert lock.stdout.readline() == "1\n"
-    time.sleep(4)  # the router, the duties and the gauges wait for the lock now
+    time.sleep(4)  # the router, the periodic tasks and the gauges wait for the lock now
 
     began = time.monotonic()
     process = network.server.process.process

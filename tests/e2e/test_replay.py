@@ -17,6 +17,8 @@ def cycles(network):
 
 def test_cycles_of_jobs_that_compete_come_out_again(network):
     # Two centers of one unit each, and jobs of three projects that all want them.
+    for number in range(3):
+        network.cli("project", "set", f"p{number}", "--share", "1")
     jobs = [network.submit(command=["/bin/sleep", "1"], units={"count": 1}, metering_wait_s=0, project=f"p{i % 3}",
                            priority=10 * (i % 4), type=f"replay/{i % 2}")["id"] for i in range(12)]
     for job in jobs:

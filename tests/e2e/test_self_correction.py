@@ -23,7 +23,7 @@ JOB = {"command": ["sh", "job.sh"], "type": "products", "operators": [{**PRODUCT
        "files": {"job.sh": f'{LOOK}exec "{probe_for_jobs()}" --task task.json\n', "task.json": json.dumps(TASK)}}
 
 
-class House:
+class Deployment:
     """Two centers of one core each; what ails one is set as the test goes."""
 
     def __init__(self):
@@ -81,8 +81,8 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def house():
-    made = House()
+def deployment():
+    made = Deployment()
     try:
         yield made
     finally:
@@ -90,14 +90,14 @@ def house():
 
 
 @pytest.fixture
-def network(house):
+def network(deployment):
     """For the report of failures."""
-    return house.net
+    return deployment.net
 
 
-def test_every_placement_is_held_against_what_came(house, network):
-    jobs = house.submit("alpha") + house.submit("beta")
-    assert house.finish(jobs) == ["succeeded"] * 2
+def test_every_placement_is_held_against_what_came(deployment, network):
+    jobs = deployment.submit("alpha") + deployment.submit("beta")
+    assert deployment.finish(jobs) == ["succeeded"] * 2
     records = {one["job_id"]: one for one in network.rest.items("/predictions?ended=true&job_type=products")}
     assert set(records) == set(jobs)
     for one in records.values():
@@ -119,64 +119,64 @@ def test_every_placement_is_held_against_what_came(house, network):
     assert jobs[0] in network.cli("accuracy", "list", "--center", "alpha")
     assert json.loads(network.cli("accuracy", "--output", "json"))["run"]["job_count"] == 2
     # Before anything ails: a test that failed at a broken center would count against the task, for a day.
-    wait_until(house.is_type_known, 120, "the release of the task that the jobs' type has learned")
+    wait_until(deployment.is_type_known, 120, "the release of the task that the jobs' type has learned")
 
 
-def test_a_center_that_fails_its_jobs_gets_none_until_its_probes_are_good(house, network):
-    house.ail("alpha", "broken")
-    assert house.finish(house.submit("alpha", 5)) == ["failed"] * 5
-    wait_until(lambda: house.quarantined("alpha"), 120, "the quarantine of alpha")
+def test_a_center_that_fails_its_jobs_gets_none_until_its_probes_are_good(deployment, network):
+    deployment.ail("alpha", "broken")
+    assert deployment.finish(deployment.submit("alpha", 5)) == ["failed"] * 5
+    wait_until(lambda: deployment.quarantined("alpha"), 120, "the quarantine of alpha")
     assert "5 of 6 attempts failed" in network.center("alpha")["quarantine_reason"]
     assert "no, quarantined" in network.cli("center", "list")
     assert "attempts failed" in network.cli("center", "show", "alpha")
     # Others take the work, and who wants this center waits, with the reason.
-    done = house.submit(count=3)
-    assert house.finish(done) == ["succeeded"] * 3
+    done = deployment.submit(count=3)
+    assert deployment.finish(done) == ["succeeded"] * 3
     assert {network.job(job)["attempt"]["center"] for job in done} == {"beta"}
-    [waiting] = house.submit("alpha")
+    [waiting] = deployment.submit("alpha")
     wait_until(lambda: "quarantined" in (network.job(waiting)["waiting_reason"] or ""), 120, "the reason")
     assert network.job(waiting)["state"] == "queued"
     # Its probes fail too, at growing distances, and keep it out.
-    wait_until(lambda: any(run["state"] == "failed" for run in house.probes("alpha", "quarantine")), 120, "a bad probe")
-    assert house.quarantined("alpha")
-    house.ail("alpha", "broken", False)
-    wait_until(lambda: not house.quarantined("alpha"), 120, "alpha's return")
-    good = [run for run in house.probes("alpha", "quarantine") if run["state"] == "succeeded"]
+    wait_until(lambda: any(run["state"] == "failed" for run in deployment.probes("alpha", "quarantine")), 120, "a bad probe")
+    assert deployment.quarantined("alpha")
+    deployment.ail("alpha", "broken", False)
+    wait_until(lambda: not deployment.quarantined("alpha"), 120, "alpha's return")
+    good = [run for run in deployment.probes("alpha", "quarantine") if run["state"] == "succeeded"]
     assert len(good) >= 2
-    assert house.finish([waiting]) == ["succeeded"]
+    assert deployment.finish([waiting]) == ["succeeded"]
     metrics = network.rest.call("GET", "/metrics").text
     assert "fathom_center_quarantines_total 1" in metrics
 
 
-def test_an_admin_lets_it_back_in_by_hand(house, network):
-    house.ail("alpha", "broken")
-    assert house.finish(house.submit("alpha", 5)) == ["failed"] * 5
-    wait_until(lambda: house.quarantined("alpha"), 120, "the second quarantine")
-    house.ail("alpha", "broken", False)
+def test_an_admin_lets_it_back_in_by_hand(deployment, network):
+    deployment.ail("alpha", "broken")
+    assert deployment.finish(deployment.submit("alpha", 5)) == ["failed"] * 5
+    wait_until(lambda: deployment.quarantined("alpha"), 120, "the second quarantine")
+    deployment.ail("alpha", "broken", False)
     assert "takes jobs" in network.cli("center", "release", "alpha")
-    assert not house.quarantined("alpha")
+    assert not deployment.quarantined("alpha")
     assert network.rest.post("/centers/alpha:release", None, expect=200)["quarantined_at"] is None
-    assert house.finish(house.submit("alpha")) == ["succeeded"]
+    assert deployment.finish(deployment.submit("alpha")) == ["succeeded"]
     user = network.rest.post("/tokens", {"name": "user", "role": "user"})["token"]
     network.cli("center", "release", "alpha", expect=4, token=user)
 
 
-def test_what_slows_down_is_measured_again(house, network):
-    assert house.finish(house.submit("beta", 14)) == ["succeeded"] * 14
+def test_what_slows_down_is_measured_again(deployment, network):
+    assert deployment.finish(deployment.submit("beta", 14)) == ["succeeded"] * 14
     before = min(one["promised"]["run_s"] for one in network.rest.items("/predictions?center=beta"))
-    house.ail("beta", "slow")
-    ended = {run["id"] for run in house.probes("beta", "drift") if run["state"] != "queued"}
+    deployment.ail("beta", "slow")
+    ended = {run["id"] for run in deployment.probes("beta", "drift") if run["state"] != "queued"}
     # Where the machine has other work its speed may drift by itself, and the probe of that may see the old speed still:
     # then the next jobs tell.
     for _ in range(5):
-        assert house.finish(house.submit("beta", 6)) == ["succeeded"] * 6
-        wait_until(lambda: house.probes("beta", "drift"), 120, "probes because of drift")
-        wait_until(lambda: all(run["state"] != "queued" for run in house.probes("beta", "drift")), 120, "their ends")
-        assert house.finish(house.submit("beta")) == ["succeeded"]
+        assert deployment.finish(deployment.submit("beta", 6)) == ["succeeded"] * 6
+        wait_until(lambda: deployment.probes("beta", "drift"), 120, "probes because of drift")
+        wait_until(lambda: all(run["state"] != "queued" for run in deployment.probes("beta", "drift")), 120, "their ends")
+        assert deployment.finish(deployment.submit("beta")) == ["succeeded"]
         after = network.rest.items("/predictions?center=beta")[0]["promised"]["run_s"]
         if after > 1.3 * before:
             break
     assert after > 1.3 * before, "what is promised now is what it can do now"
-    runs = [run for run in house.probes("beta", "drift") if run["id"] not in ended]
+    runs = [run for run in deployment.probes("beta", "drift") if run["id"] not in ended]
     assert runs and all(run["created_by"] == "fathom" for run in runs)
     assert "unit_type_drifted" in pathlib.Path(network.server.process.log_path).read_text()

@@ -30,7 +30,15 @@ def test_a_project_keeps_to_its_units_and_says_what_it_used(network):
     assert "fathom project set" in network.cli("project", "set", "--help")
 
 
+def test_a_project_that_nobody_set_up_is_refused_with_the_nearest_name(network):
+    network.cli("project", "set", "materials", "--share", "1")
+    refused = network.rest.post("/jobs", {"project": "materiels", "command": ["true"]}, expect=400)
+    assert "did you mean materials?" in refused["errors"][0]["detail"] and "fathom project set" in refused["detail"]
+    assert network.wait_job(network.submit(project="materials", command=["true"])["id"])["state"] == "succeeded"
+
+
 def test_a_gang_starts_when_all_its_members_are_there(network):
+    network.cli("project", "set", "pair", "--share", "1")
     first = network.submit(project="pair", command=["sleep", "1"], gang={"id": "both", "size": 2})
     wait_until(lambda: network.job(first["id"])["waiting_reason"] == "waits for 1 more member of gang both", 120,
                "the first member waiting for the second")

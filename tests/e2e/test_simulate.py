@@ -40,6 +40,8 @@ def exported(network):
          "bands": [{"days": ["sun"], "from_hour": 2, "to_hour": 5, "per_unit_hour": "0.15"}]}]}))
     network.cli("price", "set", prices)
     network.cli("maintenance", "plan", "--center", "alpha", "--starts-at", in_days(30), "--ends-at", in_days(31))
+    for project in ("materials", "physics"):
+        network.cli("project", "set", project, "--share", "1")
     jobs = [network.submit(name=f"job-{i}", type="products", project="materials" if i % 2 else "physics",
                            command=["sleep", "1"], operators=[{**DGEMM, "count": 200}], units={"count": 1},
                            wall_limit_s=600, metering_wait_s=0)

@@ -14,11 +14,11 @@ TRANSFORM = [{"id": "fft1d", "parameters": {"n": 65536}}]
 PRODUCT = [{"id": "dgemm", "parameters": {"m": 512, "n": 512, "k": 512}}]
 
 
-class House:
+class Deployment:
     """A network with a center `honest` and a center `cheat` whose way of cheating is set as the test goes."""
 
     def __init__(self):
-        self.net = Network(settings=["--verify-one-in", "1"])
+        self.net = Network(settings=["--verify-one-in", "1", "--verify-priority", "normal"])
         self.folder = self.net.folder / "cheat"
         self.folder.mkdir()
         self.folder.chmod(0o777)
@@ -69,8 +69,8 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def house():
-    made = House()
+def deployment():
+    made = Deployment()
     try:
         yield made
     finally:
@@ -78,111 +78,111 @@ def house():
 
 
 @pytest.fixture
-def transform(house):
-    return house.task("transform", TRANSFORM)
+def transform(deployment):
+    return deployment.task("transform", TRANSFORM)
 
 
 @pytest.fixture
-def product(house):
-    return house.task("product", PRODUCT)
+def product(deployment):
+    return deployment.task("product", PRODUCT)
 
 
 @pytest.fixture
-def network(house):
+def network(deployment):
     """For the report of failures."""
-    return house.net
+    return deployment.net
 
 
-def test_what_is_honest_is_verified_and_right(house, network, transform, product):
+def test_what_is_honest_is_verified_and_right(deployment, network, transform, product):
     for center in ("honest", "cheat"):
         for task in (transform, product):
-            run = house.probe(center, task)
+            run = deployment.probe(center, task)
             assert (run["state"], run["verification"]) == ("succeeded", "right"), run["verification_detail"]
-    assert house.trust("cheat")["factor"] == 1 and house.trust("cheat")["verified"]["right_count"] >= 2
+    assert deployment.trust("cheat")["factor"] == 1 and deployment.trust("cheat")["verified"]["right_count"] >= 2
 
 
-def test_a_fast_path_for_known_sizes_gains_nothing(house, network, transform, product):
-    house.cheat_as("fast_path")
+def test_a_fast_path_for_known_sizes_gains_nothing(deployment, network, transform, product):
+    deployment.cheat_as("fast_path")
     # Products are measured at drawn sizes, which it does not know: it has to compute, or is found out.
-    run = house.probe("cheat", product)
-    assert run["verification"] == "wrong" or house.has_computed()
+    run = deployment.probe("cheat", product)
+    assert run["verification"] == "wrong" or deployment.has_computed()
     # Transforms have one size; but what they transform is new each time.
-    run = house.probe("cheat", transform)
+    run = deployment.probe("cheat", transform)
     assert (run["state"], run["verification"]) == ("succeeded", "wrong")
     assert "right is" in run["verification_detail"]
-    finding = next(f for f in house.findings(kind="checksum") if f["probe_run_id"] == run["id"])
+    finding = next(f for f in deployment.findings(kind="checksum") if f["probe_run_id"] == run["id"])
     assert finding["unit_type"] == "core" and finding["dismissed_at"] is None
-    assert house.trust("cheat")["factor"] <= 0.5
+    assert deployment.trust("cheat")["factor"] <= 0.5
     # What it claimed is void, and nothing else is left of what nobody has verified.
-    scores = [s for s in house.net.rest.items("/scores?operator=fft1d") if s["center"] == "cheat"]
+    scores = [s for s in deployment.net.rest.items("/scores?operator=fft1d") if s["center"] == "cheat"]
     assert all(s["probe_run_id"] != run["id"] for s in scores)
-    assert all(house.settled(s["probe_run_id"])["verification"] == "right" for s in scores)
+    assert all(deployment.settled(s["probe_run_id"])["verification"] == "right" for s in scores)
 
 
-def test_a_remembered_result_is_that_of_another_run(house, network, product):
-    house.cheat_as("replay")
-    run = house.probe("cheat", product)
+def test_a_remembered_result_is_that_of_another_run(deployment, network, product):
+    deployment.cheat_as("replay")
+    run = deployment.probe("cheat", product)
     assert run["state"] == "failed" and "seed" in run["error"]
-    assert any(f["probe_run_id"] == run["id"] for f in house.findings(kind="checksum"))
+    assert any(f["probe_run_id"] == run["id"] for f in deployment.findings(kind="checksum"))
 
 
-def test_a_clock_that_is_too_slow_is_seen_by_ours(house, network):
-    house.cheat_as("slow_clock")
-    task = house.task("long", PRODUCT, repeats=60, min_sample_s=0.15, limit_s=30)
-    run = house.probe("cheat", task)
+def test_a_clock_that_is_too_slow_is_seen_by_ours(deployment, network):
+    deployment.cheat_as("slow_clock")
+    task = deployment.task("long", PRODUCT, repeats=60, min_sample_s=0.15, limit_s=30)
+    run = deployment.probe("cheat", task)
     assert run["state"] == "failed" and "by the center's clock" in run["error"]
-    finding = next(f for f in house.findings(kind="clock") if f["probe_run_id"] == run["id"])
+    finding = next(f for f in deployment.findings(kind="clock") if f["probe_run_id"] == run["id"])
     assert finding["evidence"]["seen_s"] > 1.5 * finding["evidence"]["claimed_s"]
-    honest = house.probe("honest", task)
+    honest = deployment.probe("honest", task)
     assert honest["state"] == "succeeded", honest["error"]
 
 
-def test_an_expert_dismisses_findings(house, network):
-    found = house.findings(open="true")
-    assert len(found) >= 3 and house.trust("cheat")["finding_count"] == len(found)
-    assert "checksum" in house.net.cli("finding", "list", "--open", "--center", "cheat")
-    house.net.cli("finding", "dismiss", found[0]["id"], "--reason", "the test knows better")
+def test_an_expert_dismisses_findings(deployment, network):
+    found = deployment.findings(open="true")
+    assert len(found) >= 3 and deployment.trust("cheat")["finding_count"] == len(found)
+    assert "checksum" in deployment.net.cli("finding", "list", "--open", "--center", "cheat")
+    deployment.net.cli("finding", "dismiss", found[0]["id"], "--reason", "the test knows better")
     for finding in found[1:]:
-        house.net.rest.post(f"/probe-findings/{finding['id']}:dismiss", {"reason": "test"}, expect=200)
-    assert house.trust("cheat")["finding_count"] == 0 and house.trust("cheat")["factor"] == 1
-    assert not house.findings(open="true") and house.findings(open="false")
+        deployment.net.rest.post(f"/probe-findings/{finding['id']}:dismiss", {"reason": "test"}, expect=200)
+    assert deployment.trust("cheat")["finding_count"] == 0 and deployment.trust("cheat")["factor"] == 1
+    assert not deployment.findings(open="true") and deployment.findings(open="false")
 
 
-def test_jobs_that_are_slower_than_probes_promise_cost_score_and_work(house, network, product):
-    house.cheat_as("better")
+def test_jobs_that_are_slower_than_probes_promise_cost_score_and_work(deployment, network, product):
+    deployment.cheat_as("better")
     for center in ("cheat", "honest"):
-        assert house.probe(center, product)["verification"] == "right", "it computes, but not where jobs do"
-    before = next(s for s in house.net.rest.items("/scores?operator=dgemm") if s["center"] == "cheat")
+        assert deployment.probe(center, product)["verification"] == "right", "it computes, but not where jobs do"
+    before = next(s for s in deployment.net.rest.items("/scores?operator=dgemm") if s["center"] == "cheat")
     task = {"name": "job", "operators": [{**PRODUCT[0], "count": 100}], "repeats": 1, "min_sample_s": 0,
             "target_interval": 0, "limit_s": 200}
     job = {"command": [str(probe_for_jobs()), "--task", "task.json"], "files": {"task.json": json.dumps(task)},
            "type": "products", "operators": [{**PRODUCT[0], "count": 103}], "metering_wait_s": 0}
     # What probes measure on a shared machine scatters by a third; so many jobs outweigh that.
     for _ in range(10):
-        jobs = [house.net.submit(**job, units={"center": center})["id"] for center in ("cheat", "honest")]
-        assert all(house.net.wait_job(one)["state"] == "succeeded" for one in jobs)
-    trust = wait_until(lambda: (lambda t: t if t["job_count"] >= 10 else None)(house.trust("cheat")), 120, "the jobs' word")
+        jobs = [deployment.net.submit(**job, units={"center": center})["id"] for center in ("cheat", "honest")]
+        assert all(deployment.net.wait_job(one)["state"] == "succeeded" for one in jobs)
+    trust = wait_until(lambda: (lambda t: t if t["job_count"] >= 10 else None)(deployment.trust("cheat")), 120, "the jobs' word")
     assert trust["slowdown"] > 1.2 and trust["factor"] < 0.85 and trust["finding_count"] == 0
-    after = wait_until(lambda: next((s for s in house.net.rest.items("/scores?operator=dgemm") if s["center"] == "cheat" and
+    after = wait_until(lambda: next((s for s in deployment.net.rest.items("/scores?operator=dgemm") if s["center"] == "cheat" and
                                      s["trust_factor"] < 0.85), None), 120, "the lower score")
     # Of the rate measured, whichever of its measurements this is.
     assert after["score"] / after["rate_flops"] == pytest.approx(after["trust_factor"] * before["score"] / before["rate_flops"])
     time.sleep(5)  # so long the router may keep its judgement
-    house.probe("honest", product)  # after which it reads the catalog anew
+    deployment.probe("honest", product)  # after which it reads the catalog anew
     wait_until(lambda: (lambda d: d["candidates"][d["winner"]]["center"] == "honest")(
-        house.net.rest.post("/placements:preview", job, expect=200)["decision"]), 120, "the router's distrust")
-    placed = house.net.submit(**job)
-    assert house.net.wait_job(placed["id"])["attempt"]["center"] == "honest"
+        deployment.net.rest.post("/placements:preview", job, expect=200)["decision"]), 120, "the router's distrust")
+    placed = deployment.net.submit(**job)
+    assert deployment.net.wait_job(placed["id"])["attempt"]["center"] == "honest"
 
 
-def test_the_honest_center_was_never_accused(house, network):
-    assert house.findings("honest") == []
-    honest = house.trust("honest")
+def test_the_honest_center_was_never_accused(deployment, network):
+    assert deployment.findings("honest") == []
+    honest = deployment.trust("honest")
     assert honest["finding_count"] == 0 and honest["finding_factor"] == 1
     # What its jobs took beside all else that this machine does is no accusation, and never as bad as what the cheat's did.
-    assert honest["factor"] > house.trust("cheat")["factor"]
-    text = house.net.cli("trust", "list")
+    assert honest["factor"] > deployment.trust("cheat")["factor"]
+    text = deployment.net.cli("trust", "list")
     assert "honest" in text and "OPEN FINDINGS" in text
-    metrics = house.net.rest.call("GET", "/metrics").text
+    metrics = deployment.net.rest.call("GET", "/metrics").text
     assert 'fathom_probe_findings_total{kind="clock"}' in metrics
     assert 'fathom_probe_verifications_total{outcome="right"}' in metrics

@@ -21,6 +21,9 @@ echo "end $(date +%s.%N)" >> "$notes"
 exit $CODE
 """
 ENDED = ("succeeded", "failed", "cancelled")
+# Columns of an attempt, and where they are from; attempt_of() reads them.
+ATTEMPTS = ("a.id, a.epoch, a.state, a.outcome, c.name, a.created_at, a.ended_at "
+            "FROM attempt a JOIN center c ON c.id = a.center_id")
 
 
 class Submission(threading.Thread):
@@ -156,31 +159,44 @@ def followed(follower, subject, found):
 def collect(cluster, jobs, may_fail_to_start):
     rest = cluster.rest()
     database = cluster.database
-    open_attempts = "SELECT count(*) FROM attempt WHERE state = 'ended' AND NOT (counted AND metered)"
-    wait_until(lambda: database.rows(open_attempts) == [(0,)], 120, "every attempt being counted and metered")
+    wait_for_counts(database)
     acknowledged = []
     for job in jobs:
         row = rest.get(f"/jobs/{job.id}")
         events = [{"id": event["id"], "at": event["at"], "state": event["state"]} for event in rest.items(f"/jobs/{job.id}/events")]
-        attempts = [{"id": attempt, "epoch": epoch, "state": state, "outcome": outcome, "center": center,
-                     "created_s": created.timestamp(), "ended_s": ended and ended.timestamp()}
-                    for attempt, epoch, state, outcome, center, created, ended in database.rows(
-                        "SELECT a.id, a.epoch, a.state, a.outcome, c.name, a.created_at, a.ended_at FROM attempt a "
-                        "JOIN center c ON c.id = a.center_id WHERE a.job_id = %s ORDER BY a.epoch", job.id)]
+        attempts = [attempt_of(fields) for fields in
+                    database.rows(f"SELECT {ATTEMPTS} WHERE a.job_id = %s ORDER BY a.epoch", job.id)]
         answer = rest.call("GET", f"/jobs/{job.id}/logs/stdout")
         acknowledged.append(AcknowledgedJob(
             job.key, job.id, job.exit_code, job.text, row["state"], row["exit_code"], row["end_reason"], row["run_s"],
             answer.text if answer.status_code == 200 else "", events, attempts, job.runs(), job.may_requeue))
+    return History(acknowledged, UNITS, *charged(database), may_fail_to_start, wrong_in_ledger(rest))
+
+
+def wait_for_counts(database, limit_s=120):
+    open_attempts = "SELECT count(*) FROM attempt WHERE state = 'ended' AND NOT (counted AND metered)"
+    wait_until(lambda: database.rows(open_attempts) == [(0,)], limit_s, "every attempt being counted and metered")
+
+
+def attempt_of(fields):
+    """From a row of ATTEMPTS."""
+    attempt, epoch, state, outcome, center, created, ended = fields
+    return {"id": attempt, "epoch": epoch, "state": state, "outcome": outcome, "center": center,
+            "created_s": created.timestamp(), "ended_s": ended and ended.timestamp()}
+
+
+def charged(database):
+    """The unit-seconds that projects are charged, and those that attempts ran."""
     used, = database.rows("SELECT coalesce(sum(unit_s), 0) FROM project_use")[0]
     ran, = database.rows("SELECT coalesce(sum(a.unit_count * a.run_s), 0) FROM attempt a JOIN job j ON j.id = a.job_id "
                          "WHERE a.state = 'ended' AND j.label = 'job'")[0]
-    return History(acknowledged, UNITS, used, ran, may_fail_to_start, wrong_in_ledger(rest))
+    return used, ran
 
 
-def wrong_in_ledger(rest):
+def wrong_in_ledger(rest, limit_s=120):
     """What a check of the ledger finds, once all that was used is posted."""
     def posted():
         check = rest.get("/ledger:verify")
         return check if check["unrated"] == 0 else None
-    return wait_until(posted, 120, "all usage being posted", pause_s=0.3)["faults"]
+    return wait_until(posted, limit_s, "all usage being posted", pause_s=0.3)["faults"]
 

@@ -43,7 +43,7 @@ class StrictExecutor final : public Executor {
     {
         check(id);
         FATHOM_ASSERT(stream == OutputStream::kStdout || stream == OutputStream::kStderr);
-        FATHOM_ASSERT(offset >= 0 && max_bytes <= kMostOutputBytes);
+        FATHOM_ASSERT(offset >= 0 && max_bytes <= kMaxOutputBytes);
         return std::string();
     }
     void end_leftovers(const AttemptId& id) override { check(id); }

@@ -21,9 +21,9 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size)
 /// fields and a word that there are more.
 inline void check_refusal(const Error& error)
 {
-    constexpr std::size_t kMostFields = 101;
+    constexpr std::size_t kMaxFields = 101;
     FATHOM_ASSERT(error.code == Errc::kInvalid || error.code == Errc::kTooLarge);
-    FATHOM_ASSERT(!error.detail.empty() && error.fields.size() <= kMostFields);
+    FATHOM_ASSERT(!error.detail.empty() && error.fields.size() <= kMaxFields);
     Json sent = {{"detail", error.detail}};
     for (const FieldError& field : error.fields)
         sent[field.field] = field.detail;

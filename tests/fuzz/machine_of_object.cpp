@@ -12,6 +12,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     FATHOM_ASSERT(object.starts_with("\x7f"
                                      "ELF") &&
-                  object.size() <= fathom::kMostObjectBytes && !machine->empty());
+                  object.size() <= fathom::kMaxObjectBytes && !machine->empty());
     return 0;
 }

@@ -6,7 +6,7 @@ namespace {
 using namespace fathom;
 
 /// Few enough to decide on within the time of one input.
-constexpr std::size_t kMostDecided = 8;
+constexpr std::size_t kMaxDecided = 8;
 
 UnitTypeView unit_type(const std::string& name)
 {
@@ -45,7 +45,7 @@ void check_cycle(std::string_view bytes)
     const std::string written = write_cycle(*moment);
     const Result<CycleMoment> again = read_cycle(written);
     FATHOM_ASSERT(again.has_value() && write_cycle(*again) == written);
-    if (moment->input.jobs.size() > kMostDecided) return;
+    if (moment->input.jobs.size() > kMaxDecided) return;
     const CycleCatalog catalog{{unit_type("alpha"), unit_type("beta")}, {}};
     const SchedulePlan plan = decide_cycle(*moment, catalog);
     FATHOM_ASSERT(plan.starts.size() + plan.waits.size() == moment->input.jobs.size());
@@ -71,7 +71,7 @@ void check_catalog(std::string_view bytes)
     const std::vector<std::string> all = written(*catalog);
     const Result<CycleCatalog> again = read_catalog(all);
     FATHOM_ASSERT(again.has_value() && written(*again) == all);
-    if (catalog->unit_types.size() <= kMostDecided) decide_cycle(some_moment(), *catalog);
+    if (catalog->unit_types.size() <= kMaxDecided) decide_cycle(some_moment(), *catalog);
 }
 
 void check_plan(std::string_view bytes)

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::size_t taken = 0;
     net::ProxyHeader header = net::read_proxy_header({});
     while (header.state == net::ProxyHeader::State::kIncomplete) {
-        FATHOM_ASSERT(header.needed >= 1 && taken + header.needed <= net::kMostProxyHeaderBytes);
+        FATHOM_ASSERT(header.needed >= 1 && taken + header.needed <= net::kMaxProxyHeaderBytes);
         if (taken + header.needed > text.size()) return 0; // the connection waits, or ends
         taken += header.needed;
         header = net::read_proxy_header(text.substr(0, taken));

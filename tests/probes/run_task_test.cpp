@@ -311,8 +311,8 @@ TEST(RunTask, GoesOnWithTheOperatorsWhoseMedianIsNotKnownWellEnough)
     // Beside other programs a sleeper may be unsteady, too; who has fewer samples must be known well enough all the
     // same.
     const std::vector<std::int64_t> counts = sample_counts(*result);
-    EXPECT_GE(counts[0], std::int64_t{kFewestForInterval});
-    EXPECT_GE(counts[1], std::int64_t{kFewestForInterval});
+    EXPECT_GE(counts[0], std::int64_t{kMinForInterval});
+    EXPECT_GE(counts[1], std::int64_t{kMinForInterval});
     if (counts[0] != counts[1])
         EXPECT_TRUE(result->operators[counts[0] < counts[1] ? 0 : 1].is_target_reached)
             << counts[0] << " " << counts[1];

@@ -13,12 +13,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kEntriesAtOnce = 2000;            // some milliseconds
-constexpr std::int64_t kBlock = 512;            // of st_blocks
-constexpr auto kFirst = 1s;                     // most jobs end before
-constexpr auto kPeriod = 5s;                    // between two counts
-constexpr int kShare = 20;                      // of the time at most one part goes into counting
-constexpr std::size_t kMostFilesOnce = 1 << 18; // that are remembered; hard links beyond count again
+constexpr int kEntriesAtOnce = 2000;           // some milliseconds
+constexpr std::int64_t kBlock = 512;           // of st_blocks
+constexpr auto kFirst = 1s;                    // most jobs end before
+constexpr auto kPeriod = 5s;                   // between two counts
+constexpr int kShare = 20;                     // of the time at most one part goes into counting
+constexpr std::size_t kMaxFilesOnce = 1 << 18; // that are remembered; hard links beyond count again
 
 } // namespace
 
@@ -64,7 +64,7 @@ void DiskUse::finish(SteadyTime now, pid_t process)
 
 void DiskUse::add(const struct stat& facts, bool may_come_again)
 {
-    if (may_come_again && counted_once_.size() < kMostFilesOnce &&
+    if (may_come_again && counted_once_.size() < kMaxFilesOnce &&
         !counted_once_.emplace(facts.st_dev, facts.st_ino).second)
         return;
     counted_ += facts.st_blocks * kBlock;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kChanges = IN_MOVED_TO | IN_CLOSE_WRITE | IN_MODIFY;
 
 /// Read in one go; the rest stays for the next time, however fast more comes.
-constexpr int kMostBlocks = 64;
+constexpr int kMaxBlocks = 64;
 
 bool is_output(std::string_view name)
 {
@@ -52,7 +52,7 @@ ExecutorChanges FolderWatch::read()
     ExecutorChanges changes;
     if (inotify_ < 0) return changes;
     alignas(inotify_event) std::array<char, 65536> block{};
-    for (int blocks = 0; blocks < kMostBlocks; ++blocks) {
+    for (int blocks = 0; blocks < kMaxBlocks; ++blocks) {
         const ssize_t size = ::read(inotify_, block.data(), block.size());
         if (size < 0 && errno == EINTR) continue;
         if (size <= 0) break;

@@ -9,7 +9,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr rlim_t kMostOpenFiles = 65536;
+constexpr rlim_t kMaxOpenFiles = 65536;
 constexpr const char* kKilledFirst = "500"; ///< of 1000, which would be before everything else on the host
 
 void lower(__rlimit_resource_t resource, rlim_t most)
@@ -31,7 +31,7 @@ std::int64_t most_processes(std::int64_t cores)
 void limit_resources(const SupervisorOrder& order)
 {
     lower(RLIMIT_CORE, 0);
-    lower(RLIMIT_NOFILE, kMostOpenFiles);
+    lower(RLIMIT_NOFILE, kMaxOpenFiles);
     if (order.disk_limit_bytes > 0) lower(RLIMIT_FSIZE, static_cast<rlim_t>(order.disk_limit_bytes));
     // The kernel counts by user, so it says something about a job only where its user is its own.
     if (order.has_own_user) lower(RLIMIT_NPROC, static_cast<rlim_t>(most_processes(order.run.cores)));

@@ -101,11 +101,11 @@ std::optional<unsigned> UserIdPool::find_free(const std::set<unsigned>& used) co
 
 void UserIdPool::look()
 {
-    constexpr std::chrono::seconds kLongest{1};
+    constexpr std::chrono::seconds kMaxDuration{1};
     const auto began = std::chrono::steady_clock::now();
     running_ = users_with_processes();
     const auto ended = std::chrono::steady_clock::now();
-    next_look_ = ended + std::min<std::chrono::steady_clock::duration>(50 * (ended - began), kLongest);
+    next_look_ = ended + std::min<std::chrono::steady_clock::duration>(50 * (ended - began), kMaxDuration);
 }
 
 } // namespace fathom::agent

@@ -14,8 +14,8 @@
 namespace fathom::agent {
 namespace {
 
-constexpr int kMostDepth = 100;   ///< of folders that are open at once: each holds a descriptor
-constexpr int kMostRounds = 1000; ///< against processes that make folders as fast as we delete them
+constexpr int kMaxDepth = 100;   ///< of folders that are open at once: each holds a descriptor
+constexpr int kMaxRounds = 1000; ///< against processes that make folders as fast as we delete them
 
 struct CloseFolder {
     void operator()(DIR* folder) const { ::closedir(folder); }
@@ -34,7 +34,7 @@ class Removal {
             if (errno != ENOENT) note(top_.parent_path(), errno);
             return outcome();
         }
-        for (int round = 0; round == 0 || (moved_up_ > 0 && round < kMostRounds); ++round) {
+        for (int round = 0; round == 0 || (moved_up_ > 0 && round < kMaxRounds); ++round) {
             moved_up_ = 0;
             failures_ = 0;
             remove_folder(parent.number(), top_.filename(), top_, 0);
@@ -66,7 +66,7 @@ class Removal {
         if (::unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT) return;
         if (errno != EISDIR)
             note(path, errno);
-        else if (depth < kMostDepth)
+        else if (depth < kMaxDepth)
             remove_folder(folder, name, path, depth + 1);
         else
             move_up(folder, name, path);

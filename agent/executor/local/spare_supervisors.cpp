@@ -21,7 +21,7 @@ namespace {
 /// One is told its attempt while the other one gets ready.
 constexpr std::size_t kSpares = 2;
 /// That stay of those that come back.
-constexpr std::size_t kMostSpares = 16;
+constexpr std::size_t kMaxSpares = 16;
 
 /// Starts `program supervise ...` with `input` as its standard input, in a session of its own, with no signals blocked
 /// or ignored and no other descriptors but /dev/null.
@@ -130,7 +130,7 @@ void SpareSupervisors::take_back_one(int number)
     ::epoll_ctl(answers_.number(), EPOLL_CTL_DEL, number, nullptr);
     std::array<char, kNextFolder.size()> text{};
     const bool asks = ::recv(number, text.data(), text.size(), MSG_DONTWAIT) == static_cast<ssize_t>(text.size());
-    if (asks && spares_.size() < kMostSpares) spares_.push_back(std::move(supervisor));
+    if (asks && spares_.size() < kMaxSpares) spares_.push_back(std::move(supervisor));
 }
 
 Result<OpenFile> SpareSupervisors::start_one()

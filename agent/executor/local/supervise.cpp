@@ -24,8 +24,8 @@ namespace fathom::agent {
 namespace {
 
 /// Served by one supervisor, so that nothing that it might lose an attempt lasts.
-constexpr int kMostServed = 1000;
-constexpr std::size_t kMostOrderBytes = 1UL << 20U;
+constexpr int kMaxServed = 1000;
+constexpr std::size_t kMaxStartOrderBytes = 1UL << 20U;
 
 /// Goes on as a child of init, so that neither the agent's death nor a terminal's touches it.
 void leave_parent()
@@ -188,7 +188,7 @@ bool serve(const AttemptFolder& folder, Preparation& ready)
             static_cast<void>(remove_tree(made));
     }
     // A large order has made this process large, and jobs start with its size as their most.
-    const bool is_small = text->size() <= kMostOrderBytes;
+    const bool is_small = text->size() <= kMaxStartOrderBytes;
     // What is found by our name as that of a lost attempt's supervisor must not be another attempt.
     return (is_told || status.write(told)) && is_small && !has_children() && ready.cgroup.kill_all();
 }
@@ -201,7 +201,7 @@ void supervise(const Isolation& isolation)
     leave_parent();
     adopt_orphans();
     Preparation ready = prepare(isolation);
-    for (int attempts = 0; attempts < kMostServed; ++attempts) {
+    for (int attempts = 0; attempts < kMaxServed; ++attempts) {
         const std::filesystem::path path = wait_for_folder();
         if (path.empty() || !serve(AttemptFolder(path), ready) || !ask_for_next()) break;
     }

@@ -63,9 +63,9 @@ Json ids_of(const std::set<AttemptId>& attempts)
 
 std::set<AttemptId> read_ids(ObjectReader& reader, std::string_view name)
 {
-    constexpr std::size_t kMostAttempts = 1UL << 20U;
+    constexpr std::size_t kMaxAttempts = 1UL << 20U;
     std::set<AttemptId> attempts;
-    for (const std::string& text : reader.strings(name, kMostAttempts, {.max_length = 64})) {
+    for (const std::string& text : reader.strings(name, kMaxAttempts, {.max_length = 64})) {
         if (std::optional<AttemptId> id = AttemptId::parse(text)) attempts.insert(std::move(*id));
     }
     return attempts;
@@ -87,7 +87,7 @@ Result<ExecutorSockets> make_executor_sockets()
 
 Result<void> send_message(int socket, std::string_view text)
 {
-    if (text.size() > kMostMessageBytes)
+    if (text.size() > kMaxExecutorMessageBytes)
         return Error{Errc::kTooLarge,
                      "a message within the agent would have " + std::to_string(text.size()) + " bytes"};
     auto length = static_cast<Length>(text.size());
@@ -122,7 +122,7 @@ Result<std::string> receive_message(int socket)
     if (first < 0) return Error{errno == ECONNRESET ? Errc::kNotFound : Errc::kUnavailable, error_text(errno)};
     if (!receive_all(socket, head.data() + 1, head.size() - 1)) return failed("half a message");
     std::memcpy(&length, head.data(), sizeof length);
-    if (length > kMostMessageBytes) return failed("a message of " + std::to_string(length) + " bytes");
+    if (length > kMaxExecutorMessageBytes) return failed("a message of " + std::to_string(length) + " bytes");
     std::string text(length, '\0');
     if (!receive_all(socket, text.data(), text.size())) return failed("half a message");
     return text;
@@ -142,7 +142,7 @@ std::string encode(const RunView& view)
 
 Result<RunView> decode_run_view(std::string_view text)
 {
-    const Result<Json> json = parse_json(text, {.max_bytes = kMostMessageBytes});
+    const Result<Json> json = parse_json(text, {.max_bytes = kMaxExecutorMessageBytes});
     if (!json) return json.error();
     std::vector<FieldError> errors;
     ObjectReader reader(*json, "", errors);
@@ -170,7 +170,7 @@ std::string encode(const ExecutorChanges& changes)
 
 Result<ExecutorChanges> decode_changes(std::string_view text)
 {
-    const Result<Json> json = parse_json(text, {.max_bytes = kMostMessageBytes});
+    const Result<Json> json = parse_json(text, {.max_bytes = kMaxExecutorMessageBytes});
     if (!json) return json.error();
     std::vector<FieldError> errors;
     ObjectReader reader(*json, "", errors);

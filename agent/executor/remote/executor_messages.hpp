@@ -28,9 +28,9 @@ enum class ExecutorRequest : char {
 };
 
 /// Longest message: an order with a job's files.
-inline constexpr std::size_t kMostMessageBytes = 64UL << 20U;
+inline constexpr std::size_t kMaxExecutorMessageBytes = 64UL << 20U;
 /// Most bytes of output in one answer.
-inline constexpr std::size_t kMostOutputBytes = 1UL << 20U;
+inline constexpr std::size_t kMaxOutputBytes = 1UL << 20U;
 
 struct ExecutorSockets {
     OpenFile agent;
@@ -42,7 +42,7 @@ struct ExecutorSockets {
 Result<ExecutorSockets> make_executor_sockets();
 
 /// Blocks while the other end does not read.
-/// @error kTooLarge     longer than kMostMessageBytes; nothing was sent.
+/// @error kTooLarge     longer than kMaxExecutorMessageBytes; nothing was sent.
 /// @error kUnavailable  the other end is gone, or stands still.
 Result<void> send_message(int socket, std::string_view text);
 

@@ -87,7 +87,7 @@ Result<std::string> ExecutorService::answer(char kind, std::string_view text)
 
 Result<std::string> ExecutorService::start(std::string_view text)
 {
-    const Result<Json> json = parse_json(text, {.max_bytes = kMostMessageBytes, .max_depth = kOrderDepth});
+    const Result<Json> json = parse_json(text, {.max_bytes = kMaxExecutorMessageBytes, .max_depth = kOrderDepth});
     if (!json) return json.error();
     Result<RunOrder> run = read_run_order(*json);
     if (!run) return Error{Errc::kInvalid, "not an order: " + run.error().detail};
@@ -112,9 +112,9 @@ Result<void> ExecutorService::check_cpus(RunOrder& run) const
 
 Result<void> ExecutorService::check_place(RunOrder& run)
 {
-    constexpr std::int64_t kMost = 1'000'000;
+    constexpr std::int64_t kMax = 1'000'000;
     if (!run.place) return Error{Errc::kInvalid, "an order that does not say where the batch system is to run it"};
-    const auto is_count = [](std::int64_t count) { return count >= 1 && count <= kMost; };
+    const auto is_count = [](std::int64_t count) { return count >= 1 && count <= kMax; };
     if (!is_count(run.place->cpus_per_unit) || !is_count(run.place->units_per_node) ||
         !is_count(run.order.unit_count) || run.place->memory_bytes_per_unit < 0)
         return Error{Errc::kInvalid, "an order for no or too many units"};
@@ -127,7 +127,7 @@ Result<std::string> ExecutorService::read_output(std::string_view text)
     const Result<OutputQuestion> question = decode_output_question(text);
     if (!question) return question.error();
     return executor_.read_output(question->attempt_id, question->stream, question->offset,
-                                 std::min(question->max_bytes, kMostOutputBytes));
+                                 std::min(question->max_bytes, kMaxOutputBytes));
 }
 
 Result<std::string> ExecutorService::known() const

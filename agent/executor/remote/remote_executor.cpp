@@ -49,7 +49,7 @@ Result<void> RemoteExecutor::start(const RunOrder& run)
 {
     has_started_ = true;
     const std::string text = to_json(run).dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (text.size() >= kMostMessageBytes)
+    if (text.size() >= kMaxExecutorMessageBytes)
         return Error{Errc::kTooLarge, "the order has " + std::to_string(text.size()) + " bytes"};
     const Result<std::string> started = ask(ExecutorRequest::kStart, text);
     if (!started) return started.error();

@@ -14,7 +14,7 @@ using std::chrono::seconds;
 
 constexpr int kShellSignalled = 128; ///< plus the signal: how a shell says that a program was killed by it
 constexpr int kLastSignal = 64;
-constexpr double kMostTime = 4e9; ///< seconds since 1970
+constexpr double kMaxTime = 4e9; ///< seconds since 1970
 
 std::optional<double> read_double(std::istringstream& words)
 {
@@ -26,7 +26,7 @@ std::optional<double> read_double(std::istringstream& words)
 std::optional<Timestamp> read_time(std::istringstream& words)
 {
     const std::optional<double> value = read_double(words);
-    if (!value || *value > kMostTime) return std::nullopt;
+    if (!value || *value > kMaxTime) return std::nullopt;
     return Timestamp(std::chrono::microseconds(std::llround(*value * 1e6)));
 }
 

@@ -9,8 +9,8 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::chrono::seconds kPatience{60};
-constexpr std::size_t kMostListBytes = 256UL << 20U; ///< some million jobs, or all nodes
-constexpr std::size_t kMostAnswerBytes = 1UL << 20U;
+constexpr std::size_t kMaxListBytes = 256UL << 20U; ///< some million jobs, or all nodes
+constexpr std::size_t kMaxAnswerBytes = 1UL << 20U;
 
 /// Of sbatch's refusals, those that say that slurmctld was not reached: it may have the job.
 bool is_unreached(std::string_view text)
@@ -49,7 +49,7 @@ Result<std::string> SlurmClient::submit(const std::filesystem::path& script) con
         arguments.push_back("--gid=" + std::to_string(user_->gid));
     }
     arguments.push_back(script.string());
-    const Result<std::string> text = run("sbatch", arguments, kMostAnswerBytes);
+    const Result<std::string> text = run("sbatch", arguments, kMaxAnswerBytes);
     if (!text) return text.error();
     Result<std::string> job = parse_submitted(*text);
     if (!job) return Error{Errc::kUnavailable, job.error().detail};
@@ -61,27 +61,27 @@ Result<std::vector<SlurmJob>> SlurmClient::queue() const
     const std::string uid = std::to_string(user_ ? user_->uid : ::getuid());
     const Result<std::string> text =
         run("squeue", {"--noheader", "--all", "--states=all", "--user=" + uid, "--Format=" + std::string(kQueueFormat)},
-            kMostListBytes);
+            kMaxListBytes);
     if (!text) return Error{Errc::kUnavailable, text.error().detail};
     return parse_queue(*text);
 }
 
 Result<void> SlurmClient::cancel(const std::vector<std::string>& jobs) const
 {
-    constexpr std::size_t kMostAtOnce = 500;
-    for (std::size_t first = 0; first < jobs.size(); first += kMostAtOnce) {
+    constexpr std::size_t kMaxAtOnce = 500;
+    for (std::size_t first = 0; first < jobs.size(); first += kMaxAtOnce) {
         std::vector<std::string> arguments{"--quiet"};
-        const std::size_t last = std::min(first + kMostAtOnce, jobs.size());
+        const std::size_t last = std::min(first + kMaxAtOnce, jobs.size());
         for (std::size_t i = first; i < last; ++i)
             arguments.push_back(jobs[i]);
-        if (const Result<std::string> done = run("scancel", arguments, kMostAnswerBytes); !done) return done.error();
+        if (const Result<std::string> done = run("scancel", arguments, kMaxAnswerBytes); !done) return done.error();
     }
     return {};
 }
 
 Result<std::vector<SlurmNode>> SlurmClient::nodes() const
 {
-    const Result<std::string> text = run("sinfo", {"-a", "-h", "-N", "-o", kNodeFormat}, kMostListBytes);
+    const Result<std::string> text = run("sinfo", {"-a", "-h", "-N", "-o", kNodeFormat}, kMaxListBytes);
     if (!text) return Error{Errc::kUnavailable, text.error().detail};
     std::vector<SlurmNode> nodes = parse_nodes(*text);
     std::erase_if(nodes, [&](const SlurmNode& node) {
@@ -94,7 +94,7 @@ Result<std::vector<SlurmNode>> SlurmClient::nodes() const
 
 std::string SlurmClient::version() const
 {
-    const Result<std::string> text = run("sinfo", {"--version"}, kMostAnswerBytes);
+    const Result<std::string> text = run("sinfo", {"--version"}, kMaxAnswerBytes);
     return text ? slurm_reason(*text) : std::string();
 }
 

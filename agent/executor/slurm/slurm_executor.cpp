@@ -17,7 +17,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::size_t kMostNoteBytes = 4096;
+constexpr std::size_t kMaxNoteBytes = 4096;
 constexpr const char* kWaitsForSubmission = "is to be submitted to Slurm";
 
 Result<void> make_open_folder(const std::filesystem::path& path)
@@ -55,14 +55,14 @@ Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const 
 
 EndAsked asked_of(const SlurmFolder& folder)
 {
-    const Result<std::string> text = read_file(folder.stop(), kMostNoteBytes);
+    const Result<std::string> text = read_file(folder.stop(), kMaxNoteBytes);
     if (!text) return EndAsked::kNo;
     return *text == "wall_limit" ? EndAsked::kWallLimit : EndAsked::kCancelled;
 }
 
 std::string number_in(const std::filesystem::path& path)
 {
-    const Result<std::string> text = read_file(path, kMostNoteBytes);
+    const Result<std::string> text = read_file(path, kMaxNoteBytes);
     return text ? *text : std::string();
 }
 
@@ -276,7 +276,7 @@ ScriptNotes SlurmExecutor::notes_of(const AttemptId& id) const
     const Result<OpenFile> report = open_folder(AT_FDCWD, folder_of(id).report(), owner());
     if (!report) return {};
     const auto read = [&](const char* name) {
-        Result<std::string> text = read_end(report->number(), name, owner(), kMostNoteBytes);
+        Result<std::string> text = read_end(report->number(), name, owner(), kMaxNoteBytes);
         return text ? std::move(*text) : std::string();
     };
     return read_notes(read("started"), read("ended"));

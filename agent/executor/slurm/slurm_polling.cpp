@@ -11,8 +11,8 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr auto kShortestPoll = 500ms;
-constexpr auto kLongestPoll = 30s;
+constexpr auto kMinPoll = 500ms;
+constexpr auto kMaxPoll = 30s;
 /// Of the time between two polls, what one may take: a busy slurmctld is asked more seldom.
 constexpr int kPollShare = 20;
 constexpr auto kRefusedPause = 15s; ///< before a refused job is submitted again
@@ -70,8 +70,8 @@ void SlurmExecutor::submit_due()
         if (found == attempts_.end()) continue;
         if (job) {
             found->second.job = *job;
-            next_poll_ = std::min(next_poll_, steady_clock::now() + kShortestPoll);
-            poll_interval_ = kShortestPoll;
+            next_poll_ = std::min(next_poll_, steady_clock::now() + kMinPoll);
+            poll_interval_ = kMinPoll;
             set_waiting(id, found->second, "submitted", std::nullopt);
             continue;
         }
@@ -96,7 +96,7 @@ void SlurmExecutor::cancel_asked()
             attempt.cancel_sent = true;
             jobs.push_back(attempt.job);
         }
-        if (!jobs.empty()) next_poll_ = std::min(next_poll_, steady_clock::now() + kShortestPoll);
+        if (!jobs.empty()) next_poll_ = std::min(next_poll_, steady_clock::now() + kMinPoll);
     }
     if (jobs.empty()) return;
     if (const Result<void> done = client_.cancel(jobs); !done)
@@ -109,7 +109,7 @@ void SlurmExecutor::poll()
         const std::scoped_lock lock(mutex_);
         const auto is_live = [](const auto& entry) { return entry.second.view.phase != RunPhase::kEnded; };
         if (std::none_of(attempts_.begin(), attempts_.end(), is_live)) {
-            next_poll_ = steady_clock::now() + kShortestPoll;
+            next_poll_ = steady_clock::now() + kMinPoll;
             has_polled_ = true;
             return;
         }
@@ -127,7 +127,7 @@ void SlurmExecutor::poll()
                                               {"effect", "jobs go on; none is submitted, and no end is told"}});
     }
     poll_interval_ = std::clamp<std::chrono::milliseconds>(std::max(took * kPollShare, poll_interval_ * 5 / 4),
-                                                           kShortestPoll, took > 1s ? kLongestPoll : 2s);
+                                                           kMinPoll, took > 1s ? kMaxPoll : 2s);
     if (jobs) {
         has_polled_ = true;
         std::set<std::string> shown;
@@ -136,7 +136,7 @@ void SlurmExecutor::poll()
             apply(job);
         }
         note_missing(shown);
-        if (!moved_.empty()) poll_interval_ = kShortestPoll; // where something happens, more may
+        if (!moved_.empty()) poll_interval_ = kMinPoll; // where something happens, more may
     }
     next_poll_ = steady_clock::now() + poll_interval_;
 }

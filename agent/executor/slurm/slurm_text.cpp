@@ -9,9 +9,9 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::size_t kMostReasonBytes = 1000;
-constexpr std::int64_t kMostCount = 1'000'000;
-constexpr std::int64_t kMostMegabytes = 1LL << 40U;
+constexpr std::size_t kMaxReasonBytes = 1000;
+constexpr std::int64_t kMaxCount = 1'000'000;
+constexpr std::int64_t kMaxMegabytes = 1LL << 40U;
 
 /// At most `most` parts; the last one has the rest.
 std::vector<std::string_view> split(std::string_view text, char separator, std::size_t most = SIZE_MAX)
@@ -74,10 +74,10 @@ std::optional<SlurmNode> parse_node(std::string_view line)
 {
     const std::vector<std::string_view> fields = split(line, '|');
     if (fields.size() != 10 || !is_printable_ascii(line)) return std::nullopt;
-    const auto cpus = number(fields[2], kMostCount);
-    const auto sockets = number(fields[3], kMostCount);
-    const auto cores = number(fields[4], kMostCount);
-    const auto memory = number(fields[6], kMostMegabytes);
+    const auto cpus = number(fields[2], kMaxCount);
+    const auto sockets = number(fields[3], kMaxCount);
+    const auto cores = number(fields[4], kMaxCount);
+    const auto memory = number(fields[6], kMaxMegabytes);
     if (!cpus || !sockets || !cores || !memory || *cpus < 1) return std::nullopt;
     SlurmNode node{.partition = text_of(fields[0]),
                    .name = text_of(fields[1]),
@@ -115,7 +115,7 @@ std::vector<SlurmNode> parse_nodes(std::string_view text)
 {
     std::vector<SlurmNode> nodes;
     for (const std::string_view line : split(text, '\n')) {
-        if (nodes.size() == kMostSlurmNodes) break;
+        if (nodes.size() == kMaxSlurmNodes) break;
         if (std::optional<SlurmNode> node = parse_node(line)) nodes.push_back(std::move(*node));
     }
     return nodes;
@@ -158,10 +158,10 @@ std::string slurm_reason(std::string_view text)
         }
         if (line.empty()) continue;
         reason += (reason.empty() ? "" : "; ") + std::string(line);
-        if (reason.size() > kMostReasonBytes) break;
+        if (reason.size() > kMaxReasonBytes) break;
     }
     if (!is_utf8(reason)) return "a text that is not UTF-8";
-    return std::string(utf8_prefix(reason, kMostReasonBytes));
+    return std::string(utf8_prefix(reason, kMaxReasonBytes));
 }
 
 } // namespace fathom::agent

@@ -30,7 +30,7 @@ struct SlurmNode {
 /// sinfo's format for parse_nodes(): `sinfo -a -h -N -o FORMAT`.
 inline constexpr const char* kNodeFormat = "%R|%N|%c|%X|%Y|%Z|%m|%f|%G|%T";
 /// Most nodes of all partitions together that are looked at.
-inline constexpr std::size_t kMostSlurmNodes = 200'000;
+inline constexpr std::size_t kMaxSlurmNodes = 200'000;
 
 std::vector<SlurmNode> parse_nodes(std::string_view text);
 

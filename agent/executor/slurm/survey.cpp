@@ -8,8 +8,8 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::int64_t kMostUnits = 65'536; ///< of all types together: each has a number of its own
-constexpr std::size_t kMostUnitTypes = 100;
+constexpr std::int64_t kMaxUnits = 65'536; ///< of all types together: each has a number of its own
+constexpr std::size_t kMaxUnitTypes = 100;
 
 using NodeList = std::vector<const SlurmNode*>;
 
@@ -79,7 +79,7 @@ Result<UnitType> make_type(const UnitCut& cut, const NodeList& nodes, std::int64
     if (const Result<void> checked = check_batch_place(place); !checked) return checked.error();
     std::int64_t count = place.units_per_node * std::ssize(nodes);
     if (cut.unit_count > 0) count = std::min(count, cut.unit_count);
-    count = std::min(count, kMostUnits - first);
+    count = std::min(count, kMaxUnits - first);
     for (std::int64_t i = 0; i < count; ++i)
         type.units.push_back(Unit{{first + i}});
     type.report.name = cut.name;
@@ -102,7 +102,7 @@ std::vector<UnitCut> default_cuts(const NodeList& nodes)
     std::vector<UnitCut> cuts;
     std::set<std::pair<std::string, std::string>> seen;
     for (const SlurmNode* node : nodes) {
-        if (cuts.size() == kMostUnitTypes || !seen.emplace(node->partition, node->features).second) continue;
+        if (cuts.size() == kMaxUnitTypes || !seen.emplace(node->partition, node->features).second) continue;
         UnitCut cut;
         cut.name = node->partition + (node->features.empty() ? "" : "-" + as_name(node->features));
         cut.partition = node->partition;

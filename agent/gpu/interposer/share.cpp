@@ -15,7 +15,7 @@ namespace {
 /// Where this library's addresses begin: far from the driver's own, and below the 47 bits that all GPUs have.
 constexpr cuda::Address kFirstAddress = 1ULL << 44U;
 
-constexpr std::int64_t kMostWait_s = 3600;
+constexpr std::int64_t kMaxWait_s = 3600;
 
 std::int64_t number_from(const char* variable)
 {
@@ -70,7 +70,7 @@ Share::Share()
     socket_path_ = path;
     const char* const swap = std::getenv("FATHOM_GPU_SWAP");
     swaps_all_ = swap != nullptr && std::string_view(swap) == "everything";
-    wait_until_ += std::chrono::seconds(std::clamp<std::int64_t>(number_from("FATHOM_GPU_WAIT_S"), 0, kMostWait_s));
+    wait_until_ += std::chrono::seconds(std::clamp<std::int64_t>(number_from("FATHOM_GPU_WAIT_S"), 0, kMaxWait_s));
     if (!connect() && wait_until_ <= std::chrono::steady_clock::now()) tell_of_absence();
     sigset_t every;
     sigset_t before;
@@ -206,7 +206,7 @@ cuda::Status Share::allocate_block(cuda::Address* address, std::size_t bytes, bo
         }
         const cuda::Status status = region.allocate(bytes, contents, address);
         // Room that was promised is a moment late where a neighbour has just ended, and the driver still cleans up.
-        if (status == cuda::kOutOfMemory && ++tries < kMostTries) {
+        if (status == cuda::kOutOfMemory && ++tries < kMaxTries) {
             changed_.wait_for(lock, kTryAgain);
             continue;
         }

@@ -14,7 +14,7 @@ namespace fathom::gpu {
 
 /// Memory that was promised may be another process's for a moment still: it is asked for again and again.
 inline constexpr std::chrono::milliseconds kTryAgain{20};
-inline constexpr int kMostTries = 250;
+inline constexpr int kMaxTries = 250;
 
 /// Rooms grow by at least as much, so that the manager is asked rarely.
 inline std::int64_t growth_bytes(const OwnGpu& gpu)

@@ -99,7 +99,7 @@ void Share::take_turn(Lock& lock)
     const auto began = Clock::now();
     std::size_t copied = 0;
     for (int tries = 0; !bring_back_all(copied); ++tries) {
-        if (tries == kMostTries) tell("waits for memory that it was promised and the GPU has not free");
+        if (tries == kMaxTries) tell("waits for memory that it was promised and the GPU has not free");
         changed_.wait_for(lock, kTryAgain);
     }
     moved_back_bytes_ = copied;

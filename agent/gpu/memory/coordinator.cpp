@@ -9,8 +9,8 @@
 namespace fathom::gpu {
 namespace {
 
-constexpr double kMostShare = 1000;
-constexpr std::int64_t kMostPriority = 1'000'000;
+constexpr double kMaxShare = 1000;
+constexpr std::int64_t kMaxPriority = 1'000'000;
 
 std::optional<MemoryKind> kind_of(std::int64_t number)
 {
@@ -122,8 +122,8 @@ void Coordinator::hello(Client& client, const Message& message)
         client.job = text_of(message);
     else
         ++client.wrong_messages;
-    client.share = std::clamp(static_cast<double>(message.second) / 1000, 1.0 / kMostShare, kMostShare);
-    client.priority = std::clamp(message.third, -kMostPriority, kMostPriority);
+    client.share = std::clamp(static_cast<double>(message.second) / 1000, 1.0 / kMaxShare, kMaxShare);
+    client.priority = std::clamp(message.third, -kMaxPriority, kMaxPriority);
 }
 
 void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, double now_s)
@@ -209,8 +209,8 @@ void Coordinator::give_back(ClientId id, Client& client, const Message& message,
     }
     turns_.give_back(key(id), now_s);
     tick(now_s);
-    if (message.second < 0 || message.third < 0 || message.fourth < 0 || message.second > kMostBytes ||
-        message.fourth > kMostBytes) {
+    if (message.second < 0 || message.third < 0 || message.fourth < 0 || message.second > kMaxBytes ||
+        message.fourth > kMaxBytes) {
         ++client.wrong_messages;
         return;
     }

@@ -25,7 +25,7 @@ namespace fathom::gpu {
 namespace {
 
 /// What a program has not read yet; more, and it is disconnected.
-constexpr std::size_t kMostUnread = 64;
+constexpr std::size_t kMaxUnread = 64;
 constexpr double kStateEvery_s = 0.2;
 constexpr int kBacklog = 128;
 
@@ -209,7 +209,7 @@ class MemoryService::Loop {
                 const auto found = connections_.find(one.to);
                 if (found == connections_.end()) continue;
                 found->second.unread.push_back(one.message);
-                if (found->second.unread.size() > kMostUnread) {
+                if (found->second.unread.size() > kMaxUnread) {
                     log_warning("gpu_memory_client_does_not_read", {{"client", one.to}});
                     close(one.to);
                     continue;

@@ -14,7 +14,7 @@ struct MemoryServiceSettings {
     std::filesystem::path socket;     ///< made anew, and removed at the end; empty where start() is given a listener
     std::filesystem::path state_file; ///< Coordinator::state(), written five times a second at most; empty: not written
     CoordinatorSettings coordinator;
-    std::size_t most_connections = kMostClients;
+    std::size_t most_connections = kMaxClients;
     std::size_t most_connections_of_user = 256;
     /// Whether a user may take part; all when empty.
     std::function<bool(uid_t)> may_connect;

@@ -11,13 +11,13 @@ namespace {
 constexpr std::array<std::string_view, 3> kActuatorNames{"sub_units", "clock", "precision"};
 
 /// Smaller changes of a clock are not worth a call to the driver.
-constexpr std::int64_t kLeastClockChangeMhz = 10;
+constexpr std::int64_t kMinClockChangeMhz = 10;
 /// A step of precision halves or doubles the capacity; so far beyond balance it may lead.
 constexpr double kPrecisionSlack = 1.1;
 /// From this occupancy on a link or a unit does all that it can, but for noise.
 constexpr double kSaturated = 0.9;
 /// Balance of next to nothing would be a count beyond all that there is.
-constexpr double kMostWanted = 1e12;
+constexpr double kMaxWanted = 1e12;
 
 /// A change in the direction of `wanted`, no further than to `target`.
 std::int64_t limited(std::int64_t wanted, std::int64_t present, double target)
@@ -46,7 +46,7 @@ class CapacityPlan {
     {
         if (!position_.clock) return 0;
         const ClockPosition& clock = *position_.clock;
-        return plan_value(wanted, clock.mhz, clock.least_mhz, clock.most_mhz, kLeastClockChangeMhz);
+        return plan_value(wanted, clock.mhz, clock.least_mhz, clock.most_mhz, kMinClockChangeMhz);
     }
 
     int plan_precision(int wanted)
@@ -114,7 +114,7 @@ std::optional<std::int64_t> wanted_sub_units(std::int64_t count, const Occupanci
 {
     const std::optional<double> capacity = wanted_capacity(occupancies);
     if (!capacity) return std::nullopt;
-    return std::max<std::int64_t>(1, std::llround(std::min(static_cast<double>(count) * *capacity, kMostWanted)));
+    return std::max<std::int64_t>(1, std::llround(std::min(static_cast<double>(count) * *capacity, kMaxWanted)));
 }
 
 BalanceActions allowed_actions(BalanceActions wanted, const Occupancies& occupancies, const PlanRules& rules)

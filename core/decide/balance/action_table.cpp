@@ -10,10 +10,10 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kMostRows = 100;
-constexpr std::int64_t kMostClockMhz = 10'000;
-constexpr std::int64_t kMostSubUnits = 1'000'000;
-constexpr int kMostPrecisionSteps = 4;
+constexpr std::size_t kMaxRows = 100;
+constexpr std::int64_t kMaxClockMhz = 10'000;
+constexpr std::int64_t kMaxSubUnits = 1'000'000;
+constexpr int kMaxPrecisionSteps = 4;
 
 std::optional<double> parse_plain_number(std::string_view text)
 {
@@ -51,10 +51,10 @@ ActionRow read_row(const Json& json, const std::string& path, std::vector<FieldE
         row.interval = *interval;
     else if (!text.empty())
         reader.fail("u", interval.error().detail);
-    row.actions.sub_units = reader.optional_integer("sub_units", -kMostSubUnits, kMostSubUnits).value_or(0);
-    row.actions.clock_mhz = reader.optional_integer("clock_mhz", -kMostClockMhz, kMostClockMhz).value_or(0);
+    row.actions.sub_units = reader.optional_integer("sub_units", -kMaxSubUnits, kMaxSubUnits).value_or(0);
+    row.actions.clock_mhz = reader.optional_integer("clock_mhz", -kMaxClockMhz, kMaxClockMhz).value_or(0);
     row.actions.precision_steps = static_cast<int>(
-        reader.optional_integer("precision_steps", -kMostPrecisionSteps, kMostPrecisionSteps).value_or(0));
+        reader.optional_integer("precision_steps", -kMaxPrecisionSteps, kMaxPrecisionSteps).value_or(0));
     reader.finish(UnknownFields::kReject);
     return row;
 }
@@ -105,16 +105,16 @@ const ActionTable& default_action_table()
 std::vector<FieldError> check_action_table(const ActionTable& table, const std::string& path)
 {
     std::vector<FieldError> errors;
-    if (table.empty()) return {{path, fmt::format("gap: nothing covers [-{}, {}]", kMostOutput, kMostOutput)}};
+    if (table.empty()) return {{path, fmt::format("gap: nothing covers [-{}, {}]", kMaxOutput, kMaxOutput)}};
     const auto path_at = [&](std::size_t row) { return fmt::format("{}[{}].u", path, row); };
     const OutputInterval& first = table.front().interval;
     const OutputInterval& last = table.back().interval;
-    if (first.from != -kMostOutput || !first.has_from)
-        errors.push_back({path_at(0), fmt::format("must begin with [-{}", kMostOutput)});
+    if (first.from != -kMaxOutput || !first.has_from)
+        errors.push_back({path_at(0), fmt::format("must begin with [-{}", kMaxOutput)});
     for (std::size_t i = 1; i < table.size(); ++i)
         check_row_place(table[i - 1].interval, table[i].interval, path_at(i), errors);
-    if (last.to != kMostOutput || !last.has_to)
-        errors.push_back({path_at(table.size() - 1), fmt::format("must end with {}]", kMostOutput)});
+    if (last.to != kMaxOutput || !last.has_to)
+        errors.push_back({path_at(table.size() - 1), fmt::format("must end with {}]", kMaxOutput)});
     return errors;
 }
 
@@ -129,8 +129,8 @@ BalanceActions look_up_actions(const ActionTable& table, double output)
 ActionTable read_action_table(const Json& items, const std::string& path, std::vector<FieldError>& errors)
 {
     ActionTable table;
-    if (!items.is_array() || items.empty() || items.size() > kMostRows) {
-        errors.push_back({path, fmt::format("must be a list of 1 to {} rows", kMostRows)});
+    if (!items.is_array() || items.empty() || items.size() > kMaxRows) {
+        errors.push_back({path, fmt::format("must be a list of 1 to {} rows", kMaxRows)});
         return table;
     }
     const std::size_t before = errors.size();

@@ -24,7 +24,7 @@ double integral_part(const Gains& gains, const LawOptions& options, const LawSta
 /// Whether an output cannot take effect in full.
 bool is_beyond(double output, ActuatorRoom room)
 {
-    return output < -kMostOutput || output > kMostOutput || (output < 0 && !room.for_negative) ||
+    return output < -kMaxOutput || output > kMaxOutput || (output < 0 && !room.for_negative) ||
            (output > 0 && !room.for_positive);
 }
 
@@ -42,7 +42,7 @@ double integrate(const Gains& gains, double error, const LawOptions& options, Ac
         if (is_beyond(output, room) && error * output > 0) state.integral = before;
         break;
     case AntiWindup::kBackCalculation: {
-        const double excess = output - std::clamp(output, -kMostOutput, kMostOutput);
+        const double excess = output - std::clamp(output, -kMaxOutput, kMaxOutput);
         if (options.integral == IntegralForm::kTerm)
             state.integral -= excess;
         else if (gains.integral > 0)
@@ -99,7 +99,7 @@ double control_output(ControlLaw law, const Gains& gains, double error, const La
     state.law = law;
     state.previous_error = error;
     state.has_previous = true;
-    state.output = std::clamp(output, -kMostOutput, kMostOutput);
+    state.output = std::clamp(output, -kMaxOutput, kMaxOutput);
     return state.output;
 }
 

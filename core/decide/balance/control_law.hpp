@@ -6,8 +6,8 @@
 /// The control law (spec 3, R3), one step at a time.
 namespace fathom {
 
-/// The output is held in [−kMostOutput, kMostOutput].
-inline constexpr double kMostOutput = 0.9;
+/// The output is held in [−kMaxOutput, kMaxOutput].
+inline constexpr double kMaxOutput = 0.9;
 
 enum class ControlLaw {
     kPid,  ///< quick and exact

@@ -8,7 +8,7 @@
 namespace fathom {
 namespace {
 
-constexpr double kMostGain = 1000;
+constexpr double kMaxGain = 1000;
 
 bool are_alike(std::initializer_list<double> gains)
 {
@@ -31,10 +31,10 @@ void read_gains(ObjectReader& reader, const char* name, std::array<double, kCoun
     if (items == nullptr || items->size() != kCount) return;
     for (std::size_t i = 0; i < kCount; ++i) {
         const Json& item = (*items)[i];
-        if (item.is_number() && item.get<double>() >= 0 && item.get<double>() <= kMostGain)
+        if (item.is_number() && item.get<double>() >= 0 && item.get<double>() <= kMaxGain)
             gains.at(i) = item.get<double>();
         else
-            reader.fail(fmt::format("{}[{}]", name, i), fmt::format("must be a number from 0 to {}", kMostGain));
+            reader.fail(fmt::format("{}[{}]", name, i), fmt::format("must be a number from 0 to {}", kMaxGain));
     }
 }
 

@@ -11,7 +11,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::int64_t kMostPausePeriods = 32;
+constexpr std::int64_t kMaxPausePeriods = 32;
 constexpr std::int64_t kSettledAfterPeriods = 5; ///< in the band, and two pauses more: earlier reversals are forgotten
 constexpr double kNoiseSmoothing = 0.1;
 constexpr double kJumpDeviations = 3; ///< standard deviations of noise, beyond ε2, that are a change of the unit
@@ -157,7 +157,7 @@ bool may_act(const RegulatorSettings& settings, int direction, RegulatorStep& st
     std::int64_t pause = std::max(state.pause_periods, settings.pause_periods);
     if (state.last_direction == -direction) {
         ++state.reversals;
-        pause = std::min(std::max<std::int64_t>(1, 2 * pause), std::max(kMostPausePeriods, settings.pause_periods));
+        pause = std::min(std::max<std::int64_t>(1, 2 * pause), std::max(kMaxPausePeriods, settings.pause_periods));
         state.law.integral = 0;
     }
     state.pause_periods = pause;

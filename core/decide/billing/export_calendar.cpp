@@ -45,9 +45,9 @@ Timestamp next_export(const CronSchedule& schedule, ExportMonths months, Timesta
 
 Timestamp export_retry(std::int64_t failures, Timestamp now)
 {
-    constexpr std::int64_t kMostDoublings = 4;
+    constexpr std::int64_t kMaxDoublings = 4;
     constexpr auto kFirst = std::chrono::minutes(5);
-    const std::int64_t doublings = std::clamp<std::int64_t>(failures - 1, 0, kMostDoublings);
+    const std::int64_t doublings = std::clamp<std::int64_t>(failures - 1, 0, kMaxDoublings);
     return now + std::min<std::chrono::minutes>(kFirst * (std::int64_t{1} << doublings), std::chrono::hours(1));
 }
 

@@ -304,8 +304,8 @@ std::int64_t discounted(std::int64_t amount_micros, std::int64_t discount_ppm)
 std::int64_t percent_of(std::int64_t amount_micros, std::int64_t percent)
 {
     const Wide share = (static_cast<Wide>(amount_micros) * percent + 99) / 100;
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-    return share > kMost ? kMost : static_cast<std::int64_t>(share);
+    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+    return share > kMax ? kMax : static_cast<std::int64_t>(share);
 }
 
 } // namespace fathom

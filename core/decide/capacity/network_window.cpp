@@ -11,8 +11,8 @@ namespace fathom {
 namespace {
 
 constexpr std::int64_t kEnoughOfHour = 2;
-constexpr std::size_t kMostSamples = 2000;
-constexpr std::size_t kShortestStretch = 3;
+constexpr std::size_t kMaxSamples = 2000;
+constexpr std::size_t kMinStretchHours = 3;
 constexpr int kHoursOfWeek = 168;
 constexpr int kStartsPerHour = 4;
 /// After so many weeks a transfer goes on at the overall rate for ever.
@@ -23,7 +23,7 @@ constexpr int kHoursOfDay = 24;
 constexpr double kGoodShare = 0.8;
 
 /// No noise is too small to be believed: clocks and schedulers alone give a per cent.
-constexpr double kLeastNoise = 0.01;
+constexpr double kMinNoise = 0.01;
 
 HourOfWeek summarize_hour(std::vector<double> rates)
 {
@@ -54,7 +54,7 @@ double noise_of(const std::vector<double>& values)
     std::vector<double> differences;
     for (std::size_t i = 1; i < values.size(); ++i)
         differences.push_back(std::abs(values[i] - values[i - 1]));
-    return std::max(kLeastNoise, median(std::move(differences)) / (0.6745 * std::numbers::sqrt2));
+    return std::max(kMinNoise, median(std::move(differences)) / (0.6745 * std::numbers::sqrt2));
 }
 
 /// Sums, so that the squared deviation of any stretch costs nothing.
@@ -94,8 +94,8 @@ std::vector<std::size_t> partition(const std::vector<double>& values)
     std::vector<double> best(values.size() + 1, HUGE_VAL);
     std::vector<std::size_t> begin(values.size() + 1, 0);
     best[0] = -price;
-    for (std::size_t end = kShortestStretch; end <= values.size(); ++end) {
-        for (std::size_t start = 0; start + kShortestStretch <= end; ++start) {
+    for (std::size_t end = kMinStretchHours; end <= values.size(); ++end) {
+        for (std::size_t start = 0; start + kMinStretchHours <= end; ++start) {
             const double cost = best[start] + price + deviations.squared(start, end);
             if (cost >= best[end]) continue;
             best[end] = cost;
@@ -210,9 +210,9 @@ std::vector<NetworkStep> find_steps(std::span<const NetworkSample> samples)
     std::sort(sorted.begin(), sorted.end(), [](const NetworkSample& a, const NetworkSample& b) {
         return a.at != b.at ? a.at < b.at : a.rate_bytes < b.rate_bytes;
     });
-    if (sorted.size() > kMostSamples)
-        sorted.erase(sorted.begin(), sorted.end() - static_cast<std::ptrdiff_t>(kMostSamples));
-    if (sorted.size() < 2 * kShortestStretch) return {};
+    if (sorted.size() > kMaxSamples)
+        sorted.erase(sorted.begin(), sorted.end() - static_cast<std::ptrdiff_t>(kMaxSamples));
+    if (sorted.size() < 2 * kMinStretchHours) return {};
     std::vector<double> values;
     for (const NetworkSample& sample : sorted)
         values.push_back(portable::log(sample.rate_bytes));

@@ -7,9 +7,9 @@
 namespace fathom {
 namespace {
 
-constexpr double kLeastTime_s = 1e-3;
-constexpr double kLeastCost = 1e-4;
-constexpr double kLeastEnergy_j = 1;
+constexpr double kMinTime_s = 1e-3;
+constexpr double kMinCost = 1e-4;
+constexpr double kMinEnergy_j = 1;
 
 /// amount^weight; amounts that do not count must not turn infinity into something else.
 double weighted(double amount, double weight)
@@ -22,9 +22,9 @@ double weighted(double amount, double weight)
 
 double objective(const Preference& preference, const Outcome& outcome)
 {
-    return weighted(std::max(outcome.completion_s, kLeastTime_s), preference.time) *
-           weighted(std::max(outcome.cost, kLeastCost), preference.cost) *
-           weighted(std::max(outcome.energy_j, kLeastEnergy_j), preference.energy);
+    return weighted(std::max(outcome.completion_s, kMinTime_s), preference.time) *
+           weighted(std::max(outcome.cost, kMinCost), preference.cost) *
+           weighted(std::max(outcome.energy_j, kMinEnergy_j), preference.energy);
 }
 
 } // namespace fathom

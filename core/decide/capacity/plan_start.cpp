@@ -9,7 +9,7 @@ namespace fathom {
 namespace {
 
 /// Times far beyond any plan, so that sums with them stay representable.
-constexpr double kLongest_s = 1e9;
+constexpr double kMaxDuration_s = 1e9;
 
 double transfer_s(const NetworkProfile& network, Timestamp start, double size_bytes)
 {
@@ -79,7 +79,7 @@ bool is_possible(const TransferRequest& request, const StartTerms& terms, const 
 
 Timestamp moment_after(Timestamp from, double duration_s)
 {
-    return from + std::chrono::duration_cast<Timestamp::duration>(Seconds(std::clamp(duration_s, 0.0, kLongest_s)));
+    return from + std::chrono::duration_cast<Timestamp::duration>(Seconds(std::clamp(duration_s, 0.0, kMaxDuration_s)));
 }
 
 double budget_limit(std::optional<double> budget)

@@ -9,10 +9,10 @@ namespace {
 constexpr std::size_t kPricedHours = 168;
 constexpr double kHour_s = 3600;
 /// More points than any unit has, and few enough that the price of an hour stays within its range.
-constexpr double kMostScore = 1e6;
+constexpr double kMaxScore = 1e6;
 constexpr double kWeek_s = 168 * kHour_s;
 /// Longer runs cost as much as this one: beyond it no second of the week is left of a sum.
-constexpr double kLongestRun_s = 1e12;
+constexpr double kMaxRun_s = 1e12;
 constexpr Timestamp kSomeMonday{std::chrono::sys_days{std::chrono::year{1969} / 12 / 29}};
 
 /// Seconds since Monday 00:00 UTC.
@@ -33,7 +33,7 @@ UnitPrice::UnitPrice(const PriceEntry& entry, double score) : unit_power_w_(entr
     const HourlyPrices of_score = hourly_score_prices(entry);
     for (std::size_t hour = 0; hour < kPricedHours; ++hour)
         micros[hour] +=
-            std::llround(static_cast<double>(of_score[hour]) * std::clamp(score, 0.0, kMostScore) / kPointsOfScoreHour);
+            std::llround(static_cast<double>(of_score[hour]) * std::clamp(score, 0.0, kMaxScore) / kPointsOfScoreHour);
     for (std::size_t hour = 0; hour < kPricedHours; ++hour) {
         per_hour_[hour] = static_cast<double>(micros[hour]) * 1e-6;
         before_[hour + 1] = before_[hour] + per_hour_[hour];
@@ -56,7 +56,7 @@ double UnitPrice::cost_from(double second_of_week, double run_s) const
         const auto hour = std::min(static_cast<std::size_t>(hours), kPricedHours - 1);
         return before_[hour] + per_hour_[hour] * (hours - static_cast<double>(hour));
     };
-    const double until_s = second_of_week + std::min(run_s, kLongestRun_s);
+    const double until_s = second_of_week + std::min(run_s, kMaxRun_s);
     const double weeks = std::floor(until_s / kWeek_s);
     const double end_s = until_s - weeks * kWeek_s;
     return weeks * before_[kPricedHours] + since_monday(end_s) - since_monday(second_of_week);
@@ -80,7 +80,7 @@ double UnitPrice::least_cost_between(Timestamp earliest, Timestamp latest, doubl
     const double to_s = from_s + std::max(length_s, 0.0);
     const auto cost_at = [&](double second) { return cost_from(second < kWeek_s ? second : second - kWeek_s, run_s); };
     double least = std::min(cost_at(from_s), cost_at(to_s));
-    const double ends_off_s = std::fmod(std::min(run_s, kLongestRun_s), kHour_s);
+    const double ends_off_s = std::fmod(std::min(run_s, kMaxRun_s), kHour_s);
     for (double hour_s = std::ceil(from_s / kHour_s) * kHour_s; hour_s <= to_s + kHour_s; hour_s += kHour_s) {
         if (hour_s <= to_s) least = std::min(least, cost_at(hour_s));
         const double ending_s = hour_s - ends_off_s;
@@ -92,7 +92,7 @@ double UnitPrice::least_cost_between(Timestamp earliest, Timestamp latest, doubl
 
 double UnitPrice::least_cost(double run_s, std::int64_t unit_count) const
 {
-    const double hours = std::clamp(run_s, 0.0, kLongestRun_s) / kHour_s;
+    const double hours = std::clamp(run_s, 0.0, kMaxRun_s) / kHour_s;
     double least = least_per_hour_ * hours;
     if (!is_flat_) {
         // Its first whole hours cost at least what the cheapest of so many do, the rest at least the cheapest hour.

@@ -30,8 +30,8 @@ class QuestionReader {
         read_settings();
         read_runs();
         read_pairs();
-        each("running", kMostConcurrent, [&](ObjectReader& kernel) { read_running(kernel); });
-        each("waiting", kMostWaiting, [&](ObjectReader& kernel) { read_waiting(kernel); });
+        each("running", kMaxConcurrent, [&](ObjectReader& kernel) { read_running(kernel); });
+        each("waiting", kMaxWaiting, [&](ObjectReader& kernel) { read_waiting(kernel); });
         reader_.finish(UnknownFields::kReject);
         // What is wrong in itself comes first: a decision over half-read kernels would name the same again.
         if (errors_.empty()) {
@@ -58,10 +58,10 @@ class QuestionReader {
     void read_settings()
     {
         CorunSettings& settings = question_.state.settings;
-        const auto most = static_cast<std::int64_t>(kMostConcurrent);
+        const auto most = static_cast<std::int64_t>(kMaxConcurrent);
         settings.limit = static_cast<std::size_t>(reader_.optional_integer("limit", 1, most).value_or(2));
         settings.memory_decay =
-            reader_.optional_number("memory_decay", kLeastMemoryDecay, kMostMemoryDecay).value_or(kMemoryDecay);
+            reader_.optional_number("memory_decay", kMinMemoryDecay, kMaxMemoryDecay).value_or(kMemoryDecay);
         settings.may_run_fewer = reader_.optional_boolean("may_run_fewer").value_or(false);
         device_balance_ = reader_.optional_number("device_balance", 1e-6, 1e12);
     }
@@ -69,12 +69,12 @@ class QuestionReader {
     void read_runs()
     {
         std::vector<InstructionSample> runs;
-        each("runs", kMostRuns, [&](ObjectReader& item) {
+        each("runs", kMaxRuns, [&](ObjectReader& item) {
             InstructionSample& run = runs.emplace_back();
             run.application = item.required_string("application", kName);
             run.kernel = item.required_string("kernel", kName);
-            run.input_size = item.required_number("input_size", 1 / kMostInputSize, kMostInputSize);
-            run.instructions = item.required_number("instructions", 1, kMostInstructions);
+            run.input_size = item.required_number("input_size", 1 / kMaxInputSize, kMaxInputSize);
+            run.instructions = item.required_number("instructions", 1, kMaxInstructions);
         });
         if (!errors_.empty()) return;
         std::sort(runs.begin(), runs.end(), [](const InstructionSample& a, const InstructionSample& b) {
@@ -90,7 +90,7 @@ class QuestionReader {
     void read_pairs()
     {
         std::vector<NamedPair> pairs;
-        each("pairs", kMostPairs, [&](ObjectReader& item) {
+        each("pairs", kMaxPairs, [&](ObjectReader& item) {
             NamedPair& pair = pairs.emplace_back();
             pair.a = item.required_string("a", kName);
             pair.b = item.required_string("b", kName);
@@ -99,10 +99,10 @@ class QuestionReader {
             pair.fits = item.optional_boolean("fits").value_or(true);
             if (!pair.fits) return;
             PairSample& sample = pair.sample;
-            sample.a_share = item.required_number("a_normalized_ipc", kLeastShare, kMostShare);
-            sample.b_share = item.required_number("b_normalized_ipc", kLeastShare, kMostShare);
-            sample.a_spread = item.optional_number("a_spread", 0, kMostShare).value_or(0);
-            sample.b_spread = item.optional_number("b_spread", 0, kMostShare).value_or(0);
+            sample.a_share = item.required_number("a_normalized_ipc", kMinShare, kMaxShare);
+            sample.b_share = item.required_number("b_normalized_ipc", kMinShare, kMaxShare);
+            sample.a_spread = item.optional_number("a_spread", 0, kMaxShare).value_or(0);
+            sample.b_spread = item.optional_number("b_spread", 0, kMaxShare).value_or(0);
             sample.count = item.optional_integer("count", 1, 1'000'000'000).value_or(1);
         });
         if (!errors_.empty()) return;
@@ -135,8 +135,8 @@ class QuestionReader {
     {
         IntensityEvidence evidence;
         if (item.has("class")) evidence.stated = class_of(item, "class");
-        evidence.operations = item.optional_number("operations", 1e-9, kMostInstructions);
-        evidence.memory_bytes = item.optional_number("memory_bytes", 1e-9, kMostInstructions);
+        evidence.operations = item.optional_number("operations", 1e-9, kMaxInstructions);
+        evidence.memory_bytes = item.optional_number("memory_bytes", 1e-9, kMaxInstructions);
         evidence.device_balance = device_balance_;
         if (item.has("operations") != item.has("memory_bytes"))
             item.fail(item.has("operations") ? "memory_bytes" : "operations", "both are needed to tell the class");
@@ -154,24 +154,24 @@ class QuestionReader {
         kernel.id = item.required_string("id", kName);
         kernel.kind = item.required_string("kind", kName);
         kernel.kernel_class = found_class(item, kernel.id);
-        kernel.weight = item.optional_number("weight", kLeastWeight, kMostWeight).value_or(1);
+        kernel.weight = item.optional_number("weight", kMinWeight, kMaxWeight).value_or(1);
         kernel.instructions = instructions_of(item, kernel);
-        kernel.instructions_done = item.required_number("instructions_done", 0, kMostInstructions);
-        kernel.ipc = item.required_number("ipc", kLeastIpc, kMostIpc);
-        kernel.ipc_alone = item.required_number("ipc_alone", kLeastIpc, kMostIpc);
+        kernel.instructions_done = item.required_number("instructions_done", 0, kMaxInstructions);
+        kernel.ipc = item.required_number("ipc", kMinIpc, kMaxIpc);
+        kernel.ipc_alone = item.required_number("ipc_alone", kMinIpc, kMaxIpc);
         kernel.l2_miss_rate = item.required_number("l2_miss_rate", 0, 1);
-        kernel.register_bytes = item.required_number("register_bytes", 0, kMostBytes);
-        kernel.shared_bytes = item.required_number("shared_bytes", 0, kMostBytes);
-        kernel.thread_blocks = item.required_number("thread_blocks", 0, kMostThreadBlocks);
-        kernel.preempt_cycles = item.optional_number("preempt_cycles", 0, kMostInstructions);
+        kernel.register_bytes = item.required_number("register_bytes", 0, kMaxBytes);
+        kernel.shared_bytes = item.required_number("shared_bytes", 0, kMaxBytes);
+        kernel.thread_blocks = item.required_number("thread_blocks", 0, kMaxThreadBlocks);
+        kernel.preempt_cycles = item.optional_number("preempt_cycles", 0, kMaxInstructions);
     }
 
     /// As given, else predicted from application and input size.
     double instructions_of(ObjectReader& item, const RunningKernel& kernel)
     {
-        const std::optional<double> given = item.optional_number("instructions", 1e-9, kMostInstructions);
+        const std::optional<double> given = item.optional_number("instructions", 1e-9, kMaxInstructions);
         const std::string application = item.optional_string("application", kName).value_or("");
-        const std::optional<double> input_size = item.optional_number("input_size", 1 / kMostInputSize, kMostInputSize);
+        const std::optional<double> input_size = item.optional_number("input_size", 1 / kMaxInputSize, kMaxInputSize);
         if (given) return *given;
         if (application.empty() || !input_size) {
             if (!item.has("instructions"))
@@ -193,7 +193,7 @@ class QuestionReader {
         kernel.id = item.required_string("id", kName);
         kernel.kind = item.required_string("kind", kName);
         kernel.kernel_class = found_class(item, kernel.id);
-        kernel.weight = item.optional_number("weight", kLeastWeight, kMostWeight).value_or(1);
+        kernel.weight = item.optional_number("weight", kMinWeight, kMaxWeight).value_or(1);
         kernel.was_preempted = item.optional_boolean("was_preempted").value_or(false);
         kernel.order = item.optional_integer("order", 0, 1'000'000'000'000'000).value_or(0);
     }

@@ -31,8 +31,8 @@ struct CorunQuestion {
     std::vector<ClassedKernel> classes; ///< of all kernels, those that run first
 };
 
-inline constexpr std::size_t kMostPairs = 100'000;
-inline constexpr std::size_t kMostRuns = 100'000;
+inline constexpr std::size_t kMaxPairs = 100'000;
+inline constexpr std::size_t kMaxRuns = 100'000;
 
 /// Reads it strictly, every error at once: also what only decide_corun() would refuse. Measured pairs and runs are
 /// learned in the order of their names, so that the order in the document does not matter.

@@ -257,15 +257,14 @@ std::vector<FieldError> check_state(const CorunState& state)
 {
     std::vector<FieldError> errors;
     const CorunSettings& settings = state.settings;
-    if (settings.limit < 1 || settings.limit > kMostConcurrent)
-        errors.push_back({"limit", fmt::format("must be between 1 and {}", kMostConcurrent)});
-    if (!(settings.memory_decay >= kLeastMemoryDecay && settings.memory_decay <= kMostMemoryDecay))
-        errors.push_back(
-            {"memory_decay", fmt::format("must be between {} and {}", kLeastMemoryDecay, kMostMemoryDecay)});
+    if (settings.limit < 1 || settings.limit > kMaxConcurrent)
+        errors.push_back({"limit", fmt::format("must be between 1 and {}", kMaxConcurrent)});
+    if (!(settings.memory_decay >= kMinMemoryDecay && settings.memory_decay <= kMaxMemoryDecay))
+        errors.push_back({"memory_decay", fmt::format("must be between {} and {}", kMinMemoryDecay, kMaxMemoryDecay)});
     if (state.running.size() > settings.limit)
         errors.push_back({"running", fmt::format("must have at most {} kernels, as the limit says", settings.limit)});
-    if (state.waiting.size() > kMostWaiting)
-        errors.push_back({"waiting", fmt::format("must have at most {} kernels", kMostWaiting)});
+    if (state.waiting.size() > kMaxWaiting)
+        errors.push_back({"waiting", fmt::format("must have at most {} kernels", kMaxWaiting)});
     std::set<std::string, std::less<>> ids;
     const auto check_all = [&](const auto& kernels, const char* name) {
         for (std::size_t i = 0; i < kernels.size(); ++i) {

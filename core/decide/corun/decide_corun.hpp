@@ -13,12 +13,12 @@
 /// Which kernel is launched next on a GPU, and whether another is pre-empted for it (C3–C7).
 namespace fathom {
 
-inline constexpr std::size_t kMostConcurrent = 16;
-inline constexpr std::size_t kMostWaiting = 10'000;
+inline constexpr std::size_t kMaxConcurrent = 16;
+inline constexpr std::size_t kMaxWaiting = 10'000;
 
 struct CorunSettings {
-    std::size_t limit{2};              ///< kernels that run at the same time, 1 … kMostConcurrent
-    double memory_decay{kMemoryDecay}; ///< of memory-intensive survivors, kLeastMemoryDecay … kMostMemoryDecay
+    std::size_t limit{2};              ///< kernels that run at the same time, 1 … kMaxConcurrent
+    double memory_decay{kMemoryDecay}; ///< of memory-intensive survivors, kMinMemoryDecay … kMaxMemoryDecay
     /// Also fewer kernels than the limit are an alternative: a launch that would lower the combined performance is held
     /// back, and kernels may be pre-empted below the limit, with none in their place, or all of them for one that
     /// waits. The specification's rules do none of these.

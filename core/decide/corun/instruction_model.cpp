@@ -61,8 +61,8 @@ std::vector<FieldError> check_sample(const InstructionSample& sample)
     };
     if (sample.application.empty()) errors.push_back({"application", "must not be empty"});
     if (sample.kernel.empty()) errors.push_back({"kernel", "must not be empty"});
-    number("input_size", sample.input_size, 1 / kMostInputSize, kMostInputSize);
-    number("instructions", sample.instructions, 1, kMostInputSize);
+    number("input_size", sample.input_size, 1 / kMaxInputSize, kMaxInputSize);
+    number("instructions", sample.instructions, 1, kMaxInputSize);
     return errors;
 }
 
@@ -129,8 +129,8 @@ Result<void> InstructionModel::learn(const InstructionSample& sample)
         return Error{Errc::kInvalid, "the run cannot be learned", std::move(errors)};
     const auto known = applications_.find(sample.application);
     const bool is_new = known == applications_.end() || !known->second.kernels.contains(sample.kernel);
-    if (is_new && kernel_count_ >= kMostKernels)
-        return Error{Errc::kTooMany, fmt::format("{} kernels are known, and no more can be", kMostKernels)};
+    if (is_new && kernel_count_ >= kMaxKernels)
+        return Error{Errc::kTooMany, fmt::format("{} kernels are known, and no more can be", kMaxKernels)};
     if (is_new) ++kernel_count_;
     Application& application = applications_[sample.application];
     Kernel& kernel = application.kernels[sample.kernel];
@@ -189,7 +189,7 @@ InstructionPrediction InstructionModel::predict_from(const Evidence& evidence, d
 Result<InstructionPrediction> InstructionModel::predict(std::string_view application, std::string_view kernel,
                                                         double input_size) const
 {
-    if (!(input_size >= 1 / kMostInputSize && input_size <= kMostInputSize))
+    if (!(input_size >= 1 / kMaxInputSize && input_size <= kMaxInputSize))
         return Error{Errc::kInvalid, "input_size must be above 0"};
     if (run_count_ == 0) return Error{Errc::kInfeasible, "no run was learned yet"};
     Evidence evidence{nullptr, nullptr, &all_};

@@ -20,7 +20,7 @@ struct InstructionSample {
     double input_size{};   ///< in the application's own unit, above 0
     double instructions{}; ///< executed, above 0
 };
-inline constexpr double kMostInputSize = 1e18;
+inline constexpr double kMaxInputSize = 1e18;
 
 /// What a prediction rests on, the best first.
 enum class InstructionBasis {
@@ -56,7 +56,7 @@ class InstructionModel {
   public:
     /// Learns a run. Of each kernel the last kRunsKept count.
     /// @error kInvalid  with every field error.
-    /// @error kTooMany  the run is of one kernel more than kMostKernels.
+    /// @error kTooMany  the run is of one kernel more than kMaxKernels.
     Result<void> learn(const InstructionSample& sample);
 
     /// @error kInvalid     input_size is out of range.
@@ -71,7 +71,7 @@ class InstructionModel {
     std::int64_t run_count() const { return run_count_; }
 
     static constexpr std::size_t kRunsKept = 256;
-    static constexpr std::size_t kMostKernels = 100'000;
+    static constexpr std::size_t kMaxKernels = 100'000;
 
   private:
     struct Point {

@@ -7,7 +7,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kMostNameBytes = 256;
+constexpr std::size_t kMaxNameBytes = 256;
 
 /// Adds an error when the value is not in low … high; not-a-number never is.
 class KernelCheck {
@@ -21,8 +21,8 @@ class KernelCheck {
     }
     void name(const char* field, const std::string& text)
     {
-        if (!text.empty() && text.size() <= kMostNameBytes) return;
-        errors_.push_back({path_ + field, fmt::format("must have 1 to {} bytes", kMostNameBytes)});
+        if (!text.empty() && text.size() <= kMaxNameBytes) return;
+        errors_.push_back({path_ + field, fmt::format("must have 1 to {} bytes", kMaxNameBytes)});
     }
     std::vector<FieldError> take() { return std::move(errors_); }
 
@@ -103,9 +103,9 @@ Result<ClassFinding> classify_kernel(const IntensityEvidence& evidence)
 Result<double> normalized_ipc(double ipc, double ipc_alone)
 {
     for (const double value : {ipc, ipc_alone}) {
-        if (!(value >= kLeastIpc && value <= kMostIpc))
+        if (!(value >= kMinIpc && value <= kMaxIpc))
             return Error{Errc::kInvalid,
-                         fmt::format("instructions per cycle must be between {:g} and {:g}", kLeastIpc, kMostIpc)};
+                         fmt::format("instructions per cycle must be between {:g} and {:g}", kMinIpc, kMaxIpc)};
     }
     return ipc / ipc_alone;
 }
@@ -115,16 +115,16 @@ std::vector<FieldError> check_kernel(const RunningKernel& kernel, const std::str
     KernelCheck check(path);
     check.name("id", kernel.id);
     check.name("kind", kernel.kind);
-    check.number("weight", kernel.weight, kLeastWeight, kMostWeight);
-    check.number("instructions", kernel.instructions, 1e-9, kMostInstructions);
-    check.number("instructions_done", kernel.instructions_done, 0, kMostInstructions);
-    check.number("ipc", kernel.ipc, kLeastIpc, kMostIpc);
-    check.number("ipc_alone", kernel.ipc_alone, kLeastIpc, kMostIpc);
+    check.number("weight", kernel.weight, kMinWeight, kMaxWeight);
+    check.number("instructions", kernel.instructions, 1e-9, kMaxInstructions);
+    check.number("instructions_done", kernel.instructions_done, 0, kMaxInstructions);
+    check.number("ipc", kernel.ipc, kMinIpc, kMaxIpc);
+    check.number("ipc_alone", kernel.ipc_alone, kMinIpc, kMaxIpc);
     check.number("l2_miss_rate", kernel.l2_miss_rate, 0, 1);
-    check.number("register_bytes", kernel.register_bytes, 0, kMostBytes);
-    check.number("shared_bytes", kernel.shared_bytes, 0, kMostBytes);
-    check.number("thread_blocks", kernel.thread_blocks, 0, kMostThreadBlocks);
-    if (kernel.preempt_cycles) check.number("preempt_cycles", *kernel.preempt_cycles, 0, kMostInstructions);
+    check.number("register_bytes", kernel.register_bytes, 0, kMaxBytes);
+    check.number("shared_bytes", kernel.shared_bytes, 0, kMaxBytes);
+    check.number("thread_blocks", kernel.thread_blocks, 0, kMaxThreadBlocks);
+    if (kernel.preempt_cycles) check.number("preempt_cycles", *kernel.preempt_cycles, 0, kMaxInstructions);
     return check.take();
 }
 
@@ -133,7 +133,7 @@ std::vector<FieldError> check_kernel(const WaitingKernel& kernel, const std::str
     KernelCheck check(path);
     check.name("id", kernel.id);
     check.name("kind", kernel.kind);
-    check.number("weight", kernel.weight, kLeastWeight, kMostWeight);
+    check.number("weight", kernel.weight, kMinWeight, kMaxWeight);
     return check.take();
 }
 

@@ -52,16 +52,16 @@ inline constexpr double kBalanceMargin = 1.25;
 Result<ClassFinding> classify_kernel(const IntensityEvidence& evidence);
 
 /// Normalized IPC: how fast a kernel runs, against alone.
-/// @error kInvalid  one of both is not finite or not in kLeastIpc … kMostIpc.
+/// @error kInvalid  one of both is not finite or not in kMinIpc … kMaxIpc.
 Result<double> normalized_ipc(double ipc, double ipc_alone);
 
-inline constexpr double kLeastIpc = 1e-9;
-inline constexpr double kMostIpc = 1e9;
-inline constexpr double kMostInstructions = 1e18;
-inline constexpr double kMostBytes = 1e9; ///< registers or shared memory of one thread block
-inline constexpr double kMostThreadBlocks = 1e9;
-inline constexpr double kMostWeight = 1e12;
-inline constexpr double kLeastWeight = 1e-12;
+inline constexpr double kMinIpc = 1e-9;
+inline constexpr double kMaxIpc = 1e9;
+inline constexpr double kMaxInstructions = 1e18;
+inline constexpr double kMaxBytes = 1e9; ///< registers or shared memory of one thread block
+inline constexpr double kMaxThreadBlocks = 1e9;
+inline constexpr double kMaxWeight = 1e12;
+inline constexpr double kMinWeight = 1e-12;
 
 /// A kernel that runs, as the runtime reports it (C2).
 struct RunningKernel {

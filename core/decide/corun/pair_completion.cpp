@@ -11,7 +11,7 @@ namespace fathom {
 namespace {
 
 constexpr std::size_t kParts = 10;
-constexpr std::size_t kFewestPairs = 6; ///< below that nothing can be left out
+constexpr std::size_t kMinPairs = 6; ///< below that nothing can be left out
 constexpr std::array<FitStrength, 4> kStrengths{{{0.1, false}, {1, false}, {0.1, true}, {1, true}}};
 /// By class of the kernel, then of the one beside it: unknown, compute, memory. What is unknown is the mean of both.
 constexpr ClassShares kDefaultShares{{{0.5875, 0.575, 0.60}, {0.625, 0.55, 0.70}, {0.55, 0.60, 0.50}}};
@@ -78,7 +78,7 @@ void judge(std::span<const KnownPair> left_out, const ClassShares& shares, const
 std::optional<HeldOutErrors> held_out(std::span<const KnownPair> pairs, std::span<const KernelClass> classes,
                                       FitStrength strength)
 {
-    if (pairs.size() < kFewestPairs) return std::nullopt;
+    if (pairs.size() < kMinPairs) return std::nullopt;
     Squares squares;
     std::vector<KnownPair> kept;
     std::vector<KnownPair> left_out;

@@ -10,7 +10,7 @@ namespace {
 
 /// Of values that rest on nothing: half of what is between nothing kept and everything.
 constexpr double kDefaultSpread = 0.25;
-constexpr std::int64_t kMostCount = 1'000'000'000'000;
+constexpr std::int64_t kMaxCount = 1'000'000'000'000;
 
 std::vector<FieldError> check_sample(const PairSample& sample)
 {
@@ -21,11 +21,11 @@ std::vector<FieldError> check_sample(const PairSample& sample)
     };
     if (sample.a.kind.empty()) errors.push_back({"a", "must not be empty"});
     if (sample.b.kind.empty()) errors.push_back({"b", "must not be empty"});
-    number("a_normalized_ipc", sample.a_share, kLeastShare, kMostShare);
-    number("b_normalized_ipc", sample.b_share, kLeastShare, kMostShare);
-    number("a_spread", sample.a_spread, 0, kMostShare);
-    number("b_spread", sample.b_spread, 0, kMostShare);
-    if (sample.count < 1 || sample.count > kMostCount) errors.push_back({"count", "must be at least 1"});
+    number("a_normalized_ipc", sample.a_share, kMinShare, kMaxShare);
+    number("b_normalized_ipc", sample.b_share, kMinShare, kMaxShare);
+    number("a_spread", sample.a_spread, 0, kMaxShare);
+    number("b_spread", sample.b_spread, 0, kMaxShare);
+    if (sample.count < 1 || sample.count > kMaxCount) errors.push_back({"count", "must be at least 1"});
     return errors;
 }
 

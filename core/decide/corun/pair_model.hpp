@@ -43,8 +43,8 @@ struct PairSample {
     double a_spread{};     ///< standard deviation over these runs
     double b_spread{};
 };
-inline constexpr double kLeastShare = 1e-4;
-inline constexpr double kMostShare = 4;
+inline constexpr double kMinShare = 1e-4;
+inline constexpr double kMaxShare = 4;
 
 /// Count, mean and spread of what was measured.
 struct ShareRecord {

@@ -7,8 +7,8 @@
 namespace fathom {
 
 /// The least and most that a memory-intensive kernel keeps of its speed while another is pre-empted, and the default.
-inline constexpr double kLeastMemoryDecay = 0.83;
-inline constexpr double kMostMemoryDecay = 0.97;
+inline constexpr double kMinMemoryDecay = 0.83;
+inline constexpr double kMaxMemoryDecay = 0.97;
 inline constexpr double kMemoryDecay = 0.90;
 
 /// C7: (0.09526 · miss_rate + 0.01633) · (reg + smem) · tb, in cycles.

@@ -11,10 +11,10 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kMostCounterfactuals = 8;
-constexpr std::size_t kMostOfAKind = 3;
+constexpr std::size_t kMaxCounterfactuals = 8;
+constexpr std::size_t kMaxOfAKind = 3;
 /// Runners-up further behind than so many are not tried: what it would take is of no use to anybody.
-constexpr std::size_t kMostTried = 6;
+constexpr std::size_t kMaxTried = 6;
 constexpr int kBisections = 16;
 
 /// One that was found, with how near it is: the change as a share of what is changed.
@@ -155,7 +155,7 @@ void measure_unknown(UnitTypeView& view, const Candidate& candidate, const Route
 
 void try_measurement(DecisionTrial& trial, std::size_t index, std::vector<Found>& found)
 {
-    constexpr double kLeastSeconds = 1e-6;
+    constexpr double kMinSeconds = 1e-6;
     const Candidate& candidate = trial.candidate(index);
     if (candidate.prediction.unknown_operators == 0) return;
     const auto wins = [&](double total_s) {
@@ -163,10 +163,10 @@ void try_measurement(DecisionTrial& trial, std::size_t index, std::vector<Found>
                                [&](UnitTypeView& view) { measure_unknown(view, candidate, trial.request(), total_s); });
     };
     const double limit_s = 10 * trial.winner()->completion_s + 1;
-    if (!wins(kLeastSeconds)) return;
-    const double most_s = nearest_true(kLeastSeconds, limit_s, wins);
+    if (!wins(kMinSeconds)) return;
+    const double most_s = nearest_true(kMinSeconds, limit_s, wins);
     const double needed_s = round_down(most_s, duration_step(most_s));
-    if (needed_s <= kLeastSeconds || !wins(needed_s)) return;
+    if (needed_s <= kMinSeconds || !wins(needed_s)) return;
     std::string names;
     for (const OperatorPrediction& one : candidate.prediction.operators) {
         const bool is_named = names.find(one.operator_id) != std::string::npos;
@@ -292,8 +292,8 @@ std::vector<Counterfactual> nearest_of(std::vector<Found> found)
         const auto of_kind = std::count_if(nearest.begin(), nearest.end(), [&](const Counterfactual& other) {
             return other.kind == one.statement.kind;
         });
-        if (nearest.size() == kMostCounterfactuals) break;
-        if (of_kind < static_cast<std::ptrdiff_t>(kMostOfAKind)) nearest.push_back(std::move(one.statement));
+        if (nearest.size() == kMaxCounterfactuals) break;
+        if (of_kind < static_cast<std::ptrdiff_t>(kMaxOfAKind)) nearest.push_back(std::move(one.statement));
     }
     return nearest;
 }
@@ -310,7 +310,7 @@ std::vector<Counterfactual> find_counterfactuals(DecisionTrial& trial, std::stri
         try_limits(trial, i, currency, found);
     std::size_t tried = 0;
     for (std::size_t i = 0; i < trial.size(); ++i) {
-        if (!trial.is_runner_up(i) || tried++ >= kMostTried) continue;
+        if (!trial.is_runner_up(i) || tried++ >= kMaxTried) continue;
         try_queue(trial, i, found);
         try_price(trial, i, currency, found);
         try_trust(trial, i, found);

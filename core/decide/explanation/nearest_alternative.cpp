@@ -1,4 +1,5 @@
-#include "core/decide/explanation/counterfactual.hpp"
+#include "core/decide/explanation/nearest_alternative.hpp"
+
 #include "core/decide/routing/decision_text.hpp"
 
 #include <cmath>

@@ -16,7 +16,7 @@ using Names = std::set<std::string, std::less<>>;
 using Places = std::vector<const UnitTypeView*>;
 
 /// Of unknown names in one list so many are named: what was meant is looked for among all names that there are.
-constexpr std::size_t kMostUnknown = 16;
+constexpr std::size_t kMaxUnknown = 16;
 
 std::string place_name(const UnitTypeView& view)
 {
@@ -216,7 +216,7 @@ std::vector<FieldError> find_unknown_names(const RouteRequest& request, std::spa
         Names known; // gathered for an error only: most jobs name nothing, or what is there
         for (const UnitTypeView& view : unit_types)
             known.insert(name_of(view));
-        const std::size_t said = std::min(missing.size(), kMostUnknown);
+        const std::size_t said = std::min(missing.size(), kMaxUnknown);
         for (std::size_t i = 0; i < said; ++i)
             unknown.push_back(
                 {missing[i].field, "there is no " + what + " " + missing[i].name + name_hint(missing[i].name, known)});

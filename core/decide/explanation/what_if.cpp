@@ -9,9 +9,9 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kMostPrices = 1000;
-constexpr std::size_t kMostCenters = 1000;
-constexpr std::size_t kMostNamed = 8;
+constexpr std::size_t kMaxPrices = 1000;
+constexpr std::size_t kMaxCenters = 1000;
+constexpr std::size_t kMaxNamed = 8;
 
 using NameSet = std::set<std::string_view>;
 using Prices = std::map<std::pair<std::string_view, std::string_view>, std::int64_t>; ///< by center and unit type
@@ -41,10 +41,10 @@ std::string some_of(const std::set<std::string>& names)
     std::string text;
     std::size_t named = 0;
     for (const std::string& name : names) {
-        if (named++ == kMostNamed) break;
+        if (named++ == kMaxNamed) break;
         text += (text.empty() ? "" : ", ") + name;
     }
-    if (names.size() > kMostNamed) text += ", and " + std::to_string(names.size() - kMostNamed) + " more";
+    if (names.size() > kMaxNamed) text += ", and " + std::to_string(names.size() - kMaxNamed) + " more";
     return text.empty() ? "no center offers units now" : "there are " + text;
 }
 
@@ -76,7 +76,7 @@ WhatIf parse_what_if(const Json& json, const std::string& path, std::vector<Fiel
 {
     ObjectReader reader(json, path, errors);
     WhatIf what_if;
-    if (const Json* prices = reader.array("prices", 0, kMostPrices)) {
+    if (const Json* prices = reader.array("prices", 0, kMaxPrices)) {
         for (std::size_t i = 0; i < prices->size(); ++i) {
             ObjectReader item((*prices)[i], reader.path_of("prices") + "[" + std::to_string(i) + "]", errors);
             PriceChange change;
@@ -88,9 +88,9 @@ WhatIf parse_what_if(const Json& json, const std::string& path, std::vector<Fiel
         }
     }
     const ObjectReader::StringRule is_name{.min_length = 1, .max_length = 128};
-    what_if.exclude_centers = reader.strings("exclude_centers", kMostCenters, is_name);
-    what_if.only_centers = reader.strings("only_centers", kMostCenters, is_name);
-    what_if.free_centers = reader.strings("free_centers", kMostCenters, is_name);
+    what_if.exclude_centers = reader.strings("exclude_centers", kMaxCenters, is_name);
+    what_if.only_centers = reader.strings("only_centers", kMaxCenters, is_name);
+    what_if.free_centers = reader.strings("free_centers", kMaxCenters, is_name);
     what_if.now = reader.optional_time("now");
     reader.finish(UnknownFields::kReject);
     const NameSet excluded(what_if.exclude_centers.begin(), what_if.exclude_centers.end());

@@ -9,7 +9,7 @@ namespace {
 
 bool is_size(std::int64_t bytes)
 {
-    return bytes >= 0 && bytes <= kMostBytes;
+    return bytes >= 0 && bytes <= kMaxBytes;
 }
 
 /// For people: MiB, since that is what places are multiples of.
@@ -49,7 +49,7 @@ std::string_view to_string(MemoryKind kind)
 Result<MemoryBooks> MemoryBooks::make(const GpuMemorySettings& settings)
 {
     std::vector<FieldError> errors;
-    if (settings.capacity_bytes < kMemoryPieceBytes || settings.capacity_bytes > kMostBytes)
+    if (settings.capacity_bytes < kMemoryPieceBytes || settings.capacity_bytes > kMaxBytes)
         errors.push_back({"capacity_bytes", "must be from 2 MiB to 4 TiB"});
     if (settings.gap_bytes < 0 || settings.gap_bytes > settings.capacity_bytes)
         errors.push_back({"gap_bytes", "must be from 0 to the GPU's memory"});
@@ -108,8 +108,8 @@ Result<AdmissionFigures> MemoryBooks::try_admit(const MemoryNeed& need, std::int
 Result<MemoryPlace> MemoryBooks::admit(const std::string& client, const MemoryNeed& need, std::int64_t gap_bytes)
 {
     if (clients_.contains(client)) return Error{Errc::kConflict, "\"" + client + "\" has memory on this GPU already"};
-    if (clients_.size() >= kMostClients)
-        return Error{Errc::kTooMany, fmt::format("{} jobs have memory on this GPU; no more do", kMostClients)};
+    if (clients_.size() >= kMaxClients)
+        return Error{Errc::kTooMany, fmt::format("{} jobs have memory on this GPU; no more do", kMaxClients)};
     const Result<AdmissionFigures> figures = try_admit(need, gap_bytes);
     if (!figures) return figures.error();
     if (!figures->fits) return does_not_fit(*figures);

@@ -26,11 +26,11 @@ inline constexpr std::int64_t kMemoryPieceBytes = 2LL << 20U;
 /// G2: where the temporary region starts in a GPU's address space, seen from the start of the persistent region.
 inline constexpr std::int64_t kTemporaryStart = 8LL << 40U;
 /// More than any memory that a job may ask for; sums of a GPU's clients stay far from overflow.
-inline constexpr std::int64_t kMostBytes = 4LL << 40U;
+inline constexpr std::int64_t kMaxBytes = 4LL << 40U;
 /// Of one GPU.
-inline constexpr std::size_t kMostClients = 10'000;
+inline constexpr std::size_t kMaxClients = 10'000;
 
-/// `bytes` as a multiple of kMemoryPieceBytes, at least; bytes in [0, kMostBytes].
+/// `bytes` as a multiple of kMemoryPieceBytes, at least; bytes in [0, kMaxBytes].
 constexpr std::int64_t whole_pieces(std::int64_t bytes)
 {
     return (bytes + kMemoryPieceBytes - 1) / kMemoryPieceBytes * kMemoryPieceBytes;
@@ -91,7 +91,7 @@ struct AdmissionFigures {
 /// every schedule (G8).
 class MemoryBooks {
   public:
-    /// @error kInvalid  a size that is negative or beyond kMostBytes; a gap beyond the card; nothing left to give.
+    /// @error kInvalid  a size that is negative or beyond kMaxBytes; a gap beyond the card; nothing left to give.
     static Result<MemoryBooks> make(const GpuMemorySettings& settings);
 
     /// What admit() would say.
@@ -100,7 +100,7 @@ class MemoryBooks {
     /// G3, G7, G8: a place behind all persistent memory that is there, or in the first hole once the addresses end.
     /// @error kInvalid    a need that is negative or beyond the card.
     /// @error kConflict   there is a client of that name.
-    /// @error kTooMany    kMostClients are there.
+    /// @error kTooMany    kMaxClients are there.
     /// @error kInfeasible does not fit; the detail has the figures.
     Result<MemoryPlace> admit(const std::string& client, const MemoryNeed& need);
 

@@ -13,7 +13,7 @@ namespace fathom {
 namespace {
 
 /// More would have no weight left.
-constexpr std::size_t kMostRuns = 16;
+constexpr std::size_t kMaxRuns = 16;
 constexpr double kRecentDeviations = 3;
 
 struct TimedRun {
@@ -99,7 +99,7 @@ RecentRuns::RecentRuns(std::span<const PastRun> runs, Timestamp now)
             cell.count = static_cast<std::int64_t>(timed.size());
             double place = 1;
             for (const TimedRun& run : timed) {
-                if (cell.runs.size() == kMostRuns) break;
+                if (cell.runs.size() == kMaxRuns) break;
                 cell.runs.push_back({run.log_time, run.weight * place, run.unit_count});
                 place *= kOlder;
             }
@@ -128,7 +128,7 @@ std::optional<RecentRuns::Answer> RecentRuns::find(std::string_view job_type, st
     if (ratios.empty()) return std::nullopt;
     const std::optional<double> known = centre_of(ratios);
     const double centre = known.value_or(0);
-    const double limit = known ? kRecentDeviations * cell->noise : portable::log(kMostSurprise);
+    const double limit = known ? kRecentDeviations * cell->noise : portable::log(kMaxSurprise);
     Answer answer{.noise = cell->noise, .count = cell->count};
     double sum = 0;
     double weights = 0;

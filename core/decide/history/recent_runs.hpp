@@ -18,7 +18,7 @@ namespace fathom {
 /// run), and half after 30 days. So what a place does now is believed at once, and still a run's own noise is averaged.
 /// A run farther than three deviations from the median of all counts as three. Two runs are taken as they are if
 /// neither took twice as long as the other; of one, or two that do not agree, what is farther from the promise than a
-/// factor of kMostSurprise counts as that: it may have been given something else to do.
+/// factor of kMaxSurprise counts as that: it may have been given something else to do.
 ///
 /// Immutable.
 class RecentRuns {
@@ -42,7 +42,7 @@ class RecentRuns {
     }
 
     static constexpr double kOlder = 0.6;
-    static constexpr double kMostSurprise = 4;
+    static constexpr double kMaxSurprise = 4;
     /// From run to run of one program on one machine, before there are runs to tell: as two sendings of a probe differ.
     static constexpr double kPriorNoise = 0.05;
 
@@ -53,7 +53,7 @@ class RecentRuns {
         std::int64_t unit_count{1};
     };
     struct Cell {
-        std::vector<Run> runs; ///< newest first, at most kMostRuns
+        std::vector<Run> runs; ///< newest first, at most kMaxRuns
         double noise{};
         std::int64_t count{};
     };

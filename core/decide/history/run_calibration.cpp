@@ -14,8 +14,8 @@ constexpr double kHalfLife_days = 30;
 /// Widths follow the newest runs, of few runs their newest quarter: what was learned since has made the errors of older
 /// ones history.
 constexpr double kHalfLifeShare = 0.25;
-constexpr double kLeastHalfLife_runs = 25;
-constexpr double kMostHalfLife_runs = 400;
+constexpr double kMinHalfLife_runs = 25;
+constexpr double kMaxHalfLife_runs = 400;
 constexpr double kRunCoverage = 0.8;
 
 /// How far a run was from its prediction, in half widths of an interval of factor 1.
@@ -48,12 +48,12 @@ void gather(const PastRun& run, Gathered& to)
 /// The logarithm of the width factor of a group, as far as its runs tell it.
 double log_width(std::vector<Distance> distances, double parent, Timestamp now)
 {
-    if (distances.size() < static_cast<std::size_t>(kLeastForWidth)) return parent;
+    if (distances.size() < static_cast<std::size_t>(kMinForWidth)) return parent;
     std::sort(distances.begin(), distances.end(), [](const Distance& a, const Distance& b) {
         return a.ended_at != b.ended_at ? a.ended_at > b.ended_at : a.half_widths < b.half_widths;
     });
     const double half_life_runs =
-        std::clamp(kHalfLifeShare * static_cast<double>(distances.size()), kLeastHalfLife_runs, kMostHalfLife_runs);
+        std::clamp(kHalfLifeShare * static_cast<double>(distances.size()), kMinHalfLife_runs, kMaxHalfLife_runs);
     std::vector<WeightedValue> weighted;
     double count = 0;
     std::size_t newer = 0;
@@ -65,8 +65,8 @@ double log_width(std::vector<Distance> distances, double parent, Timestamp now)
         count += weighted.back().weight;
     }
     const double own =
-        portable::log(std::clamp(weighted_quantile(std::move(weighted), kRunCoverage), kLeastWidth, kMostWidth));
-    return (count * own + kLeastForWidth * parent) / (count + kLeastForWidth);
+        portable::log(std::clamp(weighted_quantile(std::move(weighted), kRunCoverage), kMinWidth, kMaxWidth));
+    return (count * own + kMinForWidth * parent) / (count + kMinForWidth);
 }
 
 Calibration summarize_group(Gathered gathered, double parent, Timestamp now)

@@ -16,12 +16,12 @@ namespace {
 using RunsByName = std::map<std::string, std::vector<PastRun>, std::less<>>;
 
 /// What a limit that is no time counts as, relative to the run time.
-constexpr double kLeastLimit = 1e-3;
+constexpr double kMinLimit = 1e-3;
 
 /// How far a limit of an interval is away, on the log scale.
 double log_distance(double limit_s, double run_s)
 {
-    return std::abs(portable::log(std::max(limit_s / run_s, kLeastLimit)));
+    return std::abs(portable::log(std::max(limit_s / run_s, kMinLimit)));
 }
 
 } // namespace

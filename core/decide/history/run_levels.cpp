@@ -13,7 +13,7 @@ namespace fathom {
 namespace {
 
 /// No history knows better.
-constexpr double kLeastDeviation = 0.02;
+constexpr double kMinDeviation = 0.02;
 constexpr double kWildDeviations = 3;
 
 /// The runs of one job type on one unit type.
@@ -150,7 +150,7 @@ Spread find_spread(const std::vector<TypeRuns>& types, double centre, const Leve
         }
     }
     const auto deviation = [](std::vector<WeightedValue> away, double prior, double prior_weight) {
-        return std::max(weighted_deviation(std::move(away), prior, prior_weight), kLeastDeviation);
+        return std::max(weighted_deviation(std::move(away), prior, prior_weight), kMinDeviation);
     };
     return {.noise = deviation(std::move(noise), priors.noise, kPriorJobs),
             .unit_type = deviation(std::move(of_units), priors.unit_type, 1),
@@ -226,7 +226,7 @@ void find_means(std::vector<TypeRuns>& types, double centre, const LevelPriors& 
 /// What of the variance from run to run the promises do not admit.
 double excess(double variance, double promise_variance)
 {
-    return std::max(variance - promise_variance, portable::square(kLeastDeviation));
+    return std::max(variance - promise_variance, portable::square(kMinDeviation));
 }
 
 } // namespace

@@ -17,7 +17,7 @@ constexpr double kPriorCellDeviation = 0.5;
 constexpr double kPriorTypeDeviation = 1;
 constexpr int kTurns = 30;
 /// Of runs so old that they hardly count; else their interval would have no end.
-constexpr double kLeastWeight = 0.1;
+constexpr double kMinWeight = 0.1;
 
 std::string counted(std::int64_t count, const char* noun)
 {
@@ -160,7 +160,7 @@ std::optional<RunEstimate> TypicalTimes::find(std::string_view job_type, std::st
     const auto cell = type->second.cells.find(unit_type);
     if (cell != type->second.cells.end()) {
         const Cell& own = cell->second;
-        const double deviation = own.deviation * std::sqrt(1 + 1 / std::max(own.weight, kLeastWeight));
+        const double deviation = own.deviation * std::sqrt(1 + 1 / std::max(own.weight, kMinWeight));
         return to_estimate(own.median, deviation, counted(own.count, "run") + " of its type there", own.count);
     }
     return to_estimate(type->second.level + unit_level, portable::hypot(elsewhere, run_deviation_),

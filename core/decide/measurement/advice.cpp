@@ -36,10 +36,10 @@ class Facts {
 
     std::string text(const char* name) const
     {
-        constexpr std::size_t kLongest = 64;
+        constexpr std::size_t kMaxDuration = 64;
         const Json* const value = find(name);
         return value != nullptr && value->is_string()
-                   ? std::string(utf8_prefix(value->get_ref<const std::string&>(), kLongest))
+                   ? std::string(utf8_prefix(value->get_ref<const std::string&>(), kMaxDuration))
                    : std::string();
     }
 

@@ -8,19 +8,19 @@
 namespace fathom {
 namespace {
 
-constexpr double kLeastClockSlack_s = 4;
+constexpr double kMinClockSlack_s = 4;
 constexpr double kClockShare = 0.3;
 constexpr std::size_t kClockWindow = 8;
-constexpr std::size_t kLeastClockRuns = 5;
+constexpr std::size_t kMinClockRuns = 5;
 constexpr double kSteadyRatio = 1.25;
 constexpr double kSteadySlack_s = 1;
 
 constexpr double kSumSlack_s = 1e-3; ///< numbers are printed with finitely many digits
 constexpr double kUnexplainedEach_s = 4;
-constexpr std::int64_t kMostFlowRuns = 64; ///< the runner's: executions that feed others
-constexpr double kFlowExecutions = 3;      ///< inputs of each are made anew, which takes as long as a few
+constexpr std::int64_t kMaxFlowRuns = 64; ///< the runner's: executions that feed others
+constexpr double kFlowExecutions = 3;     ///< inputs of each are made anew, which takes as long as a few
 
-constexpr std::int64_t kMostMultiprocessors = 1024;
+constexpr std::int64_t kMaxMultiprocessors = 1024;
 constexpr std::int64_t kSockets = 8; ///< of one node, at most; what it says of sockets itself proves nothing
 
 std::string figure(double value)
@@ -64,7 +64,7 @@ double untimed_executions(const auto& times, bool is_alone)
 double untimed_s(const OperatorResult& item, bool is_alone)
 {
     double executions = untimed_executions(item, is_alone);
-    if (!item.label.empty()) executions += kFlowExecutions * static_cast<double>(std::min(item.count, kMostFlowRuns));
+    if (!item.label.empty()) executions += kFlowExecutions * static_cast<double>(std::min(item.count, kMaxFlowRuns));
     const double untimed = executions * item.median_s;
     if (!item.one_thread) return untimed;
     return untimed + untimed_executions(*item.one_thread, is_alone) * item.one_thread->median_s;
@@ -73,7 +73,7 @@ double untimed_s(const OperatorResult& item, bool is_alone)
 bool is_steadily_slow(std::span<const ClockedRun> runs)
 {
     const std::span<const ClockedRun> newest = runs.last(std::min(runs.size(), kClockWindow));
-    return newest.size() >= kLeastClockRuns && std::all_of(newest.begin(), newest.end(), [](const ClockedRun& run) {
+    return newest.size() >= kMinClockRuns && std::all_of(newest.begin(), newest.end(), [](const ClockedRun& run) {
                return run.seen_s > kSteadyRatio * run.claimed_s + kSteadySlack_s;
            });
 }
@@ -115,7 +115,7 @@ std::string check_unexplained(const ProbeResult& result)
 std::string check_clock(std::span<const ClockedRun> runs)
 {
     const ClockedRun& run = runs.back();
-    const double slack_s = std::max(kLeastClockSlack_s, kClockShare * run.claimed_s);
+    const double slack_s = std::max(kMinClockSlack_s, kClockShare * run.claimed_s);
     const std::string figures =
         "the run took " + figure(run.claimed_s) + " s by the center's clock, " + figure(run.seen_s) + " s by ours";
     if (std::abs(run.seen_s - run.claimed_s) > slack_s) return figures;
@@ -156,8 +156,8 @@ ClaimedHardware claimed_hardware(const ProbeResult& result, std::int64_t gpu_cou
     if (!hardware.is_gpu) return hardware;
     const auto count = gpu->find("multiprocessors");
     const bool is_number = count != gpu->end() && count->is_number_integer();
-    hardware.multiprocessors = is_number ? std::clamp<std::int64_t>(count->get<std::int64_t>(), 1, kMostMultiprocessors)
-                                         : kMostMultiprocessors;
+    hardware.multiprocessors =
+        is_number ? std::clamp<std::int64_t>(count->get<std::int64_t>(), 1, kMaxMultiprocessors) : kMaxMultiprocessors;
     return hardware;
 }
 

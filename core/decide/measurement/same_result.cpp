@@ -7,7 +7,7 @@ namespace fathom {
 namespace {
 
 constexpr double kTolerances = 16;
-constexpr double kLeastMargin = 1e-11;
+constexpr double kMinMargin = 1e-11;
 
 bool is_near(double a, double b, double margin)
 {
@@ -17,7 +17,7 @@ bool is_near(double a, double b, double margin)
 bool projections_agree(const std::vector<double>& a, const std::vector<double>& b, double tolerance)
 {
     if (a.size() != b.size() || a.empty()) return false;
-    const double margin = std::max(kTolerances * tolerance, kLeastMargin);
+    const double margin = std::max(kTolerances * tolerance, kMinMargin);
     // The first one is a size, the others are relative to it.
     if (!is_near(a.front(), b.front(), margin * std::max(std::abs(a.front()), std::abs(b.front())))) return false;
     return std::equal(a.begin() + 1, a.end(), b.begin() + 1,

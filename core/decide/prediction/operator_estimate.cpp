@@ -18,11 +18,11 @@ namespace {
 
 /// What is used at most, so that a large network's estimates are made within a second: of sizes those that most unit
 /// types were measured with.
-constexpr std::size_t kMostRows = kMostEstimateRows;
+constexpr std::size_t kMaxRows = kMaxEstimateRows;
 /// Unit types that rows are fitted to; the others are placed among them one by one.
-constexpr std::size_t kMostFitted = 1000;
+constexpr std::size_t kMaxFitted = 1000;
 /// Rows and columns that the strength of the ridge is chosen with.
-constexpr std::size_t kMostJudged = 100;
+constexpr std::size_t kMaxJudged = 100;
 
 constexpr std::array<double, 4> kRidges{0.01, 0.1, 0.5, 2};
 /// Of ln(actual / estimate) before errors tell, as if four had.
@@ -70,7 +70,7 @@ bool is_measured(const MeasuredOperator& measured)
     return std::isfinite(measured.median_s) && measured.median_s > 0;
 }
 
-/// The sizes that at least two unit types were measured with, at most kMostRows, in order of name.
+/// The sizes that at least two unit types were measured with, at most kMaxRows, in order of name.
 std::vector<Size> choose_rows(std::span<const MeasuredUnitType> unit_types)
 {
     std::unordered_map<Size, std::size_t, SizeHash> counts;
@@ -86,7 +86,7 @@ std::vector<Size> choose_rows(std::span<const MeasuredUnitType> unit_types)
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
-    if (found.size() > kMostRows) found.resize(kMostRows);
+    if (found.size() > kMaxRows) found.resize(kMaxRows);
     std::vector<Size> rows;
     for (const auto& [count, size] : found)
         rows.push_back(size);
@@ -94,11 +94,11 @@ std::vector<Size> choose_rows(std::span<const MeasuredUnitType> unit_types)
     return rows;
 }
 
-/// Every so manieth of the entries' rows and columns, so that at most kMostJudged of each are left.
+/// Every so manieth of the entries' rows and columns, so that at most kMaxJudged of each are left.
 std::vector<TableEntry> thin_out(std::span<const TableEntry> entries, std::size_t row_count, std::size_t column_count)
 {
-    const std::size_t row_step = (row_count + kMostJudged - 1) / kMostJudged;
-    const std::size_t column_step = (column_count + kMostJudged - 1) / kMostJudged;
+    const std::size_t row_step = (row_count + kMaxJudged - 1) / kMaxJudged;
+    const std::size_t column_step = (column_count + kMaxJudged - 1) / kMaxJudged;
     std::vector<TableEntry> left;
     for (const TableEntry& entry : entries) {
         if (entry.row % row_step == 0 && entry.column % column_step == 0)
@@ -219,7 +219,7 @@ void OperatorEstimates::Model::fit_entries(const std::vector<TableEntry>& entrie
     const std::vector<TableEntry> judged = thin_out(entries, rows.size(), columns.size());
     const Judged best = choose_strength(judged, rows.size(), columns.size());
     deviations = find_deviations(best.left_out, rows.size());
-    const std::size_t step = (columns.size() + kMostFitted - 1) / kMostFitted;
+    const std::size_t step = (columns.size() + kMaxFitted - 1) / kMaxFitted;
     if (step <= 1) {
         fit = fit_table(entries, rows.size(), columns.size(), best.strength);
         return;
@@ -228,7 +228,7 @@ void OperatorEstimates::Model::fit_entries(const std::vector<TableEntry>& entrie
     for (const TableEntry& entry : entries) {
         if (entry.column % step == 0) fitted.push_back({entry.row, entry.column / step, entry.value});
     }
-    fit = fit_table(fitted, rows.size(), kMostFitted, best.strength);
+    fit = fit_table(fitted, rows.size(), kMaxFitted, best.strength);
     fit.columns.assign(columns.size(), {});
     std::vector<TableEntry> own;
     for (std::size_t i = 0; i < entries.size(); ++i) { // in order of column

@@ -38,8 +38,8 @@ struct EstimatedOperator {
 };
 
 /// Rows that estimates are made for at most, and a set of them.
-inline constexpr std::size_t kMostEstimateRows = 512;
-using EstimateRowBits = std::array<std::uint64_t, kMostEstimateRows / 64>;
+inline constexpr std::size_t kMaxEstimateRows = 512;
+using EstimateRowBits = std::array<std::uint64_t, kMaxEstimateRows / 64>;
 
 /// All that estimates are computed with.
 struct OperatorEstimateTable {

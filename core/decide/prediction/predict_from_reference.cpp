@@ -19,7 +19,7 @@ constexpr double kRunDeviation = 0.03;
 constexpr double kUnknownDeviation = 0.35;
 
 /// More neighbours would pull the ratio of sizes far away into it.
-constexpr std::size_t kMostNeighbours = 3;
+constexpr std::size_t kMaxNeighbours = 3;
 
 /// A size of an operator that was measured on both unit types.
 struct Ratio {
@@ -86,12 +86,12 @@ RatioThere ratio_at(const OperatorDemand& demand, std::vector<Ratio> ratios)
         const double second = distance(b);
         return first != second ? first < second : a.there->parameters_key < b.there->parameters_key;
     });
-    ratios.resize(std::min(ratios.size(), kMostNeighbours));
-    constexpr double kLeastDistance = 1e-6; // another shape of the same work and intensity
+    ratios.resize(std::min(ratios.size(), kMaxNeighbours));
+    constexpr double kMinDistance = 1e-6; // another shape of the same work and intensity
     double weights = 0;
     RatioThere result;
     for (const Ratio& ratio : ratios) {
-        const double weight = portable::pow(std::max(distance(ratio), kLeastDistance), -2);
+        const double weight = portable::pow(std::max(distance(ratio), kMinDistance), -2);
         weights += weight;
         result.log_ratio += weight * ratio.log_ratio;
         result.deviation += weight * ratio.deviation;

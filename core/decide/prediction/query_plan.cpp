@@ -43,7 +43,7 @@ class PostgresReader {
     Produced add(const Json& node, std::size_t depth)
     {
         if (!error_.detail.empty()) return {};
-        if (depth > kDeepestPlan || operators_.size() >= kMostPlanOperators) {
+        if (depth > kDeepestPlan || operators_.size() >= kMaxPlanOperators) {
             error_ = {Errc::kTooLarge, "the plan has more than 10000 operators, or nests deeper than 200"};
             return {};
         }
@@ -107,7 +107,7 @@ std::optional<double> seconds_per_100mb(const PlanOperator& step, const PlanCond
     const double gb = step.input_bytes / kBytesInGb;
     // S1 the other way round.
     const double t = is_linear ? *step.measured_s / (10 * gb) : std::sqrt(*step.measured_s / (100 * gb));
-    return std::clamp(t, kLeastT_s, kMostT_s);
+    return std::clamp(t, kMinT_s, kMaxT_s);
 }
 
 Result<PlanAnswer> plan_devices(const std::vector<PlanOperator>& operators, const PlanConditions& conditions)

@@ -13,7 +13,7 @@
 namespace fathom {
 
 /// Larger plans are refused.
-inline constexpr std::size_t kMostPlanOperators = 10'000;
+inline constexpr std::size_t kMaxPlanOperators = 10'000;
 inline constexpr std::size_t kDeepestPlan = 200;
 
 /// One operator of a plan.

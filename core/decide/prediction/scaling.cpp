@@ -21,13 +21,13 @@ constexpr double kCommonVariance = 0.7;
 constexpr double kTieError = 1e-6;
 constexpr double kTieRatio = 1.02;
 
-constexpr std::size_t kMostSearched = 1000;
+constexpr std::size_t kMaxSearched = 1000;
 constexpr std::size_t kDrawnCounts = 32;
 
 /// Of the 80 % interval's upper by its lower end: ±10 %.
 constexpr double kWideInterval = 1.2;
 /// Enough to choose from, however many units there are.
-constexpr std::size_t kMostCandidates = 64;
+constexpr std::size_t kMaxCandidates = 64;
 
 double miss(const ScalingFit& fit, const ScalingPoint& point)
 {
@@ -182,7 +182,7 @@ std::int64_t knee(const ScalingCurve& curve, std::int64_t most)
     };
     std::int64_t best = 1;
     // Every count up to a thousand, then in steps of a per mille: nobody needs it more exactly.
-    for (std::int64_t n = 1; n <= limit; n += std::max<std::int64_t>(1, n / static_cast<std::int64_t>(kMostSearched))) {
+    for (std::int64_t n = 1; n <= limit; n += std::max<std::int64_t>(1, n / static_cast<std::int64_t>(kMaxSearched))) {
         if (power(n) > power(best) * (1 + 1e-9)) best = n;
     }
     return best;
@@ -235,7 +235,7 @@ std::optional<std::int64_t> next_scaling_count(std::span<const ScalingCurve> cur
                                                std::span<const std::int64_t> measured)
 {
     std::vector<std::int64_t> candidates;
-    for (const std::int64_t n : scaling_counts(std::max<std::int64_t>(most, 1), kMostCandidates)) {
+    for (const std::int64_t n : scaling_counts(std::max<std::int64_t>(most, 1), kMaxCandidates)) {
         if (std::find(measured.begin(), measured.end(), n) == measured.end()) candidates.push_back(n);
     }
     if (candidates.empty()) return std::nullopt;

@@ -11,8 +11,8 @@ namespace fathom {
 namespace {
 
 constexpr std::size_t kMaxLineBytes = 64UL << 20U;
-constexpr std::size_t kMostExecutions = 10'000;
-constexpr std::size_t kMostCounters = 1'000'000;
+constexpr std::size_t kMaxExecutions = 10'000;
+constexpr std::size_t kMaxCounters = 1'000'000;
 
 std::string text_at(const Json& json, const char* name)
 {
@@ -81,7 +81,7 @@ class SparkReader {
 
     Flow add(const Json& node, std::size_t depth, std::size_t level)
     {
-        if (level > kDeepestPlan || operators_.size() >= kMostPlanOperators) is_too_large_ = true;
+        if (level > kDeepestPlan || operators_.size() >= kMaxPlanOperators) is_too_large_ = true;
         if (is_too_large_ || !node.is_object()) return {};
         const std::string name = text_at(node, "nodeName");
         const bool is_shown = !is_wrapper(name);
@@ -135,14 +135,14 @@ Result<void> SparkLog::add_line(std::string_view line)
     if (kind.ends_with("SparkListenerDriverAccumUpdates") && event->contains("accumUpdates")) {
         for (const Json& update : (*event)["accumUpdates"]) { // [[id, value], …]
             if (update.is_array() && update.size() == 2 && update[0].is_number_integer() &&
-                counters_.size() < kMostCounters)
+                counters_.size() < kMaxCounters)
                 counters_[update[0].get<std::int64_t>()] += count_of(update[1]);
         }
     }
     const bool has_plan =
         kind.ends_with("SparkListenerSQLExecutionStart") || kind.ends_with("SparkListenerSQLAdaptiveExecutionUpdate");
     const std::optional<std::int64_t> execution = integer_at(*event, "executionId");
-    if (has_plan && execution && event->contains("sparkPlanInfo") && plans_.size() < kMostExecutions)
+    if (has_plan && execution && event->contains("sparkPlanInfo") && plans_.size() < kMaxExecutions)
         plans_[*execution] = (*event)["sparkPlanInfo"];
     return {};
 }
@@ -154,7 +154,7 @@ void SparkLog::add_tasks_counters(const Json& event)
     if (!info.contains("Accumulables") || !info["Accumulables"].is_array()) return;
     for (const Json& one : info["Accumulables"]) {
         const std::optional<std::int64_t> id = integer_at(one, "ID");
-        if (id && one.contains("Update") && (counters_.size() < kMostCounters || counters_.contains(*id)))
+        if (id && one.contains("Update") && (counters_.size() < kMaxCounters || counters_.contains(*id)))
             counters_[*id] += count_of(one["Update"]);
     }
 }

@@ -55,7 +55,7 @@ Result<SpeedupQuestion> parse_speedup_question(const Json& json)
     SpeedupQuestion q;
     const std::string name = reader.required_string("class", {.one_of = {"linear", "quadratic"}});
     q.operator_class = parse_operator_class(name).value_or(OperatorClass::kLinear);
-    q.seconds_per_100mb = reader.required_number("seconds_per_100mb", kLeastT_s, kMostT_s);
+    q.seconds_per_100mb = reader.required_number("seconds_per_100mb", kMinT_s, kMaxT_s);
     q.input_gb = reader.required_number("input_gb", kSmallest, kLargest);
     q.output_fraction = reader.optional_number("output_fraction", 0, kLargest).value_or(q.output_fraction);
     q.machines = static_cast<double>(reader.required_integer("machines", 1, 1'000'000'000));
@@ -99,7 +99,7 @@ std::vector<SpeedupPoint> speedup_curve(SpeedupQuestion question, std::size_t co
     std::vector<SpeedupPoint> points;
     for (std::size_t i = 0; i < count; ++i) {
         const double share = static_cast<double>(i) / static_cast<double>(count - 1);
-        question.seconds_per_100mb = kLeastT_s * portable::pow(kMostT_s / kLeastT_s, share);
+        question.seconds_per_100mb = kMinT_s * portable::pow(kMaxT_s / kMinT_s, share);
         points.push_back({question.seconds_per_100mb, predict_speedup(question).speedup});
     }
     return points;

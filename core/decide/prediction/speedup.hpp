@@ -11,8 +11,8 @@
 namespace fathom {
 
 /// The range of t, what a CPU needs for 100 MB, in which the model holds.
-inline constexpr double kLeastT_s = 0.001;
-inline constexpr double kMostT_s = 10;
+inline constexpr double kMinT_s = 0.001;
+inline constexpr double kMaxT_s = 10;
 
 enum class OperatorClass {
     kLinear,   ///< each record once: a filter

@@ -12,9 +12,9 @@ namespace {
 
 using namespace std::chrono;
 
-constexpr std::size_t kLongestText = 200;
-constexpr std::int64_t kShortestPeriod_s = 10;
-constexpr std::int64_t kLongestPeriod_s = 366LL * 86400;
+constexpr std::size_t kMaxTextLength = 200;
+constexpr std::int64_t kMinPeriod_s = 10;
+constexpr std::int64_t kMaxPeriod_s = 366LL * 86400;
 /// The Gregorian calendar, days of the week included, repeats after so many days.
 constexpr int kCalendarDays = 146'097;
 
@@ -168,10 +168,9 @@ std::optional<minutes> find_minute(const CronSchedule& schedule, minutes earlies
 Result<CronSchedule> parse_period(std::string_view text)
 {
     const std::optional<std::int64_t> period = text.empty() ? std::nullopt : to_number(text);
-    if (!period || *period < kShortestPeriod_s || *period > kLongestPeriod_s)
-        return Error{Errc::kInvalid, "@every \"" + std::string(text) + "\": must be " +
-                                         std::to_string(kShortestPeriod_s) + " to " + std::to_string(kLongestPeriod_s) +
-                                         " seconds"};
+    if (!period || *period < kMinPeriod_s || *period > kMaxPeriod_s)
+        return Error{Errc::kInvalid, "@every \"" + std::string(text) + "\": must be " + std::to_string(kMinPeriod_s) +
+                                         " to " + std::to_string(kMaxPeriod_s) + " seconds"};
     CronSchedule schedule;
     schedule.period_s = *period;
     return schedule;
@@ -203,8 +202,8 @@ Result<CronSchedule> parse_fields(const std::vector<std::string_view>& texts)
 
 Result<CronSchedule> parse_cron(std::string_view text)
 {
-    if (text.size() > kLongestText)
-        return Error{Errc::kInvalid, "is longer than " + std::to_string(kLongestText) + " characters"};
+    if (text.size() > kMaxTextLength)
+        return Error{Errc::kInvalid, "is longer than " + std::to_string(kMaxTextLength) + " characters"};
     const std::vector<std::string_view> parts = words(text);
     if (parts.empty()) return Error{Errc::kInvalid, "is empty"};
     if (parts[0] == "@every" && parts.size() <= 2) return parse_period(parts.size() == 2 ? parts[1] : "");

@@ -10,7 +10,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kMaxNameLength = 200;
 constexpr std::size_t kNamedParts = 4;
 
 /// FNV-1a: the same on every machine and in every release, which names that are stored must be.
@@ -118,10 +118,10 @@ bool is_of_shell(std::string_view word)
 /// The programs that a shell's text starts, as far as its words tell, for people to know it by: `gcc`, `cc1`.
 std::vector<std::string> programs_in(std::string_view code)
 {
-    constexpr std::size_t kMostNamed = 3;
+    constexpr std::size_t kMaxNamed = 3;
     constexpr std::string_view ends = ";|&()\n`";
     std::vector<std::string> programs;
-    while (!code.empty() && programs.size() < kMostNamed) {
+    while (!code.empty() && programs.size() < kMaxNamed) {
         const std::size_t end = std::min(code.find_first_of(ends), code.size());
         std::string_view part = code.substr(0, end);
         code.remove_prefix(std::min(end + 1, code.size()));
@@ -259,8 +259,8 @@ std::string name_of_mix(const OperatorMix& mix)
         if (i < kNamedParts) name += (i == 0 ? "mix/" : "+") + text;
     }
     const std::string tail = "#" + fingerprint(whole);
-    const bool is_short = name.size() + tail.size() > kLongestName;
-    if (is_short) name.resize(utf8_prefix(name, kLongestName - tail.size()).size());
+    const bool is_short = name.size() + tail.size() > kMaxNameLength;
+    if (is_short) name.resize(utf8_prefix(name, kMaxNameLength - tail.size()).size());
     return is_short || parts.size() > kNamedParts ? name + tail : name;
 }
 
@@ -290,9 +290,9 @@ JobType job_type_for(const JobSpec& spec, std::span<const KnownMix> known, const
     if (!spec.type.empty()) return {spec.type, JobTypeOrigin::kUser};
     if (spec.operators.empty()) {
         const std::string name = "app/" + application_of(spec) + units_suffix(spec.units);
-        if (name.size() <= kLongestName) return {name, JobTypeOrigin::kApplication};
+        if (name.size() <= kMaxNameLength) return {name, JobTypeOrigin::kApplication};
         const std::string tail = "#" + fingerprint(name);
-        return {std::string(utf8_prefix(name, kLongestName - tail.size())) + tail, JobTypeOrigin::kApplication};
+        return {std::string(utf8_prefix(name, kMaxNameLength - tail.size())) + tail, JobTypeOrigin::kApplication};
     }
     const OperatorMix mix = operator_mix(spec.operators, manifests);
     const KnownMix* nearest = nullptr;

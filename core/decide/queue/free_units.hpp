@@ -5,10 +5,10 @@
 #include <limits>
 #include <vector>
 
-/// What is still free while starts are decided; part of core/decide/queue/order_book.
+/// What is still free while starts are decided; part of core/decide/queue/wait_queue.
 namespace fathom {
 
-/// Units of one type that are kept for a job whose patience is over.
+/// Units of one type that are kept for a job whose starvation limit is over.
 struct KeptUnits {
     double start_s{};           ///< when that job can start there; 0 where that is not known: nothing runs before it
     std::int64_t spare_units{}; ///< units that it leaves free when it starts

@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-/// Jobs in an order that changes; part of core/decide/queue/order_book.
+/// Jobs in an order that changes; part of core/decide/queue/wait_queue.
 namespace fathom {
 
 /// Jobs by a number that each stands by, the least first, of equals the smaller key. Not thread-safe.

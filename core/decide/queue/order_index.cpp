@@ -8,7 +8,7 @@ namespace fathom {
 namespace {
 
 constexpr double kPriorityPerDoubling = 20; ///< 100 points of priority weigh 32 times
-constexpr double kLeastLoad = 1.0 / 64;     ///< a project that has had nothing yet does not come before everything
+constexpr double kMinLoad = 1.0 / 64;       ///< a project that has had nothing yet does not come before everything
 
 bool can_be_used(const JobOption& option, std::span<const UnitTypeLoad> unit_types)
 {
@@ -17,17 +17,17 @@ bool can_be_used(const JobOption& option, std::span<const UnitTypeLoad> unit_typ
 }
 
 /// Work of the option in seconds of a unit of worth 1.
-double worth_of(const JobOption& option, std::span<const UnitTypeLoad> unit_types)
+double shadow_price_of(const JobOption& option, std::span<const UnitTypeLoad> unit_types)
 {
-    return unit_types[option.unit_type].worth * option.run_s * static_cast<double>(option.unit_count);
+    return unit_types[option.unit_type].shadow_price * option.run_s * static_cast<double>(option.unit_count);
 }
 
 /// base^exponent; whole exponents, as the usual one is, without the general function, which would take most of the
 /// time.
 double power(double base, double exponent)
 {
-    constexpr int kMostFactors = 16;
-    const int factors = static_cast<int>(std::clamp(exponent, 0.0, double{kMostFactors}));
+    constexpr int kMaxFactors = 16;
+    const int factors = static_cast<int>(std::clamp(exponent, 0.0, double{kMaxFactors}));
     if (factors != exponent) return portable::pow(base, exponent);
     double result = 1;
     for (int i = 0; i < factors; ++i)
@@ -49,7 +49,7 @@ OrderIndex weigh(const WaitingJobView& job, std::span<const UnitTypeLoad> unit_t
     }
     OrderIndex result{.waited_s = job.waited_s, .weight = kNever, .options = &options};
     if (options.shortest_s == kNever) return result;
-    result.overdue_s = job.waited_s - patience_of(settings, options.shortest_s);
+    result.overdue_s = job.waited_s - starvation_limit_of(settings, options.shortest_s);
     result.is_overdue = settings.rule != OrderRule::kFirstCome && result.overdue_s >= 0;
     result.weight = own_weight(job.fair_load, job.priority, job.latest_start_s, options.shortest_s);
     return result;
@@ -97,13 +97,13 @@ double weigh_places(std::span<const JobOption> options, std::span<const UnitType
         base[i] = kNever;
         if (!can_be_used(options[i], unit_types)) continue;
         shortest_s = std::min(shortest_s, options[i].run_s);
-        base[i] = worth_of(options[i], unit_types);
+        base[i] = shadow_price_of(options[i], unit_types);
         least_work = std::min(least_work, base[i]);
     }
     const bool weighs = weighs_places(settings.rule);
     for (std::size_t i = 0; i < options.size(); ++i) {
         if (base[i] == kNever) continue;
-        base[i] = options[i].regret *
+        base[i] = options[i].relative_objective *
                   (weighs ? least_work * power(base[i] / least_work, settings.advantage_exponent) : options[i].run_s);
     }
     return shortest_s;
@@ -111,16 +111,16 @@ double weigh_places(std::span<const JobOption> options, std::span<const UnitType
 
 double own_weight(double fair_load, std::int64_t priority, std::optional<double> latest_start_s, double shortest_s)
 {
-    double weight = std::max(fair_load, kLeastLoad);
+    double weight = std::max(fair_load, kMinLoad);
     if (priority != 0) weight *= portable::exp2(-static_cast<double>(priority) / kPriorityPerDoubling);
     // With less time left than it would run, every wait may cost the deadline; one that is past is no reason to hurry.
     if (latest_start_s && *latest_start_s >= 0) weight *= std::min(1.0, *latest_start_s / shortest_s);
     return weight;
 }
 
-double patience_of(const OrderSettings& settings, double shortest_s)
+double starvation_limit_of(const OrderSettings& settings, double shortest_s)
 {
-    return std::max(settings.patience_s, settings.patience_factor * shortest_s);
+    return std::max(settings.starvation_limit_s, settings.starvation_limit_factor * shortest_s);
 }
 
 std::map<std::string_view, std::vector<std::size_t>> complete_gangs(std::span<const WaitingJobView> jobs)

@@ -25,7 +25,7 @@ double weigh_places(std::span<const JobOption> options, std::span<const UnitType
 double own_weight(double fair_load, std::int64_t priority, std::optional<double> latest_start_s, double shortest_s);
 
 /// So long a job with this shortest run time waits before it goes before all others.
-double patience_of(const OrderSettings& settings, double shortest_s);
+double starvation_limit_of(const OrderSettings& settings, double shortest_s);
 
 /// What a place costs the job and others, by which the places of one job are compared: each second of its run and, the
 /// more so the busier such units are, what they are worth to others, of a job with fewest units as much as its own.
@@ -34,7 +34,7 @@ inline double place_cost(const JobOption& option, const UnitTypeLoad& type, std:
 {
     const double load = type.load < 0 ? 0 : type.load > 1 ? 1 : type.load;
     const double relative_units = static_cast<double>(option.unit_count) / static_cast<double>(fewest_units);
-    return ((1 - load) + load * type.worth * relative_units) * option.run_s * option.regret;
+    return ((1 - load) + load * type.shadow_price * relative_units) * option.run_s * option.relative_objective;
 }
 
 /// What weigh_places() says of the places of one list of options.
@@ -46,9 +46,9 @@ struct WeighedOptions {
 
 /// A waiting job's figures that the order needs again and again.
 struct OrderIndex {
-    bool is_overdue{};  ///< its patience, or that of one of its gang, is over
+    bool is_overdue{};  ///< its starvation limit, or that of one of its gang, is over
     double waited_s{};  ///< of a gang: the longest
-    double overdue_s{}; ///< how long its patience is over; negative: it lasts as long yet
+    double overdue_s{}; ///< how long its starvation limit is over; negative: it lasts as long yet
     double weight{};    ///< of the job itself, infinite: it cannot start
     const WeighedOptions* options = nullptr;
 

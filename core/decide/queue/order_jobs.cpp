@@ -1,7 +1,7 @@
 #include "core/decide/queue/order_jobs.hpp"
 
-#include "core/decide/queue/order_book.hpp"
 #include "core/decide/queue/order_index.hpp"
+#include "core/decide/queue/wait_queue.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -10,8 +10,8 @@
 namespace fathom {
 namespace {
 
-/// The order of jobs that have their turn whatever they weigh: who is longest beyond its patience, or, as nobody's
-/// patience counts when the first come are the first served, who has waited longest.
+/// The order of jobs that have their turn whatever they weigh: who is longest beyond its starvation limit, or, as
+/// nobody's starvation limit counts when the first come are the first served, who has waited longest.
 bool comes_first(const OrderIndex& a, const WaitingJobView& a_job, const OrderIndex& b, const WaitingJobView& b_job)
 {
     const double a_s = a.is_overdue ? a.overdue_s : a.waited_s;
@@ -49,7 +49,7 @@ std::optional<OrderRule> parse_order_rule(std::string_view text)
 std::vector<OrderedStart> order_starts(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                                        const OrderSettings& settings)
 {
-    OrderBook book = book_of(jobs, unit_types, settings);
+    WaitQueue book = book_of(jobs, unit_types, settings);
     std::vector<OrderedStart> starts;
     for (const BookedStart& start : book.decide(0))
         starts.push_back({start.job, start.option});

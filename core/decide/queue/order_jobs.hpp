@@ -22,7 +22,7 @@ struct JobOption {
     double run_s{}; ///< predicted; positive
     /// Objective of the place relative to the job's best place, at least 1, for owners that do not just want the job
     /// to end early: what run times say is known already.
-    double regret{1};
+    double relative_objective{1};
 
     bool operator==(const JobOption&) const = default;
 };
@@ -77,12 +77,12 @@ struct UnitRelease {
     std::int64_t unit_count{};
 };
 
-/// A unit type as the order sees it. `worth` comes from unit_worths() (core/decide/queue/unit_worth), `load` from
-/// BusyShare (core/decide/queue/busy_share).
+/// A unit type as the order sees it. `shadow_price` comes from find_shadow_prices() (core/decide/queue/shadow_price),
+/// `load` from BusyShare (core/decide/queue/busy_share).
 struct UnitTypeLoad {
     std::int64_t unit_count{};
     std::int64_t free_units{};
-    double worth{1}; ///< what one second of one unit is worth where units are scarce; positive, the mean unit 1
+    double shadow_price{1}; ///< what one second of one unit is worth where units are scarce; positive, the mean unit 1
     /// How busy such units have been of late, 0..1. At 1 nothing waits for a place that suits better.
     double load{1};
     /// What frees when, as far as it is known, in any order. A run that is over its time is best expected to take as
@@ -95,7 +95,7 @@ struct UnitTypeLoad {
 enum class OrderRule {
     kFirstCome,         ///< longest wait first, on the fastest free place
     kShortestFirst,     ///< shortest measured run time on a free place first
-    kAdvantage,         ///< by worth, with waiting for better places: the rule in use
+    kAdvantage,         ///< by shadow prices, with waiting for better places: the rule in use
     kMinCostAssignment, ///< as kAdvantage, but all free units against all waiting jobs at once, by min-cost flow
 };
 std::string_view to_string(OrderRule rule);
@@ -104,10 +104,10 @@ std::optional<OrderRule> parse_order_rule(std::string_view text);
 struct OrderSettings {
     OrderRule rule = OrderRule::kAdvantage;
     double advantage_exponent = 6; ///< how much a place that suits others better is avoided
-    /// A job that has waited so many times its shortest run time, and at least `patience_s`, goes before all that have
-    /// not: nothing starves. Among those, who is longest beyond its patience goes first.
-    double patience_factor = 20;
-    double patience_s = 3600;
+    /// A job that has waited so many times its shortest run time, and at least `starvation_limit_s`, goes before all
+    /// that have not: nothing starves. Among those, who is longest beyond its starvation limit goes first.
+    double starvation_limit_factor = 20;
+    double starvation_limit_s = 3600;
 };
 
 /// A start that the rule decides.
@@ -120,22 +120,24 @@ struct OrderedStart {
 /// once, gangs whole or not at all. The order of `jobs` does not matter: ties go to the smaller id.
 ///
 /// What the rule in use does (docs/routing.md "Order under load"; numbers in docs/decisions/0004-order-under-load.md):
-/// each job is taken with the free place of least toll · run time · regret; of these pairs the one with the least index
-/// starts, again and again,
+/// each job is taken with the free place of least opportunity cost · run time · relative objective; of these pairs the
+/// one with the least index starts, again and again,
 ///
-///     work  = worth of the unit type · units · run time          least = that of the job's best place
-///     index = least · (work / least)^advantage_exponent · regret · fair_load · 2^(−priority / 20) · urgency
+///     work  = shadow price of the unit type · units · run time          least = that of the job's best place
+///     index = least · (work / least)^advantage_exponent · relative objective · fair_load · 2^(−priority / 20) ·
+///     urgency
 ///
 /// where urgency is latest_start / shortest run, from 0 to 1. A job passes a free place over while another promises
-/// more: wait there / √(1 − load) + toll · run time · regret is less, with toll = (1 − load) + load · worth · units /
-/// fewest units.
+/// more: wait there / √(1 − load) + opportunity cost · run time · relative objective is less, with opportunity cost =
+/// (1 − load) + load · shadow price · units / fewest units.
 ///
 /// It assumes that run times are known to within a factor of two or so, that jobs are not interrupted, that owners want
-/// their jobs to end early (others say so by `regret`), and that work comes as it came while worth and load were taken.
+/// their jobs to end early (others say so by `relative_objective`), and that work comes as it came while shadow prices
+/// and load were taken.
 ///
 /// Work-conserving (as long as a job's option fits into what is free, something starts) with two exceptions: jobs that
-/// wait for a better place, where load is below 1; and units kept for the oldest job that is beyond its patience and
-/// does not fit anywhere yet: what could not end before that job starts does not start on them.
+/// wait for a better place, where load is below 1; and units kept for the oldest job that is beyond its starvation
+/// limit and does not fit anywhere yet: what could not end before that job starts does not start on them.
 std::vector<OrderedStart> order_starts(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                                        const OrderSettings& settings);
 

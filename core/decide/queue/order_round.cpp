@@ -50,7 +50,7 @@ void OrderRound::find_open_types()
 }
 
 /// Takes the job's best place on the unit type that fits now, when it is better than `best`.
-void OrderRound::consider(const BookPlaces& places, std::size_t unit_type, std::uint32_t& best) const
+void OrderRound::consider(const QueuePlaces& places, std::size_t unit_type, std::uint32_t& best) const
 {
     const JobOptions& options = places.options;
     // Most jobs have one place on each unit type.
@@ -70,7 +70,7 @@ void OrderRound::consider(const BookPlaces& places, std::size_t unit_type, std::
 }
 
 /// Of the places that fit now the one of least cost.
-std::uint32_t OrderRound::best_free(const BookPlaces& places) const
+std::uint32_t OrderRound::best_free(const QueuePlaces& places) const
 {
     std::uint32_t best = kNoOption;
     if (open_types_.size() <= kFewTypes) {
@@ -91,12 +91,12 @@ std::uint32_t OrderRound::best_free(const BookPlaces& places) const
 
 /// The same by what was known last: in this decision less is free the later it is, and since the one before only what
 /// has been freed can be better.
-std::uint32_t OrderRound::known_best_free(BookPlaces& places) const
+std::uint32_t OrderRound::known_best_free(QueuePlaces& places) const
 {
     const std::int64_t seen_at = std::exchange(places.wanted_at, book_->decisions());
     const bool is_lost = places.wanted != kNoOption && !free_.fits(places.options[places.wanted]);
     const bool is_of_now = seen_at == book_->decisions();
-    const bool is_of_last = seen_at != BookPlaces::kNotYet && seen_at + 1 == book_->decisions();
+    const bool is_of_last = seen_at != QueuePlaces::kNotYet && seen_at + 1 == book_->decisions();
     const bool is_known = is_of_now || (is_of_last && !has_kept_ && !book_->had_kept_units());
     if (is_lost || !is_known) return places.wanted = best_free(places);
     if (is_of_now) return places.wanted;
@@ -174,7 +174,7 @@ std::optional<KeptUnits> OrderRound::plan_keeping(const JobOption& option) const
 /// Keeps units where the job would end first, as far as that is known, unless an older job has them kept already.
 void OrderRound::keep_units_for(std::uint32_t job)
 {
-    const BookPlaces& places = *book_->entry(job).places;
+    const QueuePlaces& places = *book_->entry(job).places;
     const JobOptions& options = places.options;
     std::optional<std::size_t> best;
     KeptUnits best_kept;
@@ -296,7 +296,7 @@ void OrderRound::look_again(std::size_t unit_type)
 bool OrderRound::is_worth_waiting(const BookEntry& entry, double cost) const
 {
     if (!book_->has_room()) return false;
-    BookPlaces& places = *entry.places;
+    QueuePlaces& places = *entry.places;
     const auto is_better = [&](std::uint32_t option) {
         return places.cost[option] < cost && book_->promise(entry, option).cost < cost;
     };
@@ -312,12 +312,12 @@ bool OrderRound::is_worth_waiting(const BookEntry& entry, double cost) const
 /// The best of those that promise less than `below`.
 OrderRound::BestPromise OrderRound::best_promise(const BookEntry& entry, double below) const
 {
-    const BookPlaces& places = *entry.places;
+    const QueuePlaces& places = *entry.places;
     BestPromise best;
     const std::size_t options = book_->has_room() ? places.options.size() : 0;
     for (std::uint32_t option = 0; option < options; ++option) {
         if (!(places.cost[option] < below)) continue; // with a wait it only costs more
-        const OrderBookState::Promise one = book_->promise(entry, option);
+        const WaitQueueState::Promise one = book_->promise(entry, option);
         if (!(one.cost < below)) continue;
         below = one.cost;
         best = {one, option};
@@ -331,7 +331,7 @@ void OrderRound::start_assigned()
     std::vector<PossibleStart> possible;
     for (const std::uint32_t job : book_->waiting()) {
         const BookEntry& entry = book_->entry(job);
-        const BookPlaces& places = *entry.places;
+        const QueuePlaces& places = *entry.places;
         if (entry.is_done || entry.is_held || entry.in_turn.is_in || entry.has_gang()) continue;
         const std::uint32_t best = best_free(places);
         if (best == kNoOption) continue;
@@ -363,14 +363,14 @@ void OrderRound::start_assigned()
     }
 }
 
-std::vector<BookedWait> OrderRound::better_waits()
+std::vector<BookedWait> OrderRound::deferred_starts()
 {
     begin();
     std::vector<BookedWait> waits;
-    std::unordered_map<const BookPlaces*, std::uint32_t> best_free_of;
+    std::unordered_map<const QueuePlaces*, std::uint32_t> best_free_of;
     for (const std::uint32_t job : book_->waiting()) {
         const BookEntry& entry = book_->entry(job);
-        const BookPlaces& places = *entry.places;
+        const QueuePlaces& places = *entry.places;
         if (!book_->has_room() || entry.has_gang() || entry.in_turn.is_in || !entry.has_place()) continue;
         const auto [known, is_new] = best_free_of.try_emplace(&places, kNoOption);
         if (is_new) known->second = best_free(places);
@@ -379,7 +379,7 @@ std::vector<BookedWait> OrderRound::better_waits()
         const BestPromise there = best_promise(entry, places.cost[here]);
         if (there.option == kNoOption) continue;
         const double gain_s = places.cost[here] - places.cost[there.option];
-        const double share = book_->patience_share(places.options[there.option].unit_type);
+        const double share = book_->starvation_limit_share(places.options[there.option].unit_type);
         waits.push_back({job, there.option, there.promise.wait_s, gain_s * share});
     }
     return waits;

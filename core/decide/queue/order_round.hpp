@@ -1,17 +1,17 @@
 #pragma once
 
-#include "core/decide/queue/order_book_state.hpp"
+#include "core/decide/queue/wait_queue_state.hpp"
 
 #include <optional>
 #include <vector>
 
-/// One decision after the other over what an order book knows; part of core/decide/queue/order_book.
+/// One decision after the other over what a wait queue knows; part of core/decide/queue/wait_queue.
 namespace fathom {
 
 class OrderRound {
   public:
     /// Keeps the book, which must outlive it.
-    explicit OrderRound(OrderBookState& book)
+    explicit OrderRound(WaitQueueState& book)
         : book_(&book), free_(book.unit_types().size()), candidates_(book.unit_types().size()),
           is_wanted_(book.unit_types().size(), 0)
     {
@@ -19,10 +19,10 @@ class OrderRound {
 
     /// The starts of this moment, to which the book has been brought up. Options are numbered as the book has them.
     const std::vector<BookedStart>& run(double now_s);
-    /// Whether the last run kept units for a job beyond its patience.
+    /// Whether the last run kept units for a job beyond its starvation limit.
     bool has_kept_units() const { return has_kept_; }
 
-    std::vector<BookedWait> better_waits();
+    std::vector<BookedWait> deferred_starts();
 
   private:
     enum class IfNoneFits { kGoOn, kKeepUnits };
@@ -37,9 +37,9 @@ class OrderRound {
 
     void begin();
     void find_open_types();
-    std::uint32_t best_free(const BookPlaces& places) const;
-    std::uint32_t known_best_free(BookPlaces& places) const;
-    void consider(const BookPlaces& places, std::size_t unit_type, std::uint32_t& best) const;
+    std::uint32_t best_free(const QueuePlaces& places) const;
+    std::uint32_t known_best_free(QueuePlaces& places) const;
+    void consider(const QueuePlaces& places, std::size_t unit_type, std::uint32_t& best) const;
     void start_in_turn(IfNoneFits otherwise);
     bool start(std::uint32_t job);
     void start_at(std::uint32_t job, std::uint32_t option);
@@ -55,12 +55,12 @@ class OrderRound {
     void start_assigned();
     bool is_worth_waiting(const BookEntry& entry, double cost) const;
     struct BestPromise {
-        OrderBookState::Promise promise;
+        WaitQueueState::Promise promise;
         std::uint32_t option = kNoOption;
     };
     BestPromise best_promise(const BookEntry& entry, double below) const;
 
-    OrderBookState* book_;
+    WaitQueueState* book_;
     double now_s_{};
     FreeUnits free_;
     bool has_kept_ = false;

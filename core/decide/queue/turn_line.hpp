@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-/// Who wants the units of one type most; part of core/decide/queue/order_book.
+/// Who wants the units of one type most; part of core/decide/queue/wait_queue.
 namespace fathom {
 
 /// A job's turn: less comes first, of equals the smaller key.

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-/// When units of one type that are busy come free; part of core/decide/queue/order_book.
+/// When units of one type that are busy come free; part of core/decide/queue/wait_queue.
 namespace fathom {
 
 /// Some units that are free after a while.

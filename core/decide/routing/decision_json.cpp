@@ -1,4 +1,5 @@
-#include "core/decide/routing/route.hpp"
+#include "core/decide/routing/decision_json.hpp"
+
 #include "core/model/money.hpp"
 
 #include <cmath>

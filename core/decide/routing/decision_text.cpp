@@ -66,8 +66,8 @@ std::string moment_text(Timestamp at, Timestamp now)
 
 Timestamp kept_deadline(Timestamp now, double completion_s)
 {
-    constexpr double kLongestSeconds = 1e9; // later moments would not fit
-    const auto left = std::chrono::ceil<Timestamp::duration>(Seconds(std::min(completion_s, kLongestSeconds)));
+    constexpr double kMaxSeconds = 1e9; // later moments would not fit
+    const auto left = std::chrono::ceil<Timestamp::duration>(Seconds(std::min(completion_s, kMaxSeconds)));
     if (left < std::chrono::minutes(2)) return std::chrono::ceil<std::chrono::seconds>(now + left);
     return std::chrono::ceil<std::chrono::minutes>(now + left);
 }

@@ -25,7 +25,7 @@ double distrust_s(double trust_factor, double promised_s, double compute_s)
 /// The completion beyond which an objective is more than `ratio` times that of `completion_s`, or a later one.
 double most_completion_s(double completion_s, double ratio, const Preference& prefer)
 {
-    return std::max(completion_s, kLeastHeld_s) * portable::pow(ratio, 1 / prefer.time); // perhaps infinite
+    return std::max(completion_s, kMinHeld_s) * portable::pow(ratio, 1 / prefer.time); // perhaps infinite
 }
 
 /// What of a run's transfers no hour can make shorter.
@@ -96,13 +96,13 @@ void PlaceChooser::find_counts(const UnitTypeView& view, const DividedRun& run, 
 StartPlan PlaceChooser::plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
                                        const RunTime& run) const
 {
-    double wait_s = free.earliest_start(count, std::max(run.high_s, kLeastHeld_s));
+    double wait_s = free.earliest_start(count, std::max(run.high_s, kMinHeld_s));
     // Transfers that take longer at that hour need a longer gap, which begins later: one step of the availability at
     // least each time.
     for (;;) {
         StartPlan plan = plan_at_once(request_->transfer, view.network.get(), wait_s, run);
         if (wait_s == Availability::kForEver || !request_->transfer.moves_data()) return plan;
-        const double fitting_s = free.earliest_start(count, std::max(plan.occupied.high_s, kLeastHeld_s), wait_s);
+        const double fitting_s = free.earliest_start(count, std::max(plan.occupied.high_s, kMinHeld_s), wait_s);
         if (fitting_s == wait_s) return plan;
         wait_s = fitting_s;
     }

@@ -1,5 +1,6 @@
 #include "core/decide/routing/replay.hpp"
 
+#include "core/decide/routing/decision_json.hpp"
 #include "core/decide/routing/decision_text.hpp"
 
 #include <cmath>

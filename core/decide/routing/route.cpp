@@ -11,26 +11,26 @@ namespace fathom {
 namespace {
 
 /// An explanation shows so many counts at most.
-constexpr std::size_t kMostCountsShown = 32;
-/// Feasible candidates that are described where there are more than kMostCandidatesKept unit types.
-constexpr std::size_t kMostRunnersUp = 16;
+constexpr std::size_t kMaxCountsShown = 32;
+/// Feasible candidates that are described where there are more than kMaxCandidatesKept unit types.
+constexpr std::size_t kMaxRunnersUp = 16;
 
 /// Room for the infeasible ones of most decisions; many decisions are kept at once, so that room not used is dear.
 constexpr std::size_t kRemovedExpected = 8;
 
 /// Of those that deadline or budget removes, so many centers are named.
-constexpr std::size_t kMostLimitedCenters = 20;
+constexpr std::size_t kMaxLimitedCenters = 20;
 
 /// Those around the chosen one where there are too many to show.
 std::vector<CountChoice> shown_counts(const std::vector<CountChoice>& counts, std::int64_t chosen)
 {
-    if (counts.size() <= kMostCountsShown) return counts;
+    if (counts.size() <= kMaxCountsShown) return counts;
     const auto place =
         std::find_if(counts.begin(), counts.end(), [&](const CountChoice& one) { return one.unit_count == chosen; });
     const auto index = static_cast<std::size_t>(place - counts.begin());
-    const std::size_t first = std::min(index - std::min(index, kMostCountsShown / 2), counts.size() - kMostCountsShown);
+    const std::size_t first = std::min(index - std::min(index, kMaxCountsShown / 2), counts.size() - kMaxCountsShown);
     const auto begin = counts.begin() + static_cast<std::ptrdiff_t>(first);
-    return {begin, begin + static_cast<std::ptrdiff_t>(kMostCountsShown)};
+    return {begin, begin + static_cast<std::ptrdiff_t>(kMaxCountsShown)};
 }
 
 /// Makes one decision out of what the search found.
@@ -67,15 +67,15 @@ class Deciding {
             decision_.candidates.push_back(describe(found.feasible[i]));
         const bool has_winner = !found.feasible.empty();
         add_removed(found);
-        if (has_winner) crown(found.feasible.front());
+        if (has_winner) finalize_winner(found.feasible.front());
         if (has_winner) compare_kinds(found);
         return std::move(decision_);
     }
 
   private:
-    bool is_small() const { return table_->unit_types.size() <= kMostCandidatesKept; }
+    bool is_small() const { return table_->unit_types.size() <= kMaxCandidatesKept; }
     /// Feasible candidates.
-    std::size_t most() const { return is_small() ? kMostCandidatesKept : kMostRunnersUp; }
+    std::size_t most() const { return is_small() ? kMaxCandidatesKept : kMaxRunnersUp; }
     const UnitTypeView& view_of(std::size_t unit_type) const { return table_->unit_types[unit_type]; }
 
     Candidate named(const UnitTypeView& view) const
@@ -94,7 +94,7 @@ class Deciding {
     const RunPrediction& predict(std::uint32_t unit_type)
     {
         auto& known = kind_->predictions;
-        if (known.size() == RouteKind::kMostPredictions) known.clear();
+        if (known.size() == RouteKind::kMaxPredictions) known.clear();
         const auto [prediction, is_new] = known.try_emplace(unit_type);
         if (is_new) {
             const UnitTypeView& view = view_of(unit_type);
@@ -218,7 +218,7 @@ class Deciding {
             ++step.centers.back().removed;
             return true;
         }
-        if (step.centers.size() == kMostLimitedCenters) return false;
+        if (step.centers.size() == kMaxLimitedCenters) return false;
         limited_.push_back(unit_type);
         const double over_s = std::max(kind_->completion_s[unit_type] - chooser_.left_s(), 0.0);
         step.centers.push_back({center, 1,
@@ -250,7 +250,7 @@ class Deciding {
         }
         const std::size_t first = decision_.candidates.size();
         for (const std::uint32_t unit_type : once) {
-            if (decision_.candidates.size() == kMostCandidatesKept) break;
+            if (decision_.candidates.size() == kMaxCandidatesKept) break;
             add_one_removed(unit_type);
         }
         std::sort(decision_.candidates.begin() + static_cast<std::ptrdiff_t>(first), decision_.candidates.end(),
@@ -307,7 +307,7 @@ class Deciding {
     }
 
     /// What only the winner is asked for: why so many units, and what their run time rests on.
-    void crown(const Found& found)
+    void finalize_winner(const Found& found)
     {
         decision_.winner = 0;
         Candidate& winner = decision_.candidates.front();

@@ -124,7 +124,7 @@ struct CountOffer {
 };
 
 /// A job of unknown length must not look as if it took no time.
-inline constexpr double kLeastHeld_s = 1;
+inline constexpr double kMinHeld_s = 1;
 
 /// What a prediction rests on (the ladder of predictions, docs/routing.md).
 struct PredictionRung {
@@ -181,7 +181,7 @@ struct Candidate {
                (is_run_missing ? 1 : 0);
     }
     /// How long its units count as taken.
-    double held_s() const { return std::max(prediction.run_s, kLeastHeld_s); }
+    double held_s() const { return std::max(prediction.run_s, kMinHeld_s); }
 };
 
 /// What would make another choice right (core/decide/explanation/counterfactual.hpp).
@@ -196,7 +196,7 @@ struct Counterfactual {
 
 struct Decision {
     std::optional<std::size_t> winner; ///< index into candidates
-    /// Best first, infeasible last. Of more than kMostCandidatesKept the best, and of the infeasible one of each filter
+    /// Best first, infeasible last. Of more than kMaxCandidatesKept the best, and of the infeasible one of each filter
     /// and center as long as there is room.
     std::vector<Candidate> candidates;
     Funnel funnel; ///< of all
@@ -211,7 +211,7 @@ struct Decision {
     std::vector<Counterfactual> counterfactuals; ///< at most 8, the nearest first
     std::vector<DeviceChoice> devices;           ///< of the centers where it can run on CPUs and on GPUs
 };
-inline constexpr std::size_t kMostCandidatesKept = 64;
+inline constexpr std::size_t kMaxCandidatesKept = 64;
 
 class RouteColumns;
 
@@ -272,11 +272,5 @@ struct OfferedPlaces {
 
 /// What route() would find now, for who decides on many jobs together: at half the price.
 OfferedPlaces offered_places(const RouteRequest& request, RouteTable& table);
-
-Json to_json(const std::vector<Counterfactual>& counterfactuals);
-
-/// The explanation that is stored with a placement and shown by `fathom job explain`.
-/// @param currency  of the prices; empty: nothing has a price, so no costs are written.
-Json to_json(const Decision& decision, std::string_view currency = {});
 
 } // namespace fathom

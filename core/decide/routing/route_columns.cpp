@@ -13,8 +13,8 @@ namespace fathom {
 namespace {
 
 /// Of all columns together, roughly; but never fewer than a job has operators.
-constexpr std::size_t kMostColumnBytes = std::size_t{512} << 20;
-constexpr std::size_t kFewestColumns = 64;
+constexpr std::size_t kMaxColumnBytes = std::size_t{512} << 20;
+constexpr std::size_t kMinColumns = 64;
 
 } // namespace
 
@@ -89,7 +89,7 @@ std::shared_ptr<const OperatorColumn> RouteColumns::find(const OperatorDemand& d
     auto found = columns_.find(key);
     if (found == columns_.end()) {
         const std::size_t bytes = (sizeof(OperatorTime) + 2 * sizeof(double)) * std::max<std::size_t>(size(), 1);
-        if (columns_.size() >= std::max(kMostColumnBytes / bytes, kFewestColumns))
+        if (columns_.size() >= std::max(kMaxColumnBytes / bytes, kMinColumns))
             columns_.erase(std::min_element(columns_.begin(), columns_.end(), [](const auto& a, const auto& b) {
                 return a.second.last_used < b.second.last_used;
             }));
@@ -105,7 +105,7 @@ std::shared_ptr<const KnownRunColumn> RouteColumns::find(const KnownRun& known)
     if (found != known_runs_.end()) return found->second;
     const std::size_t bytes =
         (sizeof(RunTime) + known.operators.size() * sizeof(double)) * std::max<std::size_t>(size(), 1);
-    if (known_runs_.size() >= std::max(kMostColumnBytes / bytes, kFewestColumns)) known_runs_.clear();
+    if (known_runs_.size() >= std::max(kMaxColumnBytes / bytes, kMinColumns)) known_runs_.clear();
     auto column = std::make_shared<KnownRunColumn>();
     for (const OperatorDemand& demand : known.operators)
         column->operators.push_back(find(demand));

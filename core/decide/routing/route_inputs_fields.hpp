@@ -9,12 +9,12 @@
 /// What the readers of a decision's inputs share.
 namespace fathom::route_inputs {
 
-inline constexpr std::size_t kMostOperators = 64;
-inline constexpr std::size_t kMostSteps = 512;
-inline constexpr std::size_t kMostRows = 10000; ///< of measurements, curves, holds of one unit type
-inline constexpr std::size_t kMostUnitTypes = 1000;
-inline constexpr std::int64_t kMostUnits = std::int64_t{1} << 40U;
-inline constexpr double kMost = 1e300;
+inline constexpr std::size_t kMaxOperators = 64;
+inline constexpr std::size_t kMaxSteps = 512;
+inline constexpr std::size_t kMaxRows = 10000; ///< of measurements, curves, holds of one unit type
+inline constexpr std::size_t kMaxUnitTypes = 1000;
+inline constexpr std::int64_t kMaxUnits = std::int64_t{1} << 40U;
+inline constexpr double kMax = 1e300;
 
 using Errors = std::vector<FieldError>;
 
@@ -45,7 +45,7 @@ std::optional<std::array<double, Count>> read_row(const Json& json, const std::s
 
 inline double number(ObjectReader& reader, std::string_view name)
 {
-    return reader.required_number(name, 0, kMost);
+    return reader.required_number(name, 0, kMax);
 }
 
 inline std::string text(ObjectReader& reader, std::string_view name)

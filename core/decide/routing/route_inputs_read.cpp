@@ -16,7 +16,7 @@ using namespace route_inputs;
 Availability read_availability(ObjectReader& unit_type, Errors& errors)
 {
     std::vector<Availability::Step> steps;
-    for_each_item(unit_type, "availability", kMostSteps, [&](const Json& item, const std::string& path) {
+    for_each_item(unit_type, "availability", kMaxSteps, [&](const Json& item, const std::string& path) {
         const auto row = read_row<2>(item, path, errors);
         if (!row) return;
         const bool is_later = steps.empty() ? (*row)[0] == 0 : (*row)[0] > steps.back().from_s;
@@ -32,9 +32,9 @@ Hold read_hold(const Json& json, const std::string& path, Errors& errors)
     ObjectReader reader(json, path, errors);
     Hold hold;
     hold.project = text(reader, "project");
-    hold.from_s = reader.required_number("from_s", -kMost, kMost);
-    hold.to_s = reader.optional_number("to_s", -kMost, kMost).value_or(Availability::kForEver);
-    hold.unit_count = reader.required_integer("unit_count", 0, kMostUnits);
+    hold.from_s = reader.required_number("from_s", -kMax, kMax);
+    hold.to_s = reader.optional_number("to_s", -kMax, kMax).value_or(Availability::kForEver);
+    hold.unit_count = reader.required_integer("unit_count", 0, kMaxUnits);
     reader.finish(UnknownFields::kReject);
     return hold;
 }
@@ -43,8 +43,8 @@ Closure read_closure(const Json& json, const std::string& path, Errors& errors)
 {
     ObjectReader reader(json, path, errors);
     Closure closure;
-    closure.from_s = reader.required_number("from_s", -kMost, kMost);
-    closure.to_s = reader.optional_number("to_s", -kMost, kMost).value_or(Availability::kForEver);
+    closure.from_s = reader.required_number("from_s", -kMax, kMax);
+    closure.to_s = reader.optional_number("to_s", -kMax, kMax).value_or(Availability::kForEver);
     reader.finish(UnknownFields::kReject);
     return closure;
 }
@@ -56,7 +56,7 @@ void read_speedup(const Json& json, const std::string& path, UnitSpeedups& speed
     const std::string parameters_key = text(reader, "parameters_key");
     const double work = number(reader, "work");
     std::vector<ScalingPoint> points;
-    for_each_item(reader, "points", kMostRows, [&](const Json& item, const std::string& at) {
+    for_each_item(reader, "points", kMaxRows, [&](const Json& item, const std::string& at) {
         if (const auto row = read_row<2>(item, at, errors)) points.push_back({(*row)[0], (*row)[1]});
     });
     reader.finish(UnknownFields::kReject);
@@ -88,10 +88,10 @@ void read_hours(ObjectReader& network, std::string_view name, std::array<HourOfW
 
 NetworkProfile read_network(const Json& json, const std::string& path, Errors& errors)
 {
-    constexpr std::int64_t kLongestHour = 3'600'000'000;
+    constexpr std::int64_t kMaxHour = 3'600'000'000;
     ObjectReader reader(json, path, errors);
     NetworkProfile::Known known{};
-    known.calendar.hour = Timestamp::duration(reader.required_integer("hour_us", 1, kLongestHour));
+    known.calendar.hour = Timestamp::duration(reader.required_integer("hour_us", 1, kMaxHour));
     read_hours(reader, "hours", known.hours, errors);
     read_hours(reader, "days", known.days, errors);
     std::array<HourOfWeek, 1> overall{};
@@ -139,15 +139,15 @@ RunAnswer read_run(const Json& json, const std::string& path, Errors& errors)
     answer.correction.promise_share = reader.optional_number("promise_share", 0, 1).value_or(1);
     answer.correction.own_share = reader.optional_number("own_share", 0, 1).value_or(0);
     answer.correction.knows_type = reader.optional_boolean("knows_type").value_or(false);
-    answer.correction.job_count = reader.required_integer("job_count", 0, kMostUnits);
-    answer.correction.like_count = reader.required_integer("like_count", 0, kMostUnits);
+    answer.correction.job_count = reader.required_integer("job_count", 0, kMaxUnits);
+    answer.correction.like_count = reader.required_integer("like_count", 0, kMaxUnits);
     answer.correction.width_factor = number(reader, "width_factor");
     if (const Json* estimate = reader.object("estimate")) {
         ObjectReader inner(*estimate, reader.path_of("estimate"), errors);
         RunEstimate read;
         read.time = {number(inner, "run_s"), number(inner, "low_s"), number(inner, "high_s")};
         read.basis = text(inner, "basis");
-        read.job_count = inner.required_integer("job_count", 0, kMostUnits);
+        read.job_count = inner.required_integer("job_count", 0, kMaxUnits);
         inner.finish(UnknownFields::kReject);
         answer.estimate = std::move(read);
     }
@@ -181,7 +181,7 @@ struct Learned {
 void read_estimates(ObjectReader& unit_type, const std::string& id, Learned& learned, Errors& errors)
 {
     learned.has_estimates = learned.has_estimates || unit_type.has("estimates");
-    for_each_item(unit_type, "estimates", kMostOperators, [&](const Json& item, const std::string& path) {
+    for_each_item(unit_type, "estimates", kMaxOperators, [&](const Json& item, const std::string& path) {
         ObjectReader reader(item, path, errors);
         EstimatedOperator one;
         one.operator_id = text(reader, "operator_id");
@@ -189,7 +189,7 @@ void read_estimates(ObjectReader& unit_type, const std::string& id, Learned& lea
         one.unit_type = id;
         one.estimate.execution_s = number(reader, "execution_s");
         one.estimate.deviation = number(reader, "deviation");
-        one.estimate.like_count = reader.required_integer("like_count", 0, kMostUnits);
+        one.estimate.like_count = reader.required_integer("like_count", 0, kMaxUnits);
         reader.finish(UnknownFields::kReject);
         learned.estimates.push_back(std::move(one));
     });
@@ -215,10 +215,10 @@ void read_shape(ObjectReader& reader, UnitTypeView& view)
     view.center_id.value = text(reader, "center_id");
     view.center_name = text(reader, "center");
     view.resource_type = text(reader, "resource_type");
-    view.operators = sorted(reader.strings("operators", kMostRows, {}));
-    view.isa = sorted(reader.strings("isa", kMostRows, {}));
-    view.unit_count = reader.required_integer("unit_count", 0, kMostUnits);
-    view.cores_per_unit = reader.required_integer("cores_per_unit", 0, kMostUnits);
+    view.operators = sorted(reader.strings("operators", kMaxRows, {}));
+    view.isa = sorted(reader.strings("isa", kMaxRows, {}));
+    view.unit_count = reader.required_integer("unit_count", 0, kMaxUnits);
+    view.cores_per_unit = reader.required_integer("cores_per_unit", 0, kMaxUnits);
     view.memory_bytes_per_unit =
         reader.required_integer("memory_bytes_per_unit", 0, std::numeric_limits<std::int64_t>::max());
     view.gpu_memory_bytes = // older inputs knew none
@@ -243,19 +243,19 @@ UnitTypeView read_unit_type(const Json& json, const std::string& path, const Rou
     UnitTypeView view;
     read_shape(reader, view);
     view.availability = read_availability(reader, errors);
-    for_each_item(reader, "holds", kMostRows,
+    for_each_item(reader, "holds", kMaxRows,
                   [&](const Json& item, const std::string& at) { view.holds.push_back(read_hold(item, at, errors)); });
-    for_each_item(reader, "closures", kMostRows, [&](const Json& item, const std::string& at) {
+    for_each_item(reader, "closures", kMaxRows, [&](const Json& item, const std::string& at) {
         view.closures.push_back(read_closure(item, at, errors));
     });
-    for_each_item(reader, "measured", kMostRows, [&](const Json& item, const std::string& at) {
+    for_each_item(reader, "measured", kMaxRows, [&](const Json& item, const std::string& at) {
         view.measured.push_back(read_measured(item, at, errors));
     });
-    for_each_item(reader, "one_core", kMostRows, [&](const Json& item, const std::string& at) {
+    for_each_item(reader, "one_core", kMaxRows, [&](const Json& item, const std::string& at) {
         view.one_core.push_back(read_measured(item, at, errors));
     });
     UnitSpeedups speedups;
-    for_each_item(reader, "speedups", kMostRows,
+    for_each_item(reader, "speedups", kMaxRows,
                   [&](const Json& item, const std::string& at) { read_speedup(item, at, speedups, errors); });
     if (!speedups.empty()) view.speedups = std::make_shared<UnitSpeedups>(std::move(speedups));
     if (const Json* network = reader.object("network"))
@@ -279,7 +279,7 @@ Result<RouteInputs> parse_route_inputs(const Json& json)
     else if (!reader.has("request"))
         reader.fail("request", "is missing");
     Learned learned;
-    for_each_item(reader, "unit_types", kMostUnitTypes, [&](const Json& item, const std::string& path) {
+    for_each_item(reader, "unit_types", kMaxUnitTypes, [&](const Json& item, const std::string& path) {
         inputs.unit_types.push_back(read_unit_type(item, path, inputs.request, learned, errors));
     });
     reader.finish(UnknownFields::kReject);

@@ -35,7 +35,7 @@ OperatorDemand read_demand(const Json& json, const std::string& path, bool is_pa
     }
     demand.operator_id = text(reader, "operator_id");
     demand.parameters_key = text(reader, "parameters_key");
-    demand.count = reader.required_integer("count", 0, kMostUnits);
+    demand.count = reader.required_integer("count", 0, kMaxUnits);
     demand.operations = number(reader, "operations");
     demand.bytes = number(reader, "bytes");
     reader.finish(UnknownFields::kReject);
@@ -52,14 +52,14 @@ KnownRun read_known_run(const Json& json, const std::string& path, Errors& error
     known.run_s = number(reader, "run_s");
     known.waiting_share = reader.required_number("waiting_share", 0, 1);
     known.parallelism = number(reader, "parallelism");
-    known.cores = reader.required_integer("cores", 0, kMostUnits);
-    for_each_item(reader, "operators", kMostOperators, [&](const Json& item, const std::string& at) {
+    known.cores = reader.required_integer("cores", 0, kMaxUnits);
+    for_each_item(reader, "operators", kMaxOperators, [&](const Json& item, const std::string& at) {
         known.operators.push_back(read_demand(item, at, true, errors));
     });
-    for_each_item(reader, "measured", kMostRows, [&](const Json& item, const std::string& at) {
+    for_each_item(reader, "measured", kMaxRows, [&](const Json& item, const std::string& at) {
         known.measured.push_back(read_measured(item, at, errors));
     });
-    for_each_item(reader, "one_core", kMostRows, [&](const Json& item, const std::string& at) {
+    for_each_item(reader, "one_core", kMaxRows, [&](const Json& item, const std::string& at) {
         known.one_core.push_back(read_measured(item, at, errors));
     });
     reader.finish(UnknownFields::kReject);
@@ -70,14 +70,14 @@ void read_quota(ObjectReader& request, RouteRequest& into, Errors& errors)
 {
     if (const Json* json = request.object("quota")) {
         ObjectReader reader(*json, request.path_of("quota"), errors);
-        into.quota.most_units = reader.required_integer("most_units", 0, kMostUnits);
+        into.quota.most_units = reader.required_integer("most_units", 0, kMaxUnits);
         into.quota.most_score_hours = number(reader, "most_score_hours");
         into.quota.most_cost = number(reader, "most_cost");
         reader.finish(UnknownFields::kReject);
     }
     if (const Json* json = request.object("used")) {
         ObjectReader reader(*json, request.path_of("used"), errors);
-        into.used.units = reader.required_integer("units", 0, kMostUnits);
+        into.used.units = reader.required_integer("units", 0, kMaxUnits);
         into.used.score_hours = number(reader, "score_hours");
         into.used.cost = number(reader, "cost");
         reader.finish(UnknownFields::kReject);
@@ -110,10 +110,10 @@ RouteRequest read_request(const Json& json, Errors& errors)
     RouteRequest request;
     request.job_type = text(reader, "job_type");
     request.project = text(reader, "project");
-    request.gpu_threshold = reader.required_number("gpu_threshold", 1, kMost);
+    request.gpu_threshold = reader.required_number("gpu_threshold", 1, kMax);
     request.is_probe = reader.optional_boolean("is_probe").value_or(false);
     if (const Json* job = reader.object("job")) read_job(*job, reader.path_of("job"), request, errors);
-    for_each_item(reader, "operators", kMostOperators, [&](const Json& item, const std::string& path) {
+    for_each_item(reader, "operators", kMaxOperators, [&](const Json& item, const std::string& path) {
         request.operators.push_back(read_demand(item, path, false, errors));
     });
     request.takes_operators = reader.optional_boolean("takes_operators").value_or(false);
@@ -123,8 +123,8 @@ RouteRequest read_request(const Json& json, Errors& errors)
     request.transfer.now = time(reader, "now");
     request.transfer.in_bytes = number(reader, "in_bytes");
     request.transfer.out_bytes = number(reader, "out_bytes");
-    request.project_centers = reader.strings("project_centers", kMostRows, {.max_length = 128});
-    request.budget = reader.optional_number("budget", 0, kMost);
+    request.project_centers = reader.strings("project_centers", kMaxRows, {.max_length = 128});
+    request.budget = reader.optional_number("budget", 0, kMax);
     read_quota(reader, request, errors);
     reader.finish(UnknownFields::kReject);
     return request;

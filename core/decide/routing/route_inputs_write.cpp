@@ -12,7 +12,7 @@ namespace {
 
 using namespace route_inputs;
 
-constexpr std::size_t kMostSteps = 512;
+constexpr std::size_t kMaxStepsWritten = 512;
 constexpr std::size_t kBestKept = 8;
 
 Json wait_quantiles_json(const WaitQuantiles& quantiles)
@@ -31,7 +31,7 @@ Json availability_json(const RouteRequest& request, const UnitTypeView& view)
     for (const Availability::Step& step : view.availability.steps()) {
         const std::int64_t free = std::min(step.free, most);
         if (last == free) continue;
-        if (steps.size() == kMostSteps) break;
+        if (steps.size() == kMaxStepsWritten) break;
         steps.push_back({step.from_s, free});
         last = free;
     }
@@ -260,9 +260,9 @@ std::vector<std::size_t> telling_candidates(const Decision& decision)
         add_least(decision, chosen, is_removed_by(filter), completion_s);
         add_least(decision, chosen, is_removed_by(filter), cost);
     }
-    add_until(kMostInputsKept, is_feasible);
-    add_until(kMostInputsKept, is_removed_by(Filter::kUnitCount));
-    add_until(kMostInputsKept, [](const Candidate&) { return true; });
+    add_until(kMaxInputsKept, is_feasible);
+    add_until(kMaxInputsKept, is_removed_by(Filter::kUnitCount));
+    add_until(kMaxInputsKept, [](const Candidate&) { return true; });
     return chosen;
 }
 

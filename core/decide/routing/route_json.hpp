@@ -6,11 +6,11 @@
 namespace fathom {
 
 /// Of so many unit types the inputs of a decision are kept.
-inline constexpr std::size_t kMostInputsKept = 16;
+inline constexpr std::size_t kMaxInputsKept = 16;
 
 /// The candidates, as indices into `decision.candidates`, that a decision cannot be made again without, and that could
 /// win by a change: the winner and those next to it, the cheapest and the one of least energy, and those that only
-/// deadline or budget removed. At most kMostInputsKept.
+/// deadline or budget removed. At most kMaxInputsKept.
 std::vector<std::size_t> telling_candidates(const Decision& decision);
 
 /// The unit types of those candidates, in the same order. Quick where `unit_types` are in order of id.

@@ -252,7 +252,7 @@ class Search {
     /// The columns have bounds: places are looked at in their order, until none is left that could be better.
     void branch_and_bound()
     {
-        const std::size_t enough = std::min(most_, kLeastLookedAt);
+        const std::size_t enough = std::min(most_, kMinLookedAt);
         std::optional<Bound> last; // all up to it were looked at, or need not be
         bool is_done = false;
         for (std::size_t most = kFirstBounds; !is_done; most *= 8) {
@@ -335,7 +335,7 @@ class Search {
     /// For heaps with the least in front.
     static constexpr auto kLeastFirst = [](const auto& a, const auto& b) { return b < a; };
     /// Enough to tell what the winner won against.
-    static constexpr std::size_t kLeastLookedAt = 8;
+    static constexpr std::size_t kMinLookedAt = 8;
     static constexpr std::size_t kFirstBounds = 32;
 
     const RouteRequest* request_;

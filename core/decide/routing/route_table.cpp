@@ -10,10 +10,10 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kMostKinds = 256;
+constexpr std::size_t kMaxKinds = 256;
 /// Of all kinds together, roughly.
-constexpr std::size_t kMostBytes = std::size_t{512} << 20;
-constexpr std::size_t kMostFunnelCenters = 100;
+constexpr std::size_t kMaxBytes = std::size_t{512} << 20;
+constexpr std::size_t kMaxFunnelCenters = 100;
 constexpr std::size_t kFirstOfEachFilter = 8;
 
 bool has_limits(const RouteRequest& request)
@@ -54,8 +54,8 @@ RouteTable::Impl::Impl(std::span<const UnitTypeView> views, RouteKnowledge learn
 void RouteTable::Impl::note_change(std::size_t unit_type)
 {
     // Kinds that have not followed for so long cost less to make anew than the list to keep.
-    constexpr std::size_t kLeastKept = 4096;
-    if (changes.size() > 4 * unit_types.size() + kLeastKept) {
+    constexpr std::size_t kMinKept = 4096;
+    if (changes.size() > 4 * unit_types.size() + kMinKept) {
         kinds_.clear();
         changes.clear();
     }
@@ -138,7 +138,7 @@ void RouteTable::Impl::forget_oldest()
 {
     constexpr std::size_t kBytesOfPlace = 48;
     const std::size_t bytes = std::max<std::size_t>(unit_types.size(), 1) * kBytesOfPlace;
-    const std::size_t most = std::clamp<std::size_t>(kMostBytes / bytes, 4, kMostKinds);
+    const std::size_t most = std::clamp<std::size_t>(kMaxBytes / bytes, 4, kMaxKinds);
     if (kinds_.size() < most) return;
     kinds_.erase(std::min_element(kinds_.begin(), kinds_.end(), [](const auto& a, const auto& b) {
         return a.second.last_used < b.second.last_used;
@@ -178,7 +178,7 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     // Explanations show each unit type of a small network; and of a project with a quota it must be known which places
     // would take more than all of that.
     const bool is_rough =
-        size > kMostCandidatesKept && kind.knows_work && !request.operators.empty() && !request.quota.is_limited();
+        size > kMaxCandidatesKept && kind.knows_work && !request.operators.empty() && !request.quota.is_limited();
     if (is_rough) kind.is_rough.assign(size, 1);
     const bool has_history = knowledge.runs && !request.job_type.empty();
     const RunPromise promise{request.known_run ? PromiseBasis::kReference : PromiseBasis::kOperators,
@@ -207,7 +207,7 @@ const RouteTable::Impl::Least& RouteTable::Impl::least_of(std::size_t unit_type)
     const UnitTypeView& view = unit_types[unit_type];
     const NetworkProfile* const network = view.network.get();
     least = {.is_known = true,
-             .free_s = view.availability.earliest_start(1, kLeastHeld_s),
+             .free_s = view.availability.earliest_start(1, kMinHeld_s),
              .start_s = 0,
              .cost_per_s = 0,
              .power_w = view.price == nullptr ? 0 : view.price->unit_power_w(),
@@ -299,7 +299,7 @@ const Found& RouteTable::Impl::look_at(const RouteRequest& request, PlaceChooser
     if (is_of_kind) {
         const auto known = kind.found.find(index);
         if (known != kind.found.end()) return known->second;
-        if (kind.found.size() == RouteKind::kMostFound) kind.found.clear();
+        if (kind.found.size() == RouteKind::kMaxFound) kind.found.clear();
     }
     const PlaceRun run = run_of(request, kind, unit_type);
     Found& found = is_of_kind ? kind.found[index] : looked_at_;
@@ -389,7 +389,7 @@ const Funnel& RouteTable::Impl::funnel_of(const RouteRequest& request, RouteKind
             ++centers.back().removed;
             continue;
         }
-        if (centers.size() >= kMostFunnelCenters) continue;
+        if (centers.size() >= kMaxFunnelCenters) continue;
         if (centers.size() < kFirstOfEachFilter) kind.removed_first.push_back(unit_type);
         centers.push_back({view.center_name, 1, filter_reason(request, view, static_cast<Filter>(number))});
     }

@@ -44,10 +44,10 @@ struct RouteKind {
     std::shared_ptr<const KnownRunColumn> known; ///< of its known run; nullptr: it has none, and its operators count
     /// Of its operators on one unit, by unit type, of those that decisions described.
     std::unordered_map<std::uint32_t, RunPrediction> predictions;
-    static constexpr std::size_t kMostPredictions = 256;
-    /// What was found where it was looked at and nothing has changed since, by unit type; at most kMostFound of them.
+    static constexpr std::size_t kMaxPredictions = 256;
+    /// What was found where it was looked at and nothing has changed since, by unit type; at most kMaxFound of them.
     std::unordered_map<std::uint32_t, Found> found;
-    static constexpr std::size_t kMostFound = 256;
+    static constexpr std::size_t kMaxFound = 256;
     bool is_rough_at(std::size_t unit_type) const { return !is_rough.empty() && is_rough[unit_type] != 0; }
 
     std::array<std::int64_t, kFilterCount> removed{};

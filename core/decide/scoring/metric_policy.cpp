@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLargest = 1e300;
 constexpr double kWeightTolerance = 1e-9;
-constexpr std::size_t kMostNames = 256;
+constexpr std::size_t kMaxNames = 256;
 
 using Errors = std::vector<FieldError>;
 
@@ -157,8 +157,8 @@ std::map<std::string, double> parse_weights(const Json& json, const std::string&
                                             Errors& errors)
 {
     std::map<std::string, double> weights;
-    if (json.empty() || json.size() > kMostNames) {
-        errors.push_back({path, fmt::format("must hold 1 to {} weights", kMostNames)});
+    if (json.empty() || json.size() > kMaxNames) {
+        errors.push_back({path, fmt::format("must hold 1 to {} weights", kMaxNames)});
         return weights;
     }
     ObjectReader reader(json, path, errors);
@@ -182,8 +182,8 @@ AggregateWeights parse_aggregate(ObjectReader& policy, PolicyRules rules, Errors
     if (const Json* categories = reader.object("categories"))
         aggregate.categories = parse_weights(*categories, "aggregate.categories", rules, errors);
     if (const Json* operators = reader.object("operators")) {
-        if (operators->size() > kMostNames)
-            reader.fail("operators", fmt::format("must hold at most {} categories", kMostNames));
+        if (operators->size() > kMaxNames)
+            reader.fail("operators", fmt::format("must hold at most {} categories", kMaxNames));
         for (const auto& [category, weights] : operators->items()) {
             const std::string path = "aggregate.operators." + category;
             if (weights.is_object())

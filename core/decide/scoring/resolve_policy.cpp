@@ -1,5 +1,6 @@
+#include "core/decide/scoring/resolve_policy.hpp"
+
 #include "core/decide/scoring/find_measured.hpp"
-#include "core/decide/scoring/metric_policy.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@ namespace fathom {
 namespace {
 
 /// Of a policy with all that it combines: scoring visits each.
-constexpr std::size_t kMostPolicies = 64;
+constexpr std::size_t kMaxPolicies = 64;
 
 using Errors = std::vector<FieldError>;
 using PolicyPointer = std::shared_ptr<const MetricPolicy>;
@@ -52,9 +53,9 @@ class Resolver {
             errors_->push_back({field, "closes a cycle: " + cycle + *before});
             return nullptr;
         }
-        if (++count_ > kMostPolicies) {
-            if (count_ == kMostPolicies + 1)
-                errors_->push_back({field, fmt::format("more than {} policies are combined", kMostPolicies)});
+        if (++count_ > kMaxPolicies) {
+            if (count_ == kMaxPolicies + 1)
+                errors_->push_back({field, fmt::format("more than {} policies are combined", kMaxPolicies)});
             return nullptr;
         }
         resolve(*found, field + ".");

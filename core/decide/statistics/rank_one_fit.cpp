@@ -9,9 +9,9 @@
 namespace fathom {
 namespace {
 
-constexpr int kMostTurns = 60;
+constexpr int kMaxTurns = 60;
 constexpr double kStill = 1e-7;
-constexpr std::size_t kMostOneByOne = 100;
+constexpr std::size_t kMaxOneByOne = 100;
 constexpr std::size_t kParts = 10;
 
 /// The entries by row and by column, as positions into them.
@@ -124,7 +124,7 @@ double turn(std::span<const TableEntry> entries, const Lines& rows, const Lines&
 void settle(std::span<const TableEntry> entries, const Lines& rows, const Lines& columns, FitStrength strength,
             TableFit& fit)
 {
-    for (int i = 0; i < kMostTurns; ++i) {
+    for (int i = 0; i < kMaxTurns; ++i) {
         if (turn(entries, rows, columns, strength, fit) < kStill) return;
     }
 }
@@ -155,7 +155,7 @@ FitPart fit_column(std::span<const TableEntry> entries, const TableFit& fit, Fit
 std::vector<LeftOut> leave_out(std::span<const TableEntry> entries, std::size_t row_count, std::size_t column_count,
                                FitStrength strength)
 {
-    const std::size_t parts = entries.size() <= kMostOneByOne ? entries.size() : kParts;
+    const std::size_t parts = entries.size() <= kMaxOneByOne ? entries.size() : kParts;
     std::vector<LeftOut> left_out;
     std::vector<TableEntry> kept;
     for (std::size_t part = 0; part < parts; ++part) {

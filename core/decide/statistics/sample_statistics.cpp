@@ -80,7 +80,7 @@ SampleStatistics summarize(std::span<const double> samples, std::span<const Dist
         if (!is_disturbed[i]) undisturbed.push_back(samples[i]);
     }
     SampleStatistics all = summarize(samples);
-    if (undisturbed.size() < kFewestForInterval || 2 * undisturbed.size() < samples.size()) return all;
+    if (undisturbed.size() < kMinForInterval || 2 * undisturbed.size() < samples.size()) return all;
     SampleStatistics statistics = summarize(undisturbed);
     statistics.outliers = std::move(all.outliers); // indices into all samples
     return statistics;

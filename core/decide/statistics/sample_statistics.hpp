@@ -27,7 +27,7 @@ struct SampleStatistics {
 SampleStatistics summarize(std::span<const double> samples);
 
 /// With fewer samples the whole range does not cover the median with 95 %.
-inline constexpr std::size_t kFewestForInterval = 6;
+inline constexpr std::size_t kMinForInterval = 6;
 
 /// The same of a probe's samples: median, interval and spread are those of the undisturbed samples if these are at
 /// least six and at least half of all, else of all. Outliers are looked for among all.

@@ -1,6 +1,7 @@
+#include "core/decide/trust/drift.hpp"
+
 #include "core/base/portable_math.hpp"
 #include "core/decide/statistics/sample_statistics.hpp"
-#include "core/decide/trust/health.hpp"
 
 #include <fmt/format.h>
 
@@ -22,13 +23,13 @@ constexpr double kChance = 0.01;
 constexpr std::array<std::size_t, 3> kWindows{1, 2, 4};
 
 /// Runs of a type before, at most; and the fewest that say how it went.
-constexpr std::size_t kMostBefore = 50;
-constexpr std::size_t kFewestBefore = 5;
+constexpr std::size_t kMaxBefore = 50;
+constexpr std::size_t kMinBefore = 5;
 
 /// Of other unit types, so many runs of a type each say how it goes lately.
-constexpr std::size_t kMostLately = 20;
+constexpr std::size_t kMaxLately = 20;
 /// Of what that makes in a large network, evenly by size at least so many are kept: a median of more is no better.
-constexpr std::size_t kFewestKept = 500;
+constexpr std::size_t kMinKept = 500;
 
 /// How differently predictions of one job type may be wrong on different unit types of an honest network: exp(2.6 ×
 /// 0.2), with the deviation that judge_trust() begins with.
@@ -51,7 +52,7 @@ class Lately {
     void thin_out()
     {
         std::sort(values_.begin(), values_.end());
-        const std::size_t step = std::max<std::size_t>(values_.size() / kFewestKept, 1);
+        const std::size_t step = std::max<std::size_t>(values_.size() / kMinKept, 1);
         std::size_t kept = 0;
         for (std::size_t i = step / 2; i < values_.size(); i += step)
             values_[kept++] = values_[i];
@@ -104,7 +105,7 @@ History gather(std::span<const TimedResidual> residuals)
         std::map<std::string_view, Values> newest;
         for (const Run& run : runs) {
             Values& values = newest[run.job_type];
-            if (values.size() < kMostLately) values.push_back(run.value);
+            if (values.size() < kMaxLately) values.push_back(run.value);
         }
         for (auto& [job_type, values] : newest) {
             LatelyOfType& lately = history.lately[job_type];
@@ -207,12 +208,12 @@ std::vector<Stratum> stratify(const History& all, const std::string& unit_type, 
         const LatelyOfType& lately = all.lately.at(job_type);
         Values medians = lately.medians.on_others_than(unit_type);
         if (!medians.empty()) stratum.usual = median(std::move(medians));
-        stratum.reference = values_of(runs, job_type, late, kMostBefore);
-        if (stratum.reference.size() < kFewestBefore) {
+        stratum.reference = values_of(runs, job_type, late, kMaxBefore);
+        if (stratum.reference.size() < kMinBefore) {
             stratum.reference = lately.runs.on_others_than(unit_type);
             stratum.margin = portable::log(kBetweenUnitTypes);
         }
-        if (stratum.reference.size() >= kFewestBefore) found.push_back(std::move(stratum));
+        if (stratum.reference.size() >= kMinBefore) found.push_back(std::move(stratum));
     }
     return found;
 }

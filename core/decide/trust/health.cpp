@@ -9,7 +9,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::chrono::seconds kLongestPause = std::chrono::hours(1);
+constexpr std::chrono::seconds kMaxPause = std::chrono::hours(1);
 
 } // namespace
 
@@ -48,9 +48,9 @@ std::chrono::seconds pause_before_probe(const QuarantineRule& rule, std::int64_t
 {
     if (good_in_a_row > 0) return std::chrono::seconds(0);
     std::chrono::seconds pause = rule.probe_pause;
-    for (std::int64_t i = 0; i < bad_in_a_row && pause < kLongestPause; ++i)
+    for (std::int64_t i = 0; i < bad_in_a_row && pause < kMaxPause; ++i)
         pause *= 2;
-    return std::min(pause, kLongestPause);
+    return std::min(pause, kMaxPause);
 }
 
 } // namespace fathom

@@ -22,7 +22,7 @@ constexpr double kQuantile = 1.2816;
 /// it.
 constexpr double kUnexplainedRatio = 3;
 constexpr double kSlowStart_s = 2;
-constexpr std::size_t kLeastJobsAlone = 4;
+constexpr std::size_t kMinJobsAlone = 4;
 
 /// After so many verified results a finding's exponent has halved.
 constexpr double kForgivingResults = 8;
@@ -58,7 +58,7 @@ std::vector<double> excesses(const std::vector<RunResidual>& residuals)
         const double ratio = std::max((one.actual_s - kSlowStart_s) / one.predicted_s, 1e-9);
         values.push_back(portable::log(ratio / kUnexplainedRatio));
     }
-    if (values.size() < kLeastJobsAlone || median(values) <= 0) return {};
+    if (values.size() < kMinJobsAlone || median(values) <= 0) return {};
     for (double& value : values)
         value = std::max(value, 0.0);
     return values;

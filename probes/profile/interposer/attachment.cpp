@@ -57,8 +57,7 @@ Counts* map_file()
 void note_process(Counts& counts)
 {
     const std::uint32_t at = counts.processes_used.fetch_add(1, std::memory_order_relaxed);
-    if (at < kMostProcesses)
-        counts.processes[at].store(static_cast<std::uint32_t>(getpid()), std::memory_order_release);
+    if (at < kMaxProcesses) counts.processes[at].store(static_cast<std::uint32_t>(getpid()), std::memory_order_release);
 }
 
 void note_thread_end(void* slot)
@@ -96,7 +95,7 @@ ThreadSlot* thread_slot()
     if (t_slot != nullptr || t_has_no_slot) return t_slot;
     Counts& all = counts();
     const std::uint32_t at = all.threads_used.fetch_add(1, std::memory_order_relaxed);
-    if (at >= kMostThreads) {
+    if (at >= kMaxThreads) {
         t_has_no_slot = true;
         return nullptr;
     }
@@ -133,7 +132,7 @@ void fathom_profile_prepare_vector(std::uint32_t function, const void* caller)
     thread_slot(); // it executes operators
     Counts& all = counts();
     const std::uint32_t at = all.shards_used.fetch_add(1, std::memory_order_relaxed);
-    fathom_profile_shard = &all.shards[at < kMostShards ? at : kMostShards - 1];
+    fathom_profile_shard = &all.shards[at < kMaxShards ? at : kMaxShards - 1];
 }
 #endif
 

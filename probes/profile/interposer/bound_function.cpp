@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr std::size_t kMostBound = 1024; // as many stubs as forward_*.S has
+constexpr std::size_t kMaxBound = 1024; // as many stubs as forward_*.S has
 constexpr std::size_t kStubBytes = 32;
 
 struct Bound {
@@ -27,7 +27,7 @@ struct Bound {
 
 extern "C" {
 /// Read by the stubs: the real function and the symbol of each.
-Bound fathom_profile_bound[kMostBound] = {};
+Bound fathom_profile_bound[kMaxBound] = {};
 extern const char fathom_profile_bound_stubs[];
 int fathom_profile_find(void* handle, const char* name, const void* caller, void** answer);
 }
@@ -82,13 +82,13 @@ std::size_t find_bound(std::size_t symbol, const void* real, std::size_t count)
     return at;
 }
 
-/// @return where it is bound now, or kMostBound: no room.
+/// @return where it is bound now, or kMaxBound: no room.
 std::size_t add_bound(std::size_t symbol, void* real)
 {
     const Guard guard(g_locks.bound);
     const std::size_t count = g_bound_count.load(std::memory_order_relaxed);
     const std::size_t at = find_bound(symbol, real, count); // another thread may have been faster
-    if (at < count || at == kMostBound) return at;
+    if (at < count || at == kMaxBound) return at;
     fathom_profile_bound[at] = {real, symbol};
     g_bound_count.store(at + 1, std::memory_order_release);
     return at;
@@ -99,7 +99,7 @@ void* bind(std::size_t symbol, void* real)
     const std::size_t count = g_bound_count.load(std::memory_order_acquire);
     std::size_t at = find_bound(symbol, real, count);
     if (at == count) at = add_bound(symbol, real);
-    if (at < kMostBound) return const_cast<char*>(fathom_profile_bound_stubs) + at * kStubBytes;
+    if (at < kMaxBound) return const_cast<char*>(fathom_profile_bound_stubs) + at * kStubBytes;
     counts().lost_lookups.fetch_add(1, std::memory_order_relaxed);
     return real; // not counted, and the report says so
 }

@@ -9,7 +9,7 @@ namespace fathom::profile {
 
 /// One call as it is counted.
 struct Call {
-    std::int64_t dimensions[kMostDimensions];
+    std::int64_t dimensions[kMaxDimensions];
     const void* read[3];
     const void* written[2];
 };

@@ -11,7 +11,7 @@ inline constexpr std::size_t kIntegerRegisters =
 #else
     8;
 #endif
-inline constexpr std::size_t kMostStackWords = 28;
+inline constexpr std::size_t kMaxStackWords = 28;
 
 /// A call on its way through a stub: the caller's argument registers, and what we keep until it returns.
 /// forward_*.S knows the offsets.

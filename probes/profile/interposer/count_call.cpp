@@ -9,8 +9,8 @@
 namespace fathom::profile {
 namespace {
 
-constexpr std::size_t kMostWritten = 128; // buffers that a thread remembers; a power of two
-constexpr std::size_t kMostSteps = 64;    // places that are tried in a table
+constexpr std::size_t kMaxWritten = 128; // buffers that a thread remembers; a power of two
+constexpr std::size_t kMaxSteps = 64;    // places that are tried in a table
 
 /// A buffer that an operator wrote.
 struct Written {
@@ -24,7 +24,7 @@ struct ThreadState {
     /// operator by longjmp(): then another address will stand there, or the stack will have shrunk below it.
     const void* const* outer_place;
     const void* outer_return;
-    Written written[kMostWritten];
+    Written written[kMaxWritten];
 };
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadState t_state = {};
@@ -77,8 +77,8 @@ std::uint64_t await_entry(Entry& entry)
 std::uint64_t find_entry(Counts& all, std::uint64_t symbol, const Call& call)
 {
     const std::uint64_t hash = hash_of(symbol, call);
-    for (std::size_t step = 0; step < kMostSteps; ++step) {
-        const std::size_t at = (hash + step) % kMostEntries;
+    for (std::size_t step = 0; step < kMaxSteps; ++step) {
+        const std::size_t at = (hash + step) % kMaxEntries;
         Entry& entry = all.entries[at];
         std::uint64_t found = entry.hash.load(std::memory_order_acquire);
         if (found == kEntryFree &&
@@ -95,8 +95,8 @@ std::uint64_t find_entry(Counts& all, std::uint64_t symbol, const Call& call)
 void count_flow(Counts& all, std::uint64_t writer, std::uint64_t reader)
 {
     const std::uint64_t key = writer << 32U | reader;
-    for (std::size_t step = 0; step < kMostSteps; ++step) {
-        Flow& flow = all.flows[(mix(key, 0) + step) % kMostFlows];
+    for (std::size_t step = 0; step < kMaxSteps; ++step) {
+        Flow& flow = all.flows[(mix(key, 0) + step) % kMaxFlows];
         std::uint64_t found = flow.key.load(std::memory_order_relaxed);
         if (found == key ||
             (found == 0 && (flow.key.compare_exchange_strong(found, key, std::memory_order_relaxed) || found == key))) {
@@ -109,7 +109,7 @@ void count_flow(Counts& all, std::uint64_t writer, std::uint64_t reader)
 
 Written& written_at(const void* buffer)
 {
-    return t_state.written[(mix(reinterpret_cast<std::uintptr_t>(buffer), 0) >> 20U) % kMostWritten];
+    return t_state.written[(mix(reinterpret_cast<std::uintptr_t>(buffer), 0) >> 20U) % kMaxWritten];
 }
 
 void note_reads(Counts& all, const Call& call, std::uint64_t reader)
@@ -135,7 +135,7 @@ std::uint64_t stack_words(const SymbolInfo& info)
     constexpr std::uint64_t kFollowing = 4;
     const std::uint64_t words =
         info.action == Action::kCall ? std::strlen(info.signature) + kFollowing : std::uint64_t{20};
-    return words < kMostStackWords ? words : kMostStackWords;
+    return words < kMaxStackWords ? words : kMaxStackWords;
 }
 
 /// @return false when nothing is executed.

@@ -9,7 +9,7 @@ namespace {
 /// A described tensor or filter: data type, then up to five dimensions (batch or outputs, channels, space).
 constexpr std::size_t kType = 0;
 constexpr std::size_t kDims = 1;
-constexpr std::size_t kMostDims = 5;
+constexpr std::size_t kMaxDims = 5;
 
 /// cuDNN's data types as oneDNN numbers them.
 std::int64_t data_type(std::int64_t cudnn)
@@ -43,7 +43,7 @@ void note_cudnn(const SymbolInfo& info, const CallFrame& frame)
     } else {
         const std::size_t rank_at = layout == "filterN" ? 3 : 2;
         const std::int64_t rank = arguments.integer(rank_at);
-        for (std::size_t i = 0; i < kMostDims && static_cast<std::int64_t>(i) < rank; ++i)
+        for (std::size_t i = 0; i < kMaxDims && static_cast<std::int64_t>(i) < rank; ++i)
             object.sizes[kDims + i] = Arguments::read<std::int32_t>(arguments.pointer(rank_at + 1), i);
     }
     remember_object(arguments.word(0), object);

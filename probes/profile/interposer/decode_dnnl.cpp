@@ -16,12 +16,12 @@ constexpr int kQueryRank = 256;
 constexpr int kQueryDims = 257;
 constexpr int kQueryDataType = 258;
 
-constexpr int kMostRank = 12;
+constexpr int kMaxRank = 12;
 
 /// dnnl_memory_desc_t of version 2, as far as it is read; opaque since version 3.
 struct MemoryDescriptor {
     int rank;
-    std::int64_t dims[kMostRank];
+    std::int64_t dims[kMaxRank];
     int data_type;
 };
 
@@ -59,7 +59,7 @@ bool ask_tensor(const Questions& ask, const void* primitive, int what, Tensor& t
                ask.memory_query(descriptor, kQueryDataType, &tensor.data_type) != 0) {
         return false;
     }
-    return tensor.rank >= 1 && tensor.rank <= kMostRank && tensor.dims != nullptr;
+    return tensor.rank >= 1 && tensor.rank <= kMaxRank && tensor.dims != nullptr;
 }
 
 std::int64_t primitive_of(int kind, bool is_version_3)

@@ -31,11 +31,11 @@ class Sizes {
     std::size_t edges_ = 0;
 };
 
-constexpr std::int64_t kMostRank = 16; // of FFTW's interfaces; more is garbage
+constexpr std::int64_t kMaxRank = 16; // of FFTW's interfaces; more is garbage
 
 std::int64_t bounded_rank(std::int64_t rank)
 {
-    return rank < 0 ? 0 : rank > kMostRank ? kMostRank : rank;
+    return rank < 0 ? 0 : rank > kMaxRank ? kMaxRank : rank;
 }
 
 /// `rank` numbers in an array, every `step`-th.

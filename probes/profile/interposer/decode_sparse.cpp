@@ -33,7 +33,7 @@ struct CholmodDense {
     const void* values;
 };
 
-void set_sizes(std::int64_t (&sizes)[kMostDimensions], std::int64_t rows, std::int64_t columns, std::int64_t nonzeros)
+void set_sizes(std::int64_t (&sizes)[kMaxDimensions], std::int64_t rows, std::int64_t columns, std::int64_t nonzeros)
 {
     sizes[dimension::kRows] = rows;
     sizes[dimension::kColumns] = columns;

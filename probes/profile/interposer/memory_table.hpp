@@ -17,7 +17,7 @@ class MemoryTable {
 
   public:
     /// Keys below this mean something else in the table, and are neither kept nor found.
-    static constexpr std::uint64_t kLeastKey = 2;
+    static constexpr std::uint64_t kMinKey = 2;
 
     /// @return false when it is not known; then `words` hold anything.
     bool find(std::uint64_t key, std::uint64_t (&words)[kWords]) const
@@ -32,11 +32,11 @@ class MemoryTable {
     /// Under the writers' lock. What was known of the key is replaced. @return false when there is no room near it.
     bool put(std::uint64_t key, const std::uint64_t (&words)[kWords])
     {
-        if (key < kLeastKey) return true;
+        if (key < kMinKey) return true;
         Slot* slot = const_cast<Slot*>(slot_of(key));
-        for (std::size_t step = 0; slot == nullptr && step < kMostSteps; ++step) {
+        for (std::size_t step = 0; slot == nullptr && step < kMaxSteps; ++step) {
             Slot& tried = slots_[(start_of(key) + step) % kSlots];
-            if (tried.key.load(std::memory_order_relaxed) < kLeastKey) slot = &tried;
+            if (tried.key.load(std::memory_order_relaxed) < kMinKey) slot = &tried;
         }
         if (slot == nullptr) return false;
         slot->key.store(kForgotten, std::memory_order_relaxed);
@@ -63,7 +63,7 @@ class MemoryTable {
     }
 
   private:
-    static constexpr std::size_t kMostSteps = 64;
+    static constexpr std::size_t kMaxSteps = 64;
     static constexpr std::uint64_t kFree = 0;      ///< no key was ever beyond it
     static constexpr std::uint64_t kForgotten = 1; ///< keys that found no room here may stand beyond it
 
@@ -76,8 +76,8 @@ class MemoryTable {
 
     const Slot* slot_of(std::uint64_t key) const
     {
-        if (key < kLeastKey) return nullptr;
-        for (std::size_t step = 0; step < kMostSteps; ++step) {
+        if (key < kMinKey) return nullptr;
+        for (std::size_t step = 0; step < kMaxSteps; ++step) {
             const Slot& slot = slots_[(start_of(key) + step) % kSlots];
             const std::uint64_t found = slot.key.load(std::memory_order_acquire);
             if (found == key) return &slot;

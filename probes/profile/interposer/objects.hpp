@@ -7,11 +7,11 @@
 /// they are used.
 namespace fathom::profile {
 
-inline constexpr std::size_t kMostObjectSizes = 8;
+inline constexpr std::size_t kMaxObjectSizes = 8;
 
 /// What is remembered of one.
 struct Object {
-    std::int64_t sizes[kMostObjectSizes];
+    std::int64_t sizes[kMaxObjectSizes];
     const void* input; ///< the buffers that it was made for, or null
     const void* output;
 };

@@ -109,7 +109,7 @@ void* look_everywhere(const char* name)
 
 std::uint64_t key_of(std::size_t symbol, const void* caller)
 {
-    return (reinterpret_cast<std::uintptr_t>(caller) << 12U) ^ (symbol + 2); // never below kLeastKey
+    return (reinterpret_cast<std::uintptr_t>(caller) << 12U) ^ (symbol + 2); // never below kMinKey
 }
 
 void remember_answer(std::uint64_t key, const void* real)

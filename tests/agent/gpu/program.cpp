@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kMostTime = 120s; // machines are shared
+constexpr auto kMaxTime = 120s; // machines are shared
 
 } // namespace
 
@@ -63,7 +63,7 @@ bool Program::has_ended()
 
 int Program::wait()
 {
-    const auto until = std::chrono::steady_clock::now() + kMostTime;
+    const auto until = std::chrono::steady_clock::now() + kMaxTime;
     while (!has_ended()) {
         if (std::chrono::steady_clock::now() > until) {
             ADD_FAILURE() << "the program does not end; it wrote:\n" << output();
@@ -92,7 +92,7 @@ std::string Program::output() const
 
 bool Program::wait_for_output(const std::string& text)
 {
-    const auto until = std::chrono::steady_clock::now() + kMostTime;
+    const auto until = std::chrono::steady_clock::now() + kMaxTime;
     while (output().find(text) == std::string::npos) {
         if (has_ended() || std::chrono::steady_clock::now() > until) return output().find(text) != std::string::npos;
         std::this_thread::sleep_for(5ms);

@@ -1,5 +1,5 @@
 #include "core/base/json_reader.hpp"
-#include "fake_server.hpp"
+#include "tests/cli/client/fake_server.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "fake_server.hpp"
+#include "tests/cli/client/fake_server.hpp"
 
 #include "cli/run.hpp"
 #include "core/base/file.hpp"

@@ -1,5 +1,5 @@
 #include "cli/jobs/explain.hpp"
-#include "core/decide/routing/route.hpp"
+#include "core/decide/routing/decision_json.hpp"
 
 #include <gtest/gtest.h>
 

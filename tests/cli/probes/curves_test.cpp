@@ -1,8 +1,8 @@
 // `fathom scaling`, `fathom window`, and what `fathom job` says of counts and windows.
 #include "cli/jobs/explain.hpp"
 #include "core/decide/capacity/network_window.hpp"
-#include "core/decide/routing/route.hpp"
-#include "fake_server.hpp"
+#include "core/decide/routing/decision_json.hpp"
+#include "tests/cli/client/fake_server.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 #include "core/base/file.hpp"
 #include "core/base/json_reader.hpp"
-#include "fake_server.hpp"
+#include "tests/cli/client/fake_server.hpp"
 
 #include <gmock/gmock.h>
 

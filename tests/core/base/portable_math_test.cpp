@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kLeast = std::numeric_limits<double>::denorm_min();
+constexpr double kMin = std::numeric_limits<double>::denorm_min();
 constexpr int kSamples = 20'000; ///< of each case
 
 std::uint64_t bits(double value)
@@ -162,13 +162,13 @@ TEST(PortableMath, ExponentialsAtTheEnds)
     EXPECT_LT(portable::exp(709.78), kInfinity);
     EXPECT_EQ(bits(portable::exp(-kInfinity)), 0U);
     EXPECT_EQ(bits(portable::exp(-745.2)), 0U);
-    EXPECT_EQ(portable::exp(-745.1), kLeast);
+    EXPECT_EQ(portable::exp(-745.1), kMin);
     EXPECT_TRUE(std::isnan(portable::exp(kNaN)));
     EXPECT_EQ(portable::exp2(1024), kInfinity);
     EXPECT_EQ(bits(portable::exp2(-1076)), 0U);
     EXPECT_TRUE(std::isnan(portable::exp2(kNaN)));
     EXPECT_EQ(bits(portable::expm1(-0.0)), bits(-0.0));
-    EXPECT_EQ(portable::expm1(kLeast), kLeast);
+    EXPECT_EQ(portable::expm1(kMin), kMin);
     EXPECT_EQ(portable::expm1(kInfinity), kInfinity);
     EXPECT_EQ(portable::expm1(-kInfinity), -1);
     EXPECT_EQ(portable::expm1(710), kInfinity);
@@ -191,15 +191,15 @@ TEST(PortableMath, LogarithmsAtTheEnds)
         EXPECT_TRUE(std::isnan(function(-1)));
         EXPECT_TRUE(std::isnan(function(kNaN)));
     }
-    EXPECT_EQ(portable::log(kLeast), std::log(kLeast));
+    EXPECT_EQ(portable::log(kMin), std::log(kMin));
     EXPECT_EQ(portable::log(std::numeric_limits<double>::max()), std::log(std::numeric_limits<double>::max()));
 }
 
 TEST(PortableMath, PowersAndAnglesAtTheEnds)
 {
-    const double values[] = {0.0,   -0.0,   1,      -1,     2,       -2,        3,          -3,
-                             0.5,   -0.5,   1.5,    -1.5,   1e6,     -1e6,      0x1p53,     0x1.8p53,
-                             1e300, -1e300, 1e-300, kLeast, -kLeast, kInfinity, -kInfinity, kNaN};
+    const double values[] = {0.0,   -0.0,   1,      -1,   2,     -2,        3,          -3,
+                             0.5,   -0.5,   1.5,    -1.5, 1e6,   -1e6,      0x1p53,     0x1.8p53,
+                             1e300, -1e300, 1e-300, kMin, -kMin, kInfinity, -kInfinity, kNaN};
     for (const double base : values) {
         for (const double exponent : values) {
             const double expected = std::pow(base, exponent);
@@ -218,7 +218,7 @@ TEST(PortableMath, PowersAndAnglesAtTheEnds)
     EXPECT_EQ(portable::hypot(-kInfinity, kNaN), kInfinity);
     EXPECT_TRUE(std::isnan(portable::hypot(kNaN, 1)));
     EXPECT_EQ(portable::hypot(3e300, -4e300), 5e300);
-    EXPECT_EQ(portable::hypot(0, -kLeast), kLeast);
+    EXPECT_EQ(portable::hypot(0, -kMin), kMin);
     EXPECT_TRUE(std::isnan(portable::cos_turns(kInfinity)));
     EXPECT_TRUE(std::isnan(portable::sin_turns(kNaN)));
     EXPECT_EQ(bits(portable::sin_turns(-0.0)), bits(-0.0));

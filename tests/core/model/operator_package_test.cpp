@@ -139,7 +139,7 @@ TEST(MachineOfObject, TellsSharedObjectsFromOtherFiles)
     std::string narrow = shared_object();
     narrow[4] = 1;
     EXPECT_THAT(machine_of_object(narrow).error().detail, HasSubstr("64-bit"));
-    EXPECT_EQ(machine_of_object(shared_object() + std::string(kMostObjectBytes, 'x')).error().code, Errc::kTooLarge);
+    EXPECT_EQ(machine_of_object(shared_object() + std::string(kMaxObjectBytes, 'x')).error().code, Errc::kTooLarge);
     EXPECT_EQ(machine_of_object("").error().code, Errc::kInvalid);
 }
 

@@ -63,7 +63,7 @@ TEST(ProxyHeader, EndsWhereTheClientsBytesBegin)
 
 TEST(ProxyHeader, IsRefusedWhenItIsNone)
 {
-    const std::string long_rest(kMostProxyHeaderBytes, 'x');
+    const std::string long_rest(kMaxProxyHeaderBytes, 'x');
     for (const std::string& text :
          {"\x16\x03\x01\x02\0\1\0\1\xfc\3\3 a hello of TLS"s, "GET / HTTP/1.1\r\n\r\n"s, header('\x11', '\x11', kIpv4),
           header('\x22', '\x11', kIpv4), header('\x21', '\x12', kIpv4), header('\x21', '\x31', std::string(216, 'a')),

@@ -1,3 +1,4 @@
+#include "core/decide/routing/decision_json.hpp"
 #include "core/schedule/cycle_replay.hpp"
 #include "tests/core/schedule/random_cycle.hpp"
 

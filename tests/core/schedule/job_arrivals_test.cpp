@@ -25,20 +25,21 @@ std::vector<JobArrival> jobs(int count, double on_fast_s)
 TEST(JobArrivals, SayNothingBeforeFiftyHaveCome)
 {
     const std::vector types{unit_type("fast", 1), unit_type("slow", 1), unit_type("other", 1)};
-    EXPECT_TRUE(arrival_worths(jobs(49, 25), types).empty());
+    EXPECT_TRUE(arrival_shadow_prices(jobs(49, 25), types).empty());
 
-    const auto worths = arrival_worths(jobs(50, 25), types);
+    const auto shadow_prices = arrival_shadow_prices(jobs(50, 25), types);
     // Jobs that are four times as fast there make a unit worth four: 1.6 and 0.4, the mean is 1.
-    EXPECT_NEAR(worths.at("fast"), 1.6, 0.05);
-    EXPECT_NEAR(worths.at("slow"), 0.4, 0.05);
-    EXPECT_FALSE(worths.contains("other")) << "no job could go there";
+    EXPECT_NEAR(shadow_prices.at("fast"), 1.6, 0.05);
+    EXPECT_NEAR(shadow_prices.at("slow"), 0.4, 0.05);
+    EXPECT_FALSE(shadow_prices.contains("other")) << "no job could go there";
 }
 
 TEST(JobArrivals, KnowUnitTypesByIdWhereTheCatalogChanges)
 {
-    const auto worths = arrival_worths(jobs(50, 25), std::vector{unit_type("new", 4), unit_type("fast", 1)});
-    EXPECT_FALSE(worths.contains("new"));
-    EXPECT_EQ(worths.at("fast"), 1) << "all that is left of what they could use";
+    const auto shadow_prices =
+        arrival_shadow_prices(jobs(50, 25), std::vector{unit_type("new", 4), unit_type("fast", 1)});
+    EXPECT_FALSE(shadow_prices.contains("new"));
+    EXPECT_EQ(shadow_prices.at("fast"), 1) << "all that is left of what they could use";
 }
 
 TEST(JobArrivals, GoWhereTheyWouldGoAndOnlyWhereTheirRunTimeIsKnown)

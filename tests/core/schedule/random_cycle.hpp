@@ -69,7 +69,7 @@ class CycleMaker {
                                                       networks_.now + std::chrono::minutes(whole(2, 100))});
         for (const UnitTypeView& view : cycle.catalog.unit_types) {
             if (chance(0.7)) cycle.moment.input.busy_shares[view.id.value] = real(0, 1);
-            if (chance(0.5)) cycle.moment.input.worths[view.id.value] = real(0.1, 10);
+            if (chance(0.5)) cycle.moment.input.shadow_prices[view.id.value] = real(0.1, 10);
         }
     }
 

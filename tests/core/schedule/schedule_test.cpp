@@ -79,7 +79,7 @@ std::string reason_of(const ScheduledWait& wait)
 {
     const Candidate& winner = wait.decision->candidates.at(wait.decision->winner.value());
     return waiting_reason_of(*wait.decision, kNow) +
-           (wait.left_free ? better_wait_text(winner, *wait.left_free) : std::string());
+           (wait.left_free ? deferred_start_text(winner, *wait.left_free) : std::string());
 }
 
 TEST_F(ScheduleTest, AJobWaitsForAFasterPlaceThatIsSoonFreeWhereThereIsRoom)
@@ -184,7 +184,7 @@ TEST_F(ScheduleTest, WorthsComeFromTheJobsThatCameOnceThereAreEnough)
     ASSERT_EQ(alone.starts.size(), 1U);
     EXPECT_EQ(input_.jobs[alone.starts[0].job].id, "long");
 
-    input_.worths = {{"ut_alpha", 1}, {"ut_beta", 1}};
+    input_.shadow_prices = {{"ut_alpha", 1}, {"ut_beta", 1}};
     const SchedulePlan among_many = decide();
     ASSERT_EQ(among_many.starts.size(), 1U);
     EXPECT_EQ(input_.jobs[among_many.starts[0].job].id, "short");
@@ -194,7 +194,7 @@ TEST_F(ScheduleTest, WorthsComeFromTheJobsThatCameOnceThereAreEnough)
 TEST_F(ScheduleTest, BusierDaysDoNotSendALoneJobElsewhere)
 {
     add_job("j", 100, 120);
-    input_.worths = {{"ut_alpha", 1.8}, {"ut_beta", 0.6}}; // work on alpha is worth 180, on beta 72
+    input_.shadow_prices = {{"ut_alpha", 1.8}, {"ut_beta", 0.6}}; // work on alpha is worth 180, on beta 72
 
     const SchedulePlan plan = decide();
 
@@ -239,17 +239,17 @@ TEST_F(ScheduleTest, APlaceThatIsNotFreeForTheJobIsNoneOfItsPlaces)
 
 TEST_F(ScheduleTest, UnitsArePlannedForThoseWhoseTurnComesFirst)
 {
-    for (std::size_t i = 0; i < kMostPlanned + 6; ++i)
+    for (std::size_t i = 0; i < kMaxPlanned + 6; ++i)
         add_job("j" + std::to_string(100 + i), 100 + static_cast<double>(i), 5000);
     take("alpha", 5000);
     take("beta", 5000, 2);
 
     const SchedulePlan plan = decide();
 
-    ASSERT_EQ(plan.waits.size(), kMostPlanned + 6);
+    ASSERT_EQ(plan.waits.size(), kMaxPlanned + 6);
     for (const ScheduledWait& wait : plan.waits) {
         EXPECT_TRUE(wait.waits_for_units);
-        EXPECT_EQ(wait.planned.has_value(), wait.job < kMostPlanned) << "short ones have their turn first";
+        EXPECT_EQ(wait.planned.has_value(), wait.job < kMaxPlanned) << "short ones have their turn first";
         EXPECT_THAT(reason_of(wait), HasSubstr("waits for a unit of "));
     }
 }
@@ -348,7 +348,7 @@ TEST_F(QueueTest, UnitsMustBeExpectedSoon)
 {
     taken_.clear();
     take("alpha", 5000);
-    take("beta", kLongestQueued_s + 0.1, 2);
+    take("beta", kMaxQueued_s + 0.1, 2);
     EXPECT_EQ(queued(), 0U);
 }
 

@@ -24,7 +24,7 @@ struct Described {
 Described describe(std::string_view name, std::initializer_list<std::int64_t> sizes)
 {
     std::vector<std::int64_t> dimensions(sizes);
-    dimensions.resize(kMostDimensions);
+    dimensions.resize(kMaxDimensions);
     Described described;
     described.operation = describe_calls(symbol(name), dimensions, described.executions);
     return described;
@@ -93,7 +93,7 @@ TEST(RoutineWork, EverySymbolOfACallHasItsRoutinesWork)
 {
     for (const SymbolInfo& info : kSymbols) {
         if (info.action != Action::kCall) continue;
-        std::vector<std::int64_t> dimensions(kMostDimensions, 100);
+        std::vector<std::int64_t> dimensions(kMaxDimensions, 100);
         std::int64_t executions = 0;
         const ObservedOperation operation = describe_calls(info, dimensions, executions);
         const std::string_view routine = info.routine;

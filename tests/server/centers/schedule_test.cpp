@@ -1,4 +1,4 @@
-#include "server/probing/schedule_duty.hpp"
+#include "server/probing/schedule_runner.hpp"
 #include "server/probing/schedule_service.hpp"
 #include "tests/server/centers/support/network_data.hpp"
 #include "tests/support/test_io.hpp"
@@ -45,7 +45,7 @@ class Schedule : public testing::Test {
         return io_.run(service_.create(kExpert, {.name = name, .cron = cron, .order = std::move(order)}));
     }
     ProbeSchedule get(const std::string& key) { return io_.run(service_.get(key)).value(); }
-    std::int64_t run_due() { return io_.run(duty_.run_due()).value(); }
+    std::int64_t run_due() { return io_.run(task_.run_due()).value(); }
     std::string runs() const { return store_.sql("SELECT count(*) FROM probe_run"); }
     /// So that the next runs are not joined to these.
     void end_runs() { store_.sql("UPDATE probe_run SET state = 'succeeded', ended_at = now()"); }
@@ -59,7 +59,7 @@ class Schedule : public testing::Test {
     FakeClock clock_;
     Metrics metrics_;
     ScheduleService service_{store_.database(), operators_, clock_};
-    ScheduleDuty duty_{store_.database(), probing_, clock_, metrics_};
+    ScheduleRunner task_{store_.database(), probing_, clock_, metrics_};
 };
 
 TEST_F(Schedule, RunsWhenItsTimeHasComeAndSaysWhoWantedIt)
@@ -114,9 +114,9 @@ TEST_F(Schedule, ReplicasShareTheWork)
         add("s" + std::to_string(i), "@hourly", {{"operators", {{{"id", "op1"}, {"parameters", {{"n", 10 + i}}}}}}})
             .value();
     clock_.set("2026-11-21T14:00:00Z");
-    ScheduleDuty other(store_.database(), probing_, clock_, metrics_);
+    ScheduleRunner other(store_.database(), probing_, clock_, metrics_);
 
-    std::future<Result<std::int64_t>> here = io_.spawn(duty_.run_due());
+    std::future<Result<std::int64_t>> here = io_.spawn(task_.run_due());
     std::future<Result<std::int64_t>> there = io_.spawn(other.run_due());
     const std::int64_t ran =
         fathom::test::TestIo::get(std::move(here)).value() + fathom::test::TestIo::get(std::move(there)).value();
@@ -210,7 +210,7 @@ TEST_F(Schedule, GaugesShowBudgetsAndWaitingProbes)
     clock_.set("2026-11-21T13:01:00Z");
     run_due();
 
-    EXPECT_TRUE(io_.run(duty_.set_gauges()));
+    EXPECT_TRUE(io_.run(task_.set_gauges()));
 
     const std::string text = metrics_.expose();
     EXPECT_THAT(text, HasSubstr("fathom_probe_budget_limit_seconds{center=\"alpha\"} 25920"));

@@ -1,5 +1,5 @@
 #include "server/centers/agent_hub.hpp"
-#include "server/centers/silence_duty.hpp"
+#include "server/centers/heartbeat_monitor.hpp"
 #include "server/store/database_now.hpp"
 #include "tests/server/centers/support/network_data.hpp"
 
@@ -28,7 +28,7 @@ std::string state_after(TestStore& store, const std::string& silent, std::chrono
     return store.sql("SELECT state FROM center");
 }
 
-TEST(SilenceDuty, SilenceMakesACenterSuspectThenLost)
+TEST(HeartbeatMonitor, SilenceMakesACenterSuspectThenLost)
 {
     TestStore store;
     test::add_center(store, "alpha", test::golden_catalog());
@@ -39,7 +39,7 @@ TEST(SilenceDuty, SilenceMakesACenterSuspectThenLost)
     EXPECT_EQ(state_after(store, "301 seconds", 1h), "lost");
 }
 
-TEST(SilenceDuty, SilenceBeforeWeCouldHearDoesNotCount)
+TEST(HeartbeatMonitor, SilenceBeforeWeCouldHearDoesNotCount)
 {
     TestStore store;
     test::add_center(store, "alpha", test::golden_catalog());
@@ -49,27 +49,27 @@ TEST(SilenceDuty, SilenceBeforeWeCouldHearDoesNotCount)
     EXPECT_EQ(state_after(store, "1 day", 400s), "lost");
 }
 
-TEST(SilenceDuty, TheFirstLookOfAReplicaMarksNothing)
+TEST(HeartbeatMonitor, TheFirstLookOfAReplicaMarksNothing)
 {
     TestStore store;
     test::add_center(store, "alpha", test::golden_catalog());
     store.sql("UPDATE center SET last_seen_at = now() - interval '1 day'");
-    SilenceDuty duty(kLimits);
+    HeartbeatMonitor task(kLimits);
 
     for (int look = 0; look < 2; ++look) {
         const auto marked = store.run(
-            [&](pqxx::work& transaction) -> Result<std::vector<SilentCenter>> { return duty.look(transaction); });
+            [&](pqxx::work& transaction) -> Result<std::vector<SilentCenter>> { return task.look(transaction); });
         EXPECT_TRUE(marked.value().empty());
     }
     EXPECT_EQ(store.sql("SELECT state FROM center"), "online");
 }
 
-TEST(SilenceDuty, LooksMarkWhatStayedSilent)
+TEST(HeartbeatMonitor, LooksMarkWhatStayedSilent)
 {
     TestStore store;
     test::add_center(store, "alpha", test::golden_catalog());
     store.sql("UPDATE center SET last_seen_at = now() - interval '1 day'");
-    SilenceDuty eager({.suspect_after = 0s, .lost_after = 0s, .period = 5s});
+    HeartbeatMonitor eager({.suspect_after = 0s, .lost_after = 0s, .period = 5s});
 
     const auto marked = store.run(
         [&](pqxx::work& transaction) -> Result<std::vector<SilentCenter>> { return eager.look(transaction); });
@@ -79,7 +79,7 @@ TEST(SilenceDuty, LooksMarkWhatStayedSilent)
     EXPECT_EQ(marked.value()[0].state, "lost");
 }
 
-TEST(SilenceDuty, ACenterThatIsWellIsWrittenDownBeforeItWouldBeSuspect)
+TEST(HeartbeatMonitor, ACenterThatIsWellIsWrittenDownBeforeItWouldBeSuspect)
 {
     for (const std::chrono::seconds suspect_after : {3s, 5s, 20s, 30s, 600s}) {
         const AgentHubOptions options = options_when_suspect_after(suspect_after);
@@ -89,7 +89,7 @@ TEST(SilenceDuty, ACenterThatIsWellIsWrittenDownBeforeItWouldBeSuspect)
     EXPECT_EQ(options_when_suspect_after(30s).heartbeat, 10s);
 }
 
-TEST(SilenceDuty, CentersThatNeverConnectedAreLeftAlone)
+TEST(HeartbeatMonitor, CentersThatNeverConnectedAreLeftAlone)
 {
     TestStore store;
     test::add_center(store, "alpha", test::golden_catalog());

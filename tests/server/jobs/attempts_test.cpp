@@ -1,11 +1,11 @@
 #include "server/jobs/attempt_output_store.hpp"
 #include "server/jobs/attempt_words.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
 
-class Attempts : public JobsHouse {
+class Attempts : public JobsFixture {
   protected:
     Attempts() { add_center("alpha"); }
 
@@ -143,7 +143,7 @@ TEST_F(Attempts, WriteNoMoreThanAStreamHoldsAndThanTheirEndSaid)
     const auto rows = [&] { return sql("SELECT count(*) FROM job_output"); };
     ASSERT_TRUE(write_output(job, 0, "first"));
 
-    EXPECT_TRUE(write_output(job, kMostOutput_bytes, "beyond"));
+    EXPECT_TRUE(write_output(job, kMaxOutput_bytes, "beyond"));
     EXPECT_TRUE(write_output(job, std::int64_t{1} << 60, "far beyond"));
     EXPECT_EQ(rows(), "1");
     // The same bytes again and again, cut anew each time.
@@ -383,7 +383,7 @@ TEST_F(Attempts, AtACenterThatIsLostAreLostUntilItReturns)
     EXPECT_EQ(state_of(job), "lost");
 
     sql("UPDATE center SET state = 'online'");
-    EXPECT_EQ(run(duties_.follow_centers()).value(), 1);
+    EXPECT_EQ(run(periodic_tasks_.follow_centers()).value(), 1);
     EXPECT_EQ(state_of(job), "running");
     ASSERT_TRUE(report_end(job, exited(0)));
 
@@ -408,7 +408,7 @@ TEST_F(Attempts, ThatALostCenterNeverGotArePlacedAnew)
     sql("UPDATE center SET state = 'lost'");
     clock_.advance(std::chrono::days(3));
 
-    EXPECT_EQ(run(duties_.follow_centers()).value(), 1);
+    EXPECT_EQ(run(periodic_tasks_.follow_centers()).value(), 1);
     EXPECT_EQ(sql("SELECT ended_at > now() + interval '2 days' FROM attempt"), "t") << "by the clock that it was given";
     EXPECT_EQ(state_of(job), "queued");
     add_center("beta");

@@ -2,7 +2,7 @@
 #include "server/billing/export_stream.hpp"
 #include "server/billing/ledger_service.hpp"
 #include "server/billing/price_books_api.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <array>
 #include <spawn.h>
@@ -16,7 +16,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Billing : public JobsHouse {
+class Billing : public JobsFixture {
   protected:
     Billing()
     {

@@ -1,6 +1,6 @@
 #include "server/calendar/maintenance_service.hpp"
 #include "server/calendar/reservation_service.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <pqxx/pqxx>
 
@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Reservations and maintenance as the router keeps to them.
-class Calendar : public JobsHouse {
+class Calendar : public JobsFixture {
   protected:
     Result<AdvanceReservation> reserve(const std::string& project, std::int64_t units, std::chrono::seconds from,
                                        std::chrono::seconds to, const std::string& who = "tok_admin",

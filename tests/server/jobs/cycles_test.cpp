@@ -1,6 +1,6 @@
 #include "server/routing/cycle_recorder.hpp"
 #include "server/routing/cycle_service.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 /// A router whose cycles are kept.
-class Cycles : public JobsHouse {
+class Cycles : public JobsFixture {
   protected:
     Cycles() { add_operators(); }
 
@@ -42,7 +42,7 @@ class Cycles : public JobsHouse {
     CycleRecorder recorder_{database_, io_.executor(), metrics_, "rep_1"};
     RoutingService recorded_{database_, io_.executor(), metrics_,
                              clock_,    catalog_,       unit_loads_,
-                             probing_,  closer_,        {.replica = ReplicaId::make(), .recorder = &recorder_}};
+                             probing_,  finalizer_,     {.replica = ReplicaId::make(), .recorder = &recorder_}};
     CycleService cycles_{database_, compute_};
 };
 

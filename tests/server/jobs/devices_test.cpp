@@ -1,10 +1,10 @@
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
 
 /// A center with CPU and GPU units.
-class Devices : public JobsHouse {
+class Devices : public JobsFixture {
   protected:
     std::string add_gpu(const std::string& center, const std::string& facts)
     {

@@ -1,9 +1,9 @@
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
 
-class LiveEvents : public JobsHouse {
+class LiveEvents : public JobsFixture {
   protected:
     LiveEvents()
     {

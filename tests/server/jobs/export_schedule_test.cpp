@@ -2,7 +2,7 @@
 #include "server/billing/export_runner.hpp"
 #include "server/billing/export_schedule_api.hpp"
 #include "server/billing/ledger_service.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-class ExportSchedules : public JobsHouse {
+class ExportSchedules : public JobsFixture {
   protected:
     ExportSchedules()
     {

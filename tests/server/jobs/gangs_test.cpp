@@ -1,11 +1,11 @@
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
 
 using testing::HasSubstr;
 
-class Gangs : public JobsHouse {
+class Gangs : public JobsFixture {
   protected:
     static Json member(std::int64_t size, Json more = Json::object())
     {
@@ -185,7 +185,7 @@ TEST_F(Gangs, TwoRoutersNeverStartAPart)
 {
     add_center("alpha", 3);
     add_center("beta", 2);
-    RoutingService other(database_, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, closer_,
+    RoutingService other(database_, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_,
                          {.replica = ReplicaId::make()});
     for (int gang = 0; gang < 10; ++gang) {
         for (int i = 0; i < 3; ++i)

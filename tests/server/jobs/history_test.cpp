@@ -1,4 +1,4 @@
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <cmath>
 
@@ -6,7 +6,7 @@ namespace fathom::server {
 namespace {
 
 /// Jobs that run, and what the next ones are told.
-class History : public JobsHouse {
+class History : public JobsFixture {
   protected:
     static Json dgemm_job(const std::string& center = "")
     {

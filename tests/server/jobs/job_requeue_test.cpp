@@ -1,10 +1,10 @@
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
 
 /// Jobs whose owners let them run again when their center is lost.
-class JobRequeue : public JobsHouse {
+class JobRequeue : public JobsFixture {
   protected:
     JobRequeue() { add_center("alpha"); }
 
@@ -19,7 +19,7 @@ class JobRequeue : public JobsHouse {
     void lose(const std::string& center)
     {
         sql("UPDATE center SET state = 'lost' WHERE name = '" + center + "'");
-        ASSERT_TRUE(run(duties_.follow_centers()));
+        ASSERT_TRUE(run(periodic_tasks_.follow_centers()));
     }
     std::string outcomes() const
     {

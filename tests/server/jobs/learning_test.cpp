@@ -1,4 +1,4 @@
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <pqxx/pqxx>
 
@@ -19,7 +19,7 @@ Json dense_profile()
         "unmatched": [{"symbol": "dtrsm_", "calls": 7, "share": 0.03}]})");
 }
 
-class Learning : public JobsHouse {
+class Learning : public JobsFixture {
   protected:
     Learning()
     {

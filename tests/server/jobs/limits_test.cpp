@@ -1,5 +1,5 @@
 #include "server/api/compute_pool.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <algorithm>
 #include <future>
@@ -45,7 +45,7 @@ TEST(TokenPlaces, AreGivenBack)
     EXPECT_TRUE(places.take("a"));
 }
 
-class Computing : public JobsHouse {};
+class Computing : public JobsFixture {};
 
 TEST_F(Computing, TakesNoThreadOfTheDatabaseAndBoundsEachToken)
 {

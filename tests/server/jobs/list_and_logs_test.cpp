@@ -1,9 +1,9 @@
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
 
-class Listing : public JobsHouse {
+class Listing : public JobsFixture {
   protected:
     Listing() { add_center("alpha"); }
 
@@ -97,7 +97,7 @@ TEST_F(Listing, LeavesLongScriptsOutOfListsOnly)
     EXPECT_EQ(get("/jobs/" + job.value)["spec"]["script"], script);
 }
 
-class Logs : public JobsHouse {
+class Logs : public JobsFixture {
   protected:
     Logs() { add_center("alpha"); }
 

@@ -1,5 +1,5 @@
 #include "server/calendar/reservation_api.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
@@ -7,7 +7,7 @@ namespace {
 using testing::HasSubstr;
 
 /// Who may submit to a project, and reserve for it.
-class Members : public JobsHouse {
+class Members : public JobsFixture {
   protected:
     Members()
     {
@@ -114,7 +114,7 @@ TEST_F(Members, TheLastMemberOpensTheProjectOnlyWhenThatIsSaid)
 
 TEST_F(Members, ProjectsMustExistOnceOneHasMembers)
 {
-    JobsService careful(database_, io_.executor(), metrics_, catalog_, closer_, compute_, clock_,
+    JobsService careful(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_,
                         {.unknown_projects = UnknownProjects::kRefuseOnceMembers});
     const auto admit = [&](const std::string& project) {
         JobSpec job;

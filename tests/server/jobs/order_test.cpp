@@ -1,4 +1,4 @@
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
@@ -20,7 +20,7 @@ class PastClock final : public Clock {
     std::chrono::hours ago_;
 };
 
-class Order : public JobsHouse {
+class Order : public JobsFixture {
   protected:
     Order() { add_operators(); }
 
@@ -135,7 +135,7 @@ TEST_F(Order, AJobWaitsForABetterPlaceWhereUnitsHaveBeenIdle)
 {
     PastClock clock(24h);
     UnitLoadService loads(database_, catalog_, compute_, clock);
-    RoutingService routing(database_, io_.executor(), metrics_, clock, catalog_, loads, probing_, closer_,
+    RoutingService routing(database_, io_.executor(), metrics_, clock, catalog_, loads, probing_, finalizer_,
                            {.replica = ReplicaId::make()});
     add_measurement(add_center("alpha", 1), 0.01);
     add_measurement(add_center("beta", 1), 0.1);

@@ -1,10 +1,10 @@
 #include "server/learning/learning_service.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
 
-class Predictions : public JobsHouse {
+class Predictions : public JobsFixture {
   protected:
     Predictions()
     {
@@ -142,7 +142,7 @@ TEST_F(Predictions, OfAnAttemptThatWasNeverSentEndWithIt)
     const JobId job = place();
     sql("UPDATE center SET state = 'lost'");
 
-    ASSERT_EQ(run(duties_.follow_centers()).value(), 1);
+    ASSERT_EQ(run(periodic_tasks_.follow_centers()).value(), 1);
 
     EXPECT_EQ(state_of(job), "queued");
     EXPECT_EQ(column(job, "outcome"), "lost");

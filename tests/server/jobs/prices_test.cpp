@@ -1,6 +1,6 @@
 #include "server/billing/price_books_api.hpp"
 #include "server/jobs/job_admission.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <thread>
 
@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
 
-class Prices : public JobsHouse {
+class Prices : public JobsFixture {
   protected:
     Prices() { add_price_books_routes(api_, books_, database_, clock_); }
 
@@ -239,7 +239,7 @@ TEST_F(Prices, PreferenceAndBudgetReachTheRouter)
 TEST_F(Prices, UnknownProjectsAreRefusedWhereTheyMustExist)
 {
     add_center("alpha");
-    JobsService strict(database_, io_.executor(), metrics_, catalog_, closer_, compute_, clock_,
+    JobsService strict(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_,
                        {.unknown_projects = UnknownProjects::kRefuse});
     const auto admit = [&](const std::string& project) {
         JobSpec job = parse_job_spec(spec({{"project", project}})).value();

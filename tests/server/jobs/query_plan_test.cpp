@@ -1,11 +1,11 @@
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
 
 /// PostgreSQL counts the sequential scans of each table. With enable_seqscan off it makes one only where no
 /// index serves, so a count above zero names a query that would read the whole table.
-class QueryPlans : public JobsHouse {
+class QueryPlans : public JobsFixture {
   protected:
     QueryPlans()
     {
@@ -21,12 +21,12 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     // Connections that were opened before do not have the setting.
     Database database({.url = url_, .connections = 2}, metrics_);
     CatalogCache catalog(database, io_.executor(), metrics_);
-    JobsService jobs(database, io_.executor(), metrics_, catalog, closer_, compute_, clock_);
-    AttemptsService attempts(database, io_.executor(), metrics_, catalog_, closer_, clock_);
+    JobsService jobs(database, io_.executor(), metrics_, catalog, finalizer_, compute_, clock_);
+    AttemptsService attempts(database, io_.executor(), metrics_, catalog_, finalizer_, clock_);
     EventsService events(database, io_.executor(), metrics_);
-    RoutingService routing(database, io_.executor(), metrics_, clock_, catalog, unit_loads_, probing_, closer_,
+    RoutingService routing(database, io_.executor(), metrics_, clock_, catalog, unit_loads_, probing_, finalizer_,
                            {.replica = {"rep_1"}});
-    JobDuties duties(database, io_.executor(), metrics_, clock_);
+    JobPeriodicTasks tasks(database, io_.executor(), metrics_, clock_);
     const CenterId center{center_id("alpha")};
     const Principal ann = add_token("ann", Role::kUser);
     ASSERT_TRUE(catalog.load());
@@ -58,7 +58,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
         return select_safe_start(transaction);
     };
     ASSERT_TRUE(run(database.run(read_events)));
-    ASSERT_TRUE(run(duties.follow_centers()));
+    ASSERT_TRUE(run(tasks.follow_centers()));
     auto count = [](pqxx::work& transaction) -> Result<std::int64_t> {
         return static_cast<std::int64_t>(count_open_jobs(transaction).size());
     };

@@ -1,4 +1,4 @@
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <array>
 
@@ -6,7 +6,7 @@ namespace fathom::server {
 namespace {
 
 /// A center of one unit, and short jobs of a type that has run there three times.
-class QueueAtCenter : public JobsHouse {
+class QueueAtCenter : public JobsFixture {
   protected:
     QueueAtCenter()
     {

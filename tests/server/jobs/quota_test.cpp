@@ -1,12 +1,12 @@
-#include "server/retention/retention_duty.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "server/retention/retention_task.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
 
 using namespace std::chrono_literals;
 
-class Quotas : public JobsHouse {
+class Quotas : public JobsFixture {
   protected:
     Quotas() { add_center("alpha", 100); }
 
@@ -21,9 +21,9 @@ class Quotas : public JobsHouse {
     }
     JobsService service(JobQuota quota)
     {
-        return {database_, io_.executor(), metrics_, catalog_, closer_, compute_, clock_, {.quota = quota}};
+        return {database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_, {.quota = quota}};
     }
-    /// What is used, as it is after the duty has added it up.
+    /// What is used, as it is after the periodic task has added it up.
     std::string stored_by(const std::string& token)
     {
         return sql("SELECT (SELECT coalesce(sum(bytes), 0) FROM stored_use WHERE submitted_by = '" + token +
@@ -135,8 +135,8 @@ TEST_F(Quotas, KnowWhatJobsAndTheirOutputTakeUntilTheyAreRemoved)
     sql("UPDATE job SET state_changed_at = now() - interval '20 days'");
     sql("UPDATE attempt_output SET first_at = now() - interval '20 days'");
     const auto turn = [this](RetentionRule rule) {
-        RetentionDuty duty(database_, clock_, metrics_, rule, {.pause = 0ms, .pieces = 1});
-        ASSERT_TRUE(run(duty.turn()));
+        RetentionTask task(database_, clock_, metrics_, rule, {.pause = 0ms, .pieces = 1});
+        ASSERT_TRUE(run(task.turn()));
     };
     turn({.output = std::chrono::days(10)});
     EXPECT_EQ(stored_by(owner), spec_bytes);
@@ -148,7 +148,8 @@ TEST_F(Quotas, KnowWhatJobsAndTheirOutputTakeUntilTheyAreRemoved)
 
 TEST_F(Quotas, BoundTheOutputOfAJobAndSaySoOnce)
 {
-    AttemptsService attempts(database_, io_.executor(), metrics_, catalog_, closer_, clock_, /*most_output_bytes=*/10);
+    AttemptsService attempts(database_, io_.executor(), metrics_, catalog_, finalizer_, clock_,
+                             /*most_output_bytes=*/10);
     const JobId job = job_in("running");
     const CenterId center = center_of(job);
     const AttemptId attempt = attempt_of(job);

@@ -1,5 +1,5 @@
 #include "server/calendar/reservation_service.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <atomic>
 #include <cstdlib>
@@ -87,9 +87,9 @@ constexpr const char* kWatch = R"sql(
 class Replica {
   public:
     Replica(const std::string& url, test::TestIo& io, Metrics& metrics, const Clock& clock,
-            const UnitLoadService& loads, ProbePlanner& planner, WaitingJobEnder& ender)
+            const UnitLoadService& loads, ProbePlanner& planner, WaitingJobTerminator& terminator)
         : io_(&io), database_({.url = url, .connections = 3}, metrics), catalog_(database_, io.executor(), metrics),
-          routing_(database_, io.executor(), metrics, clock, catalog_, loads, planner, ender,
+          routing_(database_, io.executor(), metrics, clock, catalog_, loads, planner, terminator,
                    {.replica = ReplicaId::make()})
     {
         EXPECT_TRUE(catalog_.load());
@@ -132,7 +132,7 @@ class Replica {
     std::thread thread_;
 };
 
-class ReplicaRace : public JobsHouse, public ::testing::WithParamInterface<unsigned> {
+class ReplicaRace : public JobsFixture, public ::testing::WithParamInterface<unsigned> {
   protected:
     void submit_jobs(int count)
     {
@@ -204,7 +204,7 @@ TEST_P(ReplicaRace, NeverOversellsPlacesEachJobOnceAndAllInTheEnd)
     std::atomic<bool> is_over{false};
     std::vector<std::unique_ptr<Replica>> replicas;
     for (int i = 0; i < replica_count; ++i)
-        replicas.push_back(std::make_unique<Replica>(url_, io_, metrics_, clock_, unit_loads_, probing_, closer_));
+        replicas.push_back(std::make_unique<Replica>(url_, io_, metrics_, clock_, unit_loads_, probing_, finalizer_));
     std::thread people([&] {
         std::mt19937 random(GetParam() + 1000);
         while (!is_over) {

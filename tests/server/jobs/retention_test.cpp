@@ -1,6 +1,6 @@
 #include "server/identity/audit_chain.hpp"
-#include "server/retention/retention_duty.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "server/retention/retention_task.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
@@ -18,16 +18,16 @@ class LaterClock final : public Clock {
     days later_;
 };
 
-class Retention : public JobsHouse {
+class Retention : public JobsFixture {
   protected:
     Retention() { alpha_ = add_center("alpha", 8); }
 
-    /// A turn of the duty that many days from now.
-    RetentionDuty::Removed turn_after(days later, RetentionRule rule)
+    /// A turn of the periodic task that many days from now.
+    RetentionTask::Removed turn_after(days later, RetentionRule rule)
     {
         const LaterClock clock(later);
-        RetentionDuty duty(database_, clock, metrics_, rule, {.pause = 0ms, .jobs = 3, .pieces = 2, .rows = 2});
-        return run(duty.turn()).value();
+        RetentionTask task(database_, clock, metrics_, rule, {.pause = 0ms, .jobs = 3, .pieces = 2, .rows = 2});
+        return run(task.turn()).value();
     }
     /// A job that wrote something and ended well, and that shares and quotas have counted.
     JobId ended_job()
@@ -94,7 +94,7 @@ TEST_F(Retention, KeepsWhatHasNotEndedAndWhatIsYetToBeCounted)
     const JobId unmetered = ended_job();
     sql("UPDATE attempt SET metered = false WHERE job_id = '" + unmetered.value + "'");
 
-    const RetentionDuty::Removed removed = turn_after(days(1000), {.jobs = days(30), .output = days(10)});
+    const RetentionTask::Removed removed = turn_after(days(1000), {.jobs = days(30), .output = days(10)});
 
     EXPECT_EQ(removed.jobs, 0);
     for (const JobId& job : {waits, runs, uncounted, unmetered})
@@ -132,7 +132,7 @@ TEST_F(Retention, KeepsEverythingWhereTheSettingsSaySo)
 {
     ended_job();
 
-    const RetentionDuty::Removed removed = turn_after(
+    const RetentionTask::Removed removed = turn_after(
         days(3000), {.jobs = days(0), .output = days(0), .measurements = days(0), .audit = days(0), .usage = days(0)});
 
     EXPECT_EQ(removed.jobs + removed.outputs + removed.probe_runs + removed.audit + removed.usage, 0);
@@ -197,7 +197,7 @@ TEST_F(Retention, RemovesOldAuditAndUsage)
     const auto chain = [](pqxx::work& transaction) { return chain_audit_log(transaction); };
     ASSERT_TRUE(run(database_.run(chain)));
 
-    const RetentionDuty::Removed removed = turn_after(days(0), {.audit = days(365), .usage = days(365)});
+    const RetentionTask::Removed removed = turn_after(days(0), {.audit = days(365), .usage = days(365)});
 
     EXPECT_EQ(removed.audit, 5);
     EXPECT_EQ(removed.usage, 5);
@@ -208,7 +208,8 @@ TEST_F(Retention, RemovesOldAuditAndUsage)
 
 TEST_F(Retention, TellsWhenAnIdIsSoOldThatItsJobMayBeGone)
 {
-    JobsService jobs(database_, io_.executor(), metrics_, catalog_, closer_, compute_, clock_, {.keep_jobs = days(90)});
+    JobsService jobs(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_,
+                     {.keep_jobs = days(90)});
 
     const Error old = run(jobs.get(JobId{"job_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, admin_)).error();
     const Error fresh = run(jobs.get(JobId::make(), admin_)).error();
@@ -230,9 +231,9 @@ TEST_F(Retention, ReadsNoTableFromEndToEnd)
     sql("SELECT pg_stat_reset()");
     Database database({.url = url_, .connections = 1}, metrics_); // connections of before do not have the setting
     const LaterClock clock(days(4000));
-    RetentionDuty duty(database, clock, metrics_, RetentionRule(), {.pause = 0ms});
+    RetentionTask task(database, clock, metrics_, RetentionRule(), {.pause = 0ms});
 
-    ASSERT_EQ(run(duty.turn()).value().jobs, 2);
+    ASSERT_EQ(run(task.turn()).value().jobs, 2);
     database.stop();
 
     EXPECT_TRUE(test::eventually([&] {
@@ -248,9 +249,9 @@ TEST_F(Retention, ReadsNoTableFromEndToEnd)
 TEST_F(Retention, ShowsWhatIsStored)
 {
     ended_job();
-    RetentionDuty duty(database_, clock_, metrics_, RetentionRule());
+    RetentionTask task(database_, clock_, metrics_, RetentionRule());
 
-    ASSERT_TRUE(run(duty.set_gauges()));
+    ASSERT_TRUE(run(task.set_gauges()));
 
     const std::string figures = metrics_.expose();
     for (const char* kind : {"jobs", "output", "events", "decisions", "measurements", "audit", "usage", "other"})
@@ -261,7 +262,7 @@ TEST_F(Retention, TakesNoNewJobsWhileTheDiskIsNearlyFull)
 {
     std::uint64_t free = 999;
     FreeSpace space([&free] { return std::optional(free); }, /*least_bytes=*/1000, metrics_);
-    JobsService jobs(database_, io_.executor(), metrics_, catalog_, closer_, compute_, clock_, {.space = &space});
+    JobsService jobs(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_, {.space = &space});
     const auto admit = [&] { return run(jobs.admit({parse_job_spec(spec()).value()}, JobBatch::kOne, admin_)); };
     const JobId runs = job_in("running");
 

@@ -1,5 +1,5 @@
 #include "server/routing/routing_page.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <pqxx/pqxx>
 
@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 
 /// A page step by step, as a replica takes them, and what comes between.
-class RoutingPageTest : public JobsHouse {
+class RoutingPageTest : public JobsFixture {
   protected:
     RoutingPageTest()
     {
@@ -20,8 +20,9 @@ class RoutingPageTest : public JobsHouse {
     }
     RoutingPage page(const RoutingSettings& settings)
     {
-        return {
-            settings, catalog_, probing_, closer_, uses_, columns_, unit_loads_.get(), clock_, passes_.emplace_back()};
+        return {settings,          catalog_, probing_,
+                finalizer_,        uses_,    columns_,
+                unit_loads_.get(), clock_,   passes_.emplace_back()};
     }
     Result<void> read(RoutingPage& page)
     {

@@ -1,4 +1,4 @@
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <random>
 #include <regex>
@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Routing : public JobsHouse {
+class Routing : public JobsFixture {
   protected:
     static Json dgemm_job(Json more = Json::object())
     {
@@ -205,7 +205,7 @@ TEST_F(Routing, NeverOversellsWithTwoRouters)
 {
     const std::string alpha = add_center("alpha", 5);
     const std::string beta = add_center("beta", 3);
-    RoutingService other(database_, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, closer_,
+    RoutingService other(database_, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_,
                          {.replica = ReplicaId::make()});
     std::mt19937 random(7);
     std::vector<JobId> jobs;

@@ -1,5 +1,5 @@
 // Counts of units, network windows and deadlines, from stored measurements to placed jobs.
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-class RoutingWindows : public JobsHouse {
+class RoutingWindows : public JobsFixture {
   protected:
     static Json dgemm_job(Json more = Json::object())
     {

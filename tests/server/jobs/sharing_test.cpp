@@ -1,5 +1,5 @@
 #include "server/routing/project_use_api.hpp"
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <pqxx/pqxx>
 
@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class Sharing : public JobsHouse {
+class Sharing : public JobsFixture {
   protected:
     Sharing() { add_project_use_routes(api_, project_uses_, clock_); }
 
@@ -114,7 +114,7 @@ TEST_F(Sharing, TwoRoutersKeepAQuotaTogether)
 {
     add_center("alpha", 50);
     set("p", {{"most_units", 3}});
-    RoutingService other(database_, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, closer_,
+    RoutingService other(database_, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_,
                          {.replica = ReplicaId::make()});
     for (int i = 0; i < 40; ++i)
         submit_for("p");
@@ -298,7 +298,7 @@ TEST_F(Sharing, ReadsNoTableAsAWhole)
     sql("SELECT pg_stat_reset()");
     // Connections that were opened before do not have the setting.
     Database database({.url = url_, .connections = 2}, metrics_);
-    RoutingService routing(database, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, closer_,
+    RoutingService routing(database, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_,
                            {.replica = {"rep_1"}});
     ProjectUseService uses(database, catalog_);
 

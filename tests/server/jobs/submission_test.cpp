@@ -1,9 +1,9 @@
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
 
-class Submission : public JobsHouse {
+class Submission : public JobsFixture {
   protected:
     /// The fields of a problem's errors[].
     static std::vector<std::string> fields_of(const net::Response& response)

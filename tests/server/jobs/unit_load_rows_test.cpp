@@ -45,7 +45,7 @@ TEST_F(UnitLoadRowsTest, SayNothingBeforeTheyWereLookedAtTwice)
 {
     look(kStart);
     EXPECT_EQ(busy("a"), 1);
-    EXPECT_FALSE(loads_at(rows_, now_).worths.contains("a"));
+    EXPECT_FALSE(loads_at(rows_, now_).shadow_prices.contains("a"));
 }
 
 // What a look finds lasts until the next; after t of one share s the load is s + (1 − s) · e^(−t / 1 day).

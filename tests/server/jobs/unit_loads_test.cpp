@@ -1,4 +1,4 @@
-#include "tests/server/jobs/jobs_house.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
 namespace {
@@ -6,7 +6,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// What routers learn of load, as it is kept for all of them.
-class UnitLoadsTest : public JobsHouse {
+class UnitLoadsTest : public JobsFixture {
   protected:
     void look(UnitLoadService& loads) { ASSERT_TRUE(run(loads.look())); }
     JobId submit_dgemm(int executions)
@@ -63,15 +63,15 @@ TEST_F(UnitLoadsTest, WorthsComeFromTheNewestJobsOnceFiftyHaveCome)
     for (int i = 0; i < 49; ++i)
         submit_dgemm(1000);
     look(unit_loads_);
-    EXPECT_TRUE(unit_loads_.get()->worths.empty());
+    EXPECT_TRUE(unit_loads_.get()->shadow_prices.empty());
 
     submit_dgemm(1000);
     clock_.advance(10s);
     look(unit_loads_);
 
-    const auto worths = unit_loads_.get()->worths;
-    EXPECT_GT(worths.at(fast), 2 * worths.at(slow));
-    EXPECT_FALSE(worths.contains(other)) << "its run time there is not known";
+    const auto shadow_prices = unit_loads_.get()->shadow_prices;
+    EXPECT_GT(shadow_prices.at(fast), 2 * shadow_prices.at(slow));
+    EXPECT_FALSE(shadow_prices.contains(other)) << "its run time there is not known";
     EXPECT_EQ(sql("SELECT newest_job = (SELECT max(id) FROM job WHERE label = 'job') FROM unit_load_look"), "t");
 
     // Jobs whose operator is gone, or cannot be read, are left out.
@@ -80,7 +80,7 @@ TEST_F(UnitLoadsTest, WorthsComeFromTheNewestJobsOnceFiftyHaveCome)
         submit_dgemm(2000);
     clock_.advance(10s);
     look(unit_loads_);
-    EXPECT_TRUE(unit_loads_.get()->worths.contains(fast));
+    EXPECT_TRUE(unit_loads_.get()->shadow_prices.contains(fast));
 }
 
 } // namespace

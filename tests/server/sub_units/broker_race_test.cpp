@@ -1,4 +1,4 @@
-#include "tests/server/sub_units/broker_house.hpp"
+#include "tests/server/sub_units/broker_fixture.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,15 +9,15 @@
 namespace fathom::server {
 namespace {
 
-using test::BrokerHouse;
+using test::BrokerFixture;
 
 constexpr int kSteps = 100; ///< of each replica
 
 /// One of the things that people and centers do at any time; whatever cannot be done is refused.
 class RandomReplica {
   public:
-    RandomReplica(BrokerHouse& house, std::vector<CenterId> centers, unsigned seed)
-        : house_(house), service_(house.store.database()), centers_(std::move(centers)), random_(seed)
+    RandomReplica(BrokerFixture& fixture, std::vector<CenterId> centers, unsigned seed)
+        : fixture_(fixture), service_(fixture.store.database()), centers_(std::move(centers)), random_(seed)
     {
     }
 
@@ -35,7 +35,7 @@ class RandomReplica {
             undo();
             break;
         case 3:
-            house_.look();
+            fixture_.look();
             break;
         default:
             answer(center);
@@ -49,21 +49,22 @@ class RandomReplica {
     {
         const link::SubUnitRequest request{"vgpu", action, static_cast<std::int64_t>(below(20)) + 1, "race"};
         const MessageId message = MessageId::make();
-        static_cast<void>(house_.io.run(service_.take_request(Reporter(center), message, request)));
-        if (below(3) == 0) static_cast<void>(house_.io.run(service_.take_request(Reporter(center), message, request)));
+        static_cast<void>(fixture_.io.run(service_.take_request(Reporter(center), message, request)));
+        if (below(3) == 0)
+            static_cast<void>(fixture_.io.run(service_.take_request(Reporter(center), message, request)));
     }
 
     void undo()
     {
-        const std::vector<SubUnitGrantRecord> grants = house_.grants();
+        const std::vector<SubUnitGrantRecord> grants = fixture_.grants();
         if (grants.empty()) return;
-        static_cast<void>(house_.io.run(service_.undo(house_.admin, grants.at(below(grants.size())).id.value)));
+        static_cast<void>(fixture_.io.run(service_.undo(fixture_.admin, grants.at(below(grants.size())).id.value)));
     }
 
     /// Some agent has reached what it heard, heard it late, or refuses it.
     void answer(const CenterId& center)
     {
-        const Result<std::vector<link::SubUnitTarget>> targets = house_.io.run(service_.targets(Reporter(center)));
+        const Result<std::vector<link::SubUnitTarget>> targets = fixture_.io.run(service_.targets(Reporter(center)));
         if (!targets || targets->empty()) return;
         const link::SubUnitTarget& target = targets->front();
         link::SubUnitHolding holding{.kind = "vgpu", .unit_type = "part", .registered_count = 100, .most_count = 1000};
@@ -72,12 +73,12 @@ class RandomReplica {
         if (refuses) holding.refused_version = target.version;
         holding.held_count = target.held_count;
         if (!refuses)
-            house_.store.sql("UPDATE unit_type SET unit_count = " + std::to_string(target.offered_count) +
-                             " WHERE center_id = '" + center.value + "'");
-        static_cast<void>(house_.io.run(service_.take_state(Reporter(center), link::SubUnitState{{holding}})));
+            fixture_.store.sql("UPDATE unit_type SET unit_count = " + std::to_string(target.offered_count) +
+                               " WHERE center_id = '" + center.value + "'");
+        static_cast<void>(fixture_.io.run(service_.take_state(Reporter(center), link::SubUnitState{{holding}})));
     }
 
-    BrokerHouse& house_;
+    BrokerFixture& fixture_;
     SubUnitsService service_;
     std::vector<CenterId> centers_;
     std::mt19937 random_;
@@ -85,31 +86,31 @@ class RandomReplica {
 
 TEST(SubUnitRace, ReplicasThatRaceNeverMakeOrLoseASubUnit)
 {
-    BrokerHouse house;
-    const std::vector<CenterId> centers{house.add("a", 100), house.add("b", 100), house.add("c", 100)};
+    BrokerFixture fixture;
+    const std::vector<CenterId> centers{fixture.add("a", 100), fixture.add("b", 100), fixture.add("c", 100)};
     std::atomic<int> running = 3;
     std::vector<std::thread> replicas;
     for (unsigned seed = 1; seed <= 3; ++seed)
-        replicas.emplace_back([&house, &centers, &running, seed] {
-            RandomReplica replica(house, centers, seed);
+        replicas.emplace_back([&fixture, &centers, &running, seed] {
+            RandomReplica replica(fixture, centers, seed);
             for (int step = 0; step < kSteps; ++step)
                 replica.step();
             --running;
         });
     std::int64_t looks = 0;
     while (running > 0) {
-        EXPECT_EQ(house.missing(), 0);
+        EXPECT_EQ(fixture.missing(), 0);
         ++looks;
     }
     for (std::thread& replica : replicas)
         replica.join();
-    house.settle();
+    fixture.settle();
 
     EXPECT_GT(looks, 0);
-    EXPECT_EQ(house.missing(), 0);
-    EXPECT_EQ(house.store.sql("SELECT count(*) FROM sub_unit_holding WHERE version <> reached_version"), "0");
-    EXPECT_EQ(house.store.sql("SELECT count(*) FROM sub_unit_grant WHERE state = 'moving'"), "0");
-    EXPECT_NE(house.store.sql("SELECT count(*) FROM sub_unit_grant"), "0") << "nothing has moved at all";
+    EXPECT_EQ(fixture.missing(), 0);
+    EXPECT_EQ(fixture.store.sql("SELECT count(*) FROM sub_unit_holding WHERE version <> reached_version"), "0");
+    EXPECT_EQ(fixture.store.sql("SELECT count(*) FROM sub_unit_grant WHERE state = 'moving'"), "0");
+    EXPECT_NE(fixture.store.sql("SELECT count(*) FROM sub_unit_grant"), "0") << "nothing has moved at all";
 }
 
 } // namespace

@@ -113,8 +113,8 @@ TEST(SeriesRecorder, ThinsALongSeriesEvenly)
         ++noted;
     }
     const std::vector<SeriesPoint> points = recorder.take();
-    EXPECT_LE(points.size(), SeriesRecorder::kMostPoints);
-    EXPECT_GT(points.size(), SeriesRecorder::kMostPoints / 4);
+    EXPECT_LE(points.size(), SeriesRecorder::kMaxPoints);
+    EXPECT_GT(points.size(), SeriesRecorder::kMaxPoints / 4);
     EXPECT_LT(noted, 40'000U);
     double widest_s = 0;
     for (std::size_t i = 1; i < points.size(); ++i)

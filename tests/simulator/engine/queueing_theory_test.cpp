@@ -80,12 +80,12 @@ double pollaczek_khinchine(double load, double mean_square)
 double shortest_first_wait(double load)
 {
     constexpr int kSteps = 100'000;
-    constexpr double kLongest = 50;
+    constexpr double kMaxDuration = 50;
     double sum = 0;
     for (int step = 0; step < kSteps; ++step) {
-        const double x = kLongest * (step + 0.5) / kSteps;
+        const double x = kMaxDuration * (step + 0.5) / kSteps;
         const double busy = load * (1 - (1 + x) * std::exp(-x));
-        sum += load / ((1 - busy) * (1 - busy)) * std::exp(-x) * kLongest / kSteps;
+        sum += load / ((1 - busy) * (1 - busy)) * std::exp(-x) * kMaxDuration / kSteps;
     }
     return sum;
 }

@@ -2,7 +2,7 @@
 #include "core/schedule/schedule.hpp"
 #include "simulator/policies/place_finder.hpp"
 #include "simulator/policies/policy_order.hpp"
-#include "simulator/policies/price_watch.hpp"
+#include "simulator/policies/shadow_price_tracker.hpp"
 #include "simulator/world/draw.hpp"
 #include "tests/simulator/engine/small_scenario.hpp"
 
@@ -20,7 +20,7 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::int32_t kMostUnits = 12;
+constexpr std::int32_t kMaxUnits = 12;
 
 std::size_t whole(Draw& draw, std::size_t least, std::size_t most)
 {
@@ -87,7 +87,7 @@ World random_world(std::uint64_t seed)
         for (std::size_t i = 0; i < 3; ++i)
             one.rates.push_back({draw.uniform() < 0.2 ? 0 : draw.uniform(0.2, 5), {}});
         const auto speedup = random_speedup(draw, operator_of(1));
-        for (std::int64_t count = 1; count <= kMostUnits; ++count)
+        for (std::int64_t count = 1; count <= kMaxUnits; ++count)
             one.rates[1].speedups.push_back({count, speedup->at(count).factor});
         world.speedups.push_back(std::make_shared<const UnitSpeedups>(UnitSpeedups{speedup}));
         one.price = random_price(draw);
@@ -109,7 +109,7 @@ World random_world(std::uint64_t seed)
         job.project = static_cast<std::uint32_t>(draw.index(projects));
         if (draw.uniform() < 0.4) job.details = static_cast<std::uint32_t>(draw.index(workload.details.size()));
         if (job.job_type == 1 && draw.uniform() < 0.6)
-            job.most_units = static_cast<std::int32_t>(whole(draw, 1, kMostUnits));
+            job.most_units = static_cast<std::int32_t>(whole(draw, 1, kMaxUnits));
         workload.jobs.push_back(job);
     }
     workload.end_counted = workload.jobs.size();
@@ -148,10 +148,11 @@ class ComparedPolicy final : public Policy {
         : world_(&world), scenario_(&world.scenario), knowledge_(&knowledge), count_(&count),
           own_(order_policy(OrderRule::kAdvantage, LoadKnowledge::kMeasured,
                             {.places = 1'000'000, .project_places = 1'000'000})(world.scenario, knowledge, 1)),
-          finder_(world.scenario, knowledge), watch_(world.scenario), worths_(world.scenario.network.unit_types.size()),
-          used_unit_s_(world.scenario.workload.projects.size(), std::vector<double>(worths_.size(), 0))
+          finder_(world.scenario, knowledge), watch_(world.scenario),
+          shadow_prices_(world.scenario.network.unit_types.size()),
+          used_unit_s_(world.scenario.workload.projects.size(), std::vector<double>(shadow_prices_.size(), 0))
     {
-        for (std::size_t type = 0; type < worths_.size(); ++type)
+        for (std::size_t type = 0; type < shadow_prices_.size(); ++type)
             views_.push_back(view_of(type));
     }
 
@@ -307,10 +308,10 @@ class ComparedPolicy final : public Policy {
             }
             input.project_uses.push_back(std::move(use));
         }
-        if (watch_.has_news((waiting_.size() + 1) * views_.size())) worths_ = watch_.worths();
+        if (watch_.has_news((waiting_.size() + 1) * views_.size())) shadow_prices_ = watch_.shadow_prices();
         for (std::size_t type = 0; type < views_.size(); ++type) {
             input.busy_shares[unit_type_id(type)] = watch_.load(type, view.now_s);
-            if (worths_[type]) input.worths[unit_type_id(type)] = *worths_[type];
+            if (shadow_prices_[type]) input.shadow_prices[unit_type_id(type)] = *shadow_prices_[type];
         }
         std::vector<Reservation> taken;
         for (const auto& [job, one] : running_) {
@@ -331,8 +332,8 @@ class ComparedPolicy final : public Policy {
     Count* count_;
     std::unique_ptr<Policy> own_;
     PlaceFinder finder_;
-    PriceWatch watch_;
-    std::vector<std::optional<double>> worths_;
+    ShadowPriceTracker watch_;
+    std::vector<std::optional<double>> shadow_prices_;
     std::vector<std::vector<double>> used_unit_s_; ///< by project and unit type
     double decayed_at_s_ = 0;
     std::vector<UnitTypeView> views_;

@@ -204,8 +204,8 @@ TEST(GpuMemoryBooks, RefusesSettingsThatLeaveNothing)
 
 TEST(GpuMemoryBooks, TenThousandJobsAndNoMore)
 {
-    MemoryBooks gpu = books(kMostBytes, 0);
-    for (std::size_t i = 0; i < kMostClients; ++i)
+    MemoryBooks gpu = books(kMaxBytes, 0);
+    for (std::size_t i = 0; i < kMaxClients; ++i)
         ASSERT_TRUE(gpu.admit("job-" + std::to_string(i), {kMiB, kMiB}));
 
     EXPECT_EQ(gpu.admit("one more", {kMiB, kMiB}).error().code, Errc::kTooMany);

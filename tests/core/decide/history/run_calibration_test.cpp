@@ -181,8 +181,8 @@ TEST(Calibrate, WidthFactorStaysWithinItsBounds)
         timid.push_back(predicted_run(10, 1, 10.01));
     }
 
-    EXPECT_NEAR(calibrate(wild, kBegin).all.width_factor, kMostWidth, 0.1);
-    EXPECT_NEAR(calibrate(timid, kBegin).all.width_factor, kLeastWidth, 0.01);
+    EXPECT_NEAR(calibrate(wild, kBegin).all.width_factor, kMaxWidth, 0.1);
+    EXPECT_NEAR(calibrate(timid, kBegin).all.width_factor, kMinWidth, 0.01);
 }
 
 } // namespace

@@ -39,7 +39,7 @@ std::vector<UnitTypeLoad> draw_types(Dice& dice)
     for (UnitTypeLoad& type : types) {
         type.unit_count = dice.roll(1, 8);
         type.free_units = dice.roll(0, type.unit_count);
-        type.worth = 0.5 * static_cast<double>(dice.roll(1, 4));
+        type.shadow_price = 0.5 * static_cast<double>(dice.roll(1, 4));
         type.load = 0.25 * static_cast<double>(dice.roll(0, 5));
         if (dice.roll(0, 1) == 1 && type.free_units < type.unit_count)
             type.releases.push_back({100.0 * static_cast<double>(dice.roll(0, 5)), type.unit_count - type.free_units});
@@ -140,7 +140,7 @@ RC_GTEST_PROP(OrderJobsProperty, TheOrderOfJobsDoesNotMatter, ())
 RC_GTEST_PROP(OrderJobsProperty, IsWorkConserving, ())
 {
     Case drawn = draw_case(/*with_gangs=*/false);
-    drawn.settings.patience_s = 1e9;
+    drawn.settings.starvation_limit_s = 1e9;
     for (UnitTypeLoad& type : drawn.types)
         type.load = 1;
     const std::vector<OrderedStart> starts = order_starts(drawn.jobs, drawn.types, drawn.settings);
@@ -156,8 +156,8 @@ RC_GTEST_PROP(OrderJobsProperty, IsWorkConserving, ())
     }
 }
 
-// A single unit decides most: who is longest beyond its patience and fits gets it.
-RC_GTEST_PROP(OrderJobsProperty, BeyondPatienceNobodyIsOvertaken, ())
+// A single unit decides most: who is longest beyond its starvation limit and fits gets it.
+RC_GTEST_PROP(OrderJobsProperty, BeyondStarvationLimitNobodyIsOvertaken, ())
 {
     Case drawn = draw_case(/*with_gangs=*/false);
     drawn.settings.rule = OrderRule::kAdvantage;
@@ -167,7 +167,8 @@ RC_GTEST_PROP(OrderJobsProperty, BeyondPatienceNobodyIsOvertaken, ())
     }
     const auto overdue_s = [&](const WaitingJobView& job) {
         const OrderSettings& settings = drawn.settings;
-        return job.waited_s - std::max(settings.patience_s, settings.patience_factor * job.options[0].run_s);
+        return job.waited_s -
+               std::max(settings.starvation_limit_s, settings.starvation_limit_factor * job.options[0].run_s);
     };
     const std::vector<OrderedStart> starts = order_starts(drawn.jobs, drawn.types, drawn.settings);
     for (const WaitingJobView& job : drawn.jobs) {

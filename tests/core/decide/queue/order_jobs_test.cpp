@@ -36,9 +36,9 @@ WaitingJobView in_gang(WaitingJobView view, std::string gang, std::int64_t size)
     return view;
 }
 
-UnitTypeLoad type(std::int64_t units, std::int64_t free, double worth = 1, double load = 1)
+UnitTypeLoad type(std::int64_t units, std::int64_t free, double shadow_price = 1, double load = 1)
 {
-    return {units, free, worth, load, {}};
+    return {units, free, shadow_price, load, {}};
 }
 
 Starts starts(const std::vector<WaitingJobView>& jobs, const std::vector<UnitTypeLoad>& types,
@@ -128,9 +128,9 @@ TEST(OrderJobs, PriorityShareAndDeadlineMoveAJob)
     EXPECT_THAT(order(jobs, types), ElementsAre("a", "b"));
 }
 
-TEST(OrderJobs, BeyondItsPatienceAJobGoesFirst)
+TEST(OrderJobs, BeyondItsStarvationLimitAJobGoesFirst)
 {
-    // Patience: max(3600, 20 · 1000) = 20 000 s for "long", 3600 s for the others.
+    // StarvationLimit: max(3600, 20 · 1000) = 20 000 s for "long", 3600 s for the others.
     std::vector jobs{waited(job("long", {1000}), 20'100), waited(job("short", {10}), 3590),
                      waited(job("overdue", {10}), 3800)};
     const std::vector types{type(3, 3)};
@@ -151,7 +151,7 @@ TEST(OrderJobs, UnitsAreKeptWhereItIsKnownWhenTheyAreFree)
     EXPECT_THAT(starts({wide, job("here", {500, 0})}, types), ElementsAre("here@0"));
 }
 
-TEST(OrderJobs, UnitsAreKeptForAWideJobBeyondItsPatience)
+TEST(OrderJobs, UnitsAreKeptForAWideJobBeyondItsStarvationLimit)
 {
     const std::vector jobs{waited(job("wide", {100}, 4), 1e5), job("fills", {50}), job("too_long", {51})};
     std::vector types{type(4, 2)};
@@ -238,7 +238,7 @@ TEST(OrderJobs, OfEqualsTheSmallerIdIsFirst)
         << "the release is for a; both cannot wait for it";
 }
 
-TEST(OrderJobs, BeyondItsPatienceAJobTakesWhatIsFree)
+TEST(OrderJobs, BeyondItsStarvationLimitAJobTakesWhatIsFree)
 {
     const std::vector jobs{waited(job("j", {100, 20}), 1e5)};
     std::vector types{type(1, 1, 1, 0.1), type(1, 0, 1, 0.1)};

@@ -1,3 +1,4 @@
+#include "core/decide/routing/decision_json.hpp"
 #include "core/decide/routing/replay.hpp"
 #include "core/decide/routing/route_json.hpp"
 #include "tests/core/decide/routing/random_network.hpp"
@@ -75,7 +76,7 @@ TEST(RouteInputs, KeepAFewTellingPlacesOfMany)
 
     const Json placement = placement_of({network.unit_types, {}, network.request}, decision);
 
-    EXPECT_EQ(placement["inputs"]["unit_types"].size(), kMostInputsKept);
+    EXPECT_EQ(placement["inputs"]["unit_types"].size(), kMaxInputsKept);
     const Result<Replay> replay = replay_placement(stored(placement));
     ASSERT_TRUE(replay) << describe(replay.error());
     EXPECT_TRUE(replay->differences.empty()) << replay->differences.front();

@@ -228,7 +228,7 @@ RC_GTEST_PROP(RouteTableProperty, TheFunnelAddsUp, ())
     }
     RC_ASSERT(decision.funnel.candidates == static_cast<std::int64_t>(views.size()));
     RC_ASSERT(decision.funnel.left + removed == decision.funnel.candidates);
-    RC_ASSERT(decision.candidates.size() <= std::max(kMostCandidatesKept, std::size_t{1}));
+    RC_ASSERT(decision.candidates.size() <= std::max(kMaxCandidatesKept, std::size_t{1}));
 }
 
 RC_GTEST_PROP(RouteTableProperty, ALowerPriceNeverMakesTheWinnerLose, ())

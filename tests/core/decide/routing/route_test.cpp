@@ -1,3 +1,4 @@
+#include "core/decide/routing/decision_json.hpp"
 #include "core/decide/routing/route.hpp"
 
 #include <gtest/gtest.h>

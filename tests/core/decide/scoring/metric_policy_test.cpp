@@ -1,4 +1,5 @@
 #include "core/decide/scoring/metric_policy.hpp"
+#include "core/decide/scoring/resolve_policy.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+#include "core/decide/scoring/resolve_policy.hpp"
 #include "core/decide/scoring/score.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+#include "core/decide/trust/drift.hpp"
 #include "core/decide/trust/health.hpp"
 
 #include <gmock/gmock.h>

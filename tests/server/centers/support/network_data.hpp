@@ -3,7 +3,7 @@
 #include "core/model/center.hpp"
 #include "core/model/probe_result.hpp"
 #include "server/operators/operators_service.hpp"
-#include "server/probing/probe_ports.hpp"
+#include "server/ports/probe_ports.hpp"
 #include "server/store/database.hpp"
 
 #include <map>

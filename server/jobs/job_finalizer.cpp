@@ -1,0 +1,62 @@
+#include "server/jobs/job_finalizer.hpp"
+
+#include "core/base/log.hpp"
+#include "server/events/job_event_log.hpp"
+#include "server/jobs/attempt_output_store.hpp"
+#include "server/store/notifier.hpp"
+
+namespace fathom::server {
+namespace {
+
+/// What fathom-probe prints is far smaller.
+constexpr std::size_t kProbeOutputBytes = 16UL << 20U;
+
+} // namespace
+
+Result<void> JobFinalizer::close(pqxx::work& transaction, const EndedJob& job, const std::string& label,
+                                 const std::optional<AttemptId>& attempt, Json evidence) const
+{
+    if (!update_job_ended(transaction, job)) return {};
+    if (attempt) evidence["attempt_id"] = attempt->value;
+    record_job_events(transaction, {{job.id, job.state, job.reason, std::move(evidence)}});
+    notify(transaction, "route", "");
+    log_info("job_ended", {{"job_id", job.id.value},
+                           {"attempt_id", attempt ? std::string_view(attempt->value) : std::string_view()},
+                           {"state", to_string(job.state)},
+                           {"reason", job.reason}});
+    metrics_->count("fathom_jobs_ended_total", "Jobs that reached an end state.",
+                    {{"state", std::string(to_string(job.state))}, {"label", label}});
+    if (label != "probe") return {};
+    EndedProbeJob ended;
+    ended.job = job.id;
+    ended.succeeded = job.state == JobState::kSucceeded;
+    ended.reason = job.reason;
+    ended.outcome = job.outcome;
+    if (attempt && ended.succeeded) ended.stdout_text = select_stdout(transaction, *attempt, kProbeOutputBytes);
+    if (attempt && !ended.succeeded) ended.stderr_text = select_stderr_end(transaction, *attempt);
+    return observer_->probe_job_ended(transaction, ended);
+}
+
+Result<void> JobFinalizer::end_waiting_job(pqxx::work& transaction, const JobId& id, const std::string& label,
+                                           const std::string& reason)
+{
+    EndedJob ended;
+    ended.id = id;
+    ended.reason = reason;
+    return close(transaction, ended, label, std::nullopt, Json::object());
+}
+
+Result<void> JobFinalizer::note_late_end(pqxx::work& transaction, const JobId& job, const std::string& label,
+                                         const AttemptEnd& end) const
+{
+    const bool is_good = end.outcome == AttemptOutcome::kExited && end.exit_code == 0;
+    if (label != "probe" || !is_good || !has_not_exited(transaction, end.attempt_id)) return {};
+    EndedProbeJob ended;
+    ended.job = job;
+    ended.succeeded = true;
+    ended.reason = "attempt " + end.attempt_id.value + " was taken for lost or cancelled";
+    ended.outcome = end.outcome;
+    return observer_->probe_job_reported_late(transaction, ended);
+}
+
+} // namespace fathom::server

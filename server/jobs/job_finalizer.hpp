@@ -1,0 +1,41 @@
+#pragma once
+
+#include "core/base/metrics.hpp"
+#include "server/jobs/attempts_store.hpp"
+#include "server/ports/probe_ports.hpp"
+#include "server/ports/waiting_job_terminator.hpp"
+
+#include <optional>
+#include <string>
+
+namespace fathom::server {
+
+/// The one way in which a job reaches its end state, whoever ends it: row, event, wake-ups, and word to probing
+/// when it was a probe. Thread-safe.
+class JobFinalizer final : public WaitingJobTerminator {
+  public:
+    JobFinalizer(ProbeJobObserver& observer, Metrics& metrics) : observer_(&observer), metrics_(&metrics) {}
+
+    /// The job is locked by the caller. A job that has ended before stays as it is.
+    /// @param attempt  the attempt that ended it; empty when it never had one.
+    /// Blocks; pqxx's exceptions pass through. @error what the observer said.
+    Result<void> close(pqxx::work& transaction, const EndedJob& job, const std::string& label,
+                       const std::optional<AttemptId>& attempt, Json evidence) const;
+
+    Result<void> end_waiting_job(pqxx::work& transaction, const JobId& id, const std::string& label,
+                                 const std::string& reason) override;
+
+    /// An attempt that had ended reports an end again. Agents repeat reports, which means nothing; but when a probe's
+    /// attempt was taken for lost and its program has ended well all the same, probing is told.
+    Result<void> note_late_end(pqxx::work& transaction, const JobId& job, const std::string& label,
+                               const AttemptEnd& end) const;
+
+    /// For word of a probe that goes on.
+    ProbeJobObserver& observer() const { return *observer_; }
+
+  private:
+    ProbeJobObserver* observer_;
+    Metrics* metrics_;
+};
+
+} // namespace fathom::server

@@ -1,0 +1,423 @@
+#include "core/decide/queue/order_index.hpp"
+#include "core/decide/queue/wait_queue.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+#include <set>
+#include <tuple>
+
+// A wait queue over a stream of jobs, starts, ends and prices against the rule as it is written down in
+// docs/routing.md
+// ("Order under load"), worked out anew for each decision, pair by pair. All figures are small multiples of powers of
+// two, so that both come to the same numbers, and equal ones are frequent.
+
+namespace fathom {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+class Dice {
+  public:
+    explicit Dice(std::uint64_t seed) : generator_(seed) {}
+    /// low … high, both included.
+    std::int64_t roll(std::int64_t low, std::int64_t high)
+    {
+        return low + static_cast<std::int64_t>(generator_() % static_cast<std::uint64_t>(high - low + 1));
+    }
+    double pick(std::initializer_list<double> values) { return values.begin()[roll(0, std::ssize(values) - 1)]; }
+
+  private:
+    std::mt19937_64 generator_;
+};
+
+struct Start {
+    std::uint64_t key{};
+    std::size_t option{};
+    bool operator==(const Start&) const = default;
+};
+
+/// The rule, said slowly.
+class SlowOrder {
+  public:
+    SlowOrder(const std::vector<WaitingJobView>& jobs, const std::vector<UnitTypeLoad>& types,
+              const OrderSettings& settings)
+        : jobs_(jobs), types_(types), settings_(settings), indices_(order_indices(jobs, types, settings)),
+          kept_(types.size())
+    {
+        for (const UnitTypeLoad& type : types)
+            free_.push_back(type.free_units);
+    }
+
+    std::vector<OrderedStart> run()
+    {
+        for (const std::size_t job : in_turn()) {
+            if (const auto option = best_free(job))
+                start(job, *option);
+            else if (settings_.rule != OrderRule::kFirstCome)
+                keep_units_for(job);
+        }
+        if (settings_.rule == OrderRule::kFirstCome) return starts_;
+        while (const auto next = next_start())
+            start(next->job, next->option);
+        return starts_;
+    }
+
+  private:
+    struct Kept {
+        double start_s{};
+        std::int64_t spare{};
+    };
+
+    double index(std::size_t job, std::size_t option) const { return indices_.jobs[job].index(option); }
+    bool weighs() const { return weighs_places(settings_.rule); }
+
+    double cost(std::size_t job, std::size_t option) const
+    {
+        if (!weighs()) return index(job, option);
+        std::int64_t fewest = jobs_[job].options[0].unit_count;
+        for (const JobOption& one : jobs_[job].options)
+            fewest = std::min(fewest, one.unit_count);
+        const JobOption& place = jobs_[job].options[option];
+        return place_cost(place, types_[place.unit_type], fewest);
+    }
+
+    bool fits(std::size_t job, std::size_t option) const
+    {
+        const JobOption& place = jobs_[job].options[option];
+        if (index(job, option) == kNever || place.unit_count > free_[place.unit_type]) return false;
+        if (place.run_s > types_[place.unit_type].free_for_s) return false;
+        const auto& kept = kept_[place.unit_type];
+        return !kept || place.run_s <= kept->start_s || place.unit_count <= kept->spare;
+    }
+
+    std::optional<std::size_t> best_free(std::size_t job) const
+    {
+        std::optional<std::size_t> best;
+        const auto rank = [&](std::size_t option) {
+            return std::tuple(cost(job, option), index(job, option), jobs_[job].options[option].unit_type, option);
+        };
+        for (std::size_t option = 0; option < jobs_[job].options.size(); ++option) {
+            if (fits(job, option) && (!best || rank(option) < rank(*best))) best = option;
+        }
+        return best;
+    }
+
+    std::vector<std::size_t> in_turn() const
+    {
+        std::vector<std::size_t> order;
+        for (std::size_t job = 0; job < jobs_.size(); ++job) {
+            const bool has_turn = settings_.rule == OrderRule::kFirstCome || indices_.jobs[job].is_overdue;
+            if (has_turn && best_index(job) < kNever) order.push_back(job);
+        }
+        const auto turn_s = [&](std::size_t job) {
+            const OrderIndex& own = indices_.jobs[job];
+            return settings_.rule == OrderRule::kFirstCome ? own.waited_s : own.overdue_s;
+        };
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return std::tuple(-turn_s(a), jobs_[a].id) < std::tuple(-turn_s(b), jobs_[b].id);
+        });
+        return order;
+    }
+
+    double best_index(std::size_t job) const
+    {
+        double best = kNever;
+        for (std::size_t option = 0; option < jobs_[job].options.size(); ++option)
+            best = std::min(best, index(job, option));
+        return best;
+    }
+
+    /// When so many units more than are free now are; and how many are then.
+    std::optional<std::pair<double, std::int64_t>> freed(std::size_t type, std::int64_t missing) const
+    {
+        std::map<double, std::int64_t> by_time;
+        for (const UnitRelease& release : types_[type].releases)
+            by_time[release.in_s] += release.unit_count;
+        std::int64_t units = 0;
+        for (const auto& [in_s, more] : by_time) {
+            units += more;
+            if (units >= missing) return std::pair(in_s, units);
+        }
+        return std::nullopt;
+    }
+
+    void keep_units_for(std::size_t job)
+    {
+        std::optional<std::tuple<bool, double, std::size_t, std::size_t>> best;
+        Kept best_kept;
+        for (std::size_t option = 0; option < jobs_[job].options.size(); ++option) {
+            const JobOption& place = jobs_[job].options[option];
+            const std::int64_t free = free_[place.unit_type];
+            if (index(job, option) == kNever || kept_[place.unit_type] || place.unit_count <= free) continue;
+            const auto known = freed(place.unit_type, place.unit_count - free);
+            const Kept kept = known ? Kept{known->first, free + known->second - place.unit_count} : Kept{0, 0};
+            if (kept.start_s + place.run_s > types_[place.unit_type].free_for_s) continue;
+            const std::tuple rank(!known, kept.start_s + place.run_s, place.unit_type, option);
+            if (best && rank >= *best) continue;
+            best = rank;
+            best_kept = kept;
+        }
+        if (best) kept_[std::get<2>(*best)] = best_kept;
+    }
+
+    std::pair<double, std::string> turn(std::size_t job) const
+    {
+        return {indices_.jobs[job].is_overdue ? -1 : best_index(job), jobs_[job].id};
+    }
+
+    double least_promise(std::size_t job) const
+    {
+        double least = kNever;
+        for (std::size_t option = 0; weighs() && option < jobs_[job].options.size(); ++option) {
+            const JobOption& place = jobs_[job].options[option];
+            const double load = types_[place.unit_type].load;
+            if (index(job, option) == kNever || load >= 1) continue;
+            std::int64_t missing = place.unit_count - types_[place.unit_type].free_units;
+            for (std::size_t other = 0; other < jobs_.size(); ++other) {
+                if (other != job && wants_most(other) &&
+                    jobs_[other].options[*wants_most(other)].unit_type == place.unit_type && turn(other) < turn(job))
+                    missing += jobs_[other].options[*wants_most(other)].unit_count;
+            }
+            const auto known = freed(place.unit_type, missing);
+            if (missing <= 0 || !known || known->first <= 0) continue;
+            least = std::min(least, known->first / std::sqrt(1 - std::max(load, 0.0)) + cost(job, option));
+        }
+        return least;
+    }
+
+    std::optional<std::size_t> wants_most(std::size_t job) const
+    {
+        std::optional<std::size_t> best;
+        const auto rank = [&](std::size_t option) {
+            return std::tuple(index(job, option), jobs_[job].options[option].unit_type, option);
+        };
+        for (std::size_t option = 0; option < jobs_[job].options.size(); ++option) {
+            if (index(job, option) < kNever && (!best || rank(option) < rank(*best))) best = option;
+        }
+        return best;
+    }
+
+    std::optional<OrderedStart> next_start() const
+    {
+        std::optional<OrderedStart> next;
+        const auto rank = [&](const OrderedStart& one) {
+            return std::tuple(index(one.job, one.option), jobs_[one.job].id);
+        };
+        for (std::size_t job = 0; job < jobs_.size(); ++job) {
+            const auto option = best_free(job);
+            if (started_.contains(job) || indices_.jobs[job].is_overdue || !option) continue;
+            if (least_promise(job) < cost(job, *option)) continue;
+            if (!next || rank({job, *option}) < rank(*next)) next = OrderedStart{job, *option};
+        }
+        return next;
+    }
+
+    void start(std::size_t job, std::size_t option)
+    {
+        const JobOption& place = jobs_[job].options[option];
+        free_[place.unit_type] -= place.unit_count;
+        auto& kept = kept_[place.unit_type];
+        if (kept && place.run_s > kept->start_s) kept->spare -= place.unit_count;
+        started_.insert(job);
+        starts_.push_back({job, option});
+    }
+
+    const std::vector<WaitingJobView>& jobs_;
+    const std::vector<UnitTypeLoad>& types_;
+    const OrderSettings& settings_;
+    OrderIndices indices_;
+    std::vector<std::int64_t> free_;
+    std::vector<std::optional<Kept>> kept_;
+    std::set<std::size_t> started_;
+    std::vector<OrderedStart> starts_;
+};
+
+/// A small network in the course of time, told to a book piece by piece.
+class Stream {
+  public:
+    explicit Stream(std::uint64_t seed) : dice_(seed)
+    {
+        constexpr std::array kRules{OrderRule::kFirstCome, OrderRule::kShortestFirst, OrderRule::kAdvantage,
+                                    OrderRule::kAdvantage, OrderRule::kAdvantage};
+        settings_.rule = kRules[static_cast<std::size_t>(dice_.roll(0, std::ssize(kRules) - 1))];
+        settings_.starvation_limit_s = 64;
+        settings_.starvation_limit_factor = 4;
+        // More types than a decision looks up one by one, and fewer.
+        types_.resize(static_cast<std::size_t>(dice_.roll(1, 12)));
+        std::vector<std::int64_t> counts;
+        for (UnitTypeLoad& type : types_) {
+            type.unit_count = type.free_units = dice_.roll(1, 6);
+            counts.push_back(type.unit_count);
+        }
+        book_.emplace(settings_, counts);
+    }
+
+    void step()
+    {
+        now_s_ += 4 * static_cast<double>(dice_.roll(0, 4));
+        for (std::int64_t i = dice_.roll(0, 3); i > 0; --i)
+            arrive();
+        if (dice_.roll(0, 9) == 0) leave();
+        end_some();
+        change_prices();
+        decide();
+    }
+
+  private:
+    struct Running {
+        std::size_t type{};
+        std::int64_t units{};
+        double expected_end_s{};
+    };
+
+    void arrive()
+    {
+        BookedJob job;
+        job.key = next_key_++;
+        job.options = options();
+        job.since_s = now_s_;
+        job.fair_load = dice_.pick({0.5, 1, 1, 1});
+        job.priority = 20 * dice_.roll(-1, 1);
+        if (dice_.roll(0, 5) == 0) job.latest_start_s = now_s_ + 16 * static_cast<double>(dice_.roll(0, 8)) + 2;
+        waiting_.emplace(job.key, std::pair(job, book_->add(job)));
+    }
+
+    /// New ones, or those that an earlier job has, which the book weighs together.
+    JobOptions options()
+    {
+        if (!lists_.empty() && dice_.roll(0, 1) == 0)
+            return lists_[static_cast<std::size_t>(dice_.roll(0, std::ssize(lists_) - 1))];
+        std::vector<JobOption> options;
+        for (std::size_t type = types_.size(); type-- > 0;) {
+            for (std::int64_t count = 1; count <= 4; count *= 2) {
+                if (dice_.roll(0, 2) == 0)
+                    options.push_back(
+                        {type, count, 8 * static_cast<double>(dice_.roll(1, 8)), dice_.roll(0, 3) == 0 ? 2.0 : 1.0});
+            }
+        }
+        return lists_.emplace_back(std::move(options));
+    }
+
+    void leave()
+    {
+        if (waiting_.empty()) return;
+        const auto gone = std::next(waiting_.begin(), dice_.roll(0, std::ssize(waiting_) - 1));
+        book_->remove(gone->second.second);
+        waiting_.erase(gone);
+    }
+
+    void end_some()
+    {
+        std::erase_if(running_, [&](const Running& one) {
+            const bool ends = dice_.roll(0, 3) == 0;
+            if (!ends) return false;
+            types_[one.type].free_units += one.units;
+            book_->remove_release(one.type, one.expected_end_s, one.units);
+            return true;
+        });
+    }
+
+    void change_prices()
+    {
+        for (std::size_t type = 0; type < types_.size(); ++type) {
+            if (dice_.roll(0, 9) == 0) {
+                types_[type].shadow_price = dice_.pick({0.5, 1, 2});
+                book_->set_shadow_price(type, types_[type].shadow_price);
+            }
+            if (dice_.roll(0, 4) == 0) {
+                types_[type].load = dice_.pick({0, 0.75, 0.75, 1});
+                book_->set_load(type, types_[type].load);
+            }
+            if (dice_.roll(0, 9) == 0) types_[type].free_for_s = dice_.pick({kNever, kNever, 40, 16, 0});
+            book_->set_free(type, types_[type].free_units, types_[type].free_for_s);
+        }
+        for (auto& [key, waiting] : waiting_) {
+            if (dice_.roll(0, 19) != 0) continue;
+            waiting.first.fair_load = dice_.pick({0.5, 1, 2});
+            book_->set_fair_load(waiting.second, waiting.first.fair_load);
+        }
+    }
+
+    void decide()
+    {
+        std::vector<WaitingJobView> views;
+        std::map<std::size_t, std::uint64_t> key_of; // by number in the book
+        for (const auto& [key, waiting] : waiting_) {
+            const BookedJob& job = waiting.first;
+            WaitingJobView view;
+            view.id = fmt::format("{:06}", key);
+            view.options = job.options;
+            view.waited_s = now_s_ - job.since_s;
+            view.fair_load = job.fair_load;
+            view.priority = job.priority;
+            if (job.latest_start_s) view.latest_start_s = *job.latest_start_s - now_s_;
+            views.push_back(std::move(view));
+            key_of.emplace(waiting.second, key);
+        }
+        std::vector<UnitTypeLoad> types = types_;
+        for (const Running& one : running_)
+            types[one.type].releases.push_back({std::abs(one.expected_end_s - now_s_), one.units});
+
+        std::vector<Start> slow;
+        for (const OrderedStart& start : SlowOrder(views, types, settings_).run())
+            slow.push_back({std::stoull(views[start.job].id), start.option});
+        std::vector<Start> once;
+        for (const OrderedStart& start : order_starts(views, types, settings_))
+            once.push_back({std::stoull(views[start.job].id), start.option});
+        const std::vector<BookedStart> booked = book_->decide(now_s_);
+        std::vector<Start> again;
+        for (const BookedStart& start : booked)
+            again.push_back({key_of.at(start.job), start.option});
+        RC_ASSERT(sorted(once) == sorted(slow));
+        RC_ASSERT(again == once);
+        for (const BookedStart& start : booked)
+            begin(key_of.at(start.job), start);
+    }
+
+    /// In which order starts that do not hinder each other are found does not matter.
+    static std::vector<std::pair<std::uint64_t, std::size_t>> sorted(const std::vector<Start>& starts)
+    {
+        std::vector<std::pair<std::uint64_t, std::size_t>> result;
+        for (const Start& start : starts)
+            result.emplace_back(start.key, start.option);
+        std::sort(result.begin(), result.end());
+        return result;
+    }
+
+    void begin(std::uint64_t key, const BookedStart& start)
+    {
+        book_->remove(start.job);
+        waiting_.erase(key);
+        types_[start.place.unit_type].free_units -= start.place.unit_count;
+        running_.push_back({start.place.unit_type, start.place.unit_count, now_s_ + start.place.run_s});
+        book_->add_release(start.place.unit_type, now_s_ + start.place.run_s, start.place.unit_count);
+    }
+
+    Dice dice_;
+    OrderSettings settings_;
+    std::vector<UnitTypeLoad> types_; ///< without releases
+    std::optional<WaitQueue> book_;
+    double now_s_ = 0;
+    std::uint64_t next_key_ = 1;
+    std::map<std::uint64_t, std::pair<BookedJob, std::size_t>> waiting_; ///< with the number in the book
+    std::vector<Running> running_;
+    std::vector<JobOptions> lists_; ///< that jobs came with
+};
+
+RC_GTEST_PROP(WaitQueueProperty, DecidesAsTheRuleIsWritten, ())
+{
+    Stream stream(*rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::uint64_t>(0, 1'000'000'000)));
+    for (int step = 0; step < 40; ++step)
+        stream.step();
+}
+
+} // namespace
+} // namespace fathom
