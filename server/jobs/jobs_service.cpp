@@ -109,7 +109,16 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
     const bool must_exist =
         rules_.unknown_projects == UnknownProjects::kRefuse ||
         (rules_.unknown_projects == UnknownProjects::kRefuseOnceMembers && !catalog->project_members.empty());
-    if (checked && must_exist) checked = co_await check_projects(specs, catalog, batch);
+    if (checked && must_exist) {
+        checked = co_await check_projects(specs, catalog, batch);
+        if (!checked && !is_fresh) { // it may have been set up just now
+            const Result<CatalogPointer> fresh = co_await catalog_->refresh();
+            if (!fresh) co_return fresh.error();
+            catalog = *fresh;
+            is_fresh = true;
+            checked = co_await check_projects(specs, catalog, batch);
+        }
+    }
     if (!checked) co_return checked.error();
     std::vector<AdmittedJob> admitted;
     admitted.reserve(specs.size());

@@ -154,7 +154,7 @@ std::string filter_reason(const RouteRequest& request, const UnitTypeView& view,
     case Filter::kMemory:
         return memory_reason(request.units, view);
     case Filter::kUnitCount:
-        return "has " + std::to_string(view.unit_count) + " units, the job needs " +
+        return "has " + units_text(view.unit_count) + ", the job needs " +
                std::to_string(request.units.count.value_or(request.units.min));
     case Filter::kDataSite:
         return "the job's data may only be at " + join(request.sites);

@@ -166,7 +166,7 @@ TEST(Route, NamesTheReasonAndCriterionOfEachInfeasibleCandidate)
     ASSERT_EQ(decision.candidates.size(), 3U);
     EXPECT_EQ(decision.candidates[0].removed_by, Filter::kDrain);
     EXPECT_EQ(decision.candidates[1].removed_by, Filter::kUnitCount);
-    EXPECT_EQ(decision.candidates[1].reason, "has 1 units, the job needs 4");
+    EXPECT_EQ(decision.candidates[1].reason, "has 1 unit, the job needs 4");
     EXPECT_EQ(decision.candidates[2].removed_by, Filter::kOperators);
     EXPECT_EQ(decision.candidates[2].reason, "cannot run dgemm");
 }
