@@ -44,6 +44,9 @@ Outcome export_to_folder(Session& session, const ExportOptions& options)
     };
     const std::filesystem::path path = std::filesystem::path(options.folder) / exported.name;
     const std::filesystem::path partial = path.string() + ".partial";
+    std::error_code failed;
+    std::filesystem::create_directories(options.folder, failed);
+    if (failed) return Error{Errc::kInvalid, "cannot make the folder " + options.folder + ": " + failed.message()};
     std::ofstream file(partial, std::ios::binary | std::ios::trunc);
     if (!file) return Error{Errc::kInvalid, "cannot write to " + partial.string()};
     Sha256 hash;
@@ -56,7 +59,6 @@ Outcome export_to_folder(Session& session, const ExportOptions& options)
     };
     const Result<void> read = session.stream("/exports/" + path_segment(options.format), query_of(options), {}, write);
     file.close();
-    std::error_code failed;
     if (!read || !file) {
         std::filesystem::remove(partial, failed);
         return read ? Error{Errc::kInvalid, "cannot write to " + partial.string()} : read.error();

@@ -129,6 +129,13 @@ Outcome list_prices(Session& session, const ListOptions& options)
                       options);
 }
 
+/// A date is its first moment, as in the commands of bills.
+std::string with_time(const std::string& moment)
+{
+    constexpr std::size_t kDateLength = 10; // 2026-11-01
+    return moment.size() == kDateLength ? moment + "T00:00:00Z" : moment;
+}
+
 Outcome set_prices(Session& session, const SetOptions& options)
 {
     const Result<Json> document = read_input_file(options.file, session.console());
@@ -136,7 +143,7 @@ Outcome set_prices(Session& session, const SetOptions& options)
     // The file is checked here too, since its own names of fields are clearer than those of the request.
     if (const Result<PriceBook> book = parse_price_book(*document); !book) return in_file(options.file, book.error());
     Json order{{"document", *document}};
-    if (!options.from.empty()) order["valid_from"] = options.from;
+    if (!options.from.empty()) order["valid_from"] = with_time(options.from);
     return print_answer(session, session.post("/price-books", order), [&](const Json& book) {
         for (const Json& warning : items_of(book, "warnings"))
             say(session, "warning: " + text_of(warning, "field") + ": " + text_of(warning, "detail"));
@@ -149,8 +156,8 @@ Outcome try_prices(Session& session, const TryOptions& options)
     const Result<Json> document = read_input_file(options.file, session.console());
     if (!document) return document.error();
     if (const Result<PriceBook> book = parse_price_book(*document); !book) return in_file(options.file, book.error());
-    Json order{{"document", *document}, {"from", options.from}};
-    if (!options.until.empty()) order["until"] = options.until;
+    Json order{{"document", *document}, {"from", with_time(options.from)}};
+    if (!options.until.empty()) order["until"] = with_time(options.until);
     return print_answer(session, session.post("/price-books:try", order), [&](const Json& trial) {
         Table table({{"PROJECT"}, {"BY THIS BOOK", Align::kRight}, {"BILLED", Align::kRight}});
         for (const Json& project : items_of(trial, "projects")) {
@@ -192,14 +199,15 @@ void add_price_commands(CLI::App& app, Invocation& invocation)
         "      - {center: beta, unit_type: \"*\", per_unit_hour: \"0.30\"}\n"
         "      - {center: \"*\", unit_type: \"*\", per_score_hour: \"0.10\"}   # all others, by measured compute");
     add_required(set, "FILE", set_options->file, "The prices as YAML or JSON, - for standard input");
-    set.add_option("--from", set_options->from, "From when they hold: 2026-12-01T00:00:00Z (default: now)");
+    set.add_option("--from", set_options->from,
+                   "From when they hold: 2026-12-01, or 2026-12-01T06:00:00Z (default: now)");
     on_chosen(set, invocation, std::move(set_options), set_prices);
 
     auto try_options = std::make_shared<TryOptions>();
     CLI::App& trial = add_verb(noun, "try", "What past usage would have cost by the prices of FILE; nothing is changed",
                                "fathom price try prices.yaml --from 2026-11-01T00:00:00Z");
     add_required(trial, "FILE", try_options->file, "The prices as YAML or JSON, - for standard input");
-    trial.add_option("--from", try_options->from, "Usage that ended then or later")->required();
+    trial.add_option("--from", try_options->from, "Usage that ended then or later: 2026-11-01")->required();
     trial.add_option("--until", try_options->until, "Usage that ended before (default: now)");
     on_chosen(trial, invocation, std::move(try_options), try_prices);
 }

@@ -17,7 +17,7 @@ void add_probe_order_options(CLI::App& verb, ProbeOrderOptions& options)
         ->excludes(task);
     verb.add_option("--units", options.units, "Measure these unit types: CENTER/TYPE or an id, one or more")
         ->delimiter(',');
-    verb.add_option("--centers", options.centers, "Only at these centers: names or ids, one or more");
+    verb.add_option("--centers", options.centers, "Only at these centers: names or ids, one or more")->delimiter(',');
     auto* const selection =
         verb.add_option("--selection", options.selection,
                         "Who picks the unit types: catalog (all that can run it), ask (each center names those that "

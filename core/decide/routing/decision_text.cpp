@@ -43,7 +43,14 @@ std::string units_text(std::int64_t count)
 std::string cost_text(double cost, std::string_view currency)
 {
     // Cents, as on a bill, unless that would round a small amount away.
-    const std::string text = cost == 0 || cost >= 0.1 ? fmt::format("{:.2f}", cost) : fmt::format("{:.2g}", cost);
+    std::string text = cost == 0 || cost >= 0.1 ? fmt::format("{:.2f}", cost) : fmt::format("{:.2g}", cost);
+    constexpr double kMinPlain = 1e-4; // below it numbers get an exponent, which no bill has
+    if (cost > 0 && cost < kMinPlain) {
+        int decimals = 5;
+        for (double left = cost * 1e5; left < 1 && decimals < 15; left *= 10)
+            ++decimals;
+        text = fmt::format("{:.{}f}", cost, decimals);
+    }
     return text + (currency.empty() ? std::string() : " " + std::string(currency));
 }
 
