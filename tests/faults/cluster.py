@@ -45,7 +45,10 @@ class PostgreSqlServer:
     def follow(self, primary):
         """Becomes a standby of it, from a copy of all that it has."""
         shutil.rmtree(self.data, ignore_errors=True)
-        self.run("pg_basebackup", "-h", primary.folder, "-U", "fathom", "-D", self.data, "-R", "-c", "fast", "-X", "stream")
+        # By a slot, the primary keeps what the standby does not have yet: else a primary that recovers from a kill may have
+        # removed it, and no commit is acknowledged any more.
+        self.run("pg_basebackup", "-h", primary.folder, "-U", "fathom", "-D", self.data, "-R", "-c", "fast", "-X", "stream",
+                 "-C", "-S", "standby")
         self.start()
 
     def start(self):
@@ -219,6 +222,12 @@ class Cluster:
         return "\n".join(f"--- {part.name}\n" + "\n".join(part.log().splitlines()[-lines:]) for part in parts)
 
     def close(self):
+        try:
+            self._stop()
+        finally:  # what could not be stopped is killed
+            self._remove()
+
+    def _stop(self):
         if self.relay:
             self.relay.heal()
         for agent in self.agents:
@@ -228,6 +237,8 @@ class Cluster:
         self.database.close()
         if self.relay:
             self.relay.stop()
+
+    def _remove(self):
         subprocess.run(["pkill", "-9", "-f", str(self.folder)], check=False)
         time.sleep(0.2)
         for disk in self.disks.values():
