@@ -44,6 +44,22 @@ it('chooses only what may be chosen', () => {
   expect(change).toHaveBeenCalledWith(new Set(['b']))
 })
 
+it('draws a long list in parts', () => {
+  const many = Array.from({ length: 450 }, (_, i) => ({ id: `row ${i}`, n: i }))
+  render(
+    <MantineProvider env="test">
+      <LanguageProvider language="en" dictionary={en}>
+        <DataTable name="test" label="Rows" columns={columns} rows={many} rowKey={(row) => row.id} />
+      </LanguageProvider>
+    </MantineProvider>)
+  expect(screen.getAllByRole('cell')).toHaveLength(200)
+  screen.getByText('200 shown, there are more')
+  fireEvent.click(screen.getByText('Load more'))
+  fireEvent.click(screen.getByText('Load more'))
+  expect(screen.getAllByRole('cell')).toHaveLength(450)
+  expect(screen.queryByText('Load more')).toBeNull()
+})
+
 // jsdom has no layout: menus open, but count as hidden, so their items are found by text.
 it('saves filters and columns as a view, and shows them again', async () => {
   window.history.replaceState(null, '', '/jobs?state=failed')

@@ -50,6 +50,15 @@ function useColumns<Row>(name: string, columns: readonly Column<Row>[]) {
   return { shown: columns.filter((c) => !hidden.has(c.id)), hidden, hide, toggle }
 }
 
+// Drawing thousands of rows takes seconds.
+const rowsAtOnce = 200
+
+/** The first rows of a list that is here as a whole; the others when they are asked for. CSV has all of them. */
+function useFirstRows<Row>(rows: readonly Row[]) {
+  const [most, setMost] = useState(rowsAtOnce)
+  return { drawn: rows.slice(0, most), hasMore: rows.length > most, drawMore: () => setMost(most + rowsAtOnce) }
+}
+
 function styleOf(column: { isNumber?: boolean; isText?: boolean }): string | undefined {
   return column.isNumber ? styles.number : column.isText ? styles.text : undefined
 }
@@ -73,6 +82,8 @@ export function DataTable<Row>(props: {
   const t = useText()
   const { shown, hidden, hide, toggle } = useColumns(props.name, props.columns)
   const csvColumns = shown.filter((c) => c.csv)
+  const first = useFirstRows(props.rows)
+  const drawn = props.pages ? props.rows : first.drawn
   return (
     <div>
       {props.isPlain ? null : (
@@ -100,12 +111,12 @@ export function DataTable<Row>(props: {
           <table className={styles.table}>
             <thead>
               <tr>
-                {props.selection ? <SelectAll {...props} selection={props.selection} /> : null}
+                {props.selection ? <SelectAll {...props} rows={drawn} selection={props.selection} /> : null}
                 {shown.map((c) => <th key={c.id} scope="col" className={styleOf(c)}>{c.title}</th>)}
               </tr>
             </thead>
             <tbody>
-              {props.rows.map((row) => (
+              {drawn.map((row) => (
                 <tr key={props.rowKey(row)}>
                   {props.selection ? <SelectRow row={row} id={props.rowKey(row)} name={(props.rowName ?? props.rowKey)(row)} selection={props.selection} /> : null}
                   {shown.map((c) => <td key={c.id} className={styleOf(c)}>{c.cell(row)}</td>)}
@@ -121,6 +132,11 @@ export function DataTable<Row>(props: {
           {props.pages.hasNextPage ? (
             <Button loading={props.pages.isFetchingNextPage} onClick={() => void props.pages?.fetchNextPage()}>{t('ui.more')}</Button>
           ) : null}
+        </div>
+      ) : !props.pages && first.hasMore ? (
+        <div className={styles.foot}>
+          <span>{t('ui.shown.more', { n: drawn.length })}</span>
+          <Button onClick={first.drawMore}>{t('ui.more')}</Button>
         </div>
       ) : null}
     </div>

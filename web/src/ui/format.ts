@@ -3,12 +3,24 @@ export type Zone = 'utc' | 'local'
 
 export const nothing = '–'
 
+/** Keeps what was made for a key: to make one of Intl's formats takes far longer than to use it. */
+function kept<Key, Format>(make: (key: Key) => Format): (key: Key) => Format {
+  const formats = new Map<Key, Format>()
+  return (key) => {
+    const format = formats.get(key) ?? make(key)
+    formats.set(key, format)
+    return format
+  }
+}
+
+const timeFormat = kept((zone: Zone) => new Intl.DateTimeFormat('en-GB', {
+  year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit',
+  hourCycle: 'h23', timeZoneName: 'short', ...(zone === 'utc' ? { timeZone: 'UTC' } : {}),
+}))
+const numberFormat = kept((locale: string) => kept((most: number) => new Intl.NumberFormat(locale, { maximumFractionDigits: most })))
+
 function parts(iso: string, zone: Zone): Record<string, string> {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit',
-    hourCycle: 'h23', timeZoneName: 'short', ...(zone === 'utc' ? { timeZone: 'UTC' } : {}),
-  })
-  return Object.fromEntries(format.formatToParts(new Date(iso)).map((part) => [part.type, part.value]))
+  return Object.fromEntries(timeFormat(zone).formatToParts(new Date(iso)).map((part) => [part.type, part.value]))
 }
 
 /** 2026-03-01 14:05:09 UTC. The same order in every language: it sorts, and nobody can misread it. */
@@ -58,7 +70,7 @@ export function formatBytes(bytes: number | null | undefined): string {
 
 export function formatNumber(value: number | null | undefined, locale: string, most = 3): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return nothing
-  return new Intl.NumberFormat(locale, { maximumFractionDigits: most }).format(value)
+  return numberFormat(locale)(most).format(value)
 }
 
 /** 0.823 as 82.3 %. */

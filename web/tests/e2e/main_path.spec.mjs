@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { violations } from '../axe.mjs'
 import { ask, openBrowser, openPage, signIn } from '../browser.mjs'
 import { startNetwork } from '../network.mjs'
+import { pathsOf } from '../pages.mjs'
 
 const limit = { timeout: 1_200_000 }
 let network
@@ -85,9 +86,7 @@ describe('the console', limit, () => {
       await page.getByRole('tab').first().waitFor()
       found[`sign-in ${scheme}`] = await violations(page)
       await signIn(page, network.token)
-      const paths = await page.locator('nav#navigation a').evaluateAll((links) => links.map((link) => link.getAttribute('href')))
-      const tabs = ['', '?tab=timeline', '?tab=log', '?tab=cost', '?tab=operators', '?tab=spec'].map((tab) => jobPath + tab)
-      for (const path of [...paths, ...tabs, '/centers/alpha', '/centers?enrol=new', '/nowhere']) {
+      for (const path of await pathsOf(page, { jobPath, centerPath: '/centers/alpha' })) {
         await page.goto(network.url + path)
         await page.locator('h1').waitFor()
         await page.waitForLoadState('domcontentloaded')

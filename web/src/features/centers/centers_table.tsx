@@ -1,9 +1,9 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { Link } from '../../app/router/link'
 import { pathTo } from '../../app/router/match'
 import { useText } from '../../i18n/language'
 import type { Center } from '../../queries/centers'
-import { useUnitTypes } from '../../queries/unit_types'
+import { type UnitType, useUnitTypes } from '../../queries/unit_types'
 import { Ago } from '../../ui/ago'
 import { type Column, DataTable } from '../../ui/data_table'
 import { nothing } from '../../ui/format'
@@ -12,17 +12,17 @@ import { HealthPill, healthOf } from './health'
 
 export function CentersTable({ centers, isPlain = false, empty }: { centers: readonly Center[]; isPlain?: boolean; empty?: ReactNode }) {
   const t = useText()
-  const units = useUnitTypes().data ?? []
+  const units = useUnitTypes().data
+  const occupancies = useMemo(() => occupancyByCenter(units ?? []), [units])
   const occupancyOf = (id: string) => {
-    const own = units.filter((unit) => unit.center_id === id && unit.active)
-    return { used: own.reduce((sum, u) => sum + u.units_in_use, 0), all: own.reduce((sum, u) => sum + u.unit_count, 0) }
+    const { used, all } = occupancies.get(id) ?? { used: 0, all: 0 }
+    return `${used} / ${all}`
   }
   const columns: Column<Center>[] = [
     { id: 'name', title: t('centers.name'), cell: (c) => <Link href={pathTo('/centers/:center', { center: c.name })}>{c.name}</Link>, csv: (c) => c.name },
     { id: 'health', title: t('centers.state'), cell: (c) => <HealthPill center={c} />, csv: healthOf },
     { id: 'last_seen_at', title: t('centers.seen'), cell: (c) => <Ago at={c.last_seen_at} />, csv: (c) => c.last_seen_at },
-    { id: 'units_in_use', title: t('centers.units'), isNumber: true, cell: (c) => `${occupancyOf(c.id).used} / ${occupancyOf(c.id).all}`,
-      csv: (c) => `${occupancyOf(c.id).used} / ${occupancyOf(c.id).all}` },
+    { id: 'units_in_use', title: t('centers.units'), isNumber: true, cell: (c) => occupancyOf(c.id), csv: (c) => occupancyOf(c.id) },
     { id: 'unit_types', title: t('centers.types'), isNumber: true, cell: (c) => c.unit_type_count, csv: (c) => c.unit_type_count },
     ...(isPlain ? [] : [
       { id: 'host', title: t('centers.host'), cell: (c: Center) => hostOf(c) ?? nothing, csv: hostOf },
@@ -33,6 +33,16 @@ export function CentersTable({ centers, isPlain = false, empty }: { centers: rea
     ]),
   ]
   return <DataTable name="centers" isPlain={isPlain} label={t('centers.title')} columns={columns} rows={centers} rowKey={(c) => c.id} empty={empty} />
+}
+
+function occupancyByCenter(units: readonly UnitType[]): ReadonlyMap<string, { used: number; all: number }> {
+  const sums = new Map<string, { used: number; all: number }>()
+  for (const unit of units) {
+    if (!unit.active) continue
+    const sum = sums.get(unit.center_id) ?? { used: 0, all: 0 }
+    sums.set(unit.center_id, { used: sum.used + unit.units_in_use, all: sum.all + unit.unit_count })
+  }
+  return sums
 }
 
 function hostOf(center: Center): string | undefined {
