@@ -44,7 +44,7 @@ class Cluster:
     def prepare(self):
         outcome = run(CLUSTER, "prepare", self.folder, self.name, len(self.cores), "quick", input=self.settings)
         if outcome.returncode != 0:
-            raise Failed(f"the settings of {self.name}'s Slurm: {outcome.stdout.strip()}")
+            raise Failed(f"the settings of {self.name}'s Slurm: {outcome.stdout.strip().removeprefix('slurm_cluster: ')}")
 
     def start(self, net):
         for program in ("munged", "slurmctld", "slurmd"):
