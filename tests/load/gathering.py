@@ -98,7 +98,7 @@ def in_time(find_wrong):
 def events_of(cluster):
     events = collections.defaultdict(list)
     for job, number, at, state in cluster.database.rows("SELECT job_id, id, at, state FROM job_event ORDER BY id"):
-        events[job].append({"id": number, "at": at, "state": state})
+        events[job].append({"id": number, "at": at.isoformat(timespec="microseconds"), "state": state})
     return events
 
 

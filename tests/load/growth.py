@@ -2,7 +2,7 @@
 import dataclasses
 import statistics
 
-SHORTEST_TELLING_S = 60  # of a lifetime under load; in less a process is still warming up
+SHORTEST_TELLING_S = 120  # of a lifetime under load: in less a process is still warming up
 FEWEST_SAMPLES = 20
 
 

@@ -51,17 +51,17 @@ def lifetime(*samples_kib):
 
 
 def test_growth_is_of_the_last_quarter_over_the_second():
-    warming_up, steady, grown = [10] * 30, [100] * 60, [110] * 30
+    warming_up, steady, grown = [10] * 40, [100] * 80, [110] * 40
     assert lifetime(*warming_up, *steady, *grown).growth_pct == pytest.approx(10)
-    assert lifetime(*warming_up, *steady, *steady[:30]).growth_pct == pytest.approx(0)
+    assert lifetime(*warming_up, *steady, *steady[:40]).growth_pct == pytest.approx(0)
     outliers = [5000] * 5
-    assert lifetime(*warming_up, *steady, *steady[:25], *outliers).growth_pct == pytest.approx(0)
+    assert lifetime(*warming_up, *steady, *steady[:35], *outliers).growth_pct == pytest.approx(0)
 
 
 def test_a_short_lifetime_tells_nothing_and_the_worst_counts():
     short, sparse = lifetime(*range(SHORTEST_TELLING_S)), Lifetime("alpha", 8, [(0, 10), (500, 20)])
     assert short.growth_pct is None and sparse.growth_pct is None and worst_growth_pct([short, sparse]) is None
-    steady, growing = lifetime(*[100] * 80), lifetime(*[100] * 40, *[104] * 40)
+    steady, growing = lifetime(*[100] * 160), lifetime(*[100] * 80, *[104] * 80)
     assert worst_growth_pct([short, steady, growing]) == pytest.approx(4)
     told = list(describe([short, steady, growing]))
     assert len(told) == 3 and "+4.0 %" in told[0] and told[2].startswith("1 lifetimes were shorter")
