@@ -54,6 +54,22 @@ Json device_facts(const UnitCut& cut, const Unit& unit)
     return facts;
 }
 
+/// As UnitType has it: of the first units, since all devices have as many parts.
+std::int64_t units_per_device(const std::vector<Unit>& units)
+{
+    std::set<std::string> devices;
+    std::int64_t count = 0;
+    for (const Unit& unit : units) {
+        const bool is_of_them = std::any_of(unit.devices.begin(), unit.devices.end(),
+                                            [&](const UnitDevice& part) { return devices.contains(part.device.id); });
+        if (count > 0 && !is_of_them) break;
+        for (const UnitDevice& part : unit.devices)
+            devices.insert(part.device.id);
+        ++count;
+    }
+    return std::max<std::int64_t>(count, 1);
+}
+
 UnitTypeReport report_of(const UnitCut& cut, std::size_t size, const std::vector<Unit>& units, const Host& host,
                          const AgentTables& tables, const ProbeAbilities& abilities)
 {
@@ -198,7 +214,11 @@ Cut cut_all(const Host& host, const AgentTables& tables, const ProbeAbilities& a
     for (std::size_t i = 0; i < cuts.size(); ++i) {
         std::vector<Unit> units = cutter.cut(cuts[i], "unit_type[" + std::to_string(i) + "]");
         UnitTypeReport report = report_of(cuts[i], cutter.size(), units, host, tables, abilities);
-        result.plan.push_back({std::move(report), std::move(units), cuts[i].sharing});
+        const std::int64_t on_device = units_per_device(units);
+        if (on_device > 1) report.facts["device"]["units_per_device"] = on_device;
+        UnitType type{std::move(report), std::move(units), cuts[i].sharing};
+        type.units_per_device = on_device;
+        result.plan.push_back(std::move(type));
     }
     result.core_errors = std::move(cutter.core_errors);
     result.device_errors = std::move(cutter.device_errors);

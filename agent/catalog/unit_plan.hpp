@@ -24,6 +24,9 @@ struct UnitType {
     std::vector<Unit> units; ///< report.unit_count of them; a unit's index is its name on the wire
     DeviceSharing sharing = DeviceSharing::kNone;
     std::optional<BatchPlace> place = std::nullopt; ///< where the executor places
+    /// Units that have a device together, or a chain of devices: so many each time, beside each other; fewer at the
+    /// end.
+    std::int64_t units_per_device = 1;
 };
 
 using UnitPlan = std::vector<UnitType>;

@@ -2,6 +2,9 @@
 
 #include "agent/jobs/able_units.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 namespace fathom::agent {
 namespace {
 
@@ -92,6 +95,47 @@ std::int64_t UnitAllocator::count_for(const UnitType& type, const AttemptOrder& 
     return std::clamp<std::int64_t>(free_count(type), 1, order.unit_count);
 }
 
+std::vector<std::size_t> UnitAllocator::first_free(const UnitType& type, std::int64_t count) const
+{
+    const auto limit = static_cast<std::size_t>(unit_count(type));
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < limit && std::ssize(chosen) < count; ++i) {
+        if (is_free(type.units[i])) chosen.push_back(i);
+    }
+    return chosen;
+}
+
+/// So many free units, or more where whole devices are asked for; fewer where there are not so many.
+std::vector<std::size_t> UnitAllocator::choose_units(const UnitType& type, std::int64_t count, bool is_exclusive) const
+{
+    const auto limit = static_cast<std::size_t>(unit_count(type));
+    const auto each = static_cast<std::size_t>(type.units_per_device);
+    if (each <= 1) return first_free(type, count);
+    std::vector<std::vector<std::size_t>> devices; // the free units of each, where there are some
+    for (std::size_t first = 0; first < limit; first += each) {
+        std::vector<std::size_t> free;
+        for (std::size_t i = first; i < std::min(first + each, limit); ++i) {
+            if (is_free(type.units[i])) free.push_back(i);
+        }
+        // Of a device of which another center has a part nobody here has all.
+        const std::size_t all = std::min(first + each, type.units.size()) - first;
+        if (!free.empty() && (!is_exclusive || free.size() == all)) devices.push_back(std::move(free));
+    }
+    if (!is_exclusive)
+        std::sort(devices.begin(), devices.end(), [](const auto& a, const auto& b) {
+            return std::tuple(a.size(), a.front()) < std::tuple(b.size(), b.front());
+        });
+    std::vector<std::size_t> chosen;
+    for (const std::vector<std::size_t>& free : devices) {
+        for (const std::size_t unit : free) {
+            if (std::ssize(chosen) == count && !is_exclusive) return chosen;
+            chosen.push_back(unit);
+        }
+        if (std::ssize(chosen) >= count) return chosen;
+    }
+    return chosen;
+}
+
 Result<Allocation> UnitAllocator::allocate(const AttemptOrder& order)
 {
     const UnitType* type = find(order.unit_type);
@@ -103,20 +147,21 @@ Result<Allocation> UnitAllocator::allocate(const AttemptOrder& order)
                                             type->report.name + "\", not " + std::to_string(count)};
     Allocation allocation;
     allocation.unit_type = type->report.name;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(unit_count(*type)); ++i) {
-        if (static_cast<std::int64_t>(allocation.units.size()) == count) break;
+    for (const std::size_t i : choose_units(*type, count, order.is_exclusive)) {
         const Unit& unit = type->units[i];
-        if (!is_free(unit)) continue;
         allocation.units.push_back(static_cast<std::int64_t>(i));
         allocation.cpus.insert(allocation.cpus.end(), unit.cpus.begin(), unit.cpus.end());
         const std::vector<std::string> devices = device_names(unit);
         allocation.devices.insert(allocation.devices.end(), devices.begin(), devices.end());
     }
     if (static_cast<std::int64_t>(allocation.units.size()) < count)
-        return Error{Errc::kTooMany, "not enough units of \"" + type->report.name + "\" are free"};
+        return Error{Errc::kTooMany, "not enough units of \"" + type->report.name + "\" are free" +
+                                         (order.is_exclusive ? " on devices of which no other job has a part" : "")};
+    std::sort(allocation.units.begin(), allocation.units.end());
+    const std::int64_t given = std::ssize(allocation.units);
     std::sort(allocation.cpus.begin(), allocation.cpus.end());
-    allocation.cores = count * type->report.cores_per_unit;
-    allocation.memory_bytes = count * type->report.memory_bytes_per_unit;
+    allocation.cores = given * type->report.cores_per_unit;
+    allocation.memory_bytes = given * type->report.memory_bytes_per_unit;
     hold(order.attempt_id, allocation.cpus, allocation.devices);
     return allocation;
 }

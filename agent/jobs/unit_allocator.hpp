@@ -27,7 +27,9 @@ class UnitAllocator {
 
     /// Gives the first free units of the ordered type to an attempt that holds none, as many as ordered. With
     /// `center_chooses` the type is a proposal: of those that can do the same the one with most units free wins.
-    /// With `center_counts` the count is the most: at least 1 of those that are free.
+    /// With `center_counts` the count is the most: at least 1 of those that are free. Of units that have devices
+    /// together those go first whose device others have a part of, so that devices stay whole; with `is_exclusive` the
+    /// units are all of devices of which nobody has a part, as many as it takes.
     /// @error kNotFound    this center has no such unit type.
     /// @error kInfeasible  the type has fewer units in all.
     /// @error kTooMany     not enough are free now, or are this center's now (limit_units()).
@@ -73,6 +75,8 @@ class UnitAllocator {
     bool are_devices_free(const Unit& unit) const;
     const UnitType& choose_type(const UnitType& proposal, const AttemptOrder& order) const;
     std::int64_t count_for(const UnitType& type, const AttemptOrder& order) const;
+    std::vector<std::size_t> first_free(const UnitType& type, std::int64_t count) const;
+    std::vector<std::size_t> choose_units(const UnitType& type, std::int64_t count, bool is_exclusive) const;
 
     UnitPlan plan_;
     std::map<std::string, std::int64_t> limits_; ///< by unit type

@@ -37,7 +37,7 @@ bool has_choice_flags(const JobRequestOptions& options)
 {
     return !options.budget.empty() || !options.prefer.empty() || options.priority || !options.device.empty() ||
            !options.isa.empty() || !options.sites.empty() || options.memory_bytes || options.gpu_persistent_bytes ||
-           options.gpu_temporary_bytes;
+           options.gpu_temporary_bytes || !options.sharing.empty();
 }
 
 bool has_flags(const JobRequestOptions& options)
@@ -73,6 +73,7 @@ Result<Json> units_request(const JobRequestOptions& options)
     if (options.gpu_persistent_bytes || options.gpu_temporary_bytes)
         units["gpu_memory"] = {{"persistent_bytes", options.gpu_persistent_bytes.value_or(0)},
                                {"temporary_bytes", options.gpu_temporary_bytes.value_or(0)}};
+    if (!options.sharing.empty()) units["sharing"] = options.sharing;
     if (options.units == "auto") {
         units["count"] = "auto";
     } else if (!options.units.empty()) {

@@ -36,6 +36,7 @@ struct JobRequestOptions {
     std::optional<std::int64_t> memory_bytes;
     std::optional<std::int64_t> gpu_persistent_bytes;
     std::optional<std::int64_t> gpu_temporary_bytes;
+    std::string sharing; ///< "allowed" or "exclusive"
     std::optional<std::int64_t> wall_limit_s;
     bool requeue = false;
     std::optional<std::int64_t> metering_wait_s;

@@ -56,6 +56,9 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
                     "Of each GPU's memory, what it needs across iterations: weights, optimizer state");
     verb.add_option("--gpu-temporary-bytes", options.gpu_temporary_bytes,
                     "Of each GPU's memory, what it needs within an iteration: activations, workspaces");
+    verb.add_option("--sharing", options.sharing,
+                    "exclusive: it gets whole devices, and no other job computes on them meanwhile; allowed (default)")
+        ->check(CLI::IsMember({"allowed", "exclusive"}));
     verb.add_option("--site", options.sites, "A center that its data may be at; may stand several times")
         ->allow_extra_args(false);
     verb.add_option("--wall-limit-s", options.wall_limit_s, "Kill it after so many seconds (default 86400)");

@@ -31,6 +31,8 @@ struct AttemptOrder {
     std::int64_t unit_count{1};
     /// M14: `unit_count` is the most that is reserved; the agent takes of it what it has, at least 1, and reports it.
     bool center_counts{false};
+    /// It gets whole devices only, as many as hold `unit_count` units, and nobody else has a part of them meanwhile.
+    bool is_exclusive{false};
     std::vector<OperatorNeed> operators{}; ///< of a probe: what the unit type that runs it must be able to do
     std::vector<std::string> command;      ///< either this or `script`
     std::string script;

@@ -171,6 +171,8 @@ UnitRequest parse_unit_request(const Json& json, const std::string& path, std::v
     request.center = reader.optional_string("center", {.max_length = 128}).value_or("");
     parse_unit_count(reader, request, errors);
     request.ignore_knee = reader.optional_boolean("ignore_knee").value_or(false);
+    if (reader.optional_string("sharing", {.one_of = {"allowed", "exclusive"}}) == "exclusive")
+        request.sharing = UnitSharing::kExclusive;
     reader.finish(UnknownFields::kReject);
     return request;
 }
@@ -267,6 +269,7 @@ Json units_json(const UnitRequest& units)
     if (units.gpu_memory.all_bytes() > 0)
         json["gpu_memory"] = {{"persistent_bytes", units.gpu_memory.persistent_bytes},
                               {"temporary_bytes", units.gpu_memory.temporary_bytes}};
+    if (units.is_exclusive()) json["sharing"] = to_string(units.sharing);
     return json;
 }
 
@@ -278,6 +281,11 @@ double JobData::in_bytes() const
     for (const DataInput& input : in)
         sum += input.bytes;
     return sum;
+}
+
+std::string_view to_string(UnitSharing sharing)
+{
+    return sharing == UnitSharing::kExclusive ? "exclusive" : "allowed";
 }
 
 std::string_view to_string(NetworkChoice choice)

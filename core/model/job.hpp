@@ -38,6 +38,13 @@ struct GpuMemoryRequest {
     std::int64_t all_bytes() const { return persistent_bytes + temporary_bytes; }
 };
 
+/// Whether others may compute on the devices that a job has units of (job.yaml `units.sharing`).
+enum class UnitSharing {
+    kAllowed,   ///< where units are parts of a device, other jobs may have the other parts
+    kExclusive, ///< it gets whole devices, and nobody else has a part of them while it runs
+};
+std::string_view to_string(UnitSharing sharing);
+
 /// How many units of which type (job.yaml `units`).
 struct UnitRequest {
     std::string type = "any";          ///< "any", or a unit type's name or id
@@ -50,6 +57,9 @@ struct UnitRequest {
     std::int64_t min = 1;
     std::int64_t max = 1024;
     bool ignore_knee = false; ///< auto may take more units than the scaling curves advise, when that is faster
+    UnitSharing sharing = UnitSharing::kAllowed;
+
+    bool is_exclusive() const { return sharing == UnitSharing::kExclusive; }
 };
 
 /// Something that the job fetches itself before it computes.

@@ -12,7 +12,7 @@ using cycle::fields;
 [[maybe_unused]] void know(const UnitTypeView& view)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22, f23, f24, f25, f26] = view;
+                                  f20, f21, f22, f23, f24, f25, f26, f27, f28] = view;
 }
 [[maybe_unused]] void know(const RouteKnowledge& knowledge)
 {
@@ -134,11 +134,11 @@ void shared_fields(Archive& archive, T& view, SharedOfViews& shared)
     }
 }
 
-template <class Archive, FieldsOf<UnitTypeView> T>
-void availability_fields(Archive& archive, T& view)
+template <class Archive, FieldsOf<Availability> T>
+void availability_fields(Archive& archive, T& availability)
 {
     std::vector<Availability::Step> steps;
-    if constexpr (!Archive::kReads) steps = view.availability.steps();
+    if constexpr (!Archive::kReads) steps = availability.steps();
     list_fields(archive, steps, [&](auto& step) {
         archive.real(step.from_s, NumberRange::kAmount);
         archive.integer(step.free, -cycle::kMaxUnits);
@@ -148,7 +148,7 @@ void availability_fields(Archive& archive, T& view)
         for (std::size_t i = 1; i < steps.size(); ++i)
             is_ordered = is_ordered && steps[i - 1].from_s < steps[i].from_s;
         archive.expect(is_ordered, "what is free is not in order of time");
-        if (archive.is_good()) view.availability = Availability::from(std::move(steps));
+        if (archive.is_good()) availability = Availability::from(std::move(steps));
     }
 }
 
@@ -169,7 +169,13 @@ void view_fields(Archive& archive, T& view, SharedOfViews& shared)
     archive.integer(view.cores_per_unit);
     archive.integer(view.memory_bytes_per_unit, 0, cycle::kAll);
     if (archive.version() >= 3) archive.integer(view.gpu_memory_bytes, 0, cycle::kAll);
-    availability_fields(archive, view);
+    availability_fields(archive, view.availability);
+    if (archive.version() >= 4) {
+        archive.integer(view.units_per_device);
+        optional_fields(archive, view.whole_devices, [&](auto& whole) { availability_fields(archive, whole); });
+        archive.expect(view.whole_devices.has_value() == (view.units_per_device > 1),
+                       "what is free of whole devices is missing, or there are none");
+    }
     list_fields(archive, view.holds, [&](auto& hold) { fields(archive, hold); });
     list_fields(archive, view.closures, [&](auto& closure) { fields(archive, closure); });
     archive.real(view.bus_gb, NumberRange::kAmount);

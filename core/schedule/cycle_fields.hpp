@@ -22,7 +22,7 @@ inline void know(const OperatorDemand& demand)
 }
 inline void know(const UnitRequest& units)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10] = units;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11] = units;
     [[maybe_unused]] const auto& [m1, m2] = units.gpu_memory;
 }
 inline void know(const TransferRequest& transfer)
@@ -47,7 +47,7 @@ inline void know(const OrderSettings& settings)
 }
 inline void know(const Reservation& reservation)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5] = reservation;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6] = reservation;
 }
 inline void know(const MeasuredOperator& measured)
 {
@@ -89,6 +89,7 @@ void fields(Archive& archive, T& units)
     archive.integer(units.min, 1);
     archive.integer(units.max, 1);
     archive.flag(units.ignore_knee);
+    if (archive.version() >= 4) archive.choice(units.sharing, UnitSharing::kExclusive);
     archive.expect(units.min <= units.max, "a job's least count is above its most");
 }
 
@@ -174,6 +175,8 @@ void fields(Archive& archive, T& reservation)
     archive.real(reservation.release_s, NumberRange::kForEver);
     archive.real(reservation.from_s, NumberRange::kForEver);
     archive.text(reservation.project);
+    if (archive.version() >= 4)
+        optional_fields(archive, reservation.whole_device_units, [&](auto& units) { archive.integer(units); });
 }
 
 template <class Archive, FieldsOf<UnitCalendar> T>

@@ -98,6 +98,12 @@ class Scheduling {
     /// Plans it at the place that it waits for. False: on what is left there is none.
     bool plan_better(std::size_t job, std::size_t unit_type);
     void wait_for_winner(ScheduledWait wait);
+    /// What overdue jobs that share no device wait for goes to nobody else: there may be enough free units for them,
+    /// and yet no whole device as long as others start on these.
+    void keep_for_overdue();
+    /// For a job that waits for whole devices as many units are kept as soon as they are free, wherever: others who
+    /// take units leave devices then, since centers fill devices of which somebody has a part first.
+    void keep_free_for(const Candidate& winner, Reservation& planned) const;
     void set_turns();
     void tell_turns();
 
@@ -130,6 +136,7 @@ SchedulePlan Scheduling::run()
 {
     view_all();
     load_projects();
+    keep_for_overdue();
     start_in_order();
     plan_rest();
     set_turns();
@@ -155,8 +162,8 @@ bool Scheduling::may_queue(std::size_t job, const Decision& decision) const
 {
     const RouteRequest& request = jobs_[job].request;
     // Of a job without operators nothing is known but what others of its name took.
-    if (!input_->may_queue || request.operators.empty() || !jobs_[job].gang.empty() || request.is_probe ||
-        request.transfer.moves_data() || !wants_units(decision))
+    if (!input_->may_queue || request.operators.empty() || request.units.is_exclusive() || !jobs_[job].gang.empty() ||
+        request.is_probe || request.transfer.moves_data() || !wants_units(decision))
         return false;
     const Candidate& winner = decision.candidates[*decision.winner];
     const UnitTypeView* const view = ledger_.units().find(winner.unit_type_id);
@@ -492,10 +499,37 @@ void Scheduling::wait_for_winner(ScheduledWait wait)
         wait.waits_for_units = true;
         if (planned_++ < kMaxPlanned) {
             wait.planned = reservation_of(jobs_[wait.job].request, decision.candidates[*decision.winner]);
+            keep_free_for(decision.candidates[*decision.winner], *wait.planned);
             ledger_.reserve(*wait.planned);
         }
     }
     plan_.waits.push_back(std::move(wait));
+}
+
+void Scheduling::keep_free_for(const Candidate& winner, Reservation& planned) const
+{
+    const UnitTypeView* const view = ledger_.units().find(winner.unit_type_id);
+    if (winner.whole_devices == 0 || view == nullptr) return;
+    const double free_s = view->availability.earliest_start(winner.unit_count, winner.held_s());
+    planned.from_s = std::min(planned.from_s, free_s);
+}
+
+void Scheduling::keep_for_overdue()
+{
+    std::vector<std::size_t> exclusive;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+        if (!is_done_[i] && jobs_[i].request.units.is_exclusive() && jobs_[i].gang.empty()) exclusive.push_back(i);
+    }
+    if (exclusive.empty()) return;
+    const OrderIndices indices = order_indices(views_, places_.loads(), input_->settings);
+    for (const std::size_t job : exclusive) {
+        if (!indices.jobs[job].is_overdue) continue;
+        std::shared_ptr<const Decision> decision = decide(job);
+        const bool waits = wants_units(*decision) && !decision->can_start_now;
+        if (!waits || decision->candidates[*decision->winner].whole_devices == 0) continue;
+        is_done_[job] = true;
+        wait_for_winner({.job = job, .decision = std::move(decision)});
+    }
 }
 
 void Scheduling::tell_turns()

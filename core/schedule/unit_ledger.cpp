@@ -47,7 +47,7 @@ void UnitLedger::lay_calendar(const UnitCalendar& calendar, Timestamp now)
         const Closure closure = closure_from(known, now);
         if (found == index_.end() || closure.to_s <= 0) continue;
         UnitTypeView& view = views_[found->second];
-        view.availability.take(closure.from_s, closure.to_s, view.unit_count);
+        view.close(closure.from_s, closure.to_s);
         view.closures.push_back(closure);
     }
 }
@@ -57,7 +57,13 @@ void UnitLedger::reserve(const Reservation& reservation)
     const auto found = index_.find(reservation.unit_type_id.value);
     if (found == index_.end()) return;
     UnitTypeView& view = views_[found->second];
-    if (trial_) trial_->push_back({found->second, view.availability, view.holds});
+    if (trial_) trial_->push_back({found->second, view.availability, view.whole_devices, view.holds});
+    if (view.whole_devices) {
+        const std::int64_t units = reservation.whole_device_units.value_or(
+            newly_shared_units(view.availability, *view.whole_devices, reservation.from_s, reservation.release_s,
+                               reservation.unit_count, view.units_per_device));
+        view.whole_devices->take(reservation.from_s, reservation.release_s, units);
+    }
     view.availability.take(reservation.from_s, reservation.release_s, reservation.unit_count);
     use_holds(view.holds, {reservation.project, reservation.from_s, reservation.release_s, reservation.unit_count});
     if (table_) table_->changed(found->second);
@@ -92,6 +98,7 @@ void UnitLedger::undo_trial()
     if (!trial_) return;
     for (auto before = trial_->rbegin(); before != trial_->rend(); ++before) {
         views_[before->index].availability = std::move(before->availability);
+        views_[before->index].whole_devices = std::move(before->whole_devices);
         views_[before->index].holds = std::move(before->holds);
         if (table_) table_->changed(before->index);
     }

@@ -20,6 +20,9 @@ struct Reservation {
     double release_s{};    ///< when they are free again
     double from_s{};       ///< when they are taken
     std::string project{}; ///< of the job that has them: it uses what is kept for its project
+    /// Units of how many devices are not whole because of it (whole_device_takes()); empty: as newly_shared_units()
+    /// says.
+    std::optional<std::int64_t> whole_device_units{};
 };
 
 /// The scheduler's working copy: the unit types with their calendar and with what is reserved at one moment, and with
@@ -64,6 +67,7 @@ class UnitLedger {
     struct Before {
         std::size_t index{};
         Availability availability;
+        std::optional<Availability> whole_devices;
         std::vector<Hold> holds;
     };
 

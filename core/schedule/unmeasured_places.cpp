@@ -23,6 +23,7 @@ std::string measuring_key(const RouteRequest& request, std::chrono::seconds peri
     byte_key::add(key, units.memory_bytes);
     byte_key::add(key, units.gpu_memory.all_bytes());
     byte_key::add(key, units.count.value_or(units.min));
+    byte_key::add(key, units.sharing);
     byte_key::add(key, request.is_probe);
     byte_key::add(key, period.count());
     return key;

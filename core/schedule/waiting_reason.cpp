@@ -52,6 +52,12 @@ WaitingCause wait_of(const Decision& decision, Timestamp now, std::string_view c
     if (winner.closed_until_s > 0)
         return {"maintenance",
                 "the end of the maintenance of " + place_text(winner) + " at " + moment_in(winner.closed_until_s, now)};
+    if (winner.whole_devices > 0) {
+        const bool is_one = winner.whole_devices == 1;
+        return {"units", (is_one ? "a whole device" : std::to_string(winner.whole_devices) + " whole devices") +
+                             " of " + place_text(winner) + " (" + units_text(winner.unit_count) +
+                             "), of which no other job has a part, free in about " + rounded(winner.wait_s)};
+    }
     const std::string units = winner.unit_count == 1 ? "a unit" : std::to_string(winner.unit_count) + " units";
     return {"units", units + " of " + place_text(winner) + ", free in about " + rounded(winner.wait_s)};
 }

@@ -137,6 +137,7 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
     order.unit_count = reader.required_integer("unit_count", 1, 1'000'000);
     order.center_chooses = reader.optional_boolean("center_chooses").value_or(false);
     order.center_counts = reader.optional_boolean("center_counts").value_or(false);
+    order.is_exclusive = reader.optional_boolean("exclusive").value_or(false);
     order.operators = read_needs(reader, errors);
     order.profile = reader.optional_boolean("profile").value_or(false);
     order.command = reader.strings("command", 1000, {.max_length = 65536});

@@ -58,6 +58,7 @@ Json body_json(const StartAttempt& start)
         json["script"] = order.script;
     else
         json["command"] = order.command;
+    if (order.is_exclusive) json["exclusive"] = true;
     return json;
 }
 

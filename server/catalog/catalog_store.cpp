@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "server/catalog/catalog_curves.hpp"
 #include "server/catalog/catalog_prices.hpp"
+#include "server/catalog/device_facts.hpp"
 #include "server/catalog/known_runs.hpp"
 #include "server/rows/measured_operator.hpp"
 #include "server/store/column.hpp"
@@ -19,6 +20,7 @@ namespace {
 constexpr const char* kSelectUnitTypes = R"sql(
     SELECT u.id, u.name, u.center_id, c.name AS center, u.resource_type, to_jsonb(s.operators) AS operators,
            u.unit_count, u.cores_per_unit, u.memory_bytes_per_unit, u.facts -> 'isa' AS isa, u.facts -> 'bus_gb_s' AS bus_gb,
+           u.facts -> 'device' AS device,
            coalesce((SELECT to_jsonb(max((g.report ->> 'capacity_bytes')::bigint - (g.report ->> 'gap_bytes')::bigint))
                      FROM shared_gpu g
                      WHERE g.center_id = c.id AND u.facts -> 'device' ->> 'sharing' = 'time-slice'),
@@ -101,7 +103,8 @@ UnitTypeView to_view(const pqxx::row& row)
         view.closed_reason = "the center is quarantined: " + row["quarantine_reason"].as<std::string>();
         view.is_open_to_probes = true;
     }
-    view.availability = Availability(view.unit_count);
+    view.units_per_device = units_per_device_of(to_json_value(row["device"]));
+    view.free_all();
     return view;
 }
 

@@ -99,6 +99,7 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec)
             .center_chooses = row["center_chooses"].as<bool>(),
             .unit_count = row["unit_count"].as<std::int64_t>(),
             .center_counts = row["center_counts"].as<bool>(),
+            .is_exclusive = spec.units.is_exclusive(),
             .operators = is_probe ? needs_of(spec) : std::vector<OperatorNeed>(),
             .command = std::move(spec.command),
             .script = std::move(spec.script),

@@ -2,11 +2,16 @@
 
 #include "core/schedule/schedule.hpp"
 #include "server/catalog/catalog_calendars.hpp"
+#include "server/catalog/device_facts.hpp"
+#include "server/routing/device_tenants.hpp"
+#include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
 
 #include <pqxx/pqxx>
 
+#include <algorithm>
+#include <optional>
 #include <set>
 
 namespace fathom::server {
@@ -15,7 +20,7 @@ namespace {
 // NO KEY: attempts and measurements that refer to these rows need not wait for us. In order of id, else two
 // replicas that lock the same types would deadlock.
 constexpr Statement kLockUnitTypes{"routing_lock_unit_types", R"sql(
-    SELECT u.id, u.unit_count
+    SELECT u.id, u.unit_count, u.facts -> 'device' AS device
     FROM unit_type u JOIN center c ON c.id = u.center_id
     WHERE u.id = ANY ($1::text[]) AND u.active AND c.state = 'online' AND NOT c.drained AND c.revoked_at IS NULL
       AND (c.quarantined_at IS NULL OR u.id <> ALL ($2::text[]))
@@ -27,6 +32,13 @@ constexpr Statement kCountUnitsInUse{"routing_count_units_in_use", R"sql(
            count(queued_until) AS queued
     FROM attempt WHERE state <> 'ended' AND unit_type_id = ANY ($1::text[])
     GROUP BY unit_type_id)sql"};
+
+// Whose devices others have no part of. What its center has not told of yet may be anywhere.
+constexpr const char* kSelectTenants = R"sql(
+    SELECT a.unit_type_id, a.unit_count, to_jsonb(a.units) AS units,
+           cardinality(a.units) = 0 AND coalesce(j.spec -> 'units' ->> 'sharing' = 'exclusive', false) AS is_exclusive
+    FROM attempt a JOIN job j ON j.id = a.job_id
+    WHERE a.state <> 'ended' AND a.queued_until IS NULL AND a.unit_type_id = ANY ($1::text[]))sql";
 
 // Where something is planned it matters when units come back, and whose they are. Expected ends as the router sees
 // them: select_units_in_use(); but from the moment that everything else here counts from, else a reservation that
@@ -86,9 +98,39 @@ void lay_attempts(pqxx::work& transaction, LockedUnits::UnitTypes& unit_types, c
     }
 }
 
+void lay_tenants(pqxx::work& transaction, LockedUnits::UnitTypes& unit_types)
+{
+    std::vector<std::string> shared;
+    for (const auto& [id, unit_type] : unit_types) {
+        if (unit_type.units_per_device > 1) shared.push_back(id);
+    }
+    if (shared.empty()) return;
+    std::unordered_map<std::string, DeviceTenants> tenants;
+    for (const pqxx::row& row : transaction.exec_params(kSelectTenants, sql_array(shared)))
+        tenants[row["unit_type_id"].as<std::string>()].add(row, 0);
+    for (const std::string& id : shared) {
+        LockedUnits::UnitType& unit_type = unit_types.at(id);
+        unit_type.whole_units = tenants[id].whole_units(unit_type.unit_count, unit_type.units_per_device);
+    }
+}
+
+/// What is left on whole devices when so many units are taken; nullopt: the job wants whole ones, and there are too
+/// few.
+std::optional<std::int64_t> whole_units_after(const LockedUnits::UnitType& unit_type, std::int64_t units,
+                                              UnitSharing sharing)
+{
+    const std::int64_t whole = unit_type.whole_units;
+    if (unit_type.units_per_device <= 1) return whole;
+    if (sharing == UnitSharing::kExclusive) return whole >= units ? std::optional(whole - units) : std::nullopt;
+    const std::int64_t room = std::max<std::int64_t>(unit_type.availability.free_now() - whole, 0);
+    const std::int64_t beyond = std::max<std::int64_t>(units - room, 0);
+    return std::max<std::int64_t>(whole - units_of_whole_devices(beyond, unit_type.units_per_device), 0);
+}
+
 } // namespace
 
-bool LockedUnits::take(const std::string& unit_type_id, const std::string& project, std::int64_t units, double held_s)
+bool LockedUnits::take(const std::string& unit_type_id, const std::string& project, std::int64_t units, double held_s,
+                       UnitSharing sharing)
 {
     const auto found = unit_types_.find(unit_type_id);
     if (found == unit_types_.end()) return false;
@@ -97,7 +139,9 @@ bool LockedUnits::take(const std::string& unit_type_id, const std::string& proje
     const bool is_free = unit_type.holds.empty()
                              ? all.earliest_start(units, held_s) <= 0
                              : open_to(project, all, unit_type.holds).earliest_start(units, held_s) <= 0;
-    if (!is_free) return false;
+    const std::optional<std::int64_t> whole_units = whole_units_after(unit_type, units, sharing);
+    if (!is_free || !whole_units) return false;
+    unit_type.whole_units = *whole_units;
     unit_type.availability.take(0, held_s, units);
     use_holds(unit_type.holds, {project, 0, held_s, units});
     return true;
@@ -123,10 +167,12 @@ LockedUnits lock_units(pqxx::work& transaction, const std::vector<std::string>& 
         unit_counts[id] = row["unit_count"].as<std::int64_t>();
         unit_types[id].availability = Availability(unit_counts[id]);
         unit_types[id].unit_count = unit_counts[id];
+        unit_types[id].units_per_device = units_per_device_of(to_json_value(row["device"]));
     }
     const Timestamp moment = clock.now();
     const std::set<std::string> planned = lay_calendar(transaction, unit_types, unit_type_ids, unit_counts, moment);
     lay_attempts(transaction, unit_types, planned, moment);
+    lay_tenants(transaction, unit_types);
     return {std::move(unit_types), moment};
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/decide/capacity/holds.hpp"
+#include "core/model/job.hpp"
 #include "server/store/transaction.hpp"
 
 #include <cstdint>
@@ -23,6 +24,8 @@ class LockedUnits {
         std::int64_t unit_count{};
         std::int64_t queued{}; ///< attempts that wait for a unit at the center; not counted where it has a calendar
         bool has_calendar{};   ///< something is planned on it: reservations, maintenance
+        std::int64_t units_per_device{1}; ///< UnitTypeView::units_per_device
+        std::int64_t whole_units{};       ///< on devices of which nobody has a part, where units have devices together
     };
     using UnitTypes = std::unordered_map<std::string, UnitType>; ///< by id
 
@@ -34,7 +37,9 @@ class LockedUnits {
     /// Takes units for a job that starts now and is expected to hold them so long. False, and nothing is taken, when
     /// not so many are free for all of that time, be it for attempts, for what is kept for other projects, or for a
     /// maintenance, and when the type takes no work now.
-    bool take(const std::string& unit_type_id, const std::string& project, std::int64_t units, double held_s);
+    /// An exclusive job takes whole devices.
+    bool take(const std::string& unit_type_id, const std::string& project, std::int64_t units, double held_s,
+              UnitSharing sharing = UnitSharing::kAllowed);
     /// Lets a job go to the center that waits there for one of the units. False when kMaxQueuedPerUnit wait for each,
     /// when something is planned on the type, and when it takes no work now.
     bool queue(const std::string& unit_type_id);

@@ -148,7 +148,7 @@ Result<WaitingInputs> read_waiting(pqxx::work& transaction, const PlacementRecor
         apply_rules(ProjectRules(), *request);
     else
         read_use(transaction, catalog, *request);
-    return WaitingInputs{std::move(*request), select_units_in_use(transaction).reservations};
+    return WaitingInputs{std::move(*request), select_units_in_use(transaction, catalog.unit_types).reservations};
 }
 
 WaitingAnswer answer_waiting(const PlacementRecord& record, const WaitingInputs& inputs, const CatalogSnapshot& catalog,
@@ -303,7 +303,7 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::strin
     if (!request) co_return request.error();
     auto read = [&](pqxx::work& transaction) -> Result<std::vector<Reservation>> {
         read_use(transaction, *known, *request);
-        return select_units_in_use(transaction).reservations;
+        return select_units_in_use(transaction, known->unit_types).reservations;
     };
     const Result<std::vector<Reservation>> reserved = co_await database_->run(std::move(read));
     if (!reserved) co_return reserved.error();

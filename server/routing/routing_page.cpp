@@ -44,7 +44,7 @@ Result<void> RoutingPage::read(pqxx::work& transaction, PassState state, std::in
     if (pass_->units) {
         has_free_unit_ = pass_->units->has_free_unit();
     } else {
-        in_use_ = select_units_in_use(transaction);
+        in_use_ = select_units_in_use(transaction, catalog_->unit_types);
         std::vector<Reservation> taken = in_use_.reservations;
         taken.insert(taken.end(), report_.next.planned.begin(), report_.next.planned.end());
         has_free_unit_ = has_free_unit(catalog_->unit_types, catalog_->calendar, taken, now_);
@@ -164,7 +164,7 @@ void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
     catalog_ = cache_->reload(transaction);
     if (pass_->units) { // of the old one
         pass_->units.reset();
-        in_use_ = select_units_in_use(transaction);
+        in_use_ = select_units_in_use(transaction, catalog_->unit_types);
         pass_->queue_room = queue_room_of(in_use_, *catalog_);
     }
     unmeasured_.emplace(columns_->get(catalog_), now_);

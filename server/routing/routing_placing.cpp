@@ -271,8 +271,10 @@ RoutingPage::CheckedPlacements RoutingPage::check_placements(pqxx::work& transac
         const Candidate& winner = placement.winner;
         const std::string& unit_type = winner.unit_type_id.value;
         bool good = held.contains(placement.job.value) &&
-                    (placement.queued_s ? units.queue(unit_type)
-                                        : units.take(unit_type, placement.project, winner.unit_count, winner.held_s()));
+                    (placement.queued_s
+                         ? units.queue(unit_type)
+                         : units.take(unit_type, placement.project, winner.unit_count, winner.held_s(),
+                                      winner.whole_devices > 0 ? UnitSharing::kExclusive : UnitSharing::kAllowed));
         if (good && !placement.is_probe && limited.contains(placement.project)) {
             const QuotaUse wanted = use_of(winner, score_of(unit_type));
             QuotaUse& use = used[placement.project];

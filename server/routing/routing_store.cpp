@@ -1,5 +1,6 @@
 #include "server/routing/routing_store.hpp"
 
+#include "server/routing/device_tenants.hpp"
 #include "server/store/column.hpp"
 #include "server/store/index_order.hpp"
 #include "server/store/sql_array.hpp"
@@ -54,14 +55,17 @@ constexpr Statement kLockDecided{"routing_lock_decided", R"sql(
 
 // One that is late is believed to run as long again, at least a second; a short one for the time it needs.
 constexpr Statement kSelectUnitsInUse{"routing_select_units_in_use", R"sql(
-    SELECT unit_type_id, unit_count, project, is_queued, is_short, from_s,
+    SELECT unit_type_id, unit_count, project, is_queued, is_short, from_s, units, is_exclusive,
            from_s + greatest(CASE WHEN is_short THEN 0.01 ELSE 1 END, left_s) AS release_s
     FROM (SELECT a.unit_type_id, a.unit_count, j.project, a.queued_until IS NOT NULL AS is_queued,
                  coalesce(a.expected_end_at - coalesce(a.queued_until, a.started_at, a.created_at)
                               < interval '1 second', false) AS is_short,
                  greatest(0, coalesce(extract(epoch FROM a.queued_until - now()), 0))::float8 AS from_s,
                  abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - coalesce(a.queued_until, now())))::float8
-                     AS left_s
+                     AS left_s,
+                 CASE WHEN a.unit_type_id = ANY ($1::text[]) THEN to_jsonb(a.units) END AS units,
+                 a.unit_type_id = ANY ($1::text[]) AND cardinality(a.units) = 0
+                     AND coalesce(j.spec -> 'units' ->> 'sharing' = 'exclusive', false) AS is_exclusive
           FROM attempt a JOIN job j ON j.id = a.job_id WHERE a.state <> 'ended') live)sql"};
 
 constexpr Statement kInsertAttempts{"routing_insert_attempts", R"sql(
@@ -239,10 +243,15 @@ std::optional<LinePlace> select_next_waiting(pqxx::work& transaction, const Line
     return LinePlace{rows[0]["turn"].as<double>(), rows[0]["id"].as<std::string>()};
 }
 
-UnitsInUse select_units_in_use(pqxx::work& transaction)
+UnitsInUse select_units_in_use(pqxx::work& transaction, std::span<const UnitTypeView> unit_types)
 {
     UnitsInUse in_use;
-    for (const pqxx::row& row : exec(transaction, kSelectUnitsInUse)) {
+    const std::unordered_map<std::string, const UnitTypeView*> shared = with_shared_devices(unit_types);
+    SqlArray shared_ids;
+    for (const auto& [id, view] : shared)
+        shared_ids.add(id);
+    std::unordered_map<std::string, DeviceTenants> tenants;
+    for (const pqxx::row& row : exec(transaction, kSelectUnitsInUse, shared_ids.take())) {
         const auto unit_type = row["unit_type_id"].as<std::string>();
         in_use.reservations.push_back({.unit_type_id = {unit_type},
                                        .unit_count = row["unit_count"].as<std::int64_t>(),
@@ -255,7 +264,11 @@ UnitsInUse select_units_in_use(pqxx::work& transaction)
             in_use.with_short.insert(unit_type);
         else if (row["release_s"].as<double>() <= UnitsInUse::kSoon_s)
             in_use.with_long.insert(unit_type);
+        if (!row["units"].is_null() && !row["is_queued"].as<bool>())
+            tenants[unit_type].add(row, row["release_s"].as<double>(), in_use.reservations.size() - 1);
     }
+    for (const auto& [unit_type, some] : tenants)
+        some.set_takes(in_use.reservations, *shared.at(unit_type));
     return in_use;
 }
 

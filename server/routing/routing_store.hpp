@@ -105,7 +105,7 @@ struct UnitsInUse {
     std::set<std::string> with_short; ///< unit types where attempts run that take less than a second
     std::set<std::string> with_long;  ///< those where others run that are expected to end soon
 };
-UnitsInUse select_units_in_use(pqxx::work& transaction);
+UnitsInUse select_units_in_use(pqxx::work& transaction, std::span<const UnitTypeView> unit_types);
 
 struct NewAttempt {
     AttemptId id;

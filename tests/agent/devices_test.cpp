@@ -288,6 +288,78 @@ TEST(DeviceAllocation, GivesEachDeviceOnceAlsoAcrossANewCut)
     EXPECT_THAT(units.allocate(order_of("part", 1)).value().devices, ElementsAre("GPU-0#0/2"));
 }
 
+/// Two GPUs of four parts.
+UnitPlan parts_of_two()
+{
+    const AgentTables config = tables("[[unit_type]]\nname = \"part\"\nresource_type = \"cuda\"\n"
+                                      "sharing = \"time-slice\"\nparts_per_device = 4\n");
+    return cut_units(machine(8, config, 2), config, {}).value();
+}
+
+AttemptOrder exclusive_order_of(const std::string& unit_type, std::int64_t count)
+{
+    AttemptOrder order = order_of(unit_type, count);
+    order.is_exclusive = true;
+    return order;
+}
+
+TEST(DeviceUnits, SayHowManyHaveADeviceTogether)
+{
+    EXPECT_EQ(parts_of_two()[0].report.facts["device"]["units_per_device"], 4);
+    const AgentTables chained = tables("[[unit_type]]\nname = \"part\"\nresource_type = \"cuda\"\n"
+                                       "sharing = \"time-slice\"\nparts_per_device = 2\ndevices_per_unit = 3\n");
+    EXPECT_EQ(cut_units(machine(8, chained, 6), chained, {}).value()[0].units_per_device, 2)
+        << "three devices, the middle one of both";
+    const AgentTables whole = tables("[[unit_type]]\nname = \"gpu\"\nresource_type = \"cuda\"\n");
+    EXPECT_FALSE(
+        cut_units(machine(8, whole, 2), whole, {}).value()[0].report.facts["device"].contains("units_per_device"));
+}
+
+TEST(DeviceAllocation, FillsDevicesThatHaveATenantSoThatOthersStayWhole)
+{
+    UnitAllocator units(parts_of_two());
+    const AttemptOrder first = order_of("part", 2);
+    ASSERT_THAT(units.allocate(first).value().units, ElementsAre(0, 1));
+    const AttemptOrder beside = order_of("part", 1);
+    ASSERT_THAT(units.allocate(beside).value().units, ElementsAre(2));
+    ASSERT_THAT(units.allocate(order_of("part", 2)).value().units, ElementsAre(3, 4)) << "more than there is room";
+    units.release(first.attempt_id);
+    units.release(beside.attempt_id);
+
+    EXPECT_THAT(units.allocate(order_of("part", 1)).value().units, ElementsAre(0)) << "both have one tenant";
+    EXPECT_THAT(units.allocate(order_of("part", 1)).value().units, ElementsAre(1));
+}
+
+TEST(DeviceAllocation, AJobThatSharesNoneGetsWholeDevicesAndNobodyABeside)
+{
+    UnitAllocator units(parts_of_two());
+    const AttemptOrder neighbour = order_of("part", 1);
+    ASSERT_TRUE(units.allocate(neighbour));
+    const AttemptOrder exclusive = exclusive_order_of("part", 1);
+
+    const Allocation alone = units.allocate(exclusive).value();
+    EXPECT_THAT(alone.units, ElementsAre(4, 5, 6, 7)) << "all parts of the GPU that nobody has a part of";
+    EXPECT_EQ(alone.cores, 4);
+    const Error none = units.allocate(exclusive_order_of("part", 1)).error();
+    EXPECT_EQ(none.code, Errc::kTooMany);
+    EXPECT_THAT(none.detail, HasSubstr("on devices of which no other job has a part"));
+    EXPECT_THAT(units.allocate(order_of("part", 3)).value().units, ElementsAre(1, 2, 3));
+    EXPECT_EQ(units.allocate(order_of("part", 1)).error().code, Errc::kTooMany) << "nobody gets a part beside it";
+
+    units.release(exclusive.attempt_id);
+    EXPECT_TRUE(units.allocate(order_of("part", 1)));
+}
+
+TEST(DeviceAllocation, NobodyHasAllOfADeviceOfWhichAnotherCenterHasAPart)
+{
+    UnitAllocator units(parts_of_two());
+    units.limit_units({{"part", 6}});
+
+    EXPECT_THAT(units.allocate(exclusive_order_of("part", 1)).value().units, ElementsAre(0, 1, 2, 3));
+    EXPECT_EQ(units.allocate(exclusive_order_of("part", 1)).error().code, Errc::kTooMany);
+    EXPECT_THAT(units.allocate(order_of("part", 2)).value().units, ElementsAre(4, 5));
+}
+
 TEST(DeviceAllocation, GivesNoneThatAnUnknownAttemptMayHave)
 {
     const AgentTables config = tables(kGolden);

@@ -65,6 +65,13 @@ parts_per_device = 4
         return self.network.submit(rest, name="train", command=command,
                                    units={"type": "part", "count": 1, "gpu_memory": needs})["id"]
 
+    def submit(self, sharing, script="echo $FATHOM_DEVICES; sleep 600"):
+        """A job that says which parts it has, and then keeps them."""
+        return self.network.submit(script=script, units={"type": "part", "count": 1, "sharing": sharing})["id"]
+
+    def parts_of(self, job):
+        return wait_until(lambda: self.network.cli("job", "logs", job).strip(), 60, "the job's parts").split(",")
+
     def end(self, *jobs):
         for job in jobs:
             self.network.cli("job", "cancel", job)
@@ -156,6 +163,28 @@ def test_jobs_go_on_while_the_agent_is_away(shared):
     assert shared.gpus()[0]["jobs"][0]["process"] == before
     assert shared.network.job(job)["state"] == "running"
     shared.end(job)
+
+
+def test_a_job_that_shares_no_gpu_waits_until_one_is_whole_and_has_it_alone(shared):
+    neighbour = shared.submit("allowed")
+    assert shared.parts_of(neighbour) == [f"{GPU}#0/4"]
+    exclusive = shared.submit("exclusive")
+    reason = "waits for a whole device of alpha/part (4 units), of which no other job has a part"
+    wait_until(lambda: reason in shared.network.job(exclusive)["waiting_reason"], 60, "the reason why it waits")
+    assert reason in shared.network.cli("job", "explain", exclusive)
+
+    shared.end(neighbour)
+    assert shared.parts_of(exclusive) == [f"{GPU}#{part}/4" for part in range(4)]
+    assert "all parts of a device: sharing: exclusive, so no other job" in shared.network.cli("job", "explain", exclusive)
+    refused = shared.submit("allowed")
+    wait_until(lambda: shared.network.job(refused)["waiting_reason"], 60, "nobody getting a part beside it")
+    assert shared.network.job(refused)["state"] == "queued"
+
+    shared.end(exclusive)
+    assert shared.parts_of(refused) == [f"{GPU}#0/4"]
+    shared.end(refused)
+    assert shared.network.cli("job", "submit", "--sharing", "exclusive", "--unit-type", "part", "--units", 5, "--", "true",
+                              expect=6) == ""
 
 
 def test_strangers_are_told_nothing(shared):

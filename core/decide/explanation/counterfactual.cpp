@@ -56,7 +56,7 @@ void shorten_queue(UnitTypeView& view, double by_s)
 {
     const double own_s = std::min(by_s, view.queued_s);
     view.queued_s -= own_s;
-    view.availability = view.availability.sooner(by_s - own_s);
+    view.bring_forward(by_s - own_s);
 }
 
 void try_queue(DecisionTrial& trial, std::size_t index, std::vector<Found>& found)

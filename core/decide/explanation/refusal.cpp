@@ -102,6 +102,10 @@ FieldError unkept_device(const UnitRequest& units, const Places& places)
         return {"units.device", std::string("no unit type that could run it is a ") +
                                     (units.device == "gpu" ? "GPU" : "CPU") + "; there is " + short_list(kinds)};
     }
+    if (units.is_exclusive() &&
+        std::all_of(right.begin(), right.end(), [](const UnitTypeView* view) { return view->units_per_device == 0; }))
+        return {"units.sharing", "no center that could run it can keep a whole device for one job: their agents are of "
+                                 "an earlier version"};
     return {"units.isa",
             "no unit type has all of these instruction sets; " +
                 fewest_missing(right, units.isa,
@@ -143,7 +147,8 @@ FieldError unkept_count(const UnitRequest& units, const Places& places)
     const UnitTypeView& best =
         largest(places, [](const UnitTypeView& view) { return static_cast<double>(view.unit_count); });
     return {units.count ? "units.count" : "units.min",
-            "no unit type that could run it has " + units_text(units.count.value_or(units.min)) + "; the largest is " +
+            "no unit type that could run it has " + units_text(best.least_count_for(units)) +
+                (best.count_for(units, 1) > 1 ? " on whole devices, since it shares none" : "") + "; the largest is " +
                 place_name(best) + " with " + std::to_string(best.unit_count)};
 }
 

@@ -50,7 +50,7 @@ std::string some_of(const std::set<std::string>& names)
 
 void let_time_pass(UnitTypeView& view, double by_s)
 {
-    view.availability = view.availability.sooner(by_s);
+    view.bring_forward(by_s);
     view.queued_s = std::max(view.queued_s - by_s, 0.0);
     for (Hold& hold : view.holds) {
         hold.from_s -= by_s;
@@ -64,9 +64,9 @@ void let_time_pass(UnitTypeView& view, double by_s)
 
 void free_all(UnitTypeView& view)
 {
-    view.availability = Availability(view.unit_count);
+    view.free_all();
     for (const Closure& closure : view.closures)
-        view.availability.take(closure.from_s, closure.to_s, view.unit_count);
+        view.close(closure.from_s, closure.to_s);
     view.queued_s = 0;
 }
 

@@ -86,11 +86,17 @@ void PlaceChooser::find_counts(const UnitTypeView& view, const DividedRun& run, 
     const UnitRequest& units = request_->units;
     allowed_.clear();
     if (units.count || !is_run_known) {
-        allowed_.push_back(units.count.value_or(units.min));
+        allowed_.push_back(view.least_count_for(units));
         return;
     }
     const std::int64_t most = units.ignore_knee ? std::max(knee, run.largest_known()) : knee;
     allowed_ = counts_between(units.min, std::max(units.min, std::min({units.max, view.unit_count, most})));
+    if (!units.is_exclusive() || view.units_per_device <= 1) return;
+    for (std::int64_t& count : allowed_)
+        count = view.count_for(units, count);
+    allowed_.erase(std::unique(allowed_.begin(), allowed_.end()), allowed_.end());
+    while (allowed_.size() > 1 && allowed_.back() > view.unit_count)
+        allowed_.pop_back();
 }
 
 StartPlan PlaceChooser::plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
@@ -270,10 +276,10 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     else if (!request_->units.count)
         choice_.knee = run.knee(view.unit_count);
     find_counts(view, run, !is_unknown_job, choice_.knee);
-    const Availability* free = &view.availability;
+    const Availability* free = &view.open_units(request_->units);
     Availability without_holds;
     if (!view.holds.empty()) {
-        without_holds = open_to(request_->project, view.availability, view.holds);
+        without_holds = open_to(request_->project, *free, view.holds);
         free = &without_holds;
     }
     const WaitHistory& waits = waits_of(*knowledge_);

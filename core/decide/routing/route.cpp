@@ -130,6 +130,8 @@ class Deciding {
         candidate.doubt_s = choice.doubt_s;
         candidate.run_basis = basis_of(view);
         candidate.knee = choice.knee;
+        if (request_->units.is_exclusive() && view.units_per_device > 1)
+            candidate.whole_devices = choice.unit_count / view.units_per_device;
         candidate.wait_s = choice.wait_s;
         candidate.start = choice.start;
         candidate.plan = choice.plan;
@@ -322,6 +324,7 @@ class Deciding {
         winner.assumptions = run.assumptions(winner.unit_count);
         if (!request_->operators.empty())
             winner.count_reason = count_reason_of(run, request_->units, winner.unit_count, winner.knee);
+        if (request_->units.is_exclusive() && is_device(view.resource_type)) add_exclusive_reason(winner);
         decision_.quota_obstacle = obstacle_to(found);
         decision_.can_start_now = winner.plan.start_s <= 0 && decision_.quota_obstacle.empty();
         explain_ranking(*request_, decision_.candidates);

@@ -6,6 +6,7 @@
 #include "core/decide/capacity/holds.hpp"
 #include "core/decide/capacity/objective.hpp"
 #include "core/decide/capacity/plan_start.hpp"
+#include "core/decide/capacity/shared_devices.hpp"
 #include "core/decide/capacity/unit_price.hpp"
 #include "core/decide/history/run_history.hpp"
 #include "core/decide/history/wait_history.hpp"
@@ -45,6 +46,10 @@ struct UnitTypeView {
     bool is_open_to_probes{}; ///< all the same: a quarantined center, which good probes let back in
     /// Its units over time: what runs, what is planned, maintenance. Holds are not in it.
     Availability availability;
+    /// Units that have a device together; 1: none do. 0: some do, and its center cannot keep a device for one job.
+    std::int64_t units_per_device{1};
+    /// Of its units those on devices of which nobody has a part; empty: no units have a device together.
+    std::optional<Availability> whole_devices;
     std::vector<Hold> holds;
     std::vector<Closure> closures; ///< maintenance, as it is in the availability: what waiting jobs are told
     double bus_gb{};               ///< of a device's bus, GB/s, as its center says; 0: not known
@@ -61,6 +66,41 @@ struct UnitTypeView {
     /// What it costs; nullptr: it has no price, and is taken to be free.
     std::shared_ptr<const UnitPrice> price;
     double trust_factor{1}; ///< above 0, at most 1 (judge_trust): how far its measurements are believed
+
+    /// Units that a job gets which asks for so many of them: all of a device, where it shares none.
+    std::int64_t count_for(const UnitRequest& units, std::int64_t count) const
+    {
+        const bool takes_devices = units.is_exclusive() && units_per_device > 1;
+        return takes_devices ? units_of_whole_devices(count, units_per_device) : count;
+    }
+    std::int64_t least_count_for(const UnitRequest& units) const
+    {
+        return count_for(units, units.count.value_or(units.min));
+    }
+    /// What of its units such a job can have.
+    const Availability& open_units(const UnitRequest& units) const
+    {
+        return units.is_exclusive() && whole_devices ? *whole_devices : availability;
+    }
+    /// As it will be so much later, or would be if all were done so much sooner.
+    void bring_forward(double by_s)
+    {
+        availability = availability.sooner(by_s);
+        if (whole_devices) whole_devices = whole_devices->sooner(by_s);
+    }
+    /// Nobody has any of its units; closures are left out.
+    void free_all()
+    {
+        availability = Availability(unit_count);
+        whole_devices.reset();
+        if (units_per_device > 1) whole_devices = Availability(unit_count / units_per_device * units_per_device);
+    }
+    /// It takes no work for that time.
+    void close(double from_s, double to_s)
+    {
+        availability.take(from_s, to_s, unit_count);
+        if (whole_devices) whole_devices->take(from_s, to_s, unit_count);
+    }
 };
 
 /// What was learned from jobs that have run; each nullptr where nothing was.
@@ -154,9 +194,10 @@ struct Candidate {
     /// what they promise takes 1 / trust_factor as long, and what history has corrected already is not counted twice.
     double doubt_s{};
     std::vector<PredictionRung> rungs; ///< that its run time rests on, the heaviest first; of the winner only
-    std::string run_basis;    ///< for people, when the run time is not from its own operators' measurements there
-    std::int64_t knee{1};     ///< of the job on this unit type; 1 without scaling curves
-    std::string count_reason; ///< why so many units, where that was ours to choose; for people
+    std::string run_basis;        ///< for people, when the run time is not from its own operators' measurements there
+    std::int64_t knee{1};         ///< of the job on this unit type; 1 without scaling curves
+    std::int64_t whole_devices{}; ///< of units that others could have parts of, and of which it leaves nobody any
+    std::string count_reason;     ///< why so many units, where that was ours to choose; for people
     std::vector<CountChoice> counts; ///< those that were compared, at most 32 of them; of the winner only
     std::vector<CountOffer> offers;  ///< of all feasible ones: counts within deadline and budget; none: it starts later
     double wait_s{};                 ///< until unit_count units are free

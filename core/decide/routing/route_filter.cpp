@@ -39,6 +39,12 @@ bool is_right_device(const UnitRequest& units, const UnitTypeView& view)
     return units.device.empty() || (units.device == "gpu") == is_device(view.resource_type);
 }
 
+/// Whether a job that shares no device can have one of its own there.
+bool keeps_devices(const UnitRequest& units, const UnitTypeView& view)
+{
+    return !units.is_exclusive() || view.units_per_device > 0;
+}
+
 bool has_instructions(const UnitRequest& units, const UnitTypeView& view)
 {
     return std::all_of(units.isa.begin(), units.isa.end(), [&](const std::string& one) {
@@ -86,6 +92,7 @@ std::string operators_reason(const RouteRequest& request, const UnitTypeView& vi
 std::string device_reason(const UnitRequest& units, const UnitTypeView& view)
 {
     if (!is_right_device(units, view)) return "is a " + view.resource_type + ", the job asks for a " + units.device;
+    if (!keeps_devices(units, view)) return "its agent cannot keep a whole device for one job, and the job shares none";
     if (view.isa.empty()) return "its instruction sets are not known, the job needs " + join(units.isa);
     std::vector<std::string> missing;
     for (const std::string& one : units.isa) {
@@ -134,9 +141,10 @@ std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTyp
     const UnitRequest& units = request.units;
     if (!is_allowed(request, view) || !is_named_by(units, view)) return Filter::kPolicy;
     if (!runs_operators) return Filter::kOperators;
-    if (!is_right_device(units, view) || !has_instructions(units, view)) return Filter::kDevice;
+    if (!is_right_device(units, view) || !keeps_devices(units, view) || !has_instructions(units, view))
+        return Filter::kDevice;
     if (!has_memory(units, view)) return Filter::kMemory;
-    if (units.count.value_or(units.min) > view.unit_count) return Filter::kUnitCount;
+    if (view.least_count_for(units) > view.unit_count) return Filter::kUnitCount;
     if (!is_at_site(request, view)) return Filter::kDataSite;
     if (!request.is_taken_by(view)) return view.closed_by;
     return std::nullopt;
@@ -155,7 +163,8 @@ std::string filter_reason(const RouteRequest& request, const UnitTypeView& view,
         return memory_reason(request.units, view);
     case Filter::kUnitCount:
         return "has " + units_text(view.unit_count) + ", the job needs " +
-               std::to_string(request.units.count.value_or(request.units.min));
+               std::to_string(view.least_count_for(request.units)) +
+               (view.count_for(request.units, 1) > 1 ? " on whole devices, since it shares none" : "");
     case Filter::kDataSite:
         return "the job's data may only be at " + join(request.sites);
     case Filter::kQuota:

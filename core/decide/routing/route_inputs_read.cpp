@@ -13,10 +13,10 @@ std::vector<std::string> sorted(std::vector<std::string> texts)
 
 using namespace route_inputs;
 
-Availability read_availability(ObjectReader& unit_type, Errors& errors)
+Availability read_availability(ObjectReader& unit_type, std::string_view name, Errors& errors)
 {
     std::vector<Availability::Step> steps;
-    for_each_item(unit_type, "availability", kMaxSteps, [&](const Json& item, const std::string& path) {
+    for_each_item(unit_type, name, kMaxSteps, [&](const Json& item, const std::string& path) {
         const auto row = read_row<2>(item, path, errors);
         if (!row) return;
         const bool is_later = steps.empty() ? (*row)[0] == 0 : (*row)[0] > steps.back().from_s;
@@ -223,6 +223,7 @@ void read_shape(ObjectReader& reader, UnitTypeView& view)
         reader.required_integer("memory_bytes_per_unit", 0, std::numeric_limits<std::int64_t>::max());
     view.gpu_memory_bytes = // older inputs knew none
         reader.optional_integer("gpu_memory_bytes", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
+    view.units_per_device = reader.optional_integer("units_per_device", 0, kMaxUnits).value_or(1);
     view.closed_reason = reader.optional_string("closed_reason", {}).value_or("");
     if (const auto filter = reader.optional_string("closed_by", {})) {
         const std::optional<Filter> parsed = parse_filter(*filter);
@@ -242,7 +243,8 @@ UnitTypeView read_unit_type(const Json& json, const std::string& path, const Rou
     ObjectReader reader(json, path, errors);
     UnitTypeView view;
     read_shape(reader, view);
-    view.availability = read_availability(reader, errors);
+    view.availability = read_availability(reader, "availability", errors);
+    if (view.units_per_device > 1) view.whole_devices = read_availability(reader, "whole_devices", errors);
     for_each_item(reader, "holds", kMaxRows,
                   [&](const Json& item, const std::string& at) { view.holds.push_back(read_hold(item, at, errors)); });
     for_each_item(reader, "closures", kMaxRows, [&](const Json& item, const std::string& at) {

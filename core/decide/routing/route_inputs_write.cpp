@@ -21,14 +21,15 @@ Json wait_quantiles_json(const WaitQuantiles& quantiles)
 }
 
 /// Units beyond what the job may ever take do not matter to it, so that steps above are joined.
-Json availability_json(const RouteRequest& request, const UnitTypeView& view)
+Json availability_json(const RouteRequest& request, const UnitTypeView& view, const Availability& availability)
 {
-    std::int64_t most = request.units.count.value_or(std::max(request.units.min, request.units.max));
+    const UnitRequest& units = request.units;
+    std::int64_t most = view.count_for(units, units.count.value_or(std::max(units.min, units.max)));
     for (const Hold& hold : view.holds)
         most += hold.unit_count;
     Json steps = Json::array();
     std::optional<std::int64_t> last;
-    for (const Availability::Step& step : view.availability.steps()) {
+    for (const Availability::Step& step : availability.steps()) {
         const std::int64_t free = std::min(step.free, most);
         if (last == free) continue;
         if (steps.size() == kMaxStepsWritten) break;
@@ -189,7 +190,7 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
                  {"cores_per_unit", view.cores_per_unit},
                  {"memory_bytes_per_unit", view.memory_bytes_per_unit},
                  {"gpu_memory_bytes", view.gpu_memory_bytes},
-                 {"availability", availability_json(request, view)},
+                 {"availability", availability_json(request, view, view.availability)},
                  {"holds", holds_json(view.holds)},
                  {"closures", closures_json(view.closures)},
                  {"bus_gb", view.bus_gb},
@@ -198,6 +199,8 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
                  {"measured", measured_json(request, view)},
                  {"speedups", speedups_json(request, view)},
                  {"trust_factor", view.trust_factor}};
+    if (view.units_per_device != 1) json["units_per_device"] = view.units_per_device;
+    if (view.whole_devices) json["whole_devices"] = availability_json(request, view, *view.whole_devices);
     if (!view.closed_reason.empty()) {
         json["closed_reason"] = view.closed_reason;
         json["closed_by"] = to_string(view.closed_by);

@@ -21,6 +21,7 @@ void add_units(std::string& key, const UnitRequest& units)
     add(key, units.min);
     add(key, units.max);
     add(key, units.ignore_knee);
+    add(key, units.sharing);
 }
 
 } // namespace

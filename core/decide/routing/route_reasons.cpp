@@ -120,6 +120,16 @@ std::string count_reason_of(const ScaledRun& run, const UnitRequest& units, std:
     return units_text(chosen) + ", " + where + units_text(twice) + " would be " + change;
 }
 
+void add_exclusive_reason(Candidate& winner)
+{
+    std::string text = "sharing: exclusive, so no other job computes on its devices";
+    if (winner.whole_devices > 0)
+        text = units_text(winner.unit_count) + ", all parts of " +
+               (winner.whole_devices == 1 ? "a device" : std::to_string(winner.whole_devices) + " devices") + ": " +
+               text;
+    winner.count_reason += (winner.count_reason.empty() ? "" : "; ") + text;
+}
+
 std::string missed_deadline_reason(const TransferRequest& request, const Candidate& candidate)
 {
     const double left_s = Seconds(*request.deadline - request.now).count();

@@ -16,6 +16,9 @@ constexpr double kTieFraction = 0.01;
 /// @param knee  of the job on this unit type.
 std::string count_reason_of(const ScaledRun& run, const UnitRequest& units, std::int64_t chosen, std::int64_t knee);
 
+/// Adds to the reason of its count that the job has its devices alone, and how many units that takes.
+void add_exclusive_reason(Candidate& winner);
+
 /// "would complete 10 s after the deadline (2026-12-01T18:00:00Z)".
 std::string missed_deadline_reason(const TransferRequest& request, const Candidate& candidate);
 

@@ -225,7 +225,7 @@ RouteTable::Impl::LeastRun RouteTable::Impl::least_run(const RouteRequest& reque
                                                        std::size_t unit_type)
 {
     const auto fewest = static_cast<double>(request.units.count.value_or(request.units.min));
-    const bool is_divided = request.units.count != 1;
+    const bool is_divided = request.units.count != 1 || unit_types[unit_type].least_count_for(request.units) > 1;
     LeastRun least;
     if (kind.known != nullptr) {
         const KnownRunColumn& known = *kind.known;

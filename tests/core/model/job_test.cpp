@@ -166,6 +166,17 @@ TEST(JobSpec, GpuMemoryIsOfGpusAndHasAnAmount)
                                      Key("units.gpu_memory.gap")));
 }
 
+TEST(JobSpec, SharingIsAllowedUnlessTheJobRefusesIt)
+{
+    EXPECT_FALSE(parsed("{}").units.is_exclusive());
+    EXPECT_FALSE(parsed(R"({"units": {"sharing": "allowed"}})").units.is_exclusive());
+    const JobSpec exclusive = parsed(R"({"units": {"sharing": "exclusive"}})");
+    EXPECT_TRUE(exclusive.units.is_exclusive());
+    EXPECT_EQ(to_json(exclusive)["units"]["sharing"], "exclusive");
+    EXPECT_FALSE(to_json(parsed("{}"))["units"].contains("sharing"));
+    EXPECT_THAT(faults_of(R"({"units": {"sharing": "never"}})"), ElementsAre(Key("units.sharing")));
+}
+
 TEST(JobSpec, EveryFaultIsSaidAtOnce)
 {
     EXPECT_THAT(faults_of(R"({"units": {"device": "tpu", "isa": [""], "memory_bytes": -1}, "priority": 101,

@@ -39,6 +39,7 @@ class CycleMaker {
         add_load(cycle);
         add_jobs(cycle);
         add_gpu_memory(cycle);
+        add_shared_devices(cycle);
         return cycle;
     }
 
@@ -84,6 +85,24 @@ class CycleMaker {
             const auto [known, is_new] = needs.try_emplace(job.kind);
             if (is_new && chance(0.1)) known->second = {whole(1, 20) * kGigabyte, whole(0, 40) * kGigabyte};
             job.request.units.gpu_memory = known->second;
+        }
+    }
+
+    void add_shared_devices(RandomCycle& cycle)
+    {
+        for (UnitTypeView& view : cycle.catalog.unit_types) {
+            if (view.unit_count < 2 || !chance(0.3)) continue;
+            view.units_per_device = whole(2, 4);
+            view.whole_devices = Availability(view.unit_count / view.units_per_device * view.units_per_device);
+        }
+        std::map<std::string, UnitSharing> wishes; // jobs of a kind ask for the same
+        for (ReadyJob& job : cycle.moment.input.jobs) {
+            const auto [known, is_new] = wishes.try_emplace(job.kind);
+            if (is_new && chance(0.2)) known->second = UnitSharing::kExclusive;
+            job.request.units.sharing = known->second;
+        }
+        for (Reservation& one : cycle.moment.reserved) {
+            if (chance(0.3)) one.whole_device_units = whole(0, 8);
         }
     }
 

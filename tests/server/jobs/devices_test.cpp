@@ -84,5 +84,93 @@ TEST_F(Devices, ANeedOfGpuMemoryIsMetAndReachesTheJob)
                 testing::HasSubstr("alpha/gpu with 3.9 GB"));
 }
 
+/// A GPU center whose agent takes orders and tells where they run.
+class ExclusiveJobs : public Devices {
+  protected:
+    ExclusiveJobs()
+    {
+        add_center("alpha");
+        id_ =
+            add_gpu("alpha", R"({"device": {"sharing": "time-slice", "parts_per_device": 4, "units_per_device": 4}})");
+        sql("UPDATE unit_type SET unit_count = 8 WHERE id = '" + id_ + "'");
+        reload_catalog();
+    }
+    JobId submit_gpu(const std::string& sharing)
+    {
+        const JobId job = submit(spec({{"units", {{"type", "gpu"}, {"count", 1}, {"sharing", sharing}}}}));
+        route();
+        return job;
+    }
+    /// The agent tells that it has started on these units.
+    void start_on(const JobId& job, const std::string& units)
+    {
+        for (link::Body& body : orders_for(center_of(job))) {
+            if (auto* order = std::get_if<link::StartAttempt>(&body); order != nullptr) orders_.push_back(order->order);
+        }
+        ASSERT_TRUE(report_start(job));
+        sql("UPDATE attempt SET units = '" + units + "' WHERE job_id = '" + job.value + "'");
+    }
+    std::string units_of(const JobId& job)
+    {
+        return sql("SELECT unit_count FROM attempt WHERE state <> 'ended' AND job_id = '" + job.value + "'");
+    }
+    std::string reason_of(const JobId& job)
+    {
+        return sql("SELECT waiting_reason FROM job WHERE id = '" + job.value + "'");
+    }
+
+    std::string id_;
+    std::vector<AttemptOrder> orders_;
+};
+
+TEST_F(ExclusiveJobs, GetWholeDevicesAndTheAgentIsToldSo)
+{
+    const JobId shared = submit_gpu("allowed");
+    start_on(shared, "{0}");
+    const JobId exclusive = submit_gpu("exclusive");
+    start_on(exclusive, "{4,5,6,7}");
+
+    EXPECT_EQ(units_of(exclusive), "4");
+    ASSERT_EQ(orders_.size(), 2U);
+    EXPECT_FALSE(orders_[0].is_exclusive);
+    EXPECT_TRUE(orders_[1].is_exclusive);
+    EXPECT_EQ(orders_[1].unit_count, 4);
+    const Json decision =
+        Json::parse(call(net::Method::kGet, "/jobs/" + exclusive.value + "/placement").body)["decision"];
+    EXPECT_THAT(decision["candidates"][0]["scaling"]["reason"].get<std::string>(),
+                testing::HasSubstr("4 units, all parts of a device: sharing: exclusive"));
+
+    EXPECT_EQ(state_of(submit_gpu("allowed")), "placed") << "beside the one that shares";
+}
+
+TEST_F(ExclusiveJobs, WaitUntilADeviceIsWholeThoughEnoughPartsAreFree)
+{
+    const JobId first = submit_gpu("allowed");
+    const JobId second = submit_gpu("allowed");
+    start_on(first, "{0}");
+    start_on(second, "{4}");
+    const JobId exclusive = submit_gpu("exclusive");
+
+    EXPECT_EQ(state_of(exclusive), "queued");
+    EXPECT_THAT(reason_of(exclusive), testing::HasSubstr("waits for a whole device of alpha/gpu (4 units), of which no "
+                                                         "other job has a part"));
+    ASSERT_TRUE(report_end(second, exited(0)));
+    route();
+    EXPECT_EQ(state_of(exclusive), "placed");
+    EXPECT_EQ(units_of(exclusive), "4");
+}
+
+TEST_F(ExclusiveJobs, AreRefusedWhereNoAgentCanKeepADevice)
+{
+    sql("UPDATE unit_type SET facts = '{\"device\": {\"sharing\": \"mps\", \"parts_per_device\": 4}}' WHERE id = '" +
+        id_ + "'");
+    reload_catalog();
+    const net::Response refused =
+        call(net::Method::kPost, "/jobs", spec({{"units", {{"device", "gpu"}, {"sharing", "exclusive"}}}}).dump());
+
+    EXPECT_EQ(refused.status, 422);
+    EXPECT_THAT(refused.body, testing::HasSubstr("units.sharing"));
+}
+
 } // namespace
 } // namespace fathom::server

@@ -1,5 +1,6 @@
 #include "core/base/nearest_name.hpp"
 #include "core/decide/explanation/refusal.hpp"
+#include "core/decide/routing/route_filter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -84,6 +85,30 @@ TEST(Refusal, NamesTheLargestMemory)
                   job.units.device = "gpu";
               })),
               "units.memory_bytes no unit type says how much memory its units have, so none is known to have 1 GB");
+}
+
+TEST(Refusal, OfAJobThatSharesNoDeviceSaysWhatItLacks)
+{
+    std::vector<UnitTypeView> views = network();
+    const RouteRequest request = asking([](RouteRequest& job) {
+        job.units.device = "gpu";
+        job.units.count = 3;
+        job.units.sharing = UnitSharing::kExclusive;
+    });
+    views[2].unit_count = 3;
+    EXPECT_EQ(find_unkept_constraint(request, views), std::nullopt) << "each is a GPU";
+    views[2].units_per_device = 2;
+    views[2].free_all();
+    EXPECT_EQ(find_unkept_constraint(request, views)->detail,
+              "no unit type that could run it has 4 units on whole devices, since it shares none; the largest is "
+              "beta/gpu with 3");
+    EXPECT_EQ(filter_reason(request, views[2], Filter::kUnitCount),
+              "has 3 units, the job needs 4 on whole devices, since it shares none");
+
+    views[2].units_per_device = 0;
+    EXPECT_EQ(find_unkept_constraint(request, views)->field, "units.sharing");
+    EXPECT_EQ(filter_reason(request, views[2], Filter::kDevice),
+              "its agent cannot keep a whole device for one job, and the job shares none");
 }
 
 TEST(Refusal, NamesTheLargestGpuMemoryWithWhatTheJobNeedsByKind)

@@ -18,5 +18,13 @@ TEST(RouteKindKey, JobsThatNeedAsMuchGpuMemoryOfOtherKindsAreOfOtherKinds)
     EXPECT_NE(kind_key(other), kind_key(job));
 }
 
+TEST(RouteKindKey, JobsThatShareNoDeviceAreOfAnotherKind)
+{
+    const RouteRequest job;
+    RouteRequest other = job;
+    other.units.sharing = UnitSharing::kExclusive;
+    EXPECT_NE(kind_key(other), kind_key(job));
+}
+
 } // namespace
 } // namespace fathom

@@ -104,6 +104,8 @@ function Place({ spec, errors, onChange }: Props) {
         <NumberInput label={t('submit.priority')} value={spec.priority ?? ''} min={-100} max={100} allowDecimal={false} error={errors.priority} placeholder="0"
           hideControls onChange={(value) => set({ priority: value === '' ? undefined : Number(value) })} />
       </div>
+      <Checkbox label={t('submit.exclusive')} checked={units.sharing === 'exclusive'} error={errors['units.sharing']}
+        onChange={(e) => setUnits({ sharing: e.currentTarget.checked ? 'exclusive' : undefined })} />
     </>
   )
 }

@@ -36,6 +36,7 @@ export const submitEn = {
   'submit.prefer.greenest': 'greenest',
   'submit.prefer.weights': 'weights (in the text)',
   'submit.priority': 'Priority',
+  'submit.exclusive': 'Share its GPUs with no other job: whole devices only',
   'submit.profile': 'Profile it: the center counts its operators, and its type learns from them',
   'submit.requeue': 'Requeue it when its center is lost',
   'submit.preview': 'Where it would go now',

@@ -38,6 +38,7 @@ export const submitZh: Record<keyof typeof submitEn, string> = {
   'submit.prefer.greenest': '最节能',
   'submit.prefer.weights': '权重（见文本）',
   'submit.priority': '优先级',
+  'submit.exclusive': '独占 GPU：只使用整块设备，不与其他作业共享',
   'submit.profile': '剖析：由计算中心统计其算子，供其作业类型学习',
   'submit.requeue': '计算中心丢失时重新排队',
   'submit.preview': '当前会放置到何处',

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/schedule/unit_ledger.hpp"
+
+#include <pqxx/pqxx>
+
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace fathom::server {
+
+/// Who has units of one type whose units have devices together.
+class DeviceTenants {
+  public:
+    /// Of a row with units (jsonb), unit_count, is_exclusive.
+    /// @param reservation  index into the list that set_takes() gets; any, where it is not called.
+    void add(const pqxx::row& row, double release_s, std::size_t reservation = 0);
+    /// Says in each reservation how many units of whole devices it takes.
+    void set_takes(std::vector<Reservation>& reservations, const UnitTypeView& view) const;
+    /// So many units are on devices of which nobody has a part.
+    std::int64_t whole_units(std::int64_t unit_count, std::int64_t units_per_device) const;
+
+  private:
+    std::vector<DeviceTenant> tenants_;
+    std::vector<std::size_t> reservations_;
+};
+
+/// Those unit types.
+std::unordered_map<std::string, const UnitTypeView*> with_shared_devices(std::span<const UnitTypeView> unit_types);
+
+} // namespace fathom::server
