@@ -24,8 +24,6 @@ constexpr std::chrono::seconds kRequestInterval{1};
 constexpr std::chrono::seconds kStopLimit{5};
 /// Between two reports of what the jobs have of the GPUs' memory.
 constexpr std::chrono::seconds kGpuMemoryInterval{5};
-/// Between two looks at whether the machine has changed.
-constexpr std::chrono::seconds kHardwareInterval{20};
 
 /// Where probes of the network fetch by default: from the metascheduler. Empty when its address is not known.
 std::string fetch_url(const Enrolment& enrolment)
@@ -45,9 +43,11 @@ Result<void> Daemon::prepare()
     const Result<Enrolment> enrolment = files_.load();
     if (!enrolment) return enrolment.error();
     fetch_url_ = fetch_url(*enrolment);
-    Result<CenterOffer> offer = survey_machines(as_probes_run(config_), executor_.facts());
+    resources_.load();
+    Result<CenterOffer> offer =
+        survey_machines(as_probes_run(config_), executor_.facts(), survey_order(CutRule::kMustFit));
     if (!offer) return offer.error();
-    hardware_ = look_at_hardware(config_);
+    if (Result<Hardware> seen = look_at_machines(config_)) hardware_ = std::move(*seen);
     Result<Spool> spool = Spool::open("spool.db");
     if (!spool) return spool.error();
     spool_.emplace(std::move(*spool));
@@ -66,6 +66,8 @@ Result<void> Daemon::prepare()
     last_catalog_ = to_json(catalog);
     conversation_ = std::make_unique<Conversation>(*spool_, *book_, std::move(catalog));
     sub_units_->serve(*book_, *conversation_, [this] { report_offer(); });
+    conversation_->tell_resources(resources_.applied(std::move(offer->differences), config_.remote_resources));
+    conversation_->on_resource_order = [this](const ResourceOrder& order) { take_resource_order(order); };
     conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };
     connector_ = std::make_shared<Connector>(files_, *conversation_, work_.get_executor());
     start_memory_manager();
@@ -81,7 +83,6 @@ void Daemon::run()
     const auto network_work = asio::make_work_guard(network_);
     std::thread network_thread([this] { network_.run(); });
     next_renewal_look_ = std::chrono::steady_clock::now() + kFirstRenewalLook;
-    next_hardware_look_ = std::chrono::steady_clock::now() + kHardwareInterval;
     wait_for_signal();
     tick();
     if (const int changes = executor_.change_descriptor(); changes >= 0) changes_.assign(changes);
@@ -188,31 +189,6 @@ void Daemon::take_sub_unit_request(SteadyTime now)
                  {{"kind", (*request)->kind}, {"action", (*request)->action}, {"count", (*request)->count}});
 }
 
-void Daemon::watch_hardware(SteadyTime now)
-{
-    if (now < next_hardware_look_) return;
-    next_hardware_look_ = now + kHardwareInterval;
-    asio::post(survey_, [this, config = config_, set = settings_set_, before = hardware_, facts = executor_.facts()] {
-        Hardware seen = look_at_hardware(config);
-        if (!has_changed(before, seen)) return;
-        auto offer =
-            std::make_shared<Result<CenterOffer>>(survey_center(as_probes_run(config), facts, CutRule::kFitting));
-        asio::post(work_, [this, set, seen = std::move(seen), offer]() mutable {
-            if (set != settings_set_) return; // by settings of before; the next look comes soon
-            hardware_ = std::move(seen);
-            if (*offer) {
-                log_info("hardware_changed", {{"cpus", hardware_.cpus.size()},
-                                              {"memory_bytes", hardware_.memory_bytes},
-                                              {"devices", hardware_.devices.size()}});
-                take_offer(std::move(**offer));
-            } else {
-                log_warning("hardware_not_surveyed",
-                            {{"reason", describe(offer->error())}, {"effect", "the present units stay"}});
-            }
-        });
-    });
-}
-
 void Daemon::start_memory_manager()
 {
     if (gpu_memory_place_.folder.empty()) return;
@@ -255,62 +231,6 @@ void Daemon::wait_for_signal()
         log_info("stopping", {{"signal", signal}});
         work_.stop();
     });
-}
-
-void Daemon::reload()
-{
-    const Result<std::string> text = executor_.read_settings();
-    Result<AgentConfig> config = text ? with_changed_settings(config_, *text) : Result<AgentConfig>(text.error());
-    if (!config) {
-        log_warning("config_rejected", {{"reason", describe(config.error())}, {"effect", "the present settings stay"}});
-        return;
-    }
-    asio::post(survey_, [this, config = std::move(*config), facts = executor_.facts()]() mutable {
-        auto offer = std::make_shared<Result<CenterOffer>>(survey_machines(as_probes_run(config), facts));
-        asio::post(work_, [this, config = std::move(config), offer]() mutable {
-            if (*offer)
-                apply(std::move(config), std::move(**offer));
-            else
-                log_warning("config_rejected", {{"reason", describe(offer->error())}});
-        });
-    });
-}
-
-AgentConfig Daemon::as_probes_run(AgentConfig config) const
-{
-    if (!fetch_url_.empty()) config.tables.environment.emplace("FATHOM_FETCH_URL", fetch_url_);
-    return config;
-}
-
-void Daemon::apply(AgentConfig config, CenterOffer offer)
-{
-    if (const Result<void> fits = sub_units_->replace_rules(config.tables.sub_units); !fits) {
-        log_warning("config_rejected", {{"reason", describe(fits.error())}, {"effect", "the present settings stay"}});
-        return;
-    }
-    start_log("fathom-agent", config.log_level);
-    config_ = std::move(config);
-    ++settings_set_;
-    log_info("config_reloaded");
-    take_offer(std::move(offer));
-}
-
-void Daemon::take_offer(CenterOffer offer)
-{
-    book_->replace_offer(std::move(offer.plan), config_.tables.environment, config_.operator_trust);
-    machine_catalog_ = std::move(offer.catalog);
-    report_offer();
-    sub_units_->tell();
-}
-
-void Daemon::report_offer()
-{
-    Catalog offered = sub_units_->limited(machine_catalog_);
-    const Json catalog = to_json(offered);
-    const bool changed = catalog != last_catalog_;
-    log_info("center_surveyed", {{"catalog_changed", changed}});
-    if (changed) conversation_->offer_changed(std::move(offered));
-    last_catalog_ = catalog;
 }
 
 } // namespace fathom::agent

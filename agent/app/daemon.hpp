@@ -2,6 +2,7 @@
 
 #include "agent/app/gpu_memory_start.hpp"
 #include "agent/app/probe_request.hpp"
+#include "agent/app/resource_keeper.hpp"
 #include "agent/app/sub_unit_keeper.hpp"
 #include "agent/catalog/catalog.hpp"
 #include "agent/config/agent_config.hpp"
@@ -43,7 +44,12 @@ class Daemon {
     void store_certificate(const std::string& certificate_pem);
     void wait_for_signal();
     void reload();
+    SurveyOrder survey_order(CutRule rule) const;
     void watch_hardware(SteadyTime now);
+    void compare_hardware(Hardware seen);
+    void take_resource_order(ResourceOrder order);
+    void survey_again();
+    void take_survey(Result<CenterOffer> offer);
     void apply(AgentConfig config, CenterOffer offer);
     void take_offer(CenterOffer offer);
     void report_offer();
@@ -76,8 +82,12 @@ class Daemon {
     std::string fetch_url_;                          ///< where probes of the network fetch by default
     Catalog machine_catalog_;                        ///< with the units whose sub-units are at other centers
     Json last_catalog_;
-    Hardware hardware_;           ///< of the last survey
-    std::int64_t settings_set_{}; ///< how often apply() has changed the settings
+    ResourceKeeper resources_{std::filesystem::path(kFolder) / "resources.json"};
+    Hardware hardware_;              ///< of the last survey
+    std::int64_t settings_set_{};    ///< how often what a survey goes by has changed
+    bool looks_at_hardware_ = false; ///< another thread does
+    bool surveys_ = false;           ///< likewise
+    bool survey_failed_ = false;     ///< the last one
     SteadyTime next_hardware_look_{};
     SteadyTime next_renewal_look_{};
     SteadyTime next_request_look_{};

@@ -134,9 +134,15 @@ Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& con
                                                              .hidden = ::getuid() == 0 ? "" : hidden}));
 }
 
-Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts)
+Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order)
 {
-    return config.uses_slurm ? survey_slurm(config, executor_facts) : survey_center(config, executor_facts);
+    return config.uses_slurm ? survey_slurm(config, executor_facts, order)
+                             : survey_center(config, executor_facts, order);
+}
+
+Result<Hardware> look_at_machines(const AgentConfig& config)
+{
+    return config.uses_slurm ? look_at_slurm(config) : Result<Hardware>(look_at_hardware(config));
 }
 
 } // namespace fathom::agent

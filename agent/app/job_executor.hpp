@@ -21,6 +21,11 @@ Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& con
 /// What the executor's machines offer. Blocks.
 /// @error kInvalid      the config does not fit them.
 /// @error kUnavailable  Slurm does not answer.
-Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts);
+Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts,
+                                    const SurveyOrder& order = {});
+
+/// What may change of them while the agent runs. Blocks.
+/// @error kUnavailable  Slurm does not answer.
+Result<Hardware> look_at_machines(const AgentConfig& config);
 
 } // namespace fathom::agent

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <tuple>
 #include <unistd.h>
 
@@ -83,6 +84,15 @@ std::vector<HostDevice> find_devices(const AgentConfig& config, std::vector<std:
     return devices;
 }
 
+/// A config whose devices are looked for as `wanted` needs, too.
+AgentConfig with_wanted(AgentConfig config, const std::vector<UnitCut>& wanted)
+{
+    std::vector<UnitCut>& cuts = config.tables.unit_types;
+    if (!cuts.empty() && config.remote_resources != RemoteRule::kOff)
+        cuts.insert(cuts.end(), wanted.begin(), wanted.end());
+    return config;
+}
+
 /// The processors that the config offers and the agent may use; all of the latter where it names none.
 std::vector<std::int64_t> usable_cpus(const std::vector<std::int64_t>& offered, std::vector<std::string>& missing)
 {
@@ -95,6 +105,28 @@ std::vector<std::int64_t> usable_cpus(const std::vector<std::int64_t>& offered, 
             missing.push_back("cores names processor " + std::to_string(cpu) + ", which is not there any more");
     }
     return usable;
+}
+
+/// Items of the first list that the second one does not have.
+template <class Item>
+std::vector<Item> only_in(const std::vector<Item>& list, const std::vector<Item>& other)
+{
+    const std::set<Item> known(other.begin(), other.end());
+    std::vector<Item> items;
+    std::copy_if(list.begin(), list.end(), std::back_inserter(items),
+                 [&](const Item& item) { return !known.contains(item); });
+    return items;
+}
+
+/// The first of the names, and how many more there are.
+std::string first_names(const std::vector<std::string>& names)
+{
+    constexpr std::size_t kMost = 5;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i)
+        text += (text.empty() ? "" : ", ") + names[i];
+    if (names.size() > kMost) text += " and " + std::to_string(names.size() - kMost) + " more";
+    return text;
 }
 
 /// `[{"kind", "model", "count", "memory_bytes"}]`, for the center's facts.
@@ -170,36 +202,77 @@ Hardware look_at_hardware(const AgentConfig& config)
 bool has_changed(const Hardware& before, const Hardware& now)
 {
     return before.cpus != now.cpus || before.devices != now.devices || before.missing != now.missing ||
-           std::abs(before.memory_bytes - now.memory_bytes) > before.memory_bytes / 100;
+           before.nodes != now.nodes || std::abs(before.memory_bytes - now.memory_bytes) > before.memory_bytes / 100;
 }
 
-Result<CenterOffer> survey_center(const AgentConfig& config, const Json& executor_facts, CutRule rule)
+std::string describe_hardware_change(const Hardware& before, const Hardware& now)
 {
-    std::vector<std::string> differences;
-    Result<Host> host = discover_host(rule == CutRule::kFitting ? usable_cpus(config.cpus, differences) : config.cpus);
+    std::string text;
+    const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+    const std::vector<std::int64_t> gone = only_in(before.cpus, now.cpus);
+    const std::vector<std::int64_t> come = only_in(now.cpus, before.cpus);
+    if (!gone.empty()) add("processors " + format_cpu_list(gone) + " are gone");
+    if (!come.empty()) add("processors " + format_cpu_list(come) + " have come");
+    if (now.memory_bytes != before.memory_bytes)
+        add("memory is " + std::to_string(now.memory_bytes) + " bytes, was " + std::to_string(before.memory_bytes));
+    const auto compare = [&](const std::vector<std::string>& old_ones, const std::vector<std::string>& new_ones,
+                             const std::string& what) {
+        if (const std::string names = first_names(only_in(old_ones, new_ones)); !names.empty())
+            add(what + " gone: " + names);
+        if (const std::string names = first_names(only_in(new_ones, old_ones)); !names.empty())
+            add(what + " come: " + names);
+    };
+    compare(before.devices, now.devices, "devices");
+    compare(before.nodes, now.nodes, "nodes");
+    if (before.missing != now.missing) add(now.missing.empty() ? "all devices answer" : now.missing.front());
+    return text;
+}
+
+void tell_differences(CenterOffer& offer, std::vector<ResourceDifference> differences)
+{
+    Json words = Json::array();
+    for (const ResourceDifference& difference : differences) {
+        words.push_back(difference.detail);
+        log_warning("hardware_differs", {{"code", difference.code}, {"difference", difference.detail}});
+    }
+    if (!differences.empty()) offer.catalog.facts["differences"] = std::move(words);
+    if (differences.size() > kMaxResourceDifferences) differences.resize(kMaxResourceDifferences);
+    offer.differences = std::move(differences);
+}
+
+Result<CenterOffer> survey_center(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order)
+{
+    std::vector<std::string> gone;
+    const bool must_fit = order.rule == CutRule::kMustFit;
+    Result<Host> host = discover_host(must_fit ? config.cpus : usable_cpus(config.cpus, gone));
     if (!host) return host.error();
-    host->devices = find_devices(config, differences);
-    const ProbeAbilities abilities = ask_probe_program(config, *host);
+    const AgentConfig looked_at = with_wanted(config, order.wanted);
+    std::vector<std::string> silent;
+    host->devices = find_devices(looked_at, silent);
+    const ProbeAbilities abilities = ask_probe_program(looked_at, *host);
     for (const std::string& id : unknown_operators(config.tables, abilities)) {
         log_warning("operator_not_available", {{"operator", id}, {"probe_program", config.probe_program.string()}});
     }
-    if (rule == CutRule::kMustFit) {
+    if (must_fit) {
         if (const Result<UnitPlan> plan = cut_units(*host, config.tables, abilities); !plan) return plan.error();
     }
-    CutUnits cut = cut_what_fits(*host, config.tables, abilities);
-    for (const FieldError& shortfall : cut.shortfalls)
-        differences.push_back(shortfall.field + ": " + shortfall.detail);
-    for (const std::string& difference : differences)
-        log_warning("hardware_differs", {{"difference", difference}});
+    ReconciledUnits units = reconcile(*host, config.tables, order.wanted, config.remote_resources, abilities);
+    std::vector<ResourceDifference> differences;
+    for (std::string& detail : gone)
+        differences.push_back({.code = "processor_missing", .detail = std::move(detail)});
+    for (std::string& detail : silent)
+        differences.push_back({.code = "device_missing", .detail = std::move(detail)});
+    differences.insert(differences.end(), units.differences.begin(), units.differences.end());
 
     CenterOffer offer;
-    for (const UnitType& type : cut.plan)
+    for (const UnitType& type : units.plan)
         offer.catalog.unit_types.push_back(type.report);
     offer.catalog.facts = host->machine;
     offer.catalog.facts.update(executor_facts);
+    offer.catalog.facts["remote_resources"] = to_string(config.remote_resources);
     if (!host->devices.empty()) offer.catalog.facts["devices"] = device_list(host->devices);
-    if (!differences.empty()) offer.catalog.facts["differences"] = differences;
-    offer.plan = std::move(cut.plan);
+    tell_differences(offer, std::move(differences));
+    offer.plan = std::move(units.plan);
     return offer;
 }
 

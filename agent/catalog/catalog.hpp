@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/catalog/unit_plan.hpp"
+#include "agent/catalog/reconcile.hpp"
 
 namespace fathom::agent {
 
@@ -8,6 +8,9 @@ namespace fathom::agent {
 struct CenterOffer {
     UnitPlan plan;
     Catalog catalog;
+    /// What the settings, or what takes their place, say, and the machine does not have; the fact `differences` has the
+    /// same in words.
+    std::vector<ResourceDifference> differences{};
 };
 
 /// Asks `fathom-probe --list --output json` in the environment that jobs get here, for the processors and for each kind
@@ -28,17 +31,28 @@ struct Hardware {
     std::int64_t memory_bytes{};
     std::vector<std::string> devices{}; ///< ids
     std::vector<std::string> missing{}; ///< a sentence for each device that does not answer
+    std::vector<std::string> nodes{};   ///< of a batch system: a line for each, with all that units are cut by
 };
 /// Blocks for milliseconds; where a driver of GPUs is not in use, longer.
 Hardware look_at_hardware(const AgentConfig& config);
 /// Whether the center is to be surveyed again. Memory counts from a hundredth on: virtual machines' varies.
 bool has_changed(const Hardware& before, const Hardware& now);
+/// What went, what came, for people: "processors 2-3 are gone; device GPU-aa is gone". Long lists are cut short. Pure.
+std::string describe_hardware_change(const Hardware& before, const Hardware& now);
 
-/// Looks at the machine, asks the probe program, cuts the units. Blocks. Where there is less than the config says, the
-/// fact `differences` names it.
+/// What a survey goes by besides the config.
+struct SurveyOrder {
+    CutRule rule = CutRule::kMustFit; ///< for what the config says
+    std::vector<UnitCut> wanted{};    ///< by the network's administrators; empty: as the config says
+};
+
+/// Looks at the machine, asks the probe program, cuts the units. Blocks. Where there is less than is to be offered, the
+/// differences name it.
 /// @param executor_facts  what the executor says about itself, for the center's facts.
 /// @error kInvalid  the config does not fit the machine; every error with its key.
-Result<CenterOffer> survey_center(const AgentConfig& config, const Json& executor_facts,
-                                  CutRule rule = CutRule::kMustFit);
+Result<CenterOffer> survey_center(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order = {});
+
+/// Puts the differences into the offer, and into its facts and the log in words.
+void tell_differences(CenterOffer& offer, std::vector<ResourceDifference> differences);
 
 } // namespace fathom::agent

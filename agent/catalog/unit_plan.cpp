@@ -14,15 +14,6 @@ bool contains(const std::vector<std::string>& list, const std::string& item)
     return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-/// What fathom-probe runs on a resource type.
-const std::vector<std::string>& offered_operators(const std::string& resource_type, const ProbeAbilities& abilities)
-{
-    static const std::vector<std::string> none;
-    if (resource_type == "cpu") return abilities.operators;
-    const auto found = abilities.devices.find(resource_type);
-    return found == abilities.devices.end() ? none : found->second.operators;
-}
-
 /// What the probe program has, cut down by the center's table and then by the unit type's own list.
 std::vector<std::string> operators_of(const UnitCut& cut, const AgentTables& tables, const ProbeAbilities& abilities)
 {
@@ -83,6 +74,7 @@ UnitTypeReport report_of(const UnitCut& cut, std::size_t size, const std::vector
     report.operators = operators_of(cut, tables, abilities);
     report.facts = host.processor;
     if (cut.processors == ProcessorKind::kThread) report.facts["processors"] = "threads";
+    if (!cut.labels.empty()) report.facts["labels"] = cut.labels;
     if (!abilities.blas_core_type.empty()) report.facts["blas_core_type"] = abilities.blas_core_type;
     if (cut.resource_type == "cpu") {
         if (abilities.accepts_uploads) report.facts["accepts_uploads"] = true;
@@ -124,6 +116,13 @@ std::vector<UnitCut> usual_cuts(const Host& host)
     return cuts;
 }
 
+/// A type that has fewer units than its cut says.
+struct Shortfall {
+    std::string path{}; ///< of the cut in the config
+    ResourceDifference difference;
+    bool is_of_devices = false; ///< else of cores
+};
+
 /// Cuts one type after another.
 class Cutter {
   public:
@@ -162,36 +161,51 @@ class Cutter {
     /// Cores or hardware threads of each unit of the last cut.
     std::size_t size() const { return size_; }
 
-    /// Whose cores do not fit.
-    std::vector<FieldError> core_errors;
-    /// Whose devices do not fit.
-    std::vector<FieldError> device_errors;
+    /// Types of which something does not fit.
+    std::vector<Shortfall> shortfalls;
 
   private:
     static constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
     void note_shortfall(const UnitCut& cut, const std::string& path, std::size_t wanted)
     {
+        const bool is_of_devices = cut.resource_type != "cpu" && devices_.fitting(cut) < wanted;
+        Shortfall shortfall = is_of_devices ? too_few_devices(cut, wanted) : too_few_cores(cut, wanted);
+        shortfall.is_of_devices = is_of_devices;
         const bool has_count = cut.unit_count != 0;
-        if (cut.resource_type != "cpu" && devices_.fitting(cut) < wanted) {
-            device_errors.push_back({path + (has_count ? ".unit_count" : ".devices_per_unit"),
-                                     "\"" + cut.name + "\" needs " +
-                                         std::to_string(wanted * static_cast<std::size_t>(cut.devices_per_unit)) +
-                                         " of \"" + cut.resource_type + "\", but only " +
-                                         std::to_string(devices_.left(cut)) + " are left"});
-            return;
-        }
+        shortfall.difference.unit_type = cut.name;
+        shortfall.difference.field = has_count ? "unit_count" : is_of_devices ? "devices_per_unit" : "cores_per_unit";
+        shortfall.path = path + "." + shortfall.difference.field;
+        shortfalls.push_back(std::move(shortfall));
+    }
+
+    Shortfall too_few_devices(const UnitCut& cut, std::size_t wanted) const
+    {
+        const std::size_t needed = wanted * static_cast<std::size_t>(cut.devices_per_unit);
+        return {.difference = {.code = "fewer_devices",
+                               .wanted = static_cast<std::int64_t>(needed),
+                               .seen = static_cast<std::int64_t>(devices_.left(cut)),
+                               .detail = "\"" + cut.name + "\" needs " + std::to_string(needed) + " of \"" +
+                                         cut.resource_type + "\", but only " + std::to_string(devices_.left(cut)) +
+                                         " are left"}};
+    }
+
+    Shortfall too_few_cores(const UnitCut& cut, std::size_t wanted) const
+    {
         const std::string kind = cut.processors == ProcessorKind::kThread ? " hardware threads" : " cores";
         const std::string all =
             cut.numa == NumaRule::kWhole
                 ? std::to_string(wanted) + " whole NUMA nodes"
                 : std::to_string(wanted * size_) + kind +
                       (cut.numa == NumaRule::kWithin ? " by " + std::to_string(size_) + " within a NUMA node" : "");
-        core_errors.push_back({path + (has_count ? ".unit_count" : ".cores_per_unit"),
-                               "\"" + cut.name + "\" needs " + all + ", but only " +
-                                   std::to_string(cores_.left(cut.processors)) + " of the offered" +
-                                   (cut.processors == ProcessorKind::kThread ? " hardware threads" : " ones") +
-                                   " are left"});
+        const std::size_t left = cores_.left(cut.processors);
+        return {.difference = {.code = "fewer_cores",
+                               .wanted = static_cast<std::int64_t>(wanted * size_),
+                               .seen = static_cast<std::int64_t>(left),
+                               .detail = "\"" + cut.name + "\" needs " + all + ", but only " + std::to_string(left) +
+                                         " of the offered" +
+                                         (cut.processors == ProcessorKind::kThread ? " hardware threads" : " ones") +
+                                         " are left"}};
     }
 
     const Host& host_;
@@ -202,13 +216,12 @@ class Cutter {
 
 struct Cut {
     UnitPlan plan;
-    std::vector<FieldError> core_errors;
-    std::vector<FieldError> device_errors;
+    std::vector<Shortfall> shortfalls; ///< those of cores first
 };
 
 Cut cut_all(const Host& host, const AgentTables& tables, const ProbeAbilities& abilities)
 {
-    const std::vector<UnitCut> cuts = tables.unit_types.empty() ? usual_cuts(host) : tables.unit_types;
+    const std::vector<UnitCut> cuts = effective_cuts(host, tables);
     Cutter cutter(host);
     Cut result;
     for (std::size_t i = 0; i < cuts.size(); ++i) {
@@ -220,12 +233,28 @@ Cut cut_all(const Host& host, const AgentTables& tables, const ProbeAbilities& a
         type.units_per_device = on_device;
         result.plan.push_back(std::move(type));
     }
-    result.core_errors = std::move(cutter.core_errors);
-    result.device_errors = std::move(cutter.device_errors);
+    for (const bool is_of_devices : {false, true}) {
+        for (const Shortfall& shortfall : cutter.shortfalls) {
+            if (shortfall.is_of_devices == is_of_devices) result.shortfalls.push_back(shortfall);
+        }
+    }
     return result;
 }
 
 } // namespace
+
+const std::vector<std::string>& offered_operators(const std::string& resource_type, const ProbeAbilities& abilities)
+{
+    static const std::vector<std::string> none;
+    if (resource_type == "cpu") return abilities.operators;
+    const auto found = abilities.devices.find(resource_type);
+    return found == abilities.devices.end() ? none : found->second.operators;
+}
+
+std::vector<UnitCut> effective_cuts(const Host& host, const AgentTables& tables)
+{
+    return tables.unit_types.empty() ? usual_cuts(host) : tables.unit_types;
+}
 
 std::vector<std::string> device_names(const Unit& unit)
 {
@@ -238,15 +267,22 @@ std::vector<std::string> device_names(const Unit& unit)
 CutUnits cut_what_fits(const Host& host, const AgentTables& tables, const ProbeAbilities& abilities)
 {
     Cut cut = cut_all(host, tables, abilities);
-    CutUnits units{std::move(cut.plan), std::move(cut.core_errors)};
-    units.shortfalls.insert(units.shortfalls.end(), cut.device_errors.begin(), cut.device_errors.end());
+    CutUnits units{std::move(cut.plan), {}};
+    for (Shortfall& shortfall : cut.shortfalls) {
+        units.shortfalls.push_back({shortfall.path, shortfall.difference.detail});
+        units.differences.push_back(std::move(shortfall.difference));
+    }
     return units;
 }
 
 Result<UnitPlan> cut_units(const Host& host, const AgentTables& tables, const ProbeAbilities& abilities)
 {
     Cut cut = cut_all(host, tables, abilities);
-    return value_or_errors(std::move(cut.plan), std::move(cut.core_errors), "the cut of unit types");
+    std::vector<FieldError> errors;
+    for (const Shortfall& shortfall : cut.shortfalls) {
+        if (!shortfall.is_of_devices) errors.push_back({shortfall.path, shortfall.difference.detail});
+    }
+    return value_or_errors(std::move(cut.plan), std::move(errors), "the cut of unit types");
 }
 
 std::vector<std::string> unknown_operators(const AgentTables& tables, const ProbeAbilities& abilities)

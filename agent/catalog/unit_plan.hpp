@@ -4,6 +4,7 @@
 #include "agent/catalog/host.hpp"
 #include "agent/config/agent_config.hpp"
 #include "core/model/center.hpp"
+#include "core/model/resources.hpp"
 
 namespace fathom::agent {
 
@@ -48,8 +49,12 @@ struct ProbeAbilities {
 /// A cut of the machine, with what it had too little for.
 struct CutUnits {
     UnitPlan plan;
-    std::vector<FieldError> shortfalls; ///< by the config's key: types that have fewer units than it says
+    std::vector<FieldError> shortfalls;            ///< by the config's key: types that have fewer units than it says
+    std::vector<ResourceDifference> differences{}; ///< the same, by unit type and with numbers
 };
+
+/// How the units are cut: as the config says, or without tables as cut_what_fits() says.
+std::vector<UnitCut> effective_cuts(const Host& host, const AgentTables& tables);
 
 /// Cuts the offered cores and the devices into units, in the order of the config; no core and no device is in two
 /// units. A unit's cores come from the NUMA node of its devices or from one that still has enough, if there is one,
@@ -60,6 +65,9 @@ CutUnits cut_what_fits(const Host& host, const AgentTables& tables, const ProbeA
 /// The same, for a config that must fit.
 /// @error kInvalid  the cuts do not fit the machine's cores; each with its key. Devices may be missing.
 Result<UnitPlan> cut_units(const Host& host, const AgentTables& tables, const ProbeAbilities& abilities);
+
+/// Operators that fathom-probe has for units of a resource type.
+const std::vector<std::string>& offered_operators(const std::string& resource_type, const ProbeAbilities& abilities);
 
 /// Operators that the config names and this center's fathom-probe does not have.
 std::vector<std::string> unknown_operators(const AgentTables& tables, const ProbeAbilities& abilities);

@@ -166,6 +166,12 @@ LogLevel parse_log_level(const std::string& text)
     return LogLevel::kInfo;
 }
 
+RemoteRule parse_remote_rule(std::string_view text)
+{
+    if (text == "off") return RemoteRule::kOff;
+    return text == "machine" ? RemoteRule::kMachine : RemoteRule::kWithin;
+}
+
 std::vector<std::string> table_errors(const std::string& toml)
 {
     std::vector<std::string> texts;
@@ -179,6 +185,19 @@ std::vector<std::string> table_errors(const std::string& toml)
 }
 
 } // namespace
+
+std::string_view to_string(RemoteRule rule)
+{
+    switch (rule) {
+    case RemoteRule::kOff:
+        return "off";
+    case RemoteRule::kWithin:
+        return "within";
+    case RemoteRule::kMachine:
+        return "machine";
+    }
+    return "off";
+}
 
 Result<AgentTables> parse_agent_tables(const std::string& toml)
 {
@@ -249,6 +268,10 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
         {"slurm_conf", "", "with Slurm: its slurm.conf; empty: where Slurm's own programs look"},
         {"keep_finished_hours", "0", "how long the folder of a finished job is kept after its end was reported",
          check_number(0, 8760)},
+        {"remote_resources", "within",
+         "what unit types the network's administrators may have this center offer: off: none but its file's own; "
+         "within: the file's cores, devices and memory, cut otherwise; machine: all of `cores` and all devices",
+         check_one_of({"off", "within", "machine"})},
         {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
     };
     program.tables = {std::begin(kTables), std::end(kTables)};
@@ -275,6 +298,7 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
         config.disk_bytes_per_processor = settings.integer("disk_bytes_per_processor");
     config.keep_finished = std::chrono::seconds(std::llround(settings.number("keep_finished_hours") * 3600));
     config.log_level = parse_log_level(settings.text("log_level"));
+    config.remote_resources = parse_remote_rule(settings.text("remote_resources"));
     config.uses_slurm = settings.text("executor") == "slurm";
     config.slurm = {.programs = settings.text("slurm_programs"),
                     .settings = settings.text("slurm_conf"),
@@ -298,6 +322,7 @@ std::string encode_changed_settings(const AgentConfig& config)
     return Json{{"cpus", format_cpu_list(config.cpus)},
                 {"operator_keys", config.operator_trust.pem},
                 {"log_level", static_cast<int>(config.log_level)},
+                {"remote_resources", to_string(config.remote_resources)},
                 {"tables", config.tables_toml}}
         .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -314,6 +339,8 @@ Result<AgentConfig> with_changed_settings(AgentConfig present, const std::string
     Result<OperatorTrust> trust = keys.empty() ? OperatorTrust() : parse_operator_trust(keys);
     present.log_level =
         static_cast<LogLevel>(reader.required_integer("log_level", 0, static_cast<int>(LogLevel::kError)));
+    present.remote_resources =
+        parse_remote_rule(reader.required_string("remote_resources", {.one_of = {"off", "within", "machine"}}));
     present.tables_toml = reader.required_string("tables", {.max_length = kMaxSettingsBytes});
     Result<AgentTables> tables = parse_agent_tables(present.tables_toml);
     if (!cpus) return cpus.error();

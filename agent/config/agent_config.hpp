@@ -45,6 +45,14 @@ struct OperatorTrust {
     std::string pem; ///< the same as text, with whatever else stands in the administrator's file
 };
 
+/// What the network's administrators may have this center offer, instead of what its file says (M9).
+enum class RemoteRule {
+    kOff,     ///< nothing else
+    kWithin,  ///< the file's own cores, devices and memory, cut otherwise
+    kMachine, ///< all offered cores (`cores`) and all devices of the machine
+};
+std::string_view to_string(RemoteRule rule);
+
 /// Everything that an administrator can set.
 struct AgentConfig {
     std::filesystem::path state_dir;
@@ -61,6 +69,7 @@ struct AgentConfig {
     bool uses_slurm = false; ///< else jobs run on this host
     SlurmConfig slurm;       ///< of `uses_slurm`
     LogLevel log_level = LogLevel::kInfo;
+    RemoteRule remote_resources = RemoteRule::kWithin;
     AgentTables tables;
     std::string tables_toml; ///< the same as text: the config file
 };

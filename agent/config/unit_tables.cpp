@@ -10,73 +10,6 @@ constexpr std::int64_t kMaxMemoryBytes = 1LL << 50U;
 constexpr std::size_t kMaxText = 128;
 constexpr std::size_t kMaxPath = 256;
 
-ProcessorKind read_processors(ObjectReader& reader)
-{
-    const auto text = reader.optional_string("processors", {.one_of = {"cores", "threads"}});
-    return text == "threads" ? ProcessorKind::kThread : ProcessorKind::kCore;
-}
-
-NumaRule read_numa(ObjectReader& reader)
-{
-    const auto text = reader.optional_string("numa", {.one_of = {"prefer", "within", "whole"}});
-    if (text == "within") return NumaRule::kWithin;
-    return text == "whole" ? NumaRule::kWhole : NumaRule::kPrefer;
-}
-
-DeviceSharing read_sharing(ObjectReader& reader)
-{
-    const auto text = reader.optional_string("sharing", {.one_of = {"none", "mps", "time-slice", "mig"}});
-    if (text == "mps") return DeviceSharing::kMps;
-    if (text == "time-slice") return DeviceSharing::kTimeSlice;
-    return text == "mig" ? DeviceSharing::kMig : DeviceSharing::kNone;
-}
-
-/// The keys of a device's unit; of "cpu" none may stand there.
-void read_device_part(ObjectReader& reader, UnitCut& cut)
-{
-    const bool has_devices = cut.resource_type != "cpu";
-    if (!has_devices) {
-        for (const char* key : {"devices_per_unit", "sharing", "parts_per_device", "device_model"}) {
-            if (reader.has(key)) reader.fail(key, "is for units with devices, and this one's resource_type is cpu");
-        }
-    }
-    cut.devices_per_unit = reader.optional_integer("devices_per_unit", 1, kMaxDevices).value_or(has_devices ? 1 : 0);
-    cut.sharing = read_sharing(reader);
-    cut.parts_per_device = reader.optional_integer("parts_per_device", 1, kMaxDevices).value_or(1);
-    cut.device_model = reader.optional_string("device_model", {.max_length = kMaxText}).value_or("");
-    const bool is_divided = cut.sharing == DeviceSharing::kMps || cut.sharing == DeviceSharing::kTimeSlice;
-    if (reader.has("parts_per_device") && !is_divided)
-        reader.fail("parts_per_device", "needs sharing = \"mps\" or \"time-slice\"");
-    if (is_divided && cut.parts_per_device < 2) reader.fail("parts_per_device", "must be at least 2 with this sharing");
-    const bool is_nvidias = cut.sharing == DeviceSharing::kMps || cut.sharing == DeviceSharing::kMig;
-    if (is_nvidias && cut.resource_type != "cuda")
-        reader.fail("sharing", "is a way of NVIDIA's GPUs: resource_type must be cuda");
-    if (has_devices && cut.cores_per_unit == 0 && cut.memory_bytes_per_unit == 0)
-        reader.fail("memory_bytes_per_unit", "must be given where a unit has no cores of its own");
-}
-
-UnitCut read_unit_cut(const Json& json, const std::string& path, std::vector<FieldError>& errors)
-{
-    ObjectReader reader(json, path, errors);
-    UnitCut cut;
-    cut.name = reader.required_string("name", {.min_length = 1, .max_length = kMaxText});
-    cut.resource_type = reader.optional_string("resource_type", {.min_length = 1, .max_length = 32}).value_or("cpu");
-    cut.processors = read_processors(reader);
-    cut.numa = read_numa(reader);
-    const std::int64_t least_cores = cut.resource_type == "cpu" ? 1 : 0;
-    if (cut.numa == NumaRule::kWhole && reader.has("cores_per_unit"))
-        reader.fail("cores_per_unit", "is what the NUMA node has where numa is \"whole\"");
-    cut.cores_per_unit = reader.optional_integer("cores_per_unit", least_cores, 65536).value_or(1);
-    cut.unit_count = reader.optional_integer("unit_count", 0, 65536).value_or(0);
-    cut.memory_bytes_per_unit = reader.optional_integer("memory_bytes_per_unit", 0, kMaxMemoryBytes).value_or(0);
-    read_device_part(reader, cut);
-    cut.operators = reader.strings("operators", 1000, {.min_length = 1, .max_length = 64});
-    cut.partition = reader.optional_string("partition", {.max_length = kMaxText}).value_or("");
-    cut.constraint = reader.optional_string("constraint", {.max_length = 1000}).value_or("");
-    reader.finish(UnknownFields::kReject);
-    return cut;
-}
-
 bool is_device_file(const std::string& path)
 {
     return path.starts_with("/dev/") && path.size() > 5 && path.find("..") == std::string::npos;
@@ -127,33 +60,9 @@ DeviceDescription read_device(const Json& json, const std::string& path, std::ve
 
 } // namespace
 
-std::string_view to_string(DeviceSharing sharing)
-{
-    switch (sharing) {
-    case DeviceSharing::kNone:
-        return "none";
-    case DeviceSharing::kMps:
-        return "mps";
-    case DeviceSharing::kTimeSlice:
-        return "time-slice";
-    case DeviceSharing::kMig:
-        return "mig";
-    }
-    return "none";
-}
-
 std::vector<UnitCut> read_unit_cuts(ObjectReader& reader, std::vector<FieldError>& errors)
 {
-    std::vector<UnitCut> cuts;
-    const Json* items = reader.has("unit_type") ? reader.array("unit_type", 1, 100) : nullptr;
-    if (items == nullptr) return cuts;
-    std::set<std::string> names;
-    for (std::size_t i = 0; i < items->size(); ++i) {
-        const std::string path = "unit_type[" + std::to_string(i) + "]";
-        cuts.push_back(read_unit_cut((*items)[i], path, errors));
-        if (!names.insert(cuts.back().name).second) errors.push_back({path + ".name", "stands twice"});
-    }
-    return cuts;
+    return fathom::read_unit_cuts(reader, "unit_type", 1, UnknownFields::kReject, errors);
 }
 
 std::vector<DeviceDescription> read_devices(ObjectReader& reader, std::vector<FieldError>& errors)

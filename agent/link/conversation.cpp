@@ -43,6 +43,8 @@ void Conversation::receive(const link::Message& message)
         if (on_certificate) on_certificate(renewed->certificate_pem);
     } else if (const auto* target = std::get_if<link::SubUnitTarget>(&message.body)) {
         if (on_sub_unit_target) on_sub_unit_target(*target);
+    } else if (const auto* order = std::get_if<ResourceOrder>(&message.body)) {
+        if (on_resource_order) on_resource_order(*order);
     } else if (!handle_order(message)) {
         acknowledge(message.id,
                     Error{Errc::kInvalid, "agents do not take " + std::string(link::type_name(message.body))});
@@ -63,6 +65,7 @@ void Conversation::handle(const link::Welcome& welcome)
     send_heartbeat();
     send_sub_units();
     send_gpu_memory();
+    send_resources();
     send_spooled();
 }
 
@@ -222,6 +225,19 @@ void Conversation::tell_gpu_memory(GpuMemoryReport report)
 void Conversation::send_gpu_memory()
 {
     if (gpu_memory_) say(link::make_message(*gpu_memory_));
+}
+
+void Conversation::tell_resources(ResourceState state)
+{
+    const bool says_something = resources_ || state.version > 0 || !state.differences.empty();
+    if (!says_something || resources_ == state) return;
+    resources_ = std::move(state);
+    if (welcome_) send_resources();
+}
+
+void Conversation::send_resources()
+{
+    if (resources_) say(link::make_message(*resources_));
 }
 
 bool Conversation::request_certificate(const std::string& request_pem)

@@ -47,6 +47,12 @@ class Conversation {
     /// G9: says what jobs have of the GPUs' memory, unless it has said that last; a connection that comes later hears
     /// of it after its greeting.
     void tell_gpu_memory(GpuMemoryReport report);
+    /// M9: says how far the center is with what it is to offer, and what it lacks, unless it has said that last.
+    /// Nothing is said as long as there is no order and nothing lacks; a connection that comes later hears it after its
+    /// greeting.
+    void tell_resources(ResourceState state);
+    /// Called with what this center is to offer.
+    std::function<void(const ResourceOrder&)> on_resource_order;
     /// Called with what this center is to have.
     std::function<void(const link::SubUnitTarget&)> on_sub_unit_target;
     /// Asks for a new certificate; false when there is nobody to ask.
@@ -69,6 +75,7 @@ class Conversation {
     void send_heartbeat();
     void send_sub_units();
     void send_gpu_memory();
+    void send_resources();
     Result<void> ask(link::Body request);
 
     Spool& spool_;
@@ -76,6 +83,7 @@ class Conversation {
     Catalog catalog_;
     std::optional<link::SubUnitState> sub_units_;
     std::optional<GpuMemoryReport> gpu_memory_;
+    std::optional<ResourceState> resources_;
     std::optional<Peer> peer_;
     bool welcome_{};
     std::int64_t last_sequence_{}; ///< of the spooled messages sent on this connection

@@ -298,6 +298,16 @@ Body read_gpu_memory(ObjectReader& reader, std::vector<FieldError>& errors)
     return read_gpu_memory_report(reader, errors);
 }
 
+Body read_order_of_resources(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    return read_resource_order(reader, errors);
+}
+
+Body read_state_of_resources(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    return read_resource_state(reader, errors);
+}
+
 Body read_heartbeat(ObjectReader& reader, std::vector<FieldError>&)
 {
     return Heartbeat{reader.required_number("load_1min", 0, 1e9),
@@ -349,6 +359,8 @@ const std::map<std::string, Reader, std::less<>>& readers()
         {"sub_unit_target", read_sub_unit_target},
         {"sub_unit_request", read_sub_unit_request},
         {"gpu_memory", read_gpu_memory},
+        {"resource_order", read_order_of_resources},
+        {"resource_state", read_state_of_resources},
         {"heartbeat", read_heartbeat},
         {"renew_certificate", read_renew_certificate},
         {"renewed_certificate", read_renewed_certificate},

@@ -174,6 +174,16 @@ Json body_json(const GpuMemoryReport& report)
     return to_json(report);
 }
 
+Json body_json(const ResourceOrder& order)
+{
+    return to_json(order);
+}
+
+Json body_json(const ResourceState& state)
+{
+    return to_json(state);
+}
+
 Json body_json(const Heartbeat& heartbeat)
 {
     return {{"load_1min", heartbeat.load_1min},
@@ -215,6 +225,8 @@ struct TypeName {
     std::string_view operator()(const SubUnitTarget&) const { return "sub_unit_target"; }
     std::string_view operator()(const SubUnitRequest&) const { return "sub_unit_request"; }
     std::string_view operator()(const GpuMemoryReport&) const { return "gpu_memory"; }
+    std::string_view operator()(const ResourceOrder&) const { return "resource_order"; }
+    std::string_view operator()(const ResourceState&) const { return "resource_state"; }
     std::string_view operator()(const Heartbeat&) const { return "heartbeat"; }
     std::string_view operator()(const RenewCertificate&) const { return "renew_certificate"; }
     std::string_view operator()(const RenewedCertificate&) const { return "renewed_certificate"; }
@@ -233,7 +245,8 @@ bool needs_ack(const Body& body)
     return !std::holds_alternative<Hello>(body) && !std::holds_alternative<Welcome>(body) &&
            !std::holds_alternative<UnitTypesQuery>(body) && !std::holds_alternative<UnitTypesAnswer>(body) &&
            !std::holds_alternative<SubUnitState>(body) && !std::holds_alternative<SubUnitTarget>(body) &&
-           !std::holds_alternative<GpuMemoryReport>(body) && !std::holds_alternative<Heartbeat>(body) &&
+           !std::holds_alternative<GpuMemoryReport>(body) && !std::holds_alternative<ResourceOrder>(body) &&
+           !std::holds_alternative<ResourceState>(body) && !std::holds_alternative<Heartbeat>(body) &&
            !std::holds_alternative<RenewedCertificate>(body) && !std::holds_alternative<Ack>(body);
 }
 

@@ -3,6 +3,7 @@
 #include "core/model/attempt.hpp"
 #include "core/model/center.hpp"
 #include "core/model/gpu_memory.hpp"
+#include "core/model/resources.hpp"
 
 #include <optional>
 #include <string>
@@ -187,11 +188,14 @@ struct Ack {
 };
 
 /// What either side says. A GpuMemoryReport (agent -> server, after each welcome and each change) says how things
-/// stand, so that a repeat changes nothing.
-using Body =
-    std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, AttemptOutput,
-                 AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest, SubUnitState,
-                 SubUnitTarget, SubUnitRequest, GpuMemoryReport, Heartbeat, RenewCertificate, RenewedCertificate, Ack>;
+/// stand, so that a repeat changes nothing. A ResourceOrder (server -> agent, once in each connection and when it
+/// changes) is said to agents only whose catalog has the fact `remote_resources`; a ResourceState (agent -> server,
+/// after each welcome and each change) says how far the center is with it, or what its machines lack; repeats change
+/// nothing.
+using Body = std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, AttemptOutput,
+                          AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest, SubUnitState,
+                          SubUnitTarget, SubUnitRequest, GpuMemoryReport, ResourceOrder, ResourceState, Heartbeat,
+                          RenewCertificate, RenewedCertificate, Ack>;
 
 struct Message {
     MessageId id;

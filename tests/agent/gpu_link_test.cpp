@@ -67,9 +67,15 @@ TEST_F(TwoGpus, NoticesByItselfThatAGpuIsLost)
     const Catalog& catalog = std::get<link::CatalogChanged>(message.body).catalog;
 
     EXPECT_EQ(catalog.unit_types.at(0).unit_count, 1);
-    EXPECT_THAT(catalog.facts["differences"],
-                ElementsAre("GPU 0 does not answer: GPU is lost (NVML 15)",
-                            "unit_type[0].unit_count: \"gpu\" needs 2 of \"cuda\", but only 1 are left"));
+    EXPECT_THAT(catalog.facts["differences"], ElementsAre("GPU 0 does not answer: GPU is lost (NVML 15)",
+                                                          "\"gpu\" needs 2 of \"cuda\", but only 1 are left"));
+    const auto state = std::get<ResourceState>(server_.wait_for("the same by codes", is<ResourceState>).body);
+    EXPECT_EQ(state.state, "file");
+    ASSERT_EQ(state.differences.size(), 2U);
+    EXPECT_EQ(state.differences[0].code, "device_missing");
+    EXPECT_EQ(state.differences[1].code, "fewer_devices");
+    EXPECT_EQ(state.differences[1].wanted, 2);
+    EXPECT_EQ(state.differences[1].seen, 1);
 }
 
 } // namespace

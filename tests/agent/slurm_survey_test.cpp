@@ -81,5 +81,66 @@ TEST(SlurmSurvey, CountsOnlyNodesThatAreUp)
     EXPECT_EQ(cut_nodes({down}, {}, kAbilities).value()[0].report.unit_count, 1);
 }
 
+std::vector<UnitCut> wanted(const std::string& items)
+{
+    return parse_resource_document(parse_json(R"({"unit_types": [)" + items + "]}").value()).value();
+}
+
+TEST(SlurmSurvey, NodesAreCutAsTheNetworkWantsWithinTheFilesPartitions)
+{
+    const std::vector<SlurmNode> nodes{node("n1", "main", "ib"), node("n2", "main", ""), node("g1", "gpu", "a100", 64)};
+    const std::vector<UnitCut> cuts = wanted(
+        R"({"name": "wide", "cores_per_unit": 16, "partition": "main", "constraint": "ib", "unit_count": 3},
+           {"name": "any", "cores_per_unit": 16, "partition": "main"}, {"name": "gpu", "partition": "gpu"})");
+
+    const ReconciledUnits within =
+        reconcile_nodes(nodes, tables_of("quad", 4, "ib"), cuts, RemoteRule::kWithin, kAbilities);
+
+    ASSERT_EQ(within.plan.size(), 1U) << "nodes without the feature, and the other partition, are not the file's";
+    EXPECT_EQ(within.plan[0].report.name, "wide");
+    EXPECT_EQ(within.plan[0].report.unit_count, 2);
+    ASSERT_EQ(within.differences.size(), 3U);
+    EXPECT_EQ(within.differences[0].code, "not_permitted");
+    EXPECT_EQ(within.differences[2].code, "fewer_nodes");
+    EXPECT_EQ(within.differences[2].wanted, 3);
+    EXPECT_EQ(within.differences[2].seen, 2);
+}
+
+TEST(SlurmSurvey, NoNodeIsOfferedTwiceForTheNetwork)
+{
+    const std::vector<UnitCut> cuts =
+        wanted(R"({"name": "a", "cores_per_unit": 32}, {"name": "b", "cores_per_unit": 16})");
+
+    const ReconciledUnits units =
+        reconcile_nodes({node("n1", "main", ""), node("n2", "main", "")}, {}, cuts, RemoteRule::kWithin, kAbilities);
+
+    EXPECT_EQ(units.plan.at(0).report.unit_count, 2);
+    EXPECT_EQ(units.plan.at(1).report.unit_count, 0);
+}
+
+TEST(SlurmSurvey, TypesWithoutNodesAreNamedAndTheOthersOffered)
+{
+    const ReconciledUnits units =
+        reconcile_nodes({node("n1", "main", "")}, tables_of("wide", 64, ""), {}, RemoteRule::kWithin, kAbilities);
+
+    EXPECT_TRUE(units.plan.empty());
+    ASSERT_EQ(units.differences.size(), 1U);
+    EXPECT_EQ(units.differences[0].code, "fewer_cores");
+}
+
+TEST(HardwareChange, OfABatchSystemIsAnotherPartitionOrNode)
+{
+    Hardware before;
+    before.nodes = describe_nodes({node("n1", "main", ""), node("n2", "main", "")});
+    Hardware now;
+    now.nodes = describe_nodes({node("n2", "main", ""), node("n1", "main", "")});
+    EXPECT_FALSE(has_changed(before, now)) << "the order says nothing";
+
+    now.nodes = describe_nodes({node("n1", "main", ""), node("n2", "night", "")});
+    EXPECT_TRUE(has_changed(before, now));
+    EXPECT_THAT(describe_hardware_change(before, now), testing::HasSubstr("nodes gone: main|n2"));
+    EXPECT_THAT(describe_hardware_change(before, now), testing::HasSubstr("nodes come: night|n2"));
+}
+
 } // namespace
 } // namespace fathom::agent

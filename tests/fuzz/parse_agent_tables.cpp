@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         FATHOM_ASSERT(tables.error().code == fathom::Errc::kInvalid);
         return 0;
     }
-    for (const fathom::agent::UnitCut& cut : tables->unit_types)
+    for (const fathom::UnitCut& cut : tables->unit_types)
         FATHOM_ASSERT(!cut.name.empty() && cut.cores_per_unit >= 0 && cut.unit_count >= 0 &&
                       cut.memory_bytes_per_unit >= 0);
     return 0;

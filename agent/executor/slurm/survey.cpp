@@ -3,6 +3,7 @@
 #include "agent/executor/slurm/batch_script.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace fathom::agent {
@@ -62,38 +63,99 @@ BatchPlace place_of(const NodeList& nodes, std::int64_t& cores, const UnitCut& c
     return place;
 }
 
-/// @param first  the number of its first unit
-Result<UnitType> make_type(const UnitCut& cut, const NodeList& nodes, std::int64_t cores, std::int64_t first,
-                           const AgentTables& tables, const ProbeAbilities& abilities)
+/// A type, or what it lacks; of a type with fewer units than it is to have both.
+struct TypeCut {
+    std::optional<UnitType> type{};
+    std::optional<ResourceDifference> lack{};
+};
+
+TypeCut lacking(const UnitCut& cut, std::string code, std::string field, std::int64_t wanted, const std::string& what)
+{
+    return {.lack = ResourceDifference{.code = std::move(code),
+                                       .unit_type = cut.name,
+                                       .field = std::move(field),
+                                       .wanted = wanted,
+                                       .detail = "unit type \"" + cut.name + "\": " + what}};
+}
+
+/// Where its units are to run, or why there is no such place.
+std::optional<TypeCut> find_place(const UnitCut& cut, const NodeList& nodes, std::int64_t& cores, BatchPlace& place)
 {
     if (cut.resource_type != "cpu" || cut.devices_per_unit > 0)
-        return Error{Errc::kInvalid, "unit type \"" + cut.name +
-                                         "\": devices of Slurm's nodes are not offered yet; leave out resource_type"};
+        return lacking(cut, "not_supported", "resource_type", 0,
+                       "devices of Slurm's nodes are not offered yet; leave out resource_type");
     if (nodes.empty())
-        return Error{Errc::kInvalid, "unit type \"" + cut.name + "\": no node of partition \"" + cut.partition +
-                                         "\" has the features " + cut.constraint};
-    UnitType type;
-    BatchPlace place = place_of(nodes, cores, cut);
+        return lacking(cut, "fewer_nodes", "partition", 1,
+                       "no node of partition \"" + cut.partition + "\" has the features " + cut.constraint);
+    place = place_of(nodes, cores, cut);
     if (place.units_per_node == 0)
-        return Error{Errc::kInvalid, "unit type \"" + cut.name + "\": no node has " + std::to_string(cores) + " cores"};
-    if (const Result<void> checked = check_batch_place(place); !checked) return checked.error();
+        return lacking(cut, "fewer_cores", "cores_per_unit", cores, "no node has " + std::to_string(cores) + " cores");
+    if (const Result<void> checked = check_batch_place(place); !checked)
+        return lacking(cut, "not_supported", "constraint", 0, checked.error().detail);
+    return std::nullopt;
+}
+
+/// How units are numbered, and how many cores of each partition may still be offered.
+struct Numbering {
+    std::int64_t first{}; ///< number of the next unit
+    std::optional<std::map<std::string, std::int64_t>> cores_left{};
+
+    std::int64_t most(const std::string& partition, std::int64_t cores) const
+    {
+        const std::int64_t numbers = kMaxUnits - first;
+        if (!cores_left) return numbers;
+        const auto left = cores_left->find(partition);
+        return std::min(numbers, left == cores_left->end() ? 0 : left->second / cores);
+    }
+    void take(const std::string& partition, std::int64_t units, std::int64_t cores)
+    {
+        first += units;
+        if (cores_left) (*cores_left)[partition] -= units * cores;
+    }
+};
+
+UnitTypeReport report_of(const UnitCut& cut, const NodeList& nodes, const BatchPlace& place, const AgentTables& tables,
+                         const ProbeAbilities& abilities)
+{
+    UnitTypeReport report;
+    report.name = cut.name;
+    report.memory_bytes_per_unit = place.memory_bytes_per_unit;
+    report.operators = operators_of(cut, tables, abilities);
+    report.facts = {{"partition", place.partition},
+                    {"nodes", nodes.size()},
+                    {"units_per_node", place.units_per_node},
+                    {"features", nodes.front()->features}};
+    if (!nodes.front()->gres.empty()) report.facts["gres"] = nodes.front()->gres;
+    if (!cut.labels.empty()) report.facts["labels"] = cut.labels;
+    return report;
+}
+
+TypeCut make_type(const UnitCut& cut, const NodeList& nodes, std::int64_t cores, Numbering& numbering,
+                  const AgentTables& tables, const ProbeAbilities& abilities)
+{
+    BatchPlace place;
+    if (std::optional<TypeCut> none = find_place(cut, nodes, cores, place)) return *none;
+    TypeCut made{.type = UnitType()};
     std::int64_t count = place.units_per_node * std::ssize(nodes);
+    count = std::min(count, numbering.most(cut.partition, cores));
+    if (cut.unit_count > count)
+        made.lack = ResourceDifference{.code = "fewer_nodes",
+                                       .unit_type = cut.name,
+                                       .field = "unit_count",
+                                       .wanted = cut.unit_count,
+                                       .seen = count,
+                                       .detail = "unit type \"" + cut.name + "\" is to have " +
+                                                 std::to_string(cut.unit_count) + " units, but only " +
+                                                 std::to_string(count) + " fit on the nodes that may be offered"};
     if (cut.unit_count > 0) count = std::min(count, cut.unit_count);
-    count = std::min(count, kMaxUnits - first);
     for (std::int64_t i = 0; i < count; ++i)
-        type.units.push_back(Unit{{first + i}});
-    type.report.name = cut.name;
-    type.report.unit_count = count;
-    type.report.cores_per_unit = cores;
-    type.report.memory_bytes_per_unit = place.memory_bytes_per_unit;
-    type.report.operators = operators_of(cut, tables, abilities);
-    type.report.facts = {{"partition", place.partition},
-                         {"nodes", nodes.size()},
-                         {"units_per_node", place.units_per_node},
-                         {"features", nodes.front()->features}};
-    if (!nodes.front()->gres.empty()) type.report.facts["gres"] = nodes.front()->gres;
-    type.place = std::move(place);
-    return type;
+        made.type->units.push_back(Unit{{numbering.first + i}});
+    numbering.take(cut.partition, count, cores);
+    made.type->report = report_of(cut, nodes, place, tables, abilities);
+    made.type->report.unit_count = count;
+    made.type->report.cores_per_unit = cores;
+    made.type->place = std::move(place);
+    return made;
 }
 
 /// A table for each partition and set of features.
@@ -124,16 +186,14 @@ NodeList usable(const std::vector<SlurmNode>& nodes)
     return usable_ones.empty() ? all : usable_ones;
 }
 
-} // namespace
-
-Result<UnitPlan> cut_nodes(const std::vector<SlurmNode>& nodes, const AgentTables& tables,
-                           const ProbeAbilities& abilities)
+/// Cuts the nodes as the tables say, type by type.
+ReconciledUnits cut_that_fits(const std::vector<SlurmNode>& nodes, const AgentTables& tables,
+                              const ProbeAbilities& abilities, Numbering numbering)
 {
-    if (nodes.empty()) return Error{Errc::kInvalid, "Slurm has no node"};
+    ReconciledUnits units;
+    if (nodes.empty()) return units;
     const NodeList offered = usable(nodes);
     const bool by_tables = !tables.unit_types.empty();
-    UnitPlan plan;
-    std::int64_t first = 0;
     for (UnitCut cut : by_tables ? tables.unit_types : default_cuts(offered)) {
         if (cut.partition.empty()) cut.partition = offered.front()->partition;
         NodeList fitting;
@@ -143,27 +203,156 @@ Result<UnitPlan> cut_nodes(const std::vector<SlurmNode>& nodes, const AgentTable
                           : node->features.size() == cut.constraint.size() && has_features(*node, cut.constraint);
             if (node->partition == cut.partition && fits) fitting.push_back(node);
         }
-        Result<UnitType> type = make_type(cut, fitting, by_tables ? cut.cores_per_unit : 0, first, tables, abilities);
-        if (!type) return type.error();
-        first += type->report.unit_count;
-        plan.push_back(std::move(*type));
+        TypeCut made = make_type(cut, fitting, by_tables ? cut.cores_per_unit : 0, numbering, tables, abilities);
+        if (made.type) units.plan.push_back(std::move(*made.type));
+        if (made.lack) units.differences.push_back(std::move(*made.lack));
     }
-    return plan;
+    return units;
 }
 
-Result<CenterOffer> survey_slurm(const AgentConfig& config, const Json& executor_facts)
+/// Of the operators that unit types name those that the file allows; the file's own are believed as they stand.
+void keep_allowed_operators(UnitPlan& plan, const AgentTables& file, const ProbeAbilities& abilities)
+{
+    const std::vector<std::string> allowed = operators_of({}, file, abilities);
+    for (UnitType& type : plan)
+        std::erase_if(type.report.operators, [&](const std::string& id) {
+            return std::find(allowed.begin(), allowed.end(), id) == allowed.end();
+        });
+}
+
+/// Whether a node that has the features of `wanted` has those of `own`, too.
+bool implies(const std::string& wanted, const std::string& own)
+{
+    SlurmNode node;
+    node.features = wanted;
+    std::replace(node.features.begin(), node.features.end(), '&', ',');
+    return has_features(node, own);
+}
+
+/// The cores that units of each partition have.
+std::map<std::string, std::int64_t> cores_by_partition(const UnitPlan& plan)
+{
+    std::map<std::string, std::int64_t> cores;
+    for (const UnitType& type : plan)
+        cores[type.place->partition] += type.report.unit_count * type.report.cores_per_unit;
+    return cores;
+}
+
+std::map<std::string, std::int64_t> cores_by_partition(const std::vector<SlurmNode>& nodes)
+{
+    std::map<std::string, std::int64_t> cores;
+    for (const SlurmNode* node : usable(nodes))
+        cores[node->partition] += node->cores;
+    return cores;
+}
+
+/// Why the file does not allow a type; empty: it does.
+std::optional<ResourceDifference> find_forbidden(const UnitCut& wanted, const AgentTables& file,
+                                                 const std::string& first_partition)
+{
+    const auto allows = [&](const UnitCut& own) {
+        const std::string& partition = own.partition.empty() ? first_partition : own.partition;
+        return partition == wanted.partition && implies(wanted.constraint, own.constraint);
+    };
+    const std::vector<UnitCut>& cuts = file.unit_types;
+    if (cuts.empty() || std::any_of(cuts.begin(), cuts.end(), allows)) return std::nullopt;
+    return ResourceDifference{.code = "not_permitted",
+                              .unit_type = wanted.name,
+                              .field = "partition",
+                              .detail = "unit type \"" + wanted.name +
+                                        "\" is not offered: the agent's file has none of "
+                                        "partition \"" +
+                                        wanted.partition + "\" for nodes with the features \"" + wanted.constraint +
+                                        "\"; remote_resources = \"machine\" allows it"};
+}
+
+} // namespace
+
+Result<UnitPlan> cut_nodes(const std::vector<SlurmNode>& nodes, const AgentTables& tables,
+                           const ProbeAbilities& abilities)
+{
+    if (nodes.empty()) return Error{Errc::kInvalid, "Slurm has no node"};
+    ReconciledUnits units = cut_that_fits(nodes, tables, abilities, {});
+    for (const ResourceDifference& difference : units.differences) {
+        if (difference.field != "unit_count") return Error{Errc::kInvalid, difference.detail};
+    }
+    return std::move(units.plan);
+}
+
+ReconciledUnits reconcile_nodes(const std::vector<SlurmNode>& nodes, const AgentTables& file,
+                                const std::vector<UnitCut>& wanted, RemoteRule rule, const ProbeAbilities& abilities)
+{
+    ReconciledUnits own = cut_that_fits(nodes, file, abilities, {});
+    if (wanted.empty() || rule == RemoteRule::kOff || nodes.empty()) return own;
+    if (!file.sub_units.empty()) {
+        own.differences.push_back({.code = "kept_by_file",
+                                   .detail = "all unit types are as the agent's file says: sub-units of this center go "
+                                             "to others"});
+        return own;
+    }
+    const bool is_within = rule == RemoteRule::kWithin && !file.unit_types.empty();
+    const Numbering numbering{.cores_left = is_within ? cores_by_partition(own.plan) : cores_by_partition(nodes)};
+    const std::string first_partition = usable(nodes).front()->partition;
+    ReconciledUnits result;
+    AgentTables tables = file;
+    tables.unit_types.clear();
+    for (UnitCut cut : wanted) {
+        if (cut.partition.empty()) cut.partition = first_partition;
+        std::optional<ResourceDifference> forbidden;
+        if (rule == RemoteRule::kWithin) forbidden = find_forbidden(cut, file, first_partition);
+        if (forbidden)
+            result.differences.push_back(std::move(*forbidden));
+        else
+            tables.unit_types.push_back(std::move(cut));
+    }
+    if (tables.unit_types.empty()) return result; // without tables each partition would be offered
+    ReconciledUnits cut = cut_that_fits(nodes, tables, abilities, numbering);
+    result.plan = std::move(cut.plan);
+    keep_allowed_operators(result.plan, file, abilities);
+    const std::vector<ResourceDifference> missing = operator_differences(wanted, result.plan);
+    result.differences.insert(result.differences.end(), cut.differences.begin(), cut.differences.end());
+    result.differences.insert(result.differences.end(), missing.begin(), missing.end());
+    return result;
+}
+
+std::vector<std::string> describe_nodes(const std::vector<SlurmNode>& nodes)
+{
+    std::vector<std::string> lines;
+    for (const SlurmNode& node : nodes)
+        lines.push_back(node.partition + "|" + node.name + "|" + std::to_string(node.cpus) + "|" +
+                        std::to_string(node.cores) + "|" + std::to_string(node.memory_bytes) + "|" + node.features +
+                        "|" + node.gres + "|" + (node.is_usable ? "usable" : "not usable"));
+    std::sort(lines.begin(), lines.end());
+    return lines;
+}
+
+Result<Hardware> look_at_slurm(const AgentConfig& config)
+{
+    const Result<std::vector<SlurmNode>> nodes = SlurmClient(config.slurm, std::nullopt).nodes();
+    if (!nodes) return nodes.error();
+    Hardware seen;
+    seen.nodes = describe_nodes(*nodes);
+    return seen;
+}
+
+Result<CenterOffer> survey_slurm(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order)
 {
     const SlurmClient client(config.slurm, std::nullopt);
     const Result<std::vector<SlurmNode>> nodes = client.nodes();
     if (!nodes) return nodes.error();
     // Devices of this host are not those of the nodes.
-    Result<UnitPlan> plan = cut_nodes(*nodes, config.tables, ask_probe_program(config, Host{}));
-    if (!plan) return plan.error();
+    const ProbeAbilities abilities = ask_probe_program(config, Host{});
+    if (order.rule == CutRule::kMustFit) {
+        if (const Result<UnitPlan> fits = cut_nodes(*nodes, config.tables, abilities); !fits) return fits.error();
+    }
+    ReconciledUnits units = reconcile_nodes(*nodes, config.tables, order.wanted, config.remote_resources, abilities);
     CenterOffer offer;
-    for (const UnitType& type : *plan)
+    for (const UnitType& type : units.plan)
         offer.catalog.unit_types.push_back(type.report);
     offer.catalog.facts = executor_facts;
-    offer.plan = std::move(*plan);
+    offer.catalog.facts["remote_resources"] = to_string(config.remote_resources);
+    tell_differences(offer, std::move(units.differences));
+    offer.plan = std::move(units.plan);
     return offer;
 }
 

@@ -13,9 +13,22 @@ namespace fathom::agent {
 Result<UnitPlan> cut_nodes(const std::vector<SlurmNode>& nodes, const AgentTables& tables,
                            const ProbeAbilities& abilities);
 
+/// What of `wanted`, or where that is empty of the file, the nodes can be cut into, as reconcile() does for one host.
+/// With RemoteRule::kWithin a type must have a partition of the file's and the features that the file asks for there,
+/// and no more cores of a partition are offered than the file offers. Pure.
+ReconciledUnits reconcile_nodes(const std::vector<SlurmNode>& nodes, const AgentTables& file,
+                                const std::vector<UnitCut>& wanted, RemoteRule rule, const ProbeAbilities& abilities);
+
+/// A line for each node, with all that units are cut by.
+std::vector<std::string> describe_nodes(const std::vector<SlurmNode>& nodes);
+
 /// Asks Slurm for its nodes and this host's probe program for its operators. Blocks.
 /// @error kUnavailable  Slurm does not answer.
-/// @error kInvalid      as cut_nodes().
-Result<CenterOffer> survey_slurm(const AgentConfig& config, const Json& executor_facts);
+/// @error kInvalid      as cut_nodes(), for CutRule::kMustFit.
+Result<CenterOffer> survey_slurm(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order = {});
+
+/// Asks Slurm for its nodes. Blocks.
+/// @error kUnavailable  Slurm does not answer.
+Result<Hardware> look_at_slurm(const AgentConfig& config);
 
 } // namespace fathom::agent
