@@ -125,18 +125,28 @@ Outcome remove_user(Session& session, const NameOptions& options)
     return ExitCode::kOk;
 }
 
+/// "password", or the provider without what all have.
+std::string way_in(const Json& user)
+{
+    if (member(user, "issuer").is_null()) return "password";
+    constexpr std::string_view kScheme = "https://";
+    const std::string issuer = text_of(user, "issuer");
+    return issuer.starts_with(kScheme) ? issuer.substr(kScheme.size()) : issuer;
+}
+
 Table users_table(const Json& users, Timestamp now)
 {
     Table table({{"NAME"},
                  {"ROLE"},
                  {"STATE"},
+                 {"SIGNS IN BY"},
                  {"SIGNED IN", Align::kRight, 1},
                  {"CREATED", Align::kRight, 2},
                  {"IDENTITY", Align::kLeft, 3}});
     for (const Json& user : users) {
         const bool is_disabled = !member(user, "disabled_at").is_null();
         table.add_row({text_of(user, "name"), text_of(user, "role"),
-                       is_disabled ? Cell("disabled", Tone::kFaint) : Cell("active", Tone::kGood),
+                       is_disabled ? Cell("disabled", Tone::kFaint) : Cell("active", Tone::kGood), way_in(user),
                        age_of(user, "last_sign_in_at", now), age_of(user, "created_at", now),
                        text_of(user, "token_id")});
     }
@@ -149,7 +159,7 @@ Outcome list_users(Session& session, const ListOptions& options)
                       {.path = "/users",
                        .query = {},
                        .table = users_table,
-                       .when_empty = "Nobody signs in with a password; `fathom user create` lets somebody."},
+                       .when_empty = "Nobody has an account; `fathom user create` makes one with a password."},
                       options);
 }
 
@@ -176,7 +186,8 @@ void add_name_verb(CLI::App& noun, Invocation& invocation, const std::string& ve
 
 void add_user_commands(CLI::App& app, Invocation& invocation)
 {
-    CLI::App& noun = add_noun(app, "user", "Accounts: who signs in to the web console with a password");
+    CLI::App& noun =
+        add_noun(app, "user", "Accounts: who signs in to the web console, with a password or by a provider");
 
     auto create_options = std::make_shared<CreateUserOptions>();
     CLI::App& create = add_verb(noun, "create", "An account for a person",

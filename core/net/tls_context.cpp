@@ -62,13 +62,20 @@ void use_chain(SSL_CTX* context, const std::string& pem)
     ERR_clear_error();
 }
 
+/// All certificates of the text.
 Result<void> trust(SSL_CTX* context, const std::string& authority_pem)
 {
-    const openssl::Certificate authority = openssl::parse_certificate(authority_pem);
-    if (!authority) return Error{Errc::kInvalid, "the authority's certificate is not PEM"};
-    if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get()) != 1)
-        return openssl::failure("trust an authority");
-    if (SSL_CTX_add_client_CA(context, authority.get()) != 1) return openssl::failure("name an authority");
+    const openssl::Bio bio(BIO_new_mem_buf(authority_pem.data(), static_cast<int>(authority_pem.size())));
+    bool is_any = false;
+    while (X509* next = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
+        const openssl::Certificate authority(next);
+        if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get()) != 1)
+            return openssl::failure("trust an authority");
+        if (SSL_CTX_add_client_CA(context, authority.get()) != 1) return openssl::failure("name an authority");
+        is_any = true;
+    }
+    ERR_clear_error();
+    if (!is_any) return Error{Errc::kInvalid, "the authority's certificate is not PEM"};
     return {};
 }
 

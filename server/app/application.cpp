@@ -230,7 +230,7 @@ Result<void> Application::build()
         router->add_open(net::Method::kGet, "/fetch-test", fetch_test, /*most_body_bytes=*/0);
     rooms_ = std::make_unique<Rooms>(RoomContext{io_.get_executor(), *database_, *notifier_, *periodic_tasks_, *tasks_,
                                                  metrics_, clock_, *identity_, authority_, settings_, *space_,
-                                                 *supervisor_, replica_, *api_, *agent_api_, agent_router_});
+                                                 *supervisor_, replica_, *api_, router_, *agent_api_, agent_router_});
     notifier_->start();
     periodic_tasks_->start();
     return rooms_->start();

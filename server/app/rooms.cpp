@@ -19,6 +19,8 @@
 #include "server/identity/account_api.hpp"
 #include "server/identity/audit_api.hpp"
 #include "server/identity/identity_api.hpp"
+#include "server/identity/oidc/oidc_api.hpp"
+#include "server/identity/oidc/oidc_store.hpp"
 #include "server/identity/session_api.hpp"
 #include "server/jobs/attempts_service.hpp"
 #include "server/jobs/job_learning.hpp"
@@ -67,6 +69,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds kSilencePeriod = 5s;
+constexpr std::chrono::seconds kOidcCleanUpPeriod = 600s;
 constexpr std::chrono::seconds kSubUnitsPeriod = 1s;
 constexpr std::chrono::seconds kSharedGpusPeriod = 5s;
 constexpr std::chrono::seconds kLearningPeriod = 2s;
@@ -120,6 +123,16 @@ CycleLimits cycle_limits(const RetentionRule& keep, Timestamp now)
     return limits;
 }
 
+/// Null where no provider is set up.
+std::unique_ptr<OidcService> make_oidc(const RoomContext& context, SessionService& sessions)
+{
+    const OidcSettings& settings = context.settings.oidc;
+    if (!settings.is_on()) return nullptr;
+    net::TlsContext tls = net::make_client_context(settings.authority_pem, nullptr).value(); // tried with the settings
+    return std::make_unique<OidcService>(settings, https_fetch(std::move(tls)), context.database, context.identity,
+                                         sessions, context.clock, context.metrics);
+}
+
 JobRules job_rules(const RoomContext& context)
 {
     return {.unknown_projects = context.settings.unknown_projects,
@@ -144,6 +157,7 @@ struct Rooms::State {
     ComputePool compute;                                                  // for what takes long to decide
     AccountService accounts{context.database, context.identity, compute}; // people with passwords
     SessionService sessions{context.database, context.identity, compute, context.metrics}; // their browsers
+    const std::unique_ptr<OidcService> oidc = make_oidc(context, sessions);     // people whom a provider signs in
     OperatorsService operators{context.database};                               // the library of probe operators
     OperatorKeysService operator_keys{context.database};                        // who may upload operators
     MeteringService metering{context.database, operators};                      // policies
@@ -242,6 +256,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_identity_routes(context.api, context.identity, context.database);
     add_account_routes(context.api, rooms.accounts, context.database);
     add_session_routes(context.api, rooms.sessions);
+    add_oidc_routes(context.api, context.router, rooms.oidc.get());
     add_audit_routes(context.api, context.database, rooms.compute);
     add_operators_routes(context.api, rooms.operators, context.database);
     add_operator_keys_routes(context.api, rooms.operator_keys, context.database);
@@ -318,6 +333,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     context.periodic_tasks.add(
         "scaling_step", kScalingStepPeriod,
         [step = &rooms.scaling_step](pqxx::work& transaction) { return step->look(transaction); });
+    context.periodic_tasks.add("remove_expired_oidc_sign_ins", kOidcCleanUpPeriod, remove_expired_oidc_sign_ins);
     context.periodic_tasks.add("sub_units", kSubUnitsPeriod, SubUnitsService::look);
     context.periodic_tasks.add("shared_gpu_gauges", kSharedGpusPeriod,
                                [metrics = &context.metrics](pqxx::work& transaction) -> Result<void> {

@@ -35,6 +35,7 @@ struct RoomContext {
     SupervisorLink& supervisor; ///< runs verifying probes
     const ReplicaId& replica;   ///< fresh at each start of fathomd
     ApiRouter& api;             ///< REST listener, prefix /api/v1
+    net::Router& router;        ///< REST listener, any path
     ApiRouter& agent_api;       ///< agent listener, prefix /api/v1 (enrolment)
     net::Router& agent_router;  ///< agent listener, any path (the agents' WebSocket)
 };

@@ -1,5 +1,7 @@
 #include "server/app/server_settings.hpp"
 
+#include "server/app/oidc_server_settings.hpp"
+
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -157,7 +159,7 @@ DriftRule to_drift_rule(const Settings& settings)
 
 SettingsProgram server_program()
 {
-    return {
+    SettingsProgram program{
         .name = "fathomd",
         .description = "The Fathom metascheduler: measures centers, routes jobs by what was measured.\n"
                        "With no database setting it runs a private PostgreSQL in its state folder.",
@@ -278,6 +280,9 @@ SettingsProgram server_program()
              net::check_address_networks},
             {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
         }};
+    for (SettingSpec& spec : oidc_setting_specs())
+        program.specs.push_back(std::move(spec));
+    return program;
 }
 
 Result<ServerSettings> to_server_settings(const Settings& settings)
@@ -308,6 +313,9 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     Result<ExportPlaces> exports = to_export_places(settings);
     if (!exports) return exports.error();
     typed.exports = std::move(*exports);
+    Result<OidcSettings> oidc = to_oidc_settings(settings);
+    if (!oidc) return oidc.error();
+    typed.oidc = std::move(*oidc);
     typed.quarantine = to_quarantine_rule(settings);
     typed.drift = to_drift_rule(settings);
     typed.drift_period = std::chrono::seconds(settings.integer("drift_period_s"));

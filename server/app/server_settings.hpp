@@ -7,6 +7,7 @@
 #include "core/net/address_networks.hpp"
 #include "server/api/unknown_projects.hpp"
 #include "server/billing/export_destination.hpp"
+#include "server/identity/oidc/oidc_settings.hpp"
 #include "server/jobs/job_quota.hpp"
 #include "server/learning/drift_watch.hpp"
 #include "server/retention/retention_task.hpp"
@@ -49,6 +50,7 @@ struct ServerSettings {
     std::uint64_t least_free_bytes{}; ///< of the embedded database's disk; with less no jobs are taken; 0: never
     std::size_t io_threads{};
     std::size_t database_connections{};
+    OidcSettings oidc;                        ///< who else signs people in
     bool are_metrics_open{};                  ///< /metrics without a token
     std::chrono::seconds longest_token{};     ///< how long new API tokens may be good; 0: for ever
     net::AddressNetworks proxies;             ///< of balancers that speak the PROXY protocol

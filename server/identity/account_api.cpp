@@ -2,8 +2,6 @@
 
 #include "server/api/idempotency.hpp"
 
-#include <algorithm>
-
 namespace fathom::server {
 namespace {
 
@@ -21,17 +19,8 @@ Json to_json(const AccountRow& row)
             {"role", row.role},
             {"created_at", row.created_at},
             {"disabled_at", null_or(row.disabled_at)},
-            {"last_sign_in_at", null_or(row.last_sign_in_at)}};
-}
-
-/// Names stand in paths, logs and commands.
-bool is_account_name(std::string_view name)
-{
-    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-    const auto is_allowed = [&](char c) {
-        return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == '@';
-    };
-    return is_letter(name.front()) && std::all_of(name.begin(), name.end(), is_allowed);
+            {"last_sign_in_at", null_or(row.last_sign_in_at)},
+            {"issuer", null_or(row.issuer)}};
 }
 
 Result<AccountService::NewAccountRequest> parse_new_account(const Json& body)

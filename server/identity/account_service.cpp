@@ -5,12 +5,20 @@
 #include "server/identity/password_hash.hpp"
 #include "server/identity/session_store.hpp"
 
+#include <algorithm>
+
 namespace fathom::server {
 namespace {
 
 Error no_such_account(const std::string& name)
 {
     return {Errc::kNotFound, "there is no account " + name};
+}
+
+Error decided_elsewhere(const AccountRow& account)
+{
+    return {Errc::kConflict, account.name + " signs in by " + account.issuer.value_or("") +
+                                 ": the role comes from the groups there, and there is no password"};
 }
 
 /// After a change that may have taken an administrator's rights.
@@ -26,6 +34,17 @@ std::optional<FieldError> find_weakness(std::string_view field, std::string_view
 {
     if (password.find(name) == std::string_view::npos) return std::nullopt;
     return FieldError{std::string(field), "must not hold the account's name"};
+}
+
+bool is_account_name(std::string_view name)
+{
+    constexpr std::size_t kMaxBytes = 64;
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    const auto is_allowed = [&](char c) {
+        return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == '@';
+    };
+    return !name.empty() && name.size() <= kMaxBytes && is_letter(name.front()) &&
+           std::all_of(name.begin(), name.end(), is_allowed);
 }
 
 AccountService::AccountService(Database& database, IdentityService& identity, ComputePool& compute)
@@ -73,7 +92,9 @@ asio::awaitable<Result<AccountRow>> AccountService::change(Caller caller, std::s
     }
     auto work = [&](pqxx::work& transaction) -> Result<AccountRow> {
         lock_admin_tokens(transaction);
-        if (!find_account(transaction, name)) return no_such_account(name);
+        const std::optional<AccountRow> account = find_account(transaction, name);
+        if (!account) return no_such_account(name);
+        if (account->issuer && (change.role || change.password)) return decided_elsewhere(*account);
         Json detail = Json::object(); // never the password
         if (change.role) {
             set_account_role(transaction, name, *change.role);

@@ -7,7 +7,7 @@
 
 namespace fathom::server {
 
-/// Who may sign in with a password, as admins keep them. Thread-safe.
+/// Who may sign in, as admins keep them. Thread-safe.
 class AccountService {
   public:
     /// All must outlive the service.
@@ -28,7 +28,8 @@ class AccountService {
         std::optional<bool> is_disabled;     ///< ends them, too
     };
     /// @error kNotFound  no such account.
-    /// @error kConflict  nobody who may make tokens and accounts would be left.
+    /// @error kConflict  nobody who may make tokens and accounts would be left; or the account's provider decides on
+    /// it.
     asio::awaitable<Result<AccountRow>> change(Caller caller, std::string name, Change change);
     /// Its sessions end; what it did goes on, under the identity that is left.
     /// @error as change()
@@ -49,5 +50,8 @@ class AccountService {
 
 /// Why a password is not good enough for an account; empty when it is.
 std::optional<FieldError> find_weakness(std::string_view field, std::string_view name, std::string_view password);
+
+/// Names stand in paths, logs and commands.
+bool is_account_name(std::string_view name);
 
 } // namespace fathom::server

@@ -8,16 +8,17 @@ namespace {
 constexpr Statement kInsertIdentity{"identity_insert_account_token", R"sql(
     INSERT INTO api_token (id, name, secret_sha256, role, created_by, kind) VALUES ($1, $2, $3, $4, $5, 'account'))sql"};
 constexpr Statement kInsert{"identity_insert_account", R"sql(
-    INSERT INTO user_account (name, token_id, password_hash) VALUES ($1, $2, $3))sql"};
+    INSERT INTO user_account (name, token_id, password_hash, issuer, subject)
+    VALUES ($1, $2, nullif($3, ''), nullif($4, ''), nullif($5, '')))sql"};
 #define FATHOM_ACCOUNT_COLUMNS                                                                                         \
     "SELECT a.name, a.token_id, t.role,"                                                                               \
     " to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"'),"                                  \
     " to_char(t.revoked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"'),"                                  \
-    " to_char(a.last_sign_in_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"                              \
+    " to_char(a.last_sign_in_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"'), a.issuer"                    \
     " FROM user_account a JOIN api_token t ON t.id = a.token_id "
 constexpr Statement kFind{"identity_find_account", FATHOM_ACCOUNT_COLUMNS "WHERE a.name = $1"};
 constexpr Statement kFindSecret{"identity_find_account_secret", R"sql(
-    SELECT a.token_id, t.role, a.password_hash, t.revoked_at IS NOT NULL
+    SELECT a.token_id, t.role, coalesce(a.password_hash, ''), t.revoked_at IS NOT NULL
     FROM user_account a JOIN api_token t ON t.id = a.token_id WHERE a.name = $1)sql"};
 constexpr Statement kList{"identity_list_accounts",
                           FATHOM_ACCOUNT_COLUMNS "WHERE a.name > $1 ORDER BY a.name LIMIT $2"};
@@ -37,8 +38,8 @@ AccountRow to_account_row(const pqxx::row& row)
     const auto optional_text = [](const pqxx::field& field) {
         return field.is_null() ? std::nullopt : std::optional(field.as<std::string>());
     };
-    return {row[0].as<std::string>(), row[1].as<std::string>(), row[2].as<std::string>(),
-            row[3].as<std::string>(), optional_text(row[4]),    optional_text(row[5])};
+    return {row[0].as<std::string>(), row[1].as<std::string>(), row[2].as<std::string>(), row[3].as<std::string>(),
+            optional_text(row[4]),    optional_text(row[5]),    optional_text(row[6])};
 }
 
 } // namespace
@@ -48,7 +49,7 @@ bool insert_account(pqxx::work& transaction, const NewAccount& account)
     if (find_account(transaction, account.name)) return false;
     exec(transaction, kInsertIdentity, account.token_id, account.name, account.secret_sha256,
          std::string(to_string(account.role)), account.created_by);
-    exec(transaction, kInsert, account.name, account.token_id, account.password_hash);
+    exec(transaction, kInsert, account.name, account.token_id, account.password_hash, account.issuer, account.subject);
     return true;
 }
 

@@ -9,7 +9,7 @@
 
 namespace fathom::server {
 
-/// Somebody who may sign in with a password. Times as RFC 3339 text, as they are shown.
+/// Somebody who may sign in, with a password or by a provider. Times as RFC 3339 text, as they are shown.
 struct AccountRow {
     std::string name;
     std::string token_id; ///< the identity: jobs and members of projects name it
@@ -17,12 +17,13 @@ struct AccountRow {
     std::string created_at;
     std::optional<std::string> disabled_at;
     std::optional<std::string> last_sign_in_at;
+    std::optional<std::string> issuer; ///< the provider that signs them in; empty: they have a password
 };
 
 /// What signing in needs of an account.
 struct AccountSecret {
     Principal principal;
-    std::string password_hash;
+    std::string password_hash; ///< empty: signs in by a provider, and never with a password
     bool is_disabled{};
 };
 
@@ -32,7 +33,9 @@ struct NewAccount {
     std::string name;
     std::string token_id;
     std::string secret_sha256; ///< of a secret that nobody is told
-    std::string password_hash;
+    std::string password_hash; ///< empty: signs in by a provider
+    std::string issuer = {};   ///< of the provider
+    std::string subject = {};  ///< who it is there
     Role role{Role::kViewer};
     std::string created_by;
 };

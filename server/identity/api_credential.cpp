@@ -36,22 +36,6 @@ std::string_view bearer_secret(std::string_view authorization)
     return secret;
 }
 
-/// The value of our cookie in `a=1; b=2`; empty when it is not there.
-std::string_view session_cookie(std::string_view cookies)
-{
-    while (!cookies.empty()) {
-        const std::size_t end = std::min(cookies.find(';'), cookies.size());
-        std::string_view pair = cookies.substr(0, end);
-        cookies.remove_prefix(std::min(end + 1, cookies.size()));
-        while (pair.starts_with(' '))
-            pair.remove_prefix(1);
-        const std::size_t equals = pair.find('=');
-        if (equals != std::string_view::npos && pair.substr(0, equals) == kSessionCookie)
-            return pair.substr(equals + 1);
-    }
-    return {};
-}
-
 bool changes_something(net::Method method)
 {
     return method != net::Method::kGet && method != net::Method::kHead && method != net::Method::kOptions;
@@ -64,6 +48,25 @@ bool is_api_secret(std::string_view text)
     return is_secret(text, kApiSecretPrefix);
 }
 
+bool is_plain_secret(std::string_view text)
+{
+    return is_secret(text, "");
+}
+
+std::string_view cookie_value(std::string_view cookies, std::string_view name)
+{
+    while (!cookies.empty()) {
+        const std::size_t end = std::min(cookies.find(';'), cookies.size());
+        std::string_view pair = cookies.substr(0, end);
+        cookies.remove_prefix(std::min(end + 1, cookies.size()));
+        while (pair.starts_with(' '))
+            pair.remove_prefix(1);
+        const std::size_t equals = pair.find('=');
+        if (equals != std::string_view::npos && pair.substr(0, equals) == name) return pair.substr(equals + 1);
+    }
+    return {};
+}
+
 ApiCredential credential_of(std::string_view authorization, std::string_view cookies)
 {
     using Kind = ApiCredential::Kind;
@@ -72,7 +75,7 @@ ApiCredential credential_of(std::string_view authorization, std::string_view coo
         if (!is_api_secret(secret)) return {Kind::kMalformed, ""};
         return {Kind::kToken, std::string(secret)};
     }
-    const std::string_view secret = session_cookie(cookies);
+    const std::string_view secret = cookie_value(cookies, kSessionCookie);
     // A cookie that is none of ours is as good as none: somebody else's pages may have set it.
     if (!is_secret(secret, kSessionSecretPrefix)) return {};
     return {Kind::kSession, std::string(secret)};

@@ -28,6 +28,12 @@ struct ApiCredential {
 /// The form of an API token, whether or not it exists.
 bool is_api_secret(std::string_view text);
 
+/// 32 bytes in base64url, as new_secret("") makes them.
+bool is_plain_secret(std::string_view text);
+
+/// The value of a cookie in `a=1; b=2`; empty when it is not there.
+std::string_view cookie_value(std::string_view cookies, std::string_view name);
+
 /// The Authorization header counts before the cookie.
 ApiCredential credential_of(const net::Request& request);
 ApiCredential credential_of(std::string_view authorization, std::string_view cookies);

@@ -25,6 +25,7 @@ Json to_json(const SessionService::View& view, const ApiCredential& credential)
                  {"role", to_string(view.principal.role)},
                  {"permissions", std::move(permissions)},
                  {"account", nullptr},
+                 {"has_password", view.has_password},
                  {"csrf_token", nullptr},
                  {"expires_at", nullptr}};
     if (view.account) json["account"] = *view.account;
@@ -38,12 +39,6 @@ net::Response private_response(int status, const Json& body)
     net::Response response = json_response(status, body);
     response.headers["Cache-Control"] = "no-store";
     return response;
-}
-
-std::string cookie(std::string_view secret, std::chrono::seconds valid)
-{
-    return std::string(kSessionCookie) + "=" + std::string(secret) +
-           "; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=" + std::to_string(valid.count());
 }
 
 struct SignInBody {
@@ -90,7 +85,7 @@ Answer sign_in(SessionService* service, net::Request request)
     }
     const ApiCredential credential{ApiCredential::Kind::kSession, opened->secret};
     net::Response response = private_response(200, to_json(opened->view, credential));
-    response.headers["Set-Cookie"] = cookie(opened->secret, kSessionValidity);
+    response.headers["Set-Cookie"] = session_cookie(opened->secret, kSessionValidity);
     co_return response;
 }
 
@@ -108,7 +103,7 @@ Answer sign_out(SessionService* service, Call call)
     if (!done) co_return net::problem(done.error(), call.request.request_id);
     net::Response response;
     response.status = 204;
-    response.headers["Set-Cookie"] = cookie("", std::chrono::seconds(0));
+    response.headers["Set-Cookie"] = session_cookie("", std::chrono::seconds(0));
     response.headers["Cache-Control"] = "no-store";
     co_return response;
 }
@@ -136,6 +131,12 @@ Answer change_password(SessionService* service, Call call)
 }
 
 } // namespace
+
+std::string session_cookie(std::string_view secret, std::chrono::seconds valid)
+{
+    return std::string(kSessionCookie) + "=" + std::string(secret) +
+           "; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=" + std::to_string(valid.count());
+}
 
 void add_session_routes(ApiRouter& router, SessionService& service)
 {

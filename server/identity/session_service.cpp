@@ -59,24 +59,25 @@ asio::awaitable<Result<bool>> SessionService::matches(std::string hash, std::str
 }
 
 asio::awaitable<Result<SessionService::Opened>> SessionService::open(SignIn sign_in, Principal principal,
-                                                                     std::optional<std::string> account)
+                                                                     std::optional<std::string> account, Json detail)
 {
+    detail["from"] = net::network_of(sign_in.remote_address);
     Opened opened{.secret = new_secret(kSessionSecretPrefix), .view = {}};
     const NewWebSession session{.secret_sha256 = sha256_hex(opened.secret),
                                 .token_id = principal.token_id.value,
                                 .account = account,
                                 .valid_s = std::chrono::seconds(kSessionValidity).count(),
                                 .most_of_token = kMaxSessions};
-    auto work = [&](pqxx::work& transaction) -> Result<Timestamp> {
+    auto work = [&](pqxx::work& transaction) -> Result<WebSessionRow> {
         insert_web_session(transaction, session);
         if (account) note_sign_in(transaction, *account);
         audit(transaction, session.token_id, "session.open", account.value_or(session.token_id), sign_in.request_id,
-              {{"from", net::network_of(sign_in.remote_address)}});
-        return find_web_session(transaction, session.secret_sha256).value().expires_at;
+              detail);
+        return find_web_session(transaction, session.secret_sha256).value();
     };
-    const Result<Timestamp> expires_at = co_await database_->run(work);
-    if (!expires_at) co_return expires_at.error();
-    opened.view = {std::move(principal), std::move(account), *expires_at};
+    const Result<WebSessionRow> row = co_await database_->run(work);
+    if (!row) co_return row.error();
+    opened.view = {std::move(principal), std::move(account), row->expires_at, row->has_password};
     co_return opened;
 }
 
@@ -86,7 +87,7 @@ asio::awaitable<Result<SessionService::Opened>> SessionService::sign_in_by_token
                              std::move(token)};
     Result<Principal> who = co_await identity_->authenticate(std::move(credential), sign_in.remote_address);
     if (!who) co_return who.error();
-    co_return co_await open(std::move(sign_in), std::move(*who), std::nullopt);
+    co_return co_await open(std::move(sign_in), std::move(*who), std::nullopt, Json::object());
 }
 
 asio::awaitable<Result<SessionService::Opened>> SessionService::sign_in_by_password(SignIn sign_in, std::string name,
@@ -101,19 +102,26 @@ asio::awaitable<Result<SessionService::Opened>> SessionService::sign_in_by_passw
     AccountSecret nobody;
     nobody.password_hash = nobodys_hash_;
     nobody.is_disabled = true;
-    const AccountSecret account = found->value_or(std::move(nobody));
+    AccountSecret account = found->value_or(nobody);
+    if (account.password_hash.empty()) account = std::move(nobody); // a provider signs them in
     const Result<bool> is_right = co_await matches(account.password_hash, std::move(password));
     if (!is_right) co_return is_right.error();
     if (account.is_disabled || !*is_right) {
         note_failure(sign_in, name);
         co_return wrong_sign_in();
     }
-    co_return co_await open(std::move(sign_in), account.principal, std::move(name));
+    co_return co_await open(std::move(sign_in), account.principal, std::move(name), Json::object());
+}
+
+asio::awaitable<Result<SessionService::Opened>> SessionService::open_for_account(SignIn sign_in, Principal principal,
+                                                                                 std::string account, Json detail)
+{
+    co_return co_await open(std::move(sign_in), std::move(principal), std::move(account), std::move(detail));
 }
 
 asio::awaitable<Result<SessionService::View>> SessionService::view(ApiCredential credential, Principal principal)
 {
-    View view{std::move(principal), std::nullopt, std::nullopt};
+    View view{std::move(principal), std::nullopt, std::nullopt, false};
     if (credential.kind != ApiCredential::Kind::kSession) co_return view;
     const std::string hash = sha256_hex(credential.secret);
     auto work = [&](pqxx::work& transaction) -> Result<std::optional<WebSessionRow>> {
@@ -125,6 +133,7 @@ asio::awaitable<Result<SessionService::View>> SessionService::view(ApiCredential
     const WebSessionRow session = found->value_or(WebSessionRow{});
     view.account = session.account;
     view.expires_at = session.expires_at;
+    view.has_password = session.has_password;
     co_return view;
 }
 
@@ -157,7 +166,7 @@ asio::awaitable<Result<void>> SessionService::change_password(Caller caller, Sig
         const std::optional<WebSessionRow> session = find_web_session(transaction, session_sha256);
         if (!session || !session->account) return std::optional<Own>();
         std::optional<AccountSecret> account = find_account_secret(transaction, *session->account);
-        if (!account) return std::optional<Own>();
+        if (!account || account->password_hash.empty()) return std::optional<Own>();
         return std::optional(Own{*session->account, std::move(account->password_hash)});
     };
     const Result<std::optional<Own>> found = co_await database_->run(read);

@@ -23,6 +23,7 @@ class SessionService {
         Principal principal;
         std::optional<std::string> account;  ///< empty: by an API token
         std::optional<Timestamp> expires_at; ///< of the session; empty for a request by an API token itself
+        bool has_password{};                 ///< that it may change here
     };
     struct Opened {
         std::string secret; ///< for the cookie; shown once and never kept
@@ -41,6 +42,10 @@ class SessionService {
     ///        or for this account from everywhere.
     asio::awaitable<Result<Opened>> sign_in_by_password(SignIn sign_in, std::string name, std::string password);
 
+    /// Of somebody whom a provider has signed in; the principal is the account's. `detail` goes into the audit log.
+    asio::awaitable<Result<Opened>> open_for_account(SignIn sign_in, Principal principal, std::string account,
+                                                     Json detail);
+
     asio::awaitable<Result<View>> view(ApiCredential credential, Principal principal);
     /// @error kInvalid  no session sent this.
     asio::awaitable<Result<void>> sign_out(Caller caller, ApiCredential credential);
@@ -52,7 +57,8 @@ class SessionService {
                                                   std::string old_password, std::string new_password);
 
   private:
-    asio::awaitable<Result<Opened>> open(SignIn sign_in, Principal principal, std::optional<std::string> account);
+    asio::awaitable<Result<Opened>> open(SignIn sign_in, Principal principal, std::optional<std::string> account,
+                                         Json detail);
     asio::awaitable<Result<bool>> matches(std::string hash, std::string password);
     bool may_try(const SignIn& sign_in, const std::string& name);
     void note_failure(const SignIn& sign_in, const std::string& name);

@@ -13,7 +13,8 @@ constexpr Statement kRemoveOldest{"identity_remove_oldest_web_sessions", R"sql(
     DELETE FROM web_session WHERE secret_sha256 IN (
         SELECT secret_sha256 FROM web_session WHERE token_id = $1 ORDER BY created_at DESC OFFSET $2))sql"};
 constexpr Statement kFind{"identity_find_web_session", R"sql(
-    SELECT account, expires_at FROM web_session WHERE secret_sha256 = $1)sql"};
+    SELECT s.account, s.expires_at, a.password_hash IS NOT NULL
+    FROM web_session s LEFT JOIN user_account a ON a.name = s.account WHERE s.secret_sha256 = $1)sql"};
 constexpr Statement kRemove{"identity_remove_web_session", "DELETE FROM web_session WHERE secret_sha256 = $1"};
 constexpr Statement kRemoveOf{"identity_remove_web_sessions_of", R"sql(
     DELETE FROM web_session WHERE account = $1 AND secret_sha256 <> $2)sql"};
@@ -37,6 +38,7 @@ std::optional<WebSessionRow> find_web_session(pqxx::work& transaction, const std
     WebSessionRow session;
     if (!rows[0][0].is_null()) session.account = rows[0][0].as<std::string>();
     session.expires_at = to_timestamp(rows[0][1]);
+    session.has_password = rows[0][2].as<bool>();
     return session;
 }
 

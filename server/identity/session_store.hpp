@@ -22,6 +22,7 @@ void insert_web_session(pqxx::work& transaction, const NewWebSession& session);
 struct WebSessionRow {
     std::optional<std::string> account;
     Timestamp expires_at{};
+    bool has_password{}; ///< the account; false where a token or a provider signed in
 };
 std::optional<WebSessionRow> find_web_session(pqxx::work& transaction, const std::string& secret_sha256);
 void remove_web_session(pqxx::work& transaction, const std::string& secret_sha256);

@@ -147,7 +147,7 @@ class Rest:
 
 
 class Server:
-    """One fathomd with a state folder of its own."""
+    """One fathomd with a state folder of its own. "{url}" in its settings becomes its address."""
 
     def __init__(self, folder, name="fathomd", database=None, settings=()):
         self.name = name
@@ -155,14 +155,15 @@ class Server:
         self.state_dir.mkdir(exist_ok=True)
         self.state_dir.chmod(0o755)
         self.port, self.agent_port = free_port(), free_port()
+        self.url = f"https://127.0.0.1:{self.port}"
         arguments = [BIN / "fathomd", "--state-dir", self.state_dir, "--listen", f"127.0.0.1:{self.port}",
-                     "--agent-listen", f"127.0.0.1:{self.agent_port}", *settings]
+                     "--agent-listen", f"127.0.0.1:{self.agent_port}",
+                     *(str(setting).replace("{url}", self.url) for setting in settings)]
         if "--probe-on-change" not in settings:
             arguments += ["--probe-on-change", "off"]  # a test says itself when what is measured
         if database:
             arguments += ["--database", database]
         self.process = Process(name, arguments, folder / f"{name}.log")
-        self.url = f"https://127.0.0.1:{self.port}"
 
     @property
     def ca(self):

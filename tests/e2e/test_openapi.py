@@ -44,7 +44,7 @@ def test_every_operation_is_complete():
         assert operation["operationId"] not in seen, f"{what}: operationId stands twice"
         seen.add(operation["operationId"])
         assert operation["tags"] and set(operation["tags"]) <= tags, what
-        assert any(status.startswith("2") for status in operation["responses"]), what
+        assert any(status.startswith(("2", "302")) for status in operation["responses"]), what
         default = check.resolve(operation["responses"]["default"])
         assert "application/problem+json" in default["content"], what
 
@@ -574,6 +574,12 @@ def test_accounts_sessions_and_the_audit_log(call):
     known = f"{checked['last_number']}:{checked['last_sha256']}"
     assert call("GET", A + "/audit-log:verify", params={"known": known}).json()["good"]
     call("GET", A + "/audit-log:verify", 400, params={"known": "1:x"})
+
+
+def test_without_a_provider_only_passwords_and_tokens_sign_in(call):
+    assert call("GET", A + "/session/oidc").json() == {"name": None}
+    call("GET", A + "/session/oidc/start", 404)
+    call("GET", A + "/session/oidc/callback?state=x&code=y", 404)
 
 
 def test_a_repeated_post_is_replayed(call):

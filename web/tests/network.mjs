@@ -6,11 +6,11 @@ const python = process.env.PYTHON ?? '/usr/bin/python3'
 
 /**
  * Starts fathomd with agents (none with {empty: true}, with eight sub-units each with {subUnits: true}); `stop` ends and removes
- * everything, `restart` kills fathomd only.
+ * everything, `restart` kills fathomd only. `settings` are further flags of fathomd, in which {url} becomes its address.
  */
-export async function startNetwork({ empty = false, subUnits = false } = {}) {
+export async function startNetwork({ empty = false, subUnits = false, settings = [] } = {}) {
   const script = new URL('network.py', import.meta.url).pathname
-  const network = spawn(python, [script, ...(empty ? ['--empty'] : []), ...(subUnits ? ['--sub-units'] : [])], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const network = spawn(python, [script, ...(empty ? ['--empty'] : []), ...(subUnits ? ['--sub-units'] : []), '--', ...settings], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = new Promise((resolve) => network.once('exit', resolve))
   const lines = createInterface({ input: network.stdout })[Symbol.asyncIterator]()
   async function line() {

@@ -1,7 +1,7 @@
 """Starts a real network for the console's tests: fathomd, two centers, their first measurements.
 
 Prints one line of JSON with url, ca and token, then runs until its standard input ends. A line "restart" there kills fathomd
-and starts it anew; "restarted" says when it is ready again. FATHOM_BIN says where the
+and starts it anew; "restarted" says when it is ready again. What stands after "--" are settings of fathomd. FATHOM_BIN says where the
 programs are; by default those of the release build.
 """
 import json
@@ -34,9 +34,12 @@ total = 8
 
 
 def main():
-    empty = "--empty" in sys.argv
-    sub_units = "--sub-units" in sys.argv
-    net = Network()
+    own, settings = sys.argv[1:], []
+    if "--" in own:
+        own, settings = own[:own.index("--")], own[own.index("--") + 1:]
+    empty = "--empty" in own
+    sub_units = "--sub-units" in own
+    net = Network(settings=settings)
     try:
         if sub_units:
             for center in ("alpha", "beta"):

@@ -19,6 +19,8 @@ export interface Session {
   expires_at: string
   /** Name of the account; null where a token signed in. */
   account: string | null
+  /** That the account may change here. */
+  has_password: boolean
 }
 
 export type Credentials = { token: string } | { name: string; password: string }
@@ -46,7 +48,7 @@ function parse(value: unknown): Session {
   if (!session || typeof session.name !== 'string' || !Array.isArray(session.permissions))
     throw new ApiError(0, 'The answer is not a session.')
   // Null where a development server asks with a token of its own.
-  return { ...session, role: session.role ?? '', account: session.account ?? null, csrf_token: session.csrf_token ?? '', expires_at: session.expires_at ?? '' } as Session
+  return { ...session, role: session.role ?? '', account: session.account ?? null, has_password: session.has_password ?? false, csrf_token: session.csrf_token ?? '', expires_at: session.expires_at ?? '' } as Session
 }
 
 /** The session of the cookie; null when nobody is signed in. */
@@ -57,6 +59,17 @@ export async function readSession(): Promise<Session | null> {
     if (error instanceof ApiError && error.status === 401) return null
     throw error
   }
+}
+
+/** What people call the provider that signs them in; null: there is none. */
+export async function readProvider(): Promise<string | null> {
+  const { name } = (await (await ask('GET', `${path}/oidc`)).json()) as { name?: unknown }
+  return typeof name === 'string' ? name : null
+}
+
+/** Where the browser goes to sign in by the provider, and from there back to where it is. */
+export function providerAddress({ pathname, search }: { pathname: string; search: string }): string {
+  return `${path}/oidc/start?return_to=${encodeURIComponent(pathname + search)}`
 }
 
 export async function signIn(credentials: Credentials): Promise<Session> {

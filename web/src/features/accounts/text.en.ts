@@ -13,6 +13,8 @@ export const accountsEn = {
   'accounts.state': 'State',
   'accounts.state.on': 'enabled',
   'accounts.state.off': 'disabled',
+  'accounts.by': 'Signs in by',
+  'accounts.by.password': 'password',
   'accounts.created': 'Made',
   'accounts.last': 'Last signed in',
   'accounts.never': 'never',

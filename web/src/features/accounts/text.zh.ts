@@ -15,6 +15,8 @@ export const accountsZh: Record<keyof typeof accountsEn, string> = {
   'accounts.state': '状态',
   'accounts.state.on': '已启用',
   'accounts.state.off': '已停用',
+  'accounts.by': '登录方式',
+  'accounts.by.password': '密码',
   'accounts.created': '创建时间',
   'accounts.last': '上次登录',
   'accounts.never': '从未',

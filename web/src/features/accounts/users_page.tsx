@@ -14,7 +14,7 @@ import { ChangeRole, type MadePassword, NewAccount, NewPassword } from './accoun
 
 type Act = 'new' | { kind: 'role' | 'password' | 'disable' | 'remove'; account: Account }
 
-/** Who signs in to this console with a password. */
+/** Who signs in to this console, with a password or by a provider, which then decides on the role. */
 export function UsersPage() {
   const t = useText()
   const query = useAccounts()
@@ -48,6 +48,7 @@ function useColumns(onAct: (act: Act) => void, onEnable: (account: Account) => v
     { id: 'name', title: t('accounts.name'), cell: (a) => <>{a.name}{a.name === session.account ? <span className="dim"> ({t('accounts.self')})</span> : null}</>, csv: (a) => a.name },
     { id: 'role', title: t('accounts.role'), cell: (a) => a.role, csv: (a) => a.role },
     { id: 'state', title: t('accounts.state'), cell: (a) => <StatePill tone={a.disabled_at ? 'idle' : 'good'}>{t(a.disabled_at ? 'accounts.state.off' : 'accounts.state.on')}</StatePill>, csv: (a) => (a.disabled_at ? 'disabled' : 'enabled') },
+    { id: 'issuer', title: t('accounts.by'), cell: (a) => a.issuer?.replace('https://', '') ?? t('accounts.by.password'), csv: (a) => a.issuer },
     { id: 'last_sign_in_at', title: t('accounts.last'), cell: (a) => (a.last_sign_in_at ? <Time at={a.last_sign_in_at} /> : t('accounts.never')), csv: (a) => a.last_sign_in_at },
     { id: 'created_at', title: t('accounts.created'), cell: (a) => <Time at={a.created_at} />, csv: (a) => a.created_at },
     { id: 'token_id', title: t('accounts.identity'), cell: (a) => <code>{a.token_id}</code>, csv: (a) => a.token_id },
@@ -55,8 +56,12 @@ function useColumns(onAct: (act: Act) => void, onEnable: (account: Account) => v
       <Menu position="bottom-end" withInitialFocusPlaceholder={false} transitionProps={{ duration: 0 }}>
         <Menu.Target><Button size="compact-xs" aria-label={`${t('accounts.actions')} ${a.name}`}>{t('accounts.actions')}</Button></Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={() => onAct({ kind: 'role', account: a })}>{t('accounts.change.role')}</Menu.Item>
-          <Menu.Item onClick={() => onAct({ kind: 'password', account: a })}>{t('accounts.reset')}</Menu.Item>
+          {a.issuer ? null : (
+            <>
+              <Menu.Item onClick={() => onAct({ kind: 'role', account: a })}>{t('accounts.change.role')}</Menu.Item>
+              <Menu.Item onClick={() => onAct({ kind: 'password', account: a })}>{t('accounts.reset')}</Menu.Item>
+            </>
+          )}
           {a.disabled_at ? <Menu.Item onClick={() => onEnable(a)}>{t('accounts.enable')}</Menu.Item>
             : <Menu.Item onClick={() => onAct({ kind: 'disable', account: a })}>{t('accounts.disable')}</Menu.Item>}
           <Menu.Item onClick={() => onAct({ kind: 'remove', account: a })}>{t('accounts.remove')}</Menu.Item>

@@ -2,6 +2,8 @@ export const identityEn = {
   'signin.title': 'Sign in',
   'signin.with.password': 'Password',
   'signin.with.token': 'Token',
+  'signin.by': 'Sign in by {provider}',
+  'signin.or': 'or',
   'signin.name': 'Name',
   'signin.password': 'Password',
   'signin.token': 'API token',

@@ -4,6 +4,8 @@ export const identityZh: Record<keyof typeof identityEn, string> = {
   'signin.title': '登录',
   'signin.with.password': '密码',
   'signin.with.token': '令牌',
+  'signin.by': '通过 {provider} 登录',
+  'signin.or': '或',
   'signin.name': '用户名',
   'signin.password': '密码',
   'signin.token': 'API 令牌',

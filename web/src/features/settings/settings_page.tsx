@@ -17,13 +17,14 @@ export function SettingsPage() {
   const t = useText()
   const { session, may } = useSession()
   const health = useHealth()
+  const way = !session.account ? 'token' : session.has_password ? 'account' : 'provider'
   const lacking = permissions.filter((permission) => !may(permission))
   return (
     <Page title={t('settings.title')}>
       <Section title={t('settings.me')}>
         <Facts items={[
           [t('settings.me.name'), session.name], [t('settings.me.role'), t(`accounts.role.${roleOf(session.role)}`)],
-          [t('settings.me.by'), t(session.account ? 'settings.me.by.account' : 'settings.me.by.token')],
+          [t('settings.me.by'), t(`settings.me.by.${way}`)],
           [t('settings.me.until'), session.expires_at ? <Time key="u" at={session.expires_at} /> : null],
           ...(session.token_id ? [[t('settings.me.identity'), <code key="i">{session.token_id}</code>] as const] : []),
         ]} />
@@ -39,7 +40,7 @@ export function SettingsPage() {
           ) : null}
         </Section>
         <div>
-          <Section title={t('settings.password')}>{session.account ? <PasswordForm name={session.account} /> : <p className="dim">{t('settings.password.token')}</p>}</Section>
+          <Section title={t('settings.password')}>{way === 'account' ? <PasswordForm name={session.name} /> : <p className="dim">{t(`settings.password.${way}`)}</p>}</Section>
           <Section title={t('settings.browser')}>
             <p className="dim">{t('settings.browser.hint')}</p>
             <div className={styles.browser}><BrowserSettings /></div>

@@ -1,8 +1,8 @@
 import { Button, PasswordInput, Tabs, TextInput } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
 import { ApiError } from '../../../api/problem'
-import { type Credentials, type Session, signIn } from '../../../api/session'
+import { type Credentials, providerAddress, readProvider, type Session, signIn } from '../../../api/session'
 import icon from '../../../app/icon.svg'
 import { type Language, useLanguage } from '../../../i18n/language'
 import { ErrorState } from '../../../ui/states'
@@ -28,6 +28,7 @@ export function SignInPage({ hasExpired, onSignedIn }: { hasExpired: boolean; on
       <div className={styles.box}>
         <h1 className={styles.title}><img src={icon} alt="" />Fathom</h1>
         {hasExpired ? <p role="status">{t('signin.expired')}</p> : null}
+        <ProviderLink />
         <form onSubmit={submit}>
           <Tabs value={way} onChange={(next) => {
             setWay(next)
@@ -58,5 +59,18 @@ export function SignInPage({ hasExpired, onSignedIn }: { hasExpired: boolean; on
         </Button>
       </div>
     </main>
+  )
+}
+
+/** To the provider that signs people in, where there is one; the forms below it need none. */
+function ProviderLink() {
+  const { t } = useLanguage()
+  const { data: provider } = useQuery({ queryKey: ['sign-in-provider'], queryFn: readProvider, staleTime: Infinity, retry: 1 })
+  if (!provider) return null
+  return (
+    <>
+      <Button component="a" href={providerAddress(window.location)} variant="filled" fullWidth>{t('signin.by', { provider })}</Button>
+      <p className={`dim ${styles.or}`}>{t('signin.or')}</p>
+    </>
   )
 }
