@@ -7,7 +7,9 @@
 #include <boost/asio/post.hpp>
 
 #include <csignal>
+#include <fcntl.h>
 #include <thread>
+#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
@@ -24,6 +26,8 @@ constexpr std::chrono::seconds kRequestInterval{1};
 constexpr std::chrono::seconds kStopLimit{5};
 /// Between two reports of what the jobs have of the GPUs' memory.
 constexpr std::chrono::seconds kGpuMemoryInterval{5};
+/// Between two looks at what the balance loops have done.
+constexpr std::chrono::milliseconds kBalanceInterval{500};
 
 /// Where probes of the network fetch by default: from the metascheduler. Empty when its address is not known.
 std::string fetch_url(const Enrolment& enrolment)
@@ -71,6 +75,7 @@ Result<void> Daemon::prepare()
     conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };
     connector_ = std::make_shared<Connector>(files_, *conversation_, work_.get_executor());
     start_memory_manager();
+    follow_balance();
     log_info(
         "agent_ready",
         {{"center", enrolment->center_name}, {"center_id", enrolment->center_id}, {"facts", executor_.facts().dump()}});
@@ -118,6 +123,7 @@ void Daemon::tick()
     take_sub_unit_request(now);
     sub_units_->tick();
     report_gpu_memory(now);
+    report_balance(now);
     watch_hardware(now);
     timer_.expires_after(kTick);
     timer_.async_wait([this](const boost::system::error_code& error) {
@@ -205,7 +211,23 @@ void Daemon::report_gpu_memory(SteadyTime now)
 {
     if (!gpu_memory_ || now < next_gpu_memory_look_) return;
     next_gpu_memory_look_ = now + kGpuMemoryInterval;
-    conversation_->tell_gpu_memory(gpu_memory_->report());
+    GpuMemoryReport report = gpu_memory_->report();
+    book_->know_gpus(report);
+    conversation_->tell_gpu_memory(std::move(report));
+}
+
+void Daemon::follow_balance()
+{
+    if (!config_.tables.balance.enabled) return;
+    OpenFile folder(::open(kFolder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    balance_.emplace(std::move(folder), ::geteuid());
+}
+
+void Daemon::report_balance(SteadyTime now)
+{
+    if (!balance_ || now < next_balance_look_) return;
+    next_balance_look_ = now + kBalanceInterval;
+    conversation_->tell_balance(balance_->next());
 }
 
 void Daemon::store_certificate(const std::string& certificate_pem)

@@ -4,6 +4,7 @@
 #include "agent/app/probe_request.hpp"
 #include "agent/app/resource_keeper.hpp"
 #include "agent/app/sub_unit_keeper.hpp"
+#include "agent/balance/balance_feed.hpp"
 #include "agent/catalog/catalog.hpp"
 #include "agent/config/agent_config.hpp"
 #include "agent/executor/remote/remote_executor.hpp"
@@ -55,6 +56,8 @@ class Daemon {
     void report_offer();
     void start_memory_manager();
     void report_gpu_memory(SteadyTime now);
+    void follow_balance();
+    void report_balance(SteadyTime now);
     /// With the variables that probes get besides the center's: what they can run depends on them.
     AgentConfig as_probes_run(AgentConfig config) const;
 
@@ -79,6 +82,7 @@ class Daemon {
     std::shared_ptr<Connector> connector_;
     GpuMemoryPlace gpu_memory_place_;
     std::unique_ptr<gpu::MemoryService> gpu_memory_; ///< none: this center's jobs do not share GPU memory
+    std::optional<BalanceFeed> balance_;             ///< none: this center's units are not balanced
     std::string fetch_url_;                          ///< where probes of the network fetch by default
     Catalog machine_catalog_;                        ///< with the units whose sub-units are at other centers
     Json last_catalog_;
@@ -93,6 +97,7 @@ class Daemon {
     SteadyTime next_request_look_{};
     SteadyTime next_sub_unit_look_{};
     SteadyTime next_gpu_memory_look_{};
+    SteadyTime next_balance_look_{};
 };
 
 } // namespace fathom::agent

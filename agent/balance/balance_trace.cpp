@@ -20,6 +20,8 @@ Json to_json(const TraceStep& trace)
             {"unit", trace.unit},
             {"job", trace.job},
             {"dry_run", trace.is_dry_run},
+            {"law", trace.law},
+            {"band", trace.band ? Json(*trace.band) : Json()},
             {"outcome", to_string(step.outcome)},
             {"P_p", figure(step.occupancies.transfer)},
             {"P_d", figure(step.occupancies.load)},

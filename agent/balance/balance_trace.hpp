@@ -5,6 +5,7 @@
 #include "core/decide/balance/regulator.hpp"
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -21,11 +22,14 @@ struct TraceStep {
     std::string unit;
     std::string job; ///< the attempt that runs on it; of several the first
     bool is_dry_run = false;
+    std::string law{};            ///< "pid" …
+    std::optional<double> band{}; ///< nothing is done while |e| is within it
     RegulatorStep step;
     std::vector<std::string> faults; ///< actuators that are missing or refused, one sentence each
 };
 
-/// `{"time", "unit", "job", "dry_run", "outcome", "P_p", "P_d", "sample": {"P_p", "P_d"}, "e", "ec", "region", "gains":
+/// `{"time", "unit", "job", "dry_run", "law", "band", "outcome", "P_p", "P_d", "sample": {"P_p", "P_d"}, "e", "ec",
+/// "region", "gains":
 /// {"K_p", "K_i", "K_d"}, "u", "actions": {"sub_units", "clock_mhz", "precision_steps"}, "wanted_sub_units", "reason",
 /// "faults"}`; what was not measured is null.
 Json to_json(const TraceStep& step);

@@ -101,11 +101,22 @@ bool TraceReader::is_current() const
     return open_file.st_ino == named.st_ino && open_file.st_dev == named.st_dev;
 }
 
+/// At the oldest step that is wanted. In the middle of a line: the rest of it is no line, and left out.
+Result<void> TraceReader::begin()
+{
+    if (!most_bytes_) return open(kOlderTraceName);
+    if (Result<void> opened = open(kTraceName); !opened) return opened;
+    struct stat facts{};
+    if (file_.number() >= 0 && ::fstat(file_.number(), &facts) == 0 && facts.st_size > *most_bytes_)
+        ::lseek(file_.number(), facts.st_size - *most_bytes_, SEEK_SET);
+    return {};
+}
+
 Result<std::vector<Json>> TraceReader::next()
 {
     std::vector<Json> steps;
     if (!std::exchange(has_begun_, true)) {
-        if (const Result<void> opened = open(kOlderTraceName); !opened) return opened.error();
+        if (const Result<void> begun = begin(); !begun) return begun.error();
     }
     read_lines(steps);
     if (is_current()) return steps;

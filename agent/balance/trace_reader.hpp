@@ -3,6 +3,8 @@
 #include "core/base/json_reader.hpp"
 #include "core/base/open_file.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -14,6 +16,11 @@ class TraceReader {
   public:
     /// @param folder  the agent's; its files are `owner`'s.
     TraceReader(OpenFile folder, uid_t owner) : folder_(std::move(folder)), owner_(owner) {}
+    /// @param most_bytes  of the past, that the first call reads.
+    TraceReader(OpenFile folder, uid_t owner, std::int64_t most_bytes)
+        : folder_(std::move(folder)), owner_(owner), most_bytes_(most_bytes)
+    {
+    }
 
     /// The steps since the last call, the oldest first; at first all that are kept. Lines that are none are left out.
     /// @error kUnavailable  a file is there and is not the agent's.
@@ -21,11 +28,13 @@ class TraceReader {
 
   private:
     Result<void> open(const char* name);
+    Result<void> begin();
     void read_lines(std::vector<Json>& steps);
     bool is_current() const;
 
     OpenFile folder_;
     uid_t owner_;
+    std::optional<std::int64_t> most_bytes_; ///< of the past; none: all
     OpenFile file_;
     std::string rest_; ///< of a line that is not complete
     bool has_begun_ = false;

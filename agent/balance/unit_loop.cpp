@@ -50,6 +50,8 @@ std::optional<TraceStep> UnitLoop::step(Timestamp now, const std::vector<UnitJob
                     .unit = options_.unit,
                     .job = jobs.front().attempt.value,
                     .is_dry_run = options_.dry_run,
+                    .law = std::string(to_string(options_.regulator.law)),
+                    .band = options_.regulator.band,
                     .step = {},
                     .faults = {}};
     if (!occupancies) {

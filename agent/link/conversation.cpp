@@ -28,6 +28,7 @@ void Conversation::disconnected()
     peer_.reset();
     welcome_ = false;
     travelling_.clear();
+    balance_.disconnected();
     last_sequence_ = 0;
     settle();
     book_.connection_lost();
@@ -66,6 +67,7 @@ void Conversation::handle(const link::Welcome& welcome)
     send_sub_units();
     send_gpu_memory();
     send_resources();
+    balance_.connected(welcome);
     send_spooled();
 }
 
@@ -73,6 +75,7 @@ void Conversation::handle(const link::Ack& ack)
 {
     if (ack.error) log_warning("message_refused", {{"message_id", ack.of.value}, {"reason", describe(*ack.error)}});
     travelling_.erase(ack.of);
+    balance_.acknowledged(ack);
     book_.acknowledged(ack.of);
     last_output_ = {}; // the next pieces need not wait
 }
@@ -138,6 +141,7 @@ void Conversation::tick(SteadyTime now)
     book_.advance(now);
     if (!welcome_) return;
     if (now - last_heartbeat_ >= heartbeat_) send_heartbeat();
+    send_balance(now);
     // Output only after everything that is older: an attempt's start is told before its first line.
     if (!send_spooled() || now - last_output_ < kOutputInterval) return;
     last_output_ = now;
@@ -238,6 +242,11 @@ void Conversation::tell_resources(ResourceState state)
 void Conversation::send_resources()
 {
     if (resources_) say(link::make_message(*resources_));
+}
+
+void Conversation::send_balance(SteadyTime now)
+{
+    if (const std::optional<link::Message> message = balance_.next(now)) say(*message);
 }
 
 bool Conversation::request_certificate(const std::string& request_pem)

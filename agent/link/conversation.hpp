@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/jobs/attempt_book.hpp"
+#include "agent/link/balance_outbox.hpp"
 
 namespace fathom::agent {
 
@@ -47,6 +48,8 @@ class Conversation {
     /// G9: says what jobs have of the GPUs' memory, unless it has said that last; a connection that comes later hears
     /// of it after its greeting.
     void tell_gpu_memory(GpuMemoryReport report);
+    /// R10: what the balance loops have done since the last call; told as the metascheduler takes it.
+    void tell_balance(std::vector<BalanceStep> steps) { balance_.add(std::move(steps)); }
     /// M9: says how far the center is with what it is to offer, and what it lacks, unless it has said that last.
     /// Nothing is said as long as there is no order and nothing lacks; a connection that comes later hears it after its
     /// greeting.
@@ -76,6 +79,7 @@ class Conversation {
     void send_sub_units();
     void send_gpu_memory();
     void send_resources();
+    void send_balance(SteadyTime now);
     Result<void> ask(link::Body request);
 
     Spool& spool_;
@@ -84,6 +88,7 @@ class Conversation {
     std::optional<link::SubUnitState> sub_units_;
     std::optional<GpuMemoryReport> gpu_memory_;
     std::optional<ResourceState> resources_;
+    BalanceOutbox balance_;
     std::optional<Peer> peer_;
     bool welcome_{};
     std::int64_t last_sequence_{}; ///< of the spooled messages sent on this connection

@@ -108,6 +108,8 @@ Body read_welcome(ObjectReader& reader, std::vector<FieldError>&)
     welcome.heartbeat_s = reader.required_integer("heartbeat_s", 1, 3600);
     welcome.stop = read_attempt_ids(reader, "stop");
     welcome.forget = read_attempt_ids(reader, "forget");
+    welcome.balance_steps = reader.optional_integer("balance_steps", 0, kMaxBytes).value_or(0);
+    welcome.balance_pause_s = reader.optional_number("balance_pause_s", 0, 3600).value_or(0);
     return welcome;
 }
 
@@ -298,6 +300,11 @@ Body read_gpu_memory(ObjectReader& reader, std::vector<FieldError>& errors)
     return read_gpu_memory_report(reader, errors);
 }
 
+Body read_balance(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    return read_balance_steps(reader, errors);
+}
+
 Body read_order_of_resources(ObjectReader& reader, std::vector<FieldError>& errors)
 {
     return read_resource_order(reader, errors);
@@ -359,6 +366,7 @@ const std::map<std::string, Reader, std::less<>>& readers()
         {"sub_unit_target", read_sub_unit_target},
         {"sub_unit_request", read_sub_unit_request},
         {"gpu_memory", read_gpu_memory},
+        {"balance_steps", read_balance},
         {"resource_order", read_order_of_resources},
         {"resource_state", read_state_of_resources},
         {"heartbeat", read_heartbeat},

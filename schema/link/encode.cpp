@@ -25,9 +25,14 @@ Json body_json(const Hello& hello)
 
 Json body_json(const Welcome& welcome)
 {
-    return {{"server_version", welcome.server_version}, {"center_id", welcome.center_id},
-            {"center_name", welcome.center_name},       {"heartbeat_s", welcome.heartbeat_s},
-            {"stop", ids_json(welcome.stop)},           {"forget", ids_json(welcome.forget)}};
+    Json json = {{"server_version", welcome.server_version}, {"center_id", welcome.center_id},
+                 {"center_name", welcome.center_name},       {"heartbeat_s", welcome.heartbeat_s},
+                 {"stop", ids_json(welcome.stop)},           {"forget", ids_json(welcome.forget)}};
+    if (welcome.balance_steps > 0) {
+        json["balance_steps"] = welcome.balance_steps;
+        json["balance_pause_s"] = welcome.balance_pause_s;
+    }
+    return json;
 }
 
 Json needs_json(const std::vector<OperatorNeed>& needs)
@@ -174,6 +179,11 @@ Json body_json(const GpuMemoryReport& report)
     return to_json(report);
 }
 
+Json body_json(const BalanceSteps& steps)
+{
+    return to_json(steps);
+}
+
 Json body_json(const ResourceOrder& order)
 {
     return to_json(order);
@@ -225,6 +235,7 @@ struct TypeName {
     std::string_view operator()(const SubUnitTarget&) const { return "sub_unit_target"; }
     std::string_view operator()(const SubUnitRequest&) const { return "sub_unit_request"; }
     std::string_view operator()(const GpuMemoryReport&) const { return "gpu_memory"; }
+    std::string_view operator()(const BalanceSteps&) const { return "balance_steps"; }
     std::string_view operator()(const ResourceOrder&) const { return "resource_order"; }
     std::string_view operator()(const ResourceState&) const { return "resource_state"; }
     std::string_view operator()(const Heartbeat&) const { return "heartbeat"; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/model/attempt.hpp"
+#include "core/model/balance_step.hpp"
 #include "core/model/center.hpp"
 #include "core/model/gpu_memory.hpp"
 #include "core/model/resources.hpp"
@@ -46,6 +47,9 @@ struct Welcome {
     std::int64_t heartbeat_s{10};
     std::vector<AttemptId> stop;   ///< running at the agent but cancelled or superseded: end them
     std::vector<AttemptId> forget; ///< ended, and known here: drop them
+    /// R10: of balance loops, that it takes in one BalanceSteps. 0: a server that takes none, or an older one.
+    std::int64_t balance_steps{};
+    double balance_pause_s{}; ///< between one of them and the next, at least
 };
 
 /// server -> agent, needs ack. An attempt that the agent already holds is not started again.
@@ -188,14 +192,15 @@ struct Ack {
 };
 
 /// What either side says. A GpuMemoryReport (agent -> server, after each welcome and each change) says how things
-/// stand, so that a repeat changes nothing. A ResourceOrder (server -> agent, once in each connection and when it
-/// changes) is said to agents only whose catalog has the fact `remote_resources`; a ResourceState (agent -> server,
-/// after each welcome and each change) says how far the center is with it, or what its machines lack; repeats change
-/// nothing.
+/// stand, so that a repeat changes nothing. BalanceSteps (agent -> server, needs ack) are only said to a server whose
+/// Welcome asks for them, the next ones when the last are acknowledged; known by their times, so that a repeat changes
+/// nothing. A ResourceOrder (server -> agent, once in each connection and when it changes) is said to agents only whose
+/// catalog has the fact `remote_resources`; a ResourceState (agent -> server, after each welcome and each change) says
+/// how far the center is with it, or what its machines lack; repeats change nothing.
 using Body = std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, AttemptOutput,
                           AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest, SubUnitState,
-                          SubUnitTarget, SubUnitRequest, GpuMemoryReport, ResourceOrder, ResourceState, Heartbeat,
-                          RenewCertificate, RenewedCertificate, Ack>;
+                          SubUnitTarget, SubUnitRequest, GpuMemoryReport, BalanceSteps, ResourceOrder, ResourceState,
+                          Heartbeat, RenewCertificate, RenewedCertificate, Ack>;
 
 struct Message {
     MessageId id;

@@ -2,6 +2,8 @@
 
 #include "probes/operators/manifests.hpp"
 #include "server/app/probe_verifier.hpp"
+#include "server/balance/balance_api.hpp"
+#include "server/balance/balance_service.hpp"
 #include "server/billing/billing_api.hpp"
 #include "server/billing/export_runner.hpp"
 #include "server/billing/export_schedule_api.hpp"
@@ -247,7 +249,13 @@ struct Rooms::State {
                               .lost_after = context.settings.lost_after,
                               .period = kSilencePeriod}};
     SubUnitsService sub_units{context.database}; // parts of units that go from center to center
-    AgentHub agents{context.database, attempts, enrolment, hub_options(context), &sub_units}; // the agents' connections
+    BalanceService balance{context.database,
+                           context.metrics,
+                           {.steps_of_unit = context.settings.keep.balance_steps}}; // what balance loops did
+    AgentHub agents{
+        context.database, attempts,
+        enrolment,        hub_options(context),
+        &sub_units,       context.settings.keep.balance_steps > 0 ? &balance : nullptr}; // the agents' connections
 };
 
 Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(context))
@@ -285,6 +293,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_sub_unit_routes(context.api, rooms.sub_units, context.database);
     add_placement_routes(context.api, rooms.placements);
     add_cycle_routes(context.api, rooms.cycle_replays);
+    add_balance_routes(context.api, rooms.balance);
     add_project_use_routes(context.api, rooms.project_uses, context.clock);
     add_price_books_routes(context.api, rooms.price_books, context.database, context.clock);
     add_billing_routes(context.api, rooms.ledger, context.database, rooms.compute, rooms.catalog,

@@ -110,7 +110,9 @@ RetentionRule to_retention_rule(const Settings& settings)
             .audit = days("keep_audit_days"),
             .usage = days("keep_usage_days"),
             .cycles = days("keep_cycles_days"),
-            .cycle_bytes = settings.integer("keep_cycles_mb") * 1'000'000};
+            .cycle_bytes = settings.integer("keep_cycles_mb") * 1'000'000,
+            .balance = days("keep_balance_days"),
+            .balance_steps = settings.integer("keep_balance_steps")};
 }
 
 /// 0, or at least as many as what is read of that age needs.
@@ -248,6 +250,9 @@ SettingsProgram server_program()
              "days until probe runs are removed that newer ones have replaced; 0: never", check_days(60)},
             {"keep_audit_days", "1095", "days until entries of the audit log are removed; 0: never", check_days(1)},
             {"keep_usage_days", "1095", "days until what projects used is removed; 0: never", check_days(70)},
+            {"keep_balance_days", "7", "days until what balance loops did is removed; 0: never", check_days(1)},
+            {"keep_balance_steps", "20000", "steps of each unit's balance loop that are kept; 0: none are taken",
+             check_integer(0, 1'000'000)},
             {"keep_cycles_days", "7", "days until what schedulers decided on is removed; 0: never", check_days(1)},
             {"keep_cycles_mb", "1000", "megabytes of it that are kept; 0: none", check_integer(0, 1'000'000)},
             {"most_queued_of_token", "100000", "jobs that wait, of one token; 0: any number",

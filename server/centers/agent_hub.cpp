@@ -121,7 +121,7 @@ AgentHubOptions options_when_suspect_after(std::chrono::seconds suspect_after)
 }
 
 AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService& enrolment, AgentHubOptions options,
-                   SubUnitGateway* sub_units)
+                   SubUnitGateway* sub_units, BalanceGateway* balance)
 {
     AgentSessionOptions session_options;
     session_options.replica = std::move(options.replica);
@@ -130,7 +130,7 @@ AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService
     session_options.order_tick = options.order_tick;
     session_options.touch_period = options.touch_period;
     session_options.catalog_pause = options.catalog_pause;
-    state_ = std::make_shared<State>(AgentSessionParts{&database, &gateway, &enrolment, sub_units},
+    state_ = std::make_shared<State>(AgentSessionParts{&database, &gateway, &enrolment, sub_units, balance},
                                      std::move(session_options));
 }
 

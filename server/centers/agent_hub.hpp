@@ -4,6 +4,7 @@
 #include "core/net/task_group.hpp"
 #include "server/centers/enrolment_service.hpp"
 #include "server/ports/attempt_gateway.hpp"
+#include "server/ports/balance_gateway.hpp"
 #include "server/ports/sub_unit_gateway.hpp"
 #include "server/store/notifier.hpp"
 
@@ -32,7 +33,7 @@ class AgentHub {
   public:
     /// All must outlive the hub.
     AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService& enrolment, AgentHubOptions options,
-             SubUnitGateway* sub_units = nullptr);
+             SubUnitGateway* sub_units = nullptr, BalanceGateway* balance = nullptr);
     ~AgentHub();
     AgentHub(const AgentHub&) = delete;
     AgentHub& operator=(const AgentHub&) = delete;

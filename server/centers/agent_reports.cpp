@@ -25,6 +25,8 @@ asio::awaitable<Result<void>> AgentSession::apply(MessageId id, link::Body body)
     if (auto* request = std::get_if<link::SubUnitRequest>(&body))
         co_return co_await take_sub_unit_request(std::move(id), std::move(*request));
     if (auto* report = std::get_if<GpuMemoryReport>(&body)) co_return co_await take_gpu_memory(std::move(*report));
+    if (auto* state = std::get_if<ResourceState>(&body)) co_return co_await take_resource_state(std::move(*state));
+    if (auto* steps = std::get_if<BalanceSteps>(&body)) co_return co_await take_balance(std::move(*steps));
     if (auto* asked = std::get_if<link::RenewCertificate>(&body))
         co_return co_await renew(std::move(asked->request_pem));
     co_return Error{Errc::kInvalid, "an agent does not send " + std::string(link::type_name(body)) + " here"};
@@ -107,6 +109,22 @@ asio::awaitable<Result<void>> AgentSession::take_gpu_memory(GpuMemoryReport repo
         return {};
     };
     co_return co_await parts_.database->run(std::move(work));
+}
+
+/// More than the welcome allows is refused: an agent that does not keep to it would fill the database.
+asio::awaitable<Result<void>> AgentSession::take_balance(BalanceSteps steps)
+{
+    if (parts_.balance == nullptr || std::ssize(steps.steps) > options_.balance_steps)
+        co_return Error{Errc::kInvalid, "more steps of balance loops than the welcome asked for"};
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_balance_) {
+        // Nothing else is read meanwhile: the agent's messages wait at the agent.
+        asio::steady_timer wait(executor_);
+        wait.expires_at(next_balance_);
+        co_await wait.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+    next_balance_ = std::max(now, next_balance_) + options_.balance_pause / 2;
+    co_return co_await parts_.balance->take_steps(reporter(), std::move(steps));
 }
 
 asio::awaitable<Result<void>> AgentSession::renew(std::string request_pem)

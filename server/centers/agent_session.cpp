@@ -111,6 +111,10 @@ asio::awaitable<Result<void>> AgentSession::welcome()
     welcome.forget = std::move(known->forget);
     send(std::move(welcome));
     co_return Result<void>();
+    if (parts_.balance != nullptr) {
+        welcome.balance_steps = options_.balance_steps;
+        welcome.balance_pause_s = std::chrono::duration<double>(options_.balance_pause).count();
+    }
 }
 
 asio::awaitable<void> AgentSession::serve()

@@ -9,6 +9,7 @@
 #include "server/centers/session_questions.hpp"
 #include "server/centers/session_store.hpp"
 #include "server/ports/attempt_gateway.hpp"
+#include "server/ports/balance_gateway.hpp"
 #include "server/ports/sub_unit_gateway.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -34,6 +35,8 @@ struct AgentSessionOptions {
     /// Changed catalogs make every replica read the network anew: after so many in a row each waits so long.
     int catalog_changes = 5;
     std::chrono::milliseconds catalog_pause{2000};
+    std::int64_t balance_steps = 500;              ///< of balance loops, that an agent may tell at once
+    std::chrono::milliseconds balance_pause{1000}; ///< until it may tell more
 };
 
 /// What a session works with. All outlive it.
@@ -42,6 +45,7 @@ struct AgentSessionParts {
     AttemptGateway* gateway;
     EnrolmentService* enrolment;
     SubUnitGateway* sub_units = nullptr; ///< none: agents' sub-units are refused
+    BalanceGateway* balance = nullptr;   ///< none: agents are told not to tell what their balance loops do
 };
 
 /// One connection of a center's agent.
@@ -114,6 +118,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<Result<void>> take_gpu_memory(GpuMemoryReport report);
     asio::awaitable<Result<void>> renew(std::string request_pem);
     asio::awaitable<bool> keep_standing();
+    asio::awaitable<Result<void>> take_resource_state(ResourceState state);
+    asio::awaitable<Result<void>> take_balance(BalanceSteps steps);
     asio::awaitable<void> offer_orders();
     std::int64_t room_for_starts() const;
     void offer_start(link::StartAttempt start);
@@ -165,3 +171,4 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
 };
 
 } // namespace fathom::server
+    std::chrono::steady_clock::time_point next_balance_{}; ///< from when on steps of balance loops are taken

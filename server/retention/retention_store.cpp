@@ -115,6 +115,20 @@ constexpr Statement kDeleteUsage{"retention_delete_usage", R"sql(
         SELECT project, day, unit_type_id FROM project_use WHERE day < ($1::timestamptz AT TIME ZONE 'UTC')::date
         ORDER BY day LIMIT $2))sql"};
 
+// Of each unit the oldest: numbers ascend with the time of telling, which is our own clock's.
+constexpr Statement kDeleteBalanceSteps{"retention_delete_balance_steps", R"sql(
+    DELETE FROM balance_step WHERE (unit_id, number) IN (
+        SELECT s.unit_id, s.number FROM balanced_unit u CROSS JOIN LATERAL (
+            SELECT unit_id, number, told_at FROM balance_step WHERE unit_id = u.id ORDER BY number LIMIT $2::bigint) s
+        WHERE (SELECT o.told_at FROM balance_step o WHERE o.unit_id = u.id ORDER BY o.number LIMIT 1) < $1::timestamptz
+          AND s.told_at < $1::timestamptz LIMIT $2::bigint))sql"};
+// Locked first: an agent may be adding to it.
+constexpr Statement kDeleteBalancedUnits{"retention_delete_balanced_units", R"sql(
+    DELETE FROM balanced_unit WHERE id IN (
+        SELECT u.id FROM balanced_unit u WHERE u.told_at < $1::timestamptz
+          AND NOT EXISTS (SELECT 1 FROM balance_step s WHERE s.unit_id = u.id)
+        ORDER BY u.id FOR UPDATE SKIP LOCKED))sql"};
+
 constexpr Statement kTryLock{"retention_try_lock", "SELECT pg_try_advisory_xact_lock(7233005)"};
 
 // pg_total_relation_size waits for nobody who reads or writes, and does not read the tables.
@@ -129,6 +143,7 @@ constexpr Statement kSelectStoredBytes{"retention_select_stored_bytes", R"sql(
                              WHEN c.relname IN ('project_use', 'usage_record', 'score_evidence', 'ledger_entry',
                                                 'charge', 'posting') THEN 'usage'
                              WHEN c.relname IN ('schedule_cycle', 'schedule_part') THEN 'cycles'
+                             WHEN c.relname IN ('balance_step', 'balanced_unit') THEN 'balance'
                              ELSE 'other' END AS kind
           FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace) t
     GROUP BY kind)sql"};
@@ -222,6 +237,15 @@ std::int64_t remove_audit(pqxx::work& transaction, Timestamp before, std::int64_
 std::int64_t remove_usage(pqxx::work& transaction, Timestamp before, std::int64_t limit)
 {
     return static_cast<std::int64_t>(exec(transaction, kDeleteUsage, format_rfc3339(before), limit).affected_rows());
+}
+
+std::int64_t remove_balance_steps(pqxx::work& transaction, Timestamp before, std::int64_t limit)
+{
+    const std::string until = format_rfc3339(before);
+    const auto removed =
+        static_cast<std::int64_t>(exec(transaction, kDeleteBalanceSteps, until, limit).affected_rows());
+    exec(transaction, kDeleteBalancedUnits, until);
+    return removed;
 }
 
 bool lock_retention(pqxx::work& transaction)

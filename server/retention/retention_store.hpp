@@ -40,6 +40,8 @@ std::int64_t remove_probe_runs(pqxx::work& transaction, const std::vector<std::s
 std::int64_t remove_audit(pqxx::work& transaction, Timestamp before, std::int64_t limit);
 /// Removes the oldest sums of what projects used. @return how many.
 std::int64_t remove_usage(pqxx::work& transaction, Timestamp before, std::int64_t limit);
+/// Removes the oldest steps of units' balance loops, and units that have none left. @return how many steps.
+std::int64_t remove_balance_steps(pqxx::work& transaction, Timestamp before, std::int64_t limit);
 
 /// True for the one who may remove until the transaction ends: replicas take turns.
 bool lock_retention(pqxx::work& transaction);

@@ -61,12 +61,15 @@ asio::awaitable<void> RetentionTask::follow()
         const Result<Removed> removed = co_await turn();
         if (!removed)
             log_warning("retention_failed", {{"error", describe(removed.error())}});
-        else if (removed->outputs + removed->jobs + removed->probe_runs + removed->audit + removed->usage > 0)
+        else if (removed->outputs + removed->jobs + removed->probe_runs + removed->audit + removed->usage +
+                     removed->balance_steps >
+                 0)
             log_info("retention_removed", {{"outputs", removed->outputs},
                                            {"jobs", removed->jobs},
                                            {"probe_runs", removed->probe_runs},
                                            {"audit", removed->audit},
-                                           {"usage", removed->usage}});
+                                           {"usage", removed->usage},
+                                           {"balance_steps", removed->balance_steps}});
         next_turn = std::chrono::steady_clock::now() + kTurnEvery;
     }
 }
@@ -104,6 +107,11 @@ asio::awaitable<Result<RetentionTask::Removed>> RetentionTask::turn()
         const Result<std::int64_t> done = co_await remove_rows(now - rule_.usage, remove_usage);
         if (!done) co_return done.error();
         removed.usage = *done;
+    }
+    if (rule_.balance > never) {
+        const Result<std::int64_t> done = co_await remove_rows(now - rule_.balance, remove_balance_steps);
+        if (!done) co_return done.error();
+        removed.balance_steps = *done;
     }
     co_return removed;
 }

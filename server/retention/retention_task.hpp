@@ -21,6 +21,8 @@ struct RetentionRule {
     std::chrono::days usage{1095}; ///< what projects used, by the day: what bills and quotas are made of
     std::chrono::days cycles{7};   ///< what schedulers decided on
     std::int64_t cycle_bytes{std::int64_t{1} << 30}; ///< the same: the newest so many bytes; 0: none are kept
+    std::chrono::days balance{7};                    ///< what balance loops did
+    std::int64_t balance_steps = 20'000;             ///< the same: the newest of a unit; 0: none are taken
 };
 
 /// Removes what is older than the rule says, in small transactions with pauses between them, and keeps the gauges of
@@ -32,7 +34,7 @@ class RetentionTask {
         std::chrono::milliseconds pause{200}; ///< after each transaction
         std::int64_t jobs{100};               ///< in one transaction; probe runs as well
         std::int64_t pieces{256};             ///< of output in one transaction, of up to 256 KiB each
-        std::int64_t rows{1000};              ///< of the audit log, and of usage
+        std::int64_t rows{1000};              ///< of the audit log, of usage, and of balance loops
     };
 
     RetentionTask(Database& database, const Clock& clock, Metrics& metrics, RetentionRule rule)
@@ -53,6 +55,7 @@ class RetentionTask {
         std::int64_t probe_runs{};
         std::int64_t audit{};
         std::int64_t usage{};
+        std::int64_t balance_steps{};
     };
     /// Removes all that is due; called by the periodic task, and by tests.
     asio::awaitable<Result<Removed>> turn();

@@ -7,6 +7,7 @@ import pytest
 import requests
 
 import openapi_check as check
+from balanced_gpu import BalancedGpu
 from network import wait_until
 
 
@@ -667,3 +668,22 @@ def test_shared_gpus(call):
 def test_every_operation_was_held_to_the_document(call):
     everything = {operation["operationId"] for _, _, operation in check.operations()}
     assert everything - call.seen == set()
+def test_balance(call, network):
+    gpu = BalancedGpu(network, name="balancer")  # at the end: other tests know who is there
+    gpu.run_job()
+    gpu.wait_for_steps(2)
+    units = call("GET", A + "/balanced-units?center=balancer&page_size=1").json()["items"]
+    assert units[0]["unit"] == "gpu0" and units[0]["last"]["dry_run"]
+    steps = A + "/centers/balancer/units/gpu0/balance"
+    page = call("GET", steps + "?page_size=1&since=2026-01-01T00:00:00Z").json()
+    call("GET", steps + f"?page_size=1&page_token={page['next_page_token']}")
+    call("GET", steps + "?since=yesterday", 400)
+    call("GET", A + "/centers/balancer/units/none/balance", 404)
+    call("GET", A + "/centers/balancer/units/none/balance/events", 404)
+    with call.session.get(network.url + steps + "/events?after=0", stream=True, timeout=60) as answer:
+        assert answer.headers["Content-Type"].startswith("text/event-stream")
+        data = next(line for line in answer.iter_lines(decode_unicode=True) if line.startswith("data:"))
+    assert not check.schema_errors({"$ref": "#/components/schemas/BalanceStep"}, json.loads(data[len("data:"):]))
+    call.seen.add("streamBalanceSteps")
+
+

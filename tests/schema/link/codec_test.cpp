@@ -181,5 +181,28 @@ TEST(Decode, RefusesTooLargeAndTooDeep)
     EXPECT_EQ(failure_of(std::string(1000, '[')).error.code, Errc::kInvalid);
 }
 
+TEST(Codec, AWelcomeAsksForBalanceStepsOrDoesNotAsAnOlderServerDoesNot)
+{
+    Welcome welcome{.server_version = "1.2.3", .center_id = "cen_1", .center_name = "alpha", .stop = {}, .forget = {}};
+    const Json older = Json::parse(encode(make_message(welcome)))["body"];
+    EXPECT_FALSE(older.contains("balance_steps"));
+    EXPECT_EQ(round_trip(welcome).balance_steps, 0);
+
+    welcome.balance_steps = 500;
+    welcome.balance_pause_s = 1.5;
+    EXPECT_EQ(round_trip(welcome).balance_steps, 500);
+    EXPECT_EQ(round_trip(welcome).balance_pause_s, 1.5);
+}
+
+TEST(Codec, BalanceStepsAreRepeatedUntilAcknowledgedAndBounded)
+{
+    BalanceSteps steps;
+    steps.steps.assign(kMaxBalanceSteps, {.unit = "gpu0", .outcome = "no_sample"});
+    EXPECT_TRUE(needs_ack(steps));
+    EXPECT_EQ(round_trip(steps), steps);
+    steps.steps.push_back(steps.steps.front());
+    EXPECT_THAT(describe(failure_of(encode(make_message(steps))).error), HasSubstr("steps"));
+}
+
 } // namespace
 } // namespace fathom::link

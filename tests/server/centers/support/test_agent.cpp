@@ -102,6 +102,19 @@ bool FakeGateway::has_call(const std::string& line) const
     return std::find(all.begin(), all.end(), line) != all.end();
 }
 
+asio::awaitable<Result<void>> FakeBalance::take_steps(Reporter, BalanceSteps steps)
+{
+    const std::scoped_lock lock(mutex_);
+    taken_.push_back(std::move(steps));
+    co_return Result<void>();
+}
+
+std::vector<BalanceSteps> FakeBalance::taken() const
+{
+    const std::scoped_lock lock(mutex_);
+    return taken_;
+}
+
 AgentServer::AgentServer() : authority(net::make_authority("test network", 10).value())
 {
     enrolment = std::make_unique<EnrolmentService>(
@@ -112,7 +125,7 @@ AgentServer::AgentServer() : authority(net::make_authority("test network", 10).v
     options.order_tick = 200ms;
     options.touch_period = 0ms;
     options.catalog_pause = 200ms;
-    hub = std::make_unique<AgentHub>(store.database(), gateway, *enrolment, options);
+    hub = std::make_unique<AgentHub>(store.database(), gateway, *enrolment, options, nullptr, &balance);
     notifier_ = std::make_unique<Notifier>(store.url());
     hub->subscribe(*notifier_);
     notifier_->start();

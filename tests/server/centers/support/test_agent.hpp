@@ -46,6 +46,18 @@ class FakeGateway final : public AttemptGateway {
     int polls_ = 0;
 };
 
+/// A room that notes what agents tell of their balance loops. Thread-safe.
+class FakeBalance final : public BalanceGateway {
+  public:
+    asio::awaitable<Result<void>> take_steps(Reporter reporter, BalanceSteps steps) override;
+    /// Message by message.
+    std::vector<BalanceSteps> taken() const;
+
+  private:
+    mutable std::mutex mutex_;
+    std::vector<BalanceSteps> taken_;
+};
+
 /// A running agents' listener with everything behind it.
 class AgentServer {
   public:
@@ -66,6 +78,7 @@ class AgentServer {
     TestStore store;
     fathom::test::TestIo io;
     FakeGateway gateway;
+    FakeBalance balance;
     net::Credential authority;
     std::unique_ptr<EnrolmentService> enrolment;
     std::unique_ptr<AgentHub> hub;
