@@ -1,4 +1,5 @@
 #include "cli/centers/sub_unit.hpp"
+#include "cli/centers/unit_balance.hpp"
 #include "cli/client/json_view.hpp"
 
 namespace fathom::cli {
@@ -45,9 +46,17 @@ Outcome release_sub_units(Session& session, const SubUnitOptions& options)
     return ask(session, options, "release");
 }
 
-Outcome balance_sub_units(Session& session, const SubUnitOptions& options)
+/// The one command shows what a unit's loop does, or asks for what one would.
+struct BalanceOptions : SubUnitOptions {
+    BalanceView view;
+};
+
+Outcome balance(Session& session, const BalanceOptions& options)
 {
-    return ask(session, options, "balance");
+    if (!options.view.unit.empty()) return show_balance(session, options.view);
+    if (!options.center.empty()) return ask(session, options, "balance");
+    return Error{Errc::kInvalid, "name the unit that is balanced, CENTER/UNIT, or ask for sub-units with --center, "
+                                 "--kind, --transfer and --compute"};
 }
 
 Outcome cancel_request(Session& session, const NameOptions& options)
@@ -74,15 +83,41 @@ std::shared_ptr<SubUnitOptions> add_place(CLI::App& verb)
     return options;
 }
 
+/// The options with which a center asks for sub-units: all or none.
+void add_balance_request(CLI::App& verb, SubUnitOptions& options)
+{
+    CLI::Option* const center = verb.add_option("--center", options.center, "The center's name or id");
+    CLI::Option* const kind = verb.add_option("--kind", options.kind, "Kind of sub-unit");
+    CLI::Option* const transfer =
+        verb.add_option("--transfer", options.transfer_load, "How busy the link to its units is, 0 to 1");
+    CLI::Option* const compute =
+        verb.add_option("--compute", options.compute_load, "How busy its units compute, 0 to 1");
+    verb.add_option("--reason", options.reason, "Why, for people")->needs(center);
+    for (CLI::Option* const one : {center, kind, transfer, compute})
+        one->needs(center)->needs(kind)->needs(transfer)->needs(compute);
+    for (CLI::Option* const one : {center, kind, transfer, compute})
+        one->group("To ask for sub-units: count × compute / transfer");
+}
+
 void add_balance(CLI::App& noun, Invocation& invocation)
 {
-    CLI::App& balance =
-        add_verb(noun, "balance", "Have a center gain or give up what its loads ask for: count × compute / transfer",
-                 "fathom unit balance --center alpha --kind vgpu --transfer 0.5 --compute 1.0");
-    auto options = add_place(balance);
-    balance.add_option("--transfer", options->transfer_load, "How busy the link to its units is, 0 to 1")->required();
-    balance.add_option("--compute", options->compute_load, "How busy its units compute, 0 to 1")->required();
-    on_chosen(balance, invocation, std::move(options), balance_sub_units);
+    CLI::App& verb =
+        add_verb(noun, "balance",
+                 "What the loop that balances a unit's transfer and compute does; or have a center ask for the "
+                 "sub-units that its loads ask for",
+                 "fathom unit balance alpha/gpu0 --follow\n"
+                 "  fathom unit balance --center alpha --kind vgpu --transfer 0.5 --compute 1.0");
+    auto options = std::make_shared<BalanceOptions>();
+    CLI::Option* const unit =
+        verb.add_option("unit", options->view.unit, "CENTER/UNIT, as the center's settings name the unit");
+    verb.add_flag("--follow", options->view.follows, "Go on with each new step until Ctrl-C")->needs(unit);
+    verb.add_option("--last", options->view.last, "How many steps of the past")
+        ->needs(unit)
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    verb.add_option("--since", options->view.since, "Only steps from then on: 2026-11-20T11:00:00Z")->needs(unit);
+    add_balance_request(verb, *options);
+    on_chosen(verb, invocation, std::move(options), balance);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "cli/centers/commands.hpp"
 #include "cli/centers/shared_gpu.hpp"
 #include "cli/centers/sub_unit.hpp"
+#include "cli/centers/unit_balance.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
 
@@ -126,6 +127,7 @@ void add_unit_commands(CLI::App& app, Invocation& invocation)
     add_required(show, "unit-type", shown->name, "Id, or center/unit type");
     on_chosen(show, invocation, std::move(shown), show_unit);
     add_shared_gpu_list(unit, invocation);
+    add_balanced_unit_list(unit, invocation);
     add_sub_unit_lists(unit, invocation);
     add_sub_unit_changes(unit, invocation);
 }
