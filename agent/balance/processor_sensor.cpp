@@ -1,9 +1,9 @@
 #include "agent/balance/processor_sensor.hpp"
 
 #include "core/base/file.hpp"
+#include "core/base/parse_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <unistd.h>
 
@@ -15,10 +15,9 @@ std::optional<double> parse_counter(std::string_view text)
 {
     while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
         text.remove_suffix(1);
-    std::uint64_t value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return static_cast<double>(value);
+    const auto value = parse_number<std::uint64_t>(text);
+    if (!value) return std::nullopt;
+    return static_cast<double>(*value);
 }
 
 /// user, nice, system, irq, softirq and steal of one processor, in ticks; guests are in user already.

@@ -3,9 +3,8 @@
 #include "cli/client/input_file.hpp"
 #include "cli/operators/operator_argument.hpp"
 #include "cli/text/choice_argument.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/model/job.hpp"
-
-#include <charconv>
 
 namespace fathom::cli {
 namespace {
@@ -77,12 +76,10 @@ Result<Json> units_request(const JobRequestOptions& options)
     if (options.units == "auto") {
         units["count"] = "auto";
     } else if (!options.units.empty()) {
-        std::int64_t count = 0;
-        const char* const last = options.units.data() + options.units.size();
-        const auto [end, error] = std::from_chars(options.units.data(), last, count);
-        if (error != std::errc{} || end != last || count < 1)
+        const auto count = parse_number<std::int64_t>(options.units);
+        if (!count || *count < 1)
             return Error{Errc::kInvalid, "--units \"" + options.units + "\" must be a number from 1 on, or auto"};
-        units["count"] = count;
+        units["count"] = *count;
     }
     return units;
 }

@@ -1,7 +1,8 @@
 #include "cli/operators/operator_argument.hpp"
 
+#include "core/base/parse_number.hpp"
+
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -30,16 +31,10 @@ bool is_name(std::string_view text)
 
 std::optional<std::int64_t> whole_number(std::string_view text)
 {
-    std::int64_t value = 0;
-    const char* const last = text.data() + text.size();
-    if (const auto [end, error] = std::from_chars(text.data(), last, value);
-        error == std::errc{} && end == last && !text.empty())
-        return value;
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), last, number);
-    const bool whole = error == std::errc{} && end == last && std::abs(number) <= kLargestCount;
-    if (!whole || std::floor(number) != number) return std::nullopt;
-    return static_cast<std::int64_t>(number);
+    if (const auto value = parse_number<std::int64_t>(text)) return value;
+    const auto number = parse_number<double>(text); // such as 1e6
+    if (!number || std::abs(*number) > kLargestCount || std::floor(*number) != *number) return std::nullopt;
+    return static_cast<std::int64_t>(*number);
 }
 
 /// Cuts off the text up to the separator, and the separator; everything when there is none.

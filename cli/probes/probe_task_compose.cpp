@@ -2,9 +2,9 @@
 #include "cli/operators/operator_argument.hpp"
 #include "cli/probes/commands.hpp"
 #include "cli/probes/probe_task_steps.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/decide/probing/generate_task.hpp"
 
-#include <charconv>
 #include <map>
 #include <ostream>
 
@@ -46,10 +46,8 @@ Result<OperatorUse> find_pick(const std::string& pick, const Json& work)
     const std::string id = pick.substr(0, colon);
     std::size_t wanted = 1;
     if (colon != std::string::npos) {
-        const char* const last = pick.data() + pick.size();
-        const auto [end, error] = std::from_chars(pick.data() + colon + 1, last, wanted);
-        if (error != std::errc{} || end != last || wanted == 0)
-            return bad_pick(pick, "after the colon stands which one: 1 for the first");
+        wanted = parse_number<std::size_t>(std::string_view(pick).substr(colon + 1)).value_or(0);
+        if (wanted == 0) return bad_pick(pick, "after the colon stands which one: 1 for the first");
     }
     std::size_t seen = 0;
     for (const Json& item : items_of(work, "operators")) {

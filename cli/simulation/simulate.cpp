@@ -7,13 +7,13 @@
 #include "cli/simulation/simulate_tables.hpp"
 #include "core/base/file.hpp"
 #include "core/base/nearest_name.hpp"
+#include "core/base/parse_number.hpp"
 #include "simulator/report/report.hpp"
 #include "simulator/world/sound_scenario.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
@@ -42,8 +42,9 @@ Result<std::optional<simulation::CountedRange>> parse_range(const std::string& t
     const std::size_t colon = text.find(':');
     simulation::CountedRange range;
     const auto read = [&](std::string_view digits, std::size_t& number) {
-        const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        return code == std::errc() && end == digits.data() + digits.size();
+        const auto parsed = parse_number<std::size_t>(digits);
+        number = parsed.value_or(0);
+        return parsed.has_value();
     };
     const std::string_view view = text;
     std::size_t end = 0;

@@ -5,12 +5,12 @@
 #include "cli/simulation/export_rates.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/base/file.hpp"
+#include "core/base/parse_number.hpp"
 #include "simulator/world/centers_file.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <utility>
 
 namespace fathom::cli {
@@ -30,11 +30,10 @@ Result<Timestamp> parse_since(const std::string& text, Timestamp now)
 {
     if (text == "now") return now;
     for (const auto& [letter, unit_s] : kDurationSuffixes) {
-        double count = 0;
         if (text.size() < 2 || text.back() != letter) continue;
-        const auto [end, code] = std::from_chars(text.data(), text.data() + text.size() - 1, count);
-        if (code == std::errc() && end == text.data() + text.size() - 1 && count >= 0 && count * unit_s < kMaxAgeS)
-            return now - std::chrono::duration_cast<Timestamp::duration>(Seconds(count * unit_s));
+        const auto count = parse_number<double>(std::string_view(text).substr(0, text.size() - 1));
+        if (count && *count >= 0 && *count * unit_s < kMaxAgeS)
+            return now - std::chrono::duration_cast<Timestamp::duration>(Seconds(*count * unit_s));
     }
     const Result<Timestamp> time = parse_rfc3339(text);
     if (!time)

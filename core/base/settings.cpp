@@ -1,12 +1,12 @@
 #include "core/base/settings.hpp"
 
 #include "core/base/file.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/base/utf8.hpp"
 
 #include <CLI/CLI.hpp>
 #include <toml.hpp>
 
-#include <charconv>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
@@ -99,18 +99,12 @@ const std::string& Settings::text(const std::string& key) const
 
 double Settings::number(const std::string& key) const
 {
-    double value = 0;
-    const std::string& content = text(key);
-    std::from_chars(content.data(), content.data() + content.size(), value);
-    return value;
+    return parse_number<double>(text(key)).value_or(0);
 }
 
 std::int64_t Settings::integer(const std::string& key) const
 {
-    std::int64_t value = 0;
-    const std::string& content = text(key);
-    std::from_chars(content.data(), content.data() + content.size(), value);
-    return value;
+    return parse_number<std::int64_t>(text(key)).value_or(0);
 }
 
 SettingsOutcome read_settings(const SettingsProgram& program, int argc, const char* const* argv)
@@ -182,11 +176,9 @@ Result<AddressPort> parse_address_port(std::string_view text)
         host = host.substr(1, host.size() - 2);
     else if (host.find(':') != std::string_view::npos)
         return malformed;
-    std::uint16_t port = 0;
-    const auto [end, error] = std::from_chars(port_text.data(), port_text.data() + port_text.size(), port);
-    if (host.empty() || port_text.empty() || error != std::errc{} || end != port_text.data() + port_text.size())
-        return malformed;
-    return AddressPort{std::string(host), port};
+    const auto port = parse_number<std::uint16_t>(port_text);
+    if (host.empty() || !port) return malformed;
+    return AddressPort{std::string(host), *port};
 }
 
 std::string check_address_port(std::string_view value)
@@ -203,9 +195,8 @@ std::string check_not_empty(std::string_view value)
 std::function<std::string(std::string_view)> check_number(double min, double max)
 {
     return [min, max](std::string_view value) -> std::string {
-        double number = 0;
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-        if (error == std::errc{} && end == value.data() + value.size() && number >= min && number <= max) return "";
+        const auto number = parse_number<double>(value);
+        if (number && *number >= min && *number <= max) return "";
         std::ostringstream text;
         text << "must be a number between " << min << " and " << max;
         return text.str();
@@ -215,9 +206,8 @@ std::function<std::string(std::string_view)> check_number(double min, double max
 std::function<std::string(std::string_view)> check_integer(std::int64_t min, std::int64_t max)
 {
     return [min, max](std::string_view value) -> std::string {
-        std::int64_t number = 0;
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-        if (error == std::errc{} && end == value.data() + value.size() && number >= min && number <= max) return "";
+        const auto number = parse_number<std::int64_t>(value);
+        if (number && *number >= min && *number <= max) return "";
         return "must be a whole number between " + std::to_string(min) + " and " + std::to_string(max);
     };
 }

@@ -1,12 +1,12 @@
 #include "core/base/yaml.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "core/base/utf8.hpp"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
-#include <charconv>
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
@@ -21,17 +21,10 @@ Json plain_scalar(const std::string& text)
     if (text == "true" || text == "True" || text == "TRUE") return true;
     if (text == "false" || text == "False" || text == "FALSE") return false;
     if (text.starts_with("+-")) return text;
-    const char* const first = text.data() + (text[0] == '+' ? 1 : 0);
-    const char* const last = text.data() + text.size();
-    std::int64_t integer = 0;
-    if (const auto [end, error] = std::from_chars(first, last, integer); error == std::errc{} && end == last)
-        return integer;
-    double number = 0;
+    const std::string_view digits = std::string_view(text).substr(text[0] == '+' ? 1 : 0);
+    if (const auto integer = parse_number<std::int64_t>(digits)) return *integer;
     // Words like "inf" and "nan" are strings here: JSON has no such numbers.
-    const bool starts_like_number = (first[0] >= '0' && first[0] <= '9') || first[0] == '-' || first[0] == '.';
-    if (const auto [end, error] = std::from_chars(first, last, number);
-        starts_like_number && error == std::errc{} && end == last && std::isfinite(number))
-        return number;
+    if (const auto number = parse_number<double>(digits)) return *number;
     return text;
 }
 

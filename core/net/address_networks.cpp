@@ -1,8 +1,9 @@
 #include "core/net/address_networks.hpp"
 
+#include "core/base/parse_number.hpp"
+
 #include <algorithm>
 #include <arpa/inet.h>
-#include <charconv>
 #include <optional>
 #include <string>
 
@@ -34,10 +35,9 @@ std::optional<Address> read_address(std::string_view text)
 std::optional<unsigned> read_prefix(std::string_view text, bool is_v4)
 {
     const unsigned most = is_v4 ? kAllBits - kBitsBeforeIpv4 : kAllBits;
-    unsigned bits = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits);
-    if (error != std::errc{} || end != text.data() + text.size() || bits > most) return std::nullopt;
-    return is_v4 ? kBitsBeforeIpv4 + bits : bits;
+    const auto bits = parse_number<unsigned>(text);
+    if (!bits || *bits > most) return std::nullopt;
+    return is_v4 ? kBitsBeforeIpv4 + *bits : *bits;
 }
 
 bool have_same_prefix(const Bytes& a, const Bytes& b, unsigned bits)

@@ -1,5 +1,6 @@
 // The writing half of a connection: answers, streamed bodies, metrics.
 #include "core/base/log.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/net/connection.hpp"
 #include "core/net/response_head.hpp"
 
@@ -7,7 +8,6 @@
 #include <boost/asio/write.hpp>
 
 #include <array>
-#include <charconv>
 
 namespace fathom::net {
 namespace {
@@ -25,10 +25,8 @@ std::optional<std::size_t> told_length(const Response& response)
 {
     const auto header = response.headers.find("Content-Length");
     if (!response.stream || header == response.headers.end()) return std::nullopt;
-    const std::string& text = header->second;
-    std::size_t length = 0;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), length);
-    FATHOM_ASSERT(ec == std::errc{} && end == text.data() + text.size());
+    const auto length = parse_number<std::size_t>(header->second);
+    FATHOM_ASSERT(length.has_value());
     return length;
 }
 

@@ -1,9 +1,10 @@
 #include "core/net/proxy_header.hpp"
 
+#include "core/base/parse_number.hpp"
+
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 
@@ -94,11 +95,8 @@ std::string_view take_word(std::string_view& line)
 std::optional<unsigned> read_port(std::string_view text)
 {
     constexpr unsigned kMaxPort = 65535;
-    unsigned port = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-    const bool is_whole = error == std::errc{} && end == text.data() + text.size();
-    if (!is_whole || port > kMaxPort || std::to_string(port) != text) return std::nullopt;
-    return port;
+    const auto port = parse_number<unsigned>(text);
+    return port && *port <= kMaxPort && std::to_string(*port) == text ? port : std::nullopt;
 }
 
 /// @param line  "TCP4 192.0.2.7 192.0.2.1 51234 8443": family, client, server, their ports.

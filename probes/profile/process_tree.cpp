@@ -1,10 +1,10 @@
 #include "probes/profile/process_tree.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "probes/runner/proc_files.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
@@ -39,10 +39,7 @@ std::vector<pid_t> numbers_in(const std::string& path)
     DIR* folder = ::opendir(path.c_str());
     if (folder == nullptr) return numbers;
     while (const dirent* entry = ::readdir(folder)) { // NOLINT(concurrency-mt-unsafe): one thread
-        const std::string_view name = entry->d_name;
-        pid_t number = 0;
-        const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-        if (error == std::errc{} && end == name.data() + name.size()) numbers.push_back(number);
+        if (const auto number = parse_number<pid_t>(entry->d_name)) numbers.push_back(*number);
     }
     ::closedir(folder);
     return numbers;

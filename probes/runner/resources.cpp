@@ -1,10 +1,10 @@
 #include "probes/runner/resources.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "probes/runner/cgroups.hpp"
 #include "probes/runner/proc_files.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <ctime>
 #include <limits>
@@ -26,12 +26,11 @@ Result<std::int64_t> environment_number(const char* variable, std::int64_t other
     const char* const set = std::getenv(variable);
     const std::string_view text = set != nullptr ? set : "";
     if (text.empty()) return otherwise;
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > 1'000'000)
+    const auto value = parse_number<std::int64_t>(text);
+    if (!value || *value < 1 || *value > 1'000'000)
         return Error{Errc::kInvalid, std::string(variable) + " must be a whole number of at least 1, not \"" +
                                          std::string(text) + "\""};
-    return value;
+    return *value;
 }
 
 struct CgroupFiles {

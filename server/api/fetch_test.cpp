@@ -1,10 +1,10 @@
 #include "server/api/fetch_test.hpp"
 
 #include "core/base/json_reader.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/net/network.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -79,13 +79,11 @@ struct FetchOrder {
 std::int64_t read_number(const net::Request& request, const std::string& name, std::int64_t min, std::int64_t max,
                          std::vector<FieldError>& errors)
 {
-    const std::string& text = request.query.at(name);
-    std::int64_t value = 0;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (ec != std::errc{} || end != text.data() + text.size() || value < min || value > max)
+    const auto value = parse_number<std::int64_t>(request.query.at(name));
+    if (!value || *value < min || *value > max)
         errors.push_back(
             {name, "must be a whole number between " + std::to_string(min) + " and " + std::to_string(max)});
-    return value;
+    return value.value_or(0);
 }
 
 Result<FetchOrder> parse_order(const net::Request& request, std::int64_t most_bytes)

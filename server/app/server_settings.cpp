@@ -1,8 +1,8 @@
 #include "server/app/server_settings.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "server/app/oidc_server_settings.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <thread>
@@ -42,11 +42,9 @@ std::string check_names(std::string_view value)
 /// Seconds with at most three decimals, 0.1 to 3600; empty when it is not that.
 std::optional<Timestamp::duration> parse_hour(std::string_view value)
 {
-    double seconds = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-    if (error != std::errc{} || end != value.data() + value.size() || !(seconds >= 0.1 && seconds <= 3600))
-        return std::nullopt;
-    return std::chrono::milliseconds(std::llround(seconds * 1000));
+    const auto seconds = parse_number<double>(value);
+    if (!seconds || !(*seconds >= 0.1 && *seconds <= 3600)) return std::nullopt;
+    return std::chrono::milliseconds(std::llround(*seconds * 1000));
 }
 
 std::string check_hour(std::string_view value)
@@ -250,11 +248,11 @@ SettingsProgram server_program()
              "days until probe runs are removed that newer ones have replaced; 0: never", check_days(60)},
             {"keep_audit_days", "1095", "days until entries of the audit log are removed; 0: never", check_days(1)},
             {"keep_usage_days", "1095", "days until what projects used is removed; 0: never", check_days(70)},
+            {"keep_cycles_days", "7", "days until what schedulers decided on is removed; 0: never", check_days(1)},
+            {"keep_cycles_mb", "1000", "megabytes of it that are kept; 0: none", check_integer(0, 1'000'000)},
             {"keep_balance_days", "7", "days until what balance loops did is removed; 0: never", check_days(1)},
             {"keep_balance_steps", "20000", "steps of each unit's balance loop that are kept; 0: none are taken",
              check_integer(0, 1'000'000)},
-            {"keep_cycles_days", "7", "days until what schedulers decided on is removed; 0: never", check_days(1)},
-            {"keep_cycles_mb", "1000", "megabytes of it that are kept; 0: none", check_integer(0, 1'000'000)},
             {"most_queued_of_token", "100000", "jobs that wait, of one token; 0: any number",
              check_integer(0, kMaxNumber)},
             {"most_queued_of_project", "200000", "jobs that wait, of one project; 0: any number",

@@ -1,5 +1,7 @@
 #include "server/billing/billing_parameters.hpp"
 
+#include "core/base/parse_number.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -110,9 +112,11 @@ Result<ExportRequest> parse_export(std::string_view name, const BillingParameter
     if (std::find(kLevels.begin(), kLevels.end(), wanted.service_level) == kLevels.end())
         return parameter_error("service_level_type", "must be si2k, hepspec or hepscore23: APEL takes no other");
     const std::string last = parameter(parameters, "last_entry");
-    if (last.size() > 18 || last.find_first_not_of("0123456789") != std::string::npos)
+    if (last.empty()) return wanted;
+    const auto last_seq = parse_number<std::int64_t>(last);
+    if (!last_seq || *last_seq < 0)
         return parameter_error("last_entry", "must be the number of an entry of the ledger");
-    if (!last.empty()) wanted.charges.last_seq = std::stoll(last);
+    wanted.charges.last_seq = *last_seq;
     return wanted;
 }
 

@@ -1,8 +1,8 @@
 #include "server/billing/charge_rows.hpp"
 
-#include <pqxx/pqxx>
+#include "core/base/parse_number.hpp"
 
-#include <charconv>
+#include <pqxx/pqxx>
 
 namespace fathom::server {
 namespace {
@@ -32,9 +32,7 @@ std::string_view text_of(const pqxx::field& field)
 
 std::int64_t number_of(const pqxx::field& field)
 {
-    std::int64_t number = 0;
-    std::from_chars(field.c_str(), field.c_str() + field.size(), number);
-    return number;
+    return parse_number<std::int64_t>(text_of(field)).value_or(0);
 }
 
 ChargeRow to_row(const pqxx::row& row)

@@ -1,5 +1,6 @@
 #include "server/billing/usage_store.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
@@ -231,9 +232,7 @@ std::vector<UsageRecord> select_records(pqxx::work& transaction, const char* sql
 /// The key of a page, which came from us; 0 for none.
 std::int64_t to_position(const std::string& after)
 {
-    return after.empty() || after.find_first_not_of("0123456789") != std::string::npos || after.size() > 18
-               ? 0
-               : std::stoll(after);
+    return parse_number<std::int64_t>(after).value_or(0);
 }
 
 } // namespace

@@ -1,11 +1,11 @@
 #include "server/metering/metering_store.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/pqxx>
 
 #include <algorithm>
-#include <charconv>
 
 namespace fathom::server {
 namespace {
@@ -50,8 +50,8 @@ std::optional<PolicyRecord> first_policy(const pqxx::result& rows)
 Page<PolicyRecord> select_policies(pqxx::transaction_base& transaction, std::int64_t size, const std::string& after)
 {
     const std::size_t cut = std::min(after.rfind('@'), after.size());
-    std::int64_t version = 0;
-    std::from_chars(after.data() + std::min(cut + 1, after.size()), after.data() + after.size(), version);
+    const auto version =
+        parse_number<std::int64_t>(std::string_view(after).substr(std::min(cut + 1, after.size()))).value_or(0);
     std::vector<PolicyRecord> policies;
     for (const pqxx::row& row : transaction.exec_params(kSelectPolicies, after.substr(0, cut), version, size + 1))
         policies.push_back(to_policy(row));

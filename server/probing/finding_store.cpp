@@ -1,12 +1,11 @@
 #include "server/probing/finding_store.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/pqxx>
-
-#include <charconv>
 
 namespace fathom::server {
 namespace {
@@ -36,10 +35,8 @@ constexpr const char* kDismiss = R"sql(
 std::optional<std::int64_t> parse_id(const std::string& text)
 {
     if (text.empty()) return 0;
-    std::int64_t id = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-    if (error != std::errc{} || end != text.data() + text.size() || id < 1) return std::nullopt;
-    return id;
+    const auto id = parse_number<std::int64_t>(text);
+    return id && *id >= 1 ? id : std::nullopt;
 }
 
 FindingRecord to_finding(const pqxx::row& row)

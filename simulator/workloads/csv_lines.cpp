@@ -1,9 +1,10 @@
 #include "simulator/workloads/csv_lines.hpp"
 
+#include "core/base/parse_number.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace fathom::simulation {
@@ -30,16 +31,13 @@ void split(std::string_view line, std::vector<std::string_view>& fields)
 
 } // namespace
 
-std::optional<double> parse_number(std::string_view text)
+std::optional<double> parse_padded_number(std::string_view text)
 {
     while (text.starts_with(' '))
         text.remove_prefix(1);
     while (text.ends_with(' '))
         text.remove_suffix(1);
-    double value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-    return value;
+    return parse_number<double>(text);
 }
 
 Result<CsvLines> CsvLines::open(std::istream& input, const std::vector<std::string_view>& columns)

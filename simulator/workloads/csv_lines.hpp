@@ -11,7 +11,7 @@
 namespace fathom::simulation {
 
 /// A finite number that is all of the text but blanks around it; empty: there is none.
-std::optional<double> parse_number(std::string_view text);
+std::optional<double> parse_padded_number(std::string_view text);
 
 /// Comma-separated values with a header line, read line by line, however many there are; fields have no quotes.
 class CsvLines {
@@ -29,7 +29,7 @@ class CsvLines {
     const std::string& header() const { return header_; }
     /// A field of the line; empty also where the line is too short or the file has no such column.
     std::string_view text(std::size_t column) const;
-    std::optional<double> number(std::size_t column) const { return parse_number(text(column)); }
+    std::optional<double> number(std::size_t column) const { return parse_padded_number(text(column)); }
 
   private:
     explicit CsvLines(std::istream& input) : input_(&input) {}

@@ -79,7 +79,7 @@ struct SwfHeader {
     void read(std::string_view line)
     {
         if (const std::string_view value = header_value(line, "Computer"); !value.empty()) computer = value;
-        const std::optional<double> unix_s = parse_number(header_value(line, "UnixStartTime"));
+        const std::optional<double> unix_s = parse_padded_number(header_value(line, "UnixStartTime"));
         if (unix_s && *unix_s > 0) begin_s = std::fmod(*unix_s + kThursday_s, kLogWeek_s);
     }
 };
@@ -90,7 +90,7 @@ std::optional<std::size_t> read_fields(std::string_view line, std::array<double,
     std::size_t count = 0;
     for (line = trimmed(line); !line.empty(); line = trimmed(line)) {
         const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
-        const std::optional<double> number = parse_number(line.substr(0, end));
+        const std::optional<double> number = parse_padded_number(line.substr(0, end));
         if (!number || count == kFields) return std::nullopt;
         fields[count++] = *number;
         line.remove_prefix(end);

@@ -49,7 +49,7 @@ bool has_columns(std::string_view header, std::initializer_list<std::string_view
 bool is_native_swf(std::string_view line)
 {
     return line.starts_with(';') || (line.find(',') == std::string_view::npos &&
-                                     parse_number(line.substr(0, line.find_first_of(" \t"))).has_value());
+                                     parse_padded_number(line.substr(0, line.find_first_of(" \t"))).has_value());
 }
 
 const std::array<Form, 8> kForms{

@@ -1,10 +1,10 @@
 #include "agent/executor/local/process_tree.hpp"
 
 #include "core/base/file.hpp"
+#include "core/base/parse_number.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -30,9 +30,7 @@ std::vector<int> all_processes()
     std::error_code error;
     for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
         const std::string name = entry->path().filename().string();
-        int pid = 0;
-        const auto [last, failed] = std::from_chars(name.data(), name.data() + name.size(), pid);
-        if (failed == std::errc{} && last == name.data() + name.size()) pids.push_back(pid);
+        if (const auto pid = parse_number<int>(name)) pids.push_back(*pid);
     }
     return pids;
 }

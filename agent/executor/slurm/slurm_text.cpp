@@ -1,10 +1,10 @@
 #include "agent/executor/slurm/slurm_text.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "core/base/utf8.hpp"
 #include "core/base/utf8_prefix.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace fathom::agent {
 namespace {
@@ -38,10 +38,8 @@ std::optional<std::int64_t> number(std::string_view text, std::int64_t most)
 {
     text = trimmed(text);
     if (text.ends_with('+')) text.remove_suffix(1); // the least of several, where sinfo joins nodes
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > most) return std::nullopt;
-    return value;
+    const auto value = parse_number<std::int64_t>(text);
+    return value && *value >= 0 && *value <= most ? value : std::nullopt;
 }
 
 /// Names and reasons of Slurm are; a line that is not is none of those that we look for.

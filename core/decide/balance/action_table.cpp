@@ -1,11 +1,11 @@
 #include "core/decide/balance/action_table.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "core/decide/balance/control_law.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace fathom {
 namespace {
@@ -21,10 +21,7 @@ std::optional<double> parse_plain_number(std::string_view text)
         text.remove_prefix(1);
     while (text.ends_with(' '))
         text.remove_suffix(1);
-    double value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
+    return parse_number<double>(text);
 }
 
 /// How a row lies beside the one before it.

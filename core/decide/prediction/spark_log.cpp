@@ -1,8 +1,8 @@
+#include "core/base/parse_number.hpp"
 #include "core/decide/prediction/query_plan.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 // Spark's event log: an event a line. Plans come with the start of an execution, and again whenever Spark adapts them;
@@ -29,12 +29,7 @@ std::optional<std::int64_t> integer_at(const Json& json, const char* name)
 double count_of(const Json& value)
 {
     if (value.is_number()) return value.get<double>();
-    double number = 0;
-    if (value.is_string()) {
-        const std::string& text = value.get_ref<const std::string&>();
-        std::from_chars(text.data(), text.data() + text.size(), number);
-    }
-    return std::isfinite(number) ? number : 0;
+    return value.is_string() ? parse_number<double>(value.get_ref<const std::string&>()).value_or(0) : 0;
 }
 
 /// Computes nothing itself: it only shows how others are compiled or handed on.

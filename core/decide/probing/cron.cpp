@@ -1,8 +1,9 @@
 #include "core/decide/probing/cron.hpp"
 
+#include "core/base/parse_number.hpp"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,10 +62,8 @@ std::vector<std::string_view> words(std::string_view text)
 
 std::optional<std::int64_t> to_number(std::string_view text)
 {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || text.front() == '-') return std::nullopt;
-    return value;
+    const auto value = parse_number<std::int64_t>(text);
+    return value && text.front() != '-' ? value : std::nullopt;
 }
 
 /// The place of a name in its list, counted from `first`.

@@ -1,9 +1,9 @@
 #include "core/decide/scoring/find_measured.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "core/base/portable_math.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <tuple>
 
@@ -36,11 +36,8 @@ Parameters parameters_of_key(std::string_view key)
         const std::size_t end = std::min(key.find(','), key.size());
         const std::string_view item = key.substr(0, end);
         const std::size_t equals = std::min(item.find('='), item.size());
-        std::int64_t value = 0;
-        const char* const begin = item.data() + std::min(equals + 1, item.size());
-        const char* const last = item.data() + item.size();
-        const auto [stop, ec] = std::from_chars(begin, last, value);
-        if (ec == std::errc{} && stop == last) parameters[std::string(item.substr(0, equals))] = value;
+        if (const auto value = parse_number<std::int64_t>(item.substr(std::min(equals + 1, item.size()))))
+            parameters[std::string(item.substr(0, equals))] = *value;
         key.remove_prefix(std::min(end + 1, key.size()));
     }
     return parameters;

@@ -1,10 +1,10 @@
 #include "core/decide/scoring/metric_policy.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "core/decide/scoring/find_measured.hpp"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -261,9 +261,8 @@ std::optional<PolicyReference> parse_policy_reference(const std::string& text)
     if (reference.id.empty() || reference.id.size() > 64 || reference.id.find('/') != std::string::npos)
         return std::nullopt;
     if (at == text.size()) return reference;
-    const char* const end = text.data() + text.size();
-    const auto [stop, ec] = std::from_chars(text.data() + at + 1, end, reference.version);
-    if (ec != std::errc{} || stop != end || reference.version < 1) return std::nullopt;
+    reference.version = parse_number<std::int64_t>(std::string_view(text).substr(at + 1)).value_or(0);
+    if (reference.version < 1) return std::nullopt;
     return reference;
 }
 

@@ -3,6 +3,7 @@
 #include "core/base/id.hpp"
 #include "core/base/log_limit.hpp"
 #include "core/base/metrics.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/base/process_limits.hpp"
 #include "core/base/secret.hpp"
 #include "core/base/ulid_time.hpp"
@@ -237,6 +238,19 @@ TEST(Metrics, AreExposedInPrometheusText)
     EXPECT_NE(text.find("fathom_jobs_total{state=\"failed\"} 3"), std::string::npos) << text;
     EXPECT_NE(text.find("fathom_free_units 7"), std::string::npos);
     EXPECT_NE(text.find("fathom_wait_seconds_bucket{le=\"0.5\"} 1"), std::string::npos);
+}
+
+TEST(ParseNumber, TakesTheWholeTextOrNothing)
+{
+    EXPECT_EQ(parse_number<std::int64_t>("-42"), -42);
+    EXPECT_EQ(parse_number<unsigned>("7"), 7U);
+    EXPECT_EQ(parse_number<double>("1.5e3"), 1500.0);
+    for (const char* const none : {"", " 1", "1 ", "+1", "1x", "0x10", "one", "9223372036854775808"})
+        EXPECT_EQ(parse_number<std::int64_t>(none), std::nullopt) << none;
+    EXPECT_EQ(parse_number<unsigned>("-1"), std::nullopt);
+    EXPECT_EQ(parse_number<std::uint16_t>("65536"), std::nullopt);
+    for (const char* const none : {"inf", "nan", "1e999", "1.5 ", "."})
+        EXPECT_EQ(parse_number<double>(none), std::nullopt) << none;
 }
 
 TEST(Yaml, ReadsTheCoreSchema)
