@@ -1,7 +1,10 @@
 #include "server/api/api_router.hpp"
 
+#include "server/api/query_contract.hpp"
 #include "server/api/watched_stream.hpp"
 #include "server/identity/identity_service.hpp"
+
+#include <stdexcept>
 
 namespace fathom::server {
 namespace {
@@ -13,15 +16,22 @@ constexpr std::size_t kMaxStreams = 8; ///< of one token at once
 struct Route {
     IdentityService* identity;
     Permission permission;
+    QueryRules query;
     ApiHandler handler;
     std::chrono::milliseconds stream_check;
     std::shared_ptr<TokenPlaces> streams;
-    Route(IdentityService& service, Permission needed, ApiHandler next, std::chrono::milliseconds check,
-          std::shared_ptr<TokenPlaces> stream_places)
-        : identity(&service), permission(needed), handler(std::move(next)), stream_check(check),
-          streams(std::move(stream_places))
+    Route(IdentityService& service, Permission needed, QueryRules query_rules, ApiHandler next,
+          std::chrono::milliseconds check, std::shared_ptr<TokenPlaces> stream_places)
+        : identity(&service), permission(needed), query(std::move(query_rules)), handler(std::move(next)),
+          stream_check(check), streams(std::move(stream_places))
     {
     }
+};
+
+/// The same of a route that is open to all.
+struct OpenRoute {
+    QueryRules query;
+    net::Handler handler;
 };
 
 net::Response refuse(const Error& error, const net::Request& request)
@@ -66,6 +76,8 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
     if (!who) co_return refuse(who.error(), request);
     const std::string token_id = who->token_id.value;
     const std::string request_id = request.request_id;
+    if (const Result<void> query = route->query.check(request.query); !query)
+        co_return net::problem(query.error(), request_id);
     Call call{std::move(request), std::move(*who)};
     net::Response response = co_await route->handler(std::move(call));
     if (response.stream) {
@@ -81,6 +93,22 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
         response.stream = watch_stream(std::move(response.stream), std::move(allowed), route->stream_check);
     }
     co_return response;
+}
+
+/// A route that the contract does not have takes no parameters.
+QueryRules query_rules(net::Method method, const std::string& path)
+{
+    const Result<QueryContract>& contract = query_contract();
+    if (!contract) throw std::runtime_error("the OpenAPI document of this build: " + describe(contract.error()));
+    const QueryRules* const rules = contract->find(method, path);
+    return rules == nullptr ? QueryRules({}) : *rules;
+}
+
+asio::awaitable<net::Response> serve_open(std::shared_ptr<const OpenRoute> route, net::Request request)
+{
+    if (const Result<void> query = route->query.check(request.query); !query)
+        co_return net::problem(query.error(), request.request_id);
+    co_return co_await route->handler(std::move(request));
 }
 
 } // namespace
@@ -112,7 +140,8 @@ void ApiRouter::add(net::Method method, const std::string& pattern, Permission p
 void ApiRouter::add_at_root(net::Method method, const std::string& path, Permission permission, ApiHandler handler,
                             std::size_t most_body_bytes)
 {
-    auto route = std::make_shared<const Route>(*identity_, permission, std::move(handler), stream_check_, streams_);
+    auto route = std::make_shared<const Route>(*identity_, permission, query_rules(method, path), std::move(handler),
+                                               stream_check_, streams_);
     net::BodyRule body;
     body.most_bytes = most_body_bytes;
     body.guard = [route](const net::Request& request) { return guard_body(route, &request); };
@@ -125,7 +154,10 @@ void ApiRouter::add_open(net::Method method, const std::string& pattern, net::Ha
 {
     net::BodyRule body;
     body.most_bytes = most_body_bytes;
-    router_->add(method, kPrefix + pattern, std::move(handler), std::move(body));
+    const std::string path = kPrefix + pattern;
+    auto route = std::make_shared<const OpenRoute>(query_rules(method, path), std::move(handler));
+    router_->add(
+        method, path, [route](net::Request request) { return serve_open(route, std::move(request)); }, std::move(body));
 }
 
 net::Response json_response(int status, const Json& body)

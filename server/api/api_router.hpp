@@ -3,6 +3,7 @@
 #include "core/base/json_reader.hpp"
 #include "core/net/http.hpp"
 #include "core/net/router.hpp"
+#include "server/api/query.hpp"
 #include "server/api/token_limits.hpp"
 #include "server/identity/principal.hpp"
 
@@ -34,8 +35,10 @@ inline constexpr std::size_t kLargeBodyBytes = 4UL << 20U;
 
 /// Adds REST routes behind the one place that authenticates (Authorization: Bearer, or the cookie of a browser that is
 /// signed in, which must show X-CSRF-Token with each change) and checks roles: no or bad token 401 with
-/// WWW-Authenticate, missing permission or X-CSRF-Token 403; all before a body is waited for. A streamed
-/// answer is cut off soon after the token that asked for it is revoked or expires; a token has 8 of them at once (429).
+/// WWW-Authenticate, missing permission or X-CSRF-Token 403; all before a body is waited for. Then it checks the query
+/// by the contract (QueryContract): parameters that the contract does not give the route, or other values than it
+/// allows them, are answered by 400. A streamed answer is cut off soon after the token that asked for it is revoked or
+/// expires; a token has 8 of them at once (429).
 class ApiRouter {
   public:
     /// @param stream_check  between two looks at the token of a streamed answer.
@@ -59,14 +62,13 @@ class ApiRouter {
     std::shared_ptr<TokenPlaces> streams_;
 };
 
-/// Query parameters of lists.
+/// The part of a list that is asked for.
 struct PageRequest {
     std::int64_t size = 50; ///< 1…1000
     std::string after;      ///< opaque key of the last row of the previous page, decoded; empty for the first page
 };
-/// Reads page_size and page_token; unknown query parameters (not in `filters`) are errors too.
-/// @error kInvalid
-Result<PageRequest> parse_page_request(const net::Request& request, std::initializer_list<std::string_view> filters);
+/// Reads page_size and page_token, of a query that was checked. @error kInvalid  the token is none of ours.
+Result<PageRequest> parse_page_request(const net::Request& request);
 
 /// `{"items": […], "next_page_token": "…"|null}`; `next_after` empty on the last page.
 net::Response page_response(Json items, const std::string& next_after);

@@ -2,12 +2,9 @@
 #include "server/api/api_router.hpp"
 #include "server/api/page_text.hpp"
 
-#include <charconv>
-
 namespace fathom::server {
 namespace {
 
-constexpr std::int64_t kLargestPage = 1000;
 constexpr std::string_view kTokenVersion = "1:"; // so that the key's form can change without misreading old tokens
 
 /// URL-safe, so that clients may paste it unescaped.
@@ -44,33 +41,20 @@ std::optional<std::string> decode_token(std::string token)
     return decoded.data.substr(kTokenVersion.size());
 }
 
-void read_size(const std::string& text, PageRequest& page, std::vector<FieldError>& errors)
-{
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), page.size);
-    if (error != std::errc{} || end != text.data() + text.size() || page.size < 1 || page.size > kLargestPage)
-        errors.push_back({"page_size", "must be a whole number between 1 and 1000"});
-}
-
 } // namespace
 
-Result<PageRequest> parse_page_request(const net::Request& request, std::initializer_list<std::string_view> filters)
+Result<PageRequest> parse_page_request(const net::Request& request)
 {
     PageRequest page;
-    std::vector<FieldError> errors;
-    for (const auto& [name, value] : request.query) {
-        if (name == "page_size") {
-            read_size(value, page, errors);
-        } else if (name == "page_token") {
-            std::optional<std::string> after = decode_token(value);
-            if (after)
-                page.after = std::move(*after);
-            else
-                errors.push_back({name, "is not a token that this server gave out"});
-        } else if (std::find(filters.begin(), filters.end(), name) == filters.end()) {
-            errors.push_back({name, "is not a query parameter of this list"});
-        }
-    }
-    return value_or_errors(std::move(page), std::move(errors), "the query");
+    page.size = query_integer(request.query, "page_size").value_or(page.size);
+    const std::string token = query_text(request.query, "page_token");
+    if (token.empty()) return page;
+    std::optional<std::string> after = decode_token(token);
+    if (!after)
+        return Error(Errc::kInvalid, "the query has 1 error",
+                     {{"page_token", "is not a token that this server gave out"}});
+    page.after = std::move(*after);
+    return page;
 }
 
 net::Response page_response(Json items, const std::string& next_after)

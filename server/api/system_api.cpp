@@ -1,9 +1,8 @@
 #include "server/api/system_api.hpp"
 
 #include "core/base/log.hpp"
-#include "core/base/yaml.hpp"
-#include "schema/embedded.hpp"
 #include "server/api/api_router.hpp"
+#include "server/api/query_contract.hpp"
 #include "server/api/readiness.hpp"
 
 namespace fathom::server {
@@ -43,11 +42,9 @@ net::Response metrics_text(const Metrics& metrics)
 }
 
 /// The document that clients are generated from, as JSON.
-net::Response openapi_document()
+net::Response openapi_answer()
 {
-    const auto files = schema::openapi::embedded_files();
-    const Result<Json> document = parse_yaml(files.empty() ? std::string_view() : files.front().content,
-                                             {.max_bytes = 16UL << 20U, .max_depth = 64});
+    const Result<Json>& document = openapi_document();
     if (!document) {
         log_warning("openapi_unreadable", {{"error", describe(document.error())}});
         return net::problem(Error{Errc::kUnavailable, "this build has no readable OpenAPI document"}, "");
@@ -67,7 +64,7 @@ void add_system_routes(net::Router& router, Database& database, std::function<st
     router.add(Method::kGet, "/readyz", [readiness](net::Request) { return answer_readiness(readiness); }, no_body);
     // Converted once: the document does not change while we run.
     router.add(
-        Method::kGet, "/openapi.json", [document = openapi_document()](net::Request) { return answer_now(document); },
+        Method::kGet, "/openapi.json", [document = openapi_answer()](net::Request) { return answer_now(document); },
         no_body);
 }
 

@@ -28,7 +28,7 @@ using Room = std::shared_ptr<const BillingRoom>;
 
 Answer list_usage(Room room, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {"project", "center", "job_id", "from", "until"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<UsageFilter> filter = parse_usage_filter(call.request.query);
     if (!filter) co_return net::problem(filter.error(), call.request.request_id);
@@ -80,8 +80,6 @@ Answer get_evidence(Room room, Call call)
 Answer get_statement(Room room, Call call)
 {
     const net::Request& request = call.request;
-    if (const Result<void> known = check_parameters(request.query, {"project", "center", "period", "format"}); !known)
-        co_return net::problem(known.error(), request.request_id);
     const std::string project = parameter(request.query, "project");
     const std::string center = parameter(request.query, "center");
     const std::string format = parameter(request.query, "format");
@@ -91,10 +89,6 @@ Answer get_statement(Room room, Call call)
         error = parameter_error("project", "is required, or center is; not both");
     else if (!period)
         error = period.error();
-    else if (period->empty())
-        error = parameter_error("period", "is required");
-    else if (!format.empty() && format != "json" && format != "csv" && format != "html")
-        error = parameter_error("format", "must be json, csv or html");
     if (!error.detail.empty()) co_return net::problem(error, request.request_id);
     const auto of = center.empty() ? BillStatement::Of::kProject : BillStatement::Of::kCenter;
     const std::string& name = center.empty() ? project : center;

@@ -78,7 +78,7 @@ Answer create_schedule(ExportScheduleService* service, Call call)
 
 Answer list_schedules(ExportScheduleService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<ExportSchedule>> schedules = co_await service->list(page->size, page->after);
     if (!schedules) co_return net::problem(schedules.error(), call.request.request_id);

@@ -1,11 +1,10 @@
 #include "server/billing/price_books_api.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "core/model/money.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/api/render_page.hpp"
-
-#include <charconv>
 
 namespace fathom::server {
 namespace {
@@ -15,9 +14,7 @@ using Answer = asio::awaitable<net::Response>;
 /// A version from 1 on; 0 when it is none.
 std::int64_t parse_version(const std::string& text)
 {
-    std::int64_t version = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
-    return error == std::errc{} && end == text.data() + text.size() && version > 0 ? version : 0;
+    return std::max<std::int64_t>(parse_number<std::int64_t>(text).value_or(0), 0);
 }
 
 Json book_json(const StoredPriceBook& book)
@@ -67,7 +64,7 @@ Result<PriceBookOrder> parse_order(const Call& call, Timestamp now)
 
 Answer list_books(PriceBooksService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<PriceBookRecord>> books = co_await service->list(page->size, parse_version(page->after));
     if (!books) co_return net::problem(books.error(), call.request.request_id);

@@ -2,7 +2,6 @@
 
 #include "server/api/idempotency.hpp"
 #include "server/api/render_page.hpp"
-#include "server/calendar/open_parameter.hpp"
 
 namespace fathom::server {
 namespace {
@@ -44,11 +43,10 @@ Answer plan_maintenance(MaintenanceService* service, const Clock* clock, Call ca
 
 Answer list_maintenance(MaintenanceService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {"center", "open"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<bool> is_open_only = parse_open_parameter(call.request);
-    if (!is_open_only) co_return net::problem(is_open_only.error(), call.request.request_id);
-    MaintenanceFilter filter{call.request.query["center"], *is_open_only};
+    const Query& query = call.request.query;
+    MaintenanceFilter filter{query_text(query, "center"), query_flag(query, "open").value_or(false)};
     const Result<Page<MaintenanceWindow>> windows = co_await service->list(std::move(filter), page->size, page->after);
     if (!windows) co_return net::problem(windows.error(), call.request.request_id);
     co_return render_page(*windows);

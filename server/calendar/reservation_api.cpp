@@ -2,7 +2,6 @@
 
 #include "server/api/idempotency.hpp"
 #include "server/api/render_page.hpp"
-#include "server/calendar/open_parameter.hpp"
 
 namespace fathom::server {
 namespace {
@@ -51,12 +50,11 @@ std::string reader_of(const Call& call)
 
 Answer list_reservations(ReservationService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {"project", "center", "open"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<bool> is_open_only = parse_open_parameter(call.request);
-    if (!is_open_only) co_return net::problem(is_open_only.error(), call.request.request_id);
-    ReservationFilter filter{call.request.query["project"], call.request.query["center"], *is_open_only,
-                             reader_of(call)};
+    const Query& query = call.request.query;
+    ReservationFilter filter{query_text(query, "project"), query_text(query, "center"),
+                             query_flag(query, "open").value_or(false), reader_of(call)};
     const Result<Page<AdvanceReservation>> reservations =
         co_await service->list(std::move(filter), page->size, page->after);
     if (!reservations) co_return net::problem(reservations.error(), call.request.request_id);

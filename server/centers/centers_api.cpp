@@ -21,7 +21,7 @@ net::Response center_response(int status, const CenterRecord& center)
 
 Answer list_centers(CentersService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<CenterRecord>> centers = co_await service->list(page->size, page->after);
     if (!centers) co_return net::problem(centers.error(), call.request.request_id);
@@ -80,10 +80,10 @@ Answer release_quarantine(CentersService* service, Call call)
 
 Answer list_unit_types(CentersService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {"center"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<UnitTypeRecord>> unit_types =
-        co_await service->list_unit_types(call.request.query["center"], page->size, page->after);
+        co_await service->list_unit_types(query_text(call.request.query, "center"), page->size, page->after);
     if (!unit_types) co_return net::problem(unit_types.error(), call.request.request_id);
     co_return render_page(*unit_types);
 }
@@ -137,7 +137,7 @@ Answer withdraw_token(EnrolmentService* service, Call call)
 
 Answer list_tokens(EnrolmentService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<EnrolmentTokenRecord>> tokens = co_await service->list_tokens(page->size, page->after);
     if (!tokens) co_return net::problem(tokens.error(), call.request.request_id);

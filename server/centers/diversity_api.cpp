@@ -8,10 +8,9 @@ namespace {
 
 asio::awaitable<net::Response> list_diversity(Database* database, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {"operator"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const auto wanted = call.request.query.find("operator");
-    const std::string operator_id = wanted == call.request.query.end() ? std::string() : wanted->second;
+    const std::string operator_id = query_text(call.request.query, "operator");
     auto work = [&](pqxx::work& transaction) -> Result<Page<OperatorDiversity>> {
         return select_diversity_page(transaction, operator_id, page->size, page->after);
     };

@@ -1,10 +1,9 @@
 #include "server/events/events_api.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "server/api/render_page.hpp"
 #include "server/events/events_service.hpp"
 #include "server/events/events_store.hpp"
-
-#include <charconv>
 
 namespace fathom::server {
 namespace {
@@ -16,10 +15,8 @@ struct EventsQuery {
 
 std::optional<std::int64_t> parse_event_id(std::string_view text)
 {
-    std::int64_t id = 0;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), id);
-    if (ec != std::errc{} || end != text.data() + text.size() || id < 0) return std::nullopt;
-    return id;
+    const auto id = parse_number<std::int64_t>(text);
+    return id && *id >= 0 ? id : std::nullopt;
 }
 
 EventFilter owner_filter_of(const Call& call)
@@ -34,14 +31,9 @@ Result<EventsQuery> parse_events_query(const Call& call)
     std::vector<FieldError> errors;
     EventsQuery query;
     query.filter = owner_filter_of(call);
-    for (const auto& [name, value] : call.request.query) {
-        if (name != "job")
-            errors.push_back({name, "is not a parameter of this request"});
-        else if (!JobId::parse(value))
-            errors.push_back({name, "must be a job id, job_…"});
-        else
-            query.filter.job_id = value;
-    }
+    query.filter.job_id = query_text(call.request.query, "job");
+    if (!query.filter.job_id.empty() && !JobId::parse(query.filter.job_id))
+        errors.push_back({"job", "must be a job id, job_…"});
     if (const std::string_view text = call.request.header("Last-Event-ID"); !text.empty()) {
         query.resume_after = parse_event_id(text);
         if (!query.resume_after) errors.push_back({"Last-Event-ID", "must be the id of an event"});
@@ -67,7 +59,7 @@ asio::awaitable<net::Response> list_job_events(EventsService* events, Call call)
     const std::string request_id = call.request.request_id;
     const std::optional<JobId> id = JobId::parse(call.request.path_params["id"]);
     if (!id) co_return net::problem(Error(Errc::kNotFound, "there is no such job"), request_id);
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), request_id);
     const std::optional<std::int64_t> after = page->after.empty() ? 0 : parse_event_id(page->after);
     if (!after) co_return net::problem(Error(Errc::kInvalid, "page_token is not one of this list's"), request_id);

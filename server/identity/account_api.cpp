@@ -69,7 +69,7 @@ Answer answer_create(AccountService* service, Call call)
 
 Answer answer_list(AccountService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     // One more than asked tells whether there is a next page.
     Result<std::vector<AccountRow>> rows = co_await service->list(page->after, page->size + 1);

@@ -1,9 +1,8 @@
 #include "server/identity/audit_api.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "server/identity/audit_chain.hpp"
 #include "server/identity/audit_store.hpp"
-
-#include <charconv>
 
 namespace fathom::server {
 namespace {
@@ -22,42 +21,33 @@ Json to_json(const AuditEntry& entry)
             {"detail", entry.detail}};
 }
 
-Result<AuditFilter> parse_filter(const net::Request& request)
+AuditFilter filter_of(const Query& query)
 {
-    std::vector<FieldError> errors;
-    const auto text = [&](const char* name) {
-        const auto found = request.query.find(name);
-        if (found == request.query.end()) return std::string();
-        if (found->second.empty() || found->second.size() > kMaxFilterLength)
-            errors.push_back({name, "must have 1 to " + std::to_string(kMaxFilterLength) + " bytes"});
-        return found->second;
-    };
-    AuditFilter filter{.actor = text("actor"), .action = text("action"), .subject = text("subject")};
-    return value_or_errors(std::move(filter), std::move(errors), "the question");
+    return {.actor = query_text(query, "actor"),
+            .action = query_text(query, "action"),
+            .subject = query_text(query, "subject")};
 }
 
 /// The id that a page begins below; 0 for the first page.
 Result<std::int64_t> parse_before(const std::string& after)
 {
-    std::int64_t before = 0;
-    if (after.empty()) return before;
-    const auto [end, error] = std::from_chars(after.data(), after.data() + after.size(), before);
-    if (error != std::errc() || end != after.data() + after.size() || before <= 0)
+    if (after.empty()) return std::int64_t{0};
+    const auto before = parse_number<std::int64_t>(after);
+    if (!before || *before <= 0)
         return Error(Errc::kInvalid, "the question has 1 error", {{"page_token", "is not one that we gave"}});
-    return before;
+    return *before;
 }
 
 asio::awaitable<net::Response> list_entries(Database* database, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {"actor", "action", "subject"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<AuditFilter> filter = parse_filter(call.request);
-    if (!filter) co_return net::problem(filter.error(), call.request.request_id);
+    const AuditFilter filter = filter_of(call.request.query);
     const Result<std::int64_t> before = parse_before(page->after);
     if (!before) co_return net::problem(before.error(), call.request.request_id);
     // One more than asked tells whether there is a next page.
     auto work = [&](pqxx::work& transaction) -> Result<std::vector<AuditEntry>> {
-        return list_audit_log(transaction, *filter, *before, page->size + 1);
+        return list_audit_log(transaction, filter, *before, page->size + 1);
     };
     Result<std::vector<AuditEntry>> entries = co_await database->run(work);
     if (!entries) co_return net::problem(entries.error(), call.request.request_id);
@@ -80,18 +70,16 @@ struct KnownHash {
 /// `known=NUMBER:HASH`, noted when the chain was verified before.
 Result<std::optional<KnownHash>> parse_known(const net::Request& request)
 {
-    const auto found = request.query.find("known");
-    if (found == request.query.end()) return std::optional<KnownHash>();
-    const std::string_view text = found->second;
+    const std::string text = query_text(request.query, "known");
+    if (text.empty()) return std::optional<KnownHash>();
     const std::size_t colon = text.find(':');
     KnownHash known;
-    if (colon != std::string_view::npos) {
-        const auto [end, error] = std::from_chars(text.data(), text.data() + colon, known.number);
+    if (colon != std::string::npos) {
+        known.number = parse_number<std::int64_t>(std::string_view(text).substr(0, colon)).value_or(0);
         known.sha256 = text.substr(colon + 1);
         const bool is_hash =
             known.sha256.size() == 64 && known.sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
-        if (error == std::errc() && end == text.data() + colon && known.number > 0 && is_hash)
-            return std::optional(std::move(known));
+        if (known.number > 0 && is_hash) return std::optional(std::move(known));
     }
     return Error(Errc::kInvalid, "the question has 1 error",
                  {{"known", "must be NUMBER:SHA256, as an earlier check said"}});

@@ -53,7 +53,7 @@ asio::awaitable<net::Response> create(IdentityService* identity, Call call)
 
 asio::awaitable<net::Response> list(IdentityService* identity, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     // One more than asked tells whether there is a next page.
     Result<std::vector<TokenRow>> rows = co_await identity->list_tokens(page->after, page->size + 1);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "server/api/query.hpp"
 #include "server/jobs/jobs_service.hpp"
 #include "server/jobs/log_stream.hpp"
 
@@ -15,10 +16,9 @@ struct SubmitRequest {
 /// @error kInvalid  every field error of every job, with `[i].` before the fields of an array's.
 Result<SubmitRequest> parse_submit_request(const Json& body);
 
-/// @error kInvalid  an unknown label or state.
-Result<JobFilter> parse_job_filter(const net::Request& request);
+JobFilter job_filter_of(const Query& query);
 
-/// @error kInvalid  kNotFound for a stream that is neither stdout nor stderr, or a malformed id.
+/// @error kNotFound  a stream that is neither stdout nor stderr, or a malformed id.
 Result<LogRequest> parse_log_request(const net::Request& request);
 
 } // namespace fathom::server

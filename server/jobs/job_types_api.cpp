@@ -16,7 +16,7 @@ Answer job_operators(JobTypesService* types, Call call)
 
 Answer list_job_types(JobTypesService* types, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<JobTypeRecord>> found = co_await types->list(page->size, page->after, call.principal);
     if (!found) co_return net::problem(found.error(), call.request.request_id);

@@ -93,12 +93,11 @@ asio::awaitable<net::Response> submit(JobsService* jobs, Call call)
 asio::awaitable<net::Response> list_jobs(JobsService* jobs, Call call)
 {
     const std::string request_id = call.request.request_id;
-    Result<PageRequest> page = parse_page_request(call.request, {"label", "state", "project"});
+    Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), request_id);
-    Result<JobFilter> filter = parse_job_filter(call.request);
-    if (!filter) co_return net::problem(filter.error(), request_id);
-    filter->owner = owner_filter(call.principal);
-    const Result<Page<JobRecord>> found = co_await jobs->list(std::move(*filter), page->size, std::move(page->after));
+    JobFilter filter = job_filter_of(call.request.query);
+    filter.owner = owner_filter(call.principal);
+    const Result<Page<JobRecord>> found = co_await jobs->list(std::move(filter), page->size, std::move(page->after));
     if (!found) co_return net::problem(found.error(), request_id);
     std::vector<std::string> items;
     for (const JobRecord& job : found->items)

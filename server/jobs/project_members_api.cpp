@@ -12,7 +12,7 @@ constexpr double kMaxUnitHours = 1e12;
 
 Answer list_members(ProjectMembersService* members, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<ProjectMember>> found =
         co_await members->list(call.request.path_params["name"], page->size, page->after);
@@ -44,21 +44,13 @@ Answer put_member(ProjectMembersService* members, Call call)
     co_return json_response(200, to_json(*member));
 }
 
-Result<ProjectMembersService::LastMember> parse_last_member(const net::Request& request)
-{
-    using LastMember = ProjectMembersService::LastMember;
-    const auto found = request.query.find("open");
-    if (found == request.query.end() || found->second == "false") return LastMember::kStays;
-    if (found->second == "true") return LastMember::kOpensProject;
-    return Error(Errc::kInvalid, "the query has 1 error", {{"open", "must be true or false"}});
-}
-
 Answer remove_member(ProjectMembersService* members, Call call)
 {
-    const Result<ProjectMembersService::LastMember> last = parse_last_member(call.request);
-    if (!last) co_return net::problem(last.error(), call.request.request_id);
-    const Result<ProjectMember> removed = co_await members->remove(caller_of(call), call.request.path_params["name"],
-                                                                   call.request.path_params["token"], *last);
+    using LastMember = ProjectMembersService::LastMember;
+    const bool may_open = query_flag(call.request.query, "open").value_or(false);
+    const Result<ProjectMember> removed =
+        co_await members->remove(caller_of(call), call.request.path_params["name"], call.request.path_params["token"],
+                                 may_open ? LastMember::kOpensProject : LastMember::kStays);
     if (!removed) co_return net::problem(removed.error(), call.request.request_id);
     co_return json_response(200, to_json(*removed));
 }

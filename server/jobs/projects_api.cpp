@@ -27,7 +27,7 @@ net::Response project_response(const ProjectRecord& project)
 
 Answer list_projects(ProjectsService* projects, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<ProjectRecord>> found = co_await projects->list(page->size, page->after);
     if (!found) co_return net::problem(found.error(), call.request.request_id);

@@ -8,28 +8,24 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-Result<PredictionFilter> parse_filter(net::Request& request, const Principal& principal)
+PredictionFilter filter_of(const Query& query, const Principal& principal)
 {
-    std::vector<FieldError> errors;
     PredictionFilter filter;
-    filter.unit_type = request.query["unit_type"];
-    filter.center = request.query["center"];
-    filter.job_type = request.query["job_type"];
-    const std::string& ended = request.query["ended"];
-    if (!ended.empty() && ended != "true" && ended != "false") errors.push_back({"ended", "must be true or false"});
-    filter.is_ended_only = ended == "true";
+    filter.unit_type = query_text(query, "unit_type");
+    filter.center = query_text(query, "center");
+    filter.job_type = query_text(query, "job_type");
+    filter.is_ended_only = query_text(query, "ended") == "true";
     if (!has_permission(principal.role, Permission::kReadAllJobs)) filter.owner = principal.token_id.value;
-    return value_or_errors(std::move(filter), std::move(errors), "the query");
+    return filter;
 }
 
 Answer list_predictions(LearningService* learning, Call call)
 {
-    Result<PageRequest> page = parse_page_request(call.request, {"unit_type", "center", "job_type", "ended"});
+    Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    Result<PredictionFilter> filter = parse_filter(call.request, call.principal);
-    if (!filter) co_return net::problem(filter.error(), call.request.request_id);
+    PredictionFilter filter = filter_of(call.request.query, call.principal);
     const Result<Page<PredictionRecord>> found =
-        co_await learning->list(std::move(*filter), page->size, std::move(page->after));
+        co_await learning->list(std::move(filter), page->size, std::move(page->after));
     if (!found) co_return net::problem(found.error(), call.request.request_id);
     co_return render_page(*found);
 }

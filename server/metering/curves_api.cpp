@@ -1,16 +1,15 @@
 #include "server/metering/curves_api.hpp"
 
-#include <charconv>
-#include <cmath>
+#include "core/base/parse_number.hpp"
 
 namespace fathom::server {
 namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-CurveFilter filter_of(net::Request& request)
+CurveFilter filter_of(const Query& query)
 {
-    return {request.query["center"], request.query["unit_type"], request.query["operator"]};
+    return {query_text(query, "center"), query_text(query, "unit_type"), query_text(query, "operator")};
 }
 
 Json curve_json(const MeasuredCounts& counts)
@@ -33,10 +32,10 @@ Json curve_json(const MeasuredCounts& counts)
 
 Answer list_curves(CurvesService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {"center", "unit_type", "operator"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<MeasuredCounts>> counts =
-        co_await service->measured_counts(filter_of(call.request), page->size, page->after);
+        co_await service->measured_counts(filter_of(call.request.query), page->size, page->after);
     if (!counts) co_return net::problem(counts.error(), call.request.request_id);
     Json items = Json::array();
     for (const MeasuredCounts& one : counts->items)
@@ -50,29 +49,18 @@ struct PlannedTransfer {
     Timestamp latest{};
 };
 
-Result<std::optional<PlannedTransfer>> parse_transfer(net::Request& request, Timestamp now)
+Result<std::optional<PlannedTransfer>> parse_transfer(const Query& query, Timestamp now)
 {
-    const bool has_size = request.query.contains("size_bytes");
-    const bool has_latest = request.query.contains("latest_start");
-    if (!has_size && !has_latest) return std::optional<PlannedTransfer>();
+    const std::string size_bytes = query_text(query, "size_bytes");
+    const std::string latest_start = query_text(query, "latest_start");
+    if (size_bytes.empty() && latest_start.empty()) return std::optional<PlannedTransfer>();
     std::vector<FieldError> errors;
-    PlannedTransfer transfer;
-    const std::string& size = request.query["size_bytes"];
-    const auto [end, ec] = std::from_chars(size.data(), size.data() + size.size(), transfer.size_bytes);
-    if (ec != std::errc{} || end != size.data() + size.size() || !(transfer.size_bytes > 0) ||
-        !std::isfinite(transfer.size_bytes))
-        errors.push_back({"size_bytes", "must be a positive number: how much is to be transferred"});
-    transfer.latest = now + std::chrono::hours(24);
-    if (has_latest) {
-        const Result<Timestamp> latest = parse_rfc3339(request.query["latest_start"]);
-        if (latest)
-            transfer.latest = *latest;
-        else
-            errors.push_back({"latest_start", latest.error().detail});
-        if (latest && *latest < now) errors.push_back({"latest_start", "has passed"});
-    }
-    if (!errors.empty()) return Error{Errc::kInvalid, "the query has errors", std::move(errors)};
-    return std::optional(transfer);
+    if (size_bytes.empty()) errors.push_back({"size_bytes", "is required with latest_start: how much is transferred"});
+    PlannedTransfer transfer{.size_bytes = parse_number<double>(size_bytes).value_or(0),
+                             .latest = now + std::chrono::hours(24)};
+    if (const Result<Timestamp> latest = parse_rfc3339(latest_start)) transfer.latest = *latest;
+    if (transfer.latest < now) errors.push_back({"latest_start", "has passed"});
+    return value_or_errors(std::optional(transfer), std::move(errors), "the query");
 }
 
 Json steps_json(const std::vector<NetworkSample>& samples)
@@ -111,14 +99,13 @@ Json window_json(const TimedTransfers& transfers, const std::optional<PlannedTra
 
 Answer list_windows(CurvesService* service, const Clock* clock, NetworkCalendar calendar, Call call)
 {
-    const Result<PageRequest> page =
-        parse_page_request(call.request, {"center", "unit_type", "size_bytes", "latest_start"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Timestamp now = clock->now();
-    const Result<std::optional<PlannedTransfer>> planned = parse_transfer(call.request, now);
+    const Result<std::optional<PlannedTransfer>> planned = parse_transfer(call.request.query, now);
     if (!planned) co_return net::problem(planned.error(), call.request.request_id);
     const Result<Page<TimedTransfers>> transfers =
-        co_await service->transfers(filter_of(call.request), page->size, page->after);
+        co_await service->transfers(filter_of(call.request.query), page->size, page->after);
     if (!transfers) co_return net::problem(transfers.error(), call.request.request_id);
     Json items = Json::array();
     for (const TimedTransfers& one : transfers->items)

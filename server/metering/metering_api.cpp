@@ -2,7 +2,6 @@
 
 #include "core/decide/scoring/find_measured.hpp"
 #include "server/api/idempotency.hpp"
-#include "server/api/query_parameter.hpp"
 #include "server/api/render_page.hpp"
 #include "server/store/column.hpp"
 
@@ -13,7 +12,7 @@ using Answer = asio::awaitable<net::Response>;
 
 Answer list_policies(MeteringService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<PolicyRecord>> policies = co_await service->list_policies(page->size, page->after);
     if (!policies) co_return net::problem(policies.error(), call.request.request_id);
@@ -22,9 +21,8 @@ Answer list_policies(MeteringService* service, Call call)
 
 Answer get_policy(MeteringService* service, Call call)
 {
-    const Result<std::int64_t> version = parse_version_parameter(call.request, "version");
-    if (!version) co_return net::problem(version.error(), call.request.request_id);
-    const Result<PolicyRecord> policy = co_await service->get_policy(call.request.path_params["id"], *version);
+    const std::int64_t version = query_integer(call.request.query, "version").value_or(0); // 0: the newest
+    const Result<PolicyRecord> policy = co_await service->get_policy(call.request.path_params["id"], version);
     if (!policy) co_return net::problem(policy.error(), call.request.request_id);
     net::Response response = json_response(200, to_json(*policy));
     response.headers["ETag"] = etag(policy->policy.version);

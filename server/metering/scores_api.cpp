@@ -91,27 +91,26 @@ struct ScoreQuestion {
     MeasurementFilter filter;
 };
 
-Result<ScoreQuestion> parse_question(net::Request& request)
+Result<ScoreQuestion> parse_question(const Query& query)
 {
-    auto& query = request.query;
     std::vector<FieldError> errors;
     ScoreQuestion question;
-    const std::string by = query["by"].empty() ? "operator" : query["by"];
+    const std::string asked = query_text(query, "by");
+    const std::string by = asked.empty() ? "operator" : asked;
     if (by == "job_type")
         question.group = ScoreGroup::kJobType;
     else if (by == "category")
         question.group = ScoreGroup::kCategory;
     else if (by == "unit_type")
         question.group = ScoreGroup::kUnitType;
-    else if (by != "operator")
-        errors.push_back({"by", "must be operator, job_type, category or unit_type"});
     for (const std::string name : {"operator", "job_type", "category"}) {
-        if (query[name].empty()) continue;
-        if (name != by && errors.empty()) errors.push_back({name, "needs by=" + name});
-        if (name != "operator") question.name = query[name];
+        const std::string wanted = query_text(query, name);
+        if (wanted.empty()) continue;
+        if (name != by) errors.push_back({name, "needs by=" + name});
+        if (name != "operator") question.name = wanted;
     }
-    question.policy = query["policy"];
-    question.filter = {query["center"], query["unit_type"], query["operator"]};
+    question.policy = query_text(query, "policy");
+    question.filter = {query_text(query, "center"), query_text(query, "unit_type"), query_text(query, "operator")};
     return value_or_errors(std::move(question), std::move(errors), "the query");
 }
 
@@ -126,10 +125,9 @@ net::Response render(const Scores& scores)
 
 Answer list_scores(ScoresService* service, Call call)
 {
-    const Result<PageRequest> page =
-        parse_page_request(call.request, {"by", "policy", "center", "unit_type", "operator", "job_type", "category"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<ScoreQuestion> question = parse_question(call.request);
+    const Result<ScoreQuestion> question = parse_question(call.request.query);
     if (!question) co_return net::problem(question.error(), call.request.request_id);
     if (!question->group) {
         const Result<ScoresService::OperatorScores> scores =

@@ -145,9 +145,9 @@ Answer draw(Database* database, Call call)
 Answer list_accuracy(Database* database, Call call)
 {
     const std::string request_id = call.request.request_id;
-    const Result<PageRequest> page = parse_page_request(call.request, {"center"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), request_id);
-    const std::string center = call.request.query["center"];
+    const std::string center = query_text(call.request.query, "center");
     auto work = [&](pqxx::work& transaction) {
         return select_device_accuracy(transaction, center, page->size, page->after);
     };

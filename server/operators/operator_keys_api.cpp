@@ -42,7 +42,7 @@ Answer add_key(OperatorKeysService* service, Call call)
 
 Answer list_keys(OperatorKeysService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<OperatorKeyRecord>> keys = co_await service->list(page->size, page->after);
     if (!keys) co_return net::problem(keys.error(), call.request.request_id);

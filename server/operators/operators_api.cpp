@@ -1,11 +1,9 @@
 #include "server/operators/operators_api.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/idempotency.hpp"
-#include "server/api/query_parameter.hpp"
 #include "server/api/render_page.hpp"
-
-#include <charconv>
 
 namespace fathom::server {
 namespace {
@@ -22,9 +20,7 @@ net::Response operator_response(int status, const OperatorRecord& record)
 /// A whole number of at least 1, else 0, which no version is.
 std::int64_t to_version(const std::string& text)
 {
-    std::int64_t value = 0;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return ec == std::errc{} && end == text.data() + text.size() && value >= 1 ? value : 0;
+    return std::max<std::int64_t>(parse_number<std::int64_t>(text).value_or(0), 0);
 }
 
 Result<OperatorOrder> read_order(const Call& call)
@@ -36,7 +32,7 @@ Result<OperatorOrder> read_order(const Call& call)
 
 Answer list_operators(OperatorsService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<OperatorRecord>> operators = co_await service->list(page->size, page->after);
     if (!operators) co_return net::problem(operators.error(), call.request.request_id);
@@ -45,16 +41,15 @@ Answer list_operators(OperatorsService* service, Call call)
 
 Answer get_operator(OperatorsService* service, Call call)
 {
-    const Result<std::int64_t> version = parse_version_parameter(call.request, "version");
-    if (!version) co_return net::problem(version.error(), call.request.request_id);
-    const Result<OperatorRecord> record = co_await service->get(call.request.path_params["id"], *version);
+    const std::int64_t version = query_integer(call.request.query, "version").value_or(0); // 0: the newest
+    const Result<OperatorRecord> record = co_await service->get(call.request.path_params["id"], version);
     if (!record) co_return net::problem(record.error(), call.request.request_id);
     co_return operator_response(200, *record);
 }
 
 Answer list_versions(OperatorsService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const std::int64_t after = to_version(page->after);
     if (!page->after.empty() && after == 0) {

@@ -11,39 +11,21 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-constexpr std::array kKinds{FindingKind::kChecksum, FindingKind::kClock,       FindingKind::kRate,
-                            FindingKind::kVersion,  FindingKind::kWrongResult, FindingKind::kNonsense,
-                            FindingKind::kDoubled,  FindingKind::kLate};
-
-Result<FindingFilter> parse_filter(net::Request& request)
+FindingFilter filter_of(const Query& query)
 {
-    std::vector<FieldError> errors;
     FindingFilter filter;
-    filter.center = request.query["center"];
-    filter.kind = request.query["kind"];
-    const bool is_known =
-        std::any_of(kKinds.begin(), kKinds.end(), [&](FindingKind kind) { return to_string(kind) == filter.kind; });
-    if (!filter.kind.empty() && !is_known) {
-        std::string names;
-        for (const FindingKind kind : kKinds)
-            names += (names.empty() ? "" : ", ") + std::string(to_string(kind));
-        errors.push_back({"kind", "must be one of " + names});
-    }
-    const std::string& open = request.query["open"];
-    if (open == "true" || open == "false")
-        filter.is_open = open == "true";
-    else if (!open.empty())
-        errors.push_back({"open", "must be true or false"});
-    return value_or_errors(std::move(filter), std::move(errors), "the query");
+    filter.center = query_text(query, "center");
+    filter.kind = query_text(query, "kind");
+    filter.is_open = query_flag(query, "open");
+    return filter;
 }
 
 Answer list_findings(FindingsService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {"center", "kind", "open"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<FindingFilter> filter = parse_filter(call.request);
-    if (!filter) co_return net::problem(filter.error(), call.request.request_id);
-    const Result<Page<FindingRecord>> findings = co_await service->list(*filter, page->size, page->after);
+    const Result<Page<FindingRecord>> findings =
+        co_await service->list(filter_of(call.request.query), page->size, page->after);
     if (!findings) co_return net::problem(findings.error(), call.request.request_id);
     co_return render_page(*findings);
 }

@@ -21,7 +21,7 @@ struct AskedCycle {
 
 Answer list_cycles(std::shared_ptr<AskedCycle> asked, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<StoredCycle>> found = co_await asked->cycles->list(page->after, page->size);
     if (!found) co_return net::problem(found.error(), call.request.request_id);
@@ -31,17 +31,9 @@ Answer list_cycles(std::shared_ptr<AskedCycle> asked, Call call)
 /// The id of the job that is asked for; empty: none. @error kInvalid
 Result<std::string> parse_job(const net::Request& request)
 {
-    std::vector<FieldError> errors;
-    std::string job;
-    for (const auto& [name, value] : request.query) {
-        if (name != "job")
-            errors.push_back({name, "is not a parameter of this answer; there is only job"});
-        else if (!JobId::parse(value))
-            errors.push_back({name, "must be the id of a job"});
-        else
-            job = value;
-    }
-    return value_or_errors(std::move(job), std::move(errors), "the query");
+    std::string job = query_text(request.query, "job");
+    if (job.empty() || JobId::parse(job)) return job;
+    return Error(Errc::kInvalid, "the query has 1 error", {{"job", "must be the id of a job"}});
 }
 
 Answer get_replay(std::shared_ptr<AskedCycle> asked, Call call)

@@ -6,23 +6,6 @@
 namespace fathom::server {
 namespace {
 
-/// A query parameter that is "true" or "false"; false when it is not given.
-/// @error kInvalid  anything else, and parameters of other names.
-Result<bool> parse_with_inputs(const net::Request& request)
-{
-    std::vector<FieldError> errors;
-    bool with_inputs = false;
-    for (const auto& [name, value] : request.query) {
-        if (name != "inputs")
-            errors.push_back({name, "is not a parameter of this list; there is only inputs"});
-        else if (value != "true" && value != "false")
-            errors.push_back({name, "must be true or false"});
-        else
-            with_inputs = value == "true";
-    }
-    return value_or_errors(with_inputs, std::move(errors), "the query");
-}
-
 /// What decisions cost in computing: hundreds of them at once, and ten a second.
 constexpr double kQuestionsAtOnce = 200;
 constexpr double kQuestionsPerSecond = 10;
@@ -45,11 +28,9 @@ asio::awaitable<net::Response> get_placement(std::shared_ptr<Asked> asked, Call 
     if (const Result<void> may = asked->take(call); !may) co_return net::problem(may.error(), request_id);
     const std::optional<JobId> id = JobId::parse(call.request.path_params["id"]);
     if (!id) co_return net::problem(Error(Errc::kNotFound, "there is no such job"), request_id);
-    const Result<bool> with_inputs = parse_with_inputs(call.request);
-    if (!with_inputs) co_return net::problem(with_inputs.error(), request_id);
     PlacementService::Question question;
     question.job = *id;
-    question.with_inputs = *with_inputs;
+    question.with_inputs = query_flag(call.request.query, "inputs").value_or(false);
     question.asker = call.principal.token_id.value;
     if (!has_permission(call.principal.role, Permission::kReadAllJobs)) question.owner = call.principal.token_id.value;
     const Result<Json> explanation = co_await asked->placements->explain(std::move(question));

@@ -32,17 +32,11 @@ Result<SubUnitsService::Wanted> parse_wanted(const Call& call)
     return value_or_errors(std::move(wanted), std::move(errors), "the request");
 }
 
-Result<bool> parse_open(const net::Request& request)
+SubUnitFilter filter_of(const Query& query)
 {
-    const auto found = request.query.find("open");
-    if (found == request.query.end() || found->second == "false") return false;
-    if (found->second == "true") return true;
-    return Error(Errc::kInvalid, "the query has 1 error", {{"open", "must be true or false"}});
-}
-
-SubUnitFilter filter_of(Call& call, bool is_open_only)
-{
-    return {.kind = call.request.query["kind"], .center = call.request.query["center"], .is_open_only = is_open_only};
+    return {.kind = query_text(query, "kind"),
+            .center = query_text(query, "center"),
+            .is_open_only = query_flag(query, "open").value_or(false)};
 }
 
 net::Response request_response(const Call& call, const Result<SubUnitRequestRecord>& request, int status)
@@ -83,7 +77,7 @@ Answer undo_sub_unit_grant(SubUnitsService* service, Call call)
 
 Answer list_sub_units(SubUnitsService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Result<Page<SubUnitKindRecord>> kinds = co_await service->list_kinds(page->size, page->after);
     if (!kinds) co_return net::problem(kinds.error(), call.request.request_id);
@@ -92,11 +86,9 @@ Answer list_sub_units(SubUnitsService* service, Call call)
 
 Answer list_sub_unit_requests(SubUnitsService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {"kind", "center", "open"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<bool> is_open_only = parse_open(call.request);
-    if (!is_open_only) co_return net::problem(is_open_only.error(), call.request.request_id);
-    SubUnitFilter filter = filter_of(call, *is_open_only);
+    SubUnitFilter filter = filter_of(call.request.query);
     const Result<Page<SubUnitRequestRecord>> requests =
         co_await service->list_requests(std::move(filter), page->size, page->after);
     if (!requests) co_return net::problem(requests.error(), call.request.request_id);
@@ -105,9 +97,9 @@ Answer list_sub_unit_requests(SubUnitsService* service, Call call)
 
 Answer list_sub_unit_grants(SubUnitsService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {"kind", "center"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    SubUnitFilter filter = filter_of(call, false);
+    SubUnitFilter filter = filter_of(call.request.query);
     const Result<Page<SubUnitGrantRecord>> grants =
         co_await service->list_grants(std::move(filter), page->size, page->after);
     if (!grants) co_return net::problem(grants.error(), call.request.request_id);
@@ -116,9 +108,9 @@ Answer list_sub_unit_grants(SubUnitsService* service, Call call)
 
 Answer list_sub_unit_events(SubUnitsService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request, {"kind", "center"});
+    const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    SubUnitFilter filter = filter_of(call, false);
+    SubUnitFilter filter = filter_of(call.request.query);
     const Result<Page<SubUnitEventRecord>> events =
         co_await service->list_events(std::move(filter), page->size, page->after);
     if (!events) co_return net::problem(events.error(), call.request.request_id);

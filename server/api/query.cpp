@@ -1,0 +1,25 @@
+#include "server/api/query.hpp"
+
+#include "core/base/parse_number.hpp"
+
+namespace fathom::server {
+
+std::string query_text(const Query& query, const std::string& name)
+{
+    const auto found = query.find(name);
+    return found == query.end() ? std::string() : found->second;
+}
+
+std::optional<bool> query_flag(const Query& query, const std::string& name)
+{
+    const auto found = query.find(name);
+    if (found == query.end()) return std::nullopt;
+    return found->second == "true";
+}
+
+std::optional<std::int64_t> query_integer(const Query& query, const std::string& name)
+{
+    return parse_number<std::int64_t>(query_text(query, name));
+}
+
+} // namespace fathom::server
