@@ -3,10 +3,9 @@
 #include "server/api/token_limits.hpp"
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include <functional>
 #include <string>
 #include <type_traits>
 
@@ -40,21 +39,16 @@ class ComputePool {
     template <class Work, class R = std::invoke_result_t<Work&>>
     asio::awaitable<R> run(std::string token_id, Work work)
     {
-        const std::shared_ptr<const void> own = token_id.empty() ? all_.take("") : of_token_.take(token_id);
-        if (!own && !token_id.empty())
-            co_return Error{Errc::kTooMany, "this token has several questions in line already: wait for an answer"};
-        const std::shared_ptr<const void> place = token_id.empty() ? own : all_.take("");
-        if (!place) co_return Error{Errc::kUnavailable, "too much is being computed; try again soon"};
-        asio::awaitable<R> job = compute<Work, R>(std::move(work));
-        co_return co_await asio::co_spawn(pool_.get_executor(), std::move(job), asio::use_awaitable);
+        R result = Error{Errc::kInternal, "the work did not run"};
+        const std::function<void()> job = [&work, &result] { result = work(); };
+        const Result<void> outcome = co_await run_job(std::move(token_id), job);
+        if (!outcome) co_return outcome.error();
+        co_return result;
     }
 
   private:
-    template <class Work, class R>
-    static asio::awaitable<R> compute(Work work)
-    {
-        co_return work();
-    }
+    /// The same for all types of results. `job` must live until the caller is resumed.
+    asio::awaitable<Result<void>> run_job(std::string token_id, const std::function<void()>& job);
 
     asio::thread_pool pool_;
     TokenPlaces all_;

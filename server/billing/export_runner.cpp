@@ -8,6 +8,8 @@
 #include "server/billing/export_writer.hpp"
 #include "server/billing/ledger_store.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <pqxx/pqxx>
 
 namespace fathom::server {

@@ -5,6 +5,12 @@
 #include "server/store/connection_string.hpp"
 #include "server/store/sql_error.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <pqxx/connection>
 #include <pqxx/errorhandler>
 #include <pqxx/nontransaction>
@@ -68,6 +74,29 @@ struct Task {
 struct IdleThread {
     std::condition_variable wake;
     bool is_called = false;
+};
+
+/// Who waits for a step, and the executor that it waits on. The handler keeps the coroutine alive, and with it the
+/// step.
+template <class Handler, class Guard>
+class Waiting : public std::enable_shared_from_this<Waiting<Handler, Guard>> {
+  public:
+    Waiting(Handler handler, Guard home) : handler_(std::move(handler)), home_(std::move(home)) {}
+
+    /// Once. On any thread.
+    void resume(Result<void> outcome)
+    {
+        auto executor = home_.get_executor();
+        asio::post(executor, [self = this->shared_from_this(), outcome = std::move(outcome)]() mutable {
+            auto handler = std::move(self->handler_);
+            self->home_.reset();
+            std::move(handler)(std::move(outcome));
+        });
+    }
+
+  private:
+    Handler handler_;
+    Guard home_;
 };
 
 /// Which pool the current thread belongs to, and its slot.
@@ -191,6 +220,20 @@ void Database::submit(std::function<void()> task, std::function<void(Error)> ref
     }
     state_->refused.add();
     refused(std::move(error));
+}
+
+asio::awaitable<Result<void>> Database::run_step(Scope scope, const Step& step)
+{
+    // Named on purpose: GCC 12 destroys a capturing temporary twice inside a co_await expression.
+    auto initiate = [this, scope, &step](auto handler) {
+        auto home = asio::make_work_guard(handler);
+        auto waiting =
+            std::make_shared<Waiting<decltype(handler), decltype(home)>>(std::move(handler), std::move(home));
+        submit([this, scope, &step, waiting] { waiting->resume(transact(scope, step)); },
+               [waiting](Error error) { waiting->resume(std::move(error)); });
+    };
+    co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Result<void>)>(initiate,
+                                                                                                asio::use_awaitable);
 }
 
 Result<void> Database::transact(Scope scope, const Step& step)

@@ -5,13 +5,7 @@
 #include "core/base/result.hpp"
 #include "server/store/transaction.hpp"
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <functional>
 #include <memory>
@@ -79,14 +73,6 @@ class Database {
     enum class Scope { kTransaction, kStatement };
     using Step = std::function<Result<void>(pqxx::transaction_base&)>;
 
-    template <class Handler, class Guard, class Work>
-    struct Call {
-        Call(Handler h, Guard g, Work w) : handler(std::move(h)), home(std::move(g)), work(std::move(w)) {}
-        Handler handler;
-        Guard home;
-        Work work;
-    };
-
     /// What runs in Scope::kTransaction gets a pqxx::work there.
     template <class Work>
     static auto as_transaction(Work work)
@@ -96,50 +82,40 @@ class Database {
         };
     }
 
+    /// Only what depends on the type of the result is a template: there are hundreds of these.
     template <class Work, class R = std::invoke_result_t<Work&, pqxx::transaction_base&>>
     asio::awaitable<R> run_in(Scope scope, Work work)
     {
-        // Named on purpose: GCC 12 destroys a capturing temporary twice inside a co_await expression.
-        auto initiate = [this, scope](auto handler, Work job) {
-            auto home = asio::make_work_guard(handler);
-            auto shared = std::make_shared<Call<decltype(handler), decltype(home), Work>>(
-                std::move(handler), std::move(home), std::move(job));
-            submit(
-                [this, scope, shared] {
-                    R result = blocking_run_in<Work, R>(scope, shared->work);
-                    auto executor = shared->home.get_executor();
-                    asio::post(executor, [shared, result = std::move(result)]() mutable {
-                        auto handler_now = std::move(shared->handler);
-                        shared->home.reset();
-                        std::move(handler_now)(std::move(result));
-                    });
-                },
-                [shared](Error error) {
-                    auto executor = shared->home.get_executor();
-                    asio::post(executor, [shared, error = std::move(error)]() mutable {
-                        auto handler_now = std::move(shared->handler);
-                        shared->home.reset();
-                        std::move(handler_now)(R(std::move(error)));
-                    });
-                });
-        };
-        co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(R)>(initiate, asio::use_awaitable,
-                                                                                         std::move(work));
+        R result = did_not_run();
+        const Step step = step_of(work, result);
+        const Result<void> outcome = co_await run_step(scope, step);
+        if (!outcome) co_return outcome.error();
+        co_return result;
     }
 
     template <class Work, class R>
     R blocking_run_in(Scope scope, Work& work)
     {
-        R result = Error{Errc::kInternal, "the transaction did not run"};
-        const Step step = [&](pqxx::transaction_base& transaction) -> Result<void> {
+        R result = did_not_run();
+        if (Result<void> outcome = transact(scope, step_of(work, result)); !outcome) return outcome.error();
+        return result;
+    }
+
+    static Error did_not_run() { return {Errc::kInternal, "the transaction did not run"}; }
+
+    /// Puts what the work gives into `result`. Refers to both.
+    template <class Work, class R>
+    static Step step_of(Work& work, R& result)
+    {
+        return [&work, &result](pqxx::transaction_base& transaction) -> Result<void> {
             result = work(transaction);
             if (!result) return result.error();
             return {};
         };
-        if (Result<void> outcome = transact(scope, step); !outcome) return outcome.error();
-        return result;
     }
 
+    /// transact() on a pool thread. `step` must live until the caller is resumed, on its own executor.
+    asio::awaitable<Result<void>> run_step(Scope scope, const Step& step);
     /// Runs `task` on a pool thread, or calls `refused` at once when the waiting line is full or the pool stopped.
     void submit(std::function<void()> task, std::function<void(Error)> refused);
     /// One step with retries on this thread's connection. On a thread outside the pool: on a spare connection.
