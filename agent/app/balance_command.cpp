@@ -66,11 +66,10 @@ Result<void> show_trace(const BalanceView& view)
 int balance_command(int argc, const char* const* argv)
 {
     BalanceView view;
-    CLI::App app(
-        "Shows what the loops that balance transfer and compute at this center's units have done: occupancies of "
-        "the link (P_p) and of the unit (P_d), the error e between them, the output u, and the reason of each "
-        "step.",
-        "fathom-agent balance");
+    CLI::App app("Shows what the loops that balance transfer and compute at this center's units have done:\n"
+                 "occupancies of the link (P_p) and of the unit (P_d), the error e between them, the output u,\n"
+                 "and the reason of each step. `fathom unit balance CENTER/UNIT` shows it from anywhere.\n",
+                 "fathom-agent balance");
     app.add_option("--state-dir", view.state_dir, "state folder of this center's agent")->required();
     app.add_option("--unit", view.unit, "only this unit");
     app.add_option("--last", view.last, "how many steps of the past")->capture_default_str();

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace fathom::agent {
 namespace {
@@ -59,6 +60,13 @@ TEST(BalanceCommand, ShowsTheLastStepsOfAUnit)
     EXPECT_EQ(lines(one.output), 3);
     EXPECT_EQ(Json::parse(one.output.substr(0, one.output.find('\n')))["reason"], "balanced 21");
     EXPECT_EQ(lines(run({"--state-dir", state.c_str(), "--plot", "--last", "5"}).output), 5);
+}
+
+TEST(BalanceCommand, ItsHelpFitsATerminal)
+{
+    std::istringstream help(run({"--help"}).output);
+    for (std::string line; std::getline(help, line);)
+        EXPECT_LE(line.size(), 100U) << line;
 }
 
 TEST(BalanceCommand, SaysWhatIsMissingOrWrong)
