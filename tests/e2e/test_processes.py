@@ -91,6 +91,23 @@ def test_a_taken_port_is_told_before_anything_is_made(network, tmp_path):
     assert not (folder / "postgres").exists()
 
 
+def test_a_provider_that_is_set_up_by_halves_is_told_before_anything_is_made(network, tmp_path):
+    program = network.server.process.arguments[0]
+    (tmp_path / "ca.pem").write_text("no certificate")
+    whole = {"oidc-issuer": "https://id.example.org", "oidc-client-id": "fathom", "public-url": "https://fathom.example.org",
+             "oidc-roles": "hpc=user"}
+    wrong = [({"oidc-roles": ""}, "oidc_roles"), ({"oidc-roles": "hpc=king"}, "king"), ({"oidc-client-id": ""}, "oidc_client_id"),
+             ({"public-url": ""}, "public_url"), ({"public-url": "https://fathom.example.org/console"}, "public"),
+             ({"oidc-issuer": "http://id.example.org"}, "https://"), ({"oidc-scopes": "profile"}, "oidc_scopes"),
+             ({"oidc-client-secret-file": str(tmp_path / "none")}, "oidc_client_secret_file"),
+             ({"oidc-ca-file": str(tmp_path / "ca.pem")}, "oidc_ca_file")]
+    for change, word in wrong:
+        flags = [part for name, value in {**whole, **change}.items() for part in (f"--{name}", value)]
+        outcome = subprocess.run([program, "--state-dir", tmp_path / "second", *flags], capture_output=True, text=True, timeout=60)
+        assert outcome.returncode == 2 and word in outcome.stderr, (change, outcome.stderr)
+    assert not (tmp_path / "second").exists()
+
+
 def test_a_stop_waits_for_statements_that_take_long(network):
     """Rooms must not be destroyed below a task that waits for the database."""
     log = network.server.process.log

@@ -72,6 +72,18 @@ TEST(HttpClient, SaysThatACertificateIsNotTrusted)
     EXPECT_THAT(error.detail, HasSubstr("is not trusted"));
 }
 
+TEST(HttpClient, TrustsEachAuthorityOfItsFile)
+{
+    const TestServer server(router());
+    const std::string other = make_authority("Other", 1).value().certificate_pem;
+    const TlsContext both = make_client_context(other + authority().certificate_pem, nullptr).value();
+    HttpClient client(server.endpoint(), both);
+
+    const Result<ClientResponse> response = client.request(Method::kGet, "/host", {}, "");
+
+    EXPECT_TRUE(response) << describe(response.error());
+}
+
 TEST(HttpClient, SaysThatACertificateIsForAnotherName)
 {
     const TestServer server(router());

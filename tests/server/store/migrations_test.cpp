@@ -35,6 +35,26 @@ TEST(Migrations, BringAnEmptyDatabaseToTheNewestSchema)
     EXPECT_EQ(run_sql(url, "SELECT to_regclass('job') IS NOT NULL"), "t");
 }
 
+TEST(Migrations, LeaveAccountsTheirPasswordsAndOneWayToSignIn)
+{
+    const std::string url = test::empty_database();
+    std::vector<EmbeddedFile> before;
+    for (const EmbeddedFile& file : schema::sql::embedded_files())
+        if (file.name < std::string_view("sql/0027")) before.push_back(file);
+    ASSERT_TRUE(migrate_url(url, before));
+    run_sql(url, "INSERT INTO api_token (id, name, secret_sha256, role, created_by, kind)"
+                 " VALUES ('tok_1', 'ada', repeat('0', 64), 'user', 'tok_0', 'account')");
+    run_sql(url, "INSERT INTO user_account (name, token_id, password_hash) VALUES ('ada', 'tok_1', 'hash')");
+
+    const auto all = schema::sql::embedded_files();
+    ASSERT_TRUE(migrate_url(url, {all.begin(), all.end()}));
+
+    EXPECT_EQ(run_sql(url, "SELECT password_hash FROM user_account WHERE issuer IS NULL AND subject IS NULL"), "hash");
+    for (const char* both : {"issuer = 'https://id', subject = '1'", "password_hash = NULL", "subject = '1'"})
+        EXPECT_ANY_THROW(run_sql(url, "UPDATE user_account SET " + std::string(both))) << both;
+    run_sql(url, "UPDATE user_account SET issuer = 'https://id', subject = '1', password_hash = NULL");
+}
+
 TEST(Migrations, ApplyOnlyWhatIsNew)
 {
     const std::string url = test::empty_database();
