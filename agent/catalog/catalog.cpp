@@ -3,6 +3,7 @@
 #include "agent/catalog/nvidia.hpp"
 #include "agent/catalog/run_program.hpp"
 #include "agent/config/cpu_list.hpp"
+#include "core/base/utf8_prefix.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,6 +15,9 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::chrono::seconds kProbeListLimit{20};
+/// Of the differences that facts and log have: facts must stay small, or the metascheduler refuses them.
+constexpr std::size_t kMaxDifferencesInWords = 50;
+constexpr std::size_t kMaxDetailBytes = 500;
 
 /// The value of a text field, or empty: the list is read leniently, since a runner may be newer.
 std::string text_at(const Json& json, const char* name)
@@ -230,13 +234,17 @@ std::string describe_hardware_change(const Hardware& before, const Hardware& now
 
 void tell_differences(CenterOffer& offer, std::vector<ResourceDifference> differences)
 {
+    if (differences.size() > kMaxResourceDifferences) differences.resize(kMaxResourceDifferences);
     Json words = Json::array();
-    for (const ResourceDifference& difference : differences) {
+    for (ResourceDifference& difference : differences) {
+        difference.detail = std::string(utf8_prefix(difference.detail, kMaxDetailBytes));
+        if (words.size() == kMaxDifferencesInWords) continue;
         words.push_back(difference.detail);
         log_warning("hardware_differs", {{"code", difference.code}, {"difference", difference.detail}});
     }
+    if (differences.size() > words.size())
+        words.push_back("and " + std::to_string(differences.size() - words.size()) + " more");
     if (!differences.empty()) offer.catalog.facts["differences"] = std::move(words);
-    if (differences.size() > kMaxResourceDifferences) differences.resize(kMaxResourceDifferences);
     offer.differences = std::move(differences);
 }
 

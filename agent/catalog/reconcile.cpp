@@ -6,6 +6,9 @@
 namespace fathom::agent {
 namespace {
 
+/// Far more than a machine has; sums stay in range.
+constexpr std::int64_t kMaxBytes = 1LL << 60U;
+
 /// What may be cut, and how much memory its units may have together.
 struct Permitted {
     Host host;
@@ -156,25 +159,39 @@ std::vector<UnitCut> allowed_cuts(const Host& host, const AgentTables& file, con
 void limit_memory(UnitPlan& plan, std::int64_t memory_bytes, std::vector<ResourceDifference>& differences)
 {
     for (UnitType& type : plan) {
-        const std::int64_t wanted = memory_of(type);
-        if (wanted <= memory_bytes) {
-            memory_bytes -= wanted;
-            continue;
+        const std::int64_t each = type.report.memory_bytes_per_unit;
+        const std::int64_t count = std::ssize(type.units);
+        const std::int64_t fitting = each > 0 ? memory_bytes / each : count;
+        if (fitting < count) {
+            const std::int64_t wanted = each > kMaxBytes / count ? kMaxBytes : each * count;
+            differences.push_back({.code = "less_memory",
+                                   .unit_type = type.report.name,
+                                   .field = "memory_bytes_per_unit",
+                                   .wanted = wanted,
+                                   .seen = memory_bytes,
+                                   .detail = "\"" + type.report.name + "\" needs " + std::to_string(wanted) +
+                                             " bytes of memory, but only " + std::to_string(memory_bytes) +
+                                             " of the offered ones are left: " + std::to_string(fitting) + " of " +
+                                             std::to_string(count) + " units are offered"});
+            type.units.resize(static_cast<std::size_t>(fitting));
+            type.report.unit_count = fitting;
         }
-        const std::int64_t fitting = memory_bytes / type.report.memory_bytes_per_unit;
-        differences.push_back({.code = "less_memory",
-                               .unit_type = type.report.name,
-                               .field = "memory_bytes_per_unit",
-                               .wanted = wanted,
-                               .seen = memory_bytes,
-                               .detail = "\"" + type.report.name + "\" needs " + std::to_string(wanted) +
-                                         " bytes of memory, but only " + std::to_string(memory_bytes) +
-                                         " of the offered ones are left: " + std::to_string(fitting) + " of " +
-                                         std::to_string(type.report.unit_count) + " units are offered"});
-        type.units.resize(static_cast<std::size_t>(fitting));
-        type.report.unit_count = fitting;
         memory_bytes -= memory_of(type);
     }
+}
+
+/// The first of the operators that a unit type names and does not offer; empty: it offers all.
+std::string missing_operators(const UnitCut& cut, const UnitType& type)
+{
+    constexpr std::size_t kMost = 5;
+    const std::vector<std::string>& offered = type.report.operators;
+    std::string names;
+    std::size_t count = 0;
+    for (const std::string& id : cut.operators) {
+        if (std::find(offered.begin(), offered.end(), id) != offered.end()) continue;
+        if (++count <= kMost) names += (names.empty() ? "" : ", ") + id;
+    }
+    return count > kMost ? names + " and " + std::to_string(count - kMost) + " more" : names;
 }
 
 } // namespace
@@ -186,16 +203,13 @@ std::vector<ResourceDifference> operator_differences(const std::vector<UnitCut>&
         const auto type = std::find_if(plan.begin(), plan.end(),
                                        [&](const UnitType& other) { return other.report.name == cut.name; });
         if (type == plan.end()) continue;
-        const std::vector<std::string>& offered = type->report.operators;
-        for (const std::string& id : cut.operators) {
-            if (std::find(offered.begin(), offered.end(), id) != offered.end()) continue;
-            differences.push_back(
-                {.code = "operator_missing",
-                 .unit_type = cut.name,
-                 .field = "operators",
-                 .detail = "\"" + cut.name + "\" cannot offer operator " + id +
-                           ": fathom-probe does not have it here, or the agent's file leaves it out"});
-        }
+        const std::string missing = missing_operators(cut, *type);
+        if (missing.empty()) continue;
+        differences.push_back({.code = "operator_missing",
+                               .unit_type = cut.name,
+                               .field = "operators",
+                               .detail = "\"" + cut.name + "\" cannot offer " + missing +
+                                         ": fathom-probe does not have it here, or the agent's file leaves it out"});
     }
     return differences;
 }

@@ -23,7 +23,7 @@ struct ReconciledUnits {
 ReconciledUnits reconcile(const Host& host, const AgentTables& file, const std::vector<UnitCut>& wanted,
                           RemoteRule rule, const ProbeAbilities& abilities);
 
-/// A difference for each operator that a unit type is to offer and does not.
+/// A difference for each unit type that is to offer operators that it does not.
 std::vector<ResourceDifference> operator_differences(const std::vector<UnitCut>& wanted, const UnitPlan& plan);
 
 } // namespace fathom::agent

@@ -62,7 +62,8 @@ Table centers_table(const Json& centers, Timestamp now)
     return table;
 }
 
-std::string center_text(Session& session, const Json& center)
+/// @param resources  of the center; null where the server is older
+std::string center_text(Session& session, const Json& center, const Json& resources)
 {
     const Timestamp now = session.now();
     const std::string state = state_of(center);
@@ -86,6 +87,15 @@ std::string center_text(Session& session, const Json& center)
     if (!member(center, "probe_requested_at").is_null())
         details.emplace_back("Asks for probes", age_of(center, "probe_requested_at", now) + ": " +
                                                     text_of(center, "probe_request_reason"));
+    if (!member(resources, "state").is_null())
+        details.emplace_back("Resources", text_of(resources, "state") + ", version " + text_of(resources, "version") +
+                                              "; fathom center resources show " + text_of(center, "name"));
+    for (const Json& difference : items_of(member(resources, "reported"), "differences"))
+        details.emplace_back("Differs", Cell(text_of(difference, "detail"), Tone::kBad));
+    for (const Json& change : items_of(resources, "changes")) {
+        details.emplace_back("Last change", age_of(change, "changed_at", now) + ": " + text_of(change, "change"));
+        break;
+    }
     if (member(center, "facts").is_object()) {
         for (const auto& [name, value] : member(center, "facts").items())
             details.emplace_back("  " + name, text_of(member(center, "facts"), name));
@@ -110,8 +120,12 @@ Outcome list_centers(Session& session, const ListOptions& options)
 
 Outcome show_center(Session& session, const NameOptions& options)
 {
-    return print_answer(session, session.get(path_of(options)),
-                        [&](const Json& center) { return center_text(session, center); });
+    const Result<Json> center = session.get(path_of(options));
+    const Result<Json> resources =
+        center && !session.wants_json() ? session.get(path_of(options) + "/resources") : Result<Json>(Json());
+    return print_answer(session, center, [&](const Json& answer) {
+        return center_text(session, answer, resources ? *resources : Json());
+    });
 }
 
 struct DrainOptions : NameOptions {
@@ -202,6 +216,7 @@ void add_center_commands(CLI::App& app, Invocation& invocation)
         ->required()
         ->check(CLI::Range(0.0, 1.0));
     on_chosen(set, invocation, std::move(set_options), set_center);
+    add_center_resource_commands(center, invocation);
     add_enrolment_token_create(center, "enrol-token", invocation);
 }
 

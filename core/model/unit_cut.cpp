@@ -1,5 +1,6 @@
 #include "core/model/unit_cut.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace fathom {
@@ -7,7 +8,9 @@ namespace {
 
 constexpr std::int64_t kMaxUnitMemoryBytes = 1LL << 50U;
 constexpr std::size_t kMaxCutText = 128;
-constexpr std::size_t kMaxLabels = 32;
+// All types' labels together must fit into the facts that a metascheduler takes.
+constexpr std::size_t kMaxLabels = 16;
+constexpr std::size_t kMaxLabelBytes = 128;
 
 ProcessorKind read_processors(ObjectReader& reader)
 {
@@ -54,6 +57,11 @@ void read_device_part(ObjectReader& reader, UnitCut& cut)
         reader.fail("memory_bytes_per_unit", "must be given where a unit has no cores of its own");
 }
 
+bool has_control(const std::string& text)
+{
+    return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+}
+
 std::map<std::string, std::string> read_labels(ObjectReader& reader, std::vector<FieldError>& errors)
 {
     std::map<std::string, std::string> labels;
@@ -62,8 +70,10 @@ std::map<std::string, std::string> read_labels(ObjectReader& reader, std::vector
     if (json->size() > kMaxLabels) reader.fail("labels", "has more than " + std::to_string(kMaxLabels) + " entries");
     ObjectReader item(*json, reader.path_of("labels"), errors);
     for (const auto& [name, value] : json->items()) {
-        if (name.empty() || name.size() > 64) item.fail(name, "is not a name of 1 to 64 bytes");
-        labels[name] = item.required_string(name, {.max_length = 256});
+        if (name.empty() || name.size() > 64 || has_control(name))
+            item.fail(name, "is not a name of 1 to 64 bytes without control characters");
+        labels[name] = item.required_string(name, {.max_length = kMaxLabelBytes});
+        if (has_control(labels[name])) item.fail(name, "must not contain control characters");
     }
     return labels;
 }

@@ -1,4 +1,4 @@
-#include "agent/catalog/reconcile.hpp"
+#include "agent/catalog/catalog.hpp"
 #include "tests/agent/support/builders.hpp"
 
 #include <gmock/gmock.h>
@@ -214,6 +214,19 @@ TEST(Reconcile, WhatTheFileForbidsChangesNothing)
 
     EXPECT_EQ(count_of(units, "core"), 8);
     EXPECT_EQ(count_of(units, "quad"), -1);
+}
+
+TEST(Reconcile, ManyDifferencesStayFewInTheFacts)
+{
+    CenterOffer offer;
+    std::vector<ResourceDifference> differences(2000,
+                                                ResourceDifference{.code = "x", .detail = std::string(5000, 'd')});
+
+    tell_differences(offer, differences);
+
+    EXPECT_EQ(offer.differences.size(), kMaxResourceDifferences);
+    EXPECT_EQ(offer.catalog.facts["differences"].size(), 51U);
+    EXPECT_LT(offer.catalog.facts.dump().size(), 64U << 10U) << "else the metascheduler refuses the catalog";
 }
 
 } // namespace
