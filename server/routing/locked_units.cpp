@@ -35,9 +35,8 @@ constexpr Statement kCountUnitsInUse{"routing_count_units_in_use", R"sql(
 
 // Whose devices others have no part of. What its center has not told of yet may be anywhere.
 constexpr const char* kSelectTenants = R"sql(
-    SELECT a.unit_type_id, a.unit_count, to_jsonb(a.units) AS units,
-           cardinality(a.units) = 0 AND coalesce(j.spec -> 'units' ->> 'sharing' = 'exclusive', false) AS is_exclusive
-    FROM attempt a JOIN job j ON j.id = a.job_id
+    SELECT a.unit_type_id, a.unit_count, to_jsonb(a.units) AS units, a.is_exclusive
+    FROM attempt a
     WHERE a.state <> 'ended' AND a.queued_until IS NULL AND a.unit_type_id = ANY ($1::text[]))sql";
 
 // Where something is planned it matters when units come back, and whose they are. Expected ends as the router sees

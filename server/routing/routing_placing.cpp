@@ -312,6 +312,7 @@ void RoutingPage::commit_placements(pqxx::work& transaction, const std::set<std:
         attempt.center_id = winner.center_id;
         attempt.unit_type_id = winner.unit_type_id;
         attempt.unit_count = winner.unit_count;
+        attempt.is_exclusive = winner.whole_devices > 0;
         if (placement.has_run_time) attempt.run_s = winner.prediction.run_s;
         attempt.queued_s = placement.queued_s;
         attempt.decision = to_json(placement.decision, catalog_->prices.currency()).dump();

@@ -64,19 +64,18 @@ constexpr Statement kSelectUnitsInUse{"routing_select_units_in_use", R"sql(
                  abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - coalesce(a.queued_until, now())))::float8
                      AS left_s,
                  CASE WHEN a.unit_type_id = ANY ($1::text[]) THEN to_jsonb(a.units) END AS units,
-                 a.unit_type_id = ANY ($1::text[]) AND cardinality(a.units) = 0
-                     AND coalesce(j.spec -> 'units' ->> 'sharing' = 'exclusive', false) AS is_exclusive
+                 a.is_exclusive
           FROM attempt a JOIN job j ON j.id = a.job_id WHERE a.state <> 'ended') live)sql"};
 
 constexpr Statement kInsertAttempts{"routing_insert_attempts", R"sql(
     INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, expected_end_at,
-                         queued_until)
+                         queued_until, is_exclusive)
     SELECT n.id, n.job_id, coalesce((SELECT max(a.epoch) FROM attempt a WHERE a.job_id = n.job_id), 0) + 1,
            n.center_id, n.unit_type_id, n.unit_count, $7,
            $8::timestamptz + (coalesce(n.queued_s, 0) + n.run_s) * interval '1 second',
-           $8::timestamptz + n.queued_s * interval '1 second'
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[], $9::float8[])
-         AS n (id, job_id, center_id, unit_type_id, unit_count, run_s, queued_s))sql"};
+           $8::timestamptz + n.queued_s * interval '1 second', n.is_exclusive
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[], $9::float8[], $10::boolean[])
+         AS n (id, job_id, center_id, unit_type_id, unit_count, run_s, queued_s, is_exclusive))sql"};
 
 constexpr Statement kInsertPlacements{"routing_insert_placements", R"sql(
     INSERT INTO placement (attempt_id, job_id, decision, inputs, cycle_id)
@@ -282,6 +281,7 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
     SqlArray unit_counts;
     SqlArray run_times;
     SqlArray queue_times;
+    SqlArray exclusives;
     SqlArray decisions;
     SqlArray inputs;
     std::vector<std::string> job_ids;
@@ -291,6 +291,7 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
         centers.add(attempt.center_id.value);
         unit_types.add(attempt.unit_type_id.value);
         unit_counts.add(attempt.unit_count);
+        exclusives.add(std::string_view(attempt.is_exclusive ? "true" : "false"));
         if (attempt.run_s)
             run_times.add(std::min(*attempt.run_s, kMaxRunSeconds));
         else
@@ -308,7 +309,7 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
     const std::string id_array = ids.take();
     const std::string job_array = sql_array(job_ids);
     exec(transaction, kInsertAttempts, id_array, job_array, centers.take(), unit_types.take(), unit_counts.take(),
-         run_times.take(), origin.replica, format_rfc3339(start), queue_times.take());
+         run_times.take(), origin.replica, format_rfc3339(start), queue_times.take(), exclusives.take());
     exec(transaction, kInsertPlacements, id_array, job_array, decisions.take(), inputs.take(), origin.cycle);
     exec(transaction, kUpdateToPlaced, job_array);
 }

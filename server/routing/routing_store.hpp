@@ -113,6 +113,7 @@ struct NewAttempt {
     CenterId center_id;
     UnitTypeId unit_type_id;
     std::int64_t unit_count{1};
+    bool is_exclusive{};            ///< its units are whole devices
     std::optional<double> run_s;    ///< predicted; empty when unknown
     std::optional<double> queued_s; ///< predicted, of one that waits for its unit at the center; empty: it has it now
     std::string decision;           ///< JSON text
