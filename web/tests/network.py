@@ -13,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.setdefault("FATHOM_BIN", str(ROOT / "build" / "release" / "bin"))
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 
+from balanced_gpu import BalancedGpu  # noqa: E402
 from network import Network, agent_config  # noqa: E402
 
 
@@ -44,6 +45,8 @@ def main():
         if sub_units:
             for center in ("alpha", "beta"):
                 net.add_agent(center, 'cores = "0"\n' + SUB_UNITS)
+        elif "--balance" in own:
+            gpu = BalancedGpu(net)  # whose loop is idle until a job runs on it
         elif not empty:
             net.add_agent("alpha", agent_config(cores="0", unit_name="core"))
             net.add_agent("beta", agent_config(cores="1", unit_name="core-large"))
@@ -53,6 +56,11 @@ def main():
         print(json.dumps({"url": net.server.url, "ca": str(net.server.ca), "token": net.admin_token,
                           "agent_port": net.server.agent_port, "tokens": users}), flush=True)
         for order in sys.stdin:
+            if order.startswith("busy"):
+                transfer, load = map(float, order.split()[1:])
+                gpu.be_busy(transfer, load)
+                print("busy", flush=True)
+                continue
             assert order.strip() == "restart", order
             net.server.process.kill()
             net.server.start()

@@ -7,18 +7,32 @@ const retryMs = [1000, 2000, 5000, 10000, 30000]
 
 /** Listens to the server's events until the returned function is called. A broken stream is tried again for ever. */
 export function listen(onEvent: (event: JobEvent) => void, onState: (state: StreamState) => void, path = '/api/v1/events') {
+  return listenTo({ path: () => path, name: 'job', parse: parseEvent, onEvent, onState })
+}
+
+/**
+ * The same of any stream: the events of one name, as `parse` reads them; null: none of ours. `path` is asked each time that the
+ * stream has to be opened anew.
+ */
+export function listenTo<Event>({ path, name, parse, onEvent, onState }: {
+  path: () => string
+  name: string
+  parse: (data: string) => Event | null
+  onEvent: (event: Event) => void
+  onState: (state: StreamState) => void
+}): () => void {
   let source: EventSource | null = null
   let timer: number | undefined
   let failures = 0
 
   function open() {
-    source = new EventSource(path)
+    source = new EventSource(path())
     source.onopen = () => {
       failures = 0
       onState('live')
     }
-    source.addEventListener('job', (message: MessageEvent<string>) => {
-      const event = parseEvent(message.data)
+    source.addEventListener(name, (message: MessageEvent<string>) => {
+      const event = parse(message.data)
       if (event) onEvent(event)
     })
     source.onerror = () => {

@@ -1,6 +1,7 @@
 // The texts of the pages of the groups Network, Accounts and Administer that have features of their own.
 import { accountsEn } from '../features/accounts/text.en'
 import { auditEn } from '../features/audit_log/text.en'
+import { balanceEn } from '../features/balance/text.en'
 import { billingEn } from '../features/billing/text.en'
 import { calendarEn } from '../features/calendar/text.en'
 import { qualityEn } from '../features/prediction_quality/text.en'
@@ -12,5 +13,5 @@ import { unitTypesEn } from '../features/unit_types/text.en'
 import { formsEn } from '../ui/forms/text.en'
 
 export const manageEn = {
-  ...formsEn, ...unitTypesEn, ...subUnitsEn, ...qualityEn, ...projectsEn, ...calendarEn, ...pricesEn, ...billingEn, ...accountsEn, ...auditEn, ...settingsEn,
+  ...formsEn, ...unitTypesEn, ...subUnitsEn, ...balanceEn, ...qualityEn, ...projectsEn, ...calendarEn, ...pricesEn, ...billingEn, ...accountsEn, ...auditEn, ...settingsEn,
 }

@@ -67,6 +67,7 @@ export const unitTypesEn = {
   'units.gpus.wait': 'Longest wait',
   'units.more': 'See also',
   'units.more.calendar': 'Reservations and maintenance of {center}',
+  'units.more.balance': 'Balance of transfer and compute at units of {center}',
   'units.more.quality': 'How well its jobs were predicted',
   'units.more.usage': 'What was used at {center}',
 }

@@ -69,6 +69,7 @@ export const unitTypesZh: Record<keyof typeof unitTypesEn, string> = {
   'units.gpus.wait': '最长等待',
   'units.more': '相关内容',
   'units.more.calendar': '{center} 的预留与维护',
+  'units.more.balance': '{center} 各单元传输与计算的均衡',
   'units.more.quality': '其作业的预测质量',
   'units.more.usage': '{center} 的用量',
 }

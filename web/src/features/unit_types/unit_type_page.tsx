@@ -56,6 +56,7 @@ function Content({ unit }: { unit: UnitType }) {
       <Section title={t('units.more')}>
         <ul className={styles.links}>
           <li><Link href={`/calendar?center=${encodeURIComponent(unit.center)}`}>{t('units.more.calendar', { center: unit.center })}</Link></li>
+          <li><Link href={`/balance?center=${encodeURIComponent(unit.center)}`}>{t('units.more.balance', { center: unit.center })}</Link></li>
           <li><Link href={`/prediction-quality?unit_type=${unit.id}`}>{t('units.more.quality')}</Link></li>
           {may('read_billing') ? <li><Link href={`/billing?center=${encodeURIComponent(unit.center)}`}>{t('units.more.usage', { center: unit.center })}</Link></li> : null}
         </ul>

@@ -10,6 +10,7 @@ import { formatDuration, formatShare } from '../../../ui/format'
 import { Facts, Page, Section } from '../../../ui/page'
 import { Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
+import { BalancedUnits } from '../../balance/balanced_units'
 import { RecentPlacements } from '../../overview/recent_placements'
 import { HealthPill } from '../health'
 import { CenterActions } from './center_actions'
@@ -32,6 +33,8 @@ export function CenterPage({ params }: { params: PathParams }) {
             <div style={{ marginBottom: 22 }}><CenterFacts center={center} /></div>
             <Section title={t('centers.unittypes')}><Ready query={units}><UnitTypesOfCenter units={units.data ?? []} /></Ready></Section>
             <Section title={t('centers.findings')}><Findings center={center.id} /></Section>
+            <BalancedUnits center={center.name} />
+            <ResourcesSection center={center.name} />
             {may('read_jobs') ? <Section title={t('centers.placements')}><RecentPlacements center={center.id} /></Section> : null}
             <Section title={t('centers.facts')}>
               {Object.keys(center.facts).length === 0 ? <p className="dim">{t('centers.facts.none')}</p> : <Facts items={factItems(center.facts)} />}
