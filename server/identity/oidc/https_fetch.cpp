@@ -1,7 +1,5 @@
 #include "server/identity/oidc/https_fetch.hpp"
 
-#include "core/base/utf8_prefix.hpp"
-
 #include <algorithm>
 
 namespace fathom::server {
@@ -15,9 +13,10 @@ constexpr std::chrono::milliseconds kConnectLimit{5000};
 Result<HttpsUrl> parse_https_url(std::string_view url)
 {
     constexpr std::string_view kScheme = "https://";
-    const Error bad(Errc::kInvalid, "not an https address: " + std::string(utf8_prefix(url, 200)));
     const auto is_odd = [](char c) { return c <= ' ' || c > '~' || c == '#'; }; // it goes into header fields
-    if (!url.starts_with(kScheme) || std::any_of(url.begin(), url.end(), is_odd)) return bad;
+    const bool has_odd = std::any_of(url.begin(), url.end(), is_odd);
+    const Error bad(Errc::kInvalid, "not an https address" + (has_odd ? "" : ": " + std::string(url.substr(0, 200))));
+    if (!url.starts_with(kScheme) || has_odd) return bad;
     const std::size_t end = std::min(url.find_first_of("/?", kScheme.size()), url.size());
     Result<net::Endpoint> endpoint = net::parse_endpoint(url.substr(0, end));
     if (!endpoint) return bad;
