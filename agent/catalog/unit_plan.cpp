@@ -45,6 +45,17 @@ Json device_facts(const UnitCut& cut, const Unit& unit)
     return facts;
 }
 
+/// Each once, in order: what the metascheduler knows shared GPUs by.
+std::set<std::string> device_ids(const std::vector<Unit>& units)
+{
+    std::set<std::string> ids;
+    for (const Unit& unit : units) {
+        for (const UnitDevice& part : unit.devices)
+            ids.insert(part.device.id);
+    }
+    return ids;
+}
+
 /// As UnitType has it: of the first units, since all devices have as many parts.
 std::int64_t units_per_device(const std::vector<Unit>& units)
 {
@@ -229,6 +240,8 @@ Cut cut_all(const Host& host, const AgentTables& tables, const ProbeAbilities& a
         UnitTypeReport report = report_of(cuts[i], cutter.size(), units, host, tables, abilities);
         const std::int64_t on_device = units_per_device(units);
         if (on_device > 1) report.facts["device"]["units_per_device"] = on_device;
+        if (cuts[i].sharing == DeviceSharing::kTimeSlice && !units.empty())
+            report.facts["device"]["ids"] = device_ids(units);
         UnitType type{std::move(report), std::move(units), cuts[i].sharing};
         type.units_per_device = on_device;
         result.plan.push_back(std::move(type));

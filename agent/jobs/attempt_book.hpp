@@ -68,6 +68,9 @@ class AttemptBook {
     /// A new cut of the center; new variables and operator keys for coming jobs.
     void replace_offer(UnitPlan plan, std::map<std::string, std::string> environment, OperatorTrust operator_trust);
 
+    /// As UnitAllocator::know_gpus().
+    void know_gpus(const GpuMemoryReport& report) { units_.know_gpus(report); }
+
     /// As UnitAllocator::limit_units(); what runs goes on.
     void limit_units(std::map<std::string, std::int64_t> limits);
     /// As UnitAllocator::holds_beyond().

@@ -3,6 +3,7 @@
 #include "agent/jobs/able_units.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <tuple>
 
 namespace fathom::agent {
@@ -16,6 +17,22 @@ bool can_replace(const UnitTypeReport& a, const UnitTypeReport& b)
            std::all_of(a.operators.begin(), a.operators.end(), [&](const std::string& id) {
                return std::find(b.operators.begin(), b.operators.end(), id) != b.operators.end();
            });
+}
+
+std::int64_t bytes_of(const AttemptOrder& order, const char* variable)
+{
+    const auto found = order.environment.find(variable);
+    std::int64_t bytes = 0;
+    if (found != order.environment.end())
+        std::from_chars(found->second.data(), found->second.data() + found->second.size(), bytes);
+    constexpr std::int64_t kMost = std::int64_t{1} << 42U;
+    return std::clamp<std::int64_t>(bytes, 0, kMost);
+}
+
+/// As the job will tell the memory manager.
+GpuMemoryRequest gpu_memory_of(const AttemptOrder& order)
+{
+    return {bytes_of(order, "FATHOM_GPU_PERSISTENT_BYTES"), bytes_of(order, "FATHOM_GPU_TEMPORARY_BYTES")};
 }
 
 } // namespace
@@ -106,8 +123,11 @@ std::vector<std::size_t> UnitAllocator::first_free(const UnitType& type, std::in
 }
 
 /// So many free units, or more where whole devices are asked for; fewer where there are not so many.
-std::vector<std::size_t> UnitAllocator::choose_units(const UnitType& type, std::int64_t count, bool is_exclusive) const
+std::vector<std::size_t> UnitAllocator::choose_units(const UnitType& type, std::int64_t count,
+                                                     const AttemptOrder& order) const
 {
+    const bool is_exclusive = order.is_exclusive;
+    const GpuMemoryRequest need = gpu_memory_of(order);
     const auto limit = static_cast<std::size_t>(unit_count(type));
     const auto each = static_cast<std::size_t>(type.units_per_device);
     if (each <= 1) return first_free(type, count);
@@ -122,8 +142,11 @@ std::vector<std::size_t> UnitAllocator::choose_units(const UnitType& type, std::
         if (!free.empty() && (!is_exclusive || free.size() == all)) devices.push_back(std::move(free));
     }
     if (!is_exclusive)
-        std::sort(devices.begin(), devices.end(), [](const auto& a, const auto& b) {
-            return std::tuple(a.size(), a.front()) < std::tuple(b.size(), b.front());
+        std::sort(devices.begin(), devices.end(), [&](const auto& a, const auto& b) {
+            const auto rank = [&](const std::vector<std::size_t>& free) {
+                return std::tuple(lacks_gpu_memory(type.units[free.front()], need), free.size(), free.front());
+            };
+            return rank(a) < rank(b);
         });
     std::vector<std::size_t> chosen;
     for (const std::vector<std::size_t>& free : devices) {
@@ -147,7 +170,7 @@ Result<Allocation> UnitAllocator::allocate(const AttemptOrder& order)
                                             type->report.name + "\", not " + std::to_string(count)};
     Allocation allocation;
     allocation.unit_type = type->report.name;
-    for (const std::size_t i : choose_units(*type, count, order.is_exclusive)) {
+    for (const std::size_t i : choose_units(*type, count, order)) {
         const Unit& unit = type->units[i];
         allocation.units.push_back(static_cast<std::int64_t>(i));
         allocation.cpus.insert(allocation.cpus.end(), unit.cpus.begin(), unit.cpus.end());
@@ -163,7 +186,40 @@ Result<Allocation> UnitAllocator::allocate(const AttemptOrder& order)
     allocation.cores = given * type->report.cores_per_unit;
     allocation.memory_bytes = given * type->report.memory_bytes_per_unit;
     hold(order.attempt_id, allocation.cpus, allocation.devices);
+    Held& held = held_[order.attempt_id];
+    held.job = order.job_id;
+    held.need = gpu_memory_of(order);
     return allocation;
+}
+
+void UnitAllocator::know_gpus(const GpuMemoryReport& report)
+{
+    gpu_rooms_.clear();
+    jobs_on_gpus_.clear();
+    for (const SharedGpu& gpu : report.gpus) {
+        gpu_rooms_[gpu.gpu] = room_of(gpu);
+        for (const SharedGpuJob& one : gpu.jobs)
+            jobs_on_gpus_.insert(one.job);
+    }
+}
+
+/// By what the memory manager told, and by what was asked for by those whose programs it does not know yet.
+bool UnitAllocator::lacks_gpu_memory(const Unit& unit, const GpuMemoryRequest& need) const
+{
+    if (need.all_bytes() == 0) return false;
+    return std::any_of(unit.devices.begin(), unit.devices.end(), [&](const UnitDevice& part) {
+        const auto known = gpu_rooms_.find(part.device.id);
+        if (known == gpu_rooms_.end()) return false;
+        GpuRoom room = known->second;
+        for (const auto& [attempt, held] : held_) {
+            if (held.need.all_bytes() == 0 || jobs_on_gpus_.contains(held.job.value)) continue;
+            const bool is_there = std::any_of(held.devices.begin(), held.devices.end(), [&](const std::string& name) {
+                return devices_overlap(name, part.device.id);
+            });
+            if (is_there) room.admit(held.need);
+        }
+        return room.missing_bytes(need) > 0;
+    });
 }
 
 void UnitAllocator::hold(const AttemptId& attempt, const std::vector<std::int64_t>& cpus,

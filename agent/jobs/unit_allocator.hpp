@@ -2,6 +2,7 @@
 
 #include "agent/catalog/unit_plan.hpp"
 #include "core/model/attempt.hpp"
+#include "core/model/gpu_memory.hpp"
 
 #include <map>
 #include <set>
@@ -28,8 +29,9 @@ class UnitAllocator {
     /// Gives the first free units of the ordered type to an attempt that holds none, as many as ordered. With
     /// `center_chooses` the type is a proposal: of those that can do the same the one with most units free wins.
     /// With `center_counts` the count is the most: at least 1 of those that are free. Of units that have devices
-    /// together those go first whose device others have a part of, so that devices stay whole; with `is_exclusive` the
-    /// units are all of devices of which nobody has a part, as many as it takes.
+    /// together those go first whose device has the GPU memory that the order asks for (know_gpus()), and of these
+    /// whose device others have a part of, so that devices stay whole; with `is_exclusive` the units are all of devices
+    /// of which nobody has a part, as many as it takes.
     /// @error kNotFound    this center has no such unit type.
     /// @error kInfeasible  the type has fewer units in all.
     /// @error kTooMany     not enough are free now, or are this center's now (limit_units()).
@@ -42,6 +44,9 @@ class UnitAllocator {
     /// are not free while it holds them.
     void hold_unknown_devices(const AttemptId& attempt, const std::vector<std::int64_t>& cpus);
     void release(const AttemptId& attempt);
+
+    /// What this node's memory manager knows of GPUs that jobs share.
+    void know_gpus(const GpuMemoryReport& report);
 
     /// Of these unit types (by name) only the first so many units are given from now on.
     void limit_units(std::map<std::string, std::int64_t> limits) { limits_ = std::move(limits); }
@@ -69,6 +74,8 @@ class UnitAllocator {
         std::vector<std::int64_t> cpus;
         std::vector<std::string> devices;
         bool has_unknown_devices = false;
+        JobId job{};
+        GpuMemoryRequest need{}; ///< of each of its GPUs
     };
 
     bool is_free(const Unit& unit) const;
@@ -76,13 +83,16 @@ class UnitAllocator {
     const UnitType& choose_type(const UnitType& proposal, const AttemptOrder& order) const;
     std::int64_t count_for(const UnitType& type, const AttemptOrder& order) const;
     std::vector<std::size_t> first_free(const UnitType& type, std::int64_t count) const;
-    std::vector<std::size_t> choose_units(const UnitType& type, std::int64_t count, bool is_exclusive) const;
+    std::vector<std::size_t> choose_units(const UnitType& type, std::int64_t count, const AttemptOrder& order) const;
+    bool lacks_gpu_memory(const Unit& unit, const GpuMemoryRequest& need) const;
 
     UnitPlan plan_;
     std::map<std::string, std::int64_t> limits_; ///< by unit type
     std::map<AttemptId, Held> held_;
     std::unordered_map<std::int64_t, int> busy_cpus_; ///< by how many attempts each is held
     std::multiset<std::string> busy_devices_;         ///< names
+    std::map<std::string, GpuRoom> gpu_rooms_;        ///< by id of the GPU
+    std::set<std::string> jobs_on_gpus_;              ///< that these rooms know of
 };
 
 } // namespace fathom::agent

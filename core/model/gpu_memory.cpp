@@ -1,5 +1,7 @@
 #include "core/model/gpu_memory.hpp"
 
+#include <algorithm>
+
 namespace fathom {
 namespace {
 
@@ -136,6 +138,27 @@ Json gpu_json(const SharedGpu& gpu)
 }
 
 } // namespace
+
+std::int64_t GpuRoom::missing_bytes(const GpuMemoryRequest& need) const
+{
+    GpuRoom with = *this;
+    with.admit(need);
+    return with.persistent_bytes + with.temporary_bytes - capacity_bytes;
+}
+
+void GpuRoom::admit(const GpuMemoryRequest& need)
+{
+    const auto pieces = [](std::int64_t bytes) {
+        return (bytes + kGpuPieceBytes - 1) / kGpuPieceBytes * kGpuPieceBytes;
+    };
+    persistent_bytes += pieces(need.persistent_bytes) + pieces(gap_bytes);
+    temporary_bytes = std::max(temporary_bytes, pieces(need.temporary_bytes));
+}
+
+GpuRoom room_of(const SharedGpu& gpu)
+{
+    return {gpu.capacity_bytes, gpu.persistent_bytes, gpu.temporary_bytes, gpu.gap_bytes};
+}
 
 GpuMemoryReport read_gpu_memory_report(ObjectReader& reader, std::vector<FieldError>& errors)
 {

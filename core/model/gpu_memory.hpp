@@ -8,6 +8,35 @@
 
 namespace fathom {
 
+/// What a job needs of the memory of each GPU that it uses, by kind (G1): what lives across its iterations, and what
+/// lives within one.
+struct GpuMemoryRequest {
+    std::int64_t persistent_bytes = 0;
+    std::int64_t temporary_bytes = 0;
+
+    /// Of a GPU that it has alone.
+    std::int64_t all_bytes() const { return persistent_bytes + temporary_bytes; }
+};
+
+/// Memory is mapped in pieces of this size.
+inline constexpr std::int64_t kGpuPieceBytes = std::int64_t{2} << 20;
+
+/// What jobs have of a GPU's memory, so that it can be told whether one more fits (G8). Only one job has temporary
+/// memory at a time.
+struct GpuRoom {
+    std::int64_t capacity_bytes{};
+    std::int64_t persistent_bytes{}; ///< rooms of all jobs with their gaps
+    std::int64_t temporary_bytes{};  ///< the largest temporary room
+    std::int64_t gap_bytes{};        ///< kept behind each newcomer's persistent memory
+
+    /// So many bytes are missing for a job to be admitted; 0 or less: it fits.
+    std::int64_t missing_bytes(const GpuMemoryRequest& need) const;
+    /// A job that has been admitted, or will be.
+    void admit(const GpuMemoryRequest& need);
+
+    friend bool operator==(const GpuRoom&, const GpuRoom&) = default;
+};
+
 /// Memory of one kind that a program has on a GPU (G1). Addresses are seen from the start of the persistent region.
 struct GpuMemoryRegion {
     std::int64_t start{};
@@ -58,6 +87,8 @@ struct SharedGpu {
 
     friend bool operator==(const SharedGpu&, const SharedGpu&) = default;
 };
+
+GpuRoom room_of(const SharedGpu& gpu);
 
 /// What the memory manager of a node knows.
 struct GpuMemoryReport {

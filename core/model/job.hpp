@@ -2,6 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
+#include "core/model/gpu_memory.hpp"
 #include "core/model/money.hpp"
 #include "core/model/probe_task.hpp"
 
@@ -27,16 +28,6 @@ enum class JobState {
 std::string_view to_string(JobState state);
 std::optional<JobState> parse_job_state(std::string_view text);
 bool is_final(JobState state);
-
-/// What a job needs of the memory of each GPU that it uses, by kind (G1): what lives across its iterations, and what
-/// lives within one.
-struct GpuMemoryRequest {
-    std::int64_t persistent_bytes = 0;
-    std::int64_t temporary_bytes = 0;
-
-    /// Of a GPU that it has alone.
-    std::int64_t all_bytes() const { return persistent_bytes + temporary_bytes; }
-};
 
 /// Whether others may compute on the devices that a job has units of (job.yaml `units.sharing`).
 enum class UnitSharing {

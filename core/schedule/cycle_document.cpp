@@ -90,6 +90,7 @@ void moment_fields(Archive& archive, T& moment)
     fields(archive, moment.calendar);
     for (auto* reservations : {&moment.reserved, &moment.planned})
         list_fields(archive, *reservations, [&](auto& one) { fields(archive, one); });
+    if (archive.version() >= 4) list_fields(archive, moment.gpu_rooms, [&](auto& one) { fields(archive, one); });
     auto& input = moment.input;
     std::unordered_map<std::string, std::string> kinds;
     KnownRuns known_runs;

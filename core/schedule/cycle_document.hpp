@@ -25,6 +25,7 @@ struct CycleMoment {
     UnitCalendar calendar;
     std::vector<Reservation> reserved; ///< what attempts hold
     std::vector<Reservation> planned;  ///< for jobs that the pass has looked at before
+    std::vector<KnownGpuRoom> gpu_rooms;
     ScheduleInput input;
 };
 

@@ -49,6 +49,11 @@ inline void know(const Reservation& reservation)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6] = reservation;
 }
+inline void know(const KnownGpuRoom& known)
+{
+    [[maybe_unused]] const auto& [f1, f2] = known;
+    [[maybe_unused]] const auto& [r1, r2, r3, r4] = known.room;
+}
 inline void know(const MeasuredOperator& measured)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12] = measured;
@@ -177,6 +182,15 @@ void fields(Archive& archive, T& reservation)
     archive.text(reservation.project);
     if (archive.version() >= 4)
         optional_fields(archive, reservation.whole_device_units, [&](auto& units) { archive.integer(units); });
+}
+
+template <class Archive, FieldsOf<KnownGpuRoom> T>
+void fields(Archive& archive, T& known)
+{
+    archive.text(known.unit_type_id.value);
+    auto& room = known.room;
+    for (auto* bytes : {&room.capacity_bytes, &room.persistent_bytes, &room.temporary_bytes, &room.gap_bytes})
+        archive.integer(*bytes, 0, kMaxUnits << 10);
 }
 
 template <class Archive, FieldsOf<UnitCalendar> T>

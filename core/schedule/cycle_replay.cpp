@@ -70,7 +70,7 @@ Json waiting_json(const CycleReplay& replay, const ScheduledWait& wait, std::str
 SchedulePlan decide_cycle(const CycleMoment& moment, const CycleCatalog& catalog)
 {
     UnitLedger units(catalog.unit_types, catalog.knowledge, moment.calendar, moment.reserved, moment.planned,
-                     moment.now);
+                     moment.now, nullptr, moment.gpu_rooms);
     return schedule(units, moment.input);
 }
 

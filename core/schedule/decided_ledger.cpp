@@ -28,6 +28,7 @@ void DecidedLedger::start(const RouteRequest& request, const Candidate& winner, 
 {
     Reservation reservation = reservation_of(request, winner);
     reservation.release_s = reservation.from_s + held_s;
+    units_->admit(winner.unit_type_id, request.units.gpu_memory);
     reserve(reservation);
     if (request.is_probe) return;
     add_units(projects_.uses, {request.project, winner.unit_type_id.value, winner.unit_count});

@@ -89,7 +89,8 @@ class JointTrial : public DecisionTrial {
                 moment.reserved,
                 moment.planned,
                 moment.now,
-                columns_};
+                columns_,
+                moment.gpu_rooms};
     }
 
     const CycleReplay* replay_;
@@ -140,7 +141,7 @@ std::vector<Counterfactual> joint_counterfactuals(const CycleReplay& replay, std
     if (outcome.decision == nullptr) return {};
     // As the cycle began: what is free then, and where the job would go if it were alone.
     UnitLedger units(replay.catalog.unit_types, replay.catalog.knowledge, moment.calendar, moment.reserved,
-                     moment.planned, moment.now);
+                     moment.planned, moment.now, nullptr, moment.gpu_rooms);
     JointTrial trial(replay, job, outcome, units.views(), is_over);
     if (!trial.is_complete()) return {};
     std::optional<Counterfactual> priority =

@@ -17,12 +17,16 @@ bool is_open(const UnitTypeView& view)
 
 UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitCalendar& calendar,
                        std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now,
-                       std::shared_ptr<RouteColumns> columns)
+                       std::shared_ptr<RouteColumns> columns, std::span<const KnownGpuRoom> gpu_rooms)
     : views_(unit_types.begin(), unit_types.end()), knowledge_(std::move(knowledge)), columns_(std::move(columns))
 {
     for (std::size_t i = 0; i < views_.size(); ++i)
         index_[views_[i].id.value] = i;
     lay_calendar(calendar, now);
+    for (const KnownGpuRoom& one : gpu_rooms) {
+        const auto found = index_.find(one.unit_type_id.value);
+        if (found != index_.end()) views_[found->second].gpu_rooms.push_back(one.room);
+    }
     for (const Reservation& one : reserved)
         reserve(one);
     for (const Reservation& one : planned)
@@ -52,12 +56,38 @@ void UnitLedger::lay_calendar(const UnitCalendar& calendar, Timestamp now)
     }
 }
 
+void UnitLedger::note_before(std::size_t index)
+{
+    const UnitTypeView& view = views_[index];
+    if (trial_) trial_->push_back({index, view.availability, view.whole_devices, view.gpu_rooms, view.holds});
+}
+
+void UnitLedger::admit(const UnitTypeId& id, const GpuMemoryRequest& need)
+{
+    const auto found = index_.find(id.value);
+    if (found == index_.end() || need.all_bytes() == 0 || views_[found->second].gpu_rooms.empty()) return;
+    note_before(found->second);
+    for (GpuRoom& room : views_[found->second].gpu_rooms)
+        room.admit(need);
+    if (table_) table_->changed(found->second);
+}
+
+std::vector<KnownGpuRoom> UnitLedger::gpu_rooms() const
+{
+    std::vector<KnownGpuRoom> rooms;
+    for (const UnitTypeView& view : views_) {
+        for (const GpuRoom& room : view.gpu_rooms)
+            rooms.push_back({view.id, room});
+    }
+    return rooms;
+}
+
 void UnitLedger::reserve(const Reservation& reservation)
 {
     const auto found = index_.find(reservation.unit_type_id.value);
     if (found == index_.end()) return;
     UnitTypeView& view = views_[found->second];
-    if (trial_) trial_->push_back({found->second, view.availability, view.whole_devices, view.holds});
+    note_before(found->second);
     if (view.whole_devices) {
         const std::int64_t units = reservation.whole_device_units.value_or(
             newly_shared_units(view.availability, *view.whole_devices, reservation.from_s, reservation.release_s,
@@ -99,6 +129,7 @@ void UnitLedger::undo_trial()
     for (auto before = trial_->rbegin(); before != trial_->rend(); ++before) {
         views_[before->index].availability = std::move(before->availability);
         views_[before->index].whole_devices = std::move(before->whole_devices);
+        views_[before->index].gpu_rooms = std::move(before->gpu_rooms);
         views_[before->index].holds = std::move(before->holds);
         if (table_) table_->changed(before->index);
     }

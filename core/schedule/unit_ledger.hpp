@@ -25,15 +25,22 @@ struct Reservation {
     std::optional<std::int64_t> whole_device_units{};
 };
 
+/// A GPU whose memory jobs share, as it was last told, with what has been placed there since.
+struct KnownGpuRoom {
+    UnitTypeId unit_type_id;
+    GpuRoom room;
+};
+
 /// The scheduler's working copy: the unit types with their calendar and with what is reserved at one moment, and with
 /// what is planned for the jobs before the one in hand (list scheduling). Not thread-safe.
 class UnitLedger {
   public:
     /// @param now  of the decisions: what the seconds of the reservations count from.
     /// @param columns  what is kept of these unit types from one ledger to the next; nullptr: nothing.
+    /// @param gpu_rooms  of unit types whose GPUs' memory jobs share.
     UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitCalendar& calendar,
                std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now,
-               std::shared_ptr<RouteColumns> columns = nullptr);
+               std::shared_ptr<RouteColumns> columns = nullptr, std::span<const KnownGpuRoom> gpu_rooms = {});
 
     std::span<const UnitTypeView> views() const { return views_; }
     const RouteKnowledge& knowledge() const { return knowledge_; }
@@ -47,6 +54,10 @@ class UnitLedger {
     void change(const UnitTypeId& id, const std::function<void(UnitTypeView&)>& change);
     /// Takes units for the time of the reservation.
     void reserve(const Reservation& reservation);
+    /// A job that was placed will need so much of a GPU's memory; nobody knows yet of which.
+    void admit(const UnitTypeId& id, const GpuMemoryRequest& need);
+    /// As they are now.
+    std::vector<KnownGpuRoom> gpu_rooms() const;
     /// What follows is decided as on a ledger that is made now of the same, with what was reserved later as planned: to
     /// the last bit, so that one ledger serves page after page, and each page can still be decided again by itself.
     void begin_page();
@@ -68,8 +79,10 @@ class UnitLedger {
         std::size_t index{};
         Availability availability;
         std::optional<Availability> whole_devices;
+        std::vector<GpuRoom> gpu_rooms;
         std::vector<Hold> holds;
     };
+    void note_before(std::size_t index);
 
     std::vector<UnitTypeView> views_;
     std::unordered_map<std::string, std::size_t> index_;

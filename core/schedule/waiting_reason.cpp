@@ -52,6 +52,8 @@ WaitingCause wait_of(const Decision& decision, Timestamp now, std::string_view c
     if (winner.closed_until_s > 0)
         return {"maintenance",
                 "the end of the maintenance of " + place_text(winner) + " at " + moment_in(winner.closed_until_s, now)};
+    if (!winner.gpu_memory_obstacle.empty())
+        return {"gpu_memory", "GPU memory of " + place_text(winner) + ": " + winner.gpu_memory_obstacle};
     if (winner.whole_devices > 0) {
         const bool is_one = winner.whole_devices == 1;
         return {"units", (is_one ? "a whole device" : std::to_string(winner.whole_devices) + " whole devices") +

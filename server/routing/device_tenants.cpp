@@ -32,6 +32,12 @@ std::int64_t DeviceTenants::whole_units(std::int64_t unit_count, std::int64_t un
     return std::max<std::int64_t>(unit_count / units_per_device * units_per_device - taken, 0);
 }
 
+bool has_divided_devices(std::span<const UnitTypeView> unit_types)
+{
+    return std::any_of(unit_types.begin(), unit_types.end(),
+                       [](const UnitTypeView& view) { return view.units_per_device != 1; });
+}
+
 std::unordered_map<std::string, const UnitTypeView*> with_shared_devices(std::span<const UnitTypeView> unit_types)
 {
     std::unordered_map<std::string, const UnitTypeView*> shared;

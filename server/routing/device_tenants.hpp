@@ -27,7 +27,10 @@ class DeviceTenants {
     std::vector<std::size_t> reservations_;
 };
 
-/// Those unit types.
+/// Whether there are units that are parts of devices at all: else nobody needs to ask who has which.
+bool has_divided_devices(std::span<const UnitTypeView> unit_types);
+
+/// Those unit types of which it is known how many units have a device together.
 std::unordered_map<std::string, const UnitTypeView*> with_shared_devices(std::span<const UnitTypeView> unit_types);
 
 } // namespace fathom::server

@@ -146,6 +146,26 @@ bool LockedUnits::take(const std::string& unit_type_id, const std::string& proje
     return true;
 }
 
+void LockedUnits::know_gpu_rooms(const std::vector<KnownGpuRoom>& rooms)
+{
+    for (const KnownGpuRoom& one : rooms) {
+        const auto found = unit_types_.find(one.unit_type_id.value);
+        if (found != unit_types_.end()) found->second.gpu_rooms.push_back(one.room);
+    }
+}
+
+bool LockedUnits::admit(const std::string& unit_type_id, const GpuMemoryRequest& need)
+{
+    const auto found = unit_types_.find(unit_type_id);
+    if (need.all_bytes() == 0 || found == unit_types_.end() || found->second.gpu_rooms.empty()) return true;
+    std::vector<GpuRoom>& rooms = found->second.gpu_rooms;
+    if (std::none_of(rooms.begin(), rooms.end(), [&](const GpuRoom& one) { return one.missing_bytes(need) <= 0; }))
+        return false;
+    for (GpuRoom& room : rooms)
+        room.admit(need);
+    return true;
+}
+
 bool LockedUnits::queue(const std::string& unit_type_id)
 {
     const auto found = unit_types_.find(unit_type_id);

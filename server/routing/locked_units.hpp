@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/decide/capacity/holds.hpp"
 #include "core/model/job.hpp"
+#include "core/schedule/unit_ledger.hpp"
 #include "server/store/transaction.hpp"
 
 #include <cstdint>
@@ -25,6 +26,7 @@ class LockedUnits {
         std::int64_t queued{}; ///< attempts that wait for a unit at the center; not counted where it has a calendar
         bool has_calendar{};   ///< something is planned on it: reservations, maintenance
         std::int64_t units_per_device{1}; ///< UnitTypeView::units_per_device
+        std::vector<GpuRoom> gpu_rooms;   ///< where jobs share its GPUs' memory
         std::int64_t whole_units{};       ///< on devices of which nobody has a part, where units have devices together
     };
     using UnitTypes = std::unordered_map<std::string, UnitType>; ///< by id
@@ -40,6 +42,10 @@ class LockedUnits {
     /// An exclusive job takes whole devices.
     bool take(const std::string& unit_type_id, const std::string& project, std::int64_t units, double held_s,
               UnitSharing sharing = UnitSharing::kAllowed);
+    /// What is known of GPUs whose memory jobs share.
+    void know_gpu_rooms(const std::vector<KnownGpuRoom>& rooms);
+    /// False when no GPU of the type has the memory that a job needs, as far as is known; else it counts from here on.
+    bool admit(const std::string& unit_type_id, const GpuMemoryRequest& need);
     /// Lets a job go to the center that waits there for one of the units. False when kMaxQueuedPerUnit wait for each,
     /// when something is planned on the type, and when it takes no work now.
     bool queue(const std::string& unit_type_id);

@@ -19,7 +19,8 @@ struct PassLedger {
     Timestamp now{};                 ///< that its seconds count from
     std::vector<Reservation> reserved;
     std::vector<Reservation> planned; ///< when it was made
-    QueueRoom queue_room;             ///< less what the pages before have taken of it
+    std::vector<KnownGpuRoom> gpu_rooms;
+    QueueRoom queue_room; ///< less what the pages before have taken of it
 
     /// A page may decide on it: it is of this catalog, and its moment is not long ago.
     bool serves(const CatalogPointer& wanted, Timestamp at) const

@@ -131,7 +131,7 @@ struct WaitingAnswer {
 /// What a waiting job is decided by, beside the catalog.
 struct WaitingInputs {
     RouteRequest request;
-    std::vector<Reservation> reserved;
+    UnitsInUse in_use;
 };
 
 Result<WaitingInputs> read_waiting(pqxx::work& transaction, const PlacementRecord& record,
@@ -148,14 +148,15 @@ Result<WaitingInputs> read_waiting(pqxx::work& transaction, const PlacementRecor
         apply_rules(ProjectRules(), *request);
     else
         read_use(transaction, catalog, *request);
-    return WaitingInputs{std::move(*request), select_units_in_use(transaction, catalog.unit_types).reservations};
+    return WaitingInputs{std::move(*request), select_units_in_use(transaction, catalog.unit_types)};
 }
 
 WaitingAnswer answer_waiting(const PlacementRecord& record, const WaitingInputs& inputs, const CatalogSnapshot& catalog,
                              const RouteKnowledge& knowledge, Timestamp now)
 {
     const std::string currency = catalog.prices.currency();
-    const UnitLedger ledger(catalog.unit_types, knowledge, catalog.calendar, inputs.reserved, {}, now);
+    const UnitLedger ledger(catalog.unit_types, knowledge, catalog.calendar, inputs.in_use.reservations, {}, now,
+                            nullptr, inputs.in_use.gpu_rooms);
     Decision decision = route(inputs.request, ledger.views(), knowledge);
     WaitingAnswer answer;
     answer.waiting = waiting_json(record, inputs.request, decision, currency);
@@ -301,16 +302,17 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::strin
     const CatalogPointer known = *catalog;
     Result<RouteRequest> request = make_route_request(spec, *known, now);
     if (!request) co_return request.error();
-    auto read = [&](pqxx::work& transaction) -> Result<std::vector<Reservation>> {
+    auto read = [&](pqxx::work& transaction) -> Result<UnitsInUse> {
         read_use(transaction, *known, *request);
-        return select_units_in_use(transaction, known->unit_types).reservations;
+        return select_units_in_use(transaction, known->unit_types);
     };
-    const Result<std::vector<Reservation>> reserved = co_await database_->run(std::move(read));
-    if (!reserved) co_return reserved.error();
+    const Result<UnitsInUse> in_use = co_await database_->run(std::move(read));
+    if (!in_use) co_return in_use.error();
     const RouteKnowledge knowledge = catalog_->knowledge_for(*known);
     auto answer = [&]() -> Result<Json> {
         set_origin(*request, {job_type, owner, takes_operators}, *known);
-        const UnitLedger ledger(known->unit_types, knowledge, known->calendar, *reserved, {}, now);
+        const UnitLedger ledger(known->unit_types, knowledge, known->calendar, in_use->reservations, {}, now, nullptr,
+                                in_use->gpu_rooms);
         return preview_json(*request, ledger, knowledge, currency, what_if);
     };
     co_return co_await compute_->run(owner, std::move(answer));

@@ -99,7 +99,8 @@ class RoutingPage {
         NewPrediction prediction; ///< kept unless it is a probe
         std::string inputs;       ///< JSON text of what was decided on; empty for a probe
         std::string project;
-        std::string gang; ///< its key as text; empty: none
+        std::string gang;              ///< its key as text; empty: none
+        GpuMemoryRequest gpu_memory{}; ///< that the job needs
     };
     /// Which of the placements can be written, and the moment at which they start.
     struct CheckedPlacements {

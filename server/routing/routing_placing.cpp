@@ -6,6 +6,8 @@
 #include "core/decide/routing/decision_json.hpp"
 #include "core/decide/routing/decision_text.hpp"
 #include "core/schedule/waiting_reason.hpp"
+#include "server/routing/device_tenants.hpp"
+#include "server/routing/gpu_rooms.hpp"
 #include "server/routing/locked_units.hpp"
 #include "server/store/notifier.hpp"
 
@@ -79,8 +81,9 @@ UnitLedger& RoutingPage::begin_ledger()
     pass.now = now_;
     pass.reserved = std::move(in_use_.reservations);
     pass.planned = report_.next.planned;
+    pass.gpu_rooms = std::move(in_use_.gpu_rooms);
     return pass.units.emplace(catalog_->unit_types, cache_->knowledge_for(*catalog_), catalog_->calendar, pass.reserved,
-                              pass.planned, now_, columns_->get(catalog_));
+                              pass.planned, now_, columns_->get(catalog_), pass.gpu_rooms);
 }
 
 Result<void> RoutingPage::plan()
@@ -115,6 +118,7 @@ void RoutingPage::note_cycle(const UnitLedger& units)
     cycle_->moment.now = now_;
     cycle_->moment.calendar = catalog_->calendar;
     cycle_->moment.reserved = pass_->reserved;
+    cycle_->moment.gpu_rooms = units.gpu_rooms();
     cycle_->moment.planned = pass_->planned;
     cycle_->moment.planned.insert(cycle_->moment.planned.end(), units.reserved_later().begin(),
                                   units.reserved_later().end());
@@ -151,6 +155,7 @@ Result<void> RoutingPage::place(const Ready& ready, ScheduledStart start)
     placement.is_probe = ready.request.is_probe;
     placement.prediction = make_prediction(start.winner, ready.request, ready.job.id, catalog_->prices.currency());
     placement.project = ready.request.project;
+    placement.gpu_memory = ready.request.units.gpu_memory;
     placement.gang = gang_text(ready.job);
     placement.decision = std::move(start.decision);
     placement.winner = std::move(start.winner);
@@ -257,6 +262,11 @@ RoutingPage::CheckedPlacements RoutingPage::check_placements(pqxx::work& transac
     }
     LockedUnits units = lock_units(transaction, {chosen.begin(), chosen.end()},
                                    {chosen_for_jobs.begin(), chosen_for_jobs.end()}, *clock_);
+    const bool needs_gpu_memory = std::any_of(placements_.begin(), placements_.end(), [](const Placement& placement) {
+        return placement.gpu_memory.all_bytes() > 0;
+    });
+    if (needs_gpu_memory && has_divided_devices(catalog_->unit_types))
+        units.know_gpu_rooms(select_gpu_rooms(transaction, {chosen.begin(), chosen.end()}));
     QuotaUses used;
     ScoreOf score_of;
     if (!limited.empty()) {
@@ -274,7 +284,8 @@ RoutingPage::CheckedPlacements RoutingPage::check_placements(pqxx::work& transac
                     (placement.queued_s
                          ? units.queue(unit_type)
                          : units.take(unit_type, placement.project, winner.unit_count, winner.held_s(),
-                                      winner.whole_devices > 0 ? UnitSharing::kExclusive : UnitSharing::kAllowed));
+                                      winner.whole_devices > 0 ? UnitSharing::kExclusive : UnitSharing::kAllowed) &&
+                               units.admit(unit_type, placement.gpu_memory));
         if (good && !placement.is_probe && limited.contains(placement.project)) {
             const QuotaUse wanted = use_of(winner, score_of(unit_type));
             QuotaUse& use = used[placement.project];

@@ -1,6 +1,7 @@
 #include "server/routing/routing_store.hpp"
 
 #include "server/routing/device_tenants.hpp"
+#include "server/routing/gpu_rooms.hpp"
 #include "server/store/column.hpp"
 #include "server/store/index_order.hpp"
 #include "server/store/sql_array.hpp"
@@ -268,6 +269,7 @@ UnitsInUse select_units_in_use(pqxx::work& transaction, std::span<const UnitType
     }
     for (const auto& [unit_type, some] : tenants)
         some.set_takes(in_use.reservations, *shared.at(unit_type));
+    if (has_divided_devices(unit_types)) in_use.gpu_rooms = select_gpu_rooms(transaction);
     return in_use;
 }
 

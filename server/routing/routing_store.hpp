@@ -101,6 +101,7 @@ struct UnitsInUse {
     /// With the time in which they are expected to be free. An attempt without an expected end, or past it, is expected
     /// to take as long again as it is past it.
     std::vector<Reservation> reservations;
+    std::vector<KnownGpuRoom> gpu_rooms;
     std::unordered_map<std::string, std::int64_t> queued; ///< by unit type: attempts that wait for a unit at its center
     std::set<std::string> with_short; ///< unit types where attempts run that take less than a second
     std::set<std::string> with_long;  ///< those where others run that are expected to end soon

@@ -350,6 +350,26 @@ TEST(DeviceAllocation, AJobThatSharesNoneGetsWholeDevicesAndNobodyABeside)
     EXPECT_TRUE(units.allocate(order_of("part", 1)));
 }
 
+TEST(DeviceAllocation, GivesAGpuThatHasTheMemoryThatTheJobNeeds)
+{
+    constexpr std::int64_t kPiece = kGpuPieceBytes;
+    UnitAllocator units(parts_of_two());
+    ASSERT_THAT(units.allocate(order_of("part", 1)).value().units, ElementsAre(0));
+    GpuMemoryReport report;
+    report.gpus.push_back({.gpu = "GPU-0", .capacity_bytes = 16 * kPiece, .persistent_bytes = 14 * kPiece});
+    report.gpus.push_back({.gpu = "GPU-1", .capacity_bytes = 16 * kPiece});
+    units.know_gpus(report);
+    const auto needing = [&](std::int64_t pieces) {
+        AttemptOrder order = order_of("part", 1);
+        order.environment["FATHOM_GPU_PERSISTENT_BYTES"] = std::to_string(pieces * kPiece);
+        return units.allocate(order).value().units;
+    };
+
+    EXPECT_THAT(needing(2), ElementsAre(1)) << "beside the one that runs";
+    EXPECT_THAT(needing(2), ElementsAre(4)) << "no room is left there, although nobody has told so yet";
+    EXPECT_THAT(needing(20), ElementsAre(2)) << "fits on none: its program will be told so";
+}
+
 TEST(DeviceAllocation, NobodyHasAllOfADeviceOfWhichAnotherCenterHasAPart)
 {
     UnitAllocator units(parts_of_two());

@@ -124,10 +124,27 @@ def test_a_job_is_refused_where_no_gpu_could_ever_hold_it_and_waits_for_none(sha
     assert refused == ""
 
 
-def test_a_job_that_does_not_fit_beside_others_fails_with_the_figures_and_hurts_nobody(shared):
+def test_a_job_that_does_not_fit_beside_others_waits_with_the_figures_until_it_does(shared):
     first = shared.train()
     wait_until(lambda: shared.gpus(f"?job={first}"), 60, "the first job on the GPU")
     second = shared.train(iterations=3, persistent=14 * MIB, temporary=12 * MIB)
+
+    reason = "waits for GPU memory of alpha/part: the job needs 14.7 MB, and 12.6 MB within an iteration"
+    wait_until(lambda: reason in shared.network.job(second)["waiting_reason"], 60, "the figures")
+    assert reason in shared.network.cli("job", "explain", second)
+    assert shared.network.job(first)["state"] == "running"
+    shared.end(first)
+    assert shared.network.wait_job(second)["state"] == "succeeded"
+
+
+def test_a_program_that_does_not_fit_beside_others_fails_with_the_figures_and_hurts_nobody(shared):
+    """Its job has not said what it needs."""
+    first = shared.train()
+    wait_until(lambda: shared.gpus(f"?job={first}"), 60, "the first job on the GPU")
+    second = shared.network.submit(
+        command=[str(shared.programs / "training_loop"), "iterations", "3", "weights-mib", "4", "activations-mib", "16"],
+        environment={"FATHOM_GPU_PERSISTENT_BYTES": str(14 * MIB), "FATHOM_GPU_TEMPORARY_BYTES": str(12 * MIB)},
+        units={"type": "part", "count": 1})["id"]
 
     ended = shared.network.wait_job(second)
     assert ended["state"] == "failed"

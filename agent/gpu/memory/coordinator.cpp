@@ -9,6 +9,8 @@
 namespace fathom::gpu {
 namespace {
 
+static_assert(kMemoryPieceBytes == kGpuPieceBytes, "whoever looks for room counts in the same pieces");
+
 constexpr double kMaxShare = 1000;
 constexpr std::int64_t kMaxPriority = 1'000'000;
 

@@ -35,6 +35,20 @@ double least_transfer_s(const TransferRequest& request, const NetworkProfile* ne
     return (request.in_bytes + request.out_bytes) / network->best_rate_bytes();
 }
 
+/// How long to look ahead for GPU memory that nobody is known to give back.
+constexpr double kMemoryLook_s = 60;
+
+/// Until there may be the GPU memory that a job needs: nobody knows how much comes back when, so until some units do.
+double memory_wait_s(const UnitTypeView& view, const GpuMemoryRequest& need)
+{
+    if (!view.lacks_gpu_memory(need)) return 0;
+    const std::vector<Availability::Step>& steps = view.availability.steps();
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+        if (steps[i].free > steps[i - 1].free) return steps[i].from_s;
+    }
+    return kMemoryLook_s;
+}
+
 } // namespace
 
 const WaitHistory& waits_of(const RouteKnowledge& knowledge)
@@ -102,7 +116,8 @@ void PlaceChooser::find_counts(const UnitTypeView& view, const DividedRun& run, 
 StartPlan PlaceChooser::plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
                                        const RunTime& run) const
 {
-    double wait_s = free.earliest_start(count, std::max(run.high_s, kMinHeld_s));
+    double wait_s =
+        free.earliest_start(count, std::max(run.high_s, kMinHeld_s), memory_wait_s(view, request_->units.gpu_memory));
     // Transfers that take longer at that hour need a longer gap, which begins later: one step of the availability at
     // least each time.
     for (;;) {

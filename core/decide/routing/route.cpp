@@ -132,6 +132,8 @@ class Deciding {
         candidate.knee = choice.knee;
         if (request_->units.is_exclusive() && view.units_per_device > 1)
             candidate.whole_devices = choice.unit_count / view.units_per_device;
+        if (view.lacks_gpu_memory(request_->units.gpu_memory))
+            candidate.gpu_memory_obstacle = gpu_memory_obstacle(request_->units.gpu_memory, view);
         candidate.wait_s = choice.wait_s;
         candidate.start = choice.start;
         candidate.plan = choice.plan;

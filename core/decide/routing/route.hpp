@@ -50,6 +50,8 @@ struct UnitTypeView {
     std::int64_t units_per_device{1};
     /// Of its units those on devices of which nobody has a part; empty: no units have a device together.
     std::optional<Availability> whole_devices;
+    /// Of its GPUs whose memory jobs share; empty: it has none, or nothing is known of them.
+    std::vector<GpuRoom> gpu_rooms;
     std::vector<Hold> holds;
     std::vector<Closure> closures; ///< maintenance, as it is in the availability: what waiting jobs are told
     double bus_gb{};               ///< of a device's bus, GB/s, as its center says; 0: not known
@@ -82,6 +84,21 @@ struct UnitTypeView {
     {
         return units.is_exclusive() && whole_devices ? *whole_devices : availability;
     }
+    /// The GPU that has most room for a job; nullptr where that is known of none.
+    const GpuRoom* roomiest_gpu(const GpuMemoryRequest& need) const
+    {
+        const auto found =
+            std::min_element(gpu_rooms.begin(), gpu_rooms.end(), [&](const GpuRoom& a, const GpuRoom& b) {
+                return a.missing_bytes(need) < b.missing_bytes(need);
+            });
+        return found == gpu_rooms.end() ? nullptr : &*found;
+    }
+    /// Whether none of its GPUs has the memory now that a job needs.
+    bool lacks_gpu_memory(const GpuMemoryRequest& need) const
+    {
+        const GpuRoom* const gpu = need.all_bytes() > 0 ? roomiest_gpu(need) : nullptr;
+        return gpu != nullptr && gpu->missing_bytes(need) > 0;
+    }
     /// As it will be so much later, or would be if all were done so much sooner.
     void bring_forward(double by_s)
     {
@@ -92,6 +109,7 @@ struct UnitTypeView {
     void free_all()
     {
         availability = Availability(unit_count);
+        gpu_rooms.clear();
         whole_devices.reset();
         if (units_per_device > 1) whole_devices = Availability(unit_count / units_per_device * units_per_device);
     }
@@ -197,7 +215,8 @@ struct Candidate {
     std::string run_basis;        ///< for people, when the run time is not from its own operators' measurements there
     std::int64_t knee{1};         ///< of the job on this unit type; 1 without scaling curves
     std::int64_t whole_devices{}; ///< of units that others could have parts of, and of which it leaves nobody any
-    std::string count_reason;     ///< why so many units, where that was ours to choose; for people
+    std::string gpu_memory_obstacle; ///< what of GPU memory it waits for; empty: for none; for people
+    std::string count_reason;        ///< why so many units, where that was ours to choose; for people
     std::vector<CountChoice> counts; ///< those that were compared, at most 32 of them; of the winner only
     std::vector<CountOffer> offers;  ///< of all feasible ones: counts within deadline and budget; none: it starts later
     double wait_s{};                 ///< until unit_count units are free

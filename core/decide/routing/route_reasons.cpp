@@ -120,6 +120,17 @@ std::string count_reason_of(const ScaledRun& run, const UnitRequest& units, std:
     return units_text(chosen) + ", " + where + units_text(twice) + " would be " + change;
 }
 
+std::string gpu_memory_obstacle(const GpuMemoryRequest& need, const UnitTypeView& view)
+{
+    const auto bytes = [](std::int64_t count) { return bytes_text(static_cast<double>(count)); };
+    const GpuRoom& gpu = *view.roomiest_gpu(need);
+    return "the job needs " + bytes(need.persistent_bytes) + ", and " + bytes(need.temporary_bytes) +
+           " within an iteration; of the " + bytes(gpu.capacity_bytes) + " of the GPU with most room others keep " +
+           bytes(gpu.persistent_bytes) + ", and " + bytes(gpu.temporary_bytes) +
+           " within an iteration: " + bytes(gpu.missing_bytes(need)) + " too little with a gap of " +
+           bytes(gpu.gap_bytes);
+}
+
 void add_exclusive_reason(Candidate& winner)
 {
     std::string text = "sharing: exclusive, so no other job computes on its devices";

@@ -16,6 +16,9 @@ constexpr double kTieFraction = 0.01;
 /// @param knee  of the job on this unit type.
 std::string count_reason_of(const ScaledRun& run, const UnitRequest& units, std::int64_t chosen, std::int64_t knee);
 
+/// Why none of its GPUs has the memory now that a job needs, with the figures of the one that lacks least.
+std::string gpu_memory_obstacle(const GpuMemoryRequest& need, const UnitTypeView& view);
+
 /// Adds to the reason of its count that the job has its devices alone, and how many units that takes.
 void add_exclusive_reason(Candidate& winner);
 

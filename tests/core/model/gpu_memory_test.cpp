@@ -58,5 +58,16 @@ TEST(GpuMemoryReport, OfTooManyProgramsOrWrongFiguresIsRefusedWithThePlace)
         EXPECT_THAT(more, Contains(Field(&FieldError::field, field)));
 }
 
+TEST(GpuRoom, HoldsPersistentMemoryOfAllAndTemporaryMemoryOfTheLargest)
+{
+    constexpr std::int64_t kPiece = kGpuPieceBytes;
+    GpuRoom room{16 * kPiece, 6 * kPiece, 4 * kPiece, kPiece};
+
+    EXPECT_EQ(room.missing_bytes({4 * kPiece, 5 * kPiece}), 0) << "6 + 4 + a gap of 1, and the larger of 4 and 5";
+    EXPECT_EQ(room.missing_bytes({4 * kPiece + 1, 5 * kPiece}), kPiece) << "memory is mapped in whole pieces";
+    room.admit({4 * kPiece, 5 * kPiece});
+    EXPECT_EQ(room, (GpuRoom{16 * kPiece, 11 * kPiece, 5 * kPiece, kPiece}));
+}
+
 } // namespace
 } // namespace fathom

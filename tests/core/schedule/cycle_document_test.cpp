@@ -69,11 +69,12 @@ TEST(UnitLedgerProperty, PageAfterPageOnOneLedgerIsDecidedAsOnNewOnes)
         test::RandomCycle cycle = test::CycleMaker(900 + seed).make(seed % 2 == 0 ? 90 : 0);
         const CycleMoment first = cycle.moment;
         UnitLedger kept(cycle.catalog.unit_types, cycle.catalog.knowledge, first.calendar, first.reserved,
-                        first.planned, first.now);
+                        first.planned, first.now, nullptr, first.gpu_rooms);
         for (int page = 0; page < 3; ++page) {
             cycle.moment.planned = first.planned;
             cycle.moment.planned.insert(cycle.moment.planned.end(), kept.reserved_later().begin(),
                                         kept.reserved_later().end());
+            cycle.moment.gpu_rooms = kept.gpu_rooms();
             const SchedulePlan fresh = decide_cycle(cycle.moment, cycle.catalog);
             kept.begin_page();
 

@@ -101,6 +101,11 @@ class CycleMaker {
             if (is_new && chance(0.2)) known->second = UnitSharing::kExclusive;
             job.request.units.sharing = known->second;
         }
+        for (const UnitTypeView& view : cycle.catalog.unit_types) {
+            if (view.gpu_memory_bytes > 0 && chance(0.5))
+                cycle.moment.gpu_rooms.push_back(
+                    {view.id, {view.gpu_memory_bytes, std::int64_t{whole(0, 20)} * 1'000'000'000, 0, 100'000'000}});
+        }
         for (Reservation& one : cycle.moment.reserved) {
             if (chance(0.3)) one.whole_device_units = whole(0, 8);
         }

@@ -472,5 +472,48 @@ TEST_F(ExclusiveTest, OfUnitsThatShareNoDeviceItTakesWhatOthersTake)
     EXPECT_EQ(plan.starts[0].winner.unit_count, 1);
 }
 
+constexpr std::int64_t kGigabyte = std::int64_t{1} << 30;
+
+/// A GPU of 32 GB at alpha whose memory jobs share.
+class GpuRoomTest : public ExclusiveTest {
+  protected:
+    GpuRoomTest()
+    {
+        unit_types_[0].gpu_memory_bytes = 32 * kGigabyte;
+        unit_types_[0].gpu_rooms = {{32 * kGigabyte, 20 * kGigabyte, 4 * kGigabyte, 0}};
+    }
+    void add_needing(const std::string& id, std::int64_t persistent, std::int64_t temporary)
+    {
+        add(id, UnitSharing::kAllowed);
+        input_.jobs.back().request.units.gpu_memory = {persistent * kGigabyte, temporary * kGigabyte};
+    }
+};
+
+TEST_F(GpuRoomTest, AJobWaitsForMemoryThatOthersHaveAndIsToldTheFigures)
+{
+    take_part(50);
+    add_needing("a", 8, 8);
+    const SchedulePlan plan = decide();
+
+    ASSERT_EQ(plan.waits.size(), 1U);
+    EXPECT_THAT(reason_of(plan.waits[0]),
+                HasSubstr("waits for GPU memory of alpha/part: the job needs 8.59 GB, and 8.59 GB within an iteration; "
+                          "of the 34.4 GB of the GPU with most room others keep 21.5 GB, and 4.29 GB within an "
+                          "iteration: 4.29 GB too little with a gap of 0 B"));
+
+    unit_types_[0].gpu_rooms.push_back({32 * kGigabyte, 0, 0, 0});
+    EXPECT_EQ(decide().starts.size(), 1U) << "on another GPU";
+}
+
+TEST_F(GpuRoomTest, OfTwoThatDoNotFitTogetherOneStarts)
+{
+    add_needing("a", 6, 4);
+    add_needing("b", 6, 4);
+    EXPECT_EQ(decide().starts.size(), 1U);
+
+    input_.jobs[1].request.units.gpu_memory = {};
+    EXPECT_EQ(decide().starts.size(), 2U) << "one that says nothing of memory waits for none";
+}
+
 } // namespace
 } // namespace fathom

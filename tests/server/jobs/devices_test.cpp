@@ -114,7 +114,7 @@ class ExclusiveJobs : public Devices {
     {
         return sql("SELECT unit_count FROM attempt WHERE state <> 'ended' AND job_id = '" + job.value + "'");
     }
-    std::string reason_of(const JobId& job)
+    std::string reason_of(const JobId& job) const
     {
         return sql("SELECT waiting_reason FROM job WHERE id = '" + job.value + "'");
     }
@@ -170,6 +170,50 @@ TEST_F(ExclusiveJobs, AreRefusedWhereNoAgentCanKeepADevice)
 
     EXPECT_EQ(refused.status, 422);
     EXPECT_THAT(refused.body, testing::HasSubstr("units.sharing"));
+}
+
+TEST_F(ExclusiveJobs, WaitForGpuMemoryThatOthersHave)
+{
+    constexpr std::int64_t kPiece = kGpuPieceBytes;
+    const auto report = [&](std::int64_t persistent, const std::string& jobs) {
+        GpuMemoryReport told;
+        told.gpus.push_back({.gpu = "GPU-1", .capacity_bytes = 16 * kPiece, .persistent_bytes = persistent});
+        Json json = to_json(told)["gpus"][0];
+        json["jobs"] = Json::parse(jobs);
+        sql("INSERT INTO shared_gpu (center_id, gpu, report) SELECT id, 'GPU-1', '" + json.dump() +
+            "' FROM center WHERE name = 'alpha' ON CONFLICT (center_id, gpu) DO UPDATE SET report = excluded.report");
+    };
+    const auto submit_needing = [&](std::int64_t pieces) {
+        const JobId job = submit(spec(
+            {{"units", {{"type", "gpu"}, {"count", 1}, {"gpu_memory", {{"persistent_bytes", pieces * kPiece}}}}}}));
+        route();
+        return job;
+    };
+    const JobId first = submit_gpu("allowed");
+    report(12 * kPiece, "[]");
+    reload_catalog();
+    const JobId large = submit_needing(6);
+    EXPECT_EQ(state_of(large), "queued");
+    EXPECT_THAT(reason_of(large), testing::HasSubstr("waits for GPU memory of alpha/gpu: the job needs 12.6 MB"));
+
+    const JobId small = submit_needing(4);
+    EXPECT_EQ(state_of(small), "placed");
+    const JobId next = submit_needing(1);
+    EXPECT_EQ(state_of(next), "queued") << "the one before has told the memory manager nothing yet, and counts";
+
+    report(4 * kPiece, "[]");
+    route();
+    EXPECT_EQ(state_of(large), "placed");
+    EXPECT_EQ(state_of(next), "placed");
+
+    // Nobody has a part any more: what was told is old.
+    report(16 * kPiece, "[]");
+    int unit = 0;
+    for (const JobId& job : {first, large, small, next}) {
+        start_on(job, "{" + std::to_string(unit++) + "}");
+        ASSERT_TRUE(report_end(job, exited(0)));
+    }
+    EXPECT_EQ(state_of(submit_needing(6)), "placed");
 }
 
 } // namespace
