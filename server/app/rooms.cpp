@@ -14,6 +14,7 @@
 #include "server/centers/centers_api.hpp"
 #include "server/centers/diversity_api.hpp"
 #include "server/centers/heartbeat_monitor.hpp"
+#include "server/centers/resources_api.hpp"
 #include "server/centers/shared_gpu_gauges.hpp"
 #include "server/centers/shared_gpus_api.hpp"
 #include "server/events/events_api.hpp"
@@ -279,6 +280,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_comparison_routes(context.api, context.database);
     add_diversity_routes(context.api, context.database);
     add_shared_gpus_routes(context.api, context.database);
+    add_resources_routes(context.api, context.database);
     add_schedule_routes(context.api, rooms.schedules, context.database);
     add_centers_routes(context.api, rooms.centers, rooms.enrolment, context.database);
     add_enrolment_routes(context.api, rooms.enrolment);
@@ -291,9 +293,9 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_reservation_routes(context.api, rooms.reservations, context.database, context.clock);
     add_maintenance_routes(context.api, rooms.maintenance, context.database, context.clock);
     add_sub_unit_routes(context.api, rooms.sub_units, context.database);
+    add_balance_routes(context.api, rooms.balance);
     add_placement_routes(context.api, rooms.placements);
     add_cycle_routes(context.api, rooms.cycle_replays);
-    add_balance_routes(context.api, rooms.balance);
     add_project_use_routes(context.api, rooms.project_uses, context.clock);
     add_price_books_routes(context.api, rooms.price_books, context.database, context.clock);
     add_billing_routes(context.api, rooms.ledger, context.database, rooms.compute, rooms.catalog,

@@ -157,6 +157,9 @@ void AgentHub::subscribe(Notifier& notifier)
     notifier.subscribe("sub_unit", [state = state_](const std::string& payload) {
         state->for_sessions(payload, [](AgentSession& session) { session.retarget(); });
     });
+    notifier.subscribe("center_resources", [state = state_](const std::string& payload) {
+        state->for_sessions(payload, [](AgentSession& session) { session.reconfigure(); });
+    });
     notifier.subscribe("center", [state = state_](const std::string& payload) {
         state->for_sessions(payload, [](AgentSession& session) { session.recheck(); });
     });

@@ -40,8 +40,9 @@ class AgentHub {
 
     /// Adds `/link/v1` to the router of the agents' listener.
     void add_route(net::Router& router);
-    /// Listens to "dispatch" (orders wait), "question" (so do questions), "sub_unit" (a center is to have other ones)
-    /// and "center" (a session may be superseded). Before Notifier::start().
+    /// Listens to "dispatch" (orders wait), "question" (so do questions), "sub_unit" (a center is to have other ones),
+    /// "center_resources" (or to offer something else) and "center" (a session may be superseded). Before
+    /// Notifier::start().
     void subscribe(Notifier& notifier);
 
     /// Ends all sessions and takes no new ones.

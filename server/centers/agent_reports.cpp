@@ -40,10 +40,10 @@ asio::awaitable<Result<void>> AgentSession::change_catalog(Catalog catalog)
         // A superseded session must not undo what the newer one reported.
         if (check_session(transaction, grant_) == SessionStanding::kEnded)
             return Error{Errc::kUnavailable, "the session is superseded"};
-        if (take_catalog(transaction, grant_.center_id, catalog)) {
-            notify(transaction, "catalog", grant_.center_id.value);
-            notify(transaction, "route", "");
-        }
+        const bool facts_changed = store_facts(transaction, grant_, catalog.facts);
+        const bool units_changed = take_catalog(transaction, grant_.center_id, catalog);
+        if (facts_changed || units_changed) notify(transaction, "catalog", grant_.center_id.value);
+        if (units_changed) notify(transaction, "route", "");
         return {};
     };
     co_return co_await parts_.database->run(std::move(work));

@@ -4,6 +4,7 @@
 #include "core/base/log_limit.hpp"
 #include "server/centers/catalog_change.hpp"
 #include "server/centers/dead_letter_store.hpp"
+#include "server/centers/resources_store.hpp"
 #include "server/centers/transient_error.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
@@ -72,6 +73,7 @@ asio::awaitable<std::optional<SessionGrant>> AgentSession::greet()
                                                          hello->agent_version, hello->catalog.facts);
         if (!grant) return Error{Errc::kForbidden, "this certificate is not, or no longer, accepted"};
         take_catalog(transaction, center, hello->catalog);
+        clear_resource_state(transaction, center); // the agent says anew what there is to say
         // An older session, perhaps on another replica, shall see that it is superseded.
         notify(transaction, "center", center.value);
         notify(transaction, "catalog", center.value);
@@ -109,12 +111,12 @@ asio::awaitable<Result<void>> AgentSession::welcome()
     welcome.heartbeat_s = options_.heartbeat.count();
     welcome.stop = std::move(known->stop);
     welcome.forget = std::move(known->forget);
-    send(std::move(welcome));
-    co_return Result<void>();
     if (parts_.balance != nullptr) {
         welcome.balance_steps = options_.balance_steps;
         welcome.balance_pause_s = std::chrono::duration<double>(options_.balance_pause).count();
     }
+    send(std::move(welcome));
+    co_return Result<void>();
 }
 
 asio::awaitable<void> AgentSession::serve()
@@ -216,6 +218,7 @@ asio::awaitable<void> AgentSession::send_orders()
         co_await offer_orders();
         co_await offer_questions();
         co_await offer_targets();
+        co_await offer_resources();
         if (wake_pending_ || ended_) continue;
         wake_timer_.expires_after(options_.order_tick);
         co_await wake_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -289,24 +292,6 @@ asio::awaitable<void> AgentSession::offer_questions()
     co_await questions_.offer(grant_.center_id, std::move(send));
 }
 
-asio::awaitable<void> AgentSession::offer_targets()
-{
-    if (!target_pending_ || ended_ || parts_.sub_units == nullptr) co_return;
-    target_pending_ = false;
-    const Result<std::vector<link::SubUnitTarget>> targets = co_await parts_.sub_units->targets(reporter());
-    if (!targets) {
-        target_pending_ = true; // the next tick looks again
-        log_warning("sub_unit_targets_failed", {{"center", grant_.center_name}, {"error", describe(targets.error())}});
-        co_return;
-    }
-    for (const link::SubUnitTarget& target : *targets) {
-        std::int64_t& sent = targets_[target.kind];
-        if (ended_ || sent >= target.version) continue;
-        sent = target.version;
-        send(target);
-    }
-}
-
 void AgentSession::offer_start(link::StartAttempt start)
 {
     const AttemptId attempt = start.order.attempt_id;
@@ -356,39 +341,38 @@ void AgentSession::log_refusal(const Error& error, const std::string& attempt_id
                                           {"error", describe(error)}});
 }
 
-void AgentSession::wake()
+void AgentSession::raise(bool AgentSession::* pending)
 {
-    asio::post(executor_, [self = shared_from_this()] {
+    asio::post(executor_, [self = shared_from_this(), pending] {
+        self.get()->*pending = true;
         self->wake_pending_ = true;
         self->wake_timer_.cancel();
     });
+}
+
+void AgentSession::wake()
+{
+    raise(&AgentSession::wake_pending_);
 }
 
 void AgentSession::ask()
 {
-    asio::post(executor_, [self = shared_from_this()] {
-        self->question_pending_ = true;
-        self->wake_pending_ = true;
-        self->wake_timer_.cancel();
-    });
+    raise(&AgentSession::question_pending_);
 }
 
 void AgentSession::retarget()
 {
-    asio::post(executor_, [self = shared_from_this()] {
-        self->target_pending_ = true;
-        self->wake_pending_ = true;
-        self->wake_timer_.cancel();
-    });
+    raise(&AgentSession::target_pending_);
+}
+
+void AgentSession::reconfigure()
+{
+    raise(&AgentSession::resources_pending_);
 }
 
 void AgentSession::recheck()
 {
-    asio::post(executor_, [self = shared_from_this()] {
-        self->recheck_pending_ = true;
-        self->wake_pending_ = true;
-        self->wake_timer_.cancel();
-    });
+    raise(&AgentSession::recheck_pending_);
 }
 
 void AgentSession::end(std::string reason, net::CloseKind kind)

@@ -79,6 +79,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     void ask();
     /// The center may be to have other sub-units than before.
     void retarget();
+    /// The center may be to offer something else than before.
+    void reconfigure();
     /// A newer session or a revocation may have ended this one.
     void recheck();
     void end(std::string reason, net::CloseKind kind = net::CloseKind::kNormal);
@@ -116,19 +118,22 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<Result<void>> take_sub_units(link::SubUnitState state);
     asio::awaitable<Result<void>> take_sub_unit_request(MessageId id, link::SubUnitRequest request);
     asio::awaitable<Result<void>> take_gpu_memory(GpuMemoryReport report);
-    asio::awaitable<Result<void>> renew(std::string request_pem);
-    asio::awaitable<bool> keep_standing();
     asio::awaitable<Result<void>> take_resource_state(ResourceState state);
     asio::awaitable<Result<void>> take_balance(BalanceSteps steps);
+    asio::awaitable<Result<void>> renew(std::string request_pem);
+    asio::awaitable<bool> keep_standing();
     asio::awaitable<void> offer_orders();
     std::int64_t room_for_starts() const;
     void offer_start(link::StartAttempt start);
     asio::awaitable<void> offer_questions();
     asio::awaitable<void> offer_targets();
+    asio::awaitable<void> offer_resources();
     void offer(link::Body order);
     /// False where the attempt was told it in this connection before.
     bool note_order(std::set<AttemptId>& sent, const AttemptId& attempt, std::string_view event) const;
     void send(link::Body body);
+    /// Thread-safe: the flag is set on the strand, and orders are looked at.
+    void raise(bool AgentSession::* pending);
     void acknowledge(const MessageId& id, const std::optional<Error>& error);
     void log_refusal(const Error& error, const std::string& attempt_id) const;
 
@@ -161,14 +166,17 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     bool recheck_pending_ = false;
     bool question_pending_ = true;                ///< one may have come before this session
     bool target_pending_ = true;                  ///< likewise
+    bool resources_pending_ = true;               ///< likewise
+    std::optional<ResourceOrder> sent_resources_; ///< in this connection, last
+    bool undoes_resources_ = false;               ///< the agent follows an order of which nothing is known here
     std::map<std::string, std::int64_t> targets_; ///< versions that were sent, by kind of sub-unit
     bool heard_ = false;                          ///< since the last touch
     std::chrono::steady_clock::time_point touched_{};
     int refusals_ = 0;
     double catalog_room_ = 0; ///< changes that need not wait, at `catalog_at_`
     std::chrono::steady_clock::time_point catalog_at_{};
+    std::chrono::steady_clock::time_point next_balance_{}; ///< from when on steps of balance loops are taken
     std::atomic<bool> ended_{false};
 };
 
 } // namespace fathom::server
-    std::chrono::steady_clock::time_point next_balance_{}; ///< from when on steps of balance loops are taken

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "core/base/utf8_prefix.hpp"
+#include "server/centers/resources_store.hpp"
 #include "server/centers/session_store.hpp"
 #include "server/store/column.hpp"
 #include "server/store/notifier.hpp"
@@ -9,6 +10,7 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace fathom::server {
 namespace {
@@ -70,6 +72,7 @@ std::vector<std::string> changed_facts(const Json& before, const Json& now)
     for (const auto& [key, value] : before.items()) {
         if (!now.contains(key)) keys.push_back(key);
     }
+    std::erase_if(keys, [](const std::string& key) { return key == "labels" || key == "nodes"; });
     std::sort(keys.begin(), keys.end());
     return keys;
 }
@@ -92,8 +95,9 @@ std::string change_of(const UnitTypeReport& before, const UnitTypeReport& now)
     if (before.cores_per_unit != now.cores_per_unit)
         add(text, "a unit has " + std::to_string(now.cores_per_unit) + " cores, had " +
                       std::to_string(before.cores_per_unit));
-    // Sub-units come and go all the time; what a unit does stays the same.
-    if (before.unit_count != now.unit_count && !now.facts.contains("sub_units"))
+    // Sub-units come and go all the time, and so do nodes of a batch system; what a unit does stays the same.
+    const bool comes_and_goes = now.facts.contains("sub_units") || now.facts.contains("partition");
+    if (before.unit_count != now.unit_count && !comes_and_goes)
         add(text, std::to_string(now.unit_count) + " units, were " + std::to_string(before.unit_count));
     if (const std::vector<std::string> ids = new_operators(before, now); !ids.empty())
         add(text, "new operators " + list(ids));
@@ -102,7 +106,58 @@ std::string change_of(const UnitTypeReport& before, const UnitTypeReport& now)
     return text;
 }
 
+const UnitTypeReport* find_report(const std::vector<UnitTypeReport>& reports, const std::string& name)
+{
+    const auto found =
+        std::find_if(reports.begin(), reports.end(), [&](const UnitTypeReport& other) { return other.name == name; });
+    return found == reports.end() ? nullptr : &*found;
+}
+
+std::string counts(std::int64_t now, std::int64_t before, const char* what)
+{
+    return std::to_string(now) + what + ", were " + std::to_string(before);
+}
+
+/// Of machines that report it a little differently from start to start.
+bool is_other_memory(std::int64_t before, std::int64_t now)
+{
+    return std::abs(before - now) > before / 100;
+}
+
+std::string offer_change_of(const UnitTypeReport& before, const UnitTypeReport& now)
+{
+    std::string text;
+    if (before.unit_count != now.unit_count) add(text, counts(now.unit_count, before.unit_count, " units"));
+    if (before.cores_per_unit != now.cores_per_unit)
+        add(text, counts(now.cores_per_unit, before.cores_per_unit, " cores in a unit"));
+    if (is_other_memory(before.memory_bytes_per_unit, now.memory_bytes_per_unit))
+        add(text, counts(now.memory_bytes_per_unit, before.memory_bytes_per_unit, " bytes of memory in a unit"));
+    if (before.resource_type != now.resource_type)
+        add(text, "resource type " + now.resource_type + ", was " + before.resource_type);
+    if (const std::vector<std::string> come = new_operators(before, now); !come.empty())
+        add(text, "new operators " + list(come));
+    if (const std::vector<std::string> gone = new_operators(now, before); !gone.empty())
+        add(text, "without operators " + list(gone));
+    return text;
+}
+
 } // namespace
+
+std::string describe_offer_change(const std::vector<UnitTypeReport>& before, const std::vector<UnitTypeReport>& now)
+{
+    std::string text;
+    for (const UnitTypeReport& report : now) {
+        const UnitTypeReport* const old = find_report(before, report.name);
+        if (old == nullptr)
+            add(text, "new unit type " + report.name + " with " + std::to_string(report.unit_count) + " units");
+        else if (const std::string change = offer_change_of(*old, report); !change.empty())
+            add(text, report.name + ": " + change);
+    }
+    for (const UnitTypeReport& report : before) {
+        if (find_report(now, report.name) == nullptr) add(text, "unit type " + report.name + " is gone");
+    }
+    return text;
+}
 
 std::string describe_change(const std::vector<UnitTypeReport>& before, const std::vector<UnitTypeReport>& now)
 {
@@ -138,8 +193,14 @@ Result<void> check_facts(const Catalog& catalog)
 
 bool take_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog)
 {
-    const std::string change = describe_change(select_reports(transaction, center), catalog.unit_types);
+    const std::vector<UnitTypeReport> before = select_reports(transaction, center);
+    const std::string change = describe_change(before, catalog.unit_types);
+    const std::string offer_change = describe_offer_change(before, catalog.unit_types);
     const bool changed = store_catalog(transaction, center, catalog);
+    if (!offer_change.empty()) {
+        note_center_change(transaction, center, offer_change);
+        log_info("center_offer_changed", {{"center_id", center.value}, {"change", offer_change}});
+    }
     if (!change.empty()) note_probe_request(transaction, center, "catalog changed: " + change);
     return changed;
 }

@@ -16,6 +16,10 @@ constexpr const char* kOpenSession = R"sql(
     WHERE id = $1 AND revoked_at IS NULL AND $2 IN (certificate_serial, previous_certificate_serial)
     RETURNING name, session_epoch)sql";
 
+constexpr const char* kStoreFacts = R"sql(
+    UPDATE center SET facts = $3::jsonb
+    WHERE id = $1 AND session_epoch = $2 AND facts IS DISTINCT FROM $3::jsonb RETURNING id)sql";
+
 constexpr const char* kTouchSession = R"sql(
     WITH before AS (SELECT id, state FROM center WHERE id = $1 AND session_epoch = $2 AND revoked_at IS NULL
                     FOR UPDATE)
@@ -98,6 +102,11 @@ SessionStanding check_session(pqxx::transaction_base& transaction, const Session
 {
     const pqxx::result rows = transaction.exec_params(kCheckSession, grant.center_id.value, grant.epoch);
     return rows.empty() ? SessionStanding::kEnded : SessionStanding::kHolds;
+}
+
+bool store_facts(pqxx::transaction_base& transaction, const SessionGrant& grant, const Json& facts)
+{
+    return !transaction.exec_params(kStoreFacts, grant.center_id.value, grant.epoch, facts.dump()).empty();
 }
 
 bool store_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog)

@@ -41,6 +41,9 @@ SessionStanding touch_session(pqxx::transaction_base& transaction, const Session
 /// Only looks.
 SessionStanding check_session(pqxx::transaction_base& transaction, const SessionGrant& grant);
 
+/// Keeps the facts of a center whose session this is. True when they changed.
+bool store_facts(pqxx::transaction_base& transaction, const SessionGrant& grant, const Json& facts);
+
 /// Adds and changes unit types by name and makes those that are not named inactive. True when anything
 /// that routing looks at changed.
 bool store_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog);

@@ -121,6 +121,24 @@ def test_centers(call):
     call("GET", A + f"/unit-types/{unit_types[0]['id']}")
 
 
+def test_center_resources(call):
+    path = A + "/centers/alpha/resources"
+    before = call("GET", path)
+    assert before.json()["state"] == "file" and before.json()["version"] == 0
+    wrong = call("PUT", path, 400, json={"unit_types": [{"name": "", "cores_per_unit": -1}], "x": 1}).json()
+    assert {error["field"] for error in wrong["errors"]} == {"unit_types[0].name", "unit_types[0].cores_per_unit", "x"}
+    order = {"unit_types": [{"name": "core", "cores_per_unit": 1, "unit_count": 1},
+                            {"name": "gpu", "resource_type": "cuda", "unit_count": 8}]}
+    call("PUT", path, json=order, headers={"If-Match": before.headers["ETag"]})
+    call("PUT", path, 412, json={"unit_types": []}, headers={"If-Match": before.headers["ETag"]})
+    call("PUT", A + "/centers/nowhere/resources", 404, json=order)
+    call("GET", A + "/centers/nowhere/resources", 404)
+    wait_until(lambda: call("GET", path).json()["state"] == "differs", 60, "the agent saying what it lacks")
+    assert call("GET", path).json()["reported"]["differences"][0]["seen"] == 0
+    call("PUT", path, json={"unit_types": []})
+    wait_until(lambda: call("GET", path).json()["state"] == "file", 60, "alpha offering what its file says")
+
+
 def test_enrolment_and_revocation(call):
     order = {"center_name": "gamma", "valid_s": 60}
     token = call("POST", A + "/enrolment-tokens", 201, json=order).json()
@@ -665,9 +683,6 @@ def test_shared_gpus(call):
     assert call("GET", A + "/shared-gpus?center=alpha&job=job_none&page_size=1").json()["items"] == []
 
 
-def test_every_operation_was_held_to_the_document(call):
-    everything = {operation["operationId"] for _, _, operation in check.operations()}
-    assert everything - call.seen == set()
 def test_balance(call, network):
     gpu = BalancedGpu(network, name="balancer")  # at the end: other tests know who is there
     gpu.run_job()
@@ -687,3 +702,6 @@ def test_balance(call, network):
     call.seen.add("streamBalanceSteps")
 
 
+def test_every_operation_was_held_to_the_document(call):
+    everything = {operation["operationId"] for _, _, operation in check.operations()}
+    assert everything - call.seen == set()

@@ -224,3 +224,27 @@ def test_a_job_is_measured_at_both_and_routed(network):
     assert job["state"] == "succeeded"
     probed = {run["center"] for run in network.rest.items("/probe-runs") if run["state"] == "succeeded"}
     assert probed == {"alpha", "beta"}
+
+
+def test_a_partition_that_comes_is_noticed_and_offered_as_wanted(network):
+    cluster = network.clusters["beta"]
+    config = cluster.agent_config().split("[[unit_type]]")[0]  # every partition is the file's to offer
+    network.add_agent("gamma", config)
+
+    def resources():
+        return network.rest.get("/centers/gamma/resources")
+
+    order = {"unit_types": [{"name": "night-core", "partition": "night"}]}
+    assert network.rest.call("PUT", "/centers/gamma/resources", json=order).status_code == 200
+    wait_until(lambda: resources()["state"] == "differs", 60, "the missing partition being named")
+    assert resources()["reported"]["differences"][0]["code"] == "fewer_nodes"
+
+    cluster.run("scontrol", "create", "PartitionName=night", "Nodes=ALL")
+    try:
+        wait_until(lambda: resources()["state"] == "applied", 60, "the partition being noticed within a minute")
+        types = {t["name"]: t for t in network.rest.items("/unit-types?center=gamma") if t["active"]}
+        assert list(types) == ["night-core"] and types["night-core"]["unit_count"] == 2
+        assert "night-core" in resources()["changes"][0]["change"]
+    finally:
+        cluster.run("scontrol", "delete", "PartitionName=night")
+    wait_until(lambda: resources()["state"] == "differs", 60, "the partition being missed within a minute")

@@ -1,0 +1,73 @@
+#include "core/base/log.hpp"
+#include "server/centers/agent_session.hpp"
+#include "server/centers/resources_store.hpp"
+#include "server/store/transaction.hpp"
+
+// What a session tells its agent of what the center is to have (R8) and to offer (M9), and hears of what it does offer.
+namespace fathom::server {
+
+asio::awaitable<void> AgentSession::offer_targets()
+{
+    if (!target_pending_ || ended_ || parts_.sub_units == nullptr) co_return;
+    target_pending_ = false;
+    const Result<std::vector<link::SubUnitTarget>> targets = co_await parts_.sub_units->targets(reporter());
+    if (!targets) {
+        target_pending_ = true; // the next tick looks again
+        log_warning("sub_unit_targets_failed", {{"center", grant_.center_name}, {"error", describe(targets.error())}});
+        co_return;
+    }
+    for (const link::SubUnitTarget& target : *targets) {
+        std::int64_t& sent = targets_[target.kind];
+        if (ended_ || sent >= target.version) continue;
+        sent = target.version;
+        send(target);
+    }
+}
+
+asio::awaitable<void> AgentSession::offer_resources()
+{
+    if (!resources_pending_ || ended_) co_return;
+    resources_pending_ = false;
+    auto work = [&](pqxx::work& transaction) -> Result<std::optional<ResourceOrder>> {
+        return select_resource_order(transaction, grant_.center_id);
+    };
+    const Result<std::optional<ResourceOrder>> order = co_await parts_.database->run(std::move(work));
+    if (!order) {
+        resources_pending_ = true; // the next tick looks again
+        log_warning("resource_order_failed", {{"center", grant_.center_name}, {"error", describe(order.error())}});
+        co_return;
+    }
+    // An agent that was never told anything offers what its own file says already.
+    const bool is_nothing = *order && (*order)->version == 0 && !sent_resources_ && !undoes_resources_;
+    if (ended_ || !*order || is_nothing || sent_resources_ == **order) co_return;
+    sent_resources_ = **order;
+    send(**order);
+    log_info("resource_order_sent", {{"center", grant_.center_name}, {"version", (*order)->version}});
+}
+
+asio::awaitable<Result<void>> AgentSession::take_resource_state(ResourceState state)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<std::optional<ResourceOrder>> {
+        // A superseded session must not undo what the newer one reported.
+        if (check_session(transaction, grant_) == SessionStanding::kEnded)
+            return Error{Errc::kUnavailable, "the session is superseded"};
+        const bool is_new = put_resource_state(transaction, grant_.center_id, state);
+        if (is_new)
+            log_info("center_resources_reported", {{"center", grant_.center_name},
+                                                   {"center_id", grant_.center_id.value},
+                                                   {"version", state.version},
+                                                   {"state", state.state},
+                                                   {"differences", state.differences.size()}});
+        return select_resource_order(transaction, grant_.center_id);
+    };
+    const Result<std::optional<ResourceOrder>> order = co_await parts_.database->run(std::move(work));
+    if (!order) co_return order.error();
+    // It follows an order that is not known here any more, of before the database was put back, say.
+    if (*order && (*order)->version == 0 && state.version > 0 && !undoes_resources_) {
+        undoes_resources_ = true;
+        reconfigure();
+    }
+    co_return Result<void>();
+}
+
+} // namespace fathom::server
