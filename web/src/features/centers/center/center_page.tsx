@@ -13,6 +13,7 @@ import { Time } from '../../../ui/zone'
 import { BalancedUnits } from '../../balance/balanced_units'
 import { RecentPlacements } from '../../overview/recent_placements'
 import { HealthPill } from '../health'
+import { ResourcesSection } from '../resources/resources_section'
 import { CenterActions } from './center_actions'
 import { factItems } from './facts'
 import { UnitTypesOfCenter } from './unit_types_of_center'
@@ -32,9 +33,9 @@ export function CenterPage({ params }: { params: PathParams }) {
           <>
             <div style={{ marginBottom: 22 }}><CenterFacts center={center} /></div>
             <Section title={t('centers.unittypes')}><Ready query={units}><UnitTypesOfCenter units={units.data ?? []} /></Ready></Section>
-            <Section title={t('centers.findings')}><Findings center={center.id} /></Section>
             <BalancedUnits center={center.name} />
             <ResourcesSection center={center.name} />
+            <Section title={t('centers.findings')}><Findings center={center.id} /></Section>
             {may('read_jobs') ? <Section title={t('centers.placements')}><RecentPlacements center={center.id} /></Section> : null}
             <Section title={t('centers.facts')}>
               {Object.keys(center.facts).length === 0 ? <p className="dim">{t('centers.facts.none')}</p> : <Facts items={factItems(center.facts)} />}
