@@ -68,8 +68,8 @@ enum class ClientCertificates {
 Result<TlsContext> make_server_context(const Credential& credential, ClientCertificates clients,
                                        const std::string& authority_pem);
 
-/// For a client that trusts only the certificates in `authority_pem` (or the system's authorities when empty) and checks
-/// the server's name; `credential` may be null.
+/// For a client that trusts only the certificates in `authority_pem` (or the system's authorities when empty) and
+/// checks the server's name; `credential` may be null.
 Result<TlsContext> make_client_context(const std::string& authority_pem, const Credential* credential);
 
 } // namespace fathom::net
