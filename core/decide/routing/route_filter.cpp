@@ -76,7 +76,8 @@ std::string policy_reason(const RouteRequest& request, const UnitTypeView& view)
     if (!is_allowed(request, view)) return "project " + request.project + " may not use this center";
     if (!request.units.center.empty() && !is_center(view, request.units.center))
         return "the job asks for center " + request.units.center;
-    return "the job asks for unit type " + request.units.type;
+    if (!is_type(view, request.units.type)) return "the job asks for unit type " + request.units.type;
+    return view.closed_reason; // nothing of the job's: whoever asks has left the place out
 }
 
 std::string operators_reason(const RouteRequest& request, const UnitTypeView& view)

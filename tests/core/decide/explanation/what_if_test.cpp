@@ -39,12 +39,16 @@ struct Question {
         request.units.count = 1;
         request.transfer.now = kNow;
     }
-    Candidate winner_with(const WhatIf& what_if) const
+    Decision decision_with(const WhatIf& what_if) const
     {
         RouteRequest changed = request;
         std::vector<UnitTypeView> views = units;
         apply_what_if(what_if, changed, views);
-        const Decision decision = route(changed, views);
+        return route(changed, views);
+    }
+    Candidate winner_with(const WhatIf& what_if) const
+    {
+        const Decision decision = decision_with(what_if);
         return decision.candidates.at(decision.winner.value());
     }
 };
@@ -60,6 +64,9 @@ TEST(WhatIf, LeavesCentersOut)
     EXPECT_EQ(question.winner_with({}).center, "beta");
     EXPECT_EQ(question.winner_with(without_beta).center, "alpha");
     EXPECT_EQ(question.winner_with(only_alpha).center, "alpha");
+    const Decision decision = question.decision_with(without_beta);
+    EXPECT_EQ(decision.candidates.at(1).center, "beta");
+    EXPECT_EQ(decision.candidates.at(1).reason, "left out by the question");
 }
 
 TEST(WhatIf, FreesCentersButNotFromTheirMaintenance)
