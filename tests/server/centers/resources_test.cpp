@@ -209,5 +209,18 @@ TEST(OfferChange, NamesWhatAJobCouldNotice)
     EXPECT_EQ(describe_offer_change({}, {before}), "new unit type core with 8 units");
 }
 
+TEST(OfferChange, NodesOfABatchSystemThatComeAndGoAskForNoMeasurement)
+{
+    UnitTypeReport before = unit_type("main", 64, {"op1"});
+    before.facts = {{"partition", "main"}, {"nodes", 2}, {"labels", {{"rack", "a3"}}}};
+    UnitTypeReport now = before;
+    now.unit_count = 32;
+    now.facts["nodes"] = 1;
+    now.facts["labels"]["rack"] = "b7";
+
+    EXPECT_EQ(describe_change({before}, {now}), "");
+    EXPECT_EQ(describe_offer_change({before}, {now}), "main: 32 units, were 64");
+}
+
 } // namespace
 } // namespace fathom::server
