@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <linux/perf_event.h>
+#include <optional>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <system_error>
@@ -138,6 +139,25 @@ class HardwareCounters final : public MemoryUse {
     double seen_instructions_ = 0;
 };
 
+/// Pages of this process, more than translation buffers hold, to see whether what is touched shows.
+class KnownPages {
+  public:
+    static constexpr std::size_t kPages = 4096;
+
+    void touch()
+    {
+        ++round_;
+        for (std::size_t at = 0; at < memory_.size(); at += page_bytes_)
+            static_cast<volatile char&>(memory_[at]) = round_;
+    }
+    double bytes() const { return static_cast<double>(memory_.size()); }
+
+  private:
+    std::size_t page_bytes_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    std::vector<char> memory_ = std::vector<char>(kPages * page_bytes_, 1);
+    char round_ = 1;
+};
+
 /// Pages that are touched within a few milliseconds of processor time: a program that streams through memory
 /// touches as many as the core can move, one that computes in its caches a few again and again.
 class TouchedPages final : public MemoryUse {
@@ -146,22 +166,26 @@ class TouchedPages final : public MemoryUse {
     {
         const double now_s = seconds_since(start_);
         if (!budget_.is_due(now_s)) return;
-        if (marks_ == Marks::kUntried) marks_ = marks_are_costly() ? Marks::kCostly : Marks::kUsed;
+        if (marks_ == Marks::kUntried) {
+            known_.emplace();
+            marks_ = marks_are_costly(*known_) ? Marks::kCostly : Marks::kUsed;
+        }
         if (marks_ == Marks::kCostly) return;
         std::uint64_t bytes = 0;
         const std::vector<pid_t> chosen = choose(processes, bytes);
         if (!budget_.affords(now_s, bytes) || chosen.empty()) return;
         constexpr std::chrono::milliseconds kWindow{6};
-        const auto begin = Clock::now();
+        const double cost_before_s = thread_s();
         std::vector<pid_t> marked;
+        const bool is_own_marked = clear_marks(::getpid());
         for (const pid_t process : chosen) {
             if (clear_marks(process)) marked.push_back(process);
         }
-        const double marking_s = seconds_since(begin);
         if (marked.empty()) return;
         const double cpu_before = processor_s(marked);
         const auto window = Clock::now();
-        std::this_thread::sleep_for(kWindow);
+        known_->touch();
+        std::this_thread::sleep_until(window + kWindow);
         const double window_s = seconds_since(window);
         double touched = 0;
         for (const pid_t process : marked)
@@ -169,28 +193,40 @@ class TouchedPages final : public MemoryUse {
         const double reading_s = seconds_since(window) - window_s;
         // Pages are read one after another while the program goes on: on average half of that time has passed.
         const double part = (window_s + reading_s / 2) / (window_s + reading_s);
-        // The kernel brings a running thread's time up to date in steps of milliseconds.
-        const double cpu_s = std::max(processor_s(marked) - cpu_before, (window_s + reading_s) / 2) * part;
+        const double cpu_s = (processor_s(marked) - cpu_before) * part;
+        // Whether pages show changes from second to second on some machines: what this process has touched tells.
+        constexpr double kEnough = 0.5;
+        const bool is_shown = is_own_marked && touched_bytes(::getpid()) >= kEnough * known_->bytes();
         // A look stands for the time since the one before.
         const double weight = seconds_since(last_);
-        rate_sum_ += weight * touched / cpu_s;
-        weight_ += weight;
+        (is_shown ? weight_ : hidden_weight_) += weight;
+        // One look's time says little: the kernel brings it up to date in steps of milliseconds, and on a busy machine
+        // the program may not have run at all.
+        if (is_shown) touched_ += weight * touched;
+        if (is_shown) cpu_ += weight * cpu_s;
         last_ = Clock::now();
-        budget_.spend(marking_s + reading_s, bytes);
+        // Waiting for a processor is no cost: on a busy machine there would be no second look.
+        budget_.spend(thread_s() - cost_before_s, bytes);
     }
     void skip() override {}
     void check_machine() override
     {
         constexpr double kEnough = 0.5;
-        if (weight_ > 0 && speed_seen_of_known_pages() < kEnough) marks_ = Marks::kHidden;
+        constexpr double kLeastCovered = 0.3; // by looks: a program begins otherwise than it goes on
+        if (marks_ != Marks::kUsed) return;
+        const bool was_hidden = hidden_weight_ > weight_;
+        if (weight_ + hidden_weight_ < kLeastCovered * seconds_since(start_))
+            marks_ = Marks::kRarelySeen;
+        else if (was_hidden || (weight_ > 0 && speed_seen_of_known_pages() < kEnough))
+            marks_ = Marks::kHidden;
     }
     double fraction(double bandwidth_bytes_per_s) const override
     {
         // Real loops reach some three fifths of what the best triad does, and wait for memory all the time.
         constexpr double kReached = 0.6;
-        return weight_ <= 0 || marks_ == Marks::kHidden
+        return cpu_ <= 0 || marks_ == Marks::kHidden || marks_ == Marks::kRarelySeen
                    ? -1
-                   : std::clamp(rate_sum_ / weight_ / (kReached * bandwidth_bytes_per_s), 0.0, 1.0);
+                   : std::clamp(touched_ / cpu_ / (kReached * bandwidth_bytes_per_s), 0.0, 1.0);
     }
     std::string method() const override
     {
@@ -205,6 +241,9 @@ class TouchedPages final : public MemoryUse {
                    (marks_ == Marks::kHidden ? "does not show which pages a program touches"
                                              : "does not show which pages a program touches without slowing it") +
                    ": memory cannot be told from compute, all counted as compute";
+        if (marks_ == Marks::kRarelySeen)
+            return "no hardware counters here, and the program's pages could be looked at too rarely: memory cannot be "
+                   "told from compute, all counted as compute";
         return any_too_large_ ? "no hardware counters here, and the program's processes are too large to look at their "
                                 "pages without slowing them: all counted as compute"
                               : MemoryUse::why_unknown();
@@ -212,26 +251,22 @@ class TouchedPages final : public MemoryUse {
 
   private:
     /// What is known of the marks of pages on this machine.
-    enum class Marks { kUntried, kUsed, kCostly, kHidden };
+    enum class Marks { kUntried, kUsed, kCostly, kHidden, kRarelySeen };
 
     /// Where a hypervisor keeps the page tables that the processor walks, a page that is touched after its mark was
     /// cleared costs a fault of 10 us of processor time instead of a tenth of a microsecond.
-    static bool marks_are_costly()
+    static bool marks_are_costly(KnownPages& known)
     {
-        constexpr std::size_t kPages = 4096; // more than translation buffers hold
-        constexpr int kRounds = 3;           // the longest one: others' buffers may still have been warm
+        constexpr int kRounds = 3; // the longest one: others' buffers may still have been warm
         constexpr double kCostly_s = 2e-6;
-        const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-        std::vector<char> memory(kPages * page_bytes, 1);
         double longest_s = 0;
         for (int round = 0; round < kRounds; ++round) {
             if (!clear_marks(::getpid())) return true;
             const double began_s = thread_s();
-            for (std::size_t page = 0; page < kPages; ++page)
-                static_cast<volatile char&>(memory[page * page_bytes]) = static_cast<char>(round);
+            known.touch();
             longest_s = std::max(longest_s, thread_s() - began_s);
         }
-        return longest_s > kCostly_s * static_cast<double>(kPages);
+        return longest_s > kCostly_s * static_cast<double>(KnownPages::kPages);
     }
     /// Processor time of this thread: others that wait for a processor are no cost.
     static double thread_s()
@@ -327,7 +362,10 @@ class TouchedPages final : public MemoryUse {
     std::size_t next_ = 0; ///< process whose turn it is
     bool any_too_large_ = false;
     Marks marks_ = Marks::kUntried;
-    double rate_sum_ = 0; ///< bytes a second of processor time, times the time that each look stands for
+    std::optional<KnownPages> known_;
+    double hidden_weight_ = 0; ///< time that looks stand for which saw nothing
+    double touched_ = 0;       ///< bytes, each look's times the time that it stands for
+    double cpu_ = 0;           ///< the processor time in which they were touched, times the same
     double weight_ = 0;
 };
 

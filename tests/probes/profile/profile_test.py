@@ -417,8 +417,9 @@ def test_streaming_through_memory_is_told_from_computing(tmp_path):
         subprocess.run(["gcc", "-O2", str(source), "-o", program], check=True)
         remainder[name] = profile(tmp_path, [program])["remainder"]
     memory = {name: part["memory"] for name, part in remainder.items()}
-    # Whether such a machine shows the pages changes from second to second: each profile finds out for itself.
-    hidden = [name for name, part in remainder.items() if "does not show which pages" in part["method"]]
+    # Whether such a machine shows the pages changes from second to second, and a busy one leaves little time to look: each
+    # profile finds out for itself.
+    hidden = [name for name, part in remainder.items() if "memory cannot be told from compute" in part["method"]]
     assert all(memory[name] == 0 for name in hidden), "claims what it cannot see"
     if not hidden:
         assert memory["stream"] > memory["compute"] + 0.2
