@@ -7,8 +7,6 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kMaxFilterLength = 200;
-
 Json to_json(const AuditEntry& entry)
 {
     return {{"id", entry.id},

@@ -4,7 +4,6 @@
 #include "server/api/render_page.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace fathom::server {
 namespace {

@@ -29,16 +29,10 @@ std::string browser_secret(const net::Request& request)
     return is_plain_secret(secret) ? std::string(secret) : std::string();
 }
 
-std::string parameter_text(const net::Request& request, const std::string& name)
-{
-    const auto found = request.query.find(name);
-    return found == request.query.end() ? std::string() : found->second;
-}
-
 /// A path of the console and nothing else: never another site.
 std::string return_path(const net::Request& request)
 {
-    const std::string path = parameter_text(request, "return_to");
+    const std::string path = query_text(request.query, "return_to");
     const auto is_odd = [](char c) { return c <= ' ' || c > '~' || c == '\\'; };
     const bool is_page = path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/api/") &&
                          path.size() <= kMaxReturnBytes && std::none_of(path.begin(), path.end(), is_odd);
@@ -89,10 +83,10 @@ Answer finish_sign_in(OidcService* service, net::Request request)
 {
     if (service == nullptr) co_return not_set_up(request);
     SessionService::SignIn sign_in{request.remote_address, request.request_id};
-    OidcService::Callback callback{.state = parameter_text(request, "state"),
-                                   .code = parameter_text(request, "code").substr(0, kMaxCodeBytes),
-                                   .error = parameter_text(request, "error"),
-                                   .issuer = parameter_text(request, "iss")};
+    OidcService::Callback callback{.state = query_text(request.query, "state"),
+                                   .code = query_text(request.query, "code").substr(0, kMaxCodeBytes),
+                                   .error = query_text(request.query, "error"),
+                                   .issuer = query_text(request.query, "iss")};
     const auto finished = co_await service->finish(std::move(sign_in), browser_secret(request), std::move(callback));
     const OidcPageContext context = context_of(*service, request);
     if (const auto* const refusal = std::get_if<OidcRefusal>(&finished)) co_return refusal_page(context, *refusal);
