@@ -1,5 +1,6 @@
 #include "core/base/secret.hpp"
 
+#include "core/base/base64url.hpp"
 #include "core/base/result.hpp"
 #include "core/base/sha256.hpp"
 
@@ -19,13 +20,7 @@ std::string new_secret(std::string_view prefix)
 {
     std::array<std::uint8_t, 32> bytes{};
     fill_random(bytes);
-    std::string text = base64_encode({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    for (char& c : text) {
-        if (c == '+') c = '-';
-        if (c == '/') c = '_';
-    }
-    text.erase(text.find_last_not_of('=') + 1);
-    return std::string(prefix) + text;
+    return std::string(prefix) + base64url_encode({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 std::string sha256_hex(std::string_view data)

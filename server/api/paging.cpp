@@ -1,4 +1,4 @@
-#include "core/base/secret.hpp"
+#include "core/base/base64url.hpp"
 #include "server/api/api_router.hpp"
 #include "server/api/page_text.hpp"
 
@@ -10,12 +10,7 @@ constexpr std::string_view kTokenVersion = "1:"; // so that the key's form can c
 /// URL-safe, so that clients may paste it unescaped.
 std::string encode_token(const std::string& after)
 {
-    std::string token = base64_encode(std::string(kTokenVersion) + after);
-    while (token.ends_with('='))
-        token.pop_back();
-    for (char& c : token)
-        c = c == '+' ? '-' : c == '/' ? '_' : c;
-    return token;
+    return base64url_encode(std::string(kTokenVersion) + after);
 }
 
 /// PostgreSQL takes no text that is not UTF-8; a forged token may hold anything.
@@ -29,16 +24,12 @@ bool is_utf8(const std::string& text)
     }
 }
 
-std::optional<std::string> decode_token(std::string token)
+std::optional<std::string> decode_token(const std::string& token)
 {
-    for (char& c : token)
-        c = c == '-' ? '+' : c == '_' ? '/' : c;
-    token.append((4 - token.size() % 4) % 4, '=');
-    Base64Decoded decoded = base64_decode(token);
-    if (!decoded.ok || !decoded.data.starts_with(kTokenVersion) || decoded.data.find('\0') != std::string::npos ||
-        !is_utf8(decoded.data))
+    const std::optional<std::string> text = base64url_decode(token);
+    if (!text || !text->starts_with(kTokenVersion) || text->find('\0') != std::string::npos || !is_utf8(*text))
         return std::nullopt;
-    return decoded.data.substr(kTokenVersion.size());
+    return text->substr(kTokenVersion.size());
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-#include "server/identity/oidc/base64url.hpp"
+#include "core/base/base64url.hpp"
 #include "server/identity/oidc/https_fetch.hpp"
 #include "server/identity/oidc/json_web_key.hpp"
 #include "server/identity/oidc/person.hpp"
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view claims = text.substr(std::min(end + 1, text.size()));
     check_address(text);
     check_token(text);
-    check_token(server::base64url_encode(text.substr(0, end)) + "." + server::base64url_encode(claims) + "." +
-                server::base64url_encode(std::string(64, 's')));
+    check_token(base64url_encode(text.substr(0, end)) + "." + base64url_encode(claims) + "." +
+                base64url_encode(std::string(64, 's')));
     return 0;
 }

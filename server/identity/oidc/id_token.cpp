@@ -1,6 +1,6 @@
 #include "server/identity/oidc/id_token.hpp"
 
-#include "server/identity/oidc/base64url.hpp"
+#include "core/base/base64url.hpp"
 
 #include <algorithm>
 #include <optional>

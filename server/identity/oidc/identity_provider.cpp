@@ -2,7 +2,7 @@
 
 #include "core/base/secret.hpp"
 #include "core/base/utf8_prefix.hpp"
-#include "server/identity/oidc/base64url.hpp"
+#include "server/identity/oidc/form_encoding.hpp"
 #include "server/identity/oidc/id_token.hpp"
 #include "server/identity/oidc/json_web_key.hpp"
 

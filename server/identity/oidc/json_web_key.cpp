@@ -1,6 +1,6 @@
 #include "server/identity/oidc/json_web_key.hpp"
 
-#include "server/identity/oidc/base64url.hpp"
+#include "core/base/base64url.hpp"
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>

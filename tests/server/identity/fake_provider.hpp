@@ -1,6 +1,7 @@
 #pragma once
 
-#include "server/identity/oidc/base64url.hpp"
+#include "core/base/base64url.hpp"
+#include "server/identity/oidc/form_encoding.hpp"
 #include "server/identity/oidc/https_fetch.hpp"
 #include "server/identity/oidc/identity_provider.hpp"
 

@@ -1,17 +1,11 @@
 #pragma once
 
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace fathom::server {
-
-/// Base64 with '-' and '_' and without padding (RFC 4648, section 5).
-std::string base64url_encode(std::string_view data);
-/// Empty when the text is not what base64url_encode() writes.
-std::optional<std::string> base64url_decode(std::string_view text);
 
 /// The S256 code challenge of a code verifier (RFC 7636, section 4.2).
 std::string code_challenge(std::string_view code_verifier);
