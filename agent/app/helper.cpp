@@ -108,7 +108,7 @@ int run_agent_process(AgentConfig config, const AgentFolder& folder, pid_t helpe
     ::setsid(); // a Ctrl-C at the terminal reaches the helper, which passes it on, once
     config.probe_program = std::filesystem::absolute(config.probe_program);
     Result<void> ready = enter(folder);
-    if (folder.user) config.probe_program = let_reach(config.probe_program, *folder.user, config.shared_folders);
+    if (folder.user) config.probe_program = let_reach(config.probe_program, *folder.user);
     if (ready) ready = give_up_rights(folder.user);
     if (ready) ready = end_with_parent(helper);
     if (!ready) {

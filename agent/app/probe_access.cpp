@@ -23,8 +23,7 @@ bool may_start(const UnixUser& user, const std::filesystem::path& program)
 
 } // namespace
 
-std::filesystem::path let_reach(const std::filesystem::path& probe_program, const UnixUser& user,
-                                const std::vector<std::filesystem::path>& shared)
+std::filesystem::path let_reach(const std::filesystem::path& probe_program, const UnixUser& user)
 {
     if (may_start(user, probe_program)) return probe_program;
     // Stays open for the life of the process.
@@ -32,7 +31,7 @@ std::filesystem::path let_reach(const std::filesystem::path& probe_program, cons
     if (program < 0) return probe_program; // there is none: who starts it says so
     JobView view;
     view.programs = probe_program.parent_path();
-    view.shared = shared;
+    view.own_shared_memory = false; // device files may be described anywhere below /dev
     const std::filesystem::path seen = std::filesystem::path(kViewPrograms) / probe_program.filename();
     if (enter_view(view).empty() && may_start(user, seen)) return seen;
     return "/proc/self/fd/" + std::to_string(program);

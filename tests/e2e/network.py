@@ -269,8 +269,14 @@ class Network:
         server = server or self.server
         agent = Agent(self.folder, name, config or agent_config()).enrol(server, self.rest).start()
         self.agents.append(agent)
-        wait_until(lambda: self.center(name)["state"] == "online", 120, f"center {name} being online")
+        self.wait_online(agent)
         return agent
+
+    def wait_online(self, agent):
+        def is_online():
+            assert agent.process.alive(), f"the agent of {agent.name} ended: {agent.process.log()[-2000:]}"
+            return self.center(agent.name)["state"] == "online"
+        wait_until(is_online, 120, f"center {agent.name} being online")
 
     def center(self, name):
         return next(c for c in self.rest.items("/centers") if c["name"] == name)

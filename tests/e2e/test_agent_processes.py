@@ -1,12 +1,15 @@
 """The agent's two processes: who they are, and that neither outlives the other, while jobs do (docs/security.md)."""
 import contextlib
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
+import uuid
 
 import pytest
 
-from network import Network, agent_config, wait_until
+from network import BIN, Agent, Network, agent_config, wait_until
 from processes import children, has_tcp_socket, is_gone, status
 
 AGENT, HELPER = "fathom-agent", "fathom-helper"
@@ -151,3 +154,29 @@ def test_root_gives_away_only_what_is_the_agents(network, agent, tmp_path):
     (agent.state_dir / "agent" / "second-name").hardlink_to(agent.state_dir / "agent.lock")
     assert agent.start().process.process.wait(60) == 1
     assert treasure.stat().st_uid == 0 and (agent.state_dir / "agent.lock").stat().st_uid == 0
+
+
+@pytest.mark.skipif(not ROOT, reason="only root's agent becomes a user that a folder is closed to")
+def test_an_agent_in_a_closed_folder_sees_the_devices_of_its_machine(network, tmp_path):
+    """It reaches fathom-probe by a view of its own, which hides nothing else from it."""
+    tmp_path.chmod(0o700)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for program in ("fathom-agent", "fathom-probe"):
+        shutil.copy(BIN / program, programs)
+    device = pathlib.Path(f"/dev/shm/fathom-{uuid.uuid4()}")
+    device.touch(mode=0o666)
+    agent = Agent(network.folder, "closed", agent_config() + (
+        f'[[device]]\nkind = "npu"\ncount = 1\nfile = "{device}"\n'
+        '[[unit_type]]\nname = "npu"\nresource_type = "npu"\ncores_per_unit = 0\nmemory_bytes_per_unit = 1000000\n'))
+    agent.process.arguments[0] = str(programs / "fathom-agent")
+    agent.enrol(network.server, network.rest).start()
+    network.agents.append(agent)
+    try:
+        network.wait_online(agent)
+        types = {unit["name"]: unit for unit in network.rest.items("/unit-types?center=closed")}
+        assert types["npu"]["unit_count"] == 1
+        assert types["core"]["operators"], "fathom-probe was asked"
+    finally:
+        agent.process.stop()
+        device.unlink()

@@ -45,8 +45,7 @@ class ViewMaker {
         if (view_.hidden.empty()) show_at_fixed_places(work, programs, gpu_memory);
         cover("/tmp", tmp);
         cover("/var/tmp", var_tmp);
-        cover_by_memory("/dev/shm", "mode=1777" + shared_memory_size());
-        show_own_queues();
+        if (view_.own_shared_memory) cover_shared_memory();
         for (std::size_t i = 0; i < shared.size(); ++i)
             show_again(view_.shared[i], shared[i]);
         // Now that nothing can bring them back.
@@ -72,7 +71,8 @@ class ViewMaker {
     {
         // Made on the host, so that the mount below has a place to be.
         if (view_.hidden.empty()) make_open_folder(kViewRoot);
-        check(::unshare(CLONE_NEWNS | CLONE_NEWIPC) == 0, "make mount and IPC namespaces");
+        check(::unshare(CLONE_NEWNS | (view_.own_shared_memory ? CLONE_NEWIPC : 0)) == 0,
+              "make mount and IPC namespaces");
         if (failure_.empty())
             check(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, "make the mounts its own");
     }
@@ -129,9 +129,10 @@ class ViewMaker {
         covered_.push_back(place);
     }
 
-    /// Else the folder would still show the host's message queues.
-    void show_own_queues()
+    void cover_shared_memory()
     {
+        cover_by_memory("/dev/shm", "mode=1777" + shared_memory_size());
+        // Else the folder would still show the host's message queues.
         std::error_code ignored;
         if (!failure_.empty() || !fs::is_directory("/dev/mqueue", ignored)) return;
         check(::mount("mqueue", "/dev/mqueue", "mqueue", kPlain | MS_NOEXEC, nullptr) == 0, "cover /dev/mqueue");
