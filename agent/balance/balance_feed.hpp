@@ -14,13 +14,13 @@ Result<BalanceStep> to_balance_step(const Json& line);
 class BalanceFeed {
   public:
     /// @param folder  the agent's; its files are `owner`'s.
-    BalanceFeed(OpenFile folder, uid_t owner) : reader_(std::move(folder), owner, kMostPastBytes) {}
+    BalanceFeed(OpenFile folder, uid_t owner) : reader_(std::move(folder), owner, kMaxPastBytes) {}
 
     /// Since the last call, the oldest first. A trace that cannot be read gives none; the log says so once.
     std::vector<BalanceStep> next();
 
   private:
-    static constexpr std::int64_t kMostPastBytes = 256LL << 10U; ///< some hundred steps
+    static constexpr std::int64_t kMaxPastBytes = 256LL << 10U; ///< some hundred steps
 
     TraceReader reader_;
     bool has_failed_ = false;

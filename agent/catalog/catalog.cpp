@@ -125,11 +125,11 @@ std::vector<Item> only_in(const std::vector<Item>& list, const std::vector<Item>
 /// The first of the names, and how many more there are.
 std::string first_names(const std::vector<std::string>& names)
 {
-    constexpr std::size_t kMost = 5;
+    constexpr std::size_t kMax = 5;
     std::string text;
-    for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i)
+    for (std::size_t i = 0; i < std::min(names.size(), kMax); ++i)
         text += (text.empty() ? "" : ", ") + names[i];
-    if (names.size() > kMost) text += " and " + std::to_string(names.size() - kMost) + " more";
+    if (names.size() > kMax) text += " and " + std::to_string(names.size() - kMax) + " more";
     return text;
 }
 

@@ -183,15 +183,15 @@ void limit_memory(UnitPlan& plan, std::int64_t memory_bytes, std::vector<Resourc
 /// The first of the operators that a unit type names and does not offer; empty: it offers all.
 std::string missing_operators(const UnitCut& cut, const UnitType& type)
 {
-    constexpr std::size_t kMost = 5;
+    constexpr std::size_t kMax = 5;
     const std::vector<std::string>& offered = type.report.operators;
     std::string names;
     std::size_t count = 0;
     for (const std::string& id : cut.operators) {
         if (std::find(offered.begin(), offered.end(), id) != offered.end()) continue;
-        if (++count <= kMost) names += (names.empty() ? "" : ", ") + id;
+        if (++count <= kMax) names += (names.empty() ? "" : ", ") + id;
     }
-    return count > kMost ? names + " and " + std::to_string(count - kMost) + " more" : names;
+    return count > kMax ? names + " and " + std::to_string(count - kMax) + " more" : names;
 }
 
 } // namespace

@@ -45,7 +45,7 @@ std::vector<BalancedUnit> read_units(ObjectReader& table, std::vector<FieldError
             continue;
         }
         units.push_back(read_unit((*items)[i], path, errors));
-        if (!names.insert(units.back().name).second) errors.push_back({path + ".name", "stands twice"});
+        if (!names.insert(units.back().name).second) errors.push_back({path + ".name", "is duplicated"});
     }
     return units;
 }

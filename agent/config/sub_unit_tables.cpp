@@ -47,8 +47,8 @@ std::vector<SubUnitRule> read_sub_units(ObjectReader& reader, const std::vector<
     for (std::size_t i = 0; i < items->size(); ++i) {
         const std::string path = "sub_units[" + std::to_string(i) + "]";
         rules.push_back(read_rule((*items)[i], path, unit_types, errors));
-        if (!kinds.insert(rules.back().kind).second) errors.push_back({path + ".kind", "stands twice"});
-        if (!of_types.insert(rules.back().unit_type).second) errors.push_back({path + ".unit_type", "stands twice"});
+        if (!kinds.insert(rules.back().kind).second) errors.push_back({path + ".kind", "is duplicated"});
+        if (!of_types.insert(rules.back().unit_type).second) errors.push_back({path + ".unit_type", "is duplicated"});
     }
     return rules;
 }

@@ -74,7 +74,7 @@ std::vector<DeviceDescription> read_devices(ObjectReader& reader, std::vector<Fi
     for (std::size_t i = 0; i < items->size(); ++i) {
         const std::string path = "device[" + std::to_string(i) + "]";
         devices.push_back(read_device((*items)[i], path, errors));
-        if (!kinds.insert(devices.back().kind).second) errors.push_back({path + ".kind", "stands twice"});
+        if (!kinds.insert(devices.back().kind).second) errors.push_back({path + ".kind", "is duplicated"});
     }
     return devices;
 }

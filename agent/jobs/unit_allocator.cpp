@@ -25,8 +25,8 @@ std::int64_t bytes_of(const AttemptOrder& order, const char* variable)
     std::int64_t bytes = 0;
     if (found != order.environment.end())
         std::from_chars(found->second.data(), found->second.data() + found->second.size(), bytes);
-    constexpr std::int64_t kMost = std::int64_t{1} << 42U;
-    return std::clamp<std::int64_t>(bytes, 0, kMost);
+    constexpr std::int64_t kMax = std::int64_t{1} << 42U;
+    return std::clamp<std::int64_t>(bytes, 0, kMax);
 }
 
 /// As the job will tell the memory manager.

@@ -165,7 +165,7 @@ std::string state_text(Session& session, const UnitPlace& place, const Json& new
 /// The steps in which something was done, or would have been, and those that could not.
 Table deeds_table(const std::vector<Json>& steps)
 {
-    constexpr std::size_t kMostRows = 20;
+    constexpr std::size_t kMaxRows = 20;
     Table table({{"TIME"},
                  {"P_p", Align::kRight, 2},
                  {"P_d", Align::kRight, 2},
@@ -177,7 +177,7 @@ Table deeds_table(const std::vector<Json>& steps)
     std::vector<const Json*> deeds;
     for (const Json& step : steps)
         if (text_of(step, "outcome") == "acted") deeds.push_back(&step);
-    const std::size_t first = deeds.size() > kMostRows ? deeds.size() - kMostRows : 0;
+    const std::size_t first = deeds.size() > kMaxRows ? deeds.size() - kMaxRows : 0;
     for (std::size_t i = first; i < deeds.size(); ++i) {
         const Json& step = *deeds[i];
         table.add_row({clock_of(step), figure(step, "transfer", false), figure(step, "load", false),

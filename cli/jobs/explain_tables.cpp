@@ -242,10 +242,10 @@ std::string transfer_text(const Json& winner)
 namespace {
 
 /// By filter, for more places than can be listed: how many it ruled out, and at which centers.
-std::string funnel_table(const Json& funnel, const TableStyle& style)
+std::string filter_trace_table(const Json& trace, const TableStyle& style)
 {
     Table table({{"RULED OUT BY"}, {"PLACES", Align::kRight}, {"CENTERS", Align::kLeft, 0, true}});
-    for (const Json& step : items_of(funnel, "steps")) {
+    for (const Json& step : items_of(trace, "steps")) {
         std::string centers;
         std::size_t named = 0;
         for (const Json& one : items_of(step, "centers")) {
@@ -263,16 +263,16 @@ std::string funnel_table(const Json& funnel, const TableStyle& style)
 std::string impossible_text(const Json& decision, const TableStyle& style)
 {
     const Json& candidates = items_of(decision, "candidates");
-    const Json& funnel = member(decision, "funnel");
+    const Json& trace = member(decision, "filter_trace");
     const std::string left =
-        number_of(funnel, "left") && number_of(funnel, "candidates")
-            ? " (" + count_of(funnel, "left") + " of " + count_of(funnel, "candidates") + " unit types can run it)"
+        number_of(trace, "left") && number_of(trace, "candidates")
+            ? " (" + count_of(trace, "left") + " of " + count_of(trace, "candidates") + " unit types can run it)"
             : std::string();
     const auto removed = static_cast<std::size_t>(
         std::count_if(candidates.begin(), candidates.end(), [](const Json& one) { return !is_true(one, "feasible"); }));
-    const double of_all = number_of(funnel, "candidates").value_or(0) - number_of(funnel, "left").value_or(0);
+    const double of_all = number_of(trace, "candidates").value_or(0) - number_of(trace, "left").value_or(0);
     if (of_all > static_cast<double>(kPlacesShown)) {
-        const std::string table = funnel_table(funnel, style);
+        const std::string table = filter_trace_table(trace, style);
         if (!table.empty()) return "\nNot possible" + left + "\n" + table;
     }
     Table table({{"CENTER"}, {"UNIT TYPE"}, {"RULED OUT BY", Align::kLeft, 1}, {"REASON", Align::kLeft, 0, true}});

@@ -72,7 +72,7 @@ Result<bool> read_parameters(std::string_view whole, std::string_view text, Oper
         const std::optional<std::int64_t> number = whole_number(value);
         if (!number) return bad(whole, "the value " + quoted(value) + " of " + quoted(name) + " is not a whole number");
         if (!use.parameters.emplace(name, *number).second)
-            return bad(whole, "parameter " + quoted(name) + " stands twice");
+            return bad(whole, "parameter " + quoted(name) + " is duplicated");
         if (value.size() == rest.size()) continue;
         if (!is_last) return bad(whole, "the count stands after the last parameter, not in " + quoted(part));
         if (const Result<void> count = read_count(whole, rest.substr(value.size() + 1), use); !count)

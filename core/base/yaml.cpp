@@ -103,7 +103,7 @@ class JsonBuilder final : public YAML::EventHandler {
             if (!value.is_string()) refuse(mark, "a key must be a plain word");
             parent.key = value.get<std::string>();
             parent.has_key = true;
-            if (parent.value.contains(parent.key)) refuse(mark, "the key \"" + parent.key + "\" stands twice");
+            if (parent.value.contains(parent.key)) refuse(mark, "the key \"" + parent.key + "\" is duplicated");
         } else {
             parent.value[parent.key] = std::move(value);
             parent.has_key = false;

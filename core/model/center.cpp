@@ -32,7 +32,7 @@ Result<Catalog> parse_catalog(const Json& json, const std::string& path)
         for (std::size_t i = 0; i < items->size(); ++i) {
             const std::string field = "unit_types[" + std::to_string(i) + "]";
             catalog.unit_types.push_back(parse_unit_type((*items)[i], reader.path_of(field), errors));
-            if (!names.insert(catalog.unit_types.back().name).second) reader.fail(field + ".name", "stands twice");
+            if (!names.insert(catalog.unit_types.back().name).second) reader.fail(field + ".name", "is duplicated");
         }
     }
     if (const Json* facts = reader.object("facts")) catalog.facts = *facts;

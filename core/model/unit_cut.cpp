@@ -128,7 +128,7 @@ std::vector<UnitCut> read_unit_cuts(ObjectReader& reader, std::string_view field
     for (std::size_t i = 0; i < items->size(); ++i) {
         const std::string path = reader.path_of(std::string(field) + "[" + std::to_string(i) + "]");
         cuts.push_back(read_unit_cut((*items)[i], path, unknown, errors));
-        if (!names.insert(cuts.back().name).second) errors.push_back({path + ".name", "stands twice"});
+        if (!names.insert(cuts.back().name).second) errors.push_back({path + ".name", "is duplicated"});
     }
     return cuts;
 }

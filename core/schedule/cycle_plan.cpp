@@ -91,9 +91,9 @@ std::uint64_t figures_of(const Decision& decision)
     print.add(static_cast<std::uint64_t>(decision.winner ? *decision.winner + 1 : 0));
     print.add(decision.can_start_now);
     print.add(decision.quota_obstacle.empty());
-    print.add(decision.funnel.candidates);
-    print.add(decision.funnel.left);
-    for (const FunnelStep& step : decision.funnel.steps) {
+    print.add(decision.filter_trace.candidates);
+    print.add(decision.filter_trace.left);
+    for (const FilterStep& step : decision.filter_trace.steps) {
         print.add(static_cast<std::uint64_t>(step.filter));
         print.add(step.removed);
     }

@@ -212,10 +212,10 @@ class TouchedPages final : public MemoryUse {
     void check_machine() override
     {
         constexpr double kEnough = 0.5;
-        constexpr double kLeastCovered = 0.3; // by looks: a program begins otherwise than it goes on
+        constexpr double kMinCovered = 0.3; // by looks: a program begins otherwise than it goes on
         if (marks_ != Marks::kUsed) return;
         const bool was_hidden = hidden_weight_ > weight_;
-        if (weight_ + hidden_weight_ < kLeastCovered * seconds_since(start_))
+        if (weight_ + hidden_weight_ < kMinCovered * seconds_since(start_))
             marks_ = Marks::kRarelySeen;
         else if (was_hidden || (weight_ > 0 && speed_seen_of_known_pages() < kEnough))
             marks_ = Marks::kHidden;

@@ -6,12 +6,12 @@ namespace {
 /// Facts are what an agent says: what is no sensible number is as good as nothing.
 std::int64_t count_of(const Json& device, const char* name)
 {
-    constexpr std::int64_t kMost = 1'000'000;
+    constexpr std::int64_t kMax = 1'000'000;
     if (!device.is_object()) return 0;
     const auto found = device.find(name);
     if (found == device.end() || !found->is_number_integer()) return 0;
     const auto count = found->get<std::int64_t>();
-    return count > 0 && count <= kMost ? count : 0;
+    return count > 0 && count <= kMax ? count : 0;
 }
 
 } // namespace

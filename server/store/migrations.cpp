@@ -64,7 +64,7 @@ Result<std::vector<Migration>> read_migrations(std::span<const EmbeddedFile> fil
               [](const Migration& a, const Migration& b) { return a.version < b.version; });
     for (std::size_t i = 0; i < migrations.size(); ++i) {
         if (migrations[i].version != static_cast<std::int64_t>(i + 1))
-            return Error{Errc::kInvalid, "migration " + std::to_string(i + 1) + " is missing or stands twice"};
+            return Error{Errc::kInvalid, "migration " + std::to_string(i + 1) + " is missing or is duplicated"};
     }
     return migrations;
 }

@@ -42,7 +42,7 @@ def test_every_operation_is_complete():
     for path, method, operation in check.operations():
         what = f"{method} {path}"
         assert operation.get("summary"), what
-        assert operation["operationId"] not in seen, f"{what}: operationId stands twice"
+        assert operation["operationId"] not in seen, f"{what}: operationId is duplicated"
         seen.add(operation["operationId"])
         assert operation["tags"] and set(operation["tags"]) <= tags, what
         assert any(status.startswith(("2", "302")) for status in operation["responses"]), what
@@ -424,7 +424,7 @@ def test_jobs(call):
     call("POST", A + "/placements:preview", json=moving)
     otherwise = {"exclude_centers": ["alpha"], "free_centers": ["beta"], "now": "2098-01-01T00:00:00Z"}
     asked = call("POST", A + "/placements:preview", json={**moving, "what_if": otherwise}).json()
-    assert asked["what_if_decision"]["funnel"]["steps"]
+    assert asked["what_if_decision"]["filter_trace"]["steps"]
     call("POST", A + "/placements:preview", 400, json={**moving, "what_if": {"only_centers": ["none"]}})
     call("POST", A + "/jobs", 400, json={**moving, "deadline": "2020-01-01T00:00:00Z"})
     text = call("GET", A + f"/jobs/{job['id']}/logs/stdout?follow=true").text

@@ -80,8 +80,8 @@ def test_a_job_that_waits_is_told_why_and_until_when(measured):
     start = found["waiting"]["expected_start"]
     assert start["low"] <= start["at"] <= start["high"]
     assert found["inputs"]["unit_types"]
-    funnel = found["decision"]["funnel"]
-    assert funnel["candidates"] == 2 and funnel["left"] == 1 and funnel["steps"][0]["filter"] == "policy"
+    trace = found["decision"]["filter_trace"]
+    assert trace["candidates"] == 2 and trace["left"] == 1 and trace["steps"][0]["filter"] == "policy"
     text = measured.cli("job", "explain", waits)
     assert "Why it waits" in text and "Expected start:" in text and "job asks for center beta" in text, text
 

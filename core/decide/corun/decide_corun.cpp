@@ -270,7 +270,7 @@ std::vector<FieldError> check_state(const CorunState& state)
         for (std::size_t i = 0; i < kernels.size(); ++i) {
             const std::string path = fmt::format("{}[{}].", name, i);
             append(errors, check_kernel(kernels[i], path));
-            if (!ids.insert(kernels[i].id).second) errors.push_back({path + "id", "stands twice"});
+            if (!ids.insert(kernels[i].id).second) errors.push_back({path + "id", "is duplicated"});
         }
     };
     check_all(state.running, "running");

@@ -63,7 +63,7 @@ struct CorunDecision {
 /// At the limit each waiting kernel whose combination with the survivors ranks above what runs now is weighed by C6;
 /// the largest gain is taken. With several survivors the largest L2 miss rate counts in C7; several victims are
 /// pre-empted one after the other. Kernels that cannot run together (PairModel::exclude) are no combination.
-/// @error kInvalid  with every field error, as `running[0].ipc`; an id stands twice; more runs than the limit allows.
+/// @error kInvalid  with every field error, as `running[0].ipc`; an id is duplicated; more runs than the limit allows.
 Result<CorunDecision> decide_corun(const CorunState& state, const PairModel& pairs);
 
 } // namespace fathom

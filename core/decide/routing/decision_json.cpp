@@ -177,7 +177,7 @@ Json to_json(const Decision& decision, std::string_view currency)
             {"turn", decision.turn.empty() ? Json() : Json(decision.turn)},
             {"assumptions", decision.assumptions},
             {"candidates", std::move(candidates)},
-            {"funnel", to_json(decision.funnel)},
+            {"filter_trace", to_json(decision.filter_trace)},
             {"counterfactuals", to_json(decision.counterfactuals)},
             {"devices", devices_json(decision.devices)}};
 }

@@ -59,7 +59,7 @@ class Deciding {
     {
         kind_ = &table_->kind_of(*request_, chooser_);
         const RouteSearch found = find_places(*request_, *table_, *kind_, chooser_, most());
-        decision_.funnel = table_->funnel_of(*request_, *kind_);
+        decision_.filter_trace = table_->filter_trace_of(*request_, *kind_);
         if (!kind_->cost.empty()) count_limits(found);
         const std::size_t described = std::min(found.feasible.size(), most());
         decision_.candidates.reserve(described + kRemovedExpected);
@@ -174,8 +174,8 @@ class Deciding {
         std::vector<std::pair<std::uint32_t, Filter>> seen;
         for (const Found& one : found.removed)
             seen.emplace_back(one.unit_type, *one.choice.removed_by);
-        FunnelStep late{Filter::kDeadline, 0, {}};
-        FunnelStep dear{Filter::kBudget, 0, {}};
+        FilterStep late{Filter::kDeadline, 0, {}};
+        FilterStep dear{Filter::kBudget, 0, {}};
         mark_limits(seen);
         constexpr auto kLate = static_cast<std::uint8_t>(Filter::kDeadline);
         constexpr auto kDear = static_cast<std::uint8_t>(Filter::kBudget);
@@ -188,15 +188,15 @@ class Deciding {
             const std::uint32_t unit_type = table_->columns->by_center()[place];
             const std::uint8_t limit = limits[unit_type];
             if (limit == RouteKind::kStays) continue;
-            FunnelStep& step = limit == kLate ? late : dear;
+            FilterStep& step = limit == kLate ? late : dear;
             std::int64_t& left = limit == kLate ? late_left : dear_left;
             --left;
             if (!note_center(step, unit_type)) left = 0;
         }
-        for (FunnelStep* step : {&late, &dear}) {
+        for (FilterStep* step : {&late, &dear}) {
             if (step->removed == 0) continue;
-            decision_.funnel.left -= step->removed;
-            decision_.funnel.steps.push_back(std::move(*step));
+            decision_.filter_trace.left -= step->removed;
+            decision_.filter_trace.steps.push_back(std::move(*step));
         }
     }
 
@@ -215,7 +215,7 @@ class Deciding {
     }
 
     /// False when so many centers are named that this one is not.
-    bool note_center(FunnelStep& step, std::uint32_t unit_type)
+    bool note_center(FilterStep& step, std::uint32_t unit_type)
     {
         const std::string& center = view_of(unit_type).center_name;
         if (!step.centers.empty() && step.centers.back().center == center) {
@@ -287,8 +287,8 @@ class Deciding {
                              std::tie(column[*best], table_->columns->id_rank()[*best]))
                 best = i;
         };
-        const bool is_any = std::any_of(decision_.funnel.steps.begin(), decision_.funnel.steps.end(),
-                                        [](const FunnelStep& step) { return step.filter >= Filter::kDeadline; });
+        const bool is_any = std::any_of(decision_.filter_trace.steps.begin(), decision_.filter_trace.steps.end(),
+                                        [](const FilterStep& step) { return step.filter >= Filter::kDeadline; });
         for (std::uint32_t i = 0; is_any && i < limits_.size(); ++i) {
             if (limits_[i] == RouteKind::kStays) continue;
             keep(nearest[0], i, kind_->completion_s);

@@ -15,7 +15,7 @@
 #include "core/decide/prediction/predict_run.hpp"
 #include "core/decide/prediction/predict_units.hpp"
 #include "core/decide/queue/fair_share.hpp"
-#include "core/decide/routing/funnel.hpp"
+#include "core/decide/routing/filter_trace.hpp"
 #include "core/model/job.hpp"
 
 #include <algorithm>
@@ -259,7 +259,7 @@ struct Decision {
     /// Best first, infeasible last. Of more than kMaxCandidatesKept the best, and of the infeasible one of each filter
     /// and center as long as there is room.
     std::vector<Candidate> candidates;
-    Funnel funnel; ///< of all
+    FilterTrace filter_trace; ///< of all
     /// True when the winner's units are free now; else the job waits for them.
     bool can_start_now{false};
     std::string

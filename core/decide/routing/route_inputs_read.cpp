@@ -29,8 +29,8 @@ Availability read_availability(ObjectReader& unit_type, std::string_view name, E
 
 GpuRoom room_of_row(const std::array<double, 4>& row)
 {
-    constexpr double kMost = 1e15; // sums stay whole numbers
-    const auto bytes = [&](std::size_t i) { return static_cast<std::int64_t>(std::clamp(row[i], 0.0, kMost)); };
+    constexpr double kMax = 1e15; // sums stay whole numbers
+    const auto bytes = [&](std::size_t i) { return static_cast<std::int64_t>(std::clamp(row[i], 0.0, kMax)); };
     return {bytes(0), bytes(1), bytes(2), bytes(3)};
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMaxKinds = 256;
 /// Of all kinds together, roughly.
 constexpr std::size_t kMaxBytes = std::size_t{512} << 20;
-constexpr std::size_t kMaxFunnelCenters = 100;
+constexpr std::size_t kMaxTracedCenters = 100;
 constexpr std::size_t kFirstOfEachFilter = 8;
 
 bool has_limits(const RouteRequest& request)
@@ -121,7 +121,7 @@ void RouteTable::Impl::roughen(const RouteRequest& request, PlaceChooser& choose
         if (kind.filter[i] != RouteKind::kStays) {
             --kind.removed[kind.filter[i]];
             kind.filter[i] = RouteKind::kStays;
-            kind.is_funnel_made = false;
+            kind.is_filter_trace_made = false;
         }
         kind.is_rough[i] = 1;
         estimate_roughly(request, chooser, kind, i);
@@ -350,7 +350,7 @@ void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser
     if (now == before) return;
     if (before != RouteKind::kStays) --kind.removed[before];
     if (now != RouteKind::kStays) ++kind.removed[now];
-    kind.is_funnel_made = false;
+    kind.is_filter_trace_made = false;
 }
 
 void RouteTable::Impl::follow_changes(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind)
@@ -373,23 +373,23 @@ void RouteTable::Impl::follow_changes(const RouteRequest& request, PlaceChooser&
     kind.seen_changes = changes.size();
 }
 
-const Funnel& RouteTable::Impl::funnel_of(const RouteRequest& request, RouteKind& kind) const
+const FilterTrace& RouteTable::Impl::filter_trace_of(const RouteRequest& request, RouteKind& kind) const
 {
-    if (kind.is_funnel_made) return kind.funnel;
-    kind.funnel = {};
+    if (kind.is_filter_trace_made) return kind.filter_trace;
+    kind.filter_trace = {};
     kind.removed_first.clear();
-    kind.funnel.candidates = kind.funnel.left = static_cast<std::int64_t>(unit_types.size());
-    std::array<FunnelStep, kFilterCount> steps;
+    kind.filter_trace.candidates = kind.filter_trace.left = static_cast<std::int64_t>(unit_types.size());
+    std::array<FilterStep, kFilterCount> steps;
     for (const std::uint32_t unit_type : columns->by_center()) {
         const std::uint8_t number = kind.filter[unit_type];
         if (number == RouteKind::kStays) continue;
         const UnitTypeView& view = unit_types[unit_type];
-        std::vector<FunnelCenter>& centers = steps[number].centers;
+        std::vector<TracedCenter>& centers = steps[number].centers;
         if (!centers.empty() && centers.back().center == view.center_name) {
             ++centers.back().removed;
             continue;
         }
-        if (centers.size() >= kMaxFunnelCenters) continue;
+        if (centers.size() >= kMaxTracedCenters) continue;
         if (centers.size() < kFirstOfEachFilter) kind.removed_first.push_back(unit_type);
         centers.push_back({view.center_name, 1, filter_reason(request, view, static_cast<Filter>(number))});
     }
@@ -397,11 +397,11 @@ const Funnel& RouteTable::Impl::funnel_of(const RouteRequest& request, RouteKind
         if (kind.removed[number] == 0) continue;
         steps[number].filter = static_cast<Filter>(number);
         steps[number].removed = kind.removed[number];
-        kind.funnel.left -= kind.removed[number];
-        kind.funnel.steps.push_back(std::move(steps[number]));
+        kind.filter_trace.left -= kind.removed[number];
+        kind.filter_trace.steps.push_back(std::move(steps[number]));
     }
-    kind.is_funnel_made = true;
-    return kind.funnel;
+    kind.is_filter_trace_made = true;
+    return kind.filter_trace;
 }
 
 } // namespace fathom

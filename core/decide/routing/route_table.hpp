@@ -51,9 +51,9 @@ struct RouteKind {
     bool is_rough_at(std::size_t unit_type) const { return !is_rough.empty() && is_rough[unit_type] != 0; }
 
     std::array<std::int64_t, kFilterCount> removed{};
-    Funnel funnel;                            ///< without deadline and budget
+    FilterTrace filter_trace;                 ///< without deadline and budget
     std::vector<std::uint32_t> removed_first; ///< a few of each filter, each of another center
-    bool is_funnel_made{};
+    bool is_filter_trace_made{};
     std::size_t seen_changes{}; ///< of the table's
     std::uint64_t page{};       ///< of the table, in which it was made, or made like new
     std::uint64_t last_used{};
@@ -69,7 +69,7 @@ struct RouteTable::Impl {
     /// The kind of the request, up to date. The chooser is of the same request.
     RouteKind& kind_of(const RouteRequest& request, PlaceChooser& chooser);
     /// What the filters of the kind remove, as far as choices were made.
-    const Funnel& funnel_of(const RouteRequest& request, RouteKind& kind) const;
+    const FilterTrace& filter_trace_of(const RouteRequest& request, RouteKind& kind) const;
     /// Makes the choice of a unit type where there was none yet.
     void refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     /// Looks at a unit type closely, for the best count and start; valid until the next call.

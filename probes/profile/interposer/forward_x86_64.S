@@ -3,7 +3,7 @@
 // A stub knows nothing of its function's prototype. It saves all registers that can carry arguments, asks
 // enter() for the real function, passes registers and stack words on as they are, and gives back all registers
 // that can carry a result. So one body serves every function that returns in registers and takes at most
-// kMostStackWords words on the stack. Offsets: call_frame.hpp.
+// kMaxStackWords words on the stack. Offsets: call_frame.hpp.
 
 #define FRAME       -512                    // CallFrame, relative to %rbp
 #define FRAME_SYMBOL   (FRAME + 64)

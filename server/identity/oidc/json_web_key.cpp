@@ -16,8 +16,8 @@ namespace fathom::server {
 namespace {
 
 constexpr std::size_t kCoordinateBytes = 32; // of P-256
-constexpr int kLeastRsaBits = 2048;
-constexpr int kMostRsaBits = 16384;
+constexpr int kMinRsaBits = 2048;
+constexpr int kMaxRsaBits = 16384;
 
 template <auto Free>
 struct Deleter {
@@ -77,7 +77,7 @@ Key rsa_key(const Json& json)
     const Builder builder(OSSL_PARAM_BLD_new());
     if (!modulus || !exponent || !builder) return nullptr;
     const int bits = BN_num_bits(modulus.get());
-    if (bits < kLeastRsaBits || bits > kMostRsaBits) return nullptr;
+    if (bits < kMinRsaBits || bits > kMaxRsaBits) return nullptr;
     if (OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_N, modulus.get()) != 1 ||
         OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_E, exponent.get()) != 1)
         return nullptr;

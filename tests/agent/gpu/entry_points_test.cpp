@@ -18,7 +18,7 @@ TEST(GpuEntryPoints, EachStandsOnceAndThoseThatPassSayWhy)
         if (!line.starts_with("FATHOM_")) continue;
         const std::size_t open = line.find('(');
         const std::string name = line.substr(open + 1, line.find_first_of(",)") - open - 1);
-        EXPECT_TRUE(names.insert(name).second) << name << " stands twice";
+        EXPECT_TRUE(names.insert(name).second) << name << " is duplicated";
         ++kinds[line.substr(0, open)];
         if (line.starts_with("FATHOM_PASSED"))
             EXPECT_NE(line.find(", \""), std::string::npos) << name << " does not say why it passes";

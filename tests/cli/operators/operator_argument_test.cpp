@@ -60,7 +60,7 @@ TEST(OperatorArgument, PointsAtTheBadPart)
     EXPECT_THAT(refusal("dgemm:"), HasSubstr("a parameter must follow"));
     EXPECT_THAT(refusal("dgemm:m=x=3"), HasSubstr("the value \"x\" of \"m\""));
     EXPECT_THAT(refusal("dgemm:m;n=2=3"), HasSubstr("\"m\" has no value"));
-    EXPECT_THAT(refusal("dgemm:m=1;m=2=3"), HasSubstr("\"m\" stands twice"));
+    EXPECT_THAT(refusal("dgemm:m=1;m=2=3"), HasSubstr("\"m\" is duplicated"));
     EXPECT_THAT(refusal("dgemm:m=1=3;n=2"), HasSubstr("after the last parameter"));
     EXPECT_THAT(refusal("dgemm:m=512;n=512"), HasSubstr("=COUNT"));
 }

@@ -1,8 +1,8 @@
-// What decisions are made of: free units over time, objectives, prices, the funnel's words.
+// What decisions are made of: free units over time, objectives, prices, the trace's words.
 #include "core/decide/capacity/availability.hpp"
 #include "core/decide/capacity/objective.hpp"
 #include "core/decide/capacity/unit_price.hpp"
-#include "core/decide/routing/funnel.hpp"
+#include "core/decide/routing/filter_trace.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -172,21 +172,21 @@ RC_GTEST_PROP(UnitPriceProperty, NoStartCostsLessThanTheLeast, ())
     RC_ASSERT(least <= price.cost(start, run_s, 2) * (1 + 1e-9) + 1e-12);
 }
 
-TEST(Funnel, SaysWhereTheCandidatesWent)
+TEST(FilterTrace, SaysWhereTheCandidatesWent)
 {
-    Funnel funnel;
-    funnel.candidates = 40;
-    funnel.left = 8;
-    funnel.steps = {{Filter::kOperators, 12, {{"alpha", 12, "cannot run dgemm"}}}, {Filter::kDrain, 20, {}}};
+    FilterTrace trace;
+    trace.candidates = 40;
+    trace.left = 8;
+    trace.steps = {{Filter::kOperators, 12, {{"alpha", 12, "cannot run dgemm"}}}, {Filter::kDrain, 20, {}}};
 
-    EXPECT_EQ(describe(funnel), "40 unit types: 12 lack an operator of the job, 20 are drained; 8 left");
-    const Json json = to_json(funnel);
+    EXPECT_EQ(describe(trace), "40 unit types: 12 lack an operator of the job, 20 are drained; 8 left");
+    const Json json = to_json(trace);
     EXPECT_EQ(json["steps"][0]["filter"], "operators");
     EXPECT_EQ(json["steps"][0]["centers"][0]["reason"], "cannot run dgemm");
     EXPECT_EQ(json["left"], 8);
 }
 
-TEST(Funnel, EveryFilterHasAName)
+TEST(FilterTrace, EveryFilterHasAName)
 {
     for (std::size_t i = 0; i < kFilterCount; ++i)
         EXPECT_EQ(parse_filter(to_string(static_cast<Filter>(i))), static_cast<Filter>(i));

@@ -212,22 +212,22 @@ RC_GTEST_PROP(RouteTableProperty, NeverSellsAUnitTwice, ())
     }
 }
 
-RC_GTEST_PROP(RouteTableProperty, TheFunnelAddsUp, ())
+RC_GTEST_PROP(RouteTableProperty, TheFilterTraceAddsUp, ())
 {
     const std::vector<UnitTypeView> views = any_unit_types(100);
 
     const Decision decision = route(any_request(), views);
 
     std::int64_t removed = 0;
-    for (const FunnelStep& step : decision.funnel.steps) {
+    for (const FilterStep& step : decision.filter_trace.steps) {
         removed += step.removed;
         std::int64_t at_centers = 0;
-        for (const FunnelCenter& center : step.centers)
+        for (const TracedCenter& center : step.centers)
             at_centers += center.removed;
         RC_ASSERT(at_centers <= step.removed);
     }
-    RC_ASSERT(decision.funnel.candidates == static_cast<std::int64_t>(views.size()));
-    RC_ASSERT(decision.funnel.left + removed == decision.funnel.candidates);
+    RC_ASSERT(decision.filter_trace.candidates == static_cast<std::int64_t>(views.size()));
+    RC_ASSERT(decision.filter_trace.left + removed == decision.filter_trace.candidates);
     RC_ASSERT(decision.candidates.size() <= std::max(kMaxCandidatesKept, std::size_t{1}));
 }
 

@@ -14,7 +14,7 @@ export function DecisionEvidence({ decision }: { decision: Decision }) {
   const winner = decision.winner === null ? undefined : decision.candidates[decision.winner]
   const operators = winner?.prediction?.operators ?? []
   const counts = winner?.counts ?? []
-  const removals: Removal[] = (decision.funnel?.steps ?? []).flatMap((step) =>
+  const removals: Removal[] = (decision.filter_trace?.steps ?? []).flatMap((step) =>
     step.centers.map((at) => ({ filter: step.filter, removed: at.removed, center: at.center, reason: at.reason })))
   return (
     <>
@@ -34,9 +34,9 @@ export function DecisionEvidence({ decision }: { decision: Decision }) {
             : <ul>{decision.counterfactuals.map((c, i) => <li key={i}>{c.text}</li>)}</ul>}
         </Section>
       ) : null}
-      {decision.funnel ? (
-        <Section title={t('jobs.why.funnel')}>
-          <p>{t('jobs.why.funnel.sum', { left: decision.funnel.left, all: decision.funnel.candidates })}</p>
+      {decision.filter_trace ? (
+        <Section title={t('jobs.why.filterTrace')}>
+          <p>{t('jobs.why.filterTrace.sum', { left: decision.filter_trace.left, all: decision.filter_trace.candidates })}</p>
           {removals.length > 0 ? <Removals removals={removals} /> : null}
         </Section>
       ) : null}
@@ -76,10 +76,10 @@ function Counts({ counts }: { counts: readonly Count[] }) {
 function Removals({ removals }: { removals: readonly Removal[] }) {
   const t = useText()
   const columns: Column<Removal>[] = [
-    { id: 'filter', title: t('jobs.why.funnel.filter'), cell: (r) => r.filter },
+    { id: 'filter', title: t('jobs.why.filterTrace.filter'), cell: (r) => r.filter },
     { id: 'center', title: t('jobs.center'), cell: (r) => r.center },
-    { id: 'removed', title: t('jobs.why.funnel.removed'), isNumber: true, cell: (r) => r.removed },
+    { id: 'removed', title: t('jobs.why.filterTrace.removed'), isNumber: true, cell: (r) => r.removed },
     { id: 'reason', title: t('jobs.detail'), isText: true, cell: (r) => r.reason },
   ]
-  return <DataTable isPlain name="funnel" label={t('jobs.why.funnel')} columns={columns} rows={removals} rowKey={(r) => `${r.filter} ${r.center}`} />
+  return <DataTable isPlain name="filter-trace" label={t('jobs.why.filterTrace')} columns={columns} rows={removals} rowKey={(r) => `${r.filter} ${r.center}`} />
 }

@@ -1,4 +1,4 @@
-#include "core/decide/routing/funnel.hpp"
+#include "core/decide/routing/filter_trace.hpp"
 
 #include <algorithm>
 
@@ -46,30 +46,30 @@ std::optional<Filter> parse_filter(std::string_view text)
     return static_cast<Filter>(found - kWords.begin());
 }
 
-Json to_json(const Funnel& funnel)
+Json to_json(const FilterTrace& trace)
 {
     Json steps = Json::array();
-    for (const FunnelStep& step : funnel.steps) {
+    for (const FilterStep& step : trace.steps) {
         Json centers = Json::array();
-        for (const FunnelCenter& one : step.centers)
+        for (const TracedCenter& one : step.centers)
             centers.push_back({{"center", one.center}, {"removed", one.removed}, {"reason", one.reason}});
         steps.push_back(
             {{"filter", to_string(step.filter)}, {"removed", step.removed}, {"centers", std::move(centers)}});
     }
-    return {{"candidates", funnel.candidates}, {"left", funnel.left}, {"steps", std::move(steps)}};
+    return {{"candidates", trace.candidates}, {"left", trace.left}, {"steps", std::move(steps)}};
 }
 
-std::string describe(const Funnel& funnel)
+std::string describe(const FilterTrace& trace)
 {
-    std::string text = std::to_string(funnel.candidates) + (funnel.candidates == 1 ? " unit type" : " unit types");
+    std::string text = std::to_string(trace.candidates) + (trace.candidates == 1 ? " unit type" : " unit types");
     const char* separator = ": ";
-    for (const FunnelStep& step : funnel.steps) {
+    for (const FilterStep& step : trace.steps) {
         const FilterWords& words = words_of(step.filter);
         text +=
             separator + std::to_string(step.removed) + ' ' + std::string(step.removed == 1 ? words.one : words.many);
         separator = ", ";
     }
-    return text + "; " + std::to_string(funnel.left) + " left";
+    return text + "; " + std::to_string(trace.left) + " left";
 }
 
 } // namespace fathom

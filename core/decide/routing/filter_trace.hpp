@@ -31,29 +31,29 @@ std::string_view to_string(Filter filter); ///< "policy", "operators", …
 std::optional<Filter> parse_filter(std::string_view text);
 
 /// What one filter removed at one center.
-struct FunnelCenter {
+struct TracedCenter {
     std::string center;
     std::int64_t removed{};
     std::string reason; ///< of one of them, for people
 };
 
 /// What one filter removed.
-struct FunnelStep {
+struct FilterStep {
     Filter filter{};
     std::int64_t removed{};
-    std::vector<FunnelCenter> centers; ///< in order of name, at most 100
+    std::vector<TracedCenter> centers; ///< in order of name, at most 100
 };
 
 /// Where the candidates of one decision went.
-struct Funnel {
+struct FilterTrace {
     std::int64_t candidates{};     ///< unit types at the start
     std::int64_t left{};           ///< feasible ones
-    std::vector<FunnelStep> steps; ///< those that removed any, in order
+    std::vector<FilterStep> steps; ///< those that removed any, in order
 };
 
 /// `{"candidates", "left", "steps": [{"filter", "removed", "centers": [{"center", "removed", "reason"}]}]}`
-Json to_json(const Funnel& funnel);
+Json to_json(const FilterTrace& trace);
 /// "40 unit types: 12 lack dgemm, 20 are drained; 8 left", for people.
-std::string describe(const Funnel& funnel);
+std::string describe(const FilterTrace& trace);
 
 } // namespace fathom
