@@ -195,9 +195,9 @@ Outcome diff_resources(Session& session, const ResourceFileOptions& options)
     return ExitCode::kOk;
 }
 
-int version_of(const Json& resources)
+std::int64_t version_of(const Json& resources)
 {
-    return static_cast<int>(number_of(resources, "version").value_or(0));
+    return static_cast<std::int64_t>(number_of(resources, "version").value_or(0));
 }
 
 Outcome edit_resources(Session& session, const NameOptions& options)

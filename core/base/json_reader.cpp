@@ -307,4 +307,13 @@ void ObjectReader::finish(UnknownFields unknown)
     }
 }
 
+Result<void> no_errors(std::vector<FieldError> errors, std::string_view what)
+{
+    if (errors.empty()) return {};
+    return Error{Errc::kInvalid,
+                 std::string(what) + " has " + std::to_string(errors.size()) +
+                     (errors.size() == 1 ? " error" : " errors"),
+                 std::move(errors)};
+}
+
 } // namespace fathom

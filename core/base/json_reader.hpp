@@ -95,15 +95,15 @@ class ObjectReader {
     std::vector<std::string> seen_;
 };
 
+/// The usual end of a check: kInvalid with every field error, if there are any. `what`: "the job", say.
+Result<void> no_errors(std::vector<FieldError> errors, std::string_view what);
+
 /// The usual end of a parse: the value, or kInvalid with every field error.
 template <class T>
 Result<T> value_or_errors(T value, std::vector<FieldError> errors, std::string_view what)
 {
-    if (errors.empty()) return value;
-    return Error{Errc::kInvalid,
-                 std::string(what) + " has " + std::to_string(errors.size()) +
-                     (errors.size() == 1 ? " error" : " errors"),
-                 std::move(errors)};
+    if (const Result<void> right = no_errors(std::move(errors), what); !right) return right.error();
+    return value;
 }
 
 } // namespace fathom

@@ -1,4 +1,5 @@
 #include "core/base/base64url.hpp"
+#include "core/base/utf8.hpp"
 #include "server/api/api_router.hpp"
 #include "server/api/page_text.hpp"
 
@@ -13,20 +14,10 @@ std::string encode_token(const std::string& after)
     return base64url_encode(std::string(kTokenVersion) + after);
 }
 
-/// PostgreSQL takes no text that is not UTF-8; a forged token may hold anything.
-bool is_utf8(const std::string& text)
-{
-    try {
-        static_cast<void>(Json(text).dump());
-        return true;
-    } catch (const Json::type_error&) {
-        return false;
-    }
-}
-
 std::optional<std::string> decode_token(const std::string& token)
 {
     const std::optional<std::string> text = base64url_decode(token);
+    // PostgreSQL takes no text that is not UTF-8; a forged token may hold anything.
     if (!text || !text->starts_with(kTokenVersion) || text->find('\0') != std::string::npos || !is_utf8(*text))
         return std::nullopt;
     return text->substr(kTokenVersion.size());

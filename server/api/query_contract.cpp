@@ -1,5 +1,6 @@
 #include "server/api/query_contract.hpp"
 
+#include "core/base/json_reader.hpp"
 #include "core/base/nearest_name.hpp"
 #include "core/base/parse_number.hpp"
 #include "core/base/yaml.hpp"
@@ -179,10 +180,7 @@ Result<void> QueryRules::check(const Query& query) const
         if (parameter.is_required && (found == query.end() || found->second.empty()))
             errors.push_back({parameter.name, "is required"});
     }
-    if (errors.empty()) return {};
-    return Error{Errc::kInvalid,
-                 "the query has " + std::to_string(errors.size()) + (errors.size() == 1 ? " error" : " errors"),
-                 std::move(errors)};
+    return no_errors(std::move(errors), "the query");
 }
 
 Result<QueryContract> QueryContract::read(const Json& openapi)

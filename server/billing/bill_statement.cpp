@@ -1,5 +1,6 @@
 #include "server/billing/bill_statement.hpp"
 
+#include "core/base/escape_markup.hpp"
 #include "core/model/money.hpp"
 #include "server/billing/csv_text.hpp"
 #include "server/billing/ledger_store.hpp"
@@ -41,29 +42,11 @@ std::int64_t amount_of(const BillStatement& statement, std::int64_t list_micros,
     return statement.of == BillStatement::Of::kProject ? billed_micros : list_micros;
 }
 
-std::string html_text(std::string_view text)
-{
-    std::string out;
-    for (const char c : text) {
-        if (c == '&')
-            out += "&amp;";
-        else if (c == '<')
-            out += "&lt;";
-        else if (c == '>')
-            out += "&gt;";
-        else if (c == '"')
-            out += "&quot;";
-        else
-            out += c;
-    }
-    return out;
-}
-
 std::string html_row(const std::vector<std::string>& cells, const char* tag)
 {
     std::string row = "<tr>";
     for (const std::string& cell : cells)
-        row += std::string("<") + tag + ">" + html_text(cell) + "</" + tag + ">";
+        row += std::string("<") + tag + ">" + escape_markup(cell) + "</" + tag + ">";
     return row + "</tr>\n";
 }
 
@@ -167,9 +150,9 @@ std::string statement_html(const BillStatement& statement)
 {
     const bool is_project = statement.of == BillStatement::Of::kProject;
     const std::string title = (is_project ? "Statement of project " : "Payable to center ") + statement.name;
-    std::string out = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + html_text(title) +
-                      ", " + statement.period + "</title><style>" + std::string(kStyle) +
-                      "</style></head><body>\n<h1>" + html_text(title) + "</h1>\n<p>Month " + statement.period +
+    std::string out = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" +
+                      escape_markup(title) + ", " + statement.period + "</title><style>" + std::string(kStyle) +
+                      "</style></head><body>\n<h1>" + escape_markup(title) + "</h1>\n<p>Month " + statement.period +
                       " (UTC), " +
                       (statement.closed_at ? "closed " + format_rfc3339(*statement.closed_at).substr(0, 19) + "Z"
                                            : std::string("still open: amounts may grow")) +

@@ -2,7 +2,7 @@
 
 #include "core/decide/probing/cron.hpp"
 #include "server/api/idempotency.hpp"
-#include "server/api/render_page.hpp"
+#include "server/api/record_routes.hpp"
 
 #include <algorithm>
 
@@ -10,6 +10,8 @@ namespace fathom::server {
 namespace {
 
 using Answer = asio::awaitable<net::Response>;
+
+constexpr const char* kPath = "/export-schedules";
 
 enum class Completeness {
     kAll,  ///< a new schedule
@@ -58,73 +60,23 @@ Result<ExportScheduleService::Settings> parse_settings(const Call& call, Complet
     return value_or_errors(std::move(settings), std::move(errors), "the export schedule");
 }
 
-net::Response schedule_response(int status, const ExportSchedule& schedule)
-{
-    net::Response response = json_response(status, to_json(schedule));
-    response.headers["ETag"] = etag(schedule.version);
-    return response;
-}
-
 Answer create_schedule(ExportScheduleService* service, Call call)
 {
     Result<ExportScheduleService::Settings> settings = parse_settings(call, Completeness::kAll);
-    if (!settings) co_return net::problem(settings.error(), call.request.request_id);
-    const Result<ExportSchedule> schedule = co_await service->create(caller_of(call), std::move(*settings));
-    if (!schedule) co_return net::problem(schedule.error(), call.request.request_id);
-    net::Response response = schedule_response(201, *schedule);
-    response.headers["Location"] = "/api/v1/export-schedules/" + schedule->id.value;
-    co_return response;
-}
-
-Answer list_schedules(ExportScheduleService* service, Call call)
-{
-    const Result<PageRequest> page = parse_page_request(call.request);
-    if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<Page<ExportSchedule>> schedules = co_await service->list(page->size, page->after);
-    if (!schedules) co_return net::problem(schedules.error(), call.request.request_id);
-    co_return render_page(*schedules);
-}
-
-Answer get_schedule(ExportScheduleService* service, Call call)
-{
-    const Result<ExportSchedule> schedule = co_await service->get(call.request.path_params["id"]);
-    if (!schedule) co_return net::problem(schedule.error(), call.request.request_id);
-    co_return schedule_response(200, *schedule);
+    return create_record(service, std::move(call), std::move(settings), kPath);
 }
 
 Answer change_schedule(ExportScheduleService* service, Call call)
 {
     Result<ExportScheduleService::Settings> settings = parse_settings(call, Completeness::kSome);
-    if (!settings) co_return net::problem(settings.error(), call.request.request_id);
-    ExportScheduleService::VersionCheck check = [request = &call.request](std::int64_t version) {
-        return if_match_allows(*request, version);
-    };
-    const Result<std::optional<ExportSchedule>> schedule = co_await service->change(
-        caller_of(call), call.request.path_params["id"], std::move(*settings), std::move(check));
-    if (!schedule) co_return net::problem(schedule.error(), call.request.request_id);
-    if (!*schedule) co_return precondition_failed(call.request);
-    co_return schedule_response(200, **schedule);
-}
-
-Answer remove_schedule(ExportScheduleService* service, Call call)
-{
-    ExportScheduleService::VersionCheck check = [request = &call.request](std::int64_t version) {
-        return if_match_allows(*request, version);
-    };
-    const Result<bool> removed =
-        co_await service->remove(caller_of(call), call.request.path_params["id"], std::move(check));
-    if (!removed) co_return net::problem(removed.error(), call.request.request_id);
-    if (!*removed) co_return precondition_failed(call.request);
-    net::Response response;
-    response.status = 204;
-    co_return response;
+    return change_record(service, std::move(call), std::move(settings));
 }
 
 Answer run_schedule(ExportScheduleService* service, Call call)
 {
     const Result<ExportSchedule> schedule = co_await service->run_now(caller_of(call), call.request.path_params["id"]);
     if (!schedule) co_return net::problem(schedule.error(), call.request.request_id);
-    co_return schedule_response(202, *schedule);
+    co_return record_response(202, *schedule);
 }
 
 } // namespace
@@ -135,13 +87,13 @@ void add_export_schedule_routes(ApiRouter& router, ExportScheduleService& servic
     const auto bind = [&service](auto handler) -> ApiHandler {
         return [handler, target = &service](Call call) { return handler(target, std::move(call)); };
     };
-    router.add(Method::kPost, "/export-schedules", Permission::kManageBilling,
-               idempotent(database, bind(create_schedule)));
-    router.add(Method::kGet, "/export-schedules", Permission::kReadBilling, bind(list_schedules));
-    router.add(Method::kGet, "/export-schedules/{id}", Permission::kReadBilling, bind(get_schedule));
-    router.add(Method::kPatch, "/export-schedules/{id}", Permission::kManageBilling, bind(change_schedule));
-    router.add(Method::kDelete, "/export-schedules/{id}", Permission::kManageBilling, bind(remove_schedule));
-    router.add(Method::kPost, "/export-schedules/{id}/run", Permission::kManageBilling, bind(run_schedule));
+    const std::string one = std::string(kPath) + "/{id}";
+    router.add(Method::kPost, kPath, Permission::kManageBilling, idempotent(database, bind(create_schedule)));
+    router.add(Method::kGet, kPath, Permission::kReadBilling, bind(list_records<ExportScheduleService>));
+    router.add(Method::kGet, one, Permission::kReadBilling, bind(get_record<ExportScheduleService>));
+    router.add(Method::kPatch, one, Permission::kManageBilling, bind(change_schedule));
+    router.add(Method::kDelete, one, Permission::kManageBilling, bind(remove_record<ExportScheduleService>));
+    router.add(Method::kPost, one + "/run", Permission::kManageBilling, bind(run_schedule));
 }
 
 } // namespace fathom::server

@@ -1,8 +1,7 @@
 #include "server/centers/centers_api.hpp"
 
-#include "server/api/caller.hpp"
 #include "server/api/idempotency.hpp"
-#include "server/api/render_page.hpp"
+#include "server/api/record_routes.hpp"
 
 namespace fathom::server {
 namespace {
@@ -11,29 +10,6 @@ using Answer = asio::awaitable<net::Response>;
 
 constexpr std::size_t kEnrolmentBytes = 20UL << 10U; // a token and a signing request
 constexpr std::int64_t kMaxToken_s = 30 * 86400;
-
-net::Response center_response(int status, const CenterRecord& center)
-{
-    net::Response response = json_response(status, to_json(center));
-    response.headers["ETag"] = etag(center.version);
-    return response;
-}
-
-Answer list_centers(CentersService* service, Call call)
-{
-    const Result<PageRequest> page = parse_page_request(call.request);
-    if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<Page<CenterRecord>> centers = co_await service->list(page->size, page->after);
-    if (!centers) co_return net::problem(centers.error(), call.request.request_id);
-    co_return render_page(*centers);
-}
-
-Answer get_center(CentersService* service, Call call)
-{
-    const Result<CenterRecord> center = co_await service->get(call.request.path_params["id"]);
-    if (!center) co_return net::problem(center.error(), call.request.request_id);
-    co_return center_response(200, *center);
-}
 
 Result<CenterChange> parse_change(const Call& call)
 {
@@ -61,21 +37,21 @@ Answer patch_center(CentersService* service, Call call)
         co_await service->change(caller_of(call), call.request.path_params["id"], *change, std::move(rule));
     if (!center) co_return net::problem(center.error(), call.request.request_id);
     if (!*center) co_return precondition_failed(call.request);
-    co_return center_response(200, **center);
+    co_return record_response(200, **center);
 }
 
 Answer revoke_center(CentersService* service, Call call)
 {
     const Result<CenterRecord> center = co_await service->revoke(caller_of(call), call.request.path_params["id"]);
     if (!center) co_return net::problem(center.error(), call.request.request_id);
-    co_return center_response(200, *center);
+    co_return record_response(200, *center);
 }
 
 Answer release_quarantine(CentersService* service, Call call)
 {
     const Result<CenterRecord> center = co_await service->release(caller_of(call), call.request.path_params["id"]);
     if (!center) co_return net::problem(center.error(), call.request.request_id);
-    co_return center_response(200, *center);
+    co_return record_response(200, *center);
 }
 
 Answer list_unit_types(CentersService* service, Call call)
@@ -188,8 +164,8 @@ void add_centers_routes(ApiRouter& router, CentersService& centers, EnrolmentSer
     const auto bind = [](auto handler, auto& service) -> ApiHandler {
         return [handler, target = &service](Call call) { return handler(target, std::move(call)); };
     };
-    router.add(Method::kGet, "/centers", Permission::kReadNetwork, bind(list_centers, centers));
-    router.add(Method::kGet, "/centers/{id}", Permission::kReadNetwork, bind(get_center, centers));
+    router.add(Method::kGet, "/centers", Permission::kReadNetwork, bind(list_records<CentersService>, centers));
+    router.add(Method::kGet, "/centers/{id}", Permission::kReadNetwork, bind(get_record<CentersService>, centers));
     router.add(Method::kPatch, "/centers/{id}", Permission::kManageNetwork, bind(patch_center, centers));
     router.add(Method::kPost, "/centers/{id}:revoke", Permission::kManageNetwork,
                idempotent(database, bind(revoke_center, centers)));

@@ -1,8 +1,7 @@
 #include "server/jobs/projects_api.hpp"
 
 #include "core/model/money.hpp"
-#include "server/api/caller.hpp"
-#include "server/api/render_page.hpp"
+#include "server/api/record_routes.hpp"
 
 #include <set>
 
@@ -18,27 +17,11 @@ constexpr double kMaxShare = 1e6;
 constexpr std::int64_t kMaxUnits = 1'000'000'000;
 constexpr double kMaxScoreHours = 1e15;
 
-net::Response project_response(const ProjectRecord& project)
-{
-    net::Response response = json_response(200, to_json(project));
-    response.headers["ETag"] = etag(project.version);
-    return response;
-}
-
-Answer list_projects(ProjectsService* projects, Call call)
-{
-    const Result<PageRequest> page = parse_page_request(call.request);
-    if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<Page<ProjectRecord>> found = co_await projects->list(page->size, page->after);
-    if (!found) co_return net::problem(found.error(), call.request.request_id);
-    co_return render_page(*found);
-}
-
 Answer get_project(ProjectsService* projects, Call call)
 {
     const Result<ProjectRecord> project = co_await projects->get(call.request.path_params["name"]);
     if (!project) co_return net::problem(project.error(), call.request.request_id);
-    co_return project_response(*project);
+    co_return record_response(200, *project);
 }
 
 std::vector<std::string> read_centers(ObjectReader& reader)
@@ -87,7 +70,7 @@ Answer put_project(ProjectsService* projects, Call call)
         co_await projects->change(caller_of(call), name, std::move(*change), check);
     if (!changed) co_return net::problem(changed.error(), call.request.request_id);
     if (!*changed) co_return precondition_failed(call.request);
-    co_return project_response(**changed);
+    co_return record_response(200, **changed);
 }
 
 } // namespace
@@ -96,7 +79,7 @@ void add_projects_routes(ApiRouter& router, ProjectsService& projects)
 {
     using net::Method;
     router.add(Method::kGet, "/projects", Permission::kReadNetwork,
-               [&projects](Call call) { return list_projects(&projects, std::move(call)); });
+               [&projects](Call call) { return list_records(&projects, std::move(call)); });
     router.add(Method::kGet, "/projects/{name}", Permission::kReadNetwork,
                [&projects](Call call) { return get_project(&projects, std::move(call)); });
     router.add(

@@ -2,7 +2,7 @@
 
 #include "server/api/caller.hpp"
 #include "server/api/idempotency.hpp"
-#include "server/api/render_page.hpp"
+#include "server/api/record_routes.hpp"
 
 namespace fathom::server {
 namespace {
@@ -40,15 +40,6 @@ Answer add_key(OperatorKeysService* service, Call call)
     co_return json_response(201, to_json(*key));
 }
 
-Answer list_keys(OperatorKeysService* service, Call call)
-{
-    const Result<PageRequest> page = parse_page_request(call.request);
-    if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<Page<OperatorKeyRecord>> keys = co_await service->list(page->size, page->after);
-    if (!keys) co_return net::problem(keys.error(), call.request.request_id);
-    co_return render_page(*keys);
-}
-
 Answer revoke_key(OperatorKeysService* service, Call call)
 {
     const Result<OperatorKeyRecord> key = co_await service->revoke(caller_of(call), call.request.path_params["id"]);
@@ -65,7 +56,7 @@ void add_operator_keys_routes(ApiRouter& router, OperatorKeysService& service, D
         return [handler, target = &service](Call call) { return handler(target, std::move(call)); };
     };
     const Permission needed = Permission::kManageOperatorKeys;
-    router.add(Method::kGet, "/operator-keys", needed, bind(list_keys));
+    router.add(Method::kGet, "/operator-keys", needed, bind(list_records<OperatorKeysService>));
     router.add(Method::kPost, "/operator-keys", needed, idempotent(database, bind(add_key)));
     router.add(Method::kDelete, "/operator-keys/{id}", needed, bind(revoke_key));
 }

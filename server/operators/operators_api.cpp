@@ -3,7 +3,7 @@
 #include "core/base/parse_number.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/idempotency.hpp"
-#include "server/api/render_page.hpp"
+#include "server/api/record_routes.hpp"
 
 namespace fathom::server {
 namespace {
@@ -28,15 +28,6 @@ Result<OperatorOrder> read_order(const Call& call)
     const Result<Json> json = call.json();
     if (!json) return json.error();
     return parse_operator_order(*json);
-}
-
-Answer list_operators(OperatorsService* service, Call call)
-{
-    const Result<PageRequest> page = parse_page_request(call.request);
-    if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<Page<OperatorRecord>> operators = co_await service->list(page->size, page->after);
-    if (!operators) co_return net::problem(operators.error(), call.request.request_id);
-    co_return render_page(*operators);
 }
 
 Answer get_operator(OperatorsService* service, Call call)
@@ -118,7 +109,7 @@ void add_operators_routes(ApiRouter& router, OperatorsService& service, Database
     const auto bind = [&service](auto handler) -> ApiHandler {
         return [handler, target = &service](Call call) { return handler(target, std::move(call)); };
     };
-    router.add(Method::kGet, "/operators", Permission::kReadNetwork, bind(list_operators));
+    router.add(Method::kGet, "/operators", Permission::kReadNetwork, bind(list_records<OperatorsService>));
     router.add(Method::kPost, "/operators", Permission::kManageMetering,
                idempotent(database, bind(add_operator_version)), kLargeBodyBytes);
     router.add(Method::kGet, "/operators/{id}", Permission::kReadNetwork, bind(get_operator));

@@ -2,13 +2,15 @@
 
 #include "core/decide/probing/cron.hpp"
 #include "server/api/idempotency.hpp"
-#include "server/api/render_page.hpp"
+#include "server/api/record_routes.hpp"
 #include "server/probing/run_order.hpp"
 
 namespace fathom::server {
 namespace {
 
 using Answer = asio::awaitable<net::Response>;
+
+constexpr const char* kPath = "/probe-schedules";
 
 enum class Completeness {
     kAll,  ///< a new schedule
@@ -52,66 +54,16 @@ Result<ScheduleService::Settings> parse_settings(const Call& call, Completeness 
     return value_or_errors(std::move(settings), std::move(errors), "the probe schedule");
 }
 
-net::Response schedule_response(int status, const ProbeSchedule& schedule)
-{
-    net::Response response = json_response(status, to_json(schedule));
-    response.headers["ETag"] = etag(schedule.version);
-    return response;
-}
-
 Answer create_schedule(ScheduleService* service, Call call)
 {
     Result<ScheduleService::Settings> settings = parse_settings(call, Completeness::kAll);
-    if (!settings) co_return net::problem(settings.error(), call.request.request_id);
-    const Result<ProbeSchedule> schedule = co_await service->create(caller_of(call), std::move(*settings));
-    if (!schedule) co_return net::problem(schedule.error(), call.request.request_id);
-    net::Response response = schedule_response(201, *schedule);
-    response.headers["Location"] = "/api/v1/probe-schedules/" + schedule->id.value;
-    co_return response;
-}
-
-Answer list_schedules(ScheduleService* service, Call call)
-{
-    const Result<PageRequest> page = parse_page_request(call.request);
-    if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<Page<ProbeSchedule>> schedules = co_await service->list(page->size, page->after);
-    if (!schedules) co_return net::problem(schedules.error(), call.request.request_id);
-    co_return render_page(*schedules);
-}
-
-Answer get_schedule(ScheduleService* service, Call call)
-{
-    const Result<ProbeSchedule> schedule = co_await service->get(call.request.path_params["id"]);
-    if (!schedule) co_return net::problem(schedule.error(), call.request.request_id);
-    co_return schedule_response(200, *schedule);
+    return create_record(service, std::move(call), std::move(settings), kPath);
 }
 
 Answer change_schedule(ScheduleService* service, Call call)
 {
     Result<ScheduleService::Settings> settings = parse_settings(call, Completeness::kSome);
-    if (!settings) co_return net::problem(settings.error(), call.request.request_id);
-    ScheduleService::VersionCheck check = [request = &call.request](std::int64_t version) {
-        return if_match_allows(*request, version);
-    };
-    const Result<std::optional<ProbeSchedule>> schedule = co_await service->change(
-        caller_of(call), call.request.path_params["id"], std::move(*settings), std::move(check));
-    if (!schedule) co_return net::problem(schedule.error(), call.request.request_id);
-    if (!*schedule) co_return precondition_failed(call.request);
-    co_return schedule_response(200, **schedule);
-}
-
-Answer remove_schedule(ScheduleService* service, Call call)
-{
-    ScheduleService::VersionCheck check = [request = &call.request](std::int64_t version) {
-        return if_match_allows(*request, version);
-    };
-    const Result<bool> removed =
-        co_await service->remove(caller_of(call), call.request.path_params["id"], std::move(check));
-    if (!removed) co_return net::problem(removed.error(), call.request.request_id);
-    if (!*removed) co_return precondition_failed(call.request);
-    net::Response response;
-    response.status = 204;
-    co_return response;
+    return change_record(service, std::move(call), std::move(settings));
 }
 
 } // namespace
@@ -122,13 +74,13 @@ void add_schedule_routes(ApiRouter& router, ScheduleService& service, Database& 
     const auto bind = [&service](auto handler) -> ApiHandler {
         return [handler, target = &service](Call call) { return handler(target, std::move(call)); };
     };
-    router.add(Method::kPost, "/probe-schedules", Permission::kManageMetering,
-               idempotent(database, bind(create_schedule)), kLargeBodyBytes);
-    router.add(Method::kGet, "/probe-schedules", Permission::kReadNetwork, bind(list_schedules));
-    router.add(Method::kGet, "/probe-schedules/{id}", Permission::kReadNetwork, bind(get_schedule));
-    router.add(Method::kPatch, "/probe-schedules/{id}", Permission::kManageMetering, bind(change_schedule),
+    const std::string one = std::string(kPath) + "/{id}";
+    router.add(Method::kPost, kPath, Permission::kManageMetering, idempotent(database, bind(create_schedule)),
                kLargeBodyBytes);
-    router.add(Method::kDelete, "/probe-schedules/{id}", Permission::kManageMetering, bind(remove_schedule));
+    router.add(Method::kGet, kPath, Permission::kReadNetwork, bind(list_records<ScheduleService>));
+    router.add(Method::kGet, one, Permission::kReadNetwork, bind(get_record<ScheduleService>));
+    router.add(Method::kPatch, one, Permission::kManageMetering, bind(change_schedule), kLargeBodyBytes);
+    router.add(Method::kDelete, one, Permission::kManageMetering, bind(remove_record<ScheduleService>));
 }
 
 } // namespace fathom::server

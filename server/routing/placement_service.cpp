@@ -291,11 +291,7 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::strin
     check_terms(spec, **catalog, now, "", errors);
     const std::string currency = (*catalog)->prices.currency();
     if (what_if) check_what_if(*what_if, (*catalog)->unit_types, currency, now, "what_if", errors);
-    if (!errors.empty()) {
-        const std::string detail =
-            "the question has " + std::to_string(errors.size()) + (errors.size() == 1 ? " error" : " errors");
-        co_return Error(Errc::kInvalid, detail, std::move(errors));
-    }
+    if (const Result<void> right = no_errors(std::move(errors), "the question"); !right) co_return right.error();
     // As it will be at submission: history corrects by the type, which is that of the job without what it learned.
     const std::string job_type = (*catalog)->type_of(spec, owner).name;
     const bool takes_operators = !take_learned_operators(spec, owner, **catalog).empty();

@@ -1,6 +1,7 @@
 #include "simulator/report/report_markup.hpp"
 
 #include "cli/text/display_text.hpp"
+#include "core/base/escape_markup.hpp"
 
 #include <fmt/format.h>
 
@@ -10,29 +11,7 @@ namespace fathom::simulation {
 
 std::string escaped(std::string_view text)
 {
-    std::string result;
-    for (const char c : cli::printable(text)) {
-        switch (c) {
-        case '&':
-            result += "&amp;";
-            break;
-        case '<':
-            result += "&lt;";
-            break;
-        case '>':
-            result += "&gt;";
-            break;
-        case '"':
-            result += "&quot;";
-            break;
-        case '\'':
-            result += "&#39;";
-            break;
-        default:
-            result += c;
-        }
-    }
-    return result;
+    return escape_markup(cli::printable(text));
 }
 
 std::string element(std::string_view opening, std::string_view text)

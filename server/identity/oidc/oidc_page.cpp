@@ -1,5 +1,6 @@
 #include "server/identity/oidc/oidc_page.hpp"
 
+#include "core/base/escape_markup.hpp"
 #include "core/base/secret.hpp"
 
 namespace fathom::server {
@@ -92,30 +93,6 @@ Explanation explanation_of(Why why)
             {"Try again soon.", "请稍后再试。"}};
 }
 
-std::string escaped(std::string_view text)
-{
-    std::string html;
-    for (const char c : text) {
-        switch (c) {
-        case '&':
-            html += "&amp;";
-            break;
-        case '<':
-            html += "&lt;";
-            break;
-        case '>':
-            html += "&gt;";
-            break;
-        case '"':
-            html += "&quot;";
-            break;
-        default:
-            html += c;
-        }
-    }
-    return html;
-}
-
 /// Left to right, so that what is filled in is never filled in itself.
 std::string filled(std::string_view sentence, const OidcPageContext& context, const OidcRefusal& refusal)
 {
@@ -165,7 +142,7 @@ std::string group_list(const OidcPageContext& context, const std::vector<std::st
         return std::string("<p>") + (context.is_chinese ? "没有收到任何组。" : "No groups came.") + "</p>";
     std::string html = std::string("<p>") + (context.is_chinese ? "收到的组：" : "Groups that came:") + "</p><ul>";
     for (std::size_t i = 0; i < groups.size() && i < kMaxShownGroups; ++i)
-        html += "<li><code>" + escaped(groups[i]) + "</code></li>";
+        html += "<li><code>" + escape_markup(groups[i]) + "</code></li>";
     if (groups.size() > kMaxShownGroups) html += "<li>… " + std::to_string(groups.size() - kMaxShownGroups) + "</li>";
     return html + "</ul>";
 }
@@ -176,15 +153,15 @@ net::Response refusal_page(const OidcPageContext& context, const OidcRefusal& re
 {
     const Explanation explanation = explanation_of(refusal.why);
     const auto paragraph = [&](const Sentence& sentence) {
-        return "<p>" + escaped(filled(context.is_chinese ? sentence.zh : sentence.en, context, refusal)) + "</p>";
+        return "<p>" + escape_markup(filled(context.is_chinese ? sentence.zh : sentence.en, context, refusal)) + "</p>";
     };
     const std::string title = context.is_chinese ? "未能登录" : "Not signed in";
     std::string body = "<h1>" + title + "</h1>" + paragraph(explanation.what);
     if (refusal.why == Why::kNoGroup) body += group_list(context, refusal.groups);
     body += paragraph(explanation.remedy);
     body += "<p><a href=\"/\">" + std::string(context.is_chinese ? "返回登录页" : "Back to the sign-in") + "</a></p>";
-    body +=
-        "<p class=\"dim\"><code>" + escaped(to_string(refusal.why)) + " " + escaped(context.request_id) + "</code></p>";
+    body += "<p class=\"dim\"><code>" + escape_markup(to_string(refusal.why)) + " " +
+            escape_markup(context.request_id) + "</code></p>";
     net::Response response = page(context, explanation.status, "<title>" + title + " · Fathom</title>", body);
     if (explanation.status == 429) response.headers["Retry-After"] = "60";
     return response;
@@ -192,7 +169,7 @@ net::Response refusal_page(const OidcPageContext& context, const OidcRefusal& re
 
 net::Response forward_page(const OidcPageContext& context, const std::string& path)
 {
-    const std::string target = escaped(path);
+    const std::string target = escape_markup(path);
     const std::string_view words = context.is_chinese ? "已登录。继续" : "Signed in. Go on";
     return page(context, 200, "<meta http-equiv=\"refresh\" content=\"0;url=" + target + "\"><title>Fathom</title>",
                 "<h1>Fathom</h1><p><a href=\"" + target + "\">" + std::string(words) + "</a></p>");

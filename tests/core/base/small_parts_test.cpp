@@ -1,4 +1,5 @@
 #include "core/base/clock.hpp"
+#include "core/base/escape_markup.hpp"
 #include "core/base/file.hpp"
 #include "core/base/id.hpp"
 #include "core/base/log_limit.hpp"
@@ -278,13 +279,21 @@ TEST(Yaml, RefusesWhatCouldHarm)
 {
     EXPECT_FALSE(parse_yaml("a: \xf3")) << "not UTF-8";
     EXPECT_FALSE(parse_yaml("a: &x [1]\nb: *x")) << "aliases";
-    EXPECT_FALSE(parse_yaml("a: 1\na: 2")) << "a key that stands twice";
+    EXPECT_FALSE(parse_yaml("a: 1\na: 2")) << "a key that is duplicated";
     EXPECT_FALSE(parse_yaml(std::string(200, '[')));
     EXPECT_FALSE(parse_yaml("a: [1"));
     EXPECT_FALSE(parse_yaml(""));
     const Result<Json> wrong = parse_yaml("a: 1\n b: 2\n");
     ASSERT_FALSE(wrong);
     EXPECT_NE(wrong.error().detail.find("line 2"), std::string::npos) << wrong.error().detail;
+}
+
+TEST(EscapeMarkup, LeavesNoTagAndNoEndOfAnAttribute)
+{
+    EXPECT_EQ(escape_markup(R"(<a href='x' title="y">R&D</a>)"),
+              "&lt;a href=&#39;x&#39; title=&quot;y&quot;&gt;R&amp;D&lt;/a&gt;");
+    EXPECT_EQ(escape_markup("&amp;"), "&amp;amp;");
+    EXPECT_EQ(escape_markup("核"), "核");
 }
 
 } // namespace
