@@ -34,11 +34,15 @@ std::string state_of(const Json& center)
 
 Cell takes_jobs(const Json& center)
 {
+    const std::string state = state_of(center);
+    if (state == "revoked") return Cell("no, revoked", Tone::kBad);
     if (is_true(center, "drained")) {
         const std::string reason = text_of(center, "drain_reason", "");
         return Cell(reason.empty() ? "no, drained" : "no, drained: " + reason, Tone::kPending);
     }
     if (!member(center, "quarantined_at").is_null()) return Cell("no, quarantined", Tone::kBad);
+    if (state == "enrolled") return Cell("no, never connected", Tone::kPending);
+    if (state != "online") return Cell("no, its agent is silent", Tone::kPending);
     return "yes";
 }
 

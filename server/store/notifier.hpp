@@ -13,9 +13,10 @@ namespace fathom::server {
 /// Wake-ups between replicas through LISTEN/NOTIFY on one channel. A wake-up carries a topic and a short
 /// payload; it says "look again", never data that must not be lost: after a reconnect every subscriber is
 /// called once with an empty payload.
-/// Topics: "route" (something changed for waiting jobs; payload "submitted": there are more of them), "dispatch"
-/// (payload: center id; orders wait), "event" (payload: id of the newest job_event), "catalog" (centers, unit types,
-/// operators, measurements). Thread-safe; callbacks run on the notifier's own thread and must be short.
+/// Each topic's subscriber says what it is for and what its payload names; the most frequent ones are "route"
+/// (something changed for waiting jobs; payload "submitted": there are more of them), "dispatch" (payload: center id;
+/// orders wait), "event" (payload: id of the newest job_event) and "catalog" (centers, unit types, operators,
+/// measurements). Thread-safe; callbacks run on the notifier's own thread and must be short.
 class Notifier {
   public:
     explicit Notifier(std::string url);
