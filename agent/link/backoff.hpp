@@ -15,6 +15,9 @@ struct BackoffPolicy {
 inline constexpr BackoffPolicy kRefusedBackoff{std::chrono::minutes(1), std::chrono::minutes(10),
                                                std::chrono::seconds(30)};
 
+/// For the metascheduler to get to this agent, when all agents of the network have come back to it at once.
+inline constexpr std::chrono::seconds kQueueTime{60};
+
 /// The next wait: exponential, capped, with full jitter, so that a thousand agents do not return at once
 /// when the metascheduler does. Pure.
 /// @param failures  in a row, from 1.

@@ -89,7 +89,8 @@ asio::awaitable<Connector::Attempt> Connector::connect_once()
         co_return failed;
     }
     net::Endpoint endpoint{enrolment->host, enrolment->port};
-    const net::ClientOptions options;
+    net::ClientOptions options;
+    options.queue_time = kQueueTime;
     std::string target = kTarget;
     Result<std::shared_ptr<net::WebSocket>> socket =
         co_await net::connect_websocket(std::move(endpoint), *tls, std::move(target), options);

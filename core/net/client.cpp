@@ -138,7 +138,7 @@ asio::awaitable<Result<ClientResponse>> HttpClient::State::perform(Exchange& exc
     for (;;) {
         const bool reused = stream != nullptr;
         if (!reused) {
-            Result<std::unique_ptr<TlsStream>> opened = co_await connect_tls(endpoint, tls, options.connect_time);
+            Result<std::unique_ptr<TlsStream>> opened = co_await connect_tls(endpoint, tls, options);
             if (!opened) co_return opened.error();
             stream = std::move(*opened);
         }

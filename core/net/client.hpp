@@ -32,6 +32,9 @@ struct ClientResponse {
 
 struct ClientOptions {
     std::chrono::milliseconds connect_time{10000};
+    /// More for the TLS handshake, once the host has taken the connection: a server to which very many come at once
+    /// gets to one after the other.
+    std::chrono::milliseconds queue_time{0};
     std::chrono::milliseconds response_time{60000}; ///< from the request to the end of its answer
     std::size_t body_bytes = 64UL << 20U;           ///< of an answer, or of one WebSocket message
     std::chrono::milliseconds websocket_idle_time{30000};

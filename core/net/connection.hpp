@@ -34,13 +34,13 @@ struct ServerCore {
 
     ServerCore(TlsContext context, Router routes, ServerLimits bounds, Metrics& registry)
         : tls(std::move(context)), router(std::move(routes)), limits(std::move(bounds)), metrics(registry),
-          bodies(limits.bodies_bytes),
-          places_({limits.connections, limits.connections_of_one_network, limits.connections_for_certificates})
+          bodies(limits.bodies_bytes), places_({limits.connections, limits.connections_of_one_network,
+                                                limits.connections_for_certificates, limits.handshakes})
     {
     }
 
-    /// False when there are too many already. May drop another one that has not shown who it is.
-    bool add(const std::shared_ptr<Connection>& connection);
+    /// May drop another one that has not shown who it is.
+    ConnectionPlaces::Answer add(const std::shared_ptr<Connection>& connection);
     /// The client's address is known by now. False when its network has too many connections.
     bool set_network(const Connection* connection, const std::string& remote_address);
     /// The handshake is done, with a client certificate or without. False when the connection may not stay.

@@ -2,14 +2,21 @@
 
 namespace fathom::net {
 
-ConnectionPlaces::Admission ConnectionPlaces::take(Id connection, const std::string& network)
+ConnectionPlaces::Admission ConnectionPlaces::take(Id connection, const std::string& network, Time now)
 {
     Admission admission;
     if (is_full(network)) {
         admission.answer = Answer::kNetworkFull;
         return admission;
     }
-    if (places_.size() >= limits_.connections) {
+    if (limits_.handshakes > 0 && handshakes_.size() >= limits_.handshakes) {
+        if (!may_end_oldest(now)) {
+            admission.answer = Answer::kManyHandshakes;
+            return admission;
+        }
+        admission.gave_way = handshakes_.front();
+        give_back(admission.gave_way);
+    } else if (places_.size() >= limits_.connections) {
         if (limits_.for_certificates == 0 || handshakes_.empty()) {
             admission.answer = Answer::kServerFull;
             return admission;
@@ -19,6 +26,7 @@ ConnectionPlaces::Admission ConnectionPlaces::take(Id connection, const std::str
     }
     Place place;
     remember_network(place, network);
+    place.since = now;
     place.in_handshake = handshakes_.insert(handshakes_.end(), connection);
     places_.emplace(connection, std::move(place));
     return admission;
@@ -76,6 +84,11 @@ bool ConnectionPlaces::is_full(const std::string& network) const
 {
     const auto known = of_network_.find(network);
     return known != of_network_.end() && known->second >= limits_.of_one_network;
+}
+
+bool ConnectionPlaces::may_end_oldest(Time now) const
+{
+    return !handshakes_.empty() && now - places_.at(handshakes_.front()).since >= limits_.handshake_grace;
 }
 
 void ConnectionPlaces::remember_network(Place& place, const std::string& network)

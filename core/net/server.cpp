@@ -14,6 +14,8 @@ namespace fathom::net {
 
 namespace {
 
+using Answer = ConnectionPlaces::Answer;
+
 void warn_of_full_network(const std::string& network, std::size_t limit)
 {
     log_limited("too_many_connections_of_one_network", {{"network", network}, {"limit", limit}});
@@ -21,15 +23,14 @@ void warn_of_full_network(const std::string& network, std::size_t limit)
 
 } // namespace
 
-bool ServerCore::add(const std::shared_ptr<Connection>& connection)
+ConnectionPlaces::Answer ServerCore::add(const std::shared_ptr<Connection>& connection)
 {
-    using Answer = ConnectionPlaces::Answer;
     const std::string network = connection->is_proxied() ? "" : network_of(connection->remote_address());
     std::shared_ptr<Connection> gave_way;
     Answer answer = Answer::kTaken;
     {
         const std::scoped_lock lock(mutex_);
-        const auto admission = places_.take(connection.get(), network);
+        const auto admission = places_.take(connection.get(), network, std::chrono::steady_clock::now());
         answer = admission.answer;
         if (answer == Answer::kTaken) connections_.emplace(connection.get(), connection);
         if (admission.gave_way != nullptr) gave_way = connections_.at(admission.gave_way);
@@ -37,7 +38,7 @@ bool ServerCore::add(const std::shared_ptr<Connection>& connection)
     if (gave_way) gave_way->kill();
     if (answer == Answer::kServerFull) log_limited("too_many_connections", {{"limit", limits.connections}});
     if (answer == Answer::kNetworkFull) warn_of_full_network(network, limits.connections_of_one_network);
-    return answer == Answer::kTaken;
+    return answer;
 }
 
 bool ServerCore::set_network(const Connection* connection, const std::string& remote_address)
@@ -142,6 +143,7 @@ void Server::State::start()
 asio::awaitable<void> Server::State::accept_connections(std::shared_ptr<State>)
 {
     constexpr std::chrono::milliseconds kPause{100};
+    constexpr std::chrono::milliseconds kHandshakePause{10};
     while (acceptor.is_open()) {
         Strand session = asio::make_strand(context);
         auto [ec, socket] = co_await acceptor.async_accept(asio::any_io_executor(session), kAsTuple);
@@ -157,7 +159,16 @@ asio::awaitable<void> Server::State::accept_connections(std::shared_ptr<State>)
         socket.set_option(Tcp::no_delay(true), ignored);
         socket.set_option(asio::socket_base::keep_alive(true), ignored);
         const auto connection = std::make_shared<Connection>(core, std::move(session), std::move(socket));
-        if (core->add(connection)) connection->start();
+        Answer answer = core->add(connection);
+        while (answer == Answer::kManyHandshakes) {
+            // It and those behind it in the backlog wait for their turn, which costs nobody anything.
+            log_limited("connections_wait_for_handshakes", {{"limit", core->limits.handshakes}});
+            pause.expires_after(kHandshakePause);
+            co_await pause.async_wait(kAsTuple);
+            if (!acceptor.is_open()) co_return;
+            answer = core->add(connection);
+        }
+        if (answer == Answer::kTaken) connection->start();
     }
 }
 

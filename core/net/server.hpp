@@ -26,6 +26,9 @@ struct ServerLimits {
     /// Of one IPv4 address or IPv6 /64 network, but those with a client certificate.
     std::size_t connections_of_one_network = 1024;
     std::size_t connections_for_certificates = 0; ///< of all, those that strangers leave to peers with a certificate
+    /// At the same time, so that each gets through when very many peers come at once; others wait in the backlog.
+    /// 0: any.
+    std::size_t handshakes = 0;
     std::chrono::seconds handshake_time{10};
     std::chrono::seconds request_time{30}; ///< for the header of a request, and again for its body
     std::chrono::seconds idle_time{60};    ///< keep-alive without a request

@@ -56,7 +56,7 @@ Result<CertificateFacts> read_certificate(const std::string& certificate_pem);
 Result<void> check_client_certificate(const Credential& credential, const std::string& authority_pem,
                                       const std::string& common_name);
 
-/// TLS 1.2 and newer, no compression, no renegotiation, session tickets on.
+/// TLS 1.2 and newer, no compression, no renegotiation; session tickets where no client certificate is asked for.
 using TlsContext = std::shared_ptr<boost::asio::ssl::context>;
 
 enum class ClientCertificates {

@@ -21,6 +21,7 @@ struct Attempt {
     Tcp::resolver resolver;
     asio::steady_timer timer;
     std::unique_ptr<TlsStream> stream; ///< empty once handed over
+    std::chrono::milliseconds limit{}; ///< the newest
     bool timed_out = false;
 };
 
@@ -35,6 +36,7 @@ struct CancelOnExit {
 
 void limit_time(const std::shared_ptr<Attempt>& attempt, std::chrono::milliseconds limit)
 {
+    attempt->limit = limit;
     attempt->timer.expires_after(limit);
     attempt->timer.async_wait([attempt](const boost::system::error_code& ec) {
         if (ec || !attempt->stream) return;
@@ -82,7 +84,8 @@ bool is_unknown_host(const boost::system::error_code& ec)
 }
 
 /// The steps, each ending early with what went wrong.
-asio::awaitable<Result<void>> run_attempt(std::shared_ptr<Attempt> attempt, Endpoint endpoint)
+asio::awaitable<Result<void>> run_attempt(std::shared_ptr<Attempt> attempt, Endpoint endpoint,
+                                          std::chrono::milliseconds queue_time)
 {
     const std::string where = to_string(endpoint);
     const auto [resolve_failed, found] =
@@ -101,6 +104,7 @@ asio::awaitable<Result<void>> run_attempt(std::shared_ptr<Attempt> attempt, Endp
     socket.set_option(Tcp::no_delay(true), ignored);
     socket.set_option(asio::socket_base::keep_alive(true), ignored);
 
+    if (queue_time.count() > 0) limit_time(attempt, attempt->limit + queue_time);
     SSL* ssl = attempt->stream->native_handle();
     if (!expect_name(ssl, endpoint.host)) co_return Error{Errc::kInvalid, "not a host name: " + endpoint.host};
     const auto [handshake_failed] = co_await attempt->stream->async_handshake(TlsStream::client, kAsTuple);
@@ -121,16 +125,16 @@ std::string host_header(const Endpoint& endpoint)
 }
 
 asio::awaitable<Result<std::unique_ptr<TlsStream>>> connect_tls(Endpoint endpoint, TlsContext tls,
-                                                                std::chrono::milliseconds limit)
+                                                                ClientOptions options)
 {
     const asio::any_io_executor executor = co_await asio::this_coro::executor;
     const auto attempt = std::make_shared<Attempt>(executor, std::move(tls));
-    limit_time(attempt, limit);
+    limit_time(attempt, options.connect_time);
     const CancelOnExit stop_timer(attempt->timer);
-    const Result<void> outcome = co_await run_attempt(attempt, endpoint);
+    const Result<void> outcome = co_await run_attempt(attempt, endpoint, options.queue_time);
     if (attempt->timed_out) {
-        co_return Error{Errc::kDeadline,
-                        "no connection to " + to_string(endpoint) + " within " + std::to_string(limit.count()) + " ms"};
+        co_return Error{Errc::kDeadline, "no connection to " + to_string(endpoint) + " within " +
+                                             std::to_string(attempt->limit.count()) + " ms"};
     }
     if (!outcome) co_return outcome.error();
     co_return std::move(attempt->stream);

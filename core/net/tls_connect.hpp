@@ -12,9 +12,9 @@ namespace fathom::net {
 /// Resolves, connects and shakes hands, with SNI and a check of the server's name. Await it on a
 /// strand (or a single-threaded context): it is the stream's executor.
 /// @error kUnavailable  unknown host, refused, not trusted; the detail says which.
-/// @error kDeadline     not done within `limit`.
+/// @error kDeadline     not done within the options' connect_time and queue_time.
 asio::awaitable<Result<std::unique_ptr<TlsStream>>> connect_tls(Endpoint endpoint, TlsContext tls,
-                                                                std::chrono::milliseconds limit);
+                                                                ClientOptions options);
 
 /// "host:port", "[::1]:port".
 std::string to_string(const Endpoint& endpoint);

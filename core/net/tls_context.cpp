@@ -91,7 +91,9 @@ Result<TlsContext> make_server_context(const Credential& credential, ClientCerti
     use_chain(native, credential.certificate_pem);
     SSL_CTX_set_alpn_select_cb(native, choose_protocol, nullptr);
     SSL_CTX_set_options(native, SSL_OP_CIPHER_SERVER_PREFERENCE);
-    SSL_CTX_set_num_tickets(native, 1);
+    // Agents stay connected, and none resumes a session; making a ticket of one with a certificate takes as long as the
+    // rest of the handshake.
+    SSL_CTX_set_num_tickets(native, clients == ClientCertificates::kNone ? 1 : 0);
 
     // Without an id, resuming a session that holds a client certificate fails the handshake. One id
     // per kind of listener: a session from a listener that asks for no certificate stays there.

@@ -12,7 +12,7 @@ using Outcome = Result<std::shared_ptr<WebSocket>>;
 
 asio::awaitable<Outcome> open_on_strand(Endpoint endpoint, TlsContext tls, std::string target, ClientOptions options)
 {
-    Result<std::unique_ptr<TlsStream>> stream = co_await connect_tls(endpoint, std::move(tls), options.connect_time);
+    Result<std::unique_ptr<TlsStream>> stream = co_await connect_tls(endpoint, std::move(tls), options);
     if (!stream) co_return stream.error();
     WebSocketOptions bounds;
     bounds.message_bytes = options.body_bytes;

@@ -7,6 +7,9 @@ namespace {
 
 constexpr std::size_t kOtherDescriptors = 96; // beside the database's connections
 constexpr std::size_t kMinConnections = 16;
+constexpr std::size_t kMaxAgents = 50'000;
+/// Of agents at the same time: a second's work of one slow processor. Agents come back by themselves.
+constexpr std::size_t kAgentHandshakes = 128;
 
 } // namespace
 
@@ -15,10 +18,12 @@ ListenerLimits listener_limits(const ServerSettings& settings, std::size_t descr
     const std::size_t others = kOtherDescriptors + settings.database_connections;
     const std::size_t left = descriptors > others ? descriptors - others : 0;
     ListenerLimits limits;
-    limits.rest.connections = std::clamp(left / 2, kMinConnections, limits.rest.connections);
+    limits.rest.connections = std::clamp(left / 3, kMinConnections, limits.rest.connections);
     limits.rest.connections_of_one_network = settings.connections_of_one_address;
     limits.rest.proxies = settings.proxies;
     limits.agents = limits.rest;
+    limits.agents.connections = std::clamp(left - std::min(left, limits.rest.connections), kMinConnections, kMaxAgents);
+    limits.agents.handshakes = kAgentHandshakes;
     limits.agents.connections_for_certificates = limits.agents.connections / 2;
     return limits;
 }

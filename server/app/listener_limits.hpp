@@ -12,7 +12,7 @@ struct ListenerLimits {
 };
 
 /// @param descriptors  files that the process may have open: some are left to the database, logs and children, and the
-///                     listeners share the rest, so that neither can take the descriptors of the other.
+///                     listeners share the rest, agents two thirds of it, so that neither can take those of the other.
 ListenerLimits listener_limits(const ServerSettings& settings, std::size_t descriptors);
 
 } // namespace fathom::server
