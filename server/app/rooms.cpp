@@ -366,6 +366,7 @@ Result<void> Rooms::start()
     // After the seeds: the first snapshot must know the operators.
     if (Result<void> done = state_->catalog.load(); !done) return done;
     state_->catalog.start(state_->context.tasks);
+    state_->agents.start(state_->context.executor);
     state_->unit_loads.start(state_->context.tasks, state_->context.executor);
     state_->cycles.start(state_->context.tasks);
     state_->routing.start(state_->context.tasks);

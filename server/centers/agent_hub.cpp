@@ -2,11 +2,13 @@
 
 #include "core/base/log_limit.hpp"
 #include "server/centers/agent_session.hpp"
+#include "server/centers/session_keeper.hpp"
 
 #include <boost/asio/this_coro.hpp>
 
 #include <algorithm>
 #include <mutex>
+#include <tuple>
 
 namespace fathom::server {
 namespace {
@@ -38,13 +40,15 @@ asio::awaitable<void> take_reports(std::shared_ptr<AgentSession> session)
 } // namespace
 
 struct AgentHub::State {
-    State(AgentSessionParts session_parts, AgentSessionOptions session_options)
-        : parts(session_parts), options(std::move(session_options)), tasks("agent_sessions")
+    State(AgentSessionParts session_parts, AgentSessionOptions session_options, SessionKeeperOptions keeper_options)
+        : parts(session_parts), options(std::move(session_options)), keeping(std::move(keeper_options)),
+          tasks("agent_sessions")
     {
     }
 
     const AgentSessionParts parts;
     const AgentSessionOptions options;
+    const SessionKeeperOptions keeping;
     net::TaskGroup tasks;
     std::mutex mutex;
     std::map<CenterId, std::weak_ptr<AgentSession>> sessions; ///< the newest of each center
@@ -76,11 +80,26 @@ struct AgentHub::State {
     void for_sessions(const std::string& payload, Action action)
     {
         const std::scoped_lock lock(mutex);
-        for (const auto& [center, slot] : sessions) {
-            if (!payload.empty() && center.value != payload) continue;
-            if (const auto session = slot.lock()) action(*session);
+        auto from = sessions.begin();
+        auto to = sessions.end();
+        if (!payload.empty()) std::tie(from, to) = sessions.equal_range(CenterId{payload});
+        for (; from != to; ++from) {
+            if (const auto session = from->second.lock()) action(*session);
         }
     }
+
+    std::vector<std::shared_ptr<AgentSession>> open_sessions()
+    {
+        const std::scoped_lock lock(mutex);
+        std::vector<std::shared_ptr<AgentSession>> open;
+        open.reserve(sessions.size());
+        for (const auto& [center, slot] : sessions) {
+            if (auto session = slot.lock()) open.push_back(std::move(session));
+        }
+        return open;
+    }
+
+    static asio::awaitable<void> keep(std::shared_ptr<State> self);
 
     static asio::awaitable<void> serve(std::shared_ptr<State> self, std::shared_ptr<net::WebSocket> socket,
                                        net::Request request);
@@ -110,6 +129,12 @@ asio::awaitable<void> AgentHub::State::serve(std::shared_ptr<State> self, std::s
     self->delist(grant->center_id, session);
 }
 
+asio::awaitable<void> AgentHub::State::keep(std::shared_ptr<State> self)
+{
+    SessionKeeper keeper(self->parts, self->keeping, [state = self.get()] { return state->open_sessions(); });
+    co_await keeper.run();
+}
+
 AgentHubOptions options_when_suspect_after(std::chrono::seconds suspect_after)
 {
     const std::chrono::milliseconds third = std::chrono::milliseconds(suspect_after) / 3;
@@ -124,14 +149,14 @@ AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService
                    SubUnitGateway* sub_units, BalanceGateway* balance)
 {
     AgentSessionOptions session_options;
-    session_options.replica = std::move(options.replica);
+    session_options.replica = options.replica;
     session_options.heartbeat = options.heartbeat;
     session_options.hello_time = options.hello_time;
     session_options.order_tick = options.order_tick;
-    session_options.touch_period = options.touch_period;
     session_options.catalog_pause = options.catalog_pause;
-    state_ = std::make_shared<State>(AgentSessionParts{&database, &gateway, &enrolment, sub_units, balance},
-                                     std::move(session_options));
+    state_ = std::make_shared<State>(
+        AgentSessionParts{&database, &gateway, &enrolment, sub_units, balance}, std::move(session_options),
+        SessionKeeperOptions{std::move(options.replica), options.order_tick, options.touch_period});
 }
 
 AgentHub::~AgentHub()
@@ -163,6 +188,11 @@ void AgentHub::subscribe(Notifier& notifier)
     notifier.subscribe("center", [state = state_](const std::string& payload) {
         state->for_sessions(payload, [](AgentSession& session) { session.recheck(); });
     });
+}
+
+void AgentHub::start(asio::any_io_executor executor)
+{
+    state_->tasks.spawn(std::move(executor), "keep_sessions", State::keep(state_));
 }
 
 void AgentHub::close()

@@ -45,6 +45,9 @@ class AgentHub {
     /// Notifier::start().
     void subscribe(Notifier& notifier);
 
+    /// Begins to keep the sessions (SessionKeeper), on a strand of its own.
+    void start(asio::any_io_executor executor);
+
     /// Ends all sessions and takes no new ones.
     void close();
     /// Blocks until their work has ended; false at the limit.

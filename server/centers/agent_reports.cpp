@@ -38,8 +38,7 @@ asio::awaitable<Result<void>> AgentSession::change_catalog(Catalog catalog)
     co_await pace_catalogs();
     auto work = [&](pqxx::work& transaction) -> Result<void> {
         // A superseded session must not undo what the newer one reported.
-        if (check_session(transaction, grant_) == SessionStanding::kEnded)
-            return Error{Errc::kUnavailable, "the session is superseded"};
+        if (!holds_session(transaction, grant_)) return Error{Errc::kUnavailable, "the session is superseded"};
         const bool facts_changed = store_facts(transaction, grant_, catalog.facts);
         const bool units_changed = take_catalog(transaction, grant_.center_id, catalog);
         if (facts_changed || units_changed) notify(transaction, "catalog", grant_.center_id.value);
@@ -70,8 +69,7 @@ asio::awaitable<Result<void>> AgentSession::note_request(link::ProbeRequest requ
 {
     if (contains_nul(request.reason)) co_return Error{Errc::kInvalid, "the reason holds a NUL character"};
     auto work = [&](pqxx::work& transaction) -> Result<void> {
-        if (check_session(transaction, grant_) == SessionStanding::kEnded)
-            return Error{Errc::kUnavailable, "the session is superseded"};
+        if (!holds_session(transaction, grant_)) return Error{Errc::kUnavailable, "the session is superseded"};
         note_probe_request(transaction, grant_.center_id, request.reason);
         return {};
     };
@@ -102,8 +100,7 @@ asio::awaitable<Result<void>> AgentSession::take_gpu_memory(GpuMemoryReport repo
 {
     auto work = [&](pqxx::work& transaction) -> Result<void> {
         // A superseded session must not undo what the newer one reported.
-        if (check_session(transaction, grant_) == SessionStanding::kEnded)
-            return Error{Errc::kUnavailable, "the session is superseded"};
+        if (!holds_session(transaction, grant_)) return Error{Errc::kUnavailable, "the session is superseded"};
         if (replace_shared_gpus(transaction, grant_.center_id, report))
             notify(transaction, "catalog", grant_.center_id.value);
         return {};

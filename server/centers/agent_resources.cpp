@@ -49,8 +49,7 @@ asio::awaitable<Result<void>> AgentSession::take_resource_state(ResourceState st
 {
     auto work = [&](pqxx::work& transaction) -> Result<std::optional<ResourceOrder>> {
         // A superseded session must not undo what the newer one reported.
-        if (check_session(transaction, grant_) == SessionStanding::kEnded)
-            return Error{Errc::kUnavailable, "the session is superseded"};
+        if (!holds_session(transaction, grant_)) return Error{Errc::kUnavailable, "the session is superseded"};
         const bool is_new = put_resource_state(transaction, grant_.center_id, state);
         if (is_new)
             log_info("center_resources_reported", {{"center", grant_.center_name},

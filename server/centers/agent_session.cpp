@@ -137,7 +137,7 @@ asio::awaitable<void> AgentSession::serve()
                                             {"cause", text.error().detail}});
             break;
         }
-        heard_ = true;
+        is_heard_ = true;
         const bool go_on = co_await handle(std::move(*text));
         if (!go_on) break;
     }
@@ -213,51 +213,37 @@ asio::awaitable<void> AgentSession::send_orders()
 {
     while (!ended_) {
         wake_pending_ = false;
-        const bool holds = co_await keep_standing();
-        if (!holds) break;
-        co_await offer_orders();
+        const bool are_offered = co_await offer_orders();
         co_await offer_questions();
         co_await offer_targets();
         co_await offer_resources();
         if (wake_pending_ || ended_) continue;
-        wake_timer_.expires_after(options_.order_tick);
+        if (!are_offered || target_pending_ || resources_pending_)
+            wake_timer_.expires_after(options_.order_tick);
+        else
+            wake_timer_.expires_at(asio::steady_timer::time_point::max());
         co_await wake_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
     }
 }
 
-asio::awaitable<bool> AgentSession::keep_standing()
+AgentSession::Standing AgentSession::take_standing(std::chrono::steady_clock::time_point now,
+                                                   std::chrono::milliseconds touch_period)
 {
-    const auto now = std::chrono::steady_clock::now();
-    const bool touch = heard_ && now - touched_ >= options_.touch_period;
-    if (!touch && !recheck_pending_) co_return true;
-    recheck_pending_ = false;
-    auto work = [&](pqxx::work& transaction) -> Result<SessionStanding> {
-        const SessionStanding standing =
-            touch ? touch_session(transaction, grant_) : check_session(transaction, grant_);
-        if (standing == SessionStanding::kReturned) {
-            notify(transaction, "catalog", grant_.center_id.value);
-            notify(transaction, "route", "");
-        }
-        return standing;
-    };
-    const Result<SessionStanding> standing = co_await parts_.database->run(std::move(work));
-    if (!standing) {
-        // The database is away: the next tick looks again, and the silence periodic task counts from when it is back.
-        recheck_pending_ = true;
-        co_return true;
+    if (ended_) return Standing::kKnown;
+    if (now - touched_ >= touch_period && is_heard_.exchange(false)) {
+        is_asked_ = false; // the answer says that, too
+        return Standing::kHeard;
     }
-    if (touch) {
-        heard_ = false;
-        touched_ = now;
-    }
-    if (*standing == SessionStanding::kReturned) log_info("center_returned", {{"center", grant_.center_name}});
-    if (*standing != SessionStanding::kEnded) co_return true;
-    log_info("agent_session_superseded", {{"center", grant_.center_name}, {"epoch", grant_.epoch}});
-    end("superseded by a newer connection, or revoked");
-    co_return false;
+    return is_asked_.exchange(false) ? Standing::kAsked : Standing::kKnown;
 }
 
-asio::awaitable<void> AgentSession::offer_orders()
+void AgentSession::standing_unknown(bool was_heard)
+{
+    is_asked_ = true;
+    if (was_heard) is_heard_ = true;
+}
+
+asio::awaitable<bool> AgentSession::offer_orders()
 {
     std::vector<std::string> on_their_way;
     for (const AttemptId& attempt : starting_)
@@ -266,12 +252,13 @@ asio::awaitable<void> AgentSession::offer_orders()
         co_await parts_.gateway->pending_orders(reporter(), std::move(on_their_way), room_for_starts());
     if (!orders) {
         log_warning("agent_orders_failed", {{"center", grant_.center_name}, {"error", describe(orders.error())}});
-        co_return;
+        co_return false;
     }
-    if (ended_) co_return;
+    if (ended_) co_return true;
     has_more_starts_ = orders->has_more;
     for (link::Body& order : orders->bodies)
         offer(std::move(order));
+    co_return true;
 }
 
 /// Far less than what the connection lets wait (net::ServerOptions), so that our own orders never close it.
@@ -372,7 +359,7 @@ void AgentSession::reconfigure()
 
 void AgentSession::recheck()
 {
-    raise(&AgentSession::recheck_pending_);
+    is_asked_ = true;
 }
 
 void AgentSession::end(std::string reason, net::CloseKind kind)

@@ -29,9 +29,8 @@ struct AgentSessionOptions {
     std::string replica; ///< this process, for the log and the center's row
     std::chrono::seconds heartbeat{10};
     std::chrono::milliseconds hello_time{10000};
-    std::chrono::milliseconds order_tick{5000};   ///< orders are looked for at least so often
-    std::chrono::milliseconds touch_period{3000}; ///< last_seen_at is written at most so often
-    int refusals = 20;                            ///< malformed messages in one connection before it is closed
+    std::chrono::milliseconds order_tick{5000}; ///< until what could not be looked up is looked for again
+    int refusals = 20;                          ///< malformed messages in one connection before it is closed
     /// Changed catalogs make every replica read the network anew: after so many in a row each waits so long.
     int catalog_changes = 5;
     std::chrono::milliseconds catalog_pause{2000};
@@ -54,11 +53,11 @@ struct AgentSessionParts {
 ///
 /// Three coroutines: serve() reads and answers one message after the other, but for reports on attempts, of which it
 /// reads some ahead; take_reports() carries those out, what has come meanwhile in one transaction; send_orders() tells
-/// the agent what the jobs room has for it and keeps last_seen_at. A flood of messages waits in the agent's socket and
-/// not in our memory. A message is acknowledged after its transaction committed. When the database fails, the session
-/// ends without an acknowledgement and the agent sends again.
+/// the agent, when woken, what the jobs room has for it. Its standing is kept by SessionKeeper. A flood of messages
+/// waits in the agent's socket and not in our memory. A message is acknowledged after its transaction committed. When
+/// the database fails, the session ends without an acknowledgement and the agent sends again.
 ///
-/// Runs on: the connection's strand; wake(), recheck() and end() are thread-safe.
+/// Runs on: the connection's strand; wake(), recheck(), end() and what is said of the standing are thread-safe.
 class AgentSession : public std::enable_shared_from_this<AgentSession> {
   public:
     AgentSession(std::shared_ptr<net::WebSocket> socket, net::PeerCertificate certificate, AgentSessionParts parts,
@@ -85,7 +84,20 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     void recheck();
     void end(std::string reason, net::CloseKind kind = net::CloseKind::kNormal);
 
+    /// After greet().
+    const SessionGrant& grant() const { return grant_; }
     std::int64_t epoch() const { return grant_.epoch; }
+
+    /// What the database is to be told or asked of the session.
+    enum class Standing {
+        kKnown, ///< nothing
+        kHeard, ///< the agent was heard since that was last written down, which is long enough ago
+        kAsked, ///< it may have been superseded or revoked
+    };
+    /// Of the keeper alone. What it takes is known, unless it says standing_unknown().
+    Standing take_standing(std::chrono::steady_clock::time_point now, std::chrono::milliseconds touch_period);
+    void standing_unknown(bool was_heard);
+    void was_touched(std::chrono::steady_clock::time_point now) { touched_ = now; }
 
   private:
     Reporter reporter() const { return {grant_.center_id, grant_.epoch}; }
@@ -121,8 +133,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<Result<void>> take_resource_state(ResourceState state);
     asio::awaitable<Result<void>> take_balance(BalanceSteps steps);
     asio::awaitable<Result<void>> renew(std::string request_pem);
-    asio::awaitable<bool> keep_standing();
-    asio::awaitable<void> offer_orders();
+    /// False when that could not be looked up.
+    asio::awaitable<bool> offer_orders();
     std::int64_t room_for_starts() const;
     void offer_start(link::StartAttempt start);
     asio::awaitable<void> offer_questions();
@@ -163,15 +175,15 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     SessionQuestions questions_;
     asio::steady_timer wake_timer_;
     bool wake_pending_ = false;
-    bool recheck_pending_ = false;
-    bool question_pending_ = true;                ///< one may have come before this session
-    bool target_pending_ = true;                  ///< likewise
-    bool resources_pending_ = true;               ///< likewise
-    std::optional<ResourceOrder> sent_resources_; ///< in this connection, last
-    bool undoes_resources_ = false;               ///< the agent follows an order of which nothing is known here
-    std::map<std::string, std::int64_t> targets_; ///< versions that were sent, by kind of sub-unit
-    bool heard_ = false;                          ///< since the last touch
-    std::chrono::steady_clock::time_point touched_{};
+    bool question_pending_ = true;                    ///< one may have come before this session
+    bool target_pending_ = true;                      ///< likewise
+    bool resources_pending_ = true;                   ///< likewise
+    std::optional<ResourceOrder> sent_resources_;     ///< in this connection, last
+    bool undoes_resources_ = false;                   ///< the agent follows an order of which nothing is known here
+    std::map<std::string, std::int64_t> targets_;     ///< versions that were sent, by kind of sub-unit
+    std::atomic<bool> is_heard_{false};               ///< since the last touch
+    std::atomic<bool> is_asked_{false};               ///< whether it still holds
+    std::chrono::steady_clock::time_point touched_{}; ///< after greet() the keeper's
     int refusals_ = 0;
     double catalog_room_ = 0; ///< changes that need not wait, at `catalog_at_`
     std::chrono::steady_clock::time_point catalog_at_{};

@@ -29,8 +29,7 @@ asio::awaitable<Result<void>> SessionQuestions::answered(SessionGrant session, l
     asked_.erase(answer.query_id);
     std::erase_if(sent_, [&](const auto& entry) { return entry.second == answer.query_id; });
     auto work = [&](pqxx::work& transaction) -> Result<void> {
-        if (check_session(transaction, session) == SessionStanding::kEnded)
-            return Error{Errc::kUnavailable, "the session is superseded"};
+        if (!holds_session(transaction, session)) return Error{Errc::kUnavailable, "the session is superseded"};
         store_answer(transaction, session.center_id, answer);
         return {};
     };

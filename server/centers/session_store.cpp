@@ -1,6 +1,7 @@
 #include "server/centers/session_store.hpp"
 
 #include "server/store/column.hpp"
+#include "server/store/sql_array.hpp"
 
 #include <pqxx/pqxx>
 
@@ -20,13 +21,20 @@ constexpr const char* kStoreFacts = R"sql(
     UPDATE center SET facts = $3::jsonb
     WHERE id = $1 AND session_epoch = $2 AND facts IS DISTINCT FROM $3::jsonb RETURNING id)sql";
 
-constexpr const char* kTouchSession = R"sql(
-    WITH before AS (SELECT id, state FROM center WHERE id = $1 AND session_epoch = $2 AND revoked_at IS NULL
-                    FOR UPDATE)
+// In the order of their ids, so that two of these never wait for each other.
+constexpr const char* kTouchSessions = R"sql(
+    WITH before AS (SELECT c.id, c.state
+                    FROM unnest($1::text[], $2::bigint[]) AS given (id, epoch)
+                    JOIN center c ON c.id = given.id AND c.session_epoch = given.epoch AND c.revoked_at IS NULL
+                    ORDER BY c.id FOR NO KEY UPDATE OF c)
     UPDATE center SET last_seen_at = now(), state = 'online' FROM before WHERE center.id = before.id
-    RETURNING before.state)sql";
+    RETURNING center.id, before.state <> 'online' AS has_returned)sql";
 
-constexpr const char* kCheckSession =
+constexpr const char* kHeldSessions = R"sql(
+    SELECT c.id FROM unnest($1::text[], $2::bigint[]) AS given (id, epoch)
+    JOIN center c ON c.id = given.id AND c.session_epoch = given.epoch AND c.revoked_at IS NULL)sql";
+
+constexpr const char* kHoldsSession =
     "SELECT 1 FROM center WHERE id = $1 AND session_epoch = $2 AND revoked_at IS NULL";
 
 // One statement for the whole catalog. Rows that say nothing new are left alone, so that a reconnect
@@ -63,6 +71,21 @@ constexpr const char* kMarkSilent = R"sql(
     WHERE center.id = silent.id AND (silent_s >= $3 OR (silent.state = 'online' AND silent_s >= $2))
     RETURNING center.id, center.name, center.state, silent_s)sql";
 
+struct GrantArrays {
+    SqlArray centers;
+    SqlArray epochs;
+};
+
+GrantArrays arrays_of(std::span<const SessionGrant> grants)
+{
+    GrantArrays given;
+    for (const SessionGrant& grant : grants) {
+        given.centers.add(grant.center_id.value);
+        given.epochs.add(grant.epoch);
+    }
+    return given;
+}
+
 Json rows_of(const Catalog& catalog)
 {
     Json rows = Json::array();
@@ -91,17 +114,32 @@ std::optional<SessionGrant> open_session(pqxx::transaction_base& transaction, co
     return SessionGrant{center, rows[0]["name"].as<std::string>(), rows[0]["session_epoch"].as<std::int64_t>()};
 }
 
-SessionStanding touch_session(pqxx::transaction_base& transaction, const SessionGrant& grant)
+HeldSessions touch_sessions(pqxx::transaction_base& transaction, std::span<const SessionGrant> grants)
 {
-    const pqxx::result rows = transaction.exec_params(kTouchSession, grant.center_id.value, grant.epoch);
-    if (rows.empty()) return SessionStanding::kEnded;
-    return rows[0][0].as<std::string>() == "online" ? SessionStanding::kHolds : SessionStanding::kReturned;
+    HeldSessions held;
+    if (grants.empty()) return held;
+    GrantArrays given = arrays_of(grants);
+    for (const pqxx::row& row : transaction.exec_params(kTouchSessions, given.centers.take(), given.epochs.take())) {
+        const CenterId center{row["id"].as<std::string>()};
+        held.centers.insert(center);
+        if (row["has_returned"].as<bool>()) held.returned.insert(center);
+    }
+    return held;
 }
 
-SessionStanding check_session(pqxx::transaction_base& transaction, const SessionGrant& grant)
+std::set<CenterId> held_sessions(pqxx::transaction_base& transaction, std::span<const SessionGrant> grants)
 {
-    const pqxx::result rows = transaction.exec_params(kCheckSession, grant.center_id.value, grant.epoch);
-    return rows.empty() ? SessionStanding::kEnded : SessionStanding::kHolds;
+    std::set<CenterId> held;
+    if (grants.empty()) return held;
+    GrantArrays given = arrays_of(grants);
+    for (const pqxx::row& row : transaction.exec_params(kHeldSessions, given.centers.take(), given.epochs.take()))
+        held.insert({row["id"].as<std::string>()});
+    return held;
+}
+
+bool holds_session(pqxx::transaction_base& transaction, const SessionGrant& grant)
+{
+    return !transaction.exec_params(kHoldsSession, grant.center_id.value, grant.epoch).empty();
 }
 
 bool store_facts(pqxx::transaction_base& transaction, const SessionGrant& grant, const Json& facts)

@@ -6,6 +6,8 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,15 +33,16 @@ std::optional<SessionGrant> open_session(pqxx::transaction_base& transaction, co
                                          const std::string& certificate_serial, const std::string& replica,
                                          const std::string& agent_version, const Json& facts);
 
-enum class SessionStanding {
-    kHolds,    ///< still the newest
-    kReturned, ///< likewise, and the center was suspect or lost until now
-    kEnded,    ///< superseded or revoked
+/// Sessions that hold; those that are missing were superseded or revoked.
+struct HeldSessions {
+    std::set<CenterId> centers;
+    std::set<CenterId> returned; ///< of them, those that were suspect or lost until now
 };
-/// Notes that the agent was heard.
-SessionStanding touch_session(pqxx::transaction_base& transaction, const SessionGrant& grant);
-/// Only looks.
-SessionStanding check_session(pqxx::transaction_base& transaction, const SessionGrant& grant);
+/// Notes that the agents of these sessions, one a center, were heard.
+HeldSessions touch_sessions(pqxx::transaction_base& transaction, std::span<const SessionGrant> grants);
+/// Only looks which of them hold.
+std::set<CenterId> held_sessions(pqxx::transaction_base& transaction, std::span<const SessionGrant> grants);
+bool holds_session(pqxx::transaction_base& transaction, const SessionGrant& grant);
 
 /// Keeps the facts of a center whose session this is. True when they changed.
 bool store_facts(pqxx::transaction_base& transaction, const SessionGrant& grant, const Json& facts);

@@ -115,13 +115,17 @@ ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, cons
 {
     ClaimedOrders claimed;
     SqlArray chosen;
+    bool has_chosen = false;
     const std::string on_their_way = sql_array(limit.on_their_way);
     for (const pqxx::row& row : exec(transaction, kChooseOrders, center.value, on_their_way, limit.bytes)) {
-        if (row["fits"].as<bool>())
+        if (row["fits"].as<bool>()) {
             chosen.add(row["id"].as<std::string>());
-        else
+            has_chosen = true;
+        } else {
             claimed.has_more = true;
+        }
     }
+    if (!has_chosen) return claimed;
     const std::string ids = chosen.take();
     for (const pqxx::row& row : exec(transaction, kMarkOrdersSent, ids)) {
         if (row["center_counts"].as<bool>()) reserve_free_units(transaction, row);

@@ -216,6 +216,14 @@ AttemptsService::pending_orders(Reporter reporter, std::vector<std::string> on_t
     co_return co_await database_->run(std::move(work));
 }
 
+asio::awaitable<Result<std::vector<CenterId>>> AttemptsService::centers_with_orders(std::string replica)
+{
+    auto work = [replica = std::move(replica)](pqxx::work& transaction) -> Result<std::vector<CenterId>> {
+        return select_centers_with_orders(transaction, replica);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
 Result<void> AttemptsService::end_unreadable(pqxx::work& transaction, const CenterId& center,
                                              const UnreadableOrder& order) const
 {

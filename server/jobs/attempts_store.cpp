@@ -125,6 +125,12 @@ constexpr Statement kSelectUnwantedAttempts{"jobs_select_unwanted_attempts", R"s
       AND (j.cancel_requested_at IS NOT NULL OR a.queued_until < now() - interval '10 seconds')
     ORDER BY a.id)sql"};
 
+constexpr Statement kSelectCentersWithOrders{"jobs_select_centers_with_orders", R"sql(
+    SELECT DISTINCT a.center_id FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
+    WHERE c.session_replica = $1 AND a.state <> 'ended'
+      AND (a.state = 'placed' OR j.cancel_requested_at IS NOT NULL
+           OR a.queued_until < now() - interval '10 seconds'))sql"};
+
 constexpr Statement kSelectCentersToRecallFrom{"jobs_select_centers_to_recall_from", R"sql(
     SELECT DISTINCT center_id FROM attempt WHERE queued_until < now() - interval '10 seconds' AND state <> 'ended')sql"};
 
@@ -324,6 +330,14 @@ std::vector<UnwantedAttempt> select_unwanted_attempts(pqxx::work& transaction, c
     return attempts;
 }
 
+std::vector<CenterId> select_centers_with_orders(pqxx::work& transaction, const std::string& replica)
+{
+    std::vector<CenterId> centers;
+    for (const pqxx::row& row : exec(transaction, kSelectCentersWithOrders, replica))
+        centers.push_back({row[0].as<std::string>()});
+    return centers;
+}
+
 std::vector<CenterId> select_centers_to_recall_from(pqxx::work& transaction)
 {
     std::vector<CenterId> centers;
@@ -336,6 +350,7 @@ std::vector<HeldAttempt> select_attempts(pqxx::work& transaction, const CenterId
                                          const std::vector<std::string>& ids)
 {
     std::vector<HeldAttempt> attempts;
+    if (ids.empty()) return attempts;
     for (const pqxx::row& row : transaction.exec_params(kSelectAttempts, center.value, sql_array(ids)))
         attempts.push_back({{row["id"].as<std::string>()}, row["is_ended"].as<bool>()});
     return attempts;

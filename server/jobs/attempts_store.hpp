@@ -103,6 +103,8 @@ struct UnwantedAttempt {
 };
 /// Of a center.
 std::vector<UnwantedAttempt> select_unwanted_attempts(pqxx::work& transaction, const CenterId& center);
+/// Centers with a session at this replica that are to be told of an attempt: to start, cancel or give it back.
+std::vector<CenterId> select_centers_with_orders(pqxx::work& transaction, const std::string& replica);
 /// Centers where attempts wait so long for a unit that they are called back.
 std::vector<CenterId> select_centers_to_recall_from(pqxx::work& transaction);
 

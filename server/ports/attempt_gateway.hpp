@@ -4,6 +4,7 @@
 #include "schema/link/messages.hpp"
 
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -62,6 +63,9 @@ class AttemptGateway {
     /// @param room_bytes    for the specifications of starts
     virtual asio::awaitable<Result<PendingOrders>>
     pending_orders(Reporter reporter, std::vector<std::string> on_their_way, std::int64_t room_bytes) = 0;
+
+    /// The centers with a session at this replica for which pending_orders() has something.
+    virtual asio::awaitable<Result<std::vector<CenterId>>> centers_with_orders(std::string replica) = 0;
 
     /// Carries out reports in their order, as many as may in one transaction. One that cannot be carried out changes
     /// nothing for the others. @return what became of each
