@@ -25,11 +25,18 @@ FakeGateway::reconcile(Reporter, std::vector<link::InventoryItem> inventory)
     co_return known;
 }
 
+asio::awaitable<Result<std::vector<CenterId>>> FakeGateway::centers_with_orders(std::string)
+{
+    const std::scoped_lock lock(mutex_);
+    co_return orders_.empty() ? std::vector<CenterId>() : centers_;
+}
+
 asio::awaitable<Result<AttemptGateway::PendingOrders>>
-FakeGateway::pending_orders(Reporter, std::vector<std::string> on_their_way, std::int64_t room_bytes)
+FakeGateway::pending_orders(Reporter reporter, std::vector<std::string> on_their_way, std::int64_t room_bytes)
 {
     const std::scoped_lock lock(mutex_);
     ++polls_;
+    centers_.push_back(std::move(reporter.center_id));
     PendingOrders pending;
     for (const link::Body& order : orders_) {
         const auto* start = std::get_if<link::StartAttempt>(&order);
@@ -137,6 +144,7 @@ AgentServer::AgentServer() : authority(net::make_authority("test network", 10).v
         net::make_server_context(credential, net::ClientCertificates::kOptional, authority.certificate_pem).value(),
         std::move(router), net::ServerLimits{}, metrics_);
     server_->listen({"127.0.0.1", 0}).value();
+    hub->start(io.context().get_executor());
 }
 
 AgentServer::~AgentServer()

@@ -21,6 +21,7 @@ class FakeGateway final : public AttemptGateway {
                                                       std::vector<link::InventoryItem> inventory) override;
     asio::awaitable<Result<PendingOrders>> pending_orders(Reporter reporter, std::vector<std::string> on_their_way,
                                                           std::int64_t room_bytes) override;
+    asio::awaitable<Result<std::vector<CenterId>>> centers_with_orders(std::string replica) override;
     asio::awaitable<std::vector<Result<void>>> take_reports(Reporter reporter,
                                                             std::vector<AttemptReport> reports) override;
     asio::awaitable<Result<void>> attempt_output(Reporter reporter, link::AttemptOutput output) override;
@@ -44,6 +45,7 @@ class FakeGateway final : public AttemptGateway {
     std::vector<std::string> calls_;
     std::optional<Error> failure_;
     int polls_ = 0;
+    std::vector<CenterId> centers_; ///< that were asked for
 };
 
 /// A room that notes what agents tell of their balance loops. Thread-safe.
