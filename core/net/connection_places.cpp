@@ -1,6 +1,11 @@
 #include "core/net/connection_places.hpp"
 
 namespace fathom::net {
+namespace {
+
+constexpr std::chrono::seconds kSlowFor{10};
+
+} // namespace
 
 ConnectionPlaces::Admission ConnectionPlaces::take(Id connection, const std::string& network, Time now)
 {
@@ -9,13 +14,17 @@ ConnectionPlaces::Admission ConnectionPlaces::take(Id connection, const std::str
         admission.answer = Answer::kNetworkFull;
         return admission;
     }
-    if (limits_.handshakes > 0 && handshakes_.size() >= limits_.handshakes) {
+    if (are_handshakes_full()) {
+        if (is_slow(network, now)) {
+            admission.answer = Answer::kNetworkFull;
+            return admission;
+        }
         if (!may_end_oldest(now)) {
             admission.answer = Answer::kManyHandshakes;
             return admission;
         }
         admission.gave_way = handshakes_.front();
-        give_back(admission.gave_way);
+        end_oldest(now);
     } else if (places_.size() >= limits_.connections) {
         if (limits_.for_certificates == 0 || handshakes_.empty()) {
             admission.answer = Answer::kServerFull;
@@ -32,10 +41,11 @@ ConnectionPlaces::Admission ConnectionPlaces::take(Id connection, const std::str
     return admission;
 }
 
-bool ConnectionPlaces::set_network(Id connection, const std::string& network)
+bool ConnectionPlaces::set_network(Id connection, const std::string& network, Time now)
 {
     const auto found = find_unknown(connection);
     if (found == places_.end() || is_full(network)) return false;
+    if (are_handshakes_full() && is_slow(network, now)) return false;
     forget_network(found->second);
     remember_network(found->second, network);
     return true;
@@ -89,6 +99,25 @@ bool ConnectionPlaces::is_full(const std::string& network) const
 bool ConnectionPlaces::may_end_oldest(Time now) const
 {
     return !handshakes_.empty() && now - places_.at(handshakes_.front()).since >= limits_.handshake_grace;
+}
+
+void ConnectionPlaces::end_oldest(Time now)
+{
+    const Id oldest = handshakes_.front();
+    std::erase_if(slow_networks_, [&](const auto& one) { return now - one.second >= kSlowFor; });
+    if (const std::string& network = places_.at(oldest).network; !network.empty()) slow_networks_[network] = now;
+    give_back(oldest);
+}
+
+bool ConnectionPlaces::are_handshakes_full() const
+{
+    return limits_.handshakes > 0 && handshakes_.size() >= limits_.handshakes;
+}
+
+bool ConnectionPlaces::is_slow(const std::string& network, Time now) const
+{
+    const auto found = slow_networks_.find(network);
+    return found != slow_networks_.end() && now - found->second < kSlowFor;
 }
 
 void ConnectionPlaces::remember_network(Place& place, const std::string& network)

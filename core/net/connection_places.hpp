@@ -39,7 +39,7 @@ class ConnectionPlaces {
     /// @param network  empty when it is not known yet: set_network() follows.
     Admission take(Id connection, const std::string& network, Time now);
     /// False when the network has all the connections that it may, or the connection gave way meanwhile.
-    bool set_network(Id connection, const std::string& network);
+    bool set_network(Id connection, const std::string& network, Time now);
 
     /// The handshake is done; `network` counts no longer.
     void know(Id connection);
@@ -58,6 +58,10 @@ class ConnectionPlaces {
     bool is_full(const std::string& network) const;
     /// Whether the oldest handshake has taken so long that another one may have its place.
     bool may_end_oldest(Time now) const;
+    void end_oldest(Time now);
+    bool are_handshakes_full() const;
+    /// Whether a handshake of this network was ended of late: who says nothing does not fill the line for others.
+    bool is_slow(const std::string& network, Time now) const;
     void remember_network(Place& place, const std::string& network);
     void forget_network(const Place& place);
     std::unordered_map<Id, Place>::iterator find_unknown(Id connection);
@@ -65,7 +69,8 @@ class ConnectionPlaces {
     const PlaceLimits limits_;
     std::unordered_map<Id, Place> places_;
     std::unordered_map<std::string, std::size_t> of_network_;
-    std::list<Id> handshakes_; ///< oldest first
+    std::list<Id> handshakes_;                            ///< oldest first
+    std::unordered_map<std::string, Time> slow_networks_; ///< when a handshake of theirs was ended
     std::size_t strangers_ = 0;
 };
 

@@ -47,7 +47,7 @@ bool ServerCore::set_network(const Connection* connection, const std::string& re
     bool has_place = false;
     {
         const std::scoped_lock lock(mutex_);
-        has_place = places_.set_network(connection, network);
+        has_place = places_.set_network(connection, network, std::chrono::steady_clock::now());
     }
     if (!has_place) warn_of_full_network(network, limits.connections_of_one_network);
     return has_place;

@@ -48,6 +48,24 @@ TEST(ConnectionPlaces, APeerThatSaysNothingKeepsNobodyOutForLong)
     EXPECT_FALSE(places.keep_stranger(peer(0))) << "it holds no place any more";
 }
 
+TEST(ConnectionPlaces, ANetworkWhoseHandshakesWereEndedDoesNotStandInLineBeforeOthers)
+{
+    ConnectionPlaces places({.connections = 100, .of_one_network = 100, .handshakes = 2});
+    static_cast<void>(places.take(peer(0), "silent", kStart));
+    static_cast<void>(places.take(peer(1), "silent", kStart));
+    static_cast<void>(places.take(peer(2), "agents", kStart + 2s));
+
+    EXPECT_EQ(places.take(peer(3), "silent", kStart + 3s).answer, Answer::kNetworkFull) << "closed, and not waited for";
+    EXPECT_EQ(places.take(peer(3), "agents", kStart + 3s).answer, Answer::kTaken);
+    EXPECT_EQ(places.take(peer(4), "", kStart + 3s).answer, Answer::kManyHandshakes);
+
+    places.know(peer(2));
+    EXPECT_EQ(places.take(peer(4), "silent", kStart + 3s).answer, Answer::kTaken) << "there is room";
+    EXPECT_FALSE(places.set_network(peer(3), "silent", kStart + 4s)) << "by the PROXY protocol";
+    places.know(peer(3));
+    EXPECT_EQ(places.take(peer(5), "silent", kStart + 20s).answer, Answer::kTaken) << "long ago";
+}
+
 TEST(ConnectionPlaces, WhoIsKnownCountsNeitherAsAHandshakeNorForItsNetwork)
 {
     ConnectionPlaces places({.connections = 4, .of_one_network = 1, .handshakes = 1});
