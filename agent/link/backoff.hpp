@@ -24,4 +24,7 @@ inline constexpr std::chrono::seconds kQueueTime{60};
 /// @param random    uniform in [0, 1].
 std::chrono::milliseconds backoff_delay(const BackoffPolicy& policy, int failures, double random);
 
+/// Drawn anew at each call, uniform in [0, 1): for backoff_delay().
+double random_fraction();
+
 } // namespace fathom::agent

@@ -1,15 +1,12 @@
 #include "agent/link/connector.hpp"
 
 #include "core/base/log.hpp"
-#include "core/base/secret.hpp"
 #include "core/net/client.hpp"
 #include "core/net/task_group.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-
-#include <array>
 
 namespace fathom::agent {
 namespace {
@@ -18,17 +15,6 @@ namespace asio = boost::asio;
 
 constexpr const char* kTarget = "/link/v1";
 constexpr std::chrono::seconds kWelcomeLimit{30};
-
-/// Uniform in [0, 1).
-double random_fraction()
-{
-    std::array<std::uint8_t, 4> bytes{};
-    fill_random(bytes);
-    std::uint32_t number = 0;
-    for (const std::uint8_t byte : bytes)
-        number = (number << 8U) | byte;
-    return static_cast<double>(number) / 4294967296.0;
-}
 
 /// A refusal of the upgrade, or of the certificate right after it.
 bool is_refusal(const Error& error)

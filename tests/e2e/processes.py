@@ -11,6 +11,11 @@ def status(pid):
     return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
 
 
+def resident_memory_kib(pid):
+    """KeyError: a process that has ended, which has none."""
+    return int(status(pid)["VmRSS"].split()[0])
+
+
 def children(pid):
     listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout
     return [int(child) for child in listed.split()]

@@ -13,7 +13,7 @@ import time
 
 from crowd_figures import Dispatches, core_pct, figures_of
 from network import BIN, Rest, Server, roomy_folder, wait_until
-from processes import descendants
+from processes import descendants, resident_memory_kib
 
 CONNECT_LIMIT_S = 600
 SETTLE_S = 20          # after all are there: what they made the server do ends
@@ -49,10 +49,8 @@ class Footprint:
 
 
 def resident_kib(pid):
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1])
+    with contextlib.suppress(FileNotFoundError, KeyError, ProcessLookupError):
+        return resident_memory_kib(pid)
     return 0
 
 

@@ -8,6 +8,7 @@ import time
 from cluster import is_supervisor
 from faults import kill
 from growth import Lifetime
+from processes import resident_memory_kib
 
 LOOK_PAUSE_S = 0.2
 RESTART_PAUSE_S = 1  # of what has ended by itself
@@ -129,9 +130,3 @@ def start_of(pid):
 def children(pid):
     for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
         yield from map(int, (thread / "children").read_text().split())
-
-
-def resident_memory_kib(pid):
-    """KeyError: a process that has ended, which has none."""
-    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
-    return int(dict(line.split(":", 1) for line in lines)["VmRSS"].split()[0])

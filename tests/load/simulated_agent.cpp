@@ -1,13 +1,10 @@
 #include "tests/load/simulated_agent.hpp"
 
-#include "core/base/secret.hpp"
 #include "core/net/task_group.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/this_coro.hpp>
-
-#include <array>
 
 namespace fathom::load {
 namespace {
@@ -16,22 +13,11 @@ constexpr const char* kTarget = "/link/v1";
 constexpr const char* kUnitType = "core";
 constexpr std::int64_t kUnits = 8;
 
-/// Uniform in [0, 1).
-double random_fraction()
-{
-    std::array<std::uint8_t, 4> bytes{};
-    fill_random(bytes);
-    std::uint32_t number = 0;
-    for (const std::uint8_t byte : bytes)
-        number = (number << 8U) | byte;
-    return static_cast<double>(number) / 4294967296.0;
-}
-
 /// Until the connection is gone.
 asio::awaitable<void> send_heartbeats(std::weak_ptr<net::WebSocket> socket, std::chrono::seconds period)
 {
     // Not all at the same moment: agents that came one after the other would have come so.
-    auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(period * random_fraction());
+    auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(period * agent::random_fraction());
     for (;;) {
         co_await net::TaskGroup::sleep(pause);
         pause = period;
@@ -72,7 +58,7 @@ asio::awaitable<void> SimulatedAgent::run()
         ++counts_->failures;
         ++counts_->reasons[reason];
         ++failures_;
-        co_await net::TaskGroup::sleep(agent::backoff_delay({}, failures_, random_fraction()));
+        co_await net::TaskGroup::sleep(agent::backoff_delay({}, failures_, agent::random_fraction()));
     }
 }
 
