@@ -2,11 +2,11 @@
 
 #include "core/base/own_user.hpp"
 
-#include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <pwd.h>
 #include <random>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace fathom::agent {
@@ -20,18 +20,6 @@ bool are_mapped(const UserIds& ids, const char* map)
         if (first <= ids.first && ids.last < first + count) return true;
     }
     return false;
-}
-
-std::set<unsigned> users_with_processes()
-{
-    std::set<unsigned> users;
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
-         entry.increment(error)) {
-        struct stat facts{};
-        if (::stat(entry->path().c_str(), &facts) == 0) users.insert(facts.st_uid);
-    }
-    return users;
 }
 
 } // namespace
@@ -75,37 +63,24 @@ JobUser named_user(unsigned uid)
     return {"fathom-" + std::to_string(uid), uid, uid};
 }
 
-Result<JobUser> UserIdPool::pick(const std::set<unsigned>& used)
+bool has_processes(unsigned uid)
 {
-    if (std::chrono::steady_clock::now() >= next_look_) look();
-    std::optional<unsigned> id = find_free(used);
-    if (!id) {
-        look(); // some may have become free
-        id = find_free(used);
-    }
-    if (!id) return Error{Errc::kUnavailable, "all user ids of run_as_uids are in use: widen it"};
-    return named_user(*id);
+    // The kernel knows at once of a user that has none; /proc would have to be read whole.
+    errno = 0;
+    ::getpriority(PRIO_USER, uid);
+    return errno != ESRCH;
 }
 
-std::optional<unsigned> UserIdPool::find_free(const std::set<unsigned>& used) const
+Result<JobUser> pick_job_user(const UserIds& ids, const std::set<unsigned>& used)
 {
-    const std::uint64_t count = std::uint64_t{ids_.last} - ids_.first + 1;
+    const std::uint64_t count = std::uint64_t{ids.last} - ids.first + 1;
     std::random_device random;
     const std::uint64_t start = std::uniform_int_distribution<std::uint64_t>(0, count - 1)(random);
     for (std::uint64_t i = 0; i < count; ++i) {
-        const auto id = static_cast<unsigned>(ids_.first + (start + i) % count);
-        if (!used.contains(id) && !running_.contains(id)) return id;
+        const auto id = static_cast<unsigned>(ids.first + (start + i) % count);
+        if (!used.contains(id) && !has_processes(id)) return named_user(id);
     }
-    return std::nullopt;
-}
-
-void UserIdPool::look()
-{
-    constexpr std::chrono::seconds kMaxDuration{1};
-    const auto began = std::chrono::steady_clock::now();
-    running_ = users_with_processes();
-    const auto ended = std::chrono::steady_clock::now();
-    next_look_ = ended + std::min<std::chrono::steady_clock::duration>(50 * (ended - began), kMaxDuration);
+    return Error{Errc::kUnavailable, "all user ids of run_as_uids are in use: widen it"};
 }
 
 } // namespace fathom::agent

@@ -3,7 +3,6 @@
 #include "agent/config/user_ids.hpp"
 #include "agent/executor/local/attempt_folder.hpp"
 
-#include <chrono>
 #include <set>
 
 namespace fathom::agent {
@@ -28,25 +27,12 @@ Result<std::optional<JobUser>> find_job_user(const std::string& wanted);
 /// A user of this number, whether it has a name in the system or not.
 JobUser named_user(unsigned uid);
 
-/// Gives user ids out. Not thread-safe.
-class UserIdPool {
-  public:
-    explicit UserIdPool(UserIds ids) : ids_(ids) {}
+/// Whether a process that this one can see is of the user.
+bool has_processes(unsigned uid);
 
-    /// One of the ids that is not in `used` and has no process on this host. At random, so that agents that share a
-    /// host, and jobs that follow each other, hardly ever get the same. Who has processes is looked up anew when fifty
-    /// times as long has passed as looking took, a second at most: where tens of thousands run it takes longer
-    /// than all else of a start.
-    /// @error kUnavailable  all are in use.
-    Result<JobUser> pick(const std::set<unsigned>& used);
-
-  private:
-    std::optional<unsigned> find_free(const std::set<unsigned>& used) const;
-    void look();
-
-    UserIds ids_;
-    std::set<unsigned> running_;                      ///< users with processes
-    std::chrono::steady_clock::time_point next_look_; ///< of `running_`
-};
+/// One of the ids that is not in `used` and has no process on this host. At random, so that agents that share a host,
+/// and jobs that follow each other, hardly ever get the same.
+/// @error kUnavailable  all are in use.
+Result<JobUser> pick_job_user(const UserIds& ids, const std::set<unsigned>& used);
 
 } // namespace fathom::agent

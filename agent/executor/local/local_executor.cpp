@@ -196,13 +196,12 @@ Result<std::optional<JobUser>> LocalExecutor::user_of(const AttemptId& id)
 {
     if (!options_.user_ids) return options_.user;
     find_used_ids();
-    if (!user_id_pool_) user_id_pool_.emplace(*options_.user_ids);
     if (const auto entry = used_ids_->find(id); entry != used_ids_->end())
         return std::optional(named_user(entry->second));
     std::set<unsigned> used;
     for (const auto& [attempt, uid] : *used_ids_)
         used.insert(uid);
-    Result<JobUser> user = user_id_pool_->pick(used);
+    Result<JobUser> user = pick_job_user(*options_.user_ids, used);
     if (!user) return user.error();
     used_ids_->emplace(id, user->uid);
     return std::optional(std::move(*user));

@@ -60,9 +60,8 @@ class LocalExecutor final : public Executor {
     Isolation isolation_;
     std::optional<SpareSupervisors> supervisors_; ///< from the first use on
     std::optional<std::map<AttemptId, unsigned>>
-        used_ids_;                           ///< by attempts of which something is kept; read when needed
-    std::optional<UserIdPool> user_id_pool_; ///< from the first use on
-    std::vector<std::string> controllers_;   ///< control groups that work here
+        used_ids_;                         ///< by attempts of which something is kept; read when needed
+    std::vector<std::string> controllers_; ///< control groups that work here
 };
 
 } // namespace fathom::agent
