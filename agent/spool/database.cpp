@@ -37,17 +37,36 @@ const char* plain_paths()
 
 } // namespace
 
-void Statement::Finalize::operator()(sqlite3_stmt* statement) const
+IdleStatements::~IdleStatements()
 {
-    sqlite3_finalize(statement);
+    for (const auto& [sql, statement] : statements_)
+        sqlite3_finalize(statement);
 }
 
-Statement::Statement(sqlite3* database, std::string_view sql) : database_(database)
+sqlite3_stmt* IdleStatements::take(sqlite3* database, std::string_view sql)
 {
-    sqlite3_stmt* raw = nullptr;
-    // A failure shows at step(): the statement is then null and the database remembers why.
-    sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
-    statement_.reset(raw);
+    const auto known = statements_.find(sql);
+    if (known != statements_.end()) {
+        sqlite3_stmt* const statement = known->second;
+        statements_.erase(known);
+        return statement;
+    }
+    sqlite3_stmt* made = nullptr;
+    sqlite3_prepare_v3(database, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &made, nullptr);
+    return made;
+}
+
+void IdleStatements::give_back(std::string_view sql, sqlite3_stmt* statement)
+{
+    sqlite3_reset(statement); // what it had to say was said by step()
+    sqlite3_clear_bindings(statement);
+    statements_.emplace(sql, statement);
+}
+
+// A failure shows at step(): the statement is then null and the database remembers why.
+Statement::Statement(sqlite3* database, IdleStatements& idle, std::string_view sql)
+    : database_(database), statement_(idle.take(database, sql), GiveBack{&idle, sql})
+{
 }
 
 Statement& Statement::bind(int position, std::int64_t value)

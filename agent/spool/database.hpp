@@ -9,16 +9,33 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace fathom::agent {
 
-/// A prepared statement. Binds by position from 1, reads columns from 0. Not thread-safe.
+/// Statements that are not in use, by their text, so that each is parsed once.
+class IdleStatements {
+  public:
+    IdleStatements() = default;
+    ~IdleStatements();
+    IdleStatements(const IdleStatements&) = delete;
+    IdleStatements& operator=(const IdleStatements&) = delete;
+
+    /// An idle one of the text, or a new one; nullptr when it cannot be prepared: the database knows why.
+    sqlite3_stmt* take(sqlite3* database, std::string_view sql);
+    void give_back(std::string_view sql, sqlite3_stmt* statement);
+
+  private:
+    std::unordered_multimap<std::string_view, sqlite3_stmt*> statements_;
+};
+
+/// A prepared statement. Binds by position from 1, reads columns from 0. Not thread-safe; the database must outlive it.
 class Statement {
   public:
-    Statement(sqlite3* database, std::string_view sql);
+    Statement(sqlite3* database, IdleStatements& idle, std::string_view sql);
 
     Statement& bind(int position, std::int64_t value);
     Statement& bind(int position, std::string_view value);
@@ -33,11 +50,13 @@ class Statement {
     bool is_null(int column) const;
 
   private:
-    struct Finalize {
-        void operator()(sqlite3_stmt* statement) const;
+    struct GiveBack {
+        IdleStatements* idle;
+        std::string_view sql;
+        void operator()(sqlite3_stmt* statement) const { idle->give_back(sql, statement); }
     };
     sqlite3* database_;
-    std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+    std::unique_ptr<sqlite3_stmt, GiveBack> statement_;
 };
 
 /// One SQLite file with a write-ahead log that is flushed to disk at every commit. Not thread-safe.
@@ -48,7 +67,8 @@ class Database {
     /// @error kUnavailable  the detail names the file and the cause, also when a newer program has written it.
     static Result<Database> open(const std::filesystem::path& path, std::span<const char* const> migrations);
 
-    Statement prepare(std::string_view sql) { return Statement(database_.get(), sql); }
+    /// @param sql  a constant: it must outlive the database.
+    Statement prepare(std::string_view sql) { return Statement(database_.get(), *idle_, sql); }
 
     /// Runs statements without values.
     Result<void> execute(const char* sql);
@@ -65,6 +85,7 @@ class Database {
     Result<void> migrate(std::span<const char* const> migrations);
 
     std::unique_ptr<sqlite3, Close> database_;
+    std::unique_ptr<IdleStatements> idle_ = std::make_unique<IdleStatements>();
 };
 
 /// Undoes what was done since its start, unless commit() was reached.

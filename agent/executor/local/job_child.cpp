@@ -32,13 +32,12 @@ namespace {
     ::_exit(127);
 }
 
-void reset_signals()
+/// What signals do by default they do in the supervisor already.
+void unblock_signals()
 {
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    for (int signal = 1; signal < NSIG; ++signal)
-        ::signal(signal, SIG_DFL);
 }
 
 void redirect(const JobStart& start)
@@ -216,7 +215,7 @@ int be_starter(void* argument)
 {
     auto& start = *static_cast<JobStart*>(argument);
     ::prctl(PR_SET_NAME, "fathom-job", 0, 0, 0);
-    reset_signals();
+    unblock_signals();
     join_groups(start);
     JobPids made;
     if (start.lifeline) {

@@ -12,6 +12,7 @@
 #include "core/base/utf8_prefix.hpp"
 #include "schema/link/messages.hpp"
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -37,9 +38,12 @@ void leave_parent()
     ::umask(077);
 }
 
-/// Signals are read, not caught; blocked before anybody can know our number.
+/// Signals are read, not caught; blocked before anybody can know our number. Jobs get what signals do by default from
+/// here.
 void block_signals()
 {
+    for (int signal = 1; signal < NSIG; ++signal)
+        ::signal(signal, SIG_DFL);
     sigset_t signals;
     ::sigemptyset(&signals);
     for (const int signal : {SIGCHLD, SIGUSR1, SIGTERM, SIGINT, SIGHUP})
@@ -151,13 +155,15 @@ std::string status_text(AttemptEnd end)
 std::filesystem::path wait_for_folder()
 {
     std::string line;
-    char character = 0;
+    std::array<char, 4096> block; // NOLINT(cppcoreguidelines-pro-type-member-init): filled by read()
     for (;;) {
-        const ssize_t size = ::read(STDIN_FILENO, &character, 1);
+        const ssize_t size = ::read(STDIN_FILENO, block.data(), block.size());
         if (size < 0 && errno == EINTR) continue;
         if (size <= 0) return {};
-        if (character == '\n') return line;
-        line += character;
+        line.append(block.data(), static_cast<std::size_t>(size));
+        if (!line.ends_with('\n')) continue; // the next one comes only when it is asked for
+        line.pop_back();
+        return line;
     }
 }
 
