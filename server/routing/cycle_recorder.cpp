@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 
 /// Cycles that wait to be written: each may hold megabytes.
 constexpr std::size_t kMaxWaiting = 8;
+/// Longer than an order takes to its center: what was decided is carried out before it is kept.
+constexpr auto kPause = 25ms;
 /// A part that is in use is noted as such at least so often (cycle_store).
 constexpr auto kTouchEvery = 10min;
 /// Of new parts so many bytes, before they are compressed, go into one transaction.
@@ -70,9 +72,16 @@ asio::awaitable<void> CycleRecorder::follow()
 {
     for (;;) {
         co_await wake_.wait(60s);
+        if (!is_half_full()) co_await net::TaskGroup::sleep(kPause);
         const Result<void> written = co_await write_all();
         if (!written) log_warning("cycles_not_kept", {{"error", describe(written.error())}});
     }
+}
+
+bool CycleRecorder::is_half_full()
+{
+    const std::scoped_lock lock(mutex_);
+    return waiting_.size() >= kMaxWaiting / 2;
 }
 
 std::shared_ptr<DecidedCycle> CycleRecorder::next()

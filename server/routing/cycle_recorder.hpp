@@ -49,6 +49,7 @@ class CycleRecorder {
         std::string root; ///< its hash
     };
     asio::awaitable<void> follow();
+    bool is_half_full();
     std::shared_ptr<DecidedCycle> next();
     asio::awaitable<Result<void>> write(const DecidedCycle& cycle);
     /// So that the parts of its catalog are there. @return the hash of the part that lists them
