@@ -16,6 +16,8 @@ struct RunOrder {
     std::int64_t memory_bytes{};                    ///< 0: no limit
     std::map<std::string, std::string> environment; ///< the center's; the user's variables win
     std::optional<BatchPlace> place = std::nullopt; ///< where the executor places: what it asks for
+    /// Device files of the center's devices that it was not given: it must not open them, where that can be held.
+    std::vector<std::string> hidden_files{};
 };
 
 /// How an attempt stands at the executor.

@@ -34,6 +34,7 @@ Json to_json(const RunOrder& run)
                  {"memory_bytes", run.memory_bytes},
                  {"environment", run.environment}};
     if (run.place) json["place"] = to_json(*run.place);
+    if (!run.hidden_files.empty()) json["hidden_files"] = run.hidden_files;
     return json;
 }
 
@@ -50,6 +51,7 @@ Result<RunOrder> read_run_order(const Json& json)
         run.cores = json.at("cores").get<std::int64_t>();
         run.memory_bytes = json.at("memory_bytes").get<std::int64_t>();
         run.environment = json.at("environment").get<std::map<std::string, std::string>>();
+        run.hidden_files = json.value("hidden_files", std::vector<std::string>()); // older agents knew none
         if (json.contains("place")) run.place = read_batch_place(json.at("place"));
         return run;
     } catch (const std::exception& e) {

@@ -72,6 +72,23 @@ void limit_shares(RunOrder& run, const std::vector<GivenDevice>& given)
     if (!memory.empty()) set(run, "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", joined(memory));
 }
 
+/// Files of all devices that units of the plan have, but for those of the given ones, some of which devices share.
+std::vector<std::string> files_of_others(const UnitPlan& plan, const std::vector<GivenDevice>& given)
+{
+    std::set<std::string> files;
+    for (const UnitType& type : plan) {
+        for (const Unit& unit : type.units) {
+            for (const UnitDevice& part : unit.devices)
+                files.insert(part.device.files.begin(), part.device.files.end());
+        }
+    }
+    for (const GivenDevice& one : given) {
+        for (const std::string& file : one.device->files)
+            files.erase(file);
+    }
+    return {files.begin(), files.end()};
+}
+
 /// Where units without cores of their own run.
 std::vector<std::int64_t> host_cpus(const std::vector<const Unit*>& units)
 {
@@ -93,6 +110,7 @@ void pass_devices(RunOrder& run, const UnitPlan& plan, const UnitType& type, con
     run.order.environment.erase("FATHOM_DEVICES");
     const std::vector<const Unit*> own = units_at(type, units);
     const std::vector<GivenDevice> given = given_devices(own);
+    run.hidden_files = files_of_others(plan, given);
     if (given.empty()) return;
 
     std::vector<std::string> values;

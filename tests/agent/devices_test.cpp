@@ -424,6 +424,32 @@ TEST(DeviceSupplies, HideGpusFromJobsWithoutOne)
     EXPECT_EQ(run.cpus.size(), 5U);
 }
 
+TEST(DeviceSupplies, HideTheFilesOfDevicesThatTheJobDoesNotHave)
+{
+    const AgentTables config = tables(kGolden);
+    UnitPlan plan = cut_units(machine(100, config, 100), config, {}).value();
+    for (UnitType& type : plan) {
+        for (Unit& unit : type.units) {
+            for (UnitDevice& one : unit.devices)
+                one.device.files = {"/dev/" + one.device.id, "/dev/all-of-" + one.device.kind};
+        }
+    }
+    RunOrder with_npus{order_of("npu5", 1), {}, 1, 0, {}};
+    RunOrder without{order_of("cpu5", 1), {0, 1, 2, 3, 4}, 5, 0, {}};
+
+    pass_devices(with_npus, plan, plan[2], {1});
+    pass_devices(without, plan, plan[0], {0});
+
+    const auto hides = [](const RunOrder& run, const std::string& file) {
+        return std::count(run.hidden_files.begin(), run.hidden_files.end(), file) == 1;
+    };
+    EXPECT_EQ(with_npus.hidden_files.size(), 101U + 95U) << "all GPUs with the file that they share, the other NPUs";
+    EXPECT_FALSE(hides(with_npus, "/dev/npu-5"));
+    EXPECT_TRUE(hides(with_npus, "/dev/npu-4"));
+    EXPECT_EQ(without.hidden_files.size(), 202U);
+    EXPECT_TRUE(hides(without, "/dev/npu-5"));
+}
+
 TEST(DeviceSupplies, LimitTheShareOfAGpuByItsParts)
 {
     const AgentTables config = tables("[[unit_type]]\nname = \"part\"\nresource_type = \"cuda\"\nsharing = \"mps\"\n"

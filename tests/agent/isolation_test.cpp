@@ -165,6 +165,26 @@ TEST_F(HostileJobs, SeeNoProcessesOfOthers)
     expect_unharmed(neighbour);
 }
 
+TEST_F(HostileJobs, CannotOpenDeviceFilesOfOthers)
+{
+    RunOrder run{
+        shell_order("head -c1 /dev/full; echo $?; head -c1 /dev/zero | wc -c; echo x >/dev/full; ls -l /dev/full"),
+        {cpus_.front()},
+        1,
+        0,
+        {}};
+    run.hidden_files = {"/dev/full", "/dev/none-of-these"};
+
+    ASSERT_TRUE(executor().start(run));
+    const AttemptEnd end = wait_end(run.order.attempt_id);
+
+    EXPECT_THAT(text_of(end), StartsWith("1\n1\n----------")) << end.detail;
+    EXPECT_THAT(output(end.attempt_id, OutputStream::kStderr), HasSubstr("Permission denied"));
+    struct stat facts{};
+    ASSERT_EQ(::stat("/dev/full", &facts), 0);
+    EXPECT_TRUE(S_ISCHR(facts.st_mode)) << "only in the job's view";
+}
+
 TEST_F(HostileJobs, KillAllAndHitNobodyElse)
 {
     const AttemptOrder neighbour = start_neighbour();

@@ -149,6 +149,7 @@ JobView view_of(const SupervisorOrder& order, const AttemptFolder& folder)
             .hidden = order.hidden,
             .home = order.user ? home_of(*order.user) : std::filesystem::path(),
             .shared = order.shared,
+            .hidden_files = order.run.hidden_files,
             .memory_bytes = order.run.memory_bytes,
             .own_processes = order.isolation.processes};
 }

@@ -56,6 +56,7 @@ class ViewMaker {
             show_again(view_.programs, programs);
             show_again(view_.gpu_memory, gpu_memory);
         }
+        hide_files();
         if (view_.own_processes)
             check(::mount("proc", "/proc", "proc", kPlain | MS_NOEXEC, nullptr) == 0, "mount a /proc of its own");
         return failure_;
@@ -153,6 +154,22 @@ class ViewMaker {
             fs::create_directories(path, error);
             bind(folder, path);
             return;
+        }
+    }
+
+    /// An empty file that nobody may open stands in their place.
+    void hide_files()
+    {
+        if (view_.hidden_files.empty() || !failure_.empty()) return;
+        // In one of the file systems that are this view's own.
+        const fs::path closed = (view_.hidden.empty() ? fs::path(kViewRoot) : view_.hidden) / "closed";
+        const int file = ::open(closed.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0);
+        check(file >= 0, "make " + closed.string());
+        if (file >= 0) ::close(file);
+        for (const std::string& path : view_.hidden_files) {
+            if (!failure_.empty()) return;
+            if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) continue;
+            check(::mount(closed.c_str(), path.c_str(), nullptr, MS_BIND, nullptr) == 0, "hide " + path);
         }
     }
 

@@ -23,6 +23,7 @@ struct JobView {
                                         ///< Empty: they and `programs` are shown at kViewWork and so on
     std::filesystem::path home{};       ///< of its user, hidden too; may be empty
     std::vector<std::filesystem::path> shared{}; ///< seen as ever, also below /tmp, /var/tmp or /dev/shm
+    std::vector<std::string> hidden_files{};     ///< that it must not open, whatever its rights: others' device files
     std::int64_t memory_bytes{};                 ///< of /dev/shm at most; 0: as the kernel has it
     bool own_shared_memory = true;               ///< else /dev/shm and the message queues are the host's
     bool own_processes{};                        ///< /proc of this process's PID namespace
