@@ -168,8 +168,8 @@ link::Message FakeMetascheduler::wait_for(const std::string& what,
         found = std::find_if(state_->received.begin(), state_->received.end(), is_wanted);
         return found != state_->received.end();
     };
-    if (!state_->changed.wait_for(lock, std::chrono::seconds(60), is_there))
-        throw std::runtime_error("waited 60 s for " + what);
+    if (!state_->changed.wait_for(lock, std::chrono::seconds(300), is_there))
+        throw std::runtime_error("waited 300 s for " + what);
     return *found;
 }
 
